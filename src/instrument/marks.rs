@@ -8,20 +8,18 @@
 use std::collections::BTreeMap;
 
 use inkwell::module::Module;
-use llvm_sys::LLVMIntPredicate;
-use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
 use super::coverage::drop_effect_attributes;
 use super::implication::loop_edge;
-use super::mutants::ir_tools::{self, Tools};
+use super::mutants::ir_tools::Tools;
 use crate::cfg::decisions::Event;
 use crate::cfg::graph::Edge;
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::{Fact, LoopClass, Sites};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
-use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::llvm::{Block, Builder, Function, Inst, IntPredicate, Type, Value, View};
 
 /// The function that marks call, with the number of a goal and whether it is covered.
 pub const MARK: &str = "__kassay_mark";
@@ -32,11 +30,12 @@ pub const MARK: &str = "__kassay_mark";
 /// # Errors
 /// `Internal` if the place of a fact is not in the module, or the woven module does not verify.
 pub fn weave(module: &Module<'_>, sites: &Sites, wanted: &[(usize, usize)]) -> Result<()> {
-    let marker = Marker::new(module);
+    let view = View::of(module);
+    let weaver = MarkWeaver::new(view);
     let mut functions: Vec<FunctionMarks> = Vec::new();
     for (f, function) in sites.functions.iter().enumerate() {
         let name = &function.cfg.function;
-        let found = ir::function(module, name).ok_or_else(|| missing(&format!("function {name}")))?;
+        let found = view.function(name).ok_or_else(|| missing(&format!("function {name}")))?;
         functions.push(FunctionMarks::new(found, f));
     }
     // Positions refer to the unchanged module, so all are resolved before anything is inserted.
@@ -48,7 +47,7 @@ pub fn weave(module: &Module<'_>, sites: &Sites, wanted: &[(usize, usize)]) -> R
         }
     }
     for function in functions {
-        function.weave(&marker, sites);
+        function.weave(&weaver, sites);
     }
     drop_effect_attributes(module);
     canonical::verify(module, "weaving marks")
@@ -68,30 +67,30 @@ enum EdgeAction {
 }
 
 /// A boolean that decides whether a goal is covered.
-struct ObservedBoolean {
+struct ObservedBoolean<'m> {
     goal: u32,
-    before: LLVMValueRef,
-    value: LLVMValueRef,
+    before: Inst<'m>,
+    value: Value<'m>,
     truth: bool,
     /// If present, the goal is covered only if the branch at `before` takes this successor.
     required_successor: Option<usize>,
 }
 
 /// All marks of a function.
-struct FunctionMarks {
-    function: Function,
+struct FunctionMarks<'m> {
+    function: Function<'m>,
     index: usize,
-    blocks: Vec<Block>,
-    observed: Vec<ObservedBoolean>,
+    blocks: Vec<Block<'m>>,
+    observed: Vec<ObservedBoolean<'m>>,
     /// Unconditional marks before these instructions.
-    reached: Vec<(LLVMValueRef, u32)>,
+    reached: Vec<(Inst<'m>, u32)>,
     edges: BTreeMap<Edge, Vec<EdgeAction>>,
     /// By loop: where its count is reset, and where it is incremented if not on an edge.
-    counts: BTreeMap<usize, (Vec<LLVMValueRef>, Option<LLVMValueRef>)>,
+    counts: BTreeMap<usize, (Vec<Inst<'m>>, Option<Inst<'m>>)>,
 }
 
-impl FunctionMarks {
-    fn new(function: Function, index: usize) -> FunctionMarks {
+impl<'m> FunctionMarks<'m> {
+    fn new(function: Function<'m>, index: usize) -> FunctionMarks<'m> {
         FunctionMarks {
             function,
             index,
@@ -103,8 +102,8 @@ impl FunctionMarks {
         }
     }
 
-    fn instruction(&self, block: usize, index: usize) -> Result<Inst> {
-        let found = self.blocks.get(block).and_then(|b| b.instructions().get(index).copied());
+    fn instruction(&self, block: usize, index: usize) -> Result<Inst<'m>> {
+        let found = self.blocks.get(block).and_then(|b| b.walk().nth(index));
         found.ok_or_else(|| missing("an instruction"))
     }
 
@@ -117,7 +116,7 @@ impl FunctionMarks {
                 let condition = *select.operands().first().ok_or_else(|| missing("a condition"))?;
                 self.observed.push(ObservedBoolean {
                     goal,
-                    before: select.0,
+                    before: select,
                     value: condition,
                     truth,
                     required_successor: None,
@@ -125,20 +124,20 @@ impl FunctionMarks {
             }
             Fact::Event(Event::PhiOperand { block, phi, truth }) => {
                 let user = self.instruction(phi.0, phi.1)?;
-                let value = ir_tools::incoming(user.0, self.blocks[block]).ok_or_else(|| missing("an operand"))?;
+                let value = user.incoming_from(self.blocks[block]).ok_or_else(|| missing("an operand"))?;
                 let terminator = self.blocks[block].terminator();
                 let required_successor = terminator.branch_condition().and_then(|_| {
                     terminator.successors().iter().position(|successor| *successor == self.blocks[phi.0])
                 });
-                self.observed.push(ObservedBoolean { goal, before: terminator.0, value, truth, required_successor });
+                self.observed.push(ObservedBoolean { goal, before: terminator, value, truth, required_successor });
             }
             Fact::Block(block) => {
                 let block = self.blocks.get(block).ok_or_else(|| missing("a block"))?;
-                self.reached.push((block.first_insertion_point().0, goal));
+                self.reached.push((block.first_insertion_point(), goal));
             }
             Fact::Barrier(barrier) => {
                 let (block, instruction, _) = function.barriers.get(barrier).ok_or_else(|| missing("a barrier"))?;
-                self.reached.push((self.instruction(*block, *instruction)?.0, goal));
+                self.reached.push((self.instruction(*block, *instruction)?, goal));
             }
             Fact::Loop(number, class) => {
                 let l = function.loops.get(number).ok_or_else(|| missing("a loop"))?;
@@ -162,154 +161,169 @@ impl FunctionMarks {
             return;
         }
         let cfg = &sites.functions[self.index].cfg;
-        let entries = l.entries(cfg).into_iter().map(|e| self.blocks[e.block].terminator().0).collect();
+        let entries = l.entries(cfg).into_iter().map(|e| self.blocks[e.block].terminator()).collect();
         let iterate = match l.body_entry() {
             Some(edge) => {
                 self.edges.entry(edge).or_default().push(EdgeAction::Iterate(number));
                 None
             }
-            None => Some(self.blocks[l.header].first_insertion_point().0),
+            None => Some(self.blocks[l.header].first_insertion_point()),
         };
         self.counts.insert(number, (entries, iterate));
     }
 
-    fn weave(self, marker: &Marker, sites: &Sites) {
+    fn weave(self, weaver: &MarkWeaver<'m>, sites: &Sites) {
+        let builder = &weaver.builder;
         // Splitting an edge rebuilds phis, so values that may be phis are used first.
-        for observed in &self.observed {
-            marker.observed(observed);
+        for observed in self.observed {
+            weaver.observed(&observed);
         }
-        for (before, goal) in &self.reached {
-            marker.tools.before(*before);
-            marker.mark(*goal, marker.truth());
+        for (before, goal) in self.reached {
+            builder.before(before);
+            weaver.mark(goal, weaver.truth());
         }
         let mut counters = BTreeMap::new();
-        for (number, (entries, iterate)) in &self.counts {
-            let counter = marker.counter(self.function);
+        for (number, (entries, iterate)) in self.counts {
+            let counter = weaver.counter(self.function);
             for terminator in entries {
-                marker.tools.before(*terminator);
-                marker.store(counter, marker.tools.number(0));
+                builder.before(terminator);
+                weaver.store(counter, weaver.number(0));
             }
             if let Some(at) = iterate {
-                marker.tools.before(*at);
-                marker.iterate(counter);
+                builder.before(at);
+                weaver.iterate(counter);
             }
-            counters.insert(*number, counter);
+            counters.insert(number, counter);
         }
         let cfg = &sites.functions[self.index].cfg;
         for (edge, actions) in &self.edges {
             let (source, target) = (self.blocks[edge.block], self.blocks[cfg.target(*edge)]);
-            let (between, end) = marker.tools.passing(target, target, c"kassay.mark");
-            // SAFETY: alive; the new block takes the edge's place in the terminator, and in the target's phis.
-            unsafe { LLVMSetSuccessor(source.terminator().0, edge.successor as u32, between.0) };
-            marker.tools.redirect_phis(target, source, between);
+            let between = target.insert_before("kassay.mark");
+            builder.at_end(between);
+            builder.set_location(None);
+            let end = builder.br(target);
+            source.terminator().set_successor(edge.successor as u32, between);
+            // SAFETY: the handles that may be of phis are used up above; the builder stands in the new block.
+            unsafe { target.redirect_phis(source, between) };
             for action in actions {
-                marker.tools.before(end);
+                builder.before(end);
                 match action {
-                    EdgeAction::Mark(goal) => marker.mark(*goal, marker.truth()),
-                    EdgeAction::Iterate(number) => marker.iterate(counters[number]),
-                    EdgeAction::Leave(number, class, goal) => marker.leave(counters[number], *class, *goal),
+                    EdgeAction::Mark(goal) => weaver.mark(*goal, weaver.truth()),
+                    EdgeAction::Iterate(number) => weaver.iterate(counters[number]),
+                    EdgeAction::Leave(number, class, goal) => weaver.leave(counters[number], *class, *goal),
                 }
             }
         }
     }
 }
 
-/// Inserts marks into a module.
+/// Returns the function [`MARK`], which is declared in the module if necessary.
+fn mark_function(view: View<'_>) -> Function<'_> {
+    let types = view.types();
+    view.function_or_declared(MARK, types.void().function(&[types.int(32), types.bool()], false))
+}
+
+/// Inserts marks into a module for others, who have their own tools. Until mutants/infection.rs moves to crate::llvm.
 pub(super) struct Marker {
     pub(super) tools: Tools,
     ty: LLVMTypeRef,
     function: LLVMValueRef,
+    truth: LLVMValueRef,
 }
 
 impl Marker {
     /// Declares [`MARK`] in the module if necessary.
     pub(super) fn new(module: &Module<'_>) -> Marker {
-        let tools = Tools::new(module);
-        let name = std::ffi::CString::new(MARK).unwrap_or_default();
-        // SAFETY: the module and its context are alive as long as the marker.
-        let (ty, function) = unsafe {
-            let mut params = [tools.int(), tools.bool()];
-            let void = LLVMVoidTypeInContext(tools.context);
-            let ty = LLVMFunctionType(void, params.as_mut_ptr(), params.len() as u32, 0);
-            let known = LLVMGetNamedFunction(tools.module, name.as_ptr());
-            (ty, if known.is_null() { LLVMAddFunction(tools.module, name.as_ptr(), ty) } else { known })
-        };
-        Marker { tools, ty, function }
+        let function = mark_function(View::of(module));
+        let truth = View::of(module).types().bool().int(1).as_raw();
+        let (ty, function) = (function.value_type().as_raw(), function.as_raw());
+        Marker { tools: Tools::new(module), ty, function, truth }
     }
 
-    /// The constant true.
+    /// Returns the constant true.
     pub(super) fn truth(&self) -> LLVMValueRef {
-        // SAFETY: the type is alive.
-        unsafe { LLVMConstInt(self.tools.bool(), 1, 0) }
+        self.truth
     }
 
     /// Builds a mark at the builder's position.
     pub(super) fn mark(&self, goal: u32, holds: LLVMValueRef) {
         let mut arguments = [self.tools.number(goal), holds];
+        let (builder, ty, function) = (self.tools.builder, self.ty, self.function);
         // SAFETY: alive; the arguments are what the function takes.
-        unsafe {
-            LLVMBuildCall2(self.tools.builder, self.ty, self.function, arguments.as_mut_ptr(), 2, c"".as_ptr());
-        }
+        unsafe { llvm_sys::core::LLVMBuildCall2(builder, ty, function, arguments.as_mut_ptr(), 2, c"".as_ptr()) };
+    }
+}
+
+/// Inserts the marks of outcomes into a module.
+struct MarkWeaver<'m> {
+    builder: Builder<'m>,
+    int: Type<'m>,
+    function: Function<'m>,
+}
+
+impl<'m> MarkWeaver<'m> {
+    /// Declares [`MARK`] in the module if necessary.
+    fn new(view: View<'m>) -> MarkWeaver<'m> {
+        MarkWeaver { builder: view.builder(), int: view.int_type(32), function: mark_function(view) }
     }
 
-    fn observed(&self, observed: &ObservedBoolean) {
-        self.tools.before(observed.before);
-        // SAFETY: alive; the value and the branch's condition dominate the builder's place.
-        let holds = unsafe {
-            let right = |value, truth| match truth {
-                true => value,
-                false => LLVMBuildNot(self.tools.builder, value, c"".as_ptr()),
-            };
-            let holds = right(observed.value, observed.truth);
-            match observed.required_successor {
-                None => holds,
-                Some(successor) => {
-                    let goes = right(LLVMGetCondition(observed.before), successor == 0);
-                    LLVMBuildAnd(self.tools.builder, holds, goes, c"".as_ptr())
-                }
+    /// Returns the constant true.
+    fn truth(&self) -> Value<'m> {
+        self.builder.types().bool().int(1)
+    }
+
+    fn number(&self, n: u32) -> Value<'m> {
+        self.int.int(u64::from(n))
+    }
+
+    /// Builds a mark at the builder's position.
+    fn mark(&self, goal: u32, holds: Value<'m>) {
+        self.builder.call(self.function, &[self.number(goal), holds], "");
+    }
+
+    fn observed(&self, observed: &ObservedBoolean<'m>) {
+        self.builder.before(observed.before);
+        let right = |value: Value<'m>, truth| if truth { value } else { self.builder.not(value, "") };
+        let holds = right(observed.value, observed.truth);
+        let holds = match observed.required_successor {
+            None => holds,
+            Some(successor) => {
+                let condition = observed.before.condition().expect("a successor is required of a conditional branch");
+                self.builder.and(holds, right(condition, successor == 0), "")
             }
         };
         self.mark(observed.goal, holds);
     }
 
-    fn counter(&self, function: Function) -> LLVMValueRef {
-        // SAFETY: alive; at the entry's start, where allocations belong.
-        unsafe {
-            self.tools.before(LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function.0)));
-            let counter = LLVMBuildAlloca(self.tools.builder, self.tools.int(), c"kassay.count".as_ptr());
-            self.store(counter, self.tools.number(0));
-            counter
-        }
+    /// Adds a variable, zero at first, at the entry's start, where allocations belong.
+    fn counter(&self, function: Function<'m>) -> Value<'m> {
+        self.builder.before(function.entry().walk().next().expect("the entry has a terminator"));
+        let counter = self.builder.alloca(self.int, "kassay.count").value();
+        self.store(counter, self.number(0));
+        counter
     }
 
-    fn store(&self, counter: LLVMValueRef, value: LLVMValueRef) {
-        // SAFETY: alive; the counter holds an integer.
-        unsafe { LLVMBuildStore(self.tools.builder, value, counter) };
+    fn store(&self, counter: Value<'m>, value: Value<'m>) {
+        self.builder.store(value, counter);
     }
 
-    fn load(&self, counter: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: as above.
-        unsafe { LLVMBuildLoad2(self.tools.builder, self.tools.int(), counter, c"".as_ptr()) }
+    fn load(&self, counter: Value<'m>) -> Value<'m> {
+        self.builder.load(self.int, counter, "").value()
     }
 
-    fn iterate(&self, counter: LLVMValueRef) {
-        let count = self.load(counter);
-        // SAFETY: alive; both are integers.
-        let more = unsafe { LLVMBuildAdd(self.tools.builder, count, self.tools.number(1), c"".as_ptr()) };
+    fn iterate(&self, counter: Value<'m>) {
+        let more = self.builder.add(self.load(counter), self.number(1), "");
         self.store(counter, more);
     }
 
-    fn leave(&self, counter: LLVMValueRef, class: LoopClass, goal: u32) {
+    fn leave(&self, counter: Value<'m>, class: LoopClass, goal: u32) {
         let (predicate, than) = match class {
-            LoopClass::Zero => (LLVMIntPredicate::LLVMIntEQ, 0),
-            LoopClass::One => (LLVMIntPredicate::LLVMIntEQ, 1),
+            LoopClass::Zero => (IntPredicate::LLVMIntEQ, 0),
+            LoopClass::One => (IntPredicate::LLVMIntEQ, 1),
             // A boundary is shown by an edge, so it is never decided here.
-            LoopClass::Many | LoopClass::Boundary => (LLVMIntPredicate::LLVMIntUGT, 1),
+            LoopClass::Many | LoopClass::Boundary => (IntPredicate::LLVMIntUGT, 1),
         };
-        let count = self.load(counter);
-        // SAFETY: alive; both are integers.
-        let holds =
-            unsafe { LLVMBuildICmp(self.tools.builder, predicate, count, self.tools.number(than), c"".as_ptr()) };
+        let holds = self.builder.icmp(predicate, self.load(counter), self.number(than), "");
         self.mark(goal, holds);
     }
 }

@@ -4,7 +4,8 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 use crate::error::{Error, Result};
-use crate::kernel::ir::{self, Function};
+use crate::kernel::ir;
+use crate::llvm::{Function, Linkage, View};
 
 /// `runtime-cl/coverage.cl` as bitcode (see `build.rs`).
 const COVERAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/coverage.bc"));
@@ -42,16 +43,23 @@ fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {
     let runtime = Module::parse_bitcode_from_buffer(&buffer, module.get_context()).map_err(|e| broken(&e))?;
     runtime.set_triple(&module.get_triple());
     runtime.set_data_layout(&module.get_data_layout());
-    let names: Vec<String> = ir::functions(&runtime).into_iter().filter(|f| f.has_body()).map(Function::name).collect();
+    let defined = View::of(&runtime).functions().into_iter().filter(|f| f.has_body());
+    let names: Vec<String> = defined.map(Function::name).collect();
     module.link_in_module(runtime).map_err(|e| broken(&e))?;
-    for f in names.iter().filter_map(|n| ir::function(module, n)) {
-        // SAFETY: alive. Internal, so that nothing of it is left once it is inlined.
-        unsafe { llvm_sys::core::LLVMSetLinkage(f.0, llvm_sys::LLVMLinkage::LLVMInternalLinkage) };
+    let view = View::of(module);
+    for function in names.iter().filter_map(|name| view.function(name)) {
+        // So that nothing of it is left once it is inlined.
+        function.set_linkage(Linkage::LLVMInternalLinkage);
     }
     Ok(())
 }
 
 /// Returns a function of the linked runtime.
-pub fn function(module: &Module<'_>, name: &str) -> Result<Function> {
-    ir::function(module, name).ok_or_else(|| Error::internal(format!("the device runtime lacks `{name}`")))
+pub fn find<'m>(view: View<'m>, name: &str) -> Result<Function<'m>> {
+    view.function(name).ok_or_else(|| Error::internal(format!("the device runtime lacks `{name}`")))
+}
+
+/// Returns the same as [`find`]. Until mutants/infection.rs moves to crate::llvm.
+pub fn function(module: &Module<'_>, name: &str) -> Result<ir::Function> {
+    find(View::of(module), name).map(|function| ir::Function(function.as_raw()))
 }

@@ -4,30 +4,29 @@
 use std::collections::BTreeSet;
 
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 
 use crate::cfg::graph::BlockIndex;
 use crate::cfg::sites::Sites;
 use crate::cfg::uniformity::Uniformity;
-use crate::error::{Error, Result};
-use crate::kernel::ir::{self, Block, Inst};
+use crate::error::Result;
+use crate::llvm::{Block, Inst, View, passes};
 use crate::lower::spirv;
 
 /// The instructions of the kernel before which to flush: barriers, and calls of helpers that contain barriers, in
 /// blocks that the items of a group may reach differently. Calls are identified by block and name, because weaving
 /// replaces them.
 #[derive(Debug, Default)]
-pub struct EarlyFlushes {
-    pub barriers: Vec<Inst>,
+pub struct EarlyFlushes<'m> {
+    pub barriers: Vec<Inst<'m>>,
     pub calls: Vec<(BlockIndex, String)>,
 }
 
-impl EarlyFlushes {
+impl<'m> EarlyFlushes<'m> {
     /// Reads a module in canonical form; `blocks` are those of the kernel.
     ///
     /// # Errors
     /// `Internal` if private variables cannot be promoted.
-    pub fn find(module: &Module<'_>, sites: &Sites, blocks: &[Block]) -> Result<EarlyFlushes> {
+    pub fn find(module: &Module<'_>, sites: &Sites, blocks: &[Block<'m>]) -> Result<EarlyFlushes<'m>> {
         let Some(kernel) = sites.functions.first() else { return Ok(EarlyFlushes::default()) };
         let waiting = waiting(sites, module);
         let mut found = EarlyFlushes::default();
@@ -55,8 +54,8 @@ fn waiting(sites: &Sites, module: &Module<'_>) -> BTreeSet<String> {
     let helpers = || sites.functions.iter().skip(1);
     let mut all: BTreeSet<String> = helpers().filter(|f| !f.barriers.is_empty()).map(name).collect();
     let calls = |f: &str| -> BTreeSet<String> {
-        let blocks = ir::function(module, f).map(|f| f.blocks()).unwrap_or_default();
-        blocks.into_iter().flat_map(Block::instructions).filter_map(Inst::callee).collect()
+        let function = View::of(module).function(f).into_iter();
+        function.flat_map(|f| f.instructions()).filter_map(Inst::callee).collect()
     };
     while !all.is_empty() {
         let more = helpers().map(name).find(|f| !all.contains(f) && !calls(f).is_disjoint(&all));
@@ -70,11 +69,9 @@ fn waiting(sites: &Sites, module: &Module<'_>) -> BTreeSet<String> {
 
 /// Returns the kernel's blocks whose execution depends on a branch that items of a group may take differently.
 fn divergent_blocks(module: &Module<'_>, sites: &Sites) -> Result<BTreeSet<BlockIndex>> {
-    let promoted = module.clone();
+    let mut promoted = module.clone();
     // The CFG is preserved, so that blocks still correspond to those of the sites.
-    promoted
-        .run_passes("function(sroa<preserve-cfg>)", &spirv::machine()?, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
+    passes::run(&mut promoted, Some(&spirv::machine()?), "function(sroa<preserve-cfg>)")?;
     let varying = Uniformity::of(&promoted, sites);
     let kernel = &sites.functions[0];
     let dependences = kernel.dominance.control_dependences(&kernel.cfg);

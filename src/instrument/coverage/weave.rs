@@ -1,11 +1,8 @@
 //! Inserts the probes of a plan into the canonical form.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ffi::CString;
 
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
 
 use super::early_flush::EarlyFlushes;
 use super::plan::{CoveragePlan, FunctionPlan, ValuePlace};
@@ -16,14 +13,12 @@ use crate::error::{Error, Result};
 use crate::instrument::implication::ProbePoint;
 use crate::instrument::layout::{CoverageLayout, Slots};
 use crate::instrument::runtime;
-use crate::kernel::canonical;
-use crate::kernel::ir::{self, Block, Function};
-use crate::kernel::parameters;
+use crate::kernel::{canonical, ir, parameters};
+use crate::llvm::{
+    AddressSpace, AttributeIndex, Block, Builder, Function, Inst, IntPredicate, Opcode, Type, Value, View,
+};
 use crate::lower::code::Target;
 use crate::lower::host::abi::placeholder;
-
-/// The state of a loop that was not yet entered; see `runtime-cl/coverage.cl`.
-const NOT_ENTERED: u32 = 0;
 
 impl CoveragePlan {
     /// Weaves the probes into the canonical form that `sites` were read from. The kernel gets an additional last
@@ -33,12 +28,13 @@ impl CoveragePlan {
     /// # Errors
     /// `Internal` if the woven module does not verify.
     pub fn weave(&self, module: &Module<'_>, sites: &Sites, target: Target) -> Result<()> {
+        let view = View::of(module);
         let functions: Vec<Function> = sites
             .functions
             .iter()
             .map(|f| {
-                ir::function(module, &f.cfg.function)
-                    .ok_or_else(|| Error::internal(format!("function {} is gone", f.cfg.function)))
+                let found = view.function(&f.cfg.function);
+                found.ok_or_else(|| Error::internal(format!("function {} is gone", f.cfg.function)))
             })
             .collect::<Result<_>>()?;
         let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
@@ -58,16 +54,16 @@ impl CoveragePlan {
             _ => EarlyFlushes::default(),
         };
         runtime::link_coverage(module)?;
-        let weaver = Weaver::new(module, self.layout.clone(), target)?;
+        let weaver = Weaver::new(view, self.layout.clone(), target)?;
         let needs = self.needs_pointer(sites, &blocks);
-        if let Some(f) = (0..functions.len()).find(|f| needs[*f] && !parameters::only_called(functions[*f])) {
+        if let Some(f) = (0..functions.len()).find(|f| needs[*f] && !is_only_called(functions[*f])) {
             return Err(Error::internal(format!(
                 "the address of `{}` is taken (by a block or enqueue_kernel): it cannot be given probes",
                 sites.functions[f].cfg.function
             ))
             .help("`kassay run` and `kassay lower` without --coverage take the kernel as it is"));
         }
-        let pointers = weaver.thread_pointer(&functions, &needs);
+        let pointers = weaver.thread_pointer(functions, &needs);
         for (f, plan) in self.functions.iter().enumerate() {
             if let Some(pointer) = pointers[f] {
                 weaver.function(plan, &sites.functions[f], &blocks[f], &recorders[f], pointer);
@@ -81,7 +77,7 @@ impl CoveragePlan {
     }
 
     /// Returns which functions set bits, directly or through calls; the kernel always does (it flushes).
-    fn needs_pointer(&self, sites: &Sites, blocks: &[Vec<Block>]) -> Vec<bool> {
+    fn needs_pointer(&self, sites: &Sites, blocks: &[Vec<Block<'_>>]) -> Vec<bool> {
         let mut needs: Vec<bool> = self
             .functions
             .iter()
@@ -103,20 +99,21 @@ impl CoveragePlan {
     }
 }
 
+/// Returns whether every use of a function is a direct call of it. Until kernel/parameters.rs moves to crate::llvm.
+fn is_only_called(function: Function<'_>) -> bool {
+    parameters::only_called(ir::Function(function.as_raw()))
+}
+
 /// Drops effect attributes that clang inferred for the original: woven functions write memory and have side effects.
 pub(in crate::instrument) fn drop_effect_attributes(module: &Module<'_>) {
-    for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
+    for f in View::of(module).functions().into_iter().filter(|f| f.has_body()) {
         for name in ["memory", "nosync", "willreturn", "mustprogress", "readnone", "readonly", "writeonly"] {
-            canonical::remove_attribute(f, name);
+            f.attributes(AttributeIndex::Function).remove(name);
         }
-        for call in f.blocks().into_iter().flat_map(Block::instructions) {
-            if call.callee().and_then(|c| ir::function(module, &c)).is_some_and(Function::has_body) {
+        for call in f.instructions() {
+            if call.called_function().is_some_and(Function::has_body) {
                 for name in ["memory", "nosync", "willreturn", "readnone"] {
-                    // SAFETY: alive and a call; removing an absent attribute does nothing.
-                    unsafe {
-                        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-                        LLVMRemoveCallSiteEnumAttribute(call.0, llvm_sys::LLVMAttributeFunctionIndex, kind);
-                    }
+                    call.attributes(AttributeIndex::Function).remove(name);
                 }
             }
         }
@@ -124,153 +121,113 @@ pub(in crate::instrument) fn drop_effect_attributes(module: &Module<'_>) {
 }
 
 /// The state for weaving one module.
-struct Weaver {
-    builder: LLVMBuilderRef,
-    int: LLVMTypeRef,
-    pointer: LLVMTypeRef,
-    global_pointer: LLVMTypeRef,
+struct Weaver<'m> {
+    builder: Builder<'m>,
+    int: Type<'m>,
+    pointer: Type<'m>,
+    global_pointer: Type<'m>,
     layout: CoverageLayout,
-    cover: Function,
-    loop_enter: Function,
-    loop_iterate: Function,
-    loop_end: Function,
-    flush: Function,
+    cover: Function<'m>,
+    loop_enter: Function<'m>,
+    loop_iterate: Function<'m>,
+    loop_end: Function<'m>,
+    flush: Function<'m>,
     /// Called before everything that is done at the kernel's ends.
-    leave: Option<Function>,
+    leave: Option<Function<'m>>,
 }
 
-impl Drop for Weaver {
-    fn drop(&mut self) {
-        // SAFETY: created in `new`, used nowhere else.
-        unsafe { LLVMDisposeBuilder(self.builder) };
-    }
-}
-
-impl Weaver {
-    fn new(module: &Module<'_>, layout: CoverageLayout, target: Target) -> Result<Weaver> {
+impl<'m> Weaver<'m> {
+    fn new(view: View<'m>, layout: CoverageLayout, target: Target) -> Result<Weaver<'m>> {
         let flush = match layout.slots {
             Slots::Groups => "__kassay_flush_group",
             Slots::Items => "__kassay_flush_item",
         };
         let functions = ["__kassay_cover", "__kassay_loop_enter", "__kassay_loop_iterate", "__kassay_loop_end", flush];
-        let found: Vec<Function> = functions.iter().map(|n| runtime::function(module, n)).collect::<Result<_>>()?;
-        // SAFETY: the module and its context are alive as long as the weaver.
-        unsafe {
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let leave = (target == Target::Host).then(|| {
-                let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), std::ptr::null_mut(), 0, 0);
-                let name = CString::new(placeholder::LEAVE).unwrap_or_default();
-                Function(LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty))
-            });
-            Ok(Weaver {
-                builder: LLVMCreateBuilderInContext(context),
-                int: LLVMInt32TypeInContext(context),
-                pointer: LLVMPointerTypeInContext(context, 0),
-                global_pointer: LLVMPointerTypeInContext(context, 1),
-                layout,
-                cover: found[0],
-                loop_enter: found[1],
-                loop_iterate: found[2],
-                loop_end: found[3],
-                flush: found[4],
-                leave,
-            })
-        }
+        let found: Vec<Function> = functions.iter().map(|n| runtime::find(view, n)).collect::<Result<_>>()?;
+        let leave = || view.add_function(placeholder::LEAVE, view.void_type().function(&[], false));
+        Ok(Weaver {
+            builder: view.builder(),
+            int: view.int_type(32),
+            pointer: view.pointer_type(AddressSpace::Private),
+            global_pointer: view.pointer_type(AddressSpace::Global),
+            layout,
+            cover: found[0],
+            loop_enter: found[1],
+            loop_iterate: found[2],
+            loop_end: found[3],
+            flush: found[4],
+            leave: (target == Target::Host).then(leave),
+        })
     }
 
     /// Passes the pointer to the work-item's words to every function that needs it: helpers get a last argument, the
     /// kernel allocates the words. Returns the pointer by function.
-    fn thread_pointer(&self, functions: &[Function], needs: &[bool]) -> Vec<Option<Pointers>> {
+    fn thread_pointer(&self, functions: Vec<Function<'m>>, needs: &[bool]) -> Vec<Option<Pointers<'m>>> {
         let mut threaded = Vec::new();
         let mut pointers = Vec::new();
-        for (f, function) in functions.iter().enumerate() {
+        for (f, function) in functions.into_iter().enumerate() {
             if !needs[f] {
                 pointers.push(None);
                 continue;
             }
             let (ty, name) =
                 if f == 0 { (self.global_pointer, "kassay_probe") } else { (self.pointer, "kassay_words") };
-            let (new, calls) = parameters::append(*function, ty, name);
-            // SAFETY: alive; the last parameter is the one just added.
-            let last = unsafe { LLVMGetLastParam(new.0) };
+            let (new, calls) = append_parameter(function, ty, name);
+            let last = new.last_param().expect("a parameter was just added");
             if f == 0 {
-                parameters::describe(new, "kassay_probe", "uint*", 1);
+                parameters::describe(ir::Function(new.as_raw()), "kassay_probe", "uint*", 1);
                 pointers.push(Some(Pointers { words: self.own_words(new), probe: Some(last) }));
             } else {
                 pointers.push(Some(Pointers { words: last, probe: None }));
             }
-            threaded.push((f, *function, new, calls));
+            threaded.push((function, new, calls));
         }
-        for (_, old, new, calls) in threaded {
+        for (old, new, calls) in threaded {
             for call in calls {
-                // SAFETY: alive; a user of a function is an instruction in some function here.
-                let caller = unsafe { LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)) };
-                let argument = pointers.iter().enumerate().find_map(|(g, p)| {
-                    let p = p.as_ref()?;
-                    // SAFETY: alive: every block of function `g` has the new function as its parent.
-                    let parent = unsafe {
-                        match p.probe {
-                            Some(probe) => LLVMGetParamParent(probe),
-                            None => LLVMGetParamParent(p.words),
-                        }
-                    };
-                    (parent == caller).then_some((g, p.words))
-                });
-                if let Some((_, words)) = argument {
-                    parameters::call_with(call, new, words);
+                let caller = call.function();
+                // Every block of a function has the new one as its parent.
+                let is_own = |p: &&Pointers<'m>| p.probe.unwrap_or(p.words).function() == Some(caller);
+                if let Some(own) = pointers.iter().flatten().find(is_own) {
+                    parameters::call_with(call.as_raw(), ir::Function(new.as_raw()), own.words.as_raw());
                 }
             }
-            // SAFETY: its body has moved and its calls are rewritten.
-            unsafe { LLVMDeleteFunction(old.0) };
+            // SAFETY: its body has moved, its calls are rewritten, and its handle ends here.
+            unsafe { old.delete() };
         }
         pointers
     }
 
     /// Allocates the kernel's words, zero at its start.
-    fn own_words(&self, kernel: Function) -> LLVMValueRef {
-        // SAFETY: alive; the entry block has a terminator.
-        unsafe {
-            let entry = LLVMGetEntryBasicBlock(kernel.0);
-            LLVMPositionBuilderBefore(self.builder, LLVMGetFirstInstruction(entry));
-            let ty = LLVMArrayType2(self.int, u64::from(self.layout.words));
-            let words = LLVMBuildAlloca(self.builder, ty, c"kassay.words".as_ptr());
-            LLVMBuildStore(self.builder, LLVMConstNull(ty), words);
-            words
-        }
+    fn own_words(&self, kernel: Function<'m>) -> Value<'m> {
+        self.variable(kernel.entry(), self.int.array(u64::from(self.layout.words)), "kassay.words")
     }
 
-    fn number(&self, n: u32) -> LLVMValueRef {
-        // SAFETY: the type is alive.
-        unsafe { LLVMConstInt(self.int, u64::from(n), 0) }
+    /// Adds a variable, zero at first, at the entry's start, where allocations belong.
+    fn variable(&self, entry: Block<'m>, ty: Type<'m>, name: &str) -> Value<'m> {
+        self.builder.before(entry.walk().next().expect("the entry has a terminator"));
+        let variable = self.builder.alloca(ty, name);
+        self.builder.store(ty.null(), variable);
+        variable.value()
     }
 
-    fn call(&self, callee: Function, arguments: &mut [LLVMValueRef]) {
-        // SAFETY: alive; the callers pass what the runtime's functions take.
-        unsafe {
-            let ty = LLVMGlobalGetValueType(callee.0);
-            let call = LLVMBuildCall2(
-                self.builder,
-                ty,
-                callee.0,
-                arguments.as_mut_ptr(),
-                arguments.len() as u32,
-                c"".as_ptr(),
-            );
-            LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(callee.0));
-        }
+    fn number(&self, n: u32) -> Value<'m> {
+        self.int.int(u64::from(n))
     }
 
-    fn before(&self, inst: ir::Inst) {
-        // SAFETY: alive.
-        unsafe { LLVMPositionBuilderBefore(self.builder, inst.0) };
+    fn call(&self, callee: Function<'m>, arguments: &[Value<'m>]) {
+        self.builder.call(callee, arguments, "");
     }
 
-    fn set_bit(&self, words: LLVMValueRef, bit: u32) {
-        self.call(self.cover, &mut [words, self.number(bit / 32), self.number(1 << (bit % 32))]);
+    fn before(&self, inst: Inst<'m>) {
+        self.builder.before(inst);
+    }
+
+    fn set_bit(&self, words: Value<'m>, bit: u32) {
+        self.call(self.cover, &[words, self.number(bit / 32), self.number(1 << (bit % 32))]);
     }
 
     /// Records a boolean: sets the first bit if it is true, the second if it is false.
-    fn record(&self, words: LLVMValueRef, recorder: &Recorder) {
+    fn record(&self, words: Value<'m>, recorder: &Recorder<'m>) {
         let (yes, no) = (recorder.bit % 32, recorder.bit % 32 + 1);
         let numbers = match recorder.from {
             None => (self.number(1 << yes), self.number(1 << no)),
@@ -290,29 +247,28 @@ impl Weaver {
             }
         };
         let (before, condition) = match recorder.from {
-            None => (recorder.user, recorder.user.operands()[0]),
-            Some(_) => (recorder.user.block().first_insertion_point(), recorder.user.0),
+            None => (recorder.user, recorder.user.operand(0)),
+            Some(_) => (recorder.user.block().first_insertion_point(), recorder.user.value()),
         };
         self.before(before);
-        // SAFETY: alive; the condition is an `i1` that dominates the builder's place.
-        let chosen = unsafe { LLVMBuildSelect(self.builder, condition, numbers.0, numbers.1, c"".as_ptr()) };
-        self.call(self.cover, &mut [words, self.number(recorder.bit / 32), chosen]);
+        let chosen = self.builder.select(condition, numbers.0, numbers.1, "");
+        self.call(self.cover, &[words, self.number(recorder.bit / 32), chosen]);
     }
 
     fn function(
         &self,
         plan: &FunctionPlan,
         sites: &crate::cfg::sites::FunctionSites,
-        blocks: &[Block],
-        recorders: &[Recorder],
-        pointers: Pointers,
+        blocks: &[Block<'m>],
+        recorders: &[Recorder<'m>],
+        pointers: Pointers<'m>,
     ) {
         let words = pointers.words;
-        let returns: Vec<ir::Inst> =
-            blocks.iter().map(|b| b.terminator()).filter(|t| t.opcode() == llvm_sys::LLVMOpcode::LLVMRet).collect();
-        let mut states: Vec<(usize, u32, LLVMValueRef)> = Vec::new();
+        let returns: Vec<Inst> = blocks.iter().map(|b| b.terminator()).filter(|t| t.is(Opcode::LLVMRet)).collect();
+        let mut states: Vec<(usize, u32, Value<'m>)> = Vec::new();
         for (i, bit) in &plan.loop_bits {
-            states.push((*i, *bit, self.loop_state(blocks[0])));
+            // Zero stands for a loop that was not yet entered; see `runtime-cl/coverage.cl`.
+            states.push((*i, *bit, self.variable(blocks[0], self.int, "kassay.loop")));
         }
         for recorder in recorders {
             self.record(words, recorder);
@@ -324,10 +280,10 @@ impl Weaver {
         for ret in returns {
             self.before(ret);
             if let (Some(leave), Some(_)) = (self.leave, pointers.probe) {
-                self.call(leave, &mut []);
+                self.call(leave, &[]);
             }
             for (_, bit, state) in &states {
-                self.call(self.loop_end, &mut [words, self.number(bit / 32), self.number(bit % 32), *state]);
+                self.call(self.loop_end, &[words, self.number(bit / 32), self.number(bit % 32), *state]);
             }
             if let Some(probe) = pointers.probe {
                 self.flush_all(words, probe);
@@ -335,29 +291,19 @@ impl Weaver {
         }
     }
 
-    fn loop_state(&self, entry: Block) -> LLVMValueRef {
-        // SAFETY: alive; at the entry's start, where allocations belong.
-        unsafe {
-            LLVMPositionBuilderBefore(self.builder, LLVMGetFirstInstruction(entry.0));
-            let state = LLVMBuildAlloca(self.builder, self.int, c"kassay.loop".as_ptr());
-            LLVMBuildStore(self.builder, self.number(NOT_ENTERED), state);
-            state
-        }
-    }
-
     fn loop_probes(
         &self,
         l: &Loop,
         cfg: &crate::cfg::graph::Cfg,
-        blocks: &[Block],
-        words: LLVMValueRef,
+        blocks: &[Block<'m>],
+        words: Value<'m>,
         bit: u32,
-        state: LLVMValueRef,
+        state: Value<'m>,
     ) {
         let sources: BTreeSet<BlockIndex> = l.entries(cfg).into_iter().map(|e| e.block).collect();
         for source in sources {
             self.before(blocks[source].terminator());
-            self.call(self.loop_enter, &mut [words, self.number(bit / 32), self.number(bit % 32), state]);
+            self.call(self.loop_enter, &[words, self.number(bit / 32), self.number(bit % 32), state]);
         }
         match l.body_entry() {
             None => self.before(blocks[l.header].first_insertion_point()),
@@ -367,15 +313,15 @@ impl Weaver {
                 self.before(body.first_insertion_point());
             }
         }
-        self.call(self.loop_iterate, &mut [state]);
+        self.call(self.loop_iterate, &[state]);
     }
 
     fn probes(
         &self,
         plan: &FunctionPlan,
         sites: &crate::cfg::sites::FunctionSites,
-        blocks: &[Block],
-        words: LLVMValueRef,
+        blocks: &[Block<'m>],
+        words: Value<'m>,
     ) {
         // By join: for each incoming edge with a probe, the source block, the position of the edge among its
         // successors, and the bit.
@@ -400,7 +346,7 @@ impl Weaver {
         for (join, arriving) in joins {
             let touched: BTreeSet<u32> = arriving.iter().map(|(.., bit)| bit / 32).collect();
             for word in touched {
-                let mut brought: HashMap<Block, LLVMValueRef> = HashMap::new();
+                let mut brought: HashMap<Block, Value<'m>> = HashMap::new();
                 for (from, ..) in &arriving {
                     let bits: Vec<(usize, u32)> = arriving
                         .iter()
@@ -418,98 +364,59 @@ impl Weaver {
                 let none = self.number(0);
                 let mask = self.phi(blocks[join], &|from| brought.get(&from).copied().unwrap_or(none));
                 self.before(blocks[join].first_insertion_point());
-                self.call(self.cover, &mut [words, self.number(word), mask]);
+                self.call(self.cover, &[words, self.number(word), mask]);
             }
         }
     }
 
     /// Builds the mask of the edge taken where several edges lead from `block` to one join (cases of a `switch`, or a
     /// branch whose two successors are the same), from the value of the condition.
-    fn mask_of_taken_edge(&self, block: Block, join: Block, bits: &[(usize, u32)]) -> LLVMValueRef {
+    fn mask_of_taken_edge(&self, block: Block<'m>, join: Block<'m>, bits: &[(usize, u32)]) -> Value<'m> {
         let terminator = block.terminator();
-        let successors = terminator.successors();
         self.before(terminator);
         let of = |successor: usize| bits.iter().filter(|(s, _)| *s == successor).fold(0, |mask, (_, bit)| mask | bit);
-        // SAFETY: alive; a `switch`, or a branch on a condition.
-        unsafe {
-            if let Some(condition) = terminator.branch_condition() {
-                return LLVMBuildSelect(self.builder, condition, self.number(of(0)), self.number(of(1)), c"".as_ptr());
-            }
-            let value = LLVMGetOperand(terminator.0, 0);
-            let mut mask = self.number(of(0));
-            for successor in (1..successors.len()).filter(|successor| successors[*successor] == join) {
-                let case = LLVMGetSwitchCaseValue(terminator.0, successor as u32);
-                let taken =
-                    LLVMBuildICmp(self.builder, llvm_sys::LLVMIntPredicate::LLVMIntEQ, value, case, c"".as_ptr());
-                mask = LLVMBuildSelect(self.builder, taken, self.number(of(successor)), mask, c"".as_ptr());
-            }
-            mask
+        if let Some(condition) = terminator.branch_condition() {
+            return self.builder.select(condition, self.number(of(0)), self.number(of(1)), "");
         }
+        let value = terminator.operand(0);
+        let mut mask = self.number(of(0));
+        for (successor, (case, _)) in (1..).zip(terminator.switch_cases()).filter(|(_, (_, to))| *to == join) {
+            let taken = self.builder.icmp(IntPredicate::LLVMIntEQ, value, case, "");
+            mask = self.builder.select(taken, self.number(of(successor)), mask, "");
+        }
+        mask
     }
 
     /// Builds a `phi` in `join` that takes a number from each predecessor.
-    fn phi(&self, join: Block, number: &dyn Fn(Block) -> LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive; the phi gets one entry for each edge that enters the block.
-        unsafe {
-            // In front of the block's debug records too: no record may precede a phi.
-            LLVMPositionBuilderBeforeInstrAndDbgRecords(self.builder, LLVMGetFirstInstruction(join.0));
-            let phi = LLVMBuildPhi(self.builder, self.int, c"".as_ptr());
-            let ends = ir::users(LLVMBasicBlockAsValue(join.0)).into_iter().rev();
-            for from in ends.filter_map(ir::as_instruction).map(ir::Inst::block) {
-                for _ in from.terminator().successors().iter().filter(|s| **s == join) {
-                    let (mut value, mut block) = (number(from), from.0);
-                    LLVMAddIncoming(phi, &mut value, &mut block, 1);
-                }
-            }
-            phi
+    fn phi(&self, join: Block<'m>, number: &dyn Fn(Block<'m>) -> Value<'m>) -> Value<'m> {
+        // In front of the block's debug records too: no record may precede a phi.
+        self.builder.before_records(join.walk().next().expect("the block has a terminator"));
+        let mut entries = Vec::new();
+        for from in join.value().user_instructions().into_iter().rev().map(Inst::block) {
+            // One for each edge.
+            let edges = from.terminator().successors().into_iter().filter(|s| *s == join).count();
+            entries.extend(std::iter::repeat_n((number(from), from), edges));
         }
+        self.builder.phi(self.int, &entries, "").value()
     }
 
     /// Inserts a new block on an edge and returns it.
-    fn split(&self, blocks: &[Block], edge: Edge) -> Block {
+    fn split(&self, blocks: &[Block<'m>], edge: Edge) -> Block<'m> {
         let source = blocks[edge.block];
         let terminator = source.terminator();
         let target = terminator.successors()[edge.successor];
-        // SAFETY: alive; the new block takes the edge's place in the terminator and in the target's phis, of which each has
-        // one entry per incoming edge.
-        unsafe {
-            let context = LLVMGetModuleContext(LLVMGetGlobalParent(LLVMGetBasicBlockParent(source.0)));
-            let new = LLVMInsertBasicBlockInContext(context, target.0, c"kassay.edge".as_ptr());
-            LLVMPositionBuilderAtEnd(self.builder, new);
-            LLVMBuildBr(self.builder, target.0);
-            LLVMSetSuccessor(terminator.0, edge.successor as u32, new);
-            for phi in target.instructions() {
-                if phi.opcode() == llvm_sys::LLVMOpcode::LLVMPHI {
-                    self.redirect_phi(phi, source, Block(new));
-                }
-            }
-            Block(new)
-        }
-    }
-
-    /// Rebuilds `phi` so that one of its entries from `old` comes from `new`.
-    fn redirect_phi(&self, phi: ir::Inst, old: Block, new: Block) {
-        // SAFETY: alive and a phi; the replacement has the same type and stands at the same place.
-        unsafe {
-            self.before(phi);
-            let replacement = LLVMBuildPhi(self.builder, LLVMTypeOf(phi.0), c"".as_ptr());
-            let mut redirected = false;
-            for i in 0..LLVMCountIncoming(phi.0) {
-                let mut value = LLVMGetIncomingValue(phi.0, i);
-                let mut from = LLVMGetIncomingBlock(phi.0, i);
-                if from == old.0 && !redirected {
-                    from = new.0;
-                    redirected = true;
-                }
-                LLVMAddIncoming(replacement, &mut value, &mut from, 1);
-            }
-            LLVMReplaceAllUsesWith(phi.0, replacement);
-            LLVMInstructionEraseFromParent(phi.0);
-        }
+        let new = target.insert_before("kassay.edge");
+        self.builder.at_end(new);
+        self.builder.br(target);
+        terminator.set_successor(edge.successor as u32, new);
+        // SAFETY: what was found in the unchanged module and may be phis was recorded before; what follows names
+        // blocks, terminators, calls and variables. The builder stands in the new block.
+        unsafe { target.redirect_phis(source, new) };
+        new
     }
 
     /// Flushes the coverage so far wherever an item may wait forever.
-    fn flush_early(&self, early: &EarlyFlushes, blocks: &[Block], words: LLVMValueRef, probe: LLVMValueRef) {
+    fn flush_early(&self, early: &EarlyFlushes<'m>, blocks: &[Block<'m>], words: Value<'m>, probe: Value<'m>) {
         let calls = early.calls.iter().flat_map(|(block, name)| {
             let all = blocks.get(*block).map(|b| b.instructions()).unwrap_or_default();
             all.into_iter().filter(move |inst| inst.callee().as_ref() == Some(name))
@@ -518,66 +425,67 @@ impl Weaver {
             self.before(inst);
             for word in 0..self.layout.words {
                 let value = self.word(words, word);
-                self.call(self.flush, &mut [probe, self.number(self.layout.stride()), self.number(word), value]);
+                self.call(self.flush, &[probe, self.number(self.layout.stride()), self.number(word), value]);
             }
         }
     }
 
-    fn word(&self, words: LLVMValueRef, word: u32) -> LLVMValueRef {
-        // SAFETY: alive; `words` points to more integers than that.
-        unsafe {
-            let mut index = [self.number(word)];
-            let address = LLVMBuildInBoundsGEP2(self.builder, self.int, words, index.as_mut_ptr(), 1, c"".as_ptr());
-            LLVMBuildLoad2(self.builder, self.int, address, c"".as_ptr())
-        }
+    fn word(&self, words: Value<'m>, word: u32) -> Value<'m> {
+        let address = self.builder.in_bounds_gep(self.int, words, &[self.number(word)], "");
+        self.builder.load(self.int, address, "").value()
     }
 
-    fn flush_all(&self, words: LLVMValueRef, probe: LLVMValueRef) {
+    fn flush_all(&self, words: Value<'m>, probe: Value<'m>) {
         let stride = self.number(self.layout.stride());
         for word in 0..self.layout.words {
             let value = self.word(words, word);
-            self.call(self.flush, &mut [probe, stride, self.number(word), value]);
+            self.call(self.flush, &[probe, stride, self.number(word), value]);
             if word < self.layout.missed_words {
-                // SAFETY: as above.
-                let missed = unsafe {
-                    let not = LLVMBuildNot(self.builder, value, c"".as_ptr());
-                    LLVMBuildAnd(self.builder, not, self.number(self.layout.barrier_mask(word)), c"".as_ptr())
-                };
-                self.call(self.flush, &mut [probe, stride, self.number(self.layout.words + word), missed]);
+                let not = self.builder.not(value, "");
+                let missed = self.builder.and(not, self.number(self.layout.barrier_mask(word)), "");
+                self.call(self.flush, &[probe, stride, self.number(self.layout.words + word), missed]);
             }
         }
+    }
+}
+
+/// Appends a parameter to a function whose body moves into a new one, which is returned with the calls to rewrite.
+/// Until kernel/parameters.rs moves to crate::llvm.
+fn append_parameter<'m>(function: Function<'m>, ty: Type<'m>, name: &str) -> (Function<'m>, Vec<Inst<'m>>) {
+    let (new, calls) = parameters::append(ir::Function(function.as_raw()), ty.as_raw(), name);
+    // SAFETY: a function and instructions of the same module.
+    unsafe {
+        let new = Function::from_raw(new.0).expect("a function is not null");
+        (new, calls.into_iter().filter_map(|call| Inst::from_raw(call)).collect())
     }
 }
 
 /// The pointers through which a function sets bits.
 #[derive(Clone, Copy)]
-struct Pointers {
-    words: LLVMValueRef,
+struct Pointers<'m> {
+    words: Value<'m>,
     /// The probe buffer; only in the kernel.
-    probe: Option<LLVMValueRef>,
+    probe: Option<Value<'m>>,
 }
 
 /// A boolean to record: the condition of a `select`, or the last operand of a short-circuit's `phi`.
-struct Recorder {
-    user: ir::Inst,
+struct Recorder<'m> {
+    user: Inst<'m>,
     /// For a `phi`: the block that the operand comes from, and the value that the other blocks contribute.
-    from: Option<(Block, bool)>,
+    from: Option<(Block<'m>, bool)>,
     bit: u32,
 }
 
-impl Recorder {
-    fn at(place: ValuePlace, bit: u32, blocks: &[Block]) -> Option<Recorder> {
-        let find = |(block, instruction): (BlockIndex, usize)| blocks[block].instructions().get(instruction).copied();
+impl<'m> Recorder<'m> {
+    fn at(place: ValuePlace, bit: u32, blocks: &[Block<'m>]) -> Option<Recorder<'m>> {
+        let find = |(block, instruction): (BlockIndex, usize)| blocks[block].walk().nth(instruction);
         Some(match place {
             ValuePlace::Select { block, instruction } => {
                 Recorder { user: find((block, instruction))?, from: None, bit }
             }
             ValuePlace::PhiOperand { block, phi } => {
                 let user = find(phi)?;
-                // SAFETY: alive and a phi; indices are below the incoming count.
-                let decided = unsafe {
-                    (0..LLVMCountIncoming(user.0)).find_map(|i| ir::constant_bool(LLVMGetIncomingValue(user.0, i)))
-                };
+                let decided = user.incoming().into_iter().find_map(|(value, _)| value.as_bool());
                 Recorder { user, from: Some((blocks[block], decided?)), bit }
             }
         })

@@ -3,34 +3,26 @@
 
 use std::collections::HashSet;
 
-use llvm_sys::LLVMIntPredicate::{LLVMIntNE, LLVMIntULT};
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
-
 use super::emit::Emitter;
 use super::guarded_instructions::{Access, Length, Range};
-use super::pointers::{Distance, Object, opcode, space};
+use super::pointers::{self, Distance, Object};
 use crate::error::Result;
 use crate::instrument::layout::{GuardLayout, argument};
-use crate::kernel::ir::Inst;
+use crate::llvm::IntPredicate::{LLVMIntNE, LLVMIntULT};
+use crate::llvm::{Block, Inst, Opcode, Value};
 
 /// From this scale on, unsigned 32-bit indices are compared in 32 bits: a buffer with more elements than they can count
 /// would exceed 16 GiB.
 const NARROW_SCALE: u64 = 4;
 
 /// Guards one access; `code` is the fault that is recorded if it is out of bounds.
-pub fn guard(emitter: &Emitter<'_, '_>, layout: GuardLayout, access: &Access, code: u32) -> Result<()> {
+pub fn guard<'m>(emitter: &Emitter<'m>, layout: GuardLayout, access: &Access<'m>, code: u32) -> Result<()> {
     let bounds = Bounds { emitter, layout };
-    emitter.before(access.inst.0);
-    let mut fits = None;
+    emitter.builder.before(access.inst);
+    let mut fits: Option<Value<'m>> = None;
     for range in &access.ranges {
         let one = bounds.fits(range)?;
-        // SAFETY: alive; both are `i1`.
-        fits = Some(match fits {
-            None => one,
-            Some(others) => unsafe { LLVMBuildAnd(emitter.builder, others, one, c"".as_ptr()) },
-        });
+        fits = Some(fits.map_or(one, |others| emitter.builder.and(others, one, "")));
     }
     let Some(fits) = fits else { return Ok(()) };
     match access.count {
@@ -41,92 +33,78 @@ pub fn guard(emitter: &Emitter<'_, '_>, layout: GuardLayout, access: &Access, co
 
 /// Branches around the access. The fault is recorded in front of the branch: blocks on both paths would slow vectorised
 /// loops down more.
-pub fn skip(emitter: &Emitter<'_, '_>, inst: Inst, fits: LLVMValueRef, code: u32) -> Result<()> {
+pub fn skip<'m>(emitter: &Emitter<'m>, inst: Inst<'m>, fits: Value<'m>, code: u32) -> Result<()> {
     fault_unless(emitter, fits, code)?;
     let join = inst.block();
-    let head = emitter.split_before(inst);
-    let inside = emitter.block_before(join, c"kassay.access");
-    // SAFETY: alive; every new block gets one terminator; the phi has both ways into the block and stands at its head.
-    unsafe {
-        let b = emitter.builder;
-        emitter.at_end(head);
-        LLVMBuildCondBr(b, fits, inside.0, join.0);
-        LLVMInstructionRemoveFromParent(inst.0);
-        emitter.at_end(inside);
-        LLVMInsertIntoBuilder(b, inst.0);
-        LLVMBuildBr(b, join.0);
-        if LLVMGetFirstUse(inst.0).is_null() {
-            return Ok(());
-        }
-        emitter.before(LLVMGetFirstInstruction(join.0));
-        let ty = LLVMTypeOf(inst.0);
-        let phi = LLVMBuildPhi(b, ty, c"".as_ptr());
-        emitter.replace(inst.0, phi);
-        let mut values = [inst.0, LLVMConstNull(ty)];
-        LLVMAddIncoming(phi, values.as_mut_ptr(), [inside.0, head.0].as_mut_ptr(), 2);
+    let head = Block::split_before(inst, "");
+    let inside = join.insert_before("kassay.access");
+    let b = &emitter.builder;
+    b.at_end(head);
+    b.cond_br(fits, inside, join);
+    inst.remove();
+    b.at_end(inside);
+    b.insert(inst);
+    b.br(join);
+    if inst.is_used() {
+        b.before(join.walk().next().expect("the block has a terminator"));
+        let phi = b.phi(inst.ty(), &[], "");
+        emitter.replace(inst, phi);
+        phi.add_incoming(&[(inst.value(), inside), (Emitter::nothing(inst.ty()), head)]);
     }
     Ok(())
 }
 
 /// Records a fault unless `fits` is true.
-fn fault_unless(emitter: &Emitter<'_, '_>, fits: LLVMValueRef, code: u32) -> Result<()> {
+fn fault_unless<'m>(emitter: &Emitter<'m>, fits: Value<'m>, code: u32) -> Result<()> {
     let fault_if = emitter.runtime("__kassay_fault_if")?;
-    // SAFETY: alive; an `i1`.
-    let bad = unsafe { LLVMBuildNot(emitter.builder, fits, c"".as_ptr()) };
-    let bad = emitter.bool_to_int(bad);
-    emitter.call(fault_if, &mut [emitter.fault, bad, emitter.const_i32(code)]);
+    let bad = emitter.bool_to_int(emitter.builder.not(fits, ""));
+    emitter.call(fault_if, &[emitter.fault.value(), bad, emitter.const_i32(code)]);
     Ok(())
 }
 
 /// Sets the element count of an asynchronous copy to zero if it is out of bounds.
-fn make_empty(emitter: &Emitter<'_, '_>, access: &Access, operand: u32, fits: LLVMValueRef, code: u32) -> Result<()> {
+fn make_empty<'m>(emitter: &Emitter<'m>, access: &Access<'m>, operand: u32, fits: Value<'m>, code: u32) -> Result<()> {
     fault_unless(emitter, fits, code)?;
-    // SAFETY: alive; the operand is an integer.
-    unsafe {
-        let count = LLVMGetOperand(access.inst.0, operand);
-        let none = LLVMConstNull(LLVMTypeOf(count));
-        let count = LLVMBuildSelect(emitter.builder, fits, count, none, c"".as_ptr());
-        LLVMSetOperand(access.inst.0, operand, count);
-    }
+    let count = access.inst.operand(operand);
+    access.inst.set_operand(operand, emitter.builder.select(fits, count, count.ty().null(), ""));
     Ok(())
 }
 
-struct Bounds<'e, 'a, 'c> {
-    emitter: &'e Emitter<'a, 'c>,
+struct Bounds<'e, 'm> {
+    emitter: &'e Emitter<'m>,
     layout: GuardLayout,
 }
 
-impl Bounds<'_, '_, '_> {
+impl<'m> Bounds<'_, 'm> {
     /// Builds the test whether the range lies within one of its objects.
-    fn fits(&self, range: &Range) -> Result<LLVMValueRef> {
+    fn fits(&self, range: &Range<'m>) -> Result<Value<'m>> {
         if let ([object], Some(distance)) = (&range.address.objects[..], &range.address.distance) {
             return self.at_distance(*object, distance, &range.length);
         }
-        // SAFETY: alive; pointers become integers of their width.
-        unsafe {
-            let b = self.emitter.builder;
-            let pointer = self.emitter.current(range.address.pointer);
-            drop_no_wrap_flags(pointer);
-            let at = LLVMBuildPtrToInt(b, pointer, self.emitter.long, c"".as_ptr());
-            let mut any = None;
-            for object in &range.address.objects {
-                let mut start = object.pointer();
-                if space(start) != space(pointer) {
-                    start = LLVMBuildAddrSpaceCast(b, start, LLVMTypeOf(pointer), c"".as_ptr());
-                }
-                let start = LLVMBuildPtrToInt(b, start, self.emitter.long, c"".as_ptr());
-                let offset = LLVMBuildSub(b, at, start, c"".as_ptr());
-                let one = self.at_offset(*object, offset, &range.length)?;
-                any = Some(match any {
-                    None => one,
-                    Some(others) => LLVMBuildOr(b, others, one, c"".as_ptr()),
-                });
+        let b = &self.emitter.builder;
+        let pointer = self.emitter.current(range.address.pointer);
+        drop_no_wrap_flags(pointer);
+        let at = b.ptr_to_int(pointer, self.emitter.long, "");
+        let mut any: Option<Value<'m>> = None;
+        for object in &range.address.objects {
+            let mut start = object.pointer();
+            if start.ty().address_space() != pointer.ty().address_space() {
+                start = b.address_space_cast(start, pointer.ty(), "");
             }
-            Ok(any.unwrap_or_else(|| LLVMConstInt(LLVMInt1TypeInContext(self.emitter.context), 0, 0)))
+            let start = b.ptr_to_int(start, self.emitter.long, "");
+            let offset = b.sub(at, start, "");
+            let one = self.at_offset(*object, offset, &range.length)?;
+            any = Some(any.map_or(one, |others| b.or(others, one, "")));
         }
+        Ok(any.unwrap_or_else(|| b.types().bool().int(0)))
     }
 
-    fn at_distance(&self, object: Object, distance: &Distance, length: &Length) -> Result<LLVMValueRef> {
+    fn at_distance(
+        &self,
+        object: Object<'m>,
+        distance: &Distance<Value<'m>>,
+        length: &Length<'m>,
+    ) -> Result<Value<'m>> {
         let mut all = distance.clone();
         all.terms.iter_mut().for_each(|(value, _)| *value = self.emitter.current(*value));
         let fixed = match length {
@@ -152,30 +130,26 @@ impl Bounds<'_, '_, '_> {
 
     /// Builds the test whether `index` is one of the positions 0, `step`, 2 * `step` … at which an access ends within
     /// the object. As an unsigned number, a negative index is too large, and no product can overflow.
-    fn index(&self, object: Object, index: LLVMValueRef, step: u64, end: u64) -> Result<LLVMValueRef> {
+    fn index(&self, object: Object<'m>, index: Value<'m>, step: u64, end: u64) -> Result<Value<'m>> {
         let emitter = self.emitter;
         let places = self.places(object, step, end)?;
-        // SAFETY: alive; casts have an operand; integers of at most 64 bits are widened.
-        unsafe {
-            let narrow = match opcode(index) {
-                Some(LLVMOpcode::LLVMSExt) => Some((LLVMGetOperand(index, 0), 1 << 31)),
-                Some(LLVMOpcode::LLVMZExt) if step >= NARROW_SCALE => Some((LLVMGetOperand(index, 0), u32::MAX)),
-                _ if width(index) == 32 => Some((index, 1 << 31)),
-                _ => None,
-            };
-            if let Some((value, most)) = narrow.filter(|(v, _)| width(*v) == 32) {
-                let key = (object.pointer(), step, end, u64::from(most));
-                let places = emitter.entry_value(key, || {
-                    let at_most = emitter.runtime("__kassay_at_most")?;
-                    Ok(emitter.call(at_most, &mut [places, emitter.const_i32(most)]))
-                })?;
-                return Ok(emitter.compare(LLVMIntULT, value, places));
-            }
-            Ok(emitter.compare(LLVMIntULT, self.widened(index), places))
+        let narrow = match index.opcode() {
+            Some(Opcode::LLVMSExt) => index.operand(0).map(|operand| (operand, 1 << 31)),
+            Some(Opcode::LLVMZExt) if step >= NARROW_SCALE => index.operand(0).map(|operand| (operand, u32::MAX)),
+            _ => Some((index, 1 << 31)),
+        };
+        if let Some((value, most)) = narrow.filter(|(v, _)| v.ty().int_width() == Some(32)) {
+            let key = (object.pointer(), step, end, u64::from(most));
+            let places = emitter.entry_value(key, || {
+                let at_most = emitter.runtime("__kassay_at_most")?;
+                Ok(emitter.call(at_most, &[places, emitter.const_i32(most)]))
+            })?;
+            return Ok(emitter.compare(LLVMIntULT, value, places));
         }
+        Ok(emitter.compare(LLVMIntULT, self.widened(index), places))
     }
 
-    fn at_offset(&self, object: Object, offset: LLVMValueRef, length: &Length) -> Result<LLVMValueRef> {
+    fn at_offset(&self, object: Object<'m>, offset: Value<'m>, length: &Length<'m>) -> Result<Value<'m>> {
         let emitter = self.emitter;
         let (count, stride, size) = match length {
             Length::Fixed(size) => {
@@ -183,16 +157,9 @@ impl Bounds<'_, '_, '_> {
                 return Ok(emitter.compare(LLVMIntULT, offset, places));
             }
             Length::At(index, step, size) => {
-                // SAFETY: alive; both are `i64`.
-                let offset = unsafe {
-                    let further = LLVMBuildMul(
-                        emitter.builder,
-                        self.widened(emitter.current(*index)),
-                        emitter.const_i64(*step),
-                        c"".as_ptr(),
-                    );
-                    LLVMBuildAdd(emitter.builder, offset, further, c"".as_ptr())
-                };
+                let at = self.widened(emitter.current(*index));
+                let further = emitter.builder.mul(at, emitter.const_i64(*step), "");
+                let offset = emitter.builder.add(offset, further, "");
                 return self.at_offset(object, offset, &Length::Fixed(*size));
             }
             Length::Elements { count, stride, size } => {
@@ -202,13 +169,13 @@ impl Bounds<'_, '_, '_> {
         let stride = stride.map_or_else(|| emitter.const_i64(1), |s| self.widened(s));
         let extent = self.extent(object)?;
         let fits = emitter.runtime("__kassay_span_fits")?;
-        let mut arguments = [extent, offset, self.widened(count), stride, emitter.const_i64(size)];
-        let fits = emitter.call(fits, &mut arguments);
+        let arguments = [extent, offset, self.widened(count), stride, emitter.const_i64(size)];
+        let fits = emitter.call(fits, &arguments);
         Ok(emitter.compare(LLVMIntNE, fits, emitter.const_i32(0)))
     }
 
     /// Number of positions in an object, as computed by `__kassay_places`.
-    fn places(&self, object: Object, step: u64, end: u64) -> Result<LLVMValueRef> {
+    fn places(&self, object: Object<'m>, step: u64, end: u64) -> Result<Value<'m>> {
         let emitter = self.emitter;
         if let Object::Variable(_, extent) = object {
             return Ok(emitter.const_i64(extent.checked_sub(end).map_or(0, |rest| rest / step.max(1) + 1)));
@@ -216,82 +183,49 @@ impl Bounds<'_, '_, '_> {
         let extent = self.extent(object)?;
         emitter.entry_value((object.pointer(), step, end, 0), || {
             let places = emitter.runtime("__kassay_places")?;
-            Ok(emitter.call(places, &mut [extent, emitter.const_i64(end), emitter.const_i64(step)]))
+            Ok(emitter.call(places, &[extent, emitter.const_i64(end), emitter.const_i64(step)]))
         })
     }
 
-    fn extent(&self, object: Object) -> Result<LLVMValueRef> {
+    fn extent(&self, object: Object<'m>) -> Result<Value<'m>> {
         match object {
             Object::Variable(_, extent) => Ok(self.emitter.const_i64(extent)),
             Object::Argument(pointer, position) => self.emitter.entry_value((pointer, 0, 0, 0), || {
                 let extent = self.emitter.runtime("__kassay_extent")?;
                 let word = self.emitter.const_i32(self.layout.argument(position) + argument::EXTENT);
-                Ok(self.emitter.call(extent, &mut [self.emitter.probe, word]))
+                Ok(self.emitter.call(extent, &[self.emitter.probe, word]))
             }),
         }
     }
 
-    fn sum(&self, distance: &Distance) -> LLVMValueRef {
-        // SAFETY: alive; all are `i64`.
-        unsafe {
-            let b = self.emitter.builder;
-            let mut sum = self.emitter.const_i64(distance.constant as u64);
-            for (value, scale) in &distance.terms {
-                let value = self.widened(*value);
-                let product = LLVMBuildMul(b, value, self.emitter.const_i64(*scale as u64), c"".as_ptr());
-                sum = LLVMBuildAdd(b, sum, product, c"".as_ptr());
-            }
-            sum
+    fn sum(&self, distance: &Distance<Value<'m>>) -> Value<'m> {
+        let b = &self.emitter.builder;
+        let mut sum = self.emitter.const_i64(distance.constant as u64);
+        for (value, scale) in &distance.terms {
+            let product = b.mul(self.widened(*value), self.emitter.const_i64(*scale as u64), "");
+            sum = b.add(sum, product, "");
         }
+        sum
     }
 
     /// Sign-extends a value to 64 bits, as address computations do with their indices.
-    fn widened(&self, value: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive and an integer of at most 64 bits.
-        unsafe {
-            match width(value) {
-                64 => value,
-                _ => LLVMBuildSExt(self.emitter.builder, value, self.emitter.long, c"".as_ptr()),
-            }
-        }
-    }
-}
-
-/// Width of an integer in bits; 0 for other types.
-fn width(value: LLVMValueRef) -> u32 {
-    // SAFETY: alive; asked of integers only.
-    unsafe {
-        match LLVMGetTypeKind(LLVMTypeOf(value)) {
-            LLVMTypeKind::LLVMIntegerTypeKind => LLVMGetIntTypeWidth(LLVMTypeOf(value)),
-            _ => 0,
+    fn widened(&self, value: Value<'m>) -> Value<'m> {
+        match value.ty().int_width() {
+            Some(64) => value,
+            _ => self.emitter.builder.sext(value, self.emitter.long, ""),
         }
     }
 }
 
 /// Drops the no-wrap flags of the address computations of `pointer`: the check is computed from the pointer, and must
 /// also be correct when the pointer leaves its object.
-fn drop_no_wrap_flags(pointer: LLVMValueRef) {
+fn drop_no_wrap_flags(pointer: Value<'_>) {
     let (mut todo, mut seen) = (vec![pointer], HashSet::new());
     while let Some(value) = todo.pop() {
-        // SAFETY: alive; operand numbers are those of the opcode.
-        unsafe {
-            if LLVMIsAInstruction(value).is_null() || !seen.insert(value) {
-                continue;
-            }
-            match opcode(value) {
-                Some(LLVMOpcode::LLVMGetElementPtr) => {
-                    LLVMGEPSetNoWrapFlags(value, 0);
-                    todo.push(LLVMGetOperand(value, 0));
-                }
-                Some(LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMFreeze) => {
-                    todo.push(LLVMGetOperand(value, 0));
-                }
-                Some(LLVMOpcode::LLVMSelect) => todo.extend((1..3).map(|i| LLVMGetOperand(value, i))),
-                Some(LLVMOpcode::LLVMPHI) => {
-                    todo.extend((0..LLVMCountIncoming(value)).map(|i| LLVMGetIncomingValue(value, i)));
-                }
-                _ => {}
-            }
+        let Some(inst) = value.as_instruction().filter(|inst| seen.insert(*inst)) else { continue };
+        if inst.is(Opcode::LLVMGetElementPtr) {
+            inst.drop_poison_flags();
         }
+        todo.extend(pointers::sources(value).into_iter().flatten());
     }
 }

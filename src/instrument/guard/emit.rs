@@ -4,238 +4,154 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
 
 use crate::error::Result;
 use crate::instrument::runtime;
-use crate::kernel::ir::{Block, Function, Inst};
+use crate::llvm::{Builder, Function, Inst, IntPredicate, Type, TypeKind, Value, View};
 
 /// A builder for the kernel that is being guarded, with the private words of a work-item.
-pub struct Emitter<'a, 'c> {
-    pub module: &'a Module<'c>,
-    pub kernel: Function,
-    pub builder: LLVMBuilderRef,
-    pub context: LLVMContextRef,
-    pub int: LLVMTypeRef,
-    pub long: LLVMTypeRef,
+pub struct Emitter<'m> {
+    pub view: View<'m>,
+    pub kernel: Function<'m>,
+    pub builder: Builder<'m>,
+    pub int: Type<'m>,
+    pub long: Type<'m>,
     /// The kernel's last argument.
-    pub probe: LLVMValueRef,
-    pub slot: LLVMValueRef,
+    pub probe: Value<'m>,
+    pub slot: Value<'m>,
     /// Variables: remaining iterations, and the latest fault.
-    pub fuel: LLVMValueRef,
-    pub fault: LLVMValueRef,
+    pub fuel: Inst<'m>,
+    pub fault: Inst<'m>,
     /// The last instruction of the prologue that the guards add; values built before it dominate the rest
     /// of the kernel.
-    entry_anchor: LLVMValueRef,
+    entry_anchor: Inst<'m>,
     /// Replacements of values that were read from the kernel before it changed and must no longer be used.
-    replaced: RefCell<HashMap<LLVMValueRef, LLVMValueRef>>,
+    replaced: RefCell<HashMap<Value<'m>, Value<'m>>>,
     /// Values already built at the entry, by what they were made from.
-    entry_values: RefCell<HashMap<(LLVMValueRef, u64, u64, u64), LLVMValueRef>>,
+    entry_values: RefCell<HashMap<(Value<'m>, u64, u64, u64), Value<'m>>>,
 }
 
-impl Drop for Emitter<'_, '_> {
-    fn drop(&mut self) {
-        // SAFETY: created in `new`, used nowhere else.
-        unsafe { LLVMDisposeBuilder(self.builder) };
-    }
-}
-
-impl<'a, 'c> Emitter<'a, 'c> {
+impl<'m> Emitter<'m> {
     /// Links the runtime and initialises the work-item's words at the kernel's entry. `slot_of` returns the slot in the
-    /// probe buffer.
-    pub fn new(module: &'a Module<'c>, kernel: Function, slot_of: Function) -> Result<Emitter<'a, 'c>> {
+    /// probe buffer. The kernel has at least the probe as an argument.
+    pub fn new(module: &'m Module<'_>, kernel: Function<'m>, slot_of: Function<'m>) -> Result<Emitter<'m>> {
         runtime::link_guard(module)?;
-        let begin = runtime::function(module, "__kassay_fuel")?;
-        // SAFETY: alive; the entry block has a terminator, the kernel at least the probe as an argument.
-        unsafe {
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let (int, long) = (LLVMInt32TypeInContext(context), LLVMInt64TypeInContext(context));
-            let builder = LLVMCreateBuilderInContext(context);
-            let entry = LLVMGetEntryBasicBlock(kernel.0);
-            LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(entry));
-            let fuel = LLVMBuildAlloca(builder, int, c"kassay.fuel".as_ptr());
-            let fault = LLVMBuildAlloca(builder, int, c"kassay.fault".as_ptr());
-            let first = Block(entry).instructions().into_iter().find(|i| LLVMIsAAllocaInst(i.0).is_null());
-            LLVMPositionBuilderBefore(builder, first.unwrap_or(Block(entry).terminator()).0);
-            let entry_anchor = LLVMBuildStore(builder, LLVMConstInt(int, 0, 0), fault);
-            let mut emitter = Emitter {
-                module,
-                kernel,
-                builder,
-                context,
-                int,
-                long,
-                probe: LLVMGetLastParam(kernel.0),
-                slot: std::ptr::null_mut(),
-                fuel,
-                fault,
-                entry_anchor,
-                replaced: RefCell::default(),
-                entry_values: RefCell::default(),
-            };
-            emitter.at_entry();
-            emitter.slot = emitter.call(slot_of, &mut [emitter.probe]);
-            let initial = emitter.call(begin, &mut [emitter.probe]);
-            LLVMBuildStore(builder, initial, fuel);
-            Ok(emitter)
-        }
+        let view = View::of(module);
+        let begin = runtime::find(view, "__kassay_fuel")?;
+        let (int, long) = (view.int_type(32), view.int_type(64));
+        let probe = kernel.last_param().expect("a guarded kernel has the probe buffer as an argument");
+        let builder = view.builder();
+        builder.before(kernel.entry().walk().next().expect("the entry has a terminator"));
+        let fuel = builder.alloca(int, "kassay.fuel");
+        let fault = builder.alloca(int, "kassay.fault");
+        builder.behind_variables(kernel);
+        let entry_anchor = builder.store(int.int(0), fault);
+        builder.before(entry_anchor);
+        let slot = builder.call(slot_of, &[probe], "").value();
+        let initial = builder.call(begin, &[probe], "");
+        builder.store(initial, fuel);
+        Ok(Emitter {
+            view,
+            kernel,
+            builder,
+            int,
+            long,
+            probe,
+            slot,
+            fuel,
+            fault,
+            entry_anchor,
+            replaced: RefCell::default(),
+            entry_values: RefCell::default(),
+        })
     }
 
     /// Positions the builder at the kernel's entry, so that what is built next dominates the rest of the kernel.
     pub fn at_entry(&self) {
-        self.before(self.entry_anchor);
+        self.builder.before(self.entry_anchor);
     }
 
-    /// Positions the builder before an instruction.
-    pub fn before(&self, instruction: LLVMValueRef) {
-        // SAFETY: alive and inside a block.
-        unsafe { LLVMPositionBuilderBefore(self.builder, instruction) };
+    /// Returns an `i32` constant.
+    pub fn const_i32(&self, n: u32) -> Value<'m> {
+        self.int.int(u64::from(n))
     }
 
-    /// Positions the builder at the end of a block.
-    pub fn at_end(&self, block: Block) {
-        // SAFETY: alive.
-        unsafe { LLVMPositionBuilderAtEnd(self.builder, block.0) };
-    }
-
-    /// An `i32` constant.
-    pub fn const_i32(&self, n: u32) -> LLVMValueRef {
-        // SAFETY: the type is alive.
-        unsafe { LLVMConstInt(self.int, u64::from(n), 0) }
-    }
-
-    /// An `i64` constant.
-    pub fn const_i64(&self, n: u64) -> LLVMValueRef {
-        // SAFETY: the type is alive.
-        unsafe { LLVMConstInt(self.long, n, 0) }
+    /// Returns an `i64` constant.
+    pub fn const_i64(&self, n: u64) -> Value<'m> {
+        self.long.int(n)
     }
 
     /// Returns a function of the linked runtime.
-    pub fn runtime(&self, name: &str) -> Result<Function> {
-        runtime::function(self.module, name)
+    pub fn runtime(&self, name: &str) -> Result<Function<'m>> {
+        runtime::find(self.view, name)
     }
 
     /// Adds a variable of the work-item, initialised at the entry.
-    pub fn variable(&self, initial: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive; the entry block begins with the fuel's variable.
-        unsafe {
-            self.before(self.fuel);
-            let variable = LLVMBuildAlloca(self.builder, LLVMTypeOf(initial), c"".as_ptr());
-            self.at_entry();
-            LLVMBuildStore(self.builder, initial, variable);
-            variable
-        }
+    pub fn variable(&self, initial: Value<'m>) -> Value<'m> {
+        self.builder.before(self.fuel);
+        let variable = self.builder.alloca(initial.ty(), "");
+        self.at_entry();
+        self.builder.store(initial, variable);
+        variable.value()
     }
 
     /// Replaces all uses of `old` by `new`, including values that were read from the
     /// kernel before ([`Emitter::current`]).
-    pub fn replace(&self, old: LLVMValueRef, new: LLVMValueRef) {
-        // SAFETY: alive and of one type.
-        unsafe { LLVMReplaceAllUsesWith(old, new) };
-        self.replaced.borrow_mut().insert(old, new);
+    pub fn replace(&self, old: Inst<'m>, new: Inst<'m>) {
+        old.replace_uses(new);
+        self.replaced.borrow_mut().insert(old.value(), new.value());
     }
 
     /// Returns the current replacement of a value that was read from the kernel before any guard was woven: a guarded
     /// access is executed in a block of its own, and later code uses the `phi` after it.
-    pub fn current(&self, value: LLVMValueRef) -> LLVMValueRef {
+    pub fn current(&self, value: Value<'m>) -> Value<'m> {
         self.replaced.borrow().get(&value).copied().unwrap_or(value)
     }
 
     /// Loads a variable of type `ty`.
-    pub fn load(&self, ty: LLVMTypeRef, variable: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive; `variable` holds a `ty`.
-        unsafe { LLVMBuildLoad2(self.builder, ty, variable, c"".as_ptr()) }
+    pub fn load(&self, ty: Type<'m>, variable: impl Into<Value<'m>>) -> Value<'m> {
+        self.builder.load(ty, variable, "").value()
     }
 
     /// Builds a call with the callee's calling convention.
-    pub fn call(&self, callee: Function, arguments: &mut [LLVMValueRef]) -> LLVMValueRef {
-        // SAFETY: alive; the callers pass what the function takes.
-        unsafe {
-            let ty = LLVMGlobalGetValueType(callee.0);
-            let (values, count) = (arguments.as_mut_ptr(), arguments.len() as u32);
-            let call = LLVMBuildCall2(self.builder, ty, callee.0, values, count, c"".as_ptr());
-            LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(callee.0));
-            call
-        }
+    pub fn call(&self, callee: Function<'m>, arguments: &[Value<'m>]) -> Value<'m> {
+        self.builder.call(callee, arguments, "").value()
     }
 
     /// Returns the entry value of this key; built on first use.
     pub fn entry_value(
         &self,
-        key: (LLVMValueRef, u64, u64, u64),
-        make: impl FnOnce() -> Result<LLVMValueRef>,
-    ) -> Result<LLVMValueRef> {
+        key: (Value<'m>, u64, u64, u64),
+        make: impl FnOnce() -> Result<Value<'m>>,
+    ) -> Result<Value<'m>> {
         if let Some(value) = self.entry_values.borrow().get(&key) {
             return Ok(*value);
         }
-        // SAFETY: alive; the builder goes back to where it stood.
-        let value = unsafe {
-            let (block, next) = self.position();
-            self.at_entry();
-            let value = make();
-            match next.is_null() {
-                true => LLVMPositionBuilderAtEnd(self.builder, block),
-                false => LLVMPositionBuilderBefore(self.builder, next),
-            }
-            value?
-        };
+        let position = self.builder.position();
+        self.at_entry();
+        let value = make();
+        position.into_iter().for_each(|position| self.builder.go_to(position));
+        let value = value?;
         self.entry_values.borrow_mut().insert(key, value);
         Ok(value)
     }
 
-    /// Returns the builder's position: its block, and the next instruction (null at the end of the block).
-    unsafe fn position(&self) -> (LLVMBasicBlockRef, LLVMValueRef) {
-        // SAFETY: alive; a marker is built and taken away again.
-        unsafe {
-            let block = LLVMGetInsertBlock(self.builder);
-            let marker = LLVMBuildAlloca(self.builder, self.int, c"".as_ptr());
-            let next = LLVMGetNextInstruction(marker);
-            LLVMInstructionEraseFromParent(marker);
-            (block, next)
-        }
-    }
-
-    /// Splits the block of `at`: the instructions before `at` move into a new block in front of it, which takes over
-    /// all incoming edges. The old block begins with `at`; the new one has no terminator.
-    pub fn split_before(&self, at: Inst) -> Block {
-        let tail = at.block();
-        // SAFETY: alive. Replacing the block while it has no terminator changes who leads to it, and leaves alone what its
-        // successors' phis say of it.
-        unsafe {
-            let head = Block(LLVMInsertBasicBlockInContext(self.context, tail.0, c"".as_ptr()));
-            let terminator = tail.terminator();
-            LLVMInstructionRemoveFromParent(terminator.0);
-            LLVMReplaceAllUsesWith(LLVMBasicBlockAsValue(tail.0), LLVMBasicBlockAsValue(head.0));
-            self.at_end(head);
-            for inst in tail.instructions() {
-                if inst == at {
-                    break;
-                }
-                LLVMInstructionRemoveFromParent(inst.0);
-                LLVMInsertIntoBuilder(self.builder, inst.0);
-            }
-            self.at_end(tail);
-            LLVMInsertIntoBuilder(self.builder, terminator.0);
-            head
-        }
-    }
-
-    /// Inserts an empty block in front of `block`.
-    pub fn block_before(&self, block: Block, name: &std::ffi::CStr) -> Block {
-        // SAFETY: alive.
-        Block(unsafe { LLVMInsertBasicBlockInContext(self.context, block.0, name.as_ptr()) })
-    }
-
     /// Widens a boolean for the runtime's functions.
-    pub fn bool_to_int(&self, condition: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive; an `i1`.
-        unsafe { LLVMBuildZExt(self.builder, condition, self.int, c"".as_ptr()) }
+    pub fn bool_to_int(&self, condition: Value<'m>) -> Value<'m> {
+        self.builder.zext(condition, self.int, "")
     }
 
     /// Compares two integers of the same type.
-    pub fn compare(&self, how: llvm_sys::LLVMIntPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive and of one type.
-        unsafe { LLVMBuildICmp(self.builder, how, a, b, c"".as_ptr()) }
+    pub fn compare(&self, how: IntPredicate, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        self.builder.icmp(how, a, b, "")
+    }
+
+    /// Returns the value of a type that stands for nothing: zero, or undefined where memory cannot hold the type
+    /// (images, events).
+    pub fn nothing(ty: Type<'m>) -> Value<'m> {
+        match ty.kind() {
+            TypeKind::LLVMTargetExtTypeKind => ty.undef(),
+            _ => ty.null(),
+        }
     }
 }

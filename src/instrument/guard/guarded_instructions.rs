@@ -1,68 +1,63 @@
 //! Finds the instructions to guard; reads the kernel before anything changes.
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-
 use super::builtin_accesses::{self, Reach};
 use super::pointers::{Address, Object, Objects};
-use crate::kernel::ir::{Function, Inst};
+use crate::kernel::ir;
+use crate::llvm::{Function, Inst, Opcode, Value};
 
 /// An instruction with memory accesses that are not proven to be in bounds.
-pub struct Access {
-    pub inst: Inst,
-    pub ranges: Vec<Range>,
+pub struct Access<'m> {
+    pub inst: Inst<'m>,
+    pub ranges: Vec<Range<'m>>,
     /// For asynchronous copies: the operand with the number of elements. All items have to take part in the copy, so
     /// one that is out of bounds is executed with no elements.
     pub count: Option<u32>,
 }
 
 /// A range of memory that is accessed.
-pub struct Range {
-    pub address: Address,
-    pub length: Length,
+pub struct Range<'m> {
+    pub address: Address<'m>,
+    pub length: Length<'m>,
 }
 
 /// The length of a range.
-pub enum Length {
+pub enum Length<'m> {
     /// A number of bytes.
     Fixed(u64),
     /// Third field: number of bytes. They start at the first field (a value) times the second (a constant), in bytes
     /// from the address.
-    At(LLVMValueRef, u64, u64),
+    At(Value<'m>, u64, u64),
     /// `count` elements of `size` bytes; the stride is in elements.
-    Elements { count: LLVMValueRef, stride: Option<LLVMValueRef>, size: u64 },
+    Elements { count: Value<'m>, stride: Option<Value<'m>>, size: u64 },
 }
 
 /// A division whose divisor may be zero, or which may overflow.
-pub struct Division {
-    pub inst: Inst,
+pub struct Division<'m> {
+    pub inst: Inst<'m>,
     pub signed: bool,
 }
 
 /// Finds the accesses that are not proven to be in bounds.
-pub fn accesses(kernel: Function, objects: &Objects) -> Vec<Access> {
-    let instructions = kernel.blocks().into_iter().flat_map(|b| b.instructions());
-    let unproven = |mut access: Access| {
+pub fn accesses<'m>(kernel: Function<'m>, objects: &Objects<'m>) -> Vec<Access<'m>> {
+    let unproven = |mut access: Access<'m>| {
         access.ranges.retain(|r| !r.is_within());
         (!access.ranges.is_empty()).then_some(access)
     };
-    instructions.filter_map(|i| access(i, objects)).filter_map(unproven).collect()
+    kernel.instructions().into_iter().filter_map(|i| access(i, objects)).filter_map(unproven).collect()
 }
 
-fn access(inst: Inst, objects: &Objects) -> Option<Access> {
+fn access<'m>(inst: Inst<'m>, objects: &Objects<'m>) -> Option<Access<'m>> {
     let operands = inst.operands();
-    let at_pointer = |value: LLVMValueRef, pointer: LLVMValueRef| {
-        // SAFETY: alive.
-        let size = objects.stored_size(unsafe { LLVMTypeOf(value) })?;
+    let at_pointer = |value: Value<'m>, pointer: Value<'m>| {
+        let size = objects.stored_size(value.ty())?;
         let range = Range { address: objects.trace(pointer)?, length: Length::Fixed(size) };
         Some(Access { inst, ranges: vec![range], count: None })
     };
     match inst.opcode() {
-        LLVMOpcode::LLVMLoad => at_pointer(inst.0, operands[0]),
-        LLVMOpcode::LLVMStore => at_pointer(operands[0], operands[1]),
-        LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => at_pointer(operands[1], operands[0]),
-        LLVMOpcode::LLVMCall => {
+        Opcode::LLVMLoad => at_pointer(inst.value(), operands[0]),
+        Opcode::LLVMStore => at_pointer(operands[0], operands[1]),
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => at_pointer(operands[1], operands[0]),
+        Opcode::LLVMCall => {
             let callee = inst.callee()?;
             let moved = ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."].iter().position(|p| callee.starts_with(p));
             match moved {
@@ -80,17 +75,11 @@ fn access(inst: Inst, objects: &Objects) -> Option<Access> {
     }
 }
 
-fn bytes(count: LLVMValueRef) -> Length {
-    // SAFETY: alive; the value is asked of a constant.
-    unsafe {
-        match LLVMIsAConstantInt(count).is_null() {
-            true => Length::Elements { count, stride: None, size: 1 },
-            false => Length::Fixed(LLVMConstIntGetZExtValue(count)),
-        }
-    }
+fn bytes(count: Value<'_>) -> Length<'_> {
+    count.as_u64().map_or(Length::Elements { count, stride: None, size: 1 }, Length::Fixed)
 }
 
-fn builtin(inst: Inst, callee: &str, operands: &[LLVMValueRef], objects: &Objects) -> Option<Access> {
+fn builtin<'m>(inst: Inst<'m>, callee: &str, operands: &[Value<'m>], objects: &Objects<'m>) -> Option<Access<'m>> {
     let mut count = None;
     let mut ranges = Vec::new();
     // The callee is the last operand.
@@ -99,8 +88,7 @@ fn builtin(inst: Inst, callee: &str, operands: &[LLVMValueRef], objects: &Object
         let Some(pointer) = arguments.get(parameter.index as usize) else { continue };
         let length = match parameter.reach {
             Reach::Bytes(Some(size)) => Length::Fixed(size),
-            // SAFETY: alive.
-            Reach::Bytes(None) => Length::Fixed(objects.stored_size(unsafe { LLVMTypeOf(inst.0) }).unwrap_or(1)),
+            Reach::Bytes(None) => Length::Fixed(objects.stored_size(inst.ty()).unwrap_or(1)),
             Reach::Indexed { offset, step, size } => Length::At(*arguments.get(offset as usize)?, step, size),
             Reach::Elements { size, strided } => {
                 count = Some(2);
@@ -115,7 +103,7 @@ fn builtin(inst: Inst, callee: &str, operands: &[LLVMValueRef], objects: &Object
     Some(Access { inst, ranges, count })
 }
 
-impl Range {
+impl Range<'_> {
     /// Returns whether the range is provably in bounds: at a constant distance in a variable.
     fn is_within(&self) -> bool {
         let [Object::Variable(_, extent)] = self.address.objects[..] else { return false };
@@ -126,39 +114,37 @@ impl Range {
 }
 
 /// Finds the integer divisions that may be undefined.
-pub fn divisions(kernel: Function) -> Vec<Division> {
-    let instructions = kernel.blocks().into_iter().flat_map(|b| b.instructions());
-    instructions
-        .filter_map(|inst| {
-            let signed = match inst.opcode() {
-                LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMSRem => true,
-                LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMURem => false,
-                _ => return None,
-            };
-            (!is_harmless(inst.operands()[1], signed)).then_some(Division { inst, signed })
-        })
-        .collect()
+pub fn guarded_divisions(kernel: Function<'_>) -> Vec<Division<'_>> {
+    let found = kernel.instructions().into_iter().filter_map(|inst| {
+        let signed = match inst.opcode() {
+            Opcode::LLVMSDiv | Opcode::LLVMSRem => true,
+            Opcode::LLVMUDiv | Opcode::LLVMURem => false,
+            _ => return None,
+        };
+        (!is_harmless(inst.operand(1), signed)).then_some(Division { inst, signed })
+    });
+    found.collect()
 }
 
 /// Returns whether dividing by this value is always defined: it is a constant with no lane equal to zero or
 /// (if signed) −1.
-fn is_harmless(divisor: LLVMValueRef, signed: bool) -> bool {
-    // SAFETY: alive; lanes are below the count; the value is asked of constants of at most 64 bits.
-    unsafe {
-        let number = |value: LLVMValueRef| {
-            !value.is_null()
-                && !LLVMIsAConstantInt(value).is_null()
-                && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64
-                && LLVMConstIntGetZExtValue(value) != 0
-                && !(signed && LLVMConstIntGetSExtValue(value) == -1)
-        };
-        let ty = LLVMTypeOf(divisor);
-        match LLVMGetTypeKind(ty) {
-            llvm_sys::LLVMTypeKind::LLVMVectorTypeKind if !LLVMIsAConstant(divisor).is_null() => {
-                (0..LLVMGetVectorSize(ty)).all(|lane| number(LLVMGetAggregateElement(divisor, lane)))
-            }
-            llvm_sys::LLVMTypeKind::LLVMVectorTypeKind => false,
-            _ => number(divisor),
-        }
+fn is_harmless(divisor: Value<'_>, signed: bool) -> bool {
+    let number = |value: Value<'_>| value.as_u64().is_some_and(|n| n != 0) && !(signed && value.as_i64() == Some(-1));
+    match divisor.ty().lanes() {
+        Some(lanes) => divisor.is_constant() && (0..lanes).all(|lane| divisor.element(lane).is_some_and(number)),
+        None => number(divisor),
     }
+}
+
+/// A [`Division`]. Until accesses/division.rs moves to crate::llvm.
+pub struct RawDivision {
+    pub inst: ir::Inst,
+    pub signed: bool,
+}
+
+/// Returns [`guarded_divisions`]. Until accesses/division.rs moves to crate::llvm.
+pub fn divisions(kernel: ir::Function) -> Vec<RawDivision> {
+    // SAFETY: the caller's function is alive.
+    let found = unsafe { Function::from_raw(kernel.0) }.map(guarded_divisions).unwrap_or_default();
+    found.into_iter().map(|d| RawDivision { inst: ir::Inst(d.inst.as_raw()), signed: d.signed }).collect()
 }

@@ -1,22 +1,17 @@
 //! Guards image accesses against coordinates out of bounds: a write is skipped, a read without a sampler yields zero,
 //! and a fault is recorded. With a sampler, such reads are defined.
 
-use llvm_sys::LLVMIntPredicate::LLVMIntULT;
-use llvm_sys::LLVMTypeKind;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-
 use super::bounds;
 use super::builtin_accesses;
 use super::emit::Emitter;
 use crate::error::Result;
-use crate::kernel::ir::{self, Function, Inst};
+use crate::llvm::{Function, Inst, IntPredicate, Value};
 
 const SPIR_FUNC: u32 = 75;
 
 /// A call that reads or writes a texel of an image at integer coordinates.
-pub struct Texel {
-    pub inst: Inst,
+pub struct Texel<'m> {
+    pub inst: Inst<'m>,
     /// The mangled name of the image's type.
     ty: String,
     /// The builtins that return the image's extents, one for each coordinate.
@@ -24,11 +19,11 @@ pub struct Texel {
 }
 
 /// Finds the accesses to images that are arguments of the kernel.
-pub fn texels(kernel: Function) -> Vec<Texel> {
-    kernel.blocks().into_iter().flat_map(|b| b.instructions()).filter_map(texel).collect()
+pub fn texels(kernel: Function<'_>) -> Vec<Texel<'_>> {
+    kernel.instructions().into_iter().filter_map(texel).collect()
 }
 
-fn texel(inst: Inst) -> Option<Texel> {
+fn texel(inst: Inst<'_>) -> Option<Texel<'_>> {
     let callee = inst.callee()?;
     let (name, parameters) = builtin_accesses::split(&callee)?;
     let writes = ["write_imagef", "write_imagei", "write_imageui", "write_imageh"].contains(&name);
@@ -41,9 +36,11 @@ fn texel(inst: Inst) -> Option<Texel> {
     if !(writes || reads) || operands.len() != count {
         return None;
     }
-    // SAFETY: alive.
-    let is_argument = unsafe { !LLVMIsAArgument(operands[0]).is_null() };
-    (is_argument && lanes(operands[1])? as usize >= extents.len()).then(|| Texel { inst, ty: ty.to_owned(), extents })
+    (operands[0].is_parameter() && lanes(operands[1])? as usize >= extents.len()).then(|| Texel {
+        inst,
+        ty: ty.to_owned(),
+        extents,
+    })
 }
 
 /// Returns the extent builtins for a kind of image.
@@ -61,43 +58,26 @@ fn extents(kind: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Number of components of a 32-bit integer or a vector of these; `None` for other types.
-fn lanes(value: LLVMValueRef) -> Option<u32> {
-    // SAFETY: alive; elements are asked of vectors, widths of integers.
-    unsafe {
-        let ty = LLVMTypeOf(value);
-        let (element, lanes) = match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMVectorTypeKind => (LLVMGetElementType(ty), LLVMGetVectorSize(ty)),
-            _ => (ty, 1),
-        };
-        let is_int =
-            LLVMGetTypeKind(element) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 32;
-        is_int.then_some(lanes)
-    }
+/// Returns the number of components of a 32-bit integer or a vector of these; `None` for other types.
+fn lanes(value: Value<'_>) -> Option<u32> {
+    (value.ty().scalar().int_width() == Some(32)).then(|| value.ty().lanes().unwrap_or(1))
 }
 
 /// Branches around an access that is out of bounds.
 ///
 /// # Errors
 /// `Internal` if the runtime lacks a function.
-pub fn guard(emitter: &Emitter<'_, '_>, texel: &Texel, code: u32) -> Result<()> {
-    let operands = texel.inst.operands();
-    let (image, place) = (operands[0], operands[1]);
-    emitter.before(texel.inst.0);
-    let mut fits = None;
+pub fn guard<'m>(emitter: &Emitter<'m>, texel: &Texel<'m>, code: u32) -> Result<()> {
+    let (image, place) = (texel.inst.operand(0), texel.inst.operand(1));
+    let b = &emitter.builder;
+    b.before(texel.inst);
+    let mut fits: Option<Value<'m>> = None;
     for (lane, query) in (0..).zip(texel.extents) {
         let extent =
             emitter.entry_value((image, u64::from(lane), u64::MAX, 0), || Ok(extent(emitter, texel, query, image)))?;
-        // SAFETY: alive; the lane is below the vector's length.
-        unsafe {
-            let is_vector = LLVMGetTypeKind(LLVMTypeOf(place)) == LLVMTypeKind::LLVMVectorTypeKind;
-            let at = match is_vector {
-                true => LLVMBuildExtractElement(emitter.builder, place, emitter.const_i32(lane), c"".as_ptr()),
-                false => place,
-            };
-            let one = emitter.compare(LLVMIntULT, at, extent);
-            fits = Some(fits.map_or(one, |others| LLVMBuildAnd(emitter.builder, others, one, c"".as_ptr())));
-        }
+        let at = if place.ty().is_vector() { b.lane(place, lane) } else { place };
+        let one = emitter.compare(IntPredicate::LLVMIntULT, at, extent);
+        fits = Some(fits.map_or(one, |others| b.and(others, one, "")));
     }
     match fits {
         Some(fits) => bounds::skip(emitter, texel.inst, fits, code),
@@ -106,22 +86,18 @@ pub fn guard(emitter: &Emitter<'_, '_>, texel: &Texel, code: u32) -> Result<()> 
 }
 
 /// Builds the query of one of the image's extents (OpenCL C 6.12.14.5), as a 32-bit integer.
-fn extent(emitter: &Emitter<'_, '_>, texel: &Texel, query: &str, image: LLVMValueRef) -> LLVMValueRef {
+fn extent<'m>(emitter: &Emitter<'m>, texel: &Texel<'m>, query: &str, image: Value<'m>) -> Value<'m> {
     let is_wide = query == "get_image_array_size";
     let result = if is_wide { emitter.long } else { emitter.int };
     let name = format!("_Z{}{query}{}{}", query.len(), texel.ty.len(), texel.ty);
-    // SAFETY: alive; the function takes the image and returns an integer.
-    unsafe {
-        let ty = LLVMFunctionType(result, &mut LLVMTypeOf(image), 1, 0);
-        let function = ir::function(emitter.module, &name).unwrap_or_else(|| {
-            let new = LLVMAddFunction(emitter.module.as_mut_ptr(), format!("{name}\0").as_ptr().cast(), ty);
-            LLVMSetFunctionCallConv(new, SPIR_FUNC);
-            Function(new)
-        });
-        let extent = emitter.call(function, &mut [image]);
-        match is_wide {
-            true => LLVMBuildTrunc(emitter.builder, extent, emitter.int, c"".as_ptr()),
-            false => extent,
-        }
+    let function = emitter.view.function(&name).unwrap_or_else(|| {
+        let new = emitter.view.add_function(&name, result.function(&[image.ty()], false));
+        new.set_call_conv(SPIR_FUNC);
+        new
+    });
+    let extent = emitter.call(function, &[image]);
+    match is_wide {
+        true => emitter.builder.trunc(extent, emitter.int, ""),
+        false => extent,
     }
 }

@@ -20,17 +20,13 @@ pub(super) mod pointers;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{TargetMachine, TargetTriple};
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
 
 use self::emit::Emitter;
 use self::pointers::Objects;
 use super::layout::{FaultKind, GuardLayout};
 use crate::error::{Error, Result};
-use crate::kernel::ir::{self, DebugLocation, Function};
-use crate::kernel::parameters;
-use crate::kernel::{canonical, inlined};
+use crate::kernel::{canonical, inlined, ir, parameters};
+use crate::llvm::{AddressSpace, AttributeIndex, Block, DebugLocation, Function, Opcode, Value, View};
 use crate::lower::spirv;
 
 /// The function that returns the slot of a work-item: `ptr addrspace(1) (ptr addrspace(1) probe)`. It is declared here
@@ -67,9 +63,10 @@ impl Guards {
 /// `Internal` if a pass fails or leaves a module that does not verify.
 pub fn inline_and_promote(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     module.set_triple(&TargetTriple::create(spirv::TRIPLE));
-    for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
-        canonical::remove_attribute(f, "noinline");
-        canonical::add_attribute(f, "alwaysinline");
+    for f in View::of(module).functions().into_iter().filter(|f| f.has_body() && f.name() != entry) {
+        let attributes = f.attributes(AttributeIndex::Function);
+        attributes.remove("noinline");
+        attributes.add_flag("alwaysinline");
     }
     division::hide(module);
     run(module, &format!("{},function(sroa,mem2reg,simplifycfg)", inlined::passes(module, entry)), machine)?;
@@ -99,19 +96,20 @@ pub fn weave(
     machine: &TargetMachine,
 ) -> Result<Guards> {
     let kernel = with_probe(module, entry, layout)?;
-    let objects = Objects::of(module.as_mut_ptr(), kernel);
+    let view = View::of(module);
+    let objects = Objects::of(view, kernel);
     let accesses = guarded_instructions::accesses(kernel, &objects);
     let texels = images::texels(kernel);
-    let divisions = guarded_instructions::divisions(kernel);
+    let divisions = guarded_instructions::guarded_divisions(kernel);
     let guarded = accesses.iter().map(|a| a.inst).chain(texels.iter().map(|t| t.inst));
     let guarded = guarded.chain(divisions.iter().map(|d| d.inst));
     let mut places: Vec<_> =
         std::iter::once(None).chain(guarded.map(|i| i.location().filter(|l| l.line > 0))).collect();
-    let starts = fuel::starts(module, kernel);
-    // SAFETY: the module is alive. What is woven has no place in the source.
-    unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+    let starts = fuel::starts(view, kernel);
+    // What is woven has no place in the source.
+    view.strip_debug_info();
 
-    let emitter = Emitter::new(module, kernel, slot_function(module))?;
+    let emitter = Emitter::new(module, kernel, slot_function(view))?;
     let mut code = 0;
     let mut next = |kind: FaultKind| {
         code += 1 << 8;
@@ -132,7 +130,7 @@ pub fn weave(
     let flagged = fuel::guard(&emitter, end, spent, record_loops, &starts, &mut places)?;
     if filled || flagged {
         emitter.at_entry();
-        emitter.call(emitter.runtime("__kassay_meet")?, &mut []);
+        emitter.call(emitter.runtime("__kassay_meet")?, &[]);
     }
     drop(emitter);
     drop_effect_attributes(kernel);
@@ -143,69 +141,64 @@ pub fn weave(
 }
 
 /// Returns the kernel with the probe buffer as its last argument.
-fn with_probe(module: &Module<'_>, entry: &str, layout: GuardLayout) -> Result<Function> {
-    let kernel = ir::function(module, entry).filter(|f| f.has_body());
+fn with_probe<'m>(module: &'m Module<'_>, entry: &str, layout: GuardLayout) -> Result<Function<'m>> {
+    let view = View::of(module);
+    let kernel = view.function(entry).filter(|f| f.has_body());
     let kernel = kernel.ok_or_else(|| Error::internal(format!("the kernel {entry} is gone")))?;
-    // SAFETY: alive; the old function is deleted when its body has moved and nothing calls it.
+    let given = kernel.param_count();
+    if given == layout.args + 1 {
+        return Ok(kernel);
+    }
+    if given != layout.args {
+        return Err(Error::internal(format!("{entry} has {given} arguments, not {}", layout.args)));
+    }
+    // Until kernel/parameters.rs moves to crate::llvm.
+    let probe = view.pointer_type(AddressSpace::Global).as_raw();
+    let (new, calls) = parameters::append(ir::Function(kernel.as_raw()), probe, "kassay_probe");
+    if !calls.is_empty() {
+        return Err(Error::internal(format!("{entry} is called, although everything is inlined")));
+    }
+    parameters::describe(new, "kassay_probe", "uint*", 1);
+    // SAFETY: the body has moved and nothing calls the old function, whose handle is not used again; the new one is of
+    // the same module.
     unsafe {
-        let given = LLVMCountParams(kernel.0);
-        if given == layout.args + 1 {
-            return Ok(kernel);
-        }
-        if given != layout.args {
-            return Err(Error::internal(format!("{entry} has {given} arguments, not {}", layout.args)));
-        }
-        let context = LLVMGetModuleContext(module.as_mut_ptr());
-        let (new, calls) = parameters::append(kernel, LLVMPointerTypeInContext(context, 1), "kassay_probe");
-        if !calls.is_empty() {
-            return Err(Error::internal(format!("{entry} is called, although everything is inlined")));
-        }
-        parameters::describe(new, "kassay_probe", "uint*", 1);
-        LLVMDeleteFunction(kernel.0);
-        Ok(new)
+        kernel.delete();
+        Ok(Function::from_raw(new.0).expect("a function is not null"))
     }
 }
 
 /// Returns the declaration of [`SLOT`].
-fn slot_function(module: &Module<'_>) -> Function {
-    ir::function(module, SLOT).unwrap_or_else(|| {
-        // SAFETY: the module is alive; the name has a NUL at its end.
-        unsafe {
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let mut pointer = LLVMPointerTypeInContext(context, 1);
-            let ty = LLVMFunctionType(pointer, &mut pointer, 1, 0);
-            Function(LLVMAddFunction(module.as_mut_ptr(), c"__kassay_slot".as_ptr(), ty))
-        }
-    })
+fn slot_function(view: View<'_>) -> Function<'_> {
+    let pointer = view.pointer_type(AddressSpace::Global);
+    view.function_or_declared(SLOT, pointer.function(&[pointer], false))
 }
 
 /// Makes the kernel return from a single block, which reports the work-item's results to the slot. `spent`: the
 /// variable with the loop in which its fuel ran out.
-fn single_return(emitter: &Emitter<'_, '_>, spent: LLVMValueRef) -> Result<crate::kernel::ir::Block> {
+fn single_return<'m>(emitter: &Emitter<'m>, spent: Value<'m>) -> Result<Block<'m>> {
     let report = emitter.runtime("__kassay_report")?;
-    let returns = emitter.kernel.blocks().into_iter().map(|b| b.terminator());
-    let returns: Vec<ir::Inst> = returns.filter(|t| t.opcode() == LLVMOpcode::LLVMRet).collect();
-    // SAFETY: alive; every return is replaced by a branch to the new one.
-    unsafe {
-        let end = ir::Block(LLVMAppendBasicBlockInContext(emitter.context, emitter.kernel.0, c"kassay.end".as_ptr()));
-        for old in returns {
-            emitter.before(old.0);
-            LLVMBuildBr(emitter.builder, end.0);
-            LLVMInstructionEraseFromParent(old.0);
-        }
-        emitter.at_end(end);
-        let fault = emitter.load(emitter.int, emitter.fault);
-        let fuel = emitter.load(emitter.int, emitter.fuel);
-        let spent = emitter.load(emitter.int, spent);
-        emitter.call(report, &mut [emitter.probe, emitter.slot, fault, fuel, spent]);
-        LLVMBuildRetVoid(emitter.builder);
-        Ok(end)
+    let returns = emitter.kernel.blocks().into_iter().map(Block::terminator).filter(|t| t.is(Opcode::LLVMRet));
+    let returns: Vec<_> = returns.collect();
+    let end = emitter.kernel.append_block("kassay.end");
+    for old in returns {
+        let block = old.block();
+        // SAFETY: each return is visited once, no other handle of it is used again, and no builder stands before it.
+        unsafe { old.erase() };
+        emitter.builder.at_end(block);
+        emitter.builder.br(end);
     }
+    emitter.builder.at_end(end);
+    let fault = emitter.load(emitter.int, emitter.fault);
+    let fuel = emitter.load(emitter.int, emitter.fuel);
+    let spent = emitter.load(emitter.int, spent);
+    emitter.call(report, &[emitter.probe, emitter.slot, fault, fuel, spent]);
+    emitter.builder.ret(None);
+    Ok(end)
 }
 
-/// A guarded kernel writes memory and has side effects, whatever was inferred for the original.
-fn drop_effect_attributes(kernel: Function) {
+/// Takes away what was inferred of the original's effects: a guarded kernel writes memory and has side effects.
+fn drop_effect_attributes(kernel: Function<'_>) {
     for name in ["memory", "nosync", "willreturn", "readnone", "readonly", "writeonly"] {
-        canonical::remove_attribute(kernel, name);
+        kernel.attributes(AttributeIndex::Function).remove(name);
     }
 }

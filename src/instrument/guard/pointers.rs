@@ -3,32 +3,24 @@
 
 use std::collections::{HashMap, HashSet};
 
-use llvm_sys::core::*;
 use llvm_sys::prelude::*;
-use llvm_sys::target::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use llvm_sys::target::LLVMTargetDataRef;
 
 use super::SLOT;
-use crate::kernel::ir::{self, Function, Inst};
-
-/// LLVM's numbers of OpenCL's address spaces.
-const PRIVATE: u32 = 0;
-const GLOBAL: u32 = 1;
-const LOCAL: u32 = 3;
-const GENERIC: u32 = 4;
+use crate::llvm::{AddressSpace, AttributeIndex, DataLayout, Function, Inst, Opcode, Type, TypeKind, Value, View};
 
 /// An object of known or launch-dependent size that a pointer may point into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Object {
+pub enum Object<'m> {
     /// A buffer or local memory passed as an argument, by position; the launch sets its size.
-    Argument(LLVMValueRef, u32),
+    Argument(Value<'m>, u32),
     /// A variable (or an argument passed by value) and its size in bytes.
-    Variable(LLVMValueRef, u64),
+    Variable(Value<'m>, u64),
 }
 
-impl Object {
-    /// A pointer to the object's first byte.
-    pub fn pointer(self) -> LLVMValueRef {
+impl<'m> Object<'m> {
+    /// Returns a pointer to the object's first byte.
+    pub fn pointer(self) -> Value<'m> {
         match self {
             Object::Argument(pointer, _) | Object::Variable(pointer, _) => pointer,
         }
@@ -37,85 +29,81 @@ impl Object {
 
 /// A traced pointer.
 #[derive(Debug, Clone)]
-pub struct Address {
-    pub pointer: LLVMValueRef,
+pub struct Address<'m> {
+    pub pointer: Value<'m>,
     /// The objects that it may point into.
-    pub objects: Vec<Object>,
+    pub objects: Vec<Object<'m>>,
     /// The distance in bytes from the start of the only object; `None`: it has to be computed as the difference
     /// of the pointers.
-    pub distance: Option<Distance>,
+    pub distance: Option<Distance<Value<'m>>>,
 }
 
-/// A linear combination of values, plus a constant.
-#[derive(Debug, Clone, Default)]
-pub struct Distance {
-    pub terms: Vec<(LLVMValueRef, i64)>,
+/// A linear combination of values, plus a constant. The default of the type goes when accesses/values.rs moves to
+/// crate::llvm.
+#[derive(Debug, Clone)]
+pub struct Distance<V = LLVMValueRef> {
+    pub terms: Vec<(V, i64)>,
     pub constant: i64,
 }
 
-/// The objects of a kernel.
-pub struct Objects {
-    layout: LLVMTargetDataRef,
-    all: Vec<Object>,
-    /// Index into `all` by pointer.
-    index_of: HashMap<LLVMValueRef, usize>,
-    probe: LLVMValueRef,
+impl<V> Default for Distance<V> {
+    fn default() -> Self {
+        Distance { terms: Vec::new(), constant: 0 }
+    }
 }
 
-impl Objects {
+/// The objects of a kernel.
+pub struct Objects<'m> {
+    layout: DataLayout<'m>,
+    all: Vec<Object<'m>>,
+    /// Index into `all` by pointer.
+    index_of: HashMap<Value<'m>, usize>,
+    probe: Option<Value<'m>>,
+}
+
+impl<'m> Objects<'m> {
     /// Collects everything that `kernel`, whose last argument is the probe buffer, can point into.
-    pub fn of(module: LLVMModuleRef, kernel: Function) -> Objects {
-        // SAFETY: alive; arguments are below the count; the list of globals ends with null.
-        unsafe {
-            let layout = LLVMGetModuleDataLayout(module);
-            let mut all = Vec::new();
-            for position in 0..LLVMCountParams(kernel.0).saturating_sub(1) {
-                let argument = LLVMGetParam(kernel.0, position);
-                all.extend(argument_object(kernel, argument, position, layout));
-            }
-            let instructions = kernel.blocks().into_iter().flat_map(ir::Block::instructions);
-            all.extend(instructions.filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca).filter_map(|i| {
-                let count = LLVMGetOperand(i.0, 0);
-                let count = (!LLVMIsAConstantInt(count).is_null()).then(|| LLVMConstIntGetZExtValue(count))?;
-                Some(Object::Variable(i.0, size_of(LLVMGetAllocatedType(i.0), layout)? * count))
-            }));
-            let mut global = LLVMGetFirstGlobal(module);
-            while !global.is_null() {
-                all.extend(size_of(LLVMGlobalGetValueType(global), layout).map(|n| Object::Variable(global, n)));
-                global = LLVMGetNextGlobal(global);
-            }
-            // If two have the same pointer, the first takes precedence.
-            let index_of = all.iter().enumerate().rev().map(|(at, object)| (object.pointer(), at)).collect();
-            Objects { layout, all, index_of, probe: LLVMGetLastParam(kernel.0) }
-        }
+    pub fn of(view: View<'m>, kernel: Function<'m>) -> Objects<'m> {
+        let layout = view.layout();
+        let mut all = Vec::new();
+        let mut arguments = kernel.params();
+        let probe = arguments.pop();
+        all.extend((0..).zip(arguments).filter_map(|(at, argument)| argument_object(kernel, argument, at, layout)));
+        all.extend(kernel.instructions().into_iter().filter_map(|i| {
+            let size = stride(i.allocated_type()?, layout)?;
+            Some(Object::Variable(i.value(), size * i.operand(0).as_u64()?))
+        }));
+        let globals = view.globals().into_iter();
+        all.extend(globals.filter_map(|g| Some(Object::Variable(g.value(), stride(g.value_type(), layout)?))));
+        // If two have the same pointer, the first takes precedence.
+        let index_of = all.iter().enumerate().rev().map(|(at, object)| (object.pointer(), at)).collect();
+        Objects { layout, all, index_of, probe }
     }
 
-    /// Size in bytes of a value of this type in memory; `None` if memory cannot hold it (images, events).
-    pub fn stored_size(&self, ty: LLVMTypeRef) -> Option<u64> {
-        // SAFETY: alive and sized.
-        size_of(ty, self.layout).map(|_| unsafe { LLVMStoreSizeOfType(self.layout, ty) })
+    /// Returns the size in bytes of a value of this type in memory; `None` if memory cannot hold it (images, events).
+    pub fn stored_size(&self, ty: Type<'m>) -> Option<u64> {
+        stride(ty, self.layout).map(|_| self.layout.store_size(ty))
     }
 
     /// Traces a pointer. `None` for pointers into the probe buffer, which are kassay's own.
-    pub fn trace(&self, pointer: LLVMValueRef) -> Option<Address> {
+    pub fn trace(&self, pointer: Value<'m>) -> Option<Address<'m>> {
         let mut distance = Some(Distance::default());
         let mut at = pointer;
         loop {
             if let Some(object) = self.find(at) {
                 return Some(Address { pointer, objects: vec![object], distance });
             }
-            if at == self.probe || ir::as_instruction(at).and_then(Inst::callee).as_deref() == Some(SLOT) {
+            if Some(at) == self.probe || at.as_instruction().and_then(Inst::callee).as_deref() == Some(SLOT) {
                 return None;
             }
-            match opcode(at) {
-                Some(LLVMOpcode::LLVMGetElementPtr) => {
-                    distance = distance.and_then(|d| add_gep_offset(self.layout, at, d));
+            match at.opcode() {
+                Some(Opcode::LLVMGetElementPtr) => {
+                    distance = distance.and_then(|d| with_steps(self.layout, at, d));
                 }
-                Some(LLVMOpcode::LLVMBitCast | LLVMOpcode::LLVMAddrSpaceCast) => {}
+                Some(Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast) => {}
                 _ => break,
             }
-            // SAFETY: alive; all of these have an operand.
-            at = unsafe { LLVMGetOperand(at, 0) };
+            at = at.operand(0)?;
         }
         let mut objects = Vec::new();
         if !self.collect(at, &mut objects, &mut HashSet::new()) {
@@ -124,13 +112,13 @@ impl Objects {
         Some(Address { pointer, objects, distance: None })
     }
 
-    fn find(&self, value: LLVMValueRef) -> Option<Object> {
+    fn find(&self, value: Value<'m>) -> Option<Object<'m>> {
         self.index_of.get(&value).map(|at| self.all[*at])
     }
 
     /// Adds the objects that `value` may point into to `found`; returns false if they are unknown. Null
     /// points into nothing.
-    fn collect(&self, value: LLVMValueRef, found: &mut Vec<Object>, seen: &mut HashSet<LLVMValueRef>) -> bool {
+    fn collect(&self, value: Value<'m>, found: &mut Vec<Object<'m>>, seen: &mut HashSet<Value<'m>>) -> bool {
         if !seen.insert(value) {
             return true;
         }
@@ -140,123 +128,115 @@ impl Objects {
             }
             return true;
         }
-        // SAFETY: alive; operand numbers are those of the opcode.
-        unsafe {
-            match opcode(value) {
-                Some(
-                    LLVMOpcode::LLVMGetElementPtr
-                    | LLVMOpcode::LLVMBitCast
-                    | LLVMOpcode::LLVMAddrSpaceCast
-                    | LLVMOpcode::LLVMFreeze,
-                ) => self.collect(LLVMGetOperand(value, 0), found, seen),
-                Some(LLVMOpcode::LLVMSelect) => (1..3).all(|i| self.collect(LLVMGetOperand(value, i), found, seen)),
-                Some(LLVMOpcode::LLVMPHI) => {
-                    (0..LLVMCountIncoming(value)).all(|i| self.collect(LLVMGetIncomingValue(value, i), found, seen))
-                }
-                _ => LLVMIsNull(value) != 0 || LLVMIsUndef(value) != 0,
-            }
+        match sources(value) {
+            Some(sources) => sources.into_iter().all(|source| self.collect(source, found, seen)),
+            None => value.is_null() || value.is_undef(),
         }
     }
 
     /// Returns all objects of the pointer's address space; a generic pointer may point into all but constants.
-    fn in_space(&self, pointer: LLVMValueRef) -> Vec<Object> {
-        let space = space(pointer);
-        let fits = |o: u32| o == space || (space == GENERIC && [PRIVATE, GLOBAL, LOCAL].contains(&o));
-        self.all.iter().copied().filter(|o| fits(self::space(o.pointer()))).collect()
+    fn in_space(&self, pointer: Value<'m>) -> Vec<Object<'m>> {
+        use AddressSpace::{Generic, Global, Local, Private};
+        let (number, space) = (pointer.ty().address_space(), pointer.ty().space());
+        let fits = |object: Type<'m>| {
+            object.address_space() == number
+                || (space == Some(Generic) && matches!(object.space(), Some(Private | Global | Local)))
+        };
+        self.all.iter().copied().filter(|o| fits(o.pointer().ty())).collect()
     }
+}
+
+/// Returns the pointers from which an instruction or constant makes a pointer into one of their objects; `None` for
+/// other values.
+pub fn sources(value: Value<'_>) -> Option<Vec<Value<'_>>> {
+    Some(match value.opcode()? {
+        Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast | Opcode::LLVMFreeze => {
+            value.operand(0).into_iter().collect()
+        }
+        Opcode::LLVMSelect => value.operands().split_off(1),
+        Opcode::LLVMPHI => value.as_instruction()?.incoming().into_iter().map(|(value, _)| value).collect(),
+        _ => return None,
+    })
 }
 
 /// Adds the offset that a `getelementptr` computes to `distance`; `None` if it cannot be expressed.
-pub fn add_gep_offset(layout: LLVMTargetDataRef, gep: LLVMValueRef, mut distance: Distance) -> Option<Distance> {
-    // SAFETY: alive and a GEP, whose indices follow its types.
-    unsafe {
-        let mut ty = LLVMGetGEPSourceElementType(gep);
-        for i in 1..LLVMGetNumOperands(gep) as u32 {
-            let index = LLVMGetOperand(gep, i);
-            if LLVMGetTypeKind(LLVMTypeOf(index)) != LLVMTypeKind::LLVMIntegerTypeKind
-                || LLVMGetIntTypeWidth(LLVMTypeOf(index)) > 64
-            {
-                return None;
-            }
-            let number = (!LLVMIsAConstantInt(index).is_null()).then(|| LLVMConstIntGetSExtValue(index));
-            if i > 1 {
-                match LLVMGetTypeKind(ty) {
-                    LLVMTypeKind::LLVMStructTypeKind => {
-                        let field = u32::try_from(number?).ok()?;
-                        let offset = LLVMOffsetOfElement(layout, ty, field);
-                        distance.constant = distance.constant.checked_add(i64::try_from(offset).ok()?)?;
-                        ty = LLVMStructGetTypeAtIndex(ty, field);
-                        continue;
-                    }
-                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMVectorTypeKind => {
-                        ty = LLVMGetElementType(ty);
-                    }
-                    _ => return None,
-                }
-            }
-            let scale = i64::try_from(size_of(ty, layout)?).ok()?;
-            match number {
-                Some(n) => distance.constant = distance.constant.checked_add(n.checked_mul(scale)?)?,
-                None => distance.terms.push((index, scale)),
-            }
-        }
-        Some(distance)
-    }
-}
-
-/// The opcode of an instruction or a constant expression.
-pub fn opcode(value: LLVMValueRef) -> Option<LLVMOpcode> {
-    // SAFETY: alive; asked of what it is for.
-    unsafe {
-        if !LLVMIsAInstruction(value).is_null() {
-            Some(LLVMGetInstructionOpcode(value))
-        } else if !LLVMIsAConstantExpr(value).is_null() {
-            Some(LLVMGetConstOpcode(value))
-        } else {
-            None
-        }
-    }
-}
-
-/// The address space of a pointer.
-pub fn space(pointer: LLVMValueRef) -> u32 {
-    // SAFETY: alive and a pointer.
-    unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) }
-}
-
-/// The object that an argument points to: a copy of its own if it is passed by value, else memory of the launch.
-unsafe fn argument_object(
-    kernel: Function,
-    argument: LLVMValueRef,
-    position: u32,
-    layout: LLVMTargetDataRef,
-) -> Option<Object> {
-    // SAFETY: alive; attributes of parameters count from 1.
-    unsafe {
-        if LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMTypeKind::LLVMPointerTypeKind {
+pub fn with_steps<'m>(
+    layout: DataLayout<'m>,
+    gep: Value<'m>,
+    mut distance: Distance<Value<'m>>,
+) -> Option<Distance<Value<'m>>> {
+    let mut ty = gep.gep_source()?;
+    for (i, index) in gep.operands().into_iter().skip(1).enumerate() {
+        if index.ty().int_width().is_none_or(|width| width > 64) {
             return None;
         }
-        let name = "byval";
-        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-        let attribute = LLVMGetEnumAttributeAtIndex(kernel.0, position + 1, kind);
-        if attribute.is_null() {
-            return Some(Object::Argument(argument, position));
+        let number = index.as_i64();
+        if i > 0 {
+            if ty.is_struct() {
+                let field = u32::try_from(number?).ok()?;
+                let offset = layout.field_offset(ty, field);
+                distance.constant = distance.constant.checked_add(i64::try_from(offset).ok()?)?;
+                ty = ty.fields()[field as usize];
+                continue;
+            }
+            ty = ty.elements()?.0;
         }
-        Some(Object::Variable(argument, size_of(LLVMGetTypeAttributeValue(attribute), layout)?))
+        let scale = i64::try_from(stride(ty, layout)?).ok()?;
+        match number {
+            Some(n) => distance.constant = distance.constant.checked_add(n.checked_mul(scale)?)?,
+            None => distance.terms.push((index, scale)),
+        }
+    }
+    Some(distance)
+}
+
+/// Returns the object that an argument points to: its own copy if it is passed by value, else memory of the launch.
+fn argument_object<'m>(
+    kernel: Function<'m>,
+    argument: Value<'m>,
+    position: u32,
+    layout: DataLayout<'m>,
+) -> Option<Object<'m>> {
+    if !argument.ty().is_pointer() {
+        return None;
+    }
+    match kernel.attributes(AttributeIndex::Parameter(position)).get("byval") {
+        None => Some(Object::Argument(argument, position)),
+        Some(copy) => Some(Object::Variable(argument, stride(copy.type_value()?, layout)?)),
     }
 }
 
-/// Distance in bytes of two adjacent array elements of this type; `None` for types that memory cannot hold.
-pub fn size_of(ty: LLVMTypeRef, layout: LLVMTargetDataRef) -> Option<u64> {
-    // SAFETY: alive; the size is asked of sized types only.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMTargetExtTypeKind => None,
-            LLVMTypeKind::LLVMArrayTypeKind => {
-                size_of(LLVMGetElementType(ty), layout).map(|_| LLVMABISizeOfType(layout, ty))
-            }
-            _ if LLVMTypeIsSized(ty) != 0 => Some(LLVMABISizeOfType(layout, ty)),
-            _ => None,
-        }
+/// Returns the distance in bytes of two adjacent array elements of this type; `None` for types that memory cannot hold.
+pub fn stride<'m>(ty: Type<'m>, layout: DataLayout<'m>) -> Option<u64> {
+    match ty.kind() {
+        TypeKind::LLVMTargetExtTypeKind => None,
+        TypeKind::LLVMArrayTypeKind => stride(ty.elements()?.0, layout).map(|_| layout.abi_size(ty)),
+        _ => ty.is_sized().then(|| layout.abi_size(ty)),
     }
+}
+
+/// Returns the opcode of an instruction or a constant expression. Until accesses/values.rs and accesses/objects.rs move
+/// to crate::llvm.
+pub fn opcode(value: LLVMValueRef) -> Option<Opcode> {
+    // SAFETY: the caller's value is alive.
+    unsafe { Value::from_raw(value) }?.opcode()
+}
+
+/// Returns [`stride`]. Until accesses/values.rs and accesses/objects.rs move to crate::llvm.
+pub fn size_of(ty: LLVMTypeRef, layout: LLVMTargetDataRef) -> Option<u64> {
+    // SAFETY: the caller's type and layout are alive.
+    let (ty, layout) = unsafe { (Type::from_raw(ty)?, DataLayout::from_raw(layout)?) };
+    stride(ty, layout)
+}
+
+/// Returns [`with_steps`]. Until accesses/values.rs moves to crate::llvm.
+pub fn add_gep_offset(layout: LLVMTargetDataRef, gep: LLVMValueRef, distance: Distance) -> Option<Distance> {
+    // SAFETY: the caller's values and layout are alive.
+    let steps = unsafe {
+        let terms = distance.terms.into_iter().map(|(value, scale)| Some((Value::from_raw(value)?, scale)));
+        let distance = Distance { terms: terms.collect::<Option<_>>()?, constant: distance.constant };
+        with_steps(DataLayout::from_raw(layout)?, Value::from_raw(gep)?, distance)?
+    };
+    let terms = steps.terms.into_iter().map(|(value, scale)| (value.as_raw(), scale));
+    Some(Distance { terms: terms.collect(), constant: steps.constant })
 }

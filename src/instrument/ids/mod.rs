@@ -8,22 +8,15 @@
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
-use llvm_sys::core::*;
-use llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMLinkage, LLVMTypeKind};
 
 use super::layout::{GuardLayout, SLOT_WORDS, argument};
 use super::runtime;
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
-use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::llvm::{AddressSpace, AttributeIndex, Builder, Function, Global, Inst, Linkage, Type, Value, View};
 
 /// The function with which woven code finds its slot: `global uint *(global uint *probe)`.
 pub const SLOT: &str = "__kassay_slot";
-
-/// Address spaces of buffers on SPIR-V: global and constant.
-const BUFFER_SPACES: [u32; 2] = [1, 2];
 
 /// Work-item functions as mangled by clang, with their replacements. All others keep referring to the launch.
 const FUNCTIONS: [(&str, &str); 5] = [
@@ -42,21 +35,15 @@ const IDS_WORDS: u64 = 7;
 /// # Errors
 /// `Internal` if the module does not verify afterwards.
 pub fn plain(module: &Module<'_>, layout: GuardLayout) -> Result<()> {
-    let Some(slot) = ir::function(module, SLOT) else { return Ok(()) };
-    // SAFETY: the declaration is alive and gets its one block; the builder is disposed of.
-    unsafe {
-        let context = LLVMGetModuleContext(module.as_mut_ptr());
-        let block = LLVMAppendBasicBlockInContext(context, slot.0, c"".as_ptr());
-        let builder = LLVMCreateBuilderInContext(context);
-        LLVMPositionBuilderAtEnd(builder, block);
-        let word = LLVMInt32TypeInContext(context);
-        let mut index = LLVMConstInt(LLVMInt64TypeInContext(context), u64::from(layout.slot(0)), 0);
-        let at = LLVMBuildGEP2(builder, word, LLVMGetParam(slot.0, 0), &mut index, 1, c"".as_ptr());
-        LLVMBuildRet(builder, at);
-        LLVMDisposeBuilder(builder);
-        LLVMSetLinkage(slot.0, LLVMLinkage::LLVMInternalLinkage);
-    }
-    canonical::add_attribute(slot, "alwaysinline");
+    let view = View::of(module);
+    let Some(slot) = view.function(SLOT) else { return Ok(()) };
+    let builder = view.builder();
+    builder.at_end(slot.append_block(""));
+    let probe = slot.param(0).ok_or_else(|| Error::internal(format!("{SLOT} takes no probe buffer")))?;
+    let index = view.int_type(64).int(u64::from(layout.slot(0)));
+    builder.ret(Some(builder.gep(view.int_type(32), probe, &[index], "")));
+    slot.set_linkage(Linkage::LLVMInternalLinkage);
+    slot.attributes(AttributeIndex::Function).add_flag("alwaysinline");
     canonical::verify(module, "the place of the slot")
 }
 
@@ -66,8 +53,9 @@ const BUILT_IN: &str = "__spirv_BuiltIn";
 /// Returns whether a module reads ids only through functions that [`batched`] replaces. Others return the ids of the
 /// launch, which would be wrong for the runs of a batch.
 pub fn can_batch(module: &Module<'_>) -> bool {
-    let functions = ir::functions(module).into_iter().map(Function::name);
-    !functions.chain(ir::variable_names(module)).any(|name| name.contains(BUILT_IN))
+    let view = View::of(module);
+    let functions = view.functions().into_iter().map(Function::name);
+    !functions.chain(view.globals().into_iter().map(Global::name)).any(|name| name.contains(BUILT_IN))
 }
 
 /// Prepares launches with several runs (slots) or a group map: in the kernel `entry`, whose last argument is the probe
@@ -99,7 +87,7 @@ fn weave(
     machine: &TargetMachine,
 ) -> Result<()> {
     for f in helpers(module, entry) {
-        canonical::add_attribute(f, "alwaysinline");
+        f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
     }
     module
         .run_passes("always-inline,globaldce", machine, PassBuilderOptions::create())
@@ -107,35 +95,35 @@ fn weave(
     if let Some(f) = helpers(module, entry).first() {
         return Err(Error::internal(format!("`{}` cannot be inlined, so its ids cannot be those of a slot", f.name())));
     }
-    let kernel = ir::function(module, entry)
-        .filter(|k| k.has_body())
-        .ok_or_else(|| Error::internal(format!("kernel {entry} is gone")))?;
+    let view = View::of(module);
+    let kernel = view.function(entry).filter(|k| k.has_body());
+    let kernel = kernel.ok_or_else(|| Error::internal(format!("kernel {entry} is gone")))?;
     let calls = Calls::of(kernel);
     runtime::link_ids(module)?;
-    Weaver::new(module, kernel, args, slots)?.weave(&calls)?;
+    Weaver::new(view, kernel, args, slots)?.weave(calls)?;
     for name in ["memory", "readnone", "readonly", "writeonly"] {
-        canonical::remove_attribute(kernel, name);
+        kernel.attributes(AttributeIndex::Function).remove(name);
     }
     canonical::verify(module, "the ids of a batch")
 }
 
 /// Returns the functions with a body except the kernel.
-fn helpers(module: &Module<'_>, entry: &str) -> Vec<Function> {
-    ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry).collect()
+fn helpers<'m>(module: &'m Module<'_>, entry: &str) -> Vec<Function<'m>> {
+    View::of(module).functions().into_iter().filter(|f| f.has_body() && f.name() != entry).collect()
 }
 
 /// The calls in a kernel that are to be rewritten.
 #[derive(Debug, Default)]
-struct Calls {
+struct Calls<'m> {
     /// Calls of id functions, with their replacements.
-    ids: Vec<(Inst, &'static str)>,
-    slots: Vec<Inst>,
+    ids: Vec<(Inst<'m>, &'static str)>,
+    slots: Vec<Inst<'m>>,
 }
 
-impl Calls {
-    fn of(kernel: Function) -> Calls {
+impl<'m> Calls<'m> {
+    fn of(kernel: Function<'m>) -> Calls<'m> {
         let mut all = Calls::default();
-        for call in kernel.blocks().into_iter().flat_map(Block::instructions) {
+        for call in kernel.instructions() {
             let Some(callee) = call.callee() else { continue };
             if callee == SLOT {
                 all.slots.push(call);
@@ -148,117 +136,84 @@ impl Calls {
 }
 
 /// Rewrites one kernel for batches or group maps.
-struct Weaver<'a, 'c> {
-    module: &'a Module<'c>,
-    kernel: Function,
+struct Weaver<'m> {
+    view: View<'m>,
+    kernel: Function<'m>,
     /// `None`: launches have a single slot, and the module does not refer to it.
     slots: Option<GuardLayout>,
-    builder: LLVMBuilderRef,
-    word: LLVMTypeRef,
+    builder: Builder<'m>,
+    word: Type<'m>,
     /// The probe buffer, and the private words that hold the ids.
-    probe: LLVMValueRef,
-    ids: LLVMValueRef,
+    probe: Value<'m>,
+    ids: Value<'m>,
 }
 
-impl<'a, 'c> Weaver<'a, 'c> {
-    fn new(module: &'a Module<'c>, kernel: Function, args: u32, slots: Option<GuardLayout>) -> Result<Weaver<'a, 'c>> {
-        // SAFETY: the kernel is alive and has a body; the builder goes with the weaver.
-        unsafe {
-            let count = LLVMCountParams(kernel.0);
-            if count != args + 1 {
-                let name = kernel.name();
-                let what = format!("kernel {name} has {count} arguments, not {args} and the probe buffer");
-                return Err(Error::internal(what));
-            }
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let builder = LLVMCreateBuilderInContext(context);
-            let start = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel.0));
-            LLVMPositionBuilderBefore(builder, start);
-            let word = LLVMInt32TypeInContext(context);
-            let ids = LLVMBuildAlloca(builder, LLVMArrayType2(word, IDS_WORDS), c"kassay_ids".as_ptr());
-            let probe = LLVMGetParam(kernel.0, args);
-            Ok(Weaver { module, kernel, slots, builder, word, probe, ids })
-        }
+impl<'m> Weaver<'m> {
+    fn new(view: View<'m>, kernel: Function<'m>, args: u32, slots: Option<GuardLayout>) -> Result<Weaver<'m>> {
+        let count = kernel.param_count();
+        let probe = kernel.last_param().filter(|_| count == args + 1).ok_or_else(|| {
+            let name = kernel.name();
+            Error::internal(format!("kernel {name} has {count} arguments, not {args} and the probe buffer"))
+        })?;
+        let builder = view.builder();
+        builder.before(kernel.entry().walk().next().expect("the entry has a terminator"));
+        let word = view.int_type(32);
+        let ids = builder.alloca(word.array(IDS_WORDS), "kassay_ids").value();
+        Ok(Weaver { view, kernel, slots, builder, word, probe, ids })
     }
 
-    fn constant(&self, value: u32) -> LLVMValueRef {
-        // SAFETY: the type is alive.
-        unsafe { LLVMConstInt(self.word, u64::from(value), 0) }
+    fn constant(&self, value: u32) -> Value<'m> {
+        self.word.int(u64::from(value))
     }
 
     /// Builds a call of a runtime function at the builder's position.
-    fn call(&self, name: &str, arguments: &mut [LLVMValueRef]) -> Result<LLVMValueRef> {
-        let function = runtime::function(self.module, name)?;
-        // SAFETY: the runtime's functions take these arguments (`runtime-cl/ids.cl`).
-        unsafe {
-            let ty = LLVMGlobalGetValueType(function.0);
-            let count = arguments.len() as u32;
-            let call = LLVMBuildCall2(self.builder, ty, function.0, arguments.as_mut_ptr(), count, c"".as_ptr());
-            LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(function.0));
-            Ok(call)
-        }
+    fn call(&self, name: &str, arguments: &[Value<'m>]) -> Result<Value<'m>> {
+        Ok(self.builder.call(runtime::find(self.view, name)?, arguments, "").value())
     }
 
-    fn weave(&self, calls: &Calls) -> Result<()> {
-        self.call("__kassay_ids_enter", &mut [self.probe, self.ids])?;
+    fn weave(&self, calls: Calls<'m>) -> Result<()> {
+        self.call("__kassay_ids_enter", &[self.probe, self.ids])?;
         if let Some(layout) = self.slots {
             (0..layout.args).try_for_each(|position| self.advance(layout, position))?;
         }
-        for (call, name) in &calls.ids {
-            // SAFETY: alive; a dimension is the call's only argument, if it has one.
-            let mut arguments = vec![self.ids];
-            arguments.extend(unsafe { (LLVMGetNumArgOperands(call.0) > 0).then(|| LLVMGetOperand(call.0, 0)) });
-            self.replace(*call, name, &mut arguments)?;
+        for (call, name) in calls.ids {
+            // A dimension is the call's only argument, if it has one.
+            let arguments: Vec<Value> = std::iter::once(self.ids).chain(call.args().first().copied()).collect();
+            self.replace(call, name, &arguments)?;
         }
-        for call in &calls.slots {
+        for call in calls.slots {
             let Some(layout) = self.slots else {
                 return Err(Error::internal("a module that asks for its slot is woven for launches without slots"));
             };
             let (first, words) = (self.constant(layout.slot(0)), self.constant(SLOT_WORDS));
-            self.replace(*call, "__kassay_ids_slot", &mut [self.probe, self.ids, first, words])?;
+            self.replace(call, "__kassay_ids_slot", &[self.probe, self.ids, first, words])?;
         }
         Ok(())
     }
 
     /// Advances a buffer argument to the slot's copy.
     fn advance(&self, layout: GuardLayout, position: u32) -> Result<()> {
-        // SAFETY: the kernel has this argument; its uses are replaced by a value of its type that the entry computes
-        // before any of them.
-        unsafe {
-            let argument = LLVMGetParam(self.kernel.0, position);
-            let ty = LLVMTypeOf(argument);
-            if LLVMGetTypeKind(ty) != LLVMTypeKind::LLVMPointerTypeKind
-                || !BUFFER_SPACES.contains(&LLVMGetPointerAddressSpace(ty))
-                || LLVMGetFirstUse(argument).is_null()
-            {
-                return Ok(());
-            }
-            let stride = self.constant(layout.argument(position) + argument::STRIDE);
-            let mut offset = self.call("__kassay_ids_offset", &mut [self.probe, self.ids, stride])?;
-            let byte = LLVMInt8TypeInContext(LLVMGetModuleContext(self.module.as_mut_ptr()));
-            let at = LLVMBuildGEP2(self.builder, byte, argument, &mut offset, 1, c"".as_ptr());
-            LLVMReplaceAllUsesWith(argument, at);
-            LLVMSetOperand(at, 0, argument);
-        }
+        let is_buffer = |argument: &Value<'m>| {
+            argument.ty().is_pointer()
+                && matches!(argument.ty().space(), Some(AddressSpace::Global | AddressSpace::Constant))
+        };
+        let argument = self.kernel.param(position).filter(is_buffer).filter(|argument| argument.is_used());
+        let Some(argument) = argument else { return Ok(()) };
+        let stride = self.constant(layout.argument(position) + argument::STRIDE);
+        let offset = self.call("__kassay_ids_offset", &[self.probe, self.ids, stride])?;
+        let at = self.builder.byte_offset(argument, offset, "");
+        argument.replace_uses(at);
+        // The entry computes it, before any of the uses, and from the argument itself.
+        at.as_instruction().expect("what depends on an argument is no constant").set_operand(0, argument);
         Ok(())
     }
 
-    fn replace(&self, call: Inst, name: &str, arguments: &mut [LLVMValueRef]) -> Result<()> {
-        // SAFETY: the call is alive, and has no uses left when it is erased.
-        unsafe {
-            LLVMPositionBuilderBefore(self.builder, call.0);
-            LLVMSetCurrentDebugLocation2(self.builder, LLVMInstructionGetDebugLoc(call.0));
-            let new = self.call(name, arguments)?;
-            LLVMReplaceAllUsesWith(call.0, new);
-            LLVMInstructionEraseFromParent(call.0);
-        }
+    fn replace(&self, call: Inst<'m>, name: &str, arguments: &[Value<'m>]) -> Result<()> {
+        self.builder.before(call);
+        let new = self.call(name, arguments)?;
+        self.builder.at_end(call.block());
+        // SAFETY: the list of calls, which has each once, is used up, and the builder stands elsewhere.
+        unsafe { call.replace_and_erase(new) };
         Ok(())
-    }
-}
-
-impl Drop for Weaver<'_, '_> {
-    fn drop(&mut self) {
-        // SAFETY: made in `new`, and nobody else has it.
-        unsafe { LLVMDisposeBuilder(self.builder) };
     }
 }

@@ -130,7 +130,7 @@ impl Cfg {
                     .and_then(|c| earliest_location(*block, c))
                     .or_else(|| terminator.location()),
                 condition_phi: condition
-                    .filter(|c| c.opcode() == Opcode::LLVMPHI && c.block() == *block)
+                    .filter(|c| c.is(Opcode::LLVMPHI) && c.block() == *block)
                     .and_then(|c| places.get(&c).map(|p| p.1)),
                 instructions: block
                     .instructions()
@@ -242,7 +242,7 @@ fn earliest_location<'m>(block: Block<'m>, value: Inst<'m>) -> Option<DebugLocat
         {
             begin = Some(location);
         }
-        if inst.opcode() != Opcode::LLVMPHI {
+        if !inst.is(Opcode::LLVMPHI) {
             worklist.extend(inst.operand_instructions());
         }
     }

@@ -242,7 +242,7 @@ impl<'m> Analysis<'m> {
     /// Returns whether taint decides which of several `return`s ends the function.
     fn taint_decides_return(&self, f: usize) -> bool {
         (0..self.blocks[f].len())
-            .any(|b| self.blocks[f][b].terminator().opcode() == Opcode::LLVMRet && self.tainted_execution[f][b])
+            .any(|b| self.blocks[f][b].terminator().is(Opcode::LLVMRet) && self.tainted_execution[f][b])
     }
 
     fn collect(self) -> Taint {

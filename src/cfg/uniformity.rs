@@ -218,9 +218,8 @@ impl<'m> Analysis<'_, 'm> {
                     self.values.insert(param);
                 }
             }
-            let returns_diverge = (0..self.blocks[position].len()).any(|r| {
-                self.blocks[position][r].terminator().opcode() == Opcode::LLVMRet && self.diverges(position, r, 0)
-            });
+            let returns_diverge = (0..self.blocks[position].len())
+                .any(|r| self.blocks[position][r].terminator().is(Opcode::LLVMRet) && self.diverges(position, r, 0));
             return returns_diverge || points_to::returns(function).iter().any(|v| self.values.contains(v));
         }
         let name = callee.map(Function::name).unwrap_or_default();

@@ -6,7 +6,7 @@ use super::dominance::Dominance;
 use super::graph::{BlockIndex, Cfg, Edge, Incoming, InstKind, Terminator};
 use super::loops::Loop;
 use super::short_circuits::{ShortCircuits, is_constant_phi};
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 
 /// An event in an execution that shows that an outcome was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

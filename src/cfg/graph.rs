@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use crate::kernel::ir::{self, Block, DebugLocation, Function, Inst};
+use crate::llvm::{Block, DebugLocation, Function, Inst, MetadataKind, Opcode, Value};
 
 /// A block's position in its function; node `i` of the graph is block `i`.
 pub type BlockIndex = usize;
@@ -102,15 +100,15 @@ pub struct Cfg {
 }
 
 impl Cfg {
-    /// Reads a function that has a body.
-    pub fn read(function: Function) -> Cfg {
+    /// Reads a function that has a body; `loop_kind` is that of `llvm.loop`.
+    pub fn read(function: Function<'_>, loop_kind: MetadataKind) -> Cfg {
         let blocks = function.blocks();
-        let position = |b: Block| blocks.iter().position(|x| *x == b).unwrap_or(0);
+        let position = |b: Block<'_>| blocks.iter().position(|x| *x == b).unwrap_or(0);
         let mut graph = DiGraph::with_capacity(blocks.len(), blocks.len() * 2);
         for _ in &blocks {
             graph.add_node(());
         }
-        let places: HashMap<Inst, (BlockIndex, usize)> = blocks
+        let places: HashMap<Inst<'_>, (BlockIndex, usize)> = blocks
             .iter()
             .enumerate()
             .flat_map(|(b, block)| block.instructions().into_iter().enumerate().map(move |(i, inst)| (inst, (b, i))))
@@ -121,18 +119,18 @@ impl Cfg {
                 graph.add_edge(NodeIndex::new(i), NodeIndex::new(position(target)), s);
             }
             let terminator = block.terminator();
-            let condition = terminator.operands().first().copied().and_then(ir::as_instruction);
+            let condition = terminator.operands().first().and_then(|condition| condition.as_instruction());
             infos.push(BlockInfo {
                 label: block.label(),
                 terminator: read_terminator(terminator),
                 taken: always_taken(terminator),
                 case_range: condition.filter(|_| block.label().starts_with("sw.caserange")).and_then(case_range),
-                ends_loop: has_loop_metadata(terminator),
+                ends_loop: terminator.metadata(loop_kind).is_some(),
                 condition_location: condition
                     .and_then(|c| earliest_location(*block, c))
                     .or_else(|| terminator.location()),
                 condition_phi: condition
-                    .filter(|c| c.opcode() == LLVMOpcode::LLVMPHI && c.block() == *block)
+                    .filter(|c| c.is(Opcode::LLVMPHI) && c.block() == *block)
                     .and_then(|c| places.get(&c).map(|p| p.1)),
                 instructions: block
                     .instructions()
@@ -201,57 +199,34 @@ impl Cfg {
     }
 }
 
-fn read_terminator(inst: Inst) -> Terminator {
+fn read_terminator(inst: Inst<'_>) -> Terminator {
     match inst.opcode() {
-        LLVMOpcode::LLVMRet => Terminator::Return,
-        LLVMOpcode::LLVMBr if inst.branch_condition().is_some() => Terminator::Branch,
-        LLVMOpcode::LLVMBr => Terminator::Goto,
-        LLVMOpcode::LLVMSwitch if inst.operands().first().is_some_and(|o| is_constant(*o)) => Terminator::Goto,
-        LLVMOpcode::LLVMSwitch => {
-            // SAFETY: `inst` is a switch of a living module; successor 0 is the default, and each other one has
-            // an integer constant.
-            let value = |i| unsafe { LLVMConstIntGetSExtValue(LLVMGetSwitchCaseValue(inst.0, i)) };
-            Terminator::Switch { cases: (1..inst.successors().len() as u32).map(value).collect() }
+        Opcode::LLVMRet => Terminator::Return,
+        Opcode::LLVMBr if inst.branch_condition().is_some() => Terminator::Branch,
+        Opcode::LLVMBr => Terminator::Goto,
+        Opcode::LLVMSwitch if inst.operand(0).is_constant() => Terminator::Goto,
+        Opcode::LLVMSwitch => {
+            let value = |(value, _): (Value<'_>, Block<'_>)| value.as_i64().unwrap_or_default();
+            Terminator::Switch { cases: inst.switch_cases().into_iter().map(value).collect() }
         }
         _ => Terminator::Unreachable,
     }
 }
 
-fn always_taken(terminator: Inst) -> Option<usize> {
-    // SAFETY: the terminator belongs to a living module, and the condition is read only from conditional branches.
-    let condition = unsafe {
-        let is_branch = terminator.opcode() == LLVMOpcode::LLVMBr && LLVMIsConditional(terminator.0) != 0;
-        is_branch.then(|| LLVMGetCondition(terminator.0))?
-    };
-    ir::constant_bool(condition).map(|value| usize::from(!value))
+fn always_taken(terminator: Inst<'_>) -> Option<usize> {
+    terminator.condition()?.as_bool().map(|value| usize::from(!value))
 }
 
 /// The range of values that satisfy clang's test `(x - first) <= (last - first)`.
-fn case_range(test: Inst) -> Option<(i64, i64)> {
+fn case_range(test: Inst<'_>) -> Option<(i64, i64)> {
     let [difference, span] = test.operands()[..] else { return None };
-    let difference = ir::as_instruction(difference).filter(|d| d.opcode() == LLVMOpcode::LLVMSub)?;
-    let first = difference.operands().get(1).copied()?;
-    // SAFETY: both operands belong to a living module, and only integer constants are read as numbers.
-    unsafe {
-        if LLVMIsAConstantInt(first).is_null() || LLVMIsAConstantInt(span).is_null() {
-            return None;
-        }
-        let first = LLVMConstIntGetSExtValue(first);
-        Some((first, first.wrapping_add(LLVMConstIntGetZExtValue(span).cast_signed())))
-    }
-}
-
-fn has_loop_metadata(terminator: Inst) -> bool {
-    // SAFETY: the terminator belongs to a living module, and the kind's name has the given length of nine bytes.
-    unsafe {
-        let context = LLVMGetTypeContext(LLVMTypeOf(terminator.0));
-        let kind = LLVMGetMDKindIDInContext(context, c"llvm.loop".as_ptr(), 9);
-        !LLVMGetMetadata(terminator.0, kind).is_null()
-    }
+    let difference = difference.as_opcode(Opcode::LLVMSub)?;
+    let first = difference.operand(1).as_i64()?;
+    Some((first, first.wrapping_add(span.as_u64()?.cast_signed())))
 }
 
 /// The earliest source position among the instructions of `block` that compute `value`.
-fn earliest_location(block: Block, value: Inst) -> Option<DebugLocation> {
+fn earliest_location<'m>(block: Block<'m>, value: Inst<'m>) -> Option<DebugLocation> {
     let mut worklist = vec![value];
     let mut seen = Vec::new();
     let mut begin: Option<DebugLocation> = None;
@@ -267,78 +242,59 @@ fn earliest_location(block: Block, value: Inst) -> Option<DebugLocation> {
         {
             begin = Some(location);
         }
-        if inst.opcode() != LLVMOpcode::LLVMPHI {
+        if !inst.is(Opcode::LLVMPHI) {
             worklist.extend(inst.operand_instructions());
         }
     }
     begin
 }
 
-fn read_phi(
-    inst: Inst,
-    position: &dyn Fn(Block) -> BlockIndex,
-    places: &HashMap<Inst, (BlockIndex, usize)>,
+fn read_phi<'m>(
+    inst: Inst<'m>,
+    position: &dyn Fn(Block<'m>) -> BlockIndex,
+    places: &HashMap<Inst<'m>, (BlockIndex, usize)>,
 ) -> Vec<(BlockIndex, Incoming)> {
-    // SAFETY: `inst` is a phi of a living module, and callers pass indices below the incoming count.
-    let incoming = |i| unsafe { (Block(LLVMGetIncomingBlock(inst.0, i)), LLVMGetIncomingValue(inst.0, i)) };
-    // SAFETY: `inst` is a phi of a living module.
-    let count = unsafe { LLVMCountIncoming(inst.0) };
-    (0..count)
-        .map(|i| {
-            let (block, value) = incoming(i);
-            let kind = match (ir::constant_bool(value), ir::as_instruction(value)) {
-                (Some(b), _) => Incoming::Constant(b),
-                (None, Some(v)) if v.opcode() == LLVMOpcode::LLVMPHI => {
-                    places.get(&v).map_or(Incoming::Other, |p| Incoming::Phi(p.0, p.1))
-                }
-                _ => Incoming::Other,
-            };
-            (position(block), kind)
-        })
-        .collect()
+    let read = |(value, block): (Value<'m>, Block<'m>)| {
+        let kind = match (value.as_bool(), value.as_opcode(Opcode::LLVMPHI)) {
+            (Some(b), _) => Incoming::Constant(b),
+            (None, Some(v)) => places.get(&v).map_or(Incoming::Other, |p| Incoming::Phi(p.0, p.1)),
+            _ => Incoming::Other,
+        };
+        (position(block), kind)
+    };
+    inst.incoming().into_iter().map(read).collect()
 }
 
-fn read_instruction(
-    inst: Inst,
-    position: &dyn Fn(Block) -> BlockIndex,
-    places: &HashMap<Inst, (BlockIndex, usize)>,
+fn read_instruction<'m>(
+    inst: Inst<'m>,
+    position: &dyn Fn(Block<'m>) -> BlockIndex,
+    places: &HashMap<Inst<'m>, (BlockIndex, usize)>,
 ) -> InstInfo {
     let kind = match inst.opcode() {
-        LLVMOpcode::LLVMCall => inst.callee().map_or(InstKind::Other, InstKind::Call),
-        LLVMOpcode::LLVMSelect => {
+        Opcode::LLVMCall => inst.callee().map_or(InstKind::Other, InstKind::Call),
+        Opcode::LLVMSelect => {
             let operands = inst.operands();
             match operands.first() {
-                Some(&condition) if ir::is_bool(condition) && !is_constant(condition) => InstKind::Select {
-                    as_number: is_one(operands[1]) && is_zero(operands[2]),
-                    condition_location: ir::as_instruction(condition)
+                Some(&condition) if condition.ty().is_bool() && !condition.is_constant() => InstKind::Select {
+                    as_number: is_one(operands[1]) && operands[2].is_null(),
+                    condition_location: condition
+                        .as_instruction()
                         .and_then(|c| earliest_location(inst.block(), c))
                         .or_else(|| inst.location()),
                 },
                 _ => InstKind::Other,
             }
         }
-        LLVMOpcode::LLVMPHI if ir::is_bool(inst.0) => InstKind::BoolPhi(read_phi(inst, position, places)),
-        LLVMOpcode::LLVMStore => InstKind::Store,
-        LLVMOpcode::LLVMAlloca => InstKind::Alloca,
-        LLVMOpcode::LLVMRet => InstKind::Return,
-        LLVMOpcode::LLVMBr if inst.branch_condition().is_none() => InstKind::Goto,
+        Opcode::LLVMPHI if inst.ty().is_bool() => InstKind::BoolPhi(read_phi(inst, position, places)),
+        Opcode::LLVMStore => InstKind::Store,
+        Opcode::LLVMAlloca => InstKind::Alloca,
+        Opcode::LLVMRet => InstKind::Return,
+        Opcode::LLVMBr if inst.branch_condition().is_none() => InstKind::Goto,
         _ => InstKind::Other,
     };
     InstInfo { location: inst.location(), kind }
 }
 
-fn is_constant(value: llvm_sys::prelude::LLVMValueRef) -> bool {
-    // SAFETY: `value` is an operand of an instruction of a living module.
-    unsafe { !LLVMIsAConstant(value).is_null() }
-}
-
-fn is_zero(value: llvm_sys::prelude::LLVMValueRef) -> bool {
-    // SAFETY: `value` is an operand of an instruction of a living module, and only constants are tested for zero.
-    unsafe { is_constant(value) && LLVMIsNull(value) != 0 }
-}
-
-fn is_one(value: llvm_sys::prelude::LLVMValueRef) -> bool {
-    // SAFETY: `value` is an operand of an instruction of a living module, and only integer constants are
-    // read as numbers.
-    unsafe { !LLVMIsAConstantInt(value).is_null() && matches!(LLVMConstIntGetSExtValue(value), 1 | -1) }
+fn is_one(value: Value<'_>) -> bool {
+    matches!(value.as_i64(), Some(1 | -1))
 }

@@ -2,20 +2,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
-use crate::kernel::implicit;
-use crate::kernel::ir::{self, Function, Inst};
+use crate::kernel::{implicit, ir};
+use crate::llvm::{Function, Inst, Opcode, Value};
 
 /// An object in memory that a pointer can be derived from.
+// Until instrument::accesses moves to crate::llvm, by raw values unless told otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Root {
+pub enum Root<V = LLVMValueRef> {
     /// A private variable: its `alloca`.
-    Private(LLVMValueRef),
+    Private(V),
     /// A global variable of the module (`__local`, `__constant`).
-    Variable(LLVMValueRef),
+    Variable(V),
     /// The memory that a kernel argument points to, by the argument's position.
     Argument(u32),
     /// Any memory.
@@ -23,55 +22,55 @@ pub enum Root {
 }
 
 /// A set of objects that a pointer may point into.
-pub type Roots = BTreeSet<Root>;
+pub type Roots<'m> = BTreeSet<Root<Value<'m>>>;
 
 /// The points-to sets of all pointers.
 #[derive(Debug, Default)]
-pub struct Pointers {
-    roots: HashMap<LLVMValueRef, Roots>,
+pub struct PointsTo<'m> {
+    roots: HashMap<Value<'m>, Roots<'m>>,
     /// The roots of the pointers stored in each private variable.
-    stored: HashMap<LLVMValueRef, Roots>,
+    stored: HashMap<Value<'m>, Roots<'m>>,
     /// Kernel arguments whose memory holds only pointers into that same memory.
     closed: Vec<u32>,
     /// Kernel arguments that are passed by value: each work-item has its own copy.
     by_value: Vec<u32>,
 }
 
-impl Pointers {
+impl<'m> PointsTo<'m> {
     /// Analyses `functions`, the first of which is the kernel.
-    pub fn find(functions: &[Function]) -> Pointers {
-        Pointers::read(functions, &[], true)
+    pub fn find(functions: &[Function<'m>]) -> PointsTo<'m> {
+        PointsTo::read(functions, &[], true)
     }
 
     /// Like [`find`](Self::find), but assumes that arguments do not share memory, which implicit ones may. Pointers
     /// stored in the memory of the arguments `closed` point into that same memory.
-    pub fn find_without_sharing(functions: &[Function], closed: &[u32]) -> Pointers {
-        Pointers::read(functions, closed, false)
+    pub fn find_without_sharing(functions: &[Function<'m>], closed: &[u32]) -> PointsTo<'m> {
+        PointsTo::read(functions, closed, false)
     }
 
-    fn read(functions: &[Function], closed: &[u32], may_share: bool) -> Pointers {
-        let mut pointers = Pointers { closed: closed.to_vec(), ..Pointers::default() };
+    fn read(functions: &[Function<'m>], closed: &[u32], may_share: bool) -> PointsTo<'m> {
+        let mut pointers = PointsTo { closed: closed.to_vec(), ..PointsTo::default() };
         if let Some(kernel) = functions.first() {
-            for (position, param) in (0..).zip(params(*kernel)) {
+            for (position, param) in (0..).zip(kernel.params()) {
                 let mut roots = Roots::from([Root::Argument(position)]);
-                if may_share && implicit::may_share(*kernel, position) {
+                // Until kernel moves to crate::llvm.
+                if may_share && implicit::may_share(ir::Function(kernel.as_raw()), position) {
                     roots.insert(Root::Unknown);
                 }
                 pointers.add(param, roots);
-                if ir::is_by_value(*kernel, position) {
+                if kernel.is_by_value(position) {
                     pointers.by_value.push(position);
                 }
             }
         }
-        let instructions: Vec<Inst> =
-            functions.iter().flat_map(|f| f.blocks()).flat_map(ir::Block::instructions).collect();
+        let instructions: Vec<Inst<'_>> = functions.iter().flat_map(|f| f.instructions()).collect();
         // Iterates to the fixpoint.
         while instructions.iter().filter(|inst| pointers.visit(**inst)).count() > 0 {}
         pointers
     }
 
     /// Returns whether only the work-item itself can access `root`.
-    pub(crate) fn is_private(&self, root: &Root) -> bool {
+    pub(crate) fn is_private(&self, root: &Root<Value<'m>>) -> bool {
         match root {
             Root::Private(_) => true,
             Root::Argument(position) => self.by_value.contains(position),
@@ -80,23 +79,20 @@ impl Pointers {
     }
 
     /// The objects that `pointer` may point into.
-    pub(crate) fn roots(&self, pointer: LLVMValueRef) -> Roots {
-        // SAFETY: `pointer` is a value of a living module; a constant expression has at least one operand.
-        unsafe {
-            if !LLVMIsAGlobalVariable(pointer).is_null() {
-                return [Root::Variable(pointer)].into();
-            }
-            if !LLVMIsAConstantExpr(pointer).is_null() {
-                return self.roots(LLVMGetOperand(pointer, 0));
-            }
-            if !LLVMIsAConstant(pointer).is_null() {
-                return Roots::new();
-            }
+    pub(crate) fn roots(&self, pointer: Value<'m>) -> Roots<'m> {
+        if pointer.as_global().is_some() {
+            return [Root::Variable(pointer)].into();
+        }
+        if pointer.is_constant_expression() {
+            return pointer.operand(0).map(|base| self.roots(base)).unwrap_or_default();
+        }
+        if pointer.is_constant() {
+            return Roots::new();
         }
         self.roots.get(&pointer).cloned().unwrap_or_default()
     }
 
-    fn add(&mut self, pointer: LLVMValueRef, roots: Roots) -> bool {
+    fn add(&mut self, pointer: Value<'m>, roots: Roots<'m>) -> bool {
         let entry = self.roots.entry(pointer).or_default();
         let before = entry.len();
         entry.extend(roots);
@@ -104,7 +100,7 @@ impl Pointers {
     }
 
     /// Adds `roots` to the pointers that `variables` may hold; returns whether any was new.
-    fn store(&mut self, variables: &Roots, roots: &Roots) -> bool {
+    fn store(&mut self, variables: &Roots<'m>, roots: &Roots<'m>) -> bool {
         let mut changed = false;
         for variable in variables {
             if let Root::Private(alloca) = variable {
@@ -118,7 +114,7 @@ impl Pointers {
     }
 
     /// The roots of the pointers stored in `variables`.
-    fn stored_in(&self, variables: &Roots) -> Roots {
+    fn stored_in(&self, variables: &Roots<'m>) -> Roots<'m> {
         let mut all = Roots::new();
         for variable in variables {
             match variable {
@@ -135,38 +131,39 @@ impl Pointers {
     }
 
     /// Applies the transfer function of an instruction; returns whether anything changed.
-    fn visit(&mut self, inst: Inst) -> bool {
+    fn visit(&mut self, inst: Inst<'m>) -> bool {
         let operands = inst.operands();
         match inst.opcode() {
-            LLVMOpcode::LLVMAlloca => self.add(inst.0, [Root::Private(inst.0)].into()),
-            LLVMOpcode::LLVMGetElementPtr
-            | LLVMOpcode::LLVMAddrSpaceCast
-            | LLVMOpcode::LLVMBitCast
-            | LLVMOpcode::LLVMFreeze => self.add(inst.0, self.roots(operands[0])),
-            LLVMOpcode::LLVMPHI => {
+            Opcode::LLVMAlloca => self.add(inst.value(), [Root::Private(inst.value())].into()),
+            Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast | Opcode::LLVMFreeze => {
+                self.add(inst.value(), self.roots(operands[0]))
+            }
+            Opcode::LLVMPHI => {
                 let all = operands.iter().flat_map(|o| self.roots(*o)).collect();
-                self.add(inst.0, all)
+                self.add(inst.value(), all)
             }
-            LLVMOpcode::LLVMSelect => {
+            Opcode::LLVMSelect => {
                 let all = operands[1..].iter().flat_map(|o| self.roots(*o)).collect();
-                self.add(inst.0, all)
+                self.add(inst.value(), all)
             }
-            LLVMOpcode::LLVMLoad if is_pointer(inst.0) => self.add(inst.0, self.stored_in(&self.roots(operands[0]))),
-            LLVMOpcode::LLVMStore if is_pointer(operands[0]) => {
+            Opcode::LLVMLoad if inst.ty().is_pointer() => {
+                self.add(inst.value(), self.stored_in(&self.roots(operands[0])))
+            }
+            Opcode::LLVMStore if operands[0].ty().is_pointer() => {
                 self.store(&self.roots(operands[1]), &self.roots(operands[0]))
             }
-            LLVMOpcode::LLVMCall => self.call(inst, &operands),
+            Opcode::LLVMCall => self.call(inst, &operands),
             // Pointers from integers, aggregates or exchanges.
-            _ => is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into()),
+            _ => inst.ty().is_pointer() && self.add(inst.value(), [Root::Unknown].into()),
         }
     }
 
-    fn call(&mut self, inst: Inst, operands: &[LLVMValueRef]) -> bool {
-        let Some(callee) = direct_callee(inst) else {
-            return is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into());
+    fn call(&mut self, inst: Inst<'m>, operands: &[Value<'m>]) -> bool {
+        let Some(callee) = inst.called_function() else {
+            return inst.ty().is_pointer() && self.add(inst.value(), [Root::Unknown].into());
         };
         if !callee.has_body() {
-            let mut changed = is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into());
+            let mut changed = inst.ty().is_pointer() && self.add(inst.value(), [Root::Unknown].into());
             if callee.name().starts_with("llvm.memcpy") || callee.name().starts_with("llvm.memmove") {
                 let stored = self.stored_in(
                     &self.roots(operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_))).collect(),
@@ -176,42 +173,48 @@ impl Pointers {
             return changed;
         }
         let mut changed = false;
-        for (param, argument) in params(callee).into_iter().zip(operands) {
-            if is_pointer(param) {
+        for (param, argument) in callee.params().into_iter().zip(operands) {
+            if param.ty().is_pointer() {
                 changed |= self.add(param, self.roots(*argument));
             }
         }
-        if is_pointer(inst.0) {
-            let returned: Roots = returns(callee).into_iter().flat_map(|v| self.roots(v)).collect();
-            changed |= self.add(inst.0, returned);
+        if inst.ty().is_pointer() {
+            let returned: Roots<'_> = returns(callee).into_iter().flat_map(|v| self.roots(v)).collect();
+            changed |= self.add(inst.value(), returned);
         }
         changed
     }
 }
 
-/// The function that a call names directly.
-pub fn direct_callee(inst: Inst) -> Option<Function> {
-    // SAFETY: `inst` is a call of a living module.
-    unsafe {
-        let callee = LLVMGetCalledValue(inst.0);
-        (!LLVMIsAFunction(callee).is_null()).then_some(Function(callee))
-    }
-}
-
-/// The parameters of a function.
-pub fn params(function: Function) -> Vec<LLVMValueRef> {
-    // SAFETY: the function belongs to a living module, and indices are below its parameter count.
-    unsafe { (0..LLVMCountParams(function.0)).map(|i| LLVMGetParam(function.0, i)).collect() }
-}
-
 /// The values that a function returns.
-pub fn returns(function: Function) -> Vec<LLVMValueRef> {
-    let ends = function.blocks().into_iter().map(ir::Block::terminator);
-    ends.filter(|t| t.opcode() == LLVMOpcode::LLVMRet).flat_map(Inst::operands).collect()
+pub fn returns(function: Function<'_>) -> Vec<Value<'_>> {
+    let ends = function.blocks().into_iter().map(|block| block.terminator());
+    ends.filter(|t| t.is(Opcode::LLVMRet)).flat_map(Inst::operands).collect()
 }
 
-/// Returns whether a value has a pointer type.
-pub(crate) fn is_pointer(value: LLVMValueRef) -> bool {
-    // SAFETY: `value` belongs to a living module, which owns its type's context.
-    unsafe { LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMTypeKind::LLVMPointerTypeKind }
+// Until instrument::accesses moves to crate::llvm, which then takes [`PointsTo`].
+/// [`PointsTo`] of raw values.
+#[derive(Debug)]
+pub struct Pointers(PointsTo<'static>);
+
+impl Pointers {
+    /// See [`PointsTo::find_without_sharing`].
+    pub fn find_without_sharing(functions: &[ir::Function], closed: &[u32]) -> Pointers {
+        // SAFETY: functions of a living module, which outlives the result as raw views say.
+        let functions = functions.iter().filter_map(|f| unsafe { Function::from_raw(f.0) });
+        Pointers(PointsTo::find_without_sharing(&functions.collect::<Vec<_>>(), closed))
+    }
+
+    /// The objects that `pointer` may point into.
+    pub(crate) fn roots(&self, pointer: LLVMValueRef) -> BTreeSet<Root> {
+        // SAFETY: a value of a living module.
+        let roots = unsafe { Value::from_raw(pointer) }.map(|pointer| self.0.roots(pointer)).unwrap_or_default();
+        let raw = |root: Root<Value<'_>>| match root {
+            Root::Private(variable) => Root::Private(variable.as_raw()),
+            Root::Variable(variable) => Root::Variable(variable.as_raw()),
+            Root::Argument(position) => Root::Argument(position),
+            Root::Unknown => Root::Unknown,
+        };
+        roots.into_iter().map(raw).collect()
+    }
 }

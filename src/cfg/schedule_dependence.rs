@@ -10,13 +10,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::LLVMGetFirstUse;
-use llvm_sys::prelude::LLVMValueRef;
 
-use super::points_to::{self, Pointers, Root, Roots};
+use super::points_to::{self, PointsTo, Root, Roots};
 use crate::kernel::builtins::{self, Operation};
-use crate::kernel::ir::{self, DebugLocation, Function, Inst};
+use crate::llvm::{DebugLocation, Function, Inst, Opcode, Value, View};
 
 /// The origin of a value that can differ between interleavings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,44 +67,44 @@ impl fmt::Display for Flow {
 /// as in the module's debug locations. If one of them is not found in the module (line 0, for example), every read of
 /// shared memory that is also written counts as racing. The module is best read after promoting its private scalars.
 pub fn flows(module: &Module<'_>, entry: &str, racing: &[DebugLocation]) -> Vec<Flow> {
-    let (kernel, helpers): (Vec<Function>, Vec<Function>) =
-        ir::functions(module).into_iter().filter(|f| f.has_body()).partition(|f| f.name() == entry);
-    let functions: Vec<Function> = kernel.into_iter().chain(helpers).collect();
+    let (kernel, helpers): (Vec<_>, Vec<_>) =
+        View::of(module).functions().into_iter().filter(|f| f.has_body()).partition(|f| f.name() == entry);
+    let functions: Vec<Function<'_>> = kernel.into_iter().chain(helpers).collect();
     let mut analysis = Analysis::new(functions, racing);
     while analysis.propagate() {}
     analysis.flows()
 }
 
-struct Analysis {
-    functions: Vec<Function>,
-    instructions: Vec<Inst>,
+struct Analysis<'m> {
+    functions: Vec<Function<'m>>,
+    instructions: Vec<Inst<'m>>,
     racing: BTreeSet<DebugLocation>,
     /// Whether a racing access could not be located.
     has_unlocated_race: bool,
-    pointers: Pointers,
-    written: Roots,
+    pointers: PointsTo<'m>,
+    written: Roots<'m>,
     /// The values that can differ, with their origins.
-    values: HashMap<LLVMValueRef, Origin>,
+    values: HashMap<Value<'m>, Origin>,
     /// The memory whose contents can differ, with an origin.
-    contents: HashMap<Root, Origin>,
+    contents: HashMap<Root<Value<'m>>, Origin>,
 }
 
 /// A call of a builtin.
-struct Call {
+struct Call<'m> {
     /// The base name.
     name: String,
     /// The mangled types of the parameters.
     params: String,
-    operands: Vec<LLVMValueRef>,
+    operands: Vec<Value<'m>>,
 }
 
-impl Call {
+impl<'m> Call<'m> {
     /// `None` if the instruction is not a call, or is one of a function with a body.
-    fn of(inst: Inst) -> Option<Call> {
-        if inst.opcode() != LLVMOpcode::LLVMCall {
+    fn of(inst: Inst<'m>) -> Option<Call<'m>> {
+        if !inst.is_call() {
             return None;
         }
-        let callee = points_to::direct_callee(inst);
+        let callee = inst.called_function();
         if callee.is_some_and(Function::has_body) {
             return None;
         }
@@ -141,7 +138,7 @@ impl Call {
     }
 
     /// The operands that determine the memory it accesses.
-    fn address_operands(&self) -> &[LLVMValueRef] {
+    fn address_operands(&self) -> &[Value<'m>] {
         let all = &self.operands;
         let n = all.len();
         match &*self.name {
@@ -158,22 +155,21 @@ impl Call {
     }
 
     /// The operands that designate memory: pointers and images.
-    fn memory_operands(&self) -> impl Iterator<Item = LLVMValueRef> {
+    fn memory_operands(&self) -> impl Iterator<Item = Value<'m>> {
         let images = self.is_image();
         self.operands
             .iter()
             .copied()
             .enumerate()
-            .filter(move |(n, o)| points_to::is_pointer(*o) || (images && *n == 0))
+            .filter(move |(n, o)| o.ty().is_pointer() || (images && *n == 0))
             .map(|(_, o)| o)
     }
 }
 
 /// The class of an atomic whose order does not matter if its result is unused: integer atomics commute with others of
 /// the same class on the same location.
-fn commutative(call: &Call, inst: Inst) -> Option<Operation> {
-    // SAFETY: `inst` is an instruction of a living module; only the presence of a use is tested.
-    let unused = unsafe { LLVMGetFirstUse(inst.0).is_null() };
+fn commutative(call: &Call<'_>, inst: Inst<'_>) -> Option<Operation> {
+    let unused = !inst.is_used();
     let float = builtins::pointee(&call.params).is_none_or(builtins::is_float);
     let kind = match builtins::operation(&call.name)? {
         Operation::Add | Operation::Sub | Operation::Inc | Operation::Dec => Operation::Add,
@@ -183,11 +179,10 @@ fn commutative(call: &Call, inst: Inst) -> Option<Operation> {
     (unused && !float).then_some(kind)
 }
 
-impl Analysis {
-    fn new(functions: Vec<Function>, racing: &[DebugLocation]) -> Analysis {
-        let instructions: Vec<Inst> =
-            functions.iter().flat_map(|f| f.blocks()).flat_map(ir::Block::instructions).collect();
-        let pointers = Pointers::find(&functions);
+impl<'m> Analysis<'m> {
+    fn new(functions: Vec<Function<'m>>, racing: &[DebugLocation]) -> Analysis<'m> {
+        let instructions: Vec<Inst<'_>> = functions.iter().flat_map(|f| f.instructions()).collect();
+        let pointers = PointsTo::find(&functions);
         let racing: BTreeSet<DebugLocation> = racing.iter().cloned().collect();
         let accesses = instructions.iter().filter(|i| is_access(**i));
         let access_locations: BTreeSet<DebugLocation> = accesses.filter_map(|i| i.location()).collect();
@@ -211,13 +206,13 @@ impl Analysis {
         for inst in self.instructions.clone() {
             let operands = inst.operands();
             match inst.opcode() {
-                LLVMOpcode::LLVMStore => self.written.extend(self.roots(operands[1])),
-                LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
+                Opcode::LLVMStore => self.written.extend(self.roots(operands[1])),
+                Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
                     self.written.extend(self.roots(operands[0]));
                 }
                 _ => {
                     let Some(call) = Call::of(inst).filter(Call::writes) else { continue };
-                    let roots: Vec<Root> = call.memory_operands().flat_map(|p| self.roots(p)).collect();
+                    let roots: Vec<Root<Value<'_>>> = call.memory_operands().flat_map(|p| self.roots(p)).collect();
                     self.written.extend(roots);
                 }
             }
@@ -226,12 +221,10 @@ impl Analysis {
 
     /// Finds memory whose contents depend on the order of atomics.
     fn find_atomics(&mut self) {
-        let mut kinds: HashMap<Root, (Option<Operation>, Origin)> = HashMap::new();
+        let mut kinds: HashMap<Root<Value<'m>>, (Option<Operation>, Origin)> = HashMap::new();
         for inst in self.instructions.clone() {
             let (roots, kind) = match (inst.opcode(), Call::of(inst)) {
-                (LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg, _) => {
-                    (self.roots(inst.operands()[0]), None)
-                }
+                (Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg, _) => (self.roots(inst.operands()[0]), None),
                 (_, Some(call)) if call.is_atomic() && call.writes() => {
                     let roots = call.memory_operands().flat_map(|p| self.roots(p)).collect();
                     (roots, commutative(&call, inst))
@@ -253,17 +246,17 @@ impl Analysis {
     }
 
     /// The objects that a pointer or an image may refer to.
-    fn roots(&self, pointer: LLVMValueRef) -> Roots {
+    fn roots(&self, pointer: Value<'m>) -> Roots<'m> {
         let roots = self.pointers.roots(pointer);
         if roots.is_empty() { [Root::Unknown].into() } else { roots }
     }
 
-    fn origin_of(&self, values: &[LLVMValueRef]) -> Option<Origin> {
+    fn origin_of(&self, values: &[Value<'m>]) -> Option<Origin> {
         values.iter().find_map(|v| self.values.get(v)).cloned()
     }
 
     /// The origin of what `roots` may contain, if that can differ.
-    fn origin_in(&self, roots: &Roots) -> Option<Origin> {
+    fn origin_in(&self, roots: &Roots<'m>) -> Option<Origin> {
         let direct = roots.iter().find_map(|root| self.contents.get(root));
         let shared = || self.contents.iter().filter(|(root, _)| !self.pointers.is_private(root)).map(|(_, o)| o).min();
         let any_shared = || if roots.contains(&Root::Unknown) { shared() } else { None };
@@ -273,20 +266,20 @@ impl Analysis {
     }
 
     /// The origin of a value read there if the read races.
-    fn races(&self, inst: Inst, roots: &Roots) -> Option<Origin> {
+    fn races(&self, inst: Inst<'m>, roots: &Roots<'m>) -> Option<Origin> {
         let location = inst.location();
         if location.as_ref().is_some_and(|l| self.racing.contains(l)) {
             return Some(Origin::Race(location));
         }
-        let shared = |root: &Root| !self.pointers.is_private(root);
-        let is_written = |root: &Root| {
+        let shared = |root: &Root<Value<'m>>| !self.pointers.is_private(root);
+        let is_written = |root: &Root<Value<'m>>| {
             *root == Root::Unknown || self.written.contains(root) || self.written.contains(&Root::Unknown)
         };
         (self.has_unlocated_race && roots.iter().any(|root| shared(root) && is_written(root)))
             .then_some(Origin::Race(None))
     }
 
-    fn add_contents(&mut self, roots: Roots, origin: Origin) -> bool {
+    fn add_contents(&mut self, roots: Roots<'m>, origin: Origin) -> bool {
         let mut new = false;
         for root in roots {
             new |= !self.contents.contains_key(&root);
@@ -303,30 +296,30 @@ impl Analysis {
             let (value, wrote) = self.visit(inst);
             new |= wrote;
             if let Some(origin) = value {
-                new |= !self.values.contains_key(&inst.0);
-                self.values.entry(inst.0).or_insert(origin);
+                new |= !self.values.contains_key(&inst.value());
+                self.values.entry(inst.value()).or_insert(origin);
             }
         }
         new
     }
 
     /// Returns the origin of the instruction's value if that can differ, and whether anything else changed.
-    fn visit(&mut self, inst: Inst) -> (Option<Origin>, bool) {
+    fn visit(&mut self, inst: Inst<'m>) -> (Option<Origin>, bool) {
         let operands = inst.operands();
         match inst.opcode() {
-            LLVMOpcode::LLVMLoad => {
+            Opcode::LLVMLoad => {
                 let roots = self.roots(operands[0]);
                 let origin = self.races(inst, &roots).or_else(|| self.origin_in(&roots));
                 (origin.or_else(|| self.origin_of(&operands)), false)
             }
-            LLVMOpcode::LLVMStore => {
+            Opcode::LLVMStore => {
                 let racing = inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)));
                 let Some(origin) = racing.or_else(|| self.origin_of(&operands)) else { return (None, false) };
                 let roots = self.roots(operands[1]);
                 (None, self.add_contents(roots, origin))
             }
-            LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => (Some(Origin::Atomic(inst.location())), false),
-            LLVMOpcode::LLVMCall => match Call::of(inst) {
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (Some(Origin::Atomic(inst.location())), false),
+            Opcode::LLVMCall => match Call::of(inst) {
                 Some(call) => self.builtin(inst, &call),
                 None => self.helper(inst, &operands),
             },
@@ -334,8 +327,8 @@ impl Analysis {
         }
     }
 
-    fn builtin(&mut self, inst: Inst, call: &Call) -> (Option<Origin>, bool) {
-        let places: Vec<Roots> = call.memory_operands().map(|p| self.roots(p)).collect();
+    fn builtin(&mut self, inst: Inst<'m>, call: &Call<'m>) -> (Option<Origin>, bool) {
+        let places: Vec<Roots<'_>> = call.memory_operands().map(|p| self.roots(p)).collect();
         let read = places.iter().find_map(|roots| self.races(inst, roots).or_else(|| self.origin_in(roots)));
         let operand_origin = self.origin_of(&call.operands);
         if call.is_atomic() {
@@ -356,12 +349,12 @@ impl Analysis {
         (Some(origin), new)
     }
 
-    fn helper(&mut self, inst: Inst, operands: &[LLVMValueRef]) -> (Option<Origin>, bool) {
-        let Some(function) = points_to::direct_callee(inst).filter(|c| self.functions.contains(c)) else {
+    fn helper(&mut self, inst: Inst<'m>, operands: &[Value<'m>]) -> (Option<Origin>, bool) {
+        let Some(function) = inst.called_function().filter(|c| self.functions.contains(c)) else {
             return (None, false);
         };
         let mut new = false;
-        for (param, argument) in points_to::params(function).into_iter().zip(operands) {
+        for (param, argument) in function.params().into_iter().zip(operands) {
             if let Some(origin) = self.values.get(argument).cloned() {
                 new |= self.values.insert(param, origin).is_none();
             }
@@ -376,20 +369,16 @@ impl Analysis {
         found
     }
 
-    fn flow(&self, inst: Inst) -> Option<Flow> {
+    fn flow(&self, inst: Inst<'m>) -> Option<Flow> {
         let operands = inst.operands();
-        let (sink, deciding): (Sink, Vec<LLVMValueRef>) = match inst.opcode() {
-            LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
-                (Sink::Address, vec![operands[0]])
-            }
-            LLVMOpcode::LLVMStore => (Sink::Address, vec![operands[1]]),
-            LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch | LLVMOpcode::LLVMIndirectBr => {
-                (Sink::Branch, vec![*operands.first()?])
-            }
-            LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSRem | LLVMOpcode::LLVMURem => {
+        let (sink, deciding): (Sink, Vec<Value<'m>>) = match inst.opcode() {
+            Opcode::LLVMLoad | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (Sink::Address, vec![operands[0]]),
+            Opcode::LLVMStore => (Sink::Address, vec![operands[1]]),
+            Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr => (Sink::Branch, vec![*operands.first()?]),
+            Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem => {
                 (Sink::Divisor, vec![operands[1]])
             }
-            LLVMOpcode::LLVMCall => {
+            Opcode::LLVMCall => {
                 let call = Call::of(inst)?;
                 let barrier = call.name == "barrier" || call.name.contains("barrier") || call.name.contains("Barrier");
                 if call.waits() && barrier {
@@ -406,12 +395,10 @@ impl Analysis {
 }
 
 /// Returns whether an instruction may access memory that work-items share.
-fn is_access(inst: Inst) -> bool {
+fn is_access(inst: Inst<'_>) -> bool {
     match inst.opcode() {
-        LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
-            true
-        }
-        LLVMOpcode::LLVMCall => Call::of(inst).is_some_and(|call| call.memory_operands().next().is_some()),
+        Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
+        Opcode::LLVMCall => Call::of(inst).is_some_and(|call| call.memory_operands().next().is_some()),
         _ => false,
     }
 }

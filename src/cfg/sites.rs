@@ -16,8 +16,8 @@ use super::short_circuits::ShortCircuits;
 use super::statements;
 use crate::kernel::ast::Ast;
 use crate::kernel::constructs;
-use crate::kernel::ir::{self, DebugLocation};
 use crate::kernel::source::Sources;
+use crate::llvm::{DebugLocation, Function, MetadataKind, View};
 
 /// The metric that a site belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -135,10 +135,12 @@ impl Sites {
         ast: Option<&Ast>,
         sources: &Sources,
     ) -> Sites {
-        let loop_kind = ir::metadata_kind(module, "llvm.loop");
-        let mut bodies: Vec<ir::Function> = ir::functions(module).into_iter().filter(|f| f.has_body()).collect();
+        let view = View::of(module);
+        let loop_kind = view.metadata_kind("llvm.loop");
+        let mut bodies: Vec<Function<'_>> = view.functions().into_iter().filter(|f| f.has_body()).collect();
         bodies.sort_by_key(|f| f.name() != entry);
-        let mut functions: Vec<FunctionSites> = bodies.iter().map(|f| read_function(*f, from_spirv)).collect();
+        let mut functions: Vec<FunctionSites> =
+            bodies.iter().map(|f| read_function(*f, loop_kind, from_spirv)).collect();
         for function in &mut functions {
             if let Some((ast, written)) = ast.and_then(|ast| Some((ast, ast.function(&function.cfg.function)?))) {
                 case_ranges::join(&mut function.decisions, &constructs::of(ast, written));
@@ -149,7 +151,7 @@ impl Sites {
         for (f, function) in functions.iter().enumerate() {
             builder.decisions(f, function);
             builder.conditions(f, function);
-            builder.loops(f, function, &bodies[f], loop_kind);
+            builder.loops(f, function, bodies[f], loop_kind);
             builder.barriers(f, function);
         }
         let cfgs: Vec<&Cfg> = functions.iter().map(|f| &f.cfg).collect();
@@ -198,8 +200,8 @@ impl Sites {
     }
 }
 
-fn read_function(function: ir::Function, from_spirv: bool) -> FunctionSites {
-    let cfg = Cfg::read(function);
+fn read_function(function: Function<'_>, loop_kind: MetadataKind, from_spirv: bool) -> FunctionSites {
+    let cfg = Cfg::read(function, loop_kind);
     let dominance = Dominance::of(&cfg);
     let circuits = ShortCircuits::find(&cfg, &dominance);
     let loops = loops::find(&cfg, &dominance, &circuits);
@@ -281,7 +283,7 @@ impl Builder {
         }
     }
 
-    fn loops(&mut self, f: usize, function: &FunctionSites, body: &ir::Function, loop_kind: u32) {
+    fn loops(&mut self, f: usize, function: &FunctionSites, body: Function<'_>, loop_kind: MetadataKind) {
         let blocks = body.blocks();
         for (i, l) in function.loops.iter().enumerate() {
             let start = l

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use super::graph::{BlockIndex, Cfg};
 use crate::kernel::ast::{Ast, Function, Loc};
-use crate::kernel::ir::DebugLocation;
 use crate::kernel::statements::{self as syntax, StatementKind, Statements};
+use crate::llvm::DebugLocation;
 
 /// A counted statement.
 #[derive(Debug, Clone)]

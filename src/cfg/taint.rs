@@ -6,13 +6,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::prelude::LLVMValueRef;
-
 use super::graph::BlockIndex;
-use super::points_to::{self, Pointers, Root, Roots};
+use super::points_to::{self, PointsTo, Root, Roots};
 use super::sites::Sites;
-use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::llvm::{Block, Function, Inst, Opcode, Value, View};
 
 /// The result, by function (as in [`Sites::functions`]), block and instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +20,9 @@ pub struct Taint {
 impl Taint {
     /// Analyses the canonical form from which `sites` were read.
     pub fn of(module: &inkwell::module::Module<'_>, sites: &Sites) -> Taint {
-        let functions: Vec<Function> =
-            sites.functions.iter().filter_map(|f| ir::function(module, &f.cfg.function)).collect();
+        let view = View::of(module);
+        let functions: Vec<Function<'_>> =
+            sites.functions.iter().filter_map(|f| view.function(&f.cfg.function)).collect();
         let mut analysis = Analysis::new(&functions, sites);
         while analysis.propagate(sites) {}
         analysis.collect()
@@ -39,20 +37,20 @@ impl Taint {
     }
 }
 
-struct Analysis {
-    functions: Vec<Function>,
-    blocks: Vec<Vec<Block>>,
-    instructions: Vec<Vec<Vec<Inst>>>,
+struct Analysis<'m> {
+    functions: Vec<Function<'m>>,
+    blocks: Vec<Vec<Block<'m>>>,
+    instructions: Vec<Vec<Vec<Inst<'m>>>>,
     /// For each function and block: the blocks that decide whether it is executed.
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
-    pointers: Pointers,
+    pointers: PointsTo<'m>,
     /// The objects that the kernel may write to.
-    written: Roots,
+    written: Roots<'m>,
     writes_images: bool,
     /// Tainted values.
-    values: HashSet<LLVMValueRef>,
+    values: HashSet<Value<'m>>,
     /// Private variables that may hold tainted values.
-    variables: HashSet<LLVMValueRef>,
+    variables: HashSet<Value<'m>>,
     /// For each function and block: whether its execution is tainted.
     tainted_execution: Vec<Vec<bool>>,
 }
@@ -71,10 +69,10 @@ fn exchanges(name: &str) -> bool {
     ["work_group_", "sub_group_", "__spirv_Group"].iter().any(|part| name.contains(part))
 }
 
-impl Analysis {
-    fn new(functions: &[Function], sites: &Sites) -> Analysis {
-        let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
-        let instructions: Vec<Vec<Vec<Inst>>> =
+impl<'m> Analysis<'m> {
+    fn new(functions: &[Function<'m>], sites: &Sites) -> Analysis<'m> {
+        let blocks: Vec<Vec<Block<'m>>> = functions.iter().map(|f| f.blocks()).collect();
+        let instructions: Vec<Vec<Vec<Inst<'m>>>> =
             blocks.iter().map(|blocks| blocks.iter().map(|b| b.instructions()).collect()).collect();
         let deciders = sites
             .functions
@@ -90,7 +88,7 @@ impl Analysis {
             blocks,
             instructions,
             deciders,
-            pointers: Pointers::find(functions),
+            pointers: PointsTo::find(functions),
             written: Roots::new(),
             writes_images: false,
             values: HashSet::new(),
@@ -106,19 +104,19 @@ impl Analysis {
         for inst in self.instructions.iter().flatten().flatten() {
             let operands = inst.operands();
             match inst.opcode() {
-                LLVMOpcode::LLVMStore => written.extend(self.pointers.roots(operands[1])),
-                LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
+                Opcode::LLVMStore => written.extend(self.pointers.roots(operands[1])),
+                Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
                     written.extend(self.pointers.roots(operands[0]));
                 }
-                LLVMOpcode::LLVMCall => {
-                    let callee = points_to::direct_callee(*inst);
+                Opcode::LLVMCall => {
+                    let callee = inst.called_function();
                     if callee.is_some_and(Function::has_body) {
                         continue;
                     }
                     let name = callee.map(Function::name).unwrap_or_default();
                     self.writes_images |= name.contains("write_image") || name.contains("ImageWrite");
                     if !only_reads(&name) {
-                        let pointers = operands.iter().filter(|o| points_to::is_pointer(**o));
+                        let pointers = operands.iter().filter(|o| o.ty().is_pointer());
                         written.extend(pointers.flat_map(|o| self.pointers.roots(*o)));
                     }
                 }
@@ -129,7 +127,7 @@ impl Analysis {
     }
 
     /// Returns whether a load through these roots may see what another work-item writes.
-    fn is_shared(&self, roots: &Roots) -> bool {
+    fn is_shared(&self, roots: &Roots<'m>) -> bool {
         let all = self.written.contains(&Root::Unknown);
         roots.is_empty()
             || roots.iter().any(|root| match root {
@@ -139,7 +137,7 @@ impl Analysis {
             })
     }
 
-    fn holds_taint(&self, roots: &Roots) -> bool {
+    fn holds_taint(&self, roots: &Roots<'m>) -> bool {
         roots.iter().any(|root| matches!(root, Root::Private(alloca) if self.variables.contains(alloca)))
     }
 
@@ -170,21 +168,21 @@ impl Analysis {
         end.operands().iter().any(|o| self.values.contains(o))
     }
 
-    fn visit(&mut self, f: usize, b: BlockIndex, inst: Inst, sites: &Sites) {
+    fn visit(&mut self, f: usize, b: BlockIndex, inst: Inst<'m>, sites: &Sites) {
         let operands = inst.operands();
         let operand_tainted = operands.iter().any(|o| self.values.contains(o));
         let tainted = match inst.opcode() {
-            LLVMOpcode::LLVMLoad => {
+            Opcode::LLVMLoad => {
                 let roots = self.pointers.roots(operands[0]);
                 operand_tainted || self.is_shared(&roots) || self.holds_taint(&roots)
             }
-            LLVMOpcode::LLVMStore => {
+            Opcode::LLVMStore => {
                 if operand_tainted || self.tainted_execution[f][b] {
                     self.taint_variables(operands[1]);
                 }
                 false
             }
-            LLVMOpcode::LLVMPHI => {
+            Opcode::LLVMPHI => {
                 let cfg = &sites.functions[f].cfg;
                 operand_tainted
                     || cfg
@@ -192,16 +190,16 @@ impl Analysis {
                         .iter()
                         .any(|e| self.tainted_execution[f][e.block] || self.has_tainted_terminator(f, e.block))
             }
-            LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
-            LLVMOpcode::LLVMCall => self.call(f, b, inst, &operands, operand_tainted),
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
+            Opcode::LLVMCall => self.call(f, b, inst, &operands, operand_tainted),
             _ => operand_tainted,
         };
         if tainted {
-            self.values.insert(inst.0);
+            self.values.insert(inst.value());
         }
     }
 
-    fn taint_variables(&mut self, pointer: LLVMValueRef) {
+    fn taint_variables(&mut self, pointer: Value<'m>) {
         for root in self.pointers.roots(pointer) {
             if let Root::Private(alloca) = root {
                 self.variables.insert(alloca);
@@ -209,13 +207,13 @@ impl Analysis {
         }
     }
 
-    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], operand_tainted: bool) -> bool {
+    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst<'m>, operands: &[Value<'m>], operand_tainted: bool) -> bool {
         // The last operand of a call is the callee.
         let operands = &operands[..operands.len().saturating_sub(1)];
-        let callee = points_to::direct_callee(inst);
+        let callee = inst.called_function();
         if let Some(position) = callee.and_then(|c| self.functions.iter().position(|g| *g == c)) {
             let function = self.functions[position];
-            for (param, argument) in points_to::params(function).into_iter().zip(operands) {
+            for (param, argument) in function.params().into_iter().zip(operands) {
                 if self.values.contains(argument) {
                     self.values.insert(param);
                 }
@@ -227,14 +225,14 @@ impl Analysis {
                 || self.taint_decides_return(position);
         }
         let name = callee.map(Function::name).unwrap_or_default();
-        let pointer_roots: Vec<Roots> =
-            operands.iter().filter(|o| points_to::is_pointer(**o)).map(|o| self.pointers.roots(*o)).collect();
+        let pointer_roots: Vec<Roots<'_>> =
+            operands.iter().filter(|o| o.ty().is_pointer()).map(|o| self.pointers.roots(*o)).collect();
         let reads = pointer_roots.iter().any(|roots| self.is_shared(roots) || self.holds_taint(roots));
         let is_image_read = name.contains("read_image") && self.writes_images;
         let tainted = operand_tainted || is_atomic(&name) || exchanges(&name) || is_image_read || reads;
         if (tainted || self.tainted_execution[f][b]) && !only_reads(&name) {
             // What it writes through its pointers is as tainted as what it reads.
-            for pointer in operands.iter().filter(|o| points_to::is_pointer(**o)) {
+            for pointer in operands.iter().filter(|o| o.ty().is_pointer()) {
                 self.taint_variables(*pointer);
             }
         }
@@ -244,16 +242,16 @@ impl Analysis {
     /// Returns whether taint decides which of several `return`s ends the function.
     fn taint_decides_return(&self, f: usize) -> bool {
         (0..self.blocks[f].len())
-            .any(|b| self.blocks[f][b].terminator().opcode() == LLVMOpcode::LLVMRet && self.tainted_execution[f][b])
+            .any(|b| self.blocks[f][b].terminator().is(Opcode::LLVMRet) && self.tainted_execution[f][b])
     }
 
     fn collect(self) -> Taint {
         let instructions = (self.instructions.iter().enumerate())
             .map(|(f, blocks)| {
-                let block_taint = |(b, instructions): (usize, &Vec<Inst>)| {
-                    let is_tainted = |inst: &Inst| {
+                let block_taint = |(b, instructions): (usize, &Vec<Inst<'_>>)| {
+                    let is_tainted = |inst: &Inst<'_>| {
                         self.tainted_execution[f][b]
-                            || self.values.contains(&inst.0)
+                            || self.values.contains(&inst.value())
                             || inst.operands().iter().any(|o| self.values.contains(o))
                     };
                     instructions.iter().map(is_tainted).collect()

@@ -9,13 +9,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::prelude::LLVMValueRef;
 
 use super::graph::BlockIndex;
-use super::points_to::{self, Pointers, Root};
+use super::points_to::{self, PointsTo, Root};
 use super::sites::{FunctionSites, Sites};
-use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::llvm::{Block, Function, Inst, Opcode, Value, View};
 
 /// For each function (as in [`Sites::functions`]) and block: whether work-items may diverge at its branch or switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,15 +22,16 @@ pub struct Uniformity(Vec<Vec<bool>>);
 impl Uniformity {
     /// Analyses a module whose blocks are those of the form from which `sites` were read.
     pub fn of(module: &Module<'_>, sites: &Sites) -> Uniformity {
-        let functions: Vec<Function> =
-            sites.functions.iter().filter_map(|f| ir::function(module, &f.cfg.function)).collect();
-        let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
+        let view = View::of(module);
+        let functions: Vec<Function<'_>> =
+            sites.functions.iter().filter_map(|f| view.function(&f.cfg.function)).collect();
+        let blocks: Vec<Vec<Block<'_>>> = functions.iter().map(|f| f.blocks()).collect();
         let block_index =
             blocks.iter().map(|all| all.iter().enumerate().map(|(b, block)| (*block, b)).collect()).collect();
         let mut analysis = Analysis {
             sites,
             deciders: sites.functions.iter().map(deciders).collect(),
-            pointers: Pointers::find(&functions),
+            pointers: PointsTo::find(&functions),
             values: HashSet::new(),
             variables: HashSet::new(),
             stores: HashMap::new(),
@@ -71,20 +70,20 @@ fn deciders(function: &FunctionSites) -> Vec<BTreeSet<BlockIndex>> {
     (0..count).map(all_deciders).collect()
 }
 
-struct Analysis<'a> {
+struct Analysis<'a, 'm> {
     sites: &'a Sites,
-    functions: Vec<Function>,
-    blocks: Vec<Vec<Block>>,
+    functions: Vec<Function<'m>>,
+    blocks: Vec<Vec<Block<'m>>>,
     /// For each function: the positions of its blocks.
-    block_index: Vec<HashMap<Block, BlockIndex>>,
+    block_index: Vec<HashMap<Block<'m>, BlockIndex>>,
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
-    pointers: Pointers,
+    pointers: PointsTo<'m>,
     /// Values that may differ between work-items of a group.
-    values: HashSet<LLVMValueRef>,
+    values: HashSet<Value<'m>>,
     /// Private variables that may hold such values.
-    variables: HashSet<LLVMValueRef>,
+    variables: HashSet<Value<'m>>,
     /// For each private variable: the functions and blocks that write to it.
-    stores: HashMap<LLVMValueRef, BTreeSet<(usize, BlockIndex)>>,
+    stores: HashMap<Value<'m>, BTreeSet<(usize, BlockIndex)>>,
 }
 
 /// Returns whether a builtin, by its mangled name, yields different results for the work-items of a group.
@@ -104,17 +103,18 @@ fn is_item_specific(name: &str) -> bool {
     PARTS.iter().any(|part| name.contains(part)) && !is_fence || name.contains("__spirv_Atomic")
 }
 
-impl Analysis<'_> {
+impl<'m> Analysis<'_, 'm> {
     /// Visits all instructions once; returns whether anything changed.
     fn propagate(&mut self) -> bool {
-        let size =
-            |s: &Analysis<'_>| (s.values.len(), s.variables.len(), s.stores.values().map(BTreeSet::len).sum::<usize>());
+        let size = |s: &Analysis<'_, '_>| {
+            (s.values.len(), s.variables.len(), s.stores.values().map(BTreeSet::len).sum::<usize>())
+        };
         let before = size(self);
         for f in 0..self.functions.len() {
             for b in 0..self.blocks[f].len() {
                 for inst in self.blocks[f][b].instructions() {
                     if self.visit(f, b, inst) {
-                        self.values.insert(inst.0);
+                        self.values.insert(inst.value());
                     }
                 }
             }
@@ -130,11 +130,11 @@ impl Analysis<'_> {
 
     /// Returns whether a value may differ where it is used. This includes a value defined in a loop that work-items
     /// leave after different numbers of iterations.
-    fn varies(&self, f: usize, used: BlockIndex, value: LLVMValueRef) -> bool {
+    fn varies(&self, f: usize, used: BlockIndex, value: Value<'m>) -> bool {
         if self.values.contains(&value) {
             return true;
         }
-        let Some(defined) = ir::as_instruction(value).and_then(|i| self.block_index[f].get(&i.block()).copied()) else {
+        let Some(defined) = value.as_instruction().and_then(|i| self.block_index[f].get(&i.block()).copied()) else {
             return false;
         };
         let function = &self.sites.functions[f];
@@ -152,7 +152,7 @@ impl Analysis<'_> {
     }
 
     /// Returns whether private memory behind `pointer` may hold values that differ.
-    fn memory_varies(&self, f: usize, b: BlockIndex, pointer: LLVMValueRef) -> bool {
+    fn memory_varies(&self, f: usize, b: BlockIndex, pointer: Value<'m>) -> bool {
         self.pointers.roots(pointer).into_iter().any(|root| {
             let Root::Private(variable) = root else { return false };
             let mut stores = self.stores.get(&variable).into_iter().flatten();
@@ -161,7 +161,7 @@ impl Analysis<'_> {
     }
 
     /// Records a write to private memory.
-    fn record_write(&mut self, f: usize, b: BlockIndex, pointer: LLVMValueRef, varying: bool) {
+    fn record_write(&mut self, f: usize, b: BlockIndex, pointer: Value<'m>, varying: bool) {
         for root in self.pointers.roots(pointer) {
             if let Root::Private(variable) = root {
                 self.stores.entry(variable).or_default().insert((f, b));
@@ -172,17 +172,17 @@ impl Analysis<'_> {
         }
     }
 
-    fn visit(&mut self, f: usize, b: BlockIndex, inst: Inst) -> bool {
+    fn visit(&mut self, f: usize, b: BlockIndex, inst: Inst<'m>) -> bool {
         let operands = inst.operands();
         let operands_vary = |s: &Self| operands.iter().any(|o| s.varies(f, b, *o));
         match inst.opcode() {
-            LLVMOpcode::LLVMLoad => operands_vary(self) || self.memory_varies(f, b, operands[0]),
-            LLVMOpcode::LLVMStore => {
+            Opcode::LLVMLoad => operands_vary(self) || self.memory_varies(f, b, operands[0]),
+            Opcode::LLVMStore => {
                 let varying = operands_vary(self);
                 self.record_write(f, b, operands[1], varying);
                 false
             }
-            LLVMOpcode::LLVMPHI => {
+            Opcode::LLVMPHI => {
                 let incoming = self.sites.functions[f].cfg.incoming(b);
                 let path_dependent = |s: &Self| {
                     let varies_outside =
@@ -191,8 +191,8 @@ impl Analysis<'_> {
                 };
                 operands.iter().any(|o| self.values.contains(o)) || path_dependent(self)
             }
-            LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
-            LLVMOpcode::LLVMCall => {
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
+            Opcode::LLVMCall => {
                 let operands_varying = operands_vary(self);
                 self.call(f, b, inst, &operands, operands_varying)
             }
@@ -200,24 +200,30 @@ impl Analysis<'_> {
         }
     }
 
-    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], operands_varying: bool) -> bool {
+    fn call(
+        &mut self,
+        f: usize,
+        b: BlockIndex,
+        inst: Inst<'m>,
+        operands: &[Value<'m>],
+        operands_varying: bool,
+    ) -> bool {
         // The last operand of a call is the callee.
         let operands = &operands[..operands.len().saturating_sub(1)];
-        let callee = points_to::direct_callee(inst);
+        let callee = inst.called_function();
         if let Some(position) = callee.and_then(|c| self.functions.iter().position(|g| *g == c)) {
             let function = self.functions[position];
-            for (param, argument) in points_to::params(function).into_iter().zip(operands) {
+            for (param, argument) in function.params().into_iter().zip(operands) {
                 if self.varies(f, b, *argument) {
                     self.values.insert(param);
                 }
             }
-            let returns_diverge = (0..self.blocks[position].len()).any(|r| {
-                self.blocks[position][r].terminator().opcode() == LLVMOpcode::LLVMRet && self.diverges(position, r, 0)
-            });
+            let returns_diverge = (0..self.blocks[position].len())
+                .any(|r| self.blocks[position][r].terminator().is(Opcode::LLVMRet) && self.diverges(position, r, 0));
             return returns_diverge || points_to::returns(function).iter().any(|v| self.values.contains(v));
         }
         let name = callee.map(Function::name).unwrap_or_default();
-        let pointers: Vec<LLVMValueRef> = operands.iter().copied().filter(|o| points_to::is_pointer(*o)).collect();
+        let pointers: Vec<Value<'_>> = operands.iter().copied().filter(|o| o.ty().is_pointer()).collect();
         let varying =
             operands_varying || is_item_specific(&name) || pointers.iter().any(|p| self.memory_varies(f, b, *p));
         for pointer in pointers {

@@ -148,16 +148,6 @@ impl Block {
     }
 }
 
-/// Returns whether a function takes the parameter at `position` by value, that is, behind a pointer to a copy.
-pub(crate) fn is_by_value(function: Function, position: u32) -> bool {
-    let name = "byval";
-    // SAFETY: alive; attributes of parameters count from 1.
-    unsafe {
-        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-        !LLVMGetEnumAttributeAtIndex(function.0, position + 1, kind).is_null()
-    }
-}
-
 /// The users of a value, instructions and constants, each once and in LLVM's order.
 pub(crate) fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     let mut all: Vec<LLVMValueRef> = Vec::new();

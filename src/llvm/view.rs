@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use inkwell::context::Context;
+use inkwell::context::AsContextRef;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
@@ -166,12 +166,12 @@ impl<'m> View<'m> {
 /// # Errors
 /// LLVM's message, if it is no bitcode.
 #[expect(deprecated, reason = "what replaces it tells the context of broken bitcode, which then ends the process")]
-pub fn read_lazily<'c>(context: &'c Context, bitcode: MemoryBuffer<'c>) -> Result<Module<'c>, String> {
+pub fn read_lazily<'c>(context: impl AsContextRef<'c>, bitcode: MemoryBuffer<'c>) -> Result<Module<'c>, String> {
     let buffer = std::mem::ManuallyDrop::new(bitcode);
     let (mut module, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: the buffer becomes the module's own, and what it holds lives as long as the context; the message is LLVM's for its caller.
     unsafe {
-        let (context, buffer) = (context.raw(), buffer.as_mut_ptr());
+        let (context, buffer) = (context.as_ctx_ref(), buffer.as_mut_ptr());
         match llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext(context, buffer, &mut module, &mut message) {
             0 => Ok(Module::new(module)),
             _ => Err(take_message(message)),

@@ -4,14 +4,9 @@
 //! pointers by their pointee (an array) instead of by the copied element; Intel's runtime then finds no builtin of that
 //! signature. So plain copies become strided copies with stride 1, and the pointers become addresses of elements.
 
-use std::ffi::CString;
-
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
 
-use crate::kernel::canonical;
-use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::llvm::{AttributeIndex, Builder, Function, Inst, Type, Types, Value, View};
 
 const PLAIN: &str = "_Z21async_work_group_copy";
 const STRIDED: &str = "_Z29async_work_group_strided_copy";
@@ -20,25 +15,19 @@ const EVENT: &str = "9ocl_event";
 
 /// Rewrites all calls of asynchronous copies in the module.
 pub fn rewrite(module: &Module<'_>) {
-    for builtin in ir::functions(module) {
+    let view = View::of(module);
+    for builtin in view.functions() {
         let name = builtin.name();
         let Some(strided) = strided_name(&name).filter(|_| !builtin.has_body()) else { continue };
-        // SAFETY: the module's context is alive.
-        let Some(element) =
-            element_name(&name).and_then(|e| unsafe { element_type(LLVMGetModuleContext(module.as_mut_ptr()), e) })
-        else {
-            continue;
-        };
-        let calls = ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions);
-        for call in calls.filter(|i| i.callee().as_deref() == Some(&name)).collect::<Vec<_>>() {
-            // SAFETY: the call and its callee are alive; the call is used no more after its replacement.
-            unsafe { replace(module, call, builtin, &strided, element) };
-        }
-        // SAFETY: alive; deleted only if nothing uses it.
-        unsafe {
-            if LLVMGetFirstUse(builtin.0).is_null() {
-                LLVMDeleteFunction(builtin.0);
+        let Some(element) = element_name(&name).and_then(|e| element_type(view.types(), e)) else { continue };
+        for call in view.instructions() {
+            if call.called_function() == Some(builtin) {
+                replace(view, call, builtin, &strided, element);
             }
+        }
+        if !builtin.is_used() {
+            // SAFETY: nothing uses it, and the loop goes on with the next function.
+            unsafe { builtin.delete() };
         }
     }
 }
@@ -59,90 +48,67 @@ fn element_name(name: &str) -> Option<&str> {
     pointee.split_once('P').map(|(element, _)| element)
 }
 
-/// # Safety
-/// `context` must be alive.
-unsafe fn element_type(context: LLVMContextRef, mangled: &str) -> Option<LLVMTypeRef> {
-    // SAFETY: the context is alive.
-    unsafe {
-        if let Some(vector) = mangled.strip_prefix("Dv") {
-            let (count, element) = vector.split_once('_')?;
-            return Some(LLVMVectorType(element_type(context, element)?, count.parse().ok()?));
-        }
-        Some(match mangled {
-            "c" | "a" | "h" => LLVMInt8TypeInContext(context),
-            "s" | "t" => LLVMInt16TypeInContext(context),
-            "i" | "j" => LLVMInt32TypeInContext(context),
-            "l" | "m" => LLVMInt64TypeInContext(context),
-            "Dh" => LLVMHalfTypeInContext(context),
-            "f" => LLVMFloatTypeInContext(context),
-            "d" => LLVMDoubleTypeInContext(context),
-            _ => return None,
-        })
+fn element_type<'m>(types: Types<'m>, mangled: &str) -> Option<Type<'m>> {
+    if let Some(vector) = mangled.strip_prefix("Dv") {
+        let (count, element) = vector.split_once('_')?;
+        return Some(element_type(types, element)?.vector(count.parse().ok()?));
     }
+    Some(match mangled {
+        "c" | "a" | "h" => types.int(8),
+        "s" | "t" => types.int(16),
+        "i" | "j" => types.int(32),
+        "l" | "m" => types.int(64),
+        "Dh" => types.half(),
+        "f" => types.float(),
+        "d" => types.double(),
+        _ => return None,
+    })
 }
 
-/// # Safety
-/// `call` must be a call of `builtin` in `module`.
-unsafe fn replace(module: &Module<'_>, call: Inst, builtin: Function, name: &str, element: LLVMTypeRef) {
-    // SAFETY: the caller's call is alive; destination, source, count, the stride perhaps, and the event are its arguments,
-    // the callee comes after them.
-    unsafe {
-        let old = LLVMGlobalGetValueType(builtin.0);
-        let mut operands = call.operands();
-        operands.truncate(LLVMCountParamTypes(old) as usize);
-        let (to, from, count, stride, event) = match operands[..] {
-            [to, from, count, event] => (to, from, count, LLVMConstInt(LLVMTypeOf(count), 1, 0), event),
-            [to, from, count, stride, event] => (to, from, count, stride, event),
-            _ => return,
-        };
-        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
-        LLVMPositionBuilderBefore(builder, call.0);
-        let (to, from) = (element_address(builder, element, to), element_address(builder, element, from));
-        let mut arguments = [to, from, count, stride, event];
-        let mut types = arguments.map(|a| LLVMTypeOf(a));
-        let ty = LLVMFunctionType(LLVMGetReturnType(old), types.as_mut_ptr(), types.len() as u32, 0);
-        let strided = declaration(module, name, ty, builtin);
-        let new = LLVMBuildCall2(builder, ty, strided, arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr());
-        LLVMSetInstructionCallConv(new, LLVMGetInstructionCallConv(call.0));
-        LLVMDisposeBuilder(builder);
-        LLVMReplaceAllUsesWith(call.0, new);
-        LLVMInstructionEraseFromParent(call.0);
-    }
+/// Replaces a call of `builtin`.
+fn replace<'m>(view: View<'m>, call: Inst<'m>, builtin: Function<'m>, name: &str, element: Type<'m>) {
+    // Destination, source, count, the stride perhaps, and the event.
+    let (to, from, count, stride, event) = match call.args()[..] {
+        [to, from, count, event] => (to, from, count, count.ty().int(1), event),
+        [to, from, count, stride, event] => (to, from, count, stride, event),
+        _ => return,
+    };
+    let builder = view.builder();
+    builder.before(call);
+    let (to, from) = (element_address(&builder, element, to), element_address(&builder, element, from));
+    let arguments = [to, from, count, stride, event];
+    let ty = builtin.return_type().function(&arguments.map(Value::ty), false);
+    let strided = declaration(view, name, ty, builtin);
+    let new = builder.call_as(ty, strided, &arguments, "");
+    new.set_call_conv(call.call_conv().unwrap_or_default());
+    drop(builder);
+    // SAFETY: the caller goes on with the next call, and the builder is gone.
+    unsafe { call.replace_and_erase(new) };
 }
 
 /// Returns the address of element 0 at `pointer` as an instruction: it is built on an instruction and moved to
 /// `pointer`, because the builder would fold it on a constant.
-///
-/// # Safety
-/// The builder must be positioned where `pointer` can be used.
-unsafe fn element_address(builder: LLVMBuilderRef, element: LLVMTypeRef, pointer: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: the values are alive; the stand-in goes once nothing uses it.
-    unsafe {
-        let stand_in = LLVMBuildFreeze(builder, pointer, c"".as_ptr());
-        let mut zero = LLVMConstInt(LLVMInt64TypeInContext(LLVMGetTypeContext(element)), 0, 0);
-        let address = LLVMBuildInBoundsGEP2(builder, element, stand_in, &mut zero, 1, c"element".as_ptr());
-        if address != stand_in {
-            LLVMSetOperand(address, 0, pointer);
-            LLVMInstructionEraseFromParent(stand_in);
-        }
-        address
+fn element_address<'m>(builder: &Builder<'m>, element: Type<'m>, pointer: Value<'m>) -> Value<'m> {
+    let stand_in = builder.freeze(pointer, "");
+    let address = builder.in_bounds_gep(element, stand_in, &[builder.types().int(64).int(0)], "element");
+    if let (Some(step), Some(stand_in)) = (address.as_instruction(), stand_in.as_instruction())
+        && step != stand_in
+    {
+        step.set_operand(0, pointer);
+        // SAFETY: only the address used it, and the builder stands before the call.
+        unsafe { stand_in.erase() };
     }
+    address
 }
 
-/// # Safety
-/// `module` and `like` must be alive.
-unsafe fn declaration(module: &Module<'_>, name: &str, ty: LLVMTypeRef, like: Function) -> LLVMValueRef {
-    if let Some(f) = ir::function(module, name) {
-        return f.0;
+fn declaration<'m>(view: View<'m>, name: &str, ty: Type<'m>, like: Function<'m>) -> Function<'m> {
+    if let Some(f) = view.function(name) {
+        return f;
     }
-    let name = CString::new(name).unwrap_or_default();
-    // SAFETY: see above; the name is NUL-terminated.
-    unsafe {
-        let f = LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty);
-        LLVMSetFunctionCallConv(f, LLVMGetFunctionCallConv(like.0));
-        canonical::add_attribute(Function(f), "convergent");
-        f
-    }
+    let f = view.add_function(name, ty);
+    f.set_call_conv(like.call_conv());
+    f.attributes(AttributeIndex::Function).add_flag("convergent");
+    f
 }
 
 #[cfg(test)]

@@ -6,21 +6,15 @@ use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
-use llvm_sys::LLVMTypeKind;
-use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMGetTypeKind, LLVMTypeOf};
-use llvm_sys::prelude::LLVMValueRef;
 
 use super::forked::{self, Failure, Limit};
 use super::{async_copies, cached, undefined};
 use crate::error::{Error, Result};
-use crate::kernel::ir::{self, Function};
 use crate::kernel::{cache, canonical, inlined};
+use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, Value, View};
 
 /// The target triple of all modules and of the emitted code.
 pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";
-
-/// LLVM's number for OpenCL's generic address space on SPIR-V.
-const GENERIC: u32 = 4;
 
 /// Helpers are inlined if the total stays within this number of instructions, so that probe bits stay in registers;
 /// otherwise they remain calls.
@@ -54,12 +48,13 @@ pub fn machine() -> Result<TargetMachine> {
 /// not verify.
 pub fn prepare(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     undefined::refuse(module)?;
-    // SAFETY: the module is alive. Positions are kept on the host's side; the code carries none.
-    unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+    let view = View::of(module);
+    // Positions are kept on the host's side; the code carries none.
+    view.strip_debug_info();
     module.set_triple(&TargetTriple::create(TRIPLE));
     if inlined::size(module, entry).is_some_and(|size| size <= INLINE_BUDGET) {
-        for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
-            canonical::add_attribute(f, "alwaysinline");
+        for f in view.functions().into_iter().filter(|f| f.has_body() && f.name() != entry) {
+            f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
         }
     }
     module
@@ -117,16 +112,13 @@ fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
 /// Returns the options with which a runtime has to build the module. Generic pointers are a feature of OpenCL 2.0, and
 /// Intel's runtime has the builtins for them only if such a version is requested.
 pub fn build_options(module: &Module<'_>) -> String {
-    let mut instructions =
-        ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(ir::Block::instructions);
-    let generic = instructions.any(|i| i.operands().into_iter().any(is_generic_pointer) || is_generic_pointer(i.0));
+    let functions = View::of(module).functions().into_iter();
+    let mut instructions = functions.flat_map(Function::blocks).flat_map(Block::walk);
+    let generic =
+        instructions.any(|i| i.operands().into_iter().any(is_generic_pointer) || is_generic_pointer(i.value()));
     if generic { "-cl-std=CL3.0".to_owned() } else { String::new() }
 }
 
-fn is_generic_pointer(value: LLVMValueRef) -> bool {
-    // SAFETY: alive.
-    unsafe {
-        let ty = LLVMTypeOf(value);
-        LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMPointerTypeKind && LLVMGetPointerAddressSpace(ty) == GENERIC
-    }
+fn is_generic_pointer(value: Value<'_>) -> bool {
+    value.ty().is_pointer() && value.ty().space() == Some(AddressSpace::Generic)
 }

@@ -4,17 +4,18 @@
 use inkwell::module::Module;
 
 use crate::error::{Error, Result};
-use crate::kernel::ir::{self, Block, Function};
+use crate::llvm::{Block, Function, View};
 
 /// Refuses a module that calls an undefined function.
 ///
 /// # Errors
 /// `Caller`, naming the function and, if debug information has it, the location of the call.
 pub fn refuse(module: &Module<'_>) -> Result<()> {
-    let instructions = ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions);
-    for call in instructions {
-        let Some(callee) = call.callee().filter(|name| !is_builtin(name)) else { continue };
-        if ir::function(module, &callee).is_some_and(|f| !f.has_body()) {
+    let functions = View::of(module).functions().into_iter();
+    for call in functions.flat_map(Function::blocks).flat_map(Block::walk) {
+        let Some(called) = call.called_function().filter(|f| !f.has_body()) else { continue };
+        let callee = called.name();
+        if !is_builtin(&callee) {
             let place = call.location().map(|l| format!(" ({}:{}:{})", l.file, l.line, l.column)).unwrap_or_default();
             return Err(Error::caller(format!("the kernel calls `{callee}`, which has no body here{place}"))
                 .help("give its definition in the same file, or include it"));

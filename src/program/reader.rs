@@ -8,7 +8,7 @@ use super::arithmetic::float_bits;
 use super::{Code, Definition, End, Instruction, Kind, Op, Program, Region, Shape, Step, ValueId, Variable, signed};
 use crate::cfg::dominance::Dominance;
 use crate::cfg::graph::Cfg;
-use crate::cfg::points_to::{Pointers, Root};
+use crate::cfg::points_to::{PointsTo, Root};
 use crate::error::{Error, Result};
 use crate::kernel::builtins;
 use crate::kernel::implicit;
@@ -49,8 +49,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         undefined: HashSet::new(),
         volatile: HashSet::new(),
     };
-    let kernel = ir::Function(function.as_raw());
-    let found = Pointers::find_without_sharing(&[kernel], &[]);
+    let found = PointsTo::find_without_sharing(&[function], &[]);
     let by_value = (0..function.param_count()).map(|i| reader.by_value(function, i)).collect();
     let params: Vec<ValueId> =
         (0u32..).zip(function.params()).map(|(i, p)| reader.add(p, Definition::Param(i))).collect();
@@ -71,12 +70,12 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
     let roots = (0..reader.values.len() as u32)
         .map(|id| match by_id.get(&id) {
             Some(value) if value.ty().is_pointer() => {
-                found.roots(value.as_raw()).into_iter().map(|r| reader.region(r)).collect()
+                found.roots(*value).into_iter().map(|r| reader.region(r)).collect()
             }
             _ => Vec::new(),
         })
         .collect();
-    let cfg = Cfg::read(kernel);
+    let cfg = Cfg::read(function, view.metadata_kind("llvm.loop"));
     let dominance = Dominance::of(&cfg);
     Ok(Program {
         values: reader.values,
@@ -89,7 +88,10 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         undefined: reader.undefined,
         volatile: reader.volatile,
         uniform_groups: has_uniform_groups(function),
-        may_share: (0..function.param_count()).map(|p| implicit::may_share(kernel, p)).collect(),
+        // Until kernel moves to crate::llvm.
+        may_share: (0..function.param_count())
+            .map(|p| implicit::may_share(ir::Function(function.as_raw()), p))
+            .collect(),
         cfg,
         dominance,
     })
@@ -110,16 +112,11 @@ impl<'m> Reader<'m> {
         Some(self.layout.abi_size(attribute.type_value()?))
     }
 
-    fn region(&self, root: Root) -> Region {
-        // SAFETY: roots are values of the module that is being read.
-        let value = |raw| unsafe { Value::from_raw(raw) };
+    fn region(&self, root: Root<Value<'m>>) -> Region {
         match root {
-            Root::Private(alloca) => {
-                let id = value(alloca).and_then(|alloca| self.ids.get(&alloca));
-                id.map_or(Region::Unknown, |id| Region::Private(*id))
-            }
+            Root::Private(alloca) => self.ids.get(&alloca).map_or(Region::Unknown, |id| Region::Private(*id)),
             Root::Variable(global) => {
-                let index = value(global).and_then(Value::as_global).and_then(|global| self.globals.get(&global));
+                let index = global.as_global().and_then(|global| self.globals.get(&global));
                 index.map_or(Region::Unknown, |i| Region::Variable(*i))
             }
             Root::Argument(position) => Region::Argument(position),

@@ -8,18 +8,14 @@
 use std::collections::HashMap;
 
 use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::target::*;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::expression::{Term, Terms};
 use super::proof::Question;
-use super::purity::{is_term, reachable_blocks};
+use super::purity::{computes_term, depth_first};
 use super::values::Values;
-use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::llvm::{Block, DataLayout, Function, Inst, Opcode, Type, Value, View};
 
 /// Functions that may differ at more places than this are not compared.
 const MAX_QUESTIONS: usize = 12;
@@ -53,13 +49,13 @@ pub fn compare(original: &Module<'_>, mutant: &Module<'_>) -> Option<(Terms, Vec
 }
 
 /// The only function with a body in a module.
-struct Side {
-    function: Function,
-    blocks: Vec<Block>,
-    index: HashMap<Block, usize>,
+struct Side<'m> {
+    function: Function<'m>,
+    blocks: Vec<Block<'m>>,
+    index: HashMap<Block<'m>, usize>,
     /// The instructions of each block that are not terms, such as loads, stores and phis.
-    effects: Vec<Vec<Inst>>,
-    data: LLVMTargetDataRef,
+    effects: Vec<Vec<Inst<'m>>>,
+    layout: DataLayout<'m>,
 }
 
 /// The operands of an instruction with effects, as of the end of `block`; for the operands of a phi, on the edge
@@ -71,19 +67,19 @@ struct Operands {
     values: Vec<Term>,
 }
 
-impl Side {
-    fn of(module: &Module<'_>) -> Option<Side> {
-        let bodies: Vec<Function> = ir::functions(module).into_iter().filter(|f| f.has_body()).collect();
+impl<'m> Side<'m> {
+    fn of(module: &'m Module<'_>) -> Option<Side<'m>> {
+        let view = View::of(module);
+        let bodies: Vec<Function<'_>> = view.functions().into_iter().filter(|f| f.has_body()).collect();
         let [function] = bodies[..] else { return None };
-        let blocks = reachable_blocks(function);
+        let blocks = depth_first(function);
         let index = blocks.iter().enumerate().map(|(i, b)| (*b, i)).collect();
-        let effects = blocks.iter().map(|b| b.instructions().into_iter().filter(|i| !is_term(*i)).collect()).collect();
-        // SAFETY: the module is alive and owns its data layout.
-        let data = unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) };
-        Some(Side { function, blocks, index, effects, data })
+        let effects =
+            blocks.iter().map(|b| b.instructions().into_iter().filter(|i| !computes_term(*i)).collect()).collect();
+        Some(Side { function, blocks, index, effects, layout: view.layout() })
     }
 
-    fn corresponds(&self, other: &Side) -> bool {
+    fn corresponds(&self, other: &Side<'m>) -> bool {
         self.effects.iter().zip(&other.effects).all(|(mine, others)| {
             mine.len() == others.len()
                 && mine.iter().zip(others).all(|(m, o)| self.matches_except_operands(*m, other, *o))
@@ -91,65 +87,58 @@ impl Side {
     }
 
     /// Returns whether two instructions are identical except for their operands.
-    fn matches_except_operands(&self, mine: Inst, other: &Side, theirs: Inst) -> bool {
-        use LLVMOpcode::*;
-        // SAFETY: both instructions belong to living modules and each property is read only from opcodes that have it;
-        // the modules share a context, so types can be compared by address.
-        unsafe {
-            let (m, o) = (mine.0, theirs.0);
-            if mine.opcode() != theirs.opcode() || LLVMTypeOf(m) != LLVMTypeOf(o) {
-                return false;
+    fn matches_except_operands(&self, mine: Inst<'m>, other: &Side<'m>, theirs: Inst<'m>) -> bool {
+        use Opcode::*;
+        // The modules share a context, so types and constants can be compared by address.
+        if mine.opcode() != theirs.opcode() || mine.ty() != theirs.ty() {
+            return false;
+        }
+        let types = |inst: Inst<'m>| -> Vec<Type<'m>> { inst.operands().into_iter().map(Value::ty).collect() };
+        if types(mine) != types(theirs) {
+            return false;
+        }
+        let targets = |side: &Side<'m>, inst: Inst<'m>| -> Vec<Option<usize>> {
+            inst.successors().iter().map(|b| side.index.get(b).copied()).collect()
+        };
+        match mine.opcode() {
+            LLVMLoad | LLVMStore => {
+                mine.is_volatile() == theirs.is_volatile()
+                    && mine.ordering() == theirs.ordering()
+                    && mine.alignment() == theirs.alignment()
             }
-            let types = |inst: Inst| -> Vec<LLVMTypeRef> { inst.operands().iter().map(|v| LLVMTypeOf(*v)).collect() };
-            if types(mine) != types(theirs) {
-                return false;
+            LLVMAlloca => mine.allocated_type() == theirs.allocated_type(),
+            LLVMCall => {
+                mine.callee().is_some()
+                    && mine.callee() == theirs.callee()
+                    && mine.called_type() == theirs.called_type()
+                    && mine.operand_bundle_count() + theirs.operand_bundle_count() == 0
             }
-            let targets = |side: &Side, inst: Inst| -> Vec<Option<usize>> {
-                inst.successors().iter().map(|b| side.index.get(b).copied()).collect()
-            };
-            match mine.opcode() {
-                LLVMLoad | LLVMStore => {
-                    LLVMGetVolatile(m) == LLVMGetVolatile(o)
-                        && LLVMGetOrdering(m) == LLVMGetOrdering(o)
-                        && LLVMGetAlignment(m) == LLVMGetAlignment(o)
-                }
-                LLVMAlloca => LLVMGetAllocatedType(m) == LLVMGetAllocatedType(o),
-                LLVMCall => {
-                    mine.callee().is_some()
-                        && mine.callee() == theirs.callee()
-                        && LLVMGetCalledFunctionType(m) == LLVMGetCalledFunctionType(o)
-                        && LLVMGetNumOperandBundles(m) + LLVMGetNumOperandBundles(o) == 0
-                }
-                LLVMBr => targets(self, mine) == targets(other, theirs),
-                LLVMSwitch => targets(self, mine) == targets(other, theirs) && cases(mine) == cases(theirs),
-                LLVMPHI => incoming(self, mine).is_some() && incoming(self, mine) == incoming(other, theirs),
-                LLVMRet | LLVMUnreachable => true,
-                _ => false,
-            }
+            LLVMBr => targets(self, mine) == targets(other, theirs),
+            LLVMSwitch => targets(self, mine) == targets(other, theirs) && cases(mine) == cases(theirs),
+            LLVMPHI => incoming(self, mine).is_some() && incoming(self, mine) == incoming(other, theirs),
+            LLVMRet | LLVMUnreachable => true,
+            _ => false,
         }
     }
 
     /// The operands of each instruction with effects as terms, in order.
     fn operands(&self, terms: &mut Terms) -> Option<Vec<Operands>> {
-        // SAFETY: the data layout belongs to the module that the caller of `compare` borrows.
-        let mut values = unsafe { Values::new(terms, self.data) };
-        // SAFETY: the function belongs to a living module, and indices are below its parameter count.
-        let params = unsafe { (0..LLVMCountParams(self.function.0)).map(|i| LLVMGetParam(self.function.0, i)) };
-        for (i, param) in params.enumerate() {
+        let mut values = Values::new(terms, self.layout);
+        for (i, param) in self.function.params().into_iter().enumerate() {
             values.name(param, &format!("argument {i}"));
         }
         for (b, effects) in self.effects.iter().enumerate() {
             for (i, inst) in effects.iter().enumerate() {
-                values.name(inst.0, &format!("block {b} instruction {i}"));
+                values.name(inst.value(), &format!("block {b} instruction {i}"));
             }
         }
         // A block comes after its dominators, so that the operands of its instructions are known.
-        for inst in self.blocks.iter().flat_map(|b| b.instructions()).filter(|i| is_term(*i)) {
+        for inst in self.blocks.iter().flat_map(|b| b.instructions()).filter(|i| computes_term(*i)) {
             values.define(inst);
         }
         let mut all = Vec::new();
         for (block, inst) in self.effects.iter().enumerate().flat_map(|(b, all)| all.iter().map(move |i| (b, *i))) {
-            if inst.opcode() == LLVMOpcode::LLVMPHI {
+            if inst.is(Opcode::LLVMPHI) {
                 for (from, value) in incoming(self, inst)?.into_iter().zip(inst.operands()) {
                     let values = values.of(value);
                     all.push(Operands { block: from, edge_to: Some(block), is_branch: false, values });
@@ -166,28 +155,18 @@ impl Side {
 }
 
 /// Blocks and called functions are not values: they are compared by `matches_except_operands`.
-fn is_value(operand: LLVMValueRef) -> bool {
-    // SAFETY: `operand` belongs to an instruction of a living module.
-    unsafe { LLVMValueIsBasicBlock(operand) == 0 && LLVMIsAFunction(operand).is_null() }
+fn is_value(operand: Value<'_>) -> bool {
+    !operand.is_block() && operand.as_function().is_none()
 }
 
 /// The blocks that a phi's operands come from.
-fn incoming(side: &Side, phi: Inst) -> Option<Vec<usize>> {
-    // SAFETY: `phi` is a phi of a living module, and indices are below its incoming count.
-    unsafe {
-        let block = |i| side.index.get(&Block(LLVMGetIncomingBlock(phi.0, i))).copied();
-        (0..LLVMCountIncoming(phi.0)).map(block).collect()
-    }
+fn incoming<'m>(side: &Side<'m>, phi: Inst<'m>) -> Option<Vec<usize>> {
+    phi.incoming().into_iter().map(|(_, block)| side.index.get(&block).copied()).collect()
 }
 
-/// The case values as text: LLVM-C does not expose them as operands.
-fn cases(switch: Inst) -> Vec<String> {
-    // SAFETY: `switch` is a switch of a living module, each successor from 1 on has a case value, and `take_message`
-    // frees the printed text.
-    unsafe {
-        let count = LLVMGetNumSuccessors(switch.0);
-        (1..count).map(|i| ir::take_message(LLVMPrintValueToString(LLVMGetSwitchCaseValue(switch.0, i)))).collect()
-    }
+/// The case values, which are no operands.
+fn cases(switch: Inst<'_>) -> Vec<Value<'_>> {
+    switch.switch_cases().into_iter().map(|(value, _)| value).collect()
 }
 
 /// The branch conditions under which blocks are reached.
@@ -199,7 +178,7 @@ struct Guards {
 }
 
 impl Guards {
-    fn of(side: &Side, operands: &[Operands]) -> Guards {
+    fn of(side: &Side<'_>, operands: &[Operands]) -> Guards {
         let mut graph: DiGraph<(), ()> = DiGraph::new();
         let nodes: Vec<NodeIndex> = side.blocks.iter().map(|_| graph.add_node(())).collect();
         let mut predecessors: HashMap<usize, Vec<usize>> = HashMap::new();

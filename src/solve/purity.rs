@@ -2,41 +2,29 @@
 
 use std::collections::HashSet;
 
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMOpcode, LLVMTypeKind};
-
-use crate::kernel::ir::{Block, Function, Inst};
+use crate::kernel::ir;
+use crate::llvm::{AttributeIndex, Block, Function, Inst, Opcode, Type, TypeKind};
 
 /// Returns whether a function's parameters or result may refer to memory or handles, which is assumed
 /// of variadic functions.
-pub fn takes_pointers(f: Function) -> bool {
-    // SAFETY: the function belongs to a living module, and the buffer has room for as many types as LLVM counts.
-    unsafe {
-        let ty = LLVMGlobalGetValueType(f.0);
-        let mut params: Vec<LLVMTypeRef> = vec![std::ptr::null_mut(); LLVMCountParamTypes(ty) as usize];
-        LLVMGetParamTypes(ty, params.as_mut_ptr());
-        LLVMIsFunctionVarArg(ty) != 0 || is_reference(LLVMGetReturnType(ty)) || params.into_iter().any(is_reference)
-    }
+pub fn takes_references(f: Function<'_>) -> bool {
+    f.value_type().signature().is_none_or(|(result, params, is_variadic)| {
+        is_variadic || is_reference(result) || params.into_iter().any(is_reference)
+    })
 }
 
 /// Returns whether a call's result depends on its arguments only, and the call has no effects.
-pub fn is_pure_call(call: Inst) -> bool {
-    // SAFETY: callers pass calls of a living module, and the attribute is checked for null before its value is read.
-    unsafe {
-        let callee = LLVMGetCalledValue(call.0);
-        if LLVMIsAFunction(callee).is_null() || LLVMIsDeclaration(callee) == 0 || takes_pointers(Function(callee)) {
-            return false;
-        }
-        let kind = LLVMGetEnumAttributeKindForName("memory".as_ptr().cast(), "memory".len());
-        let attribute = LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind);
-        !attribute.is_null() && LLVMGetEnumAttributeValue(attribute) == 0
-    }
+fn is_pure_call(call: Inst<'_>) -> bool {
+    let Some(callee) = call.called_function().filter(|f| f.is_declaration() && !takes_references(*f)) else {
+        return false;
+    };
+    let memory = callee.attributes(AttributeIndex::Function).get("memory");
+    memory.is_some_and(|attribute| attribute.number() == Some(0))
 }
 
 /// Returns whether an instruction is a term.
-pub fn is_term(inst: Inst) -> bool {
-    use LLVMOpcode::*;
+pub fn computes_term(inst: Inst<'_>) -> bool {
+    use Opcode::*;
     match inst.opcode() {
         LLVMCall => is_pure_call(inst),
         LLVMAdd | LLVMFAdd | LLVMSub | LLVMFSub | LLVMMul | LLVMFMul | LLVMUDiv | LLVMSDiv | LLVMFDiv | LLVMURem
@@ -50,27 +38,23 @@ pub fn is_term(inst: Inst) -> bool {
 }
 
 /// Returns whether a type is or contains a pointer or an opaque handle (image, sampler, event).
-fn is_reference(ty: LLVMTypeRef) -> bool {
-    // SAFETY: `ty` belongs to the context of a living module, and only vectors are asked for their element type.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMIntegerTypeKind
-            | LLVMTypeKind::LLVMHalfTypeKind
-            | LLVMTypeKind::LLVMBFloatTypeKind
-            | LLVMTypeKind::LLVMFloatTypeKind
-            | LLVMTypeKind::LLVMDoubleTypeKind
-            | LLVMTypeKind::LLVMVoidTypeKind => false,
-            LLVMTypeKind::LLVMVectorTypeKind => is_reference(LLVMGetElementType(ty)),
-            _ => true,
-        }
+fn is_reference(ty: Type<'_>) -> bool {
+    match ty.scalar().kind() {
+        TypeKind::LLVMIntegerTypeKind
+        | TypeKind::LLVMHalfTypeKind
+        | TypeKind::LLVMBFloatTypeKind
+        | TypeKind::LLVMFloatTypeKind
+        | TypeKind::LLVMDoubleTypeKind
+        | TypeKind::LLVMVoidTypeKind => false,
+        _ => true,
     }
 }
 
 /// The reachable blocks in depth-first order, successors in their order: a block comes after its dominators.
-pub fn reachable_blocks(f: Function) -> Vec<Block> {
+pub fn depth_first(f: Function<'_>) -> Vec<Block<'_>> {
     let mut seen = HashSet::new();
     let mut order = Vec::new();
-    let mut worklist: Vec<Block> = f.blocks().into_iter().take(1).collect();
+    let mut worklist: Vec<Block<'_>> = f.blocks().into_iter().take(1).collect();
     while let Some(block) = worklist.pop() {
         if seen.insert(block) {
             order.push(block);
@@ -78,4 +62,25 @@ pub fn reachable_blocks(f: Function) -> Vec<Block> {
         }
     }
     order
+}
+
+// Until mutation::equivalence moves to crate::llvm: the same of raw views.
+
+/// See [`takes_references`].
+pub fn takes_pointers(f: ir::Function) -> bool {
+    // SAFETY: a function of a living module.
+    unsafe { Function::from_raw(f.0) }.is_none_or(takes_references)
+}
+
+/// See [`computes_term`].
+pub fn is_term(inst: ir::Inst) -> bool {
+    // SAFETY: an instruction of a living module.
+    unsafe { Inst::from_raw(inst.0) }.is_some_and(computes_term)
+}
+
+/// See [`depth_first`].
+pub fn reachable_blocks(f: ir::Function) -> Vec<ir::Block> {
+    // SAFETY: a function of a living module.
+    let blocks = unsafe { Function::from_raw(f.0) }.map(depth_first).unwrap_or_default();
+    blocks.into_iter().map(|block| ir::Block(block.as_raw())).collect()
 }

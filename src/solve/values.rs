@@ -2,80 +2,48 @@
 
 use std::collections::HashMap;
 
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::target::*;
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind};
-
 use super::expression::{Operation, Sort, Term, Terms};
 use crate::kernel::floats;
-use crate::kernel::ir::{self, Inst};
+use crate::llvm::{DataLayout, Inst, IntPredicate, Opcode, RealPredicate, Type, TypeKind, Value};
 
 /// The values of one function, as terms of a graph that may hold others too.
-pub struct Values<'t> {
+pub struct Values<'t, 'm> {
     pub terms: &'t mut Terms,
-    defined: HashMap<LLVMValueRef, Vec<Term>>,
-    data: LLVMTargetDataRef,
+    defined: HashMap<Value<'m>, Vec<Term>>,
+    layout: DataLayout<'m>,
 }
 
 /// The sort of a scalar type; `Other` for aggregates and handles.
-fn sort_of(ty: LLVMTypeRef) -> Sort {
-    // SAFETY: `ty` belongs to the context of a living module, and only integer types are asked for their width.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMIntegerTypeKind if LLVMGetIntTypeWidth(ty) <= 64 => Sort::Bits(LLVMGetIntTypeWidth(ty)),
-            LLVMTypeKind::LLVMPointerTypeKind => Sort::Bits(64),
-            LLVMTypeKind::LLVMFloatTypeKind => Sort::Float(32),
-            LLVMTypeKind::LLVMDoubleTypeKind => Sort::Float(64),
-            _ => Sort::Other,
-        }
+fn sort_of(ty: Type<'_>) -> Sort {
+    match ty.kind() {
+        TypeKind::LLVMIntegerTypeKind => ty.int_width().filter(|bits| *bits <= 64).map_or(Sort::Other, Sort::Bits),
+        TypeKind::LLVMPointerTypeKind => Sort::Bits(64),
+        TypeKind::LLVMFloatTypeKind => Sort::Float(32),
+        TypeKind::LLVMDoubleTypeKind => Sort::Float(64),
+        _ => Sort::Other,
     }
 }
 
 /// The number of lanes (1 for types other than vectors) and their sort.
-fn shape(ty: LLVMTypeRef) -> (usize, Sort) {
-    // SAFETY: `ty` belongs to the context of a living module, and only vectors are asked for size and element type.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMVectorTypeKind => (LLVMGetVectorSize(ty) as usize, sort_of(LLVMGetElementType(ty))),
-            _ => (1, sort_of(ty)),
-        }
-    }
+fn shape(ty: Type<'_>) -> (usize, Sort) {
+    (ty.lanes().unwrap_or(1) as usize, sort_of(ty.scalar()))
 }
 
-fn printed(value: LLVMValueRef) -> String {
-    // SAFETY: `value` belongs to a living module, and `take_message` frees the printed text.
-    unsafe { ir::take_message(LLVMPrintValueToString(value)) }
-}
-
-fn type_of(value: LLVMValueRef) -> LLVMTypeRef {
-    // SAFETY: `value` belongs to a living module.
-    unsafe { LLVMTypeOf(value) }
-}
-
-fn type_text(value: LLVMValueRef) -> String {
-    // SAFETY: `value` belongs to a living module, and `take_message` frees the printed text.
-    unsafe { ir::take_message(LLVMPrintTypeToString(LLVMTypeOf(value))) }
-}
-
-impl<'t> Values<'t> {
-    /// Creates an empty mapping.
-    ///
-    /// # Safety
-    /// `data` must belong to the module whose values are looked up, and the module must outlive the result.
-    pub unsafe fn new(terms: &'t mut Terms, data: LLVMTargetDataRef) -> Values<'t> {
-        Values { terms, defined: HashMap::new(), data }
+impl<'t, 'm> Values<'t, 'm> {
+    /// Creates an empty mapping for values of the module with that layout.
+    pub fn new(terms: &'t mut Terms, layout: DataLayout<'m>) -> Values<'t, 'm> {
+        Values { terms, defined: HashMap::new(), layout }
     }
 
     /// Makes a value an unknown of that name.
-    pub fn name(&mut self, value: LLVMValueRef, name: &str) {
-        let (count, sort) = shape(type_of(value));
+    pub fn name(&mut self, value: Value<'m>, name: &str) {
+        let (count, sort) = shape(value.ty());
         let lanes = (0..count).map(|lane| self.terms.symbol(format!("{name}.{lane}"), sort)).collect();
         self.defined.insert(value, lanes);
     }
 
     /// The terms of a value's lanes. Instructions must have been named or defined before.
-    pub fn of(&mut self, value: LLVMValueRef) -> Vec<Term> {
+    pub fn of(&mut self, value: Value<'m>) -> Vec<Term> {
         if let Some(lanes) = self.defined.get(&value) {
             return lanes.clone();
         }
@@ -84,93 +52,72 @@ impl<'t> Values<'t> {
         lanes
     }
 
-    fn constant(&mut self, value: LLVMValueRef) -> Vec<Term> {
-        let (count, sort) = shape(type_of(value));
-        // SAFETY: `value` is a constant of a living module, elements are read within their count, and each kind of
-        // constant is read only after a test for it.
-        unsafe {
-            if !LLVMIsAConstantInt(value).is_null() && count == 1 && sort != Sort::Other {
-                return vec![self.terms.constant(LLVMConstIntGetZExtValue(value), sort)];
-            }
-            if !LLVMIsAConstantFP(value).is_null() && count == 1 && sort != Sort::Other {
-                let number = LLVMConstRealGetDouble(value, &mut 0);
-                if !number.is_nan() {
-                    let bits =
-                        if sort == Sort::Float(32) { u64::from((number as f32).to_bits()) } else { number.to_bits() };
-                    return vec![self.terms.constant(bits, sort)];
-                }
-            }
-            if !LLVMIsAConstantPointerNull(value).is_null() {
-                return vec![self.terms.constant(0, sort)];
-            }
-            let elements = !LLVMIsAConstantVector(value).is_null()
-                || !LLVMIsAConstantDataVector(value).is_null()
-                || !LLVMIsAConstantAggregateZero(value).is_null();
-            let is_vector = LLVMGetTypeKind(type_of(value)) == LLVMTypeKind::LLVMVectorTypeKind;
-            if is_vector && elements {
-                let lane = |i| LLVMGetAggregateElement(value, i as u32);
-                return (0..count).flat_map(|i| self.constant(lane(i))).collect();
-            }
-            // A global is represented by its name alone, because its contents are loaded from memory.
-            let text = match LLVMIsAGlobalValue(value).is_null() {
-                true => printed(value),
-                false => {
-                    let mut len = 0;
-                    let name = LLVMGetValueName2(value, &mut len);
-                    let bytes = std::slice::from_raw_parts(name.cast::<u8>(), len);
-                    format!("@{}", String::from_utf8_lossy(bytes))
-                }
-            };
-            (0..count).map(|lane| self.terms.symbol(format!("{text}.{lane}"), sort)).collect()
+    fn constant(&mut self, value: Value<'m>) -> Vec<Term> {
+        let (count, sort) = shape(value.ty());
+        if let Some(number) = value.as_u64()
+            && sort != Sort::Other
+        {
+            return vec![self.terms.constant(number, sort)];
         }
+        if let Some((number, _)) = value.as_f64()
+            && sort != Sort::Other
+            && !number.is_nan()
+        {
+            let bits = if sort == Sort::Float(32) { u64::from((number as f32).to_bits()) } else { number.to_bits() };
+            return vec![self.terms.constant(bits, sort)];
+        }
+        if value.is_null_pointer() {
+            return vec![self.terms.constant(0, sort)];
+        }
+        if value.is_constant_vector() {
+            let lanes = (0..count as u32).filter_map(|i| value.element(i));
+            return lanes.flat_map(|lane| self.constant(lane)).collect();
+        }
+        // A global is represented by its name alone, because its contents are loaded from memory.
+        let text = if value.is_global() { format!("@{}", value.name()) } else { value.text() };
+        (0..count).map(|lane| self.terms.symbol(format!("{text}.{lane}"), sort)).collect()
     }
 
     /// Computes the terms of an instruction without effects; its operands must be known.
-    pub fn define(&mut self, inst: Inst) {
+    pub fn define(&mut self, inst: Inst<'m>) {
         let lanes = self.compute(inst).unwrap_or_else(|| self.opaque(inst));
-        self.defined.insert(inst.0, lanes);
+        self.defined.insert(inst.value(), lanes);
     }
 
     /// Represents an instruction as an uninterpreted function of its operands. The name contains everything else that
     /// determines the result.
-    fn opaque(&mut self, inst: Inst) -> Vec<Term> {
+    fn opaque(&mut self, inst: Inst<'m>) -> Vec<Term> {
         let mut name = format!("{:?} {}", inst.opcode(), inst.callee().unwrap_or_default());
         let operands = inst.operands();
         for value in &operands {
-            name.push_str(&format!(" {}", type_text(*value)));
+            name.push_str(&format!(" {}", value.ty().text()));
         }
-        name.push_str(&format!(" -> {}", type_text(inst.0)));
-        // SAFETY: `inst` belongs to a living module, and each property is read only from opcodes that have it.
-        unsafe {
-            match inst.opcode() {
-                LLVMOpcode::LLVMICmp => name.push_str(&format!(" {:?}", LLVMGetICmpPredicate(inst.0))),
-                LLVMOpcode::LLVMFCmp => name.push_str(&format!(" {:?}", LLVMGetFCmpPredicate(inst.0))),
-                LLVMOpcode::LLVMExtractValue | LLVMOpcode::LLVMInsertValue => {
-                    let indices =
-                        std::slice::from_raw_parts(LLVMGetIndices(inst.0), LLVMGetNumIndices(inst.0) as usize);
-                    name.push_str(&format!(" {indices:?}"));
-                }
-                LLVMOpcode::LLVMShuffleVector => {
-                    let count = shape(type_of(inst.0)).0 as u32;
-                    let mask: Vec<i32> = (0..count).map(|i| LLVMGetMaskValue(inst.0, i)).collect();
-                    name.push_str(&format!(" {mask:?}"));
-                }
-                LLVMOpcode::LLVMGetElementPtr => {
-                    let ty = LLVMGetGEPSourceElementType(inst.0);
-                    name.push_str(&ir::take_message(LLVMPrintTypeToString(ty)));
-                }
-                _ => {}
-            }
+        name.push_str(&format!(" -> {}", inst.ty().text()));
+        if let Some(predicate) = inst.int_predicate() {
+            name.push_str(&format!(" {predicate:?}"));
+        }
+        if let Some(predicate) = inst.real_predicate() {
+            name.push_str(&format!(" {predicate:?}"));
+        }
+        if let Some(indices) = inst.aggregate_indices() {
+            name.push_str(&format!(" {indices:?}"));
+        }
+        if let Some(mask) = inst.shuffle_mask() {
+            let lanes: Vec<i64> = mask.into_iter().map(|lane| lane.map_or(-1, i64::from)).collect();
+            name.push_str(&format!(" {lanes:?}"));
+        }
+        if let Some(ty) = inst.value().gep_source() {
+            name.push_str(&ty.text());
         }
         let args: Vec<Term> = operands.into_iter().flat_map(|v| self.of(v)).collect();
-        let (count, sort) = shape(type_of(inst.0));
+        let (count, sort) = shape(inst.ty());
         (0..count).map(|lane| self.terms.unknown(format!("{name} {lane}"), args.clone(), sort)).collect()
     }
 
-    fn compute(&mut self, inst: Inst) -> Option<Vec<Term>> {
-        use LLVMOpcode::*;
+    fn compute(&mut self, inst: Inst<'m>) -> Option<Vec<Term>> {
+        use Opcode::*;
         let operands = inst.operands();
-        let (count, sort) = shape(type_of(inst.0));
+        let (count, sort) = shape(inst.ty());
         let binary = match inst.opcode() {
             LLVMAdd => Operation::Add,
             LLVMSub => Operation::Sub,
@@ -206,10 +153,8 @@ impl<'t> Values<'t> {
             LLVMShuffleVector => {
                 let mut from = self.of(operands[0]);
                 from.extend(self.of(operands[1]));
-                // SAFETY: `inst` is a shuffle of a living module, and lanes are below their count; an undefined lane
-                // (-1) leaves the instruction to `opaque`.
-                let mask = (0..count as u32).map(|i| unsafe { LLVMGetMaskValue(inst.0, i) });
-                return mask.map(|lane| from.get(usize::try_from(lane).ok()?).copied()).collect();
+                // An undefined lane leaves the instruction to `opaque`.
+                return inst.shuffle_mask()?.into_iter().map(|lane| from.get(lane? as usize).copied()).collect();
             }
             _ => return None,
         };
@@ -223,30 +168,27 @@ impl<'t> Values<'t> {
         Some((0..count).map(|lane| self.terms.apply(binary, args.iter().map(|a| a[lane]).collect(), sort)).collect())
     }
 
-    fn lane(&self, index: LLVMValueRef) -> Option<usize> {
-        // SAFETY: `index` belongs to a living module, and only integer constants are read as numbers.
-        unsafe { (!LLVMIsAConstantInt(index).is_null()).then(|| LLVMConstIntGetZExtValue(index) as usize) }
+    fn lane(&self, index: Value<'m>) -> Option<usize> {
+        index.as_u64().map(|lane| lane as usize)
     }
 
-    fn comparison(&mut self, inst: Inst) -> Option<Vec<Term>> {
+    fn comparison(&mut self, inst: Inst<'m>) -> Option<Vec<Term>> {
         let operands = inst.operands();
         let (left, right) = (self.of(operands[0]), self.of(operands[1]));
         let pairs: Vec<(Term, Term)> = left.into_iter().zip(right).collect();
         if pairs.iter().any(|(l, _)| self.terms.sort(*l) == Sort::Other) {
             return None;
         }
-        // SAFETY: `inst` is a comparison of a living module, and each predicate is read from the opcode that has it.
-        let results = pairs.into_iter().map(|(l, r)| unsafe {
-            match inst.opcode() {
-                LLVMOpcode::LLVMICmp => Some(self.integers(LLVMGetICmpPredicate(inst.0), l, r)),
-                _ => self.floats(LLVMGetFCmpPredicate(inst.0), l, r),
-            }
+        let (integers, floats) = (inst.int_predicate(), inst.real_predicate());
+        let results = pairs.into_iter().map(|(l, r)| match integers {
+            Some(predicate) => Some(self.integers(predicate, l, r)),
+            None => self.floats(floats?, l, r),
         });
         results.collect()
     }
 
-    fn integers(&mut self, predicate: LLVMIntPredicate, l: Term, r: Term) -> Term {
-        use LLVMIntPredicate::*;
+    fn integers(&mut self, predicate: IntPredicate, l: Term, r: Term) -> Term {
+        use IntPredicate::*;
         let (operation, l, r) = match predicate {
             LLVMIntEQ | LLVMIntNE => (Operation::Eq, l, r),
             LLVMIntULT => (Operation::Ult, l, r),
@@ -262,8 +204,8 @@ impl<'t> Values<'t> {
         if predicate == LLVMIntNE { self.terms.not(holds) } else { holds }
     }
 
-    fn floats(&mut self, predicate: LLVMRealPredicate, l: Term, r: Term) -> Option<Term> {
-        use LLVMRealPredicate::*;
+    fn floats(&mut self, predicate: RealPredicate, l: Term, r: Term) -> Option<Term> {
+        use RealPredicate::*;
         // An unordered predicate is the negation of the opposite ordered one.
         let (operation, l, r, negated) = match predicate {
             LLVMRealOEQ => (Operation::FEq, l, r, false),
@@ -293,7 +235,7 @@ impl<'t> Values<'t> {
         0.0 < x && x < if width == 32 { f32::MIN_POSITIVE.into() } else { f64::MIN_POSITIVE }
     }
 
-    fn select(&mut self, inst: Inst) -> Option<Vec<Term>> {
+    fn select(&mut self, inst: Inst<'m>) -> Option<Vec<Term>> {
         let operands = inst.operands();
         let (condition, yes, no) = (self.of(operands[0]), self.of(operands[1]), self.of(operands[2]));
         let lanes = yes.into_iter().zip(no).enumerate().map(|(i, (yes, no))| {
@@ -305,33 +247,29 @@ impl<'t> Values<'t> {
     }
 
     /// Represents an address as a sum modulo 2^64.
-    fn address(&mut self, gep: Inst) -> Option<Vec<Term>> {
+    fn address(&mut self, gep: Inst<'m>) -> Option<Vec<Term>> {
         let operands = gep.operands();
         let sort = Sort::Bits(64);
         let [mut address] = self.of(operands[0])[..] else { return None };
-        // SAFETY: `gep` is an address computation of a living module, whose source element type LLVM stores with it.
-        let mut ty = unsafe { LLVMGetGEPSourceElementType(gep.0) };
+        let mut ty = gep.value().gep_source()?;
         for (i, index) in operands.into_iter().skip(1).enumerate() {
             let [index_term] = self.of(index)[..] else { return None };
-            // SAFETY: each index selects within the type before it, and struct fields have constant indices.
-            let step = unsafe {
-                if i > 0 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
-                    let field = LLVMConstIntGetZExtValue(index) as u32;
-                    let offset = LLVMOffsetOfElement(self.data, ty, field);
-                    ty = LLVMStructGetTypeAtIndex(ty, field);
-                    self.terms.constant(offset, sort)
-                } else {
-                    if i > 0 {
-                        ty = LLVMGetElementType(ty);
-                    }
-                    let Sort::Bits(width) = self.terms.sort(index_term) else { return None };
-                    let wide = match width {
-                        64 => index_term,
-                        _ => self.terms.apply(Operation::SExt, vec![index_term], sort),
-                    };
-                    let size = self.terms.constant(LLVMABISizeOfType(self.data, ty), sort);
-                    self.terms.apply(Operation::Mul, vec![wide, size], sort)
+            let step = if i > 0 && ty.is_struct() {
+                let field = u32::try_from(index.as_u64()?).ok()?;
+                let offset = self.layout.field_offset(ty, field);
+                ty = *ty.fields().get(field as usize)?;
+                self.terms.constant(offset, sort)
+            } else {
+                if i > 0 {
+                    ty = ty.elements()?.0;
                 }
+                let Sort::Bits(width) = self.terms.sort(index_term) else { return None };
+                let wide = match width {
+                    64 => index_term,
+                    _ => self.terms.apply(Operation::SExt, vec![index_term], sort),
+                };
+                let size = self.terms.constant(self.layout.abi_size(ty), sort);
+                self.terms.apply(Operation::Mul, vec![wide, size], sort)
             };
             address = self.terms.apply(Operation::Add, vec![address, step], sort);
         }
@@ -339,13 +277,11 @@ impl<'t> Values<'t> {
     }
 
     /// Computes builtins whose meaning is exact: queries of the launch, and integer `min`, `max` and `clamp`.
-    fn call(&mut self, call: Inst) -> Option<Vec<Term>> {
+    fn call(&mut self, call: Inst<'m>) -> Option<Vec<Term>> {
         let name = call.callee()?;
         let (function, types) = demangled(&name)?;
-        let (count, sort) = shape(type_of(call.0));
-        // SAFETY: `call` is a call of a living module; its arguments are the first operands.
-        let operands = call.operands().into_iter().take(unsafe { LLVMGetNumArgOperands(call.0) } as usize);
-        let args: Vec<LLVMValueRef> = operands.collect();
+        let (count, sort) = shape(call.ty());
+        let args = call.args();
         if types == "j" && function.starts_with("get_") && args.len() == 1 {
             let dimension = self.lane(args[0]).filter(|d| *d < 3)?;
             return Some(vec![self.terms.launch_query(function, dimension as u64, sort)]);

@@ -4,14 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use inkwell::passes::PassBuilderOptions;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::{LLVMGetFirstUse, LLVMGetOrdering};
-use llvm_sys::{LLVMAtomicOrdering, prelude::LLVMValueRef};
 
 use crate::cfg::schedule_dependence;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
-use crate::kernel::ir::{self, DebugLocation, Inst};
+use crate::llvm::{Block, DebugLocation, Function, Inst, Opcode, View};
 use crate::lower::host::table::{HostTable, Mode};
 use crate::result::check::{Finding, FindingKind};
 
@@ -44,7 +41,8 @@ pub fn flows(under_test: &KernelUnderTest<'_>, findings: &[Finding]) -> Result<V
 /// Returns whether atomics pass values on: several atomics access some variable, and the value that one of them reads
 /// is used. Which value that is may depend on a barrier, although atomics never conflict.
 pub fn atomics_read(under_test: &KernelUnderTest<'_>, table: &HostTable) -> bool {
-    let all = ir::functions(&under_test.module).into_iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
+    let functions = View::of(&under_test.module).functions().into_iter();
+    let all = functions.flat_map(Function::blocks).flat_map(Block::walk);
     let used: BTreeSet<(u32, u32)> =
         all.filter(|i| is_used_atomic(*i)).filter_map(|i| i.location()).map(|l| (l.line, l.column)).collect();
     // The two sites of a compare-exchange have the same path.
@@ -61,20 +59,13 @@ pub fn atomics_read(under_test: &KernelUnderTest<'_>, table: &HostTable) -> bool
 }
 
 /// Returns whether an instruction is an atomic whose value is used.
-fn is_used_atomic(inst: Inst) -> bool {
-    let used = |value: LLVMValueRef| {
-        // SAFETY: `value` is an instruction of the module that the caller borrows, and the call only reads its list
-        // of uses.
-        unsafe { !LLVMGetFirstUse(value).is_null() }
-    };
+fn is_used_atomic(inst: Inst<'_>) -> bool {
     let is_atomic = match inst.opcode() {
-        LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
-        // SAFETY: `inst` is an instruction of the module that the caller borrows, and it is a load, as the
-        // call requires.
-        LLVMOpcode::LLVMLoad => unsafe { LLVMGetOrdering(inst.0) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic },
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
+        Opcode::LLVMLoad => inst.is_atomic(),
         _ => inst.callee().is_some_and(|name| {
             ["atomic_", "atom_", "__spirv_Atomic"].iter().any(|part| name.contains(part)) && !name.contains("fence")
         }),
     };
-    is_atomic && used(inst.0)
+    is_atomic && inst.is_used()
 }

@@ -3,19 +3,14 @@
 
 use std::collections::HashSet;
 
-use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-
 use super::abi::{self, mark};
-use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::llvm::{Function, Inst, Node, Opcode, Operand, Value, View};
 
 /// Marks the accesses and placeholders of a builtin in which everything is inlined.
-pub fn builtin(module: &Module<'_>, f: Function, name: &str) {
-    let builtin = ir::metadata_kind(module, mark::BUILTIN);
-    let trusted = ir::metadata_kind(module, mark::TRUSTED);
-    for inst in f.blocks().into_iter().flat_map(Block::instructions) {
+pub fn builtin<'m>(view: View<'m>, f: Function<'m>, name: &str) {
+    let builtin = view.metadata_kind(mark::BUILTIN);
+    let trusted = view.metadata_kind(mark::TRUSTED);
+    for inst in f.instructions() {
         let pointers = pointers(inst);
         let is_placeholder = inst.callee().is_some_and(|callee| callee.starts_with("__kassay_at_"));
         if pointers.is_empty() && !is_placeholder {
@@ -25,19 +20,13 @@ pub fn builtin(module: &Module<'_>, f: Function, name: &str) {
             true => trusted,
             false => builtin,
         };
-        // SAFETY: alive; the node belongs to the module's context.
-        unsafe {
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let mut text = LLVMMDStringInContext2(context, name.as_ptr().cast(), name.len());
-            let node = LLVMMDNodeInContext2(context, &mut text, 1);
-            LLVMSetMetadata(inst.0, kind, LLVMMetadataAsValue(context, node));
-        }
+        inst.set_metadata(kind, Some(Node::new(f.ty(), &[Operand::Text(name.to_owned())])));
     }
 }
 
 /// Returns the pointers through which an instruction accesses memory.
-fn pointers(inst: Inst) -> Vec<LLVMValueRef> {
-    use LLVMOpcode::*;
+fn pointers(inst: Inst<'_>) -> Vec<Value<'_>> {
+    use Opcode::*;
     let operands = inst.operands();
     match inst.opcode() {
         LLVMLoad | LLVMAtomicRMW | LLVMAtomicCmpXchg => operands.into_iter().take(1).collect(),
@@ -51,23 +40,19 @@ fn pointers(inst: Inst) -> Vec<LLVMValueRef> {
 }
 
 /// Returns whether a pointer comes from a variable of the builtin, from the item's context, or from an exchange.
-fn is_trusted(pointer: LLVMValueRef, seen: &mut HashSet<LLVMValueRef>) -> bool {
-    use LLVMOpcode::*;
+fn is_trusted<'m>(pointer: Value<'m>, seen: &mut HashSet<Value<'m>>) -> bool {
+    use Opcode::*;
     if !seen.insert(pointer) {
         return true;
     }
-    // SAFETY: alive.
-    unsafe {
-        if !LLVMIsAGlobalVariable(pointer).is_null() {
-            return true;
-        }
-        if !LLVMIsAConstantExpr(pointer).is_null() {
-            let opcode = LLVMGetConstOpcode(pointer);
-            return matches!(opcode, LLVMGetElementPtr | LLVMAddrSpaceCast)
-                && is_trusted(LLVMGetOperand(pointer, 0), seen);
-        }
+    if pointer.as_global().is_some() {
+        return true;
     }
-    let Some(inst) = ir::as_instruction(pointer) else { return false };
+    if pointer.is_constant_expression() {
+        let is_step = matches!(pointer.opcode(), Some(LLVMGetElementPtr | LLVMAddrSpaceCast));
+        return is_step && pointer.operand(0).is_some_and(|base| is_trusted(base, seen));
+    }
+    let Some(inst) = pointer.as_instruction() else { return false };
     let operands = inst.operands();
     match inst.opcode() {
         LLVMAlloca => true,

@@ -4,17 +4,13 @@
 //! The module for one set of builtins is assembled once per process and kept as bitcode.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use inkwell::context::ContextRef;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use llvm_sys::core::*;
-use llvm_sys::linker::LLVMLinkModules2;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMLinkage, LLVMTypeKind};
 
 use super::mangling::name_in_libclc;
 use super::prepare::run;
@@ -23,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::kernel::builtins::demangle;
 use crate::kernel::cache::{self, Key};
 use crate::kernel::canonical;
-use crate::kernel::ir::{self, Block, Function};
+use crate::llvm::{self, AttributeIndex, Block, Builder, Function, Linkage, Type, Value, View};
 
 /// `runtime-cl/host.cl` as bitcode (see `build.rs`).
 const HOST_BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/host.bc"));
@@ -41,16 +37,14 @@ static CACHE: LazyLock<Mutex<BuiltinCache>> = LazyLock::new(Mutex::default);
 ///
 /// # Errors
 /// `Environment` without libclc; `Internal` if neither library has a function of that name.
-pub fn link(module: &Module<'_>, machine: &TargetMachine, is_external: impl Fn(&str) -> bool) -> Result<()> {
-    let wanted: BTreeMap<String, LLVMTypeRef> =
+pub fn link(module: &mut Module<'_>, machine: &TargetMachine, is_external: impl Fn(&str) -> bool) -> Result<()> {
+    let wanted: BTreeMap<String, Type<'_>> =
         undefined(module).into_iter().filter(|(name, _)| !is_external(name)).collect();
     if wanted.is_empty() {
         return Ok(());
     }
     let path = libclc()?;
-    // SAFETY: the types are alive.
-    let spelled = |ty: &LLVMTypeRef| unsafe { ir::take_message(LLVMPrintTypeToString(*ty)) };
-    let key = (path.clone(), wanted.iter().map(|(name, ty)| (name.clone(), spelled(ty))).collect::<Vec<_>>());
+    let key = (path.clone(), wanted.iter().map(|(name, ty)| (name.clone(), ty.text())).collect::<Vec<_>>());
     let known = CACHE.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
     let bitcode = match known {
         Some(bitcode) => bitcode,
@@ -76,7 +70,7 @@ pub fn link(module: &Module<'_>, machine: &TargetMachine, is_external: impl Fn(&
     };
     let buffer = MemoryBuffer::create_from_memory_range_copy(&bitcode, "builtins");
     let builtins = Module::parse_bitcode_from_buffer(&buffer, module.get_context()).map_err(unreadable)?;
-    module.link_in_module(builtins).map_err(unreadable)
+    llvm::link(module, builtins).map_err(unreadable)
 }
 
 fn unreadable(e: impl std::fmt::Display) -> Error {
@@ -84,12 +78,10 @@ fn unreadable(e: impl std::fmt::Display) -> Error {
 }
 
 /// Returns the functions that are used but have no body, with their types.
-fn undefined(module: &Module<'_>) -> Vec<(String, LLVMTypeRef)> {
-    let functions = ir::functions(module).into_iter().filter(|f| !f.has_body() && !f.name().starts_with("llvm."));
-    // SAFETY: alive.
-    let used = functions.filter(|f| unsafe { !LLVMGetFirstUse(f.0).is_null() });
-    // SAFETY: alive.
-    used.map(|f| (f.name(), unsafe { LLVMGlobalGetValueType(f.0) })).collect()
+fn undefined<'m>(module: &'m Module<'_>) -> Vec<(String, Type<'m>)> {
+    let functions = View::of(module).functions().into_iter();
+    let wanted = functions.filter(|f| !f.has_body() && !f.name().starts_with("llvm.") && f.is_used());
+    wanted.map(|f| (f.name(), f.value_type())).collect()
 }
 
 fn missing(what: String) -> Error {
@@ -130,107 +122,59 @@ pub(super) fn stamp() -> Vec<u8> {
 }
 
 /// A library from which only linked functions are read.
-struct Library(LLVMModuleRef);
+struct Library<'c>(Module<'c>);
 
-impl Library {
-    /// # Safety
-    /// The context must outlive the library.
-    #[expect(deprecated, reason = "what replaces it tells the context of broken bitcode, which then ends the process")]
-    unsafe fn open(context: LLVMContextRef, bitcode: &Source<'_>) -> Result<Library> {
-        let mut message = std::ptr::null_mut();
-        let mut buffer = std::ptr::null_mut();
-        let mut library = std::ptr::null_mut();
-        // SAFETY: the buffer is the module's own once it is read; messages are freed.
-        unsafe {
-            match bitcode {
-                Source::Embedded => {
-                    buffer = LLVMCreateMemoryBufferWithMemoryRange(
-                        HOST_BITCODE.as_ptr().cast(),
-                        HOST_BITCODE.len(),
-                        c"host".as_ptr(),
-                        0,
-                    )
-                }
-                Source::File(path) => {
-                    let name = CString::new(path.as_os_str().as_encoded_bytes()).unwrap_or_default();
-                    if LLVMCreateMemoryBufferWithContentsOfFile(name.as_ptr(), &mut buffer, &mut message) != 0 {
-                        let why = ir::take_message(message);
-                        return Err(missing(format!("{} cannot be read: {why}", path.display())));
-                    }
-                }
+impl<'c> Library<'c> {
+    fn open(context: ContextRef<'c>, bitcode: &Source<'_>) -> Result<Library<'c>> {
+        let buffer = match bitcode {
+            Source::Embedded => MemoryBuffer::create_from_memory_range(HOST_BITCODE, "host"),
+            Source::File(path) => file(path).map_err(|why| bitcode.unreadable(&why))?,
+        };
+        let library = llvm::read_lazily(context, buffer).map_err(|why| bitcode.unreadable(&why))?;
+        // So that linking takes only the functions that are needed.
+        let view = View::of(&library);
+        for f in view.functions() {
+            if !f.is_declaration() && f.linkage() == Linkage::LLVMExternalLinkage {
+                f.set_linkage(Linkage::LLVMLinkOnceODRLinkage);
             }
-            if llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext(context, buffer, &mut library, &mut message) != 0 {
-                let why = ir::take_message(message);
-                return Err(match bitcode {
-                    Source::Embedded => unreadable(why),
-                    Source::File(path) => missing(format!("{} cannot be read: {why}", path.display())),
-                });
-            }
-            // So that linking takes only the functions that are needed.
-            let mut next = LLVMGetFirstFunction(library);
-            while !next.is_null() {
-                if LLVMIsDeclaration(next) == 0 && LLVMGetLinkage(next) == LLVMLinkage::LLVMExternalLinkage {
-                    LLVMSetLinkage(next, LLVMLinkage::LLVMLinkOnceODRLinkage);
-                }
-                next = LLVMGetNextFunction(next);
-            }
-            let mut next = LLVMGetFirstGlobal(library);
-            while !next.is_null() {
-                if LLVMIsDeclaration(next) == 0 && LLVMGetLinkage(next) == LLVMLinkage::LLVMExternalLinkage {
-                    LLVMSetLinkage(next, LLVMLinkage::LLVMLinkOnceODRLinkage);
-                }
-                next = LLVMGetNextGlobal(next);
+        }
+        for global in view.globals() {
+            if !global.is_declaration() && global.linkage() == Linkage::LLVMExternalLinkage {
+                global.set_linkage(Linkage::LLVMLinkOnceODRLinkage);
             }
         }
         Ok(Library(library))
     }
 
     fn defines(&self, name: &str) -> bool {
-        let Ok(name) = CString::new(name) else { return false };
-        // SAFETY: the library is alive.
-        unsafe {
-            let f = LLVMGetNamedFunction(self.0, name.as_ptr());
-            !f.is_null() && LLVMIsDeclaration(f) == 0
-        }
+        View::of(&self.0).function(name).is_some_and(|f| !f.is_declaration())
     }
 
     /// Links the functions that `into` declares.
-    fn link(self, into: &Module<'_>, machine: &TargetMachine) -> Result<()> {
-        // SAFETY: both are alive and of one context; the library is gone afterwards.
-        unsafe {
-            let triple = machine.get_triple();
-            LLVMSetTarget(self.0, triple.as_str().as_ptr());
-            LLVMSetDataLayout(self.0, machine.get_target_data().get_data_layout().as_str().as_ptr());
-            let library = std::mem::ManuallyDrop::new(self);
-            match LLVMLinkModules2(into.as_mut_ptr(), library.0) {
-                0 => Ok(()),
-                _ => Err(Error::internal("the builtins cannot be linked")),
-            }
-        }
+    fn link(self, into: &mut Module<'c>, machine: &TargetMachine) -> Result<()> {
+        emit::retarget(&self.0, machine);
+        llvm::link(into, self.0).map_err(|_| Error::internal("the builtins cannot be linked"))
     }
 }
 
-impl Drop for Library {
-    fn drop(&mut self) {
-        // SAFETY: it was not linked.
-        unsafe { LLVMDisposeModule(self.0) };
-    }
+fn file(path: &Path) -> std::result::Result<MemoryBuffer<'static>, String> {
+    path.to_str().ok_or("its path is not Unicode")?;
+    MemoryBuffer::create_from_file(path).map_err(|e| e.to_string())
 }
 
 /// libclc, opened when first needed: reading its list of functions takes a third of the time from a short kernel
 /// to its launch.
-struct LazyLibclc<'a> {
-    context: LLVMContextRef,
+struct LazyLibclc<'c, 'a> {
+    context: ContextRef<'c>,
     path: &'a Path,
-    open: Option<Library>,
+    open: Option<Library<'c>>,
 }
 
-impl LazyLibclc<'_> {
-    fn get(&mut self) -> Result<&Library> {
+impl<'c> LazyLibclc<'c, '_> {
+    fn get(&mut self) -> Result<&Library<'c>> {
         let library = match self.open.take() {
             Some(library) => library,
-            // SAFETY: whoever made this promised that the context outlives it.
-            None => unsafe { Library::open(self.context, &Source::File(self.path))? },
+            None => Library::open(self.context, &Source::File(self.path))?,
         };
         Ok(self.open.insert(library))
     }
@@ -241,21 +185,27 @@ enum Source<'a> {
     File(&'a Path),
 }
 
+impl Source<'_> {
+    fn unreadable(&self, why: &str) -> Error {
+        match self {
+            Source::Embedded => unreadable(why),
+            Source::File(path) => missing(format!("{} cannot be read: {why}", path.display())),
+        }
+    }
+}
+
 /// Assembles a module with the bodies of the wanted builtins, in each of which everything is inlined.
 fn assemble<'c>(
     of: &Module<'c>,
-    wanted: &BTreeMap<String, LLVMTypeRef>,
+    wanted: &BTreeMap<String, Type<'_>>,
     path: &Path,
     machine: &TargetMachine,
     is_external: impl Fn(&str) -> bool,
 ) -> Result<Module<'c>> {
     let context = of.get_context();
-    // SAFETY: alive.
-    let raw = unsafe { LLVMGetModuleContext(of.as_mut_ptr()) };
-    // SAFETY: the context is that of a living module and outlives both libraries.
-    let (own, mut libclc) =
-        unsafe { (Library::open(raw, &Source::Embedded)?, LazyLibclc { context: raw, path, open: None }) };
-    let module = context.create_module("builtins");
+    let own = Library::open(context, &Source::Embedded)?;
+    let mut libclc = LazyLibclc { context, path, open: None };
+    let mut module = context.create_module("builtins");
     emit::retarget(&module, machine);
     // Names in the library by the names that the kernel uses.
     let mut names: BTreeMap<String, String> = BTreeMap::new();
@@ -277,7 +227,7 @@ fn assemble<'c>(
         return Err(unknown(of, &missing));
     }
     declare(&module, names.values());
-    own.link(&module, machine)?;
+    own.link(&mut module, machine)?;
     // The functions that kassay's own ones call have no pointer parameters to memory other than private, so their names
     // are the same in both libraries.
     for (name, _) in undefined(&module) {
@@ -286,45 +236,37 @@ fn assemble<'c>(
         }
     }
     if let Some(libclc) = libclc.open {
-        libclc.link(&module, machine)?;
+        libclc.link(&mut module, machine)?;
     }
     let module = handles::rewrite(module)?;
-    for f in ir::functions(&module) {
-        plain::strip_function(f);
-    }
+    let view = View::of(&module);
+    view.functions().into_iter().for_each(plain::strip_function);
     for (name, ty) in wanted {
-        if !adapt(&module, name, &names[name], *ty)? {
+        if !adapt(view, name, &names[name], *ty)? {
             return Err(unknown(of, &[name]));
         }
     }
-    for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && !wanted.contains_key(&f.name())) {
-        canonical::add_attribute(f, "alwaysinline");
-        // SAFETY: alive.
-        unsafe { LLVMSetLinkage(f.0, LLVMLinkage::LLVMInternalLinkage) };
+    for f in view.functions().into_iter().filter(|f| f.has_body() && !wanted.contains_key(&f.name())) {
+        f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
+        f.set_linkage(Linkage::LLVMInternalLinkage);
     }
-    // SAFETY: alive; the list ends with null.
-    unsafe {
-        let mut next = LLVMGetFirstGlobal(module.as_mut_ptr());
-        while !next.is_null() {
-            LLVMSetLinkage(next, LLVMLinkage::LLVMInternalLinkage);
-            next = LLVMGetNextGlobal(next);
-        }
+    for global in view.globals() {
+        global.set_linkage(Linkage::LLVMInternalLinkage);
     }
-    for name in wanted.keys() {
-        if let Some(f) = ir::function(&module, name) {
-            // SAFETY: alive. Else nothing would keep those that came with linkonce.
-            unsafe { LLVMSetLinkage(f.0, LLVMLinkage::LLVMExternalLinkage) };
-        }
+    for f in wanted.keys().filter_map(|name| view.function(name)) {
+        // Else nothing would keep those that came with linkonce.
+        f.set_linkage(Linkage::LLVMExternalLinkage);
     }
     run(&module, machine, "always-inline,globaldce")?;
+    let view = View::of(&module);
     for name in wanted.keys() {
-        if let Some(f) = ir::function(&module, name) {
+        if let Some(f) = view.function(name) {
             let base = demangle(name).map_or(name.as_str(), |(base, _)| base);
-            gpu_assumptions::confine(&module, f);
+            gpu_assumptions::confine(view, f);
             if !base.starts_with("convert_") {
-                gpu_assumptions::saturate(&module, f);
+                gpu_assumptions::saturate(view, f);
             }
-            annotate::builtin(&module, f, base);
+            annotate::builtin(view, f, base);
         }
     }
     canonical::verify(&module, "putting builtins together")?;
@@ -348,7 +290,7 @@ fn as_written(name: &str) -> &str {
 
 /// Builds the error for builtins that are missing; `names` are those in the kernel's module.
 fn unknown(module: &Module<'_>, names: &[&str]) -> Error {
-    let calls = ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions);
+    let calls = View::of(module).functions().into_iter().flat_map(Function::blocks).flat_map(Block::walk);
     let mut calls = calls.filter(|i| i.callee().is_some_and(|c| names.contains(&c.as_str())));
     let place = calls.find_map(|call| call.location()).filter(|l| l.line > 0);
     let place = place.map(|l| format!("{}:{}:{}: ", l.file, l.line, l.column)).unwrap_or_default();
@@ -364,77 +306,42 @@ fn unknown(module: &Module<'_>, names: &[&str]) -> Error {
 
 /// Declares functions so that linking adds their bodies. The type is arbitrary, because the body determines it.
 fn declare<'a>(module: &Module<'_>, names: impl Iterator<Item = &'a String>) {
+    let view = View::of(module);
     for name in names {
-        if ir::function(module, name).is_none() {
-            // SAFETY: alive; the name is copied.
-            unsafe {
-                let context = LLVMGetModuleContext(module.as_mut_ptr());
-                let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), std::ptr::null_mut(), 0, 0);
-                let name = CString::new(name.as_str()).unwrap_or_default();
-                LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty);
-            }
-        }
+        view.function_or_declared(name, view.void_type().function(&[], false));
     }
 }
 
 /// Makes the library's function available under the kernel's name and type, casting pointers between address spaces.
 /// Returns `false` if there is no such function.
-fn adapt(module: &Module<'_>, name: &str, body: &str, ty: LLVMTypeRef) -> Result<bool> {
-    let Some(body) = ir::function(module, body).filter(|f| f.has_body()) else { return Ok(false) };
+fn adapt<'m>(view: View<'m>, name: &str, body: &str, ty: Type<'m>) -> Result<bool> {
+    let Some(body) = view.function(body).filter(|f| f.has_body()) else { return Ok(false) };
     let wrong = || Error::internal(format!("the builtin `{name}` is called with types that it does not have"));
-    // SAFETY: everything is alive and of one context; parameters are counted before they are asked for.
-    unsafe {
-        let has = LLVMGlobalGetValueType(body.0);
-        if has == ty && body.name() == name {
-            return Ok(true);
-        }
-        if body.name() == name {
-            let renamed = format!("{name}.body");
-            LLVMSetValueName2(body.0, renamed.as_ptr().cast(), renamed.len());
-        }
-        let symbol = CString::new(name).unwrap_or_default();
-        let adapter = LLVMAddFunction(module.as_mut_ptr(), symbol.as_ptr(), ty);
-        let context = LLVMGetModuleContext(module.as_mut_ptr());
-        let builder = LLVMCreateBuilderInContext(context);
-        LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, adapter, c"".as_ptr()));
-        let count = LLVMCountParams(adapter);
-        let mut fits = count == LLVMCountParams(body.0);
-        let mut arguments = Vec::new();
-        for i in 0..count {
-            if fits {
-                let target = LLVMTypeOf(LLVMGetParam(body.0, i));
-                let value = cast(builder, LLVMGetParam(adapter, i), target);
-                fits &= value.is_some();
-                arguments.extend(value);
-            }
-        }
-        if fits {
-            let value =
-                LLVMBuildCall2(builder, has, body.0, arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr());
-            let result = LLVMGetReturnType(ty);
-            if LLVMGetTypeKind(result) == LLVMTypeKind::LLVMVoidTypeKind {
-                LLVMBuildRetVoid(builder);
-            } else if let Some(value) = cast(builder, value, result) {
-                LLVMBuildRet(builder, value);
-            } else {
-                fits = false;
-            }
-        }
-        LLVMDisposeBuilder(builder);
-        if fits { Ok(true) } else { Err(wrong()) }
+    let has = body.value_type();
+    if has == ty && body.name() == name {
+        return Ok(true);
     }
+    if body.name() == name {
+        body.set_name(&format!("{name}.body"));
+    }
+    let adapter = view.add_function(name, ty);
+    let builder = view.builder();
+    builder.at_end(adapter.append_block(""));
+    if adapter.param_count() != body.param_count() {
+        return Err(wrong());
+    }
+    let pairs = adapter.params().into_iter().zip(body.params());
+    let arguments: Option<Vec<Value<'_>>> = pairs.map(|(given, taken)| cast(&builder, given, taken.ty())).collect();
+    let value = builder.call_as(has, body, &arguments.ok_or_else(wrong)?, "").value();
+    let result = adapter.return_type();
+    match result.is_void() {
+        true => builder.ret(None),
+        false => builder.ret(Some(cast(&builder, value, result).ok_or_else(wrong)?)),
+    };
+    Ok(true)
 }
 
-/// # Safety
-/// All must be alive and of one context.
-unsafe fn cast(builder: LLVMBuilderRef, value: LLVMValueRef, to: LLVMTypeRef) -> Option<LLVMValueRef> {
-    // SAFETY: see above.
-    unsafe {
-        let from = LLVMTypeOf(value);
-        if from == to {
-            return Some(value);
-        }
-        let is_pointer = |ty| LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMPointerTypeKind;
-        (is_pointer(from) && is_pointer(to)).then(|| LLVMBuildAddrSpaceCast(builder, value, to, c"".as_ptr()))
-    }
+fn cast<'m>(builder: &Builder<'m>, value: Value<'m>, to: Type<'m>) -> Option<Value<'m>> {
+    let fits = value.ty() == to || (value.ty().is_pointer() && to.is_pointer());
+    fits.then(|| builder.address_space_cast(value, to, ""))
 }

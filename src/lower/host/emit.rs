@@ -9,7 +9,7 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 
 use super::{abi, plain, runtime_support, wrapper};
 use crate::error::{Error, Result};
-use crate::kernel::ir::{self, Block, Function};
+use crate::llvm::{View, passes};
 use crate::lower::forked::{self, Limit};
 
 /// Optimisation effort.
@@ -104,8 +104,8 @@ pub const WHAT: &str = "code of this kernel for the simulator";
 /// # Errors
 /// `Internal` if LLVM refuses, or if the object would call anything else.
 pub fn object(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
-    let size: usize =
-        ir::function(module, entry).map_or(0, |kernel| kernel.blocks().into_iter().map(|b| b.walk().count()).sum());
+    let kernel = View::of(module).function(entry);
+    let size: usize = kernel.map_or(0, |kernel| kernel.blocks().into_iter().map(|b| b.walk().count()).sum());
     let effort = if size > MAX_OPTIMISED_INSTRUCTIONS { Effort::Quick } else { effort };
     let object = code(module, entry, effort, &machine(effort)?)?;
     check(&object)?;
@@ -115,25 +115,22 @@ pub fn object(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8
 /// Disables tail merging, whose time is quadratic in a kernel's branches: every check has a block of its own, which
 /// LLVM compares with all others to merge their ends. Options apply to the whole process, so only a child may set them.
 fn disable_tail_merging() {
-    let arguments = [c"kassay".as_ptr(), c"-enable-tail-merge=false".as_ptr()];
-    // SAFETY: two C strings, which LLVM copies; LLVM knows the option.
-    unsafe {
-        let count = arguments.len() as i32;
-        llvm_sys::support::LLVMParseCommandLineOptions(count, arguments.as_ptr(), std::ptr::null());
-    }
+    // SAFETY: only a child process gets here, whose one thread this is.
+    unsafe { passes::set_option(c"-enable-tail-merge=false") };
 }
 
 fn code(module: &Module<'_>, entry: &str, effort: Effort, machine: &TargetMachine) -> Result<Vec<u8>> {
     disable_tail_merging();
-    // SAFETY: the module is alive. Positions are kept in the table of sites; the code carries none.
-    unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+    let view = View::of(module);
+    // Positions are kept in the table of sites; the code carries none.
+    view.strip_debug_info();
     // The attributes that weaving gave to hooks are correct and stay.
-    for f in ir::functions(module).into_iter().filter(|f| !abi::hook::ALL.contains(&f.name().as_str())) {
+    for f in view.functions().into_iter().filter(|f| !abi::hook::ALL.contains(&f.name().as_str())) {
         plain::strip_function(f);
     }
-    for inst in ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions) {
+    for inst in view.instructions() {
         plain::strip_instruction(inst);
-        plain::freeze_result(inst);
+        plain::freeze_result(view, inst);
     }
     wrapper::add(module, entry)?;
     crate::kernel::canonical::verify(module, "wrapping the kernel for this host")?;

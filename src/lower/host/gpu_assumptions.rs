@@ -4,107 +4,75 @@
 //! here, such an access goes to the first element instead. It also converts floats that are out of an integer type's
 //! range and relies on getting the largest integer.
 
-use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
-
-use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::llvm::{Function, Inst, IntPredicate, Opcode, Type, Value, View};
 
 /// Confines every access of `f` to a variable, program-scope or local to the function, whose address is computed.
-pub fn confine(module: &Module<'_>, f: Function) {
-    for inst in f.blocks().into_iter().flat_map(Block::instructions) {
+pub fn confine<'m>(view: View<'m>, f: Function<'m>) {
+    let layout = view.layout();
+    for inst in f.instructions() {
         let (position, accessed) = match inst.opcode() {
-            // SAFETY: alive.
-            LLVMOpcode::LLVMLoad => (0, unsafe { LLVMTypeOf(inst.0) }),
-            // SAFETY: alive; a store's first operand is what it stores.
-            LLVMOpcode::LLVMStore => (1, unsafe { LLVMTypeOf(LLVMGetOperand(inst.0, 0)) }),
+            Opcode::LLVMLoad => (0, inst.ty()),
+            Opcode::LLVMStore => (1, inst.operand(0).ty()),
             _ => continue,
         };
-        let pointer = inst.operands()[position];
-        let Some((variable, ty)) = indexed_variable(pointer) else { continue };
-        // SAFETY: the layout belongs to the module; types are alive and sized.
-        let (has, needs) = unsafe {
-            let layout = LLVMGetModuleDataLayout(module.as_mut_ptr());
-            (LLVMABISizeOfType(layout, ty), LLVMStoreSizeOfType(layout, accessed))
-        };
-        // SAFETY: the instruction is alive, and its pointer is used there.
-        unsafe { guard(inst, position as u32, pointer, variable, has.saturating_sub(needs)) };
+        let Some((variable, ty)) = indexed_variable(inst.operand(position)) else { continue };
+        let last = layout.abi_size(ty).saturating_sub(layout.store_size(accessed));
+        guard(view, inst, position, variable, last);
     }
 }
 
 /// Makes conversions of floats to integers saturate.
-pub fn saturate(module: &Module<'_>, f: Function) {
-    for inst in f.blocks().into_iter().flat_map(Block::instructions) {
+pub fn saturate<'m>(view: View<'m>, f: Function<'m>) {
+    for inst in f.instructions() {
         let name = match inst.opcode() {
-            LLVMOpcode::LLVMFPToSI => "llvm.fptosi.sat",
-            LLVMOpcode::LLVMFPToUI => "llvm.fptoui.sat",
+            Opcode::LLVMFPToSI => "llvm.fptosi.sat",
+            Opcode::LLVMFPToUI => "llvm.fptoui.sat",
             _ => continue,
         };
-        // SAFETY: alive and a conversion, which is used no more after its replacement; the intrinsic has those two types.
-        unsafe {
-            let mut value = LLVMGetOperand(inst.0, 0);
-            let mut types = [LLVMTypeOf(inst.0), LLVMTypeOf(value)];
-            let id = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
-            let callee = LLVMGetIntrinsicDeclaration(module.as_mut_ptr(), id, types.as_mut_ptr(), 2);
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let ty = LLVMIntrinsicGetType(context, id, types.as_mut_ptr(), 2);
-            let builder = LLVMCreateBuilderInContext(context);
-            LLVMPositionBuilderBefore(builder, inst.0);
-            let saturated = LLVMBuildCall2(builder, ty, callee, &mut value, 1, c"".as_ptr());
-            LLVMDisposeBuilder(builder);
-            LLVMReplaceAllUsesWith(inst.0, saturated);
-            LLVMInstructionEraseFromParent(inst.0);
-        }
+        let Some(id) = view.intrinsic_id(name) else { continue };
+        let value = inst.operand(0);
+        // SAFETY: the intrinsic is overloaded over its result and its operand, as the conversion has them.
+        let callee = unsafe { view.intrinsic(id, &[inst.ty(), value.ty()]) };
+        let builder = view.builder();
+        builder.before(inst);
+        let saturated = builder.call(callee, &[value], "");
+        drop(builder);
+        // SAFETY: the loop goes on with the next instruction, and the builder is gone.
+        unsafe { inst.replace_and_erase(saturated) };
     }
 }
 
 /// Returns the variable that a pointer is computed from by address arithmetic, with the variable's type.
-fn indexed_variable(pointer: LLVMValueRef) -> Option<(LLVMValueRef, LLVMTypeRef)> {
-    let mut inst = ir::as_instruction(pointer)?;
+fn indexed_variable(pointer: Value<'_>) -> Option<(Value<'_>, Type<'_>)> {
+    let mut inst = pointer.as_instruction()?;
     let mut steps = false;
     loop {
         match inst.opcode() {
-            LLVMOpcode::LLVMGetElementPtr => steps = true,
-            LLVMOpcode::LLVMAddrSpaceCast => {}
-            // SAFETY: alive and an allocation.
-            LLVMOpcode::LLVMAlloca => return steps.then(|| (inst.0, unsafe { LLVMGetAllocatedType(inst.0) })),
+            Opcode::LLVMGetElementPtr => steps = true,
+            Opcode::LLVMAddrSpaceCast => {}
+            Opcode::LLVMAlloca => return inst.allocated_type().filter(|_| steps).map(|ty| (inst.value(), ty)),
             _ => return None,
         }
-        let base = inst.operands()[0];
-        // SAFETY: alive; a global variable has a type.
-        if unsafe { !LLVMIsAGlobalVariable(base).is_null() } {
-            return steps.then(|| (base, unsafe { LLVMGlobalGetValueType(base) }));
+        let base = inst.operand(0);
+        if let Some(global) = base.as_global() {
+            return steps.then(|| (base, global.value_type()));
         }
-        inst = ir::as_instruction(base)?;
+        inst = base.as_instruction()?;
     }
 }
 
-/// Makes `inst` access the variable's first element if the pointer is more than `last` bytes behind its beginning.
-///
-/// # Safety
-/// `inst` must be alive and have the pointer at that position.
-unsafe fn guard(inst: Inst, position: u32, pointer: LLVMValueRef, variable: LLVMValueRef, last: u64) {
-    // SAFETY: see above; what is built stands before the instruction.
-    unsafe {
-        let ty = LLVMTypeOf(pointer);
-        let context = LLVMGetTypeContext(ty);
-        let builder = LLVMCreateBuilderInContext(context);
-        LLVMPositionBuilderBefore(builder, inst.0);
-        let word = LLVMInt64TypeInContext(context);
-        let begin = LLVMBuildPtrToInt(builder, variable, word, c"".as_ptr());
-        let here = LLVMBuildPtrToInt(builder, pointer, word, c"".as_ptr());
-        let offset = LLVMBuildSub(builder, here, begin, c"".as_ptr());
-        let limit = LLVMConstInt(word, last, 0);
-        let within = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntULE, offset, limit, c"".as_ptr());
-        let first = if LLVMTypeOf(variable) == ty {
-            variable
-        } else {
-            LLVMBuildAddrSpaceCast(builder, variable, ty, c"".as_ptr())
-        };
-        let confined = LLVMBuildSelect(builder, within, pointer, first, c"".as_ptr());
-        LLVMSetOperand(inst.0, position, confined);
-        LLVMDisposeBuilder(builder);
-    }
+/// Makes `inst`, which has its pointer at that position, access the variable's first element if the pointer is more
+/// than `last` bytes behind its beginning.
+fn guard<'m>(view: View<'m>, inst: Inst<'m>, position: u32, variable: Value<'m>, last: u64) {
+    let pointer = inst.operand(position);
+    let builder = view.builder();
+    builder.before(inst);
+    let word = view.int_type(64);
+    let begin = builder.ptr_to_int(variable, word, "");
+    let here = builder.ptr_to_int(pointer, word, "");
+    let offset = builder.sub(here, begin, "");
+    let within = builder.icmp(IntPredicate::LLVMIntULE, offset, word.int(last), "");
+    let first = builder.address_space_cast(variable, pointer.ty(), "");
+    let confined = builder.select(within, pointer, first, "");
+    inst.set_operand(position, confined);
 }

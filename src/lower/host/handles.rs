@@ -5,12 +5,9 @@
 
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use llvm_sys::LLVMTypeKind;
-use llvm_sys::core::*;
-use llvm_sys::prelude::LLVMTypeRef;
 
 use crate::error::{Error, Result};
-use crate::kernel::ir::{self, Block};
+use crate::llvm::{Block, Inst, Type, TypeKind, View};
 
 const TYPE: &str = "target(\"spirv.";
 
@@ -32,44 +29,29 @@ pub fn rewrite(module: Module<'_>) -> Result<Module<'_>> {
 }
 
 fn contains_handles(module: &Module<'_>) -> bool {
-    ir::functions(module).into_iter().any(|f| {
-        // SAFETY: alive; the parameters are copied into a vector of the right length.
-        let ty = unsafe { LLVMGlobalGetValueType(f.0) };
-        signature_has_handle(ty) || f.blocks().into_iter().flat_map(Block::instructions).any(|i| allocates_handle(i.0))
+    View::of(module).functions().into_iter().any(|f| {
+        signature_has_handle(f.value_type()) || f.blocks().into_iter().flat_map(Block::walk).any(allocates_handle)
     })
 }
 
-fn signature_has_handle(function: LLVMTypeRef) -> bool {
-    // SAFETY: the type is alive and a function's; the parameters are copied into a vector of the right length.
-    unsafe {
-        let mut types = vec![std::ptr::null_mut(); LLVMCountParamTypes(function) as usize];
-        LLVMGetParamTypes(function, types.as_mut_ptr());
-        types.push(LLVMGetReturnType(function));
-        types.into_iter().any(is_handle)
+fn signature_has_handle(function: Type<'_>) -> bool {
+    function.signature().is_some_and(|(result, params, _)| is_handle(result) || params.into_iter().any(is_handle))
+}
+
+fn allocates_handle(inst: Inst<'_>) -> bool {
+    inst.allocated_type().is_some_and(holds_handle)
+}
+
+fn holds_handle(ty: Type<'_>) -> bool {
+    match ty.kind() {
+        TypeKind::LLVMArrayTypeKind => ty.elements().is_some_and(|(element, _)| holds_handle(element)),
+        TypeKind::LLVMStructTypeKind => ty.fields().into_iter().any(holds_handle),
+        _ => is_handle(ty),
     }
 }
 
-fn allocates_handle(inst: llvm_sys::prelude::LLVMValueRef) -> bool {
-    // SAFETY: alive; asked of allocations only.
-    unsafe { !LLVMIsAAllocaInst(inst).is_null() && holds_handle(LLVMGetAllocatedType(inst)) }
-}
-
-fn holds_handle(ty: LLVMTypeRef) -> bool {
-    // SAFETY: alive; elements are asked of types that have them.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMArrayTypeKind => holds_handle(LLVMGetElementType(ty)),
-            LLVMTypeKind::LLVMStructTypeKind => {
-                (0..LLVMCountStructElementTypes(ty)).any(|i| holds_handle(LLVMStructGetTypeAtIndex(ty, i)))
-            }
-            _ => is_handle(ty),
-        }
-    }
-}
-
-fn is_handle(ty: LLVMTypeRef) -> bool {
-    // SAFETY: alive.
-    unsafe { LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMTargetExtTypeKind }
+fn is_handle(ty: Type<'_>) -> bool {
+    ty.kind() == TypeKind::LLVMTargetExtTypeKind
 }
 
 /// Replaces these types in the text of a module. Their parameters contain no parentheses.

@@ -3,14 +3,12 @@
 
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use inkwell::values::AsValueRef;
-use llvm_sys::core::*;
 
 pub use super::inline::refuse_large;
 use super::{abi, builtins, emit, handles, inline, plain};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
-use crate::kernel::ir::{self, Block, Function};
+use crate::llvm::{AddressSpace, View};
 use crate::lower::undefined;
 
 /// The functions that may still be called once everything is inlined, besides LLVM's intrinsics.
@@ -28,9 +26,6 @@ const ALLOWED_CALLEES: [&str; 12] = [
     abi::placeholder::COMPARISON,
     abi::placeholder::LEAVE,
 ];
-
-/// LLVM's number of global memory on SPIR-V.
-const GLOBAL: u32 = 1;
 
 /// Retargets a (woven) module to this host, links the bodies of the builtins that it calls, and inlines everything into
 /// the kernel. The kernel is then the only function left and calls nothing but placeholders ([`abi::placeholder`]),
@@ -57,15 +52,13 @@ pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
 /// Those of [`prepare`].
 pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
     undefined::refuse(&module)?;
-    let module = handles::rewrite(module)?;
+    let mut module = handles::rewrite(module)?;
     let machine = emit::machine(emit::Effort::Full)?;
     emit::retarget(&module, &machine);
-    for f in ir::functions(&module) {
-        plain::strip_function(f);
-    }
+    View::of(&module).functions().into_iter().for_each(plain::strip_function);
     refuse_pointers(&module)?;
     refuse_program_variables(&module)?;
-    builtins::link(&module, &machine, |name| ALLOWED_CALLEES.contains(&name))?;
+    builtins::link(&mut module, &machine, |name| ALLOWED_CALLEES.contains(&name))?;
     Ok(module)
 }
 
@@ -82,17 +75,10 @@ pub fn inlined(module: &Module<'_>, entry: &str) -> Result<()> {
 
 /// Refuses calls through pointers and inline assembly.
 fn refuse_pointers(module: &Module<'_>) -> Result<()> {
-    for call in ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions) {
-        // SAFETY: alive; asked of calls only.
-        let callee = unsafe {
-            match !LLVMIsACallInst(call.0).is_null() && call.callee().is_none() {
-                true => LLVMGetCalledValue(call.0),
-                false => continue,
-            }
-        };
+    for call in View::of(module).instructions() {
+        let Some(callee) = call.called_value().filter(|callee| callee.as_function().is_none()) else { continue };
         let place = call.location().map(|l| format!(" ({}:{}:{})", l.file, l.line, l.column)).unwrap_or_default();
-        // SAFETY: alive.
-        if unsafe { !LLVMIsAInlineAsm(callee).is_null() } {
+        if callee.is_inline_asm() {
             // It would run unchecked, on a processor that it was not written for.
             return Err(Error::caller(format!(
                 "the kernel holds inline assembly{place}, which the simulator cannot run"
@@ -108,15 +94,10 @@ fn refuse_pointers(module: &Module<'_>) -> Result<()> {
 /// Refuses writable program-scope variables: they outlive launches, while every run here starts from scratch, and
 /// accesses to them are not checked.
 fn refuse_program_variables(module: &Module<'_>) -> Result<()> {
-    for variable in module.get_globals() {
-        let global = variable.as_value_ref();
-        // SAFETY: alive.
-        let is_writable = unsafe {
-            let space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
-            LLVMIsGlobalConstant(global) == 0 && space == GLOBAL && !LLVMGetFirstUse(global).is_null()
-        };
-        if is_writable {
-            let name = variable.get_name().to_string_lossy();
+    for variable in View::of(module).globals() {
+        let is_global = variable.ty().space() == Some(AddressSpace::Global);
+        if !variable.is_constant() && is_global && variable.is_used() {
+            let name = variable.name();
             let what =
                 format!("the kernel uses the program-scope variable `{name}`, which the simulator does not take");
             return Err(Error::caller(what).help("pass it as an argument, or declare it `constant`"));
@@ -127,15 +108,13 @@ fn refuse_program_variables(module: &Module<'_>) -> Result<()> {
 
 /// Checks that only the kernel has a body, and that it calls only what it may.
 fn check(module: &Module<'_>, entry: &str) -> Result<()> {
-    for f in ir::functions(module).into_iter().filter(|f| f.name() != entry) {
+    for f in View::of(module).functions().into_iter().filter(|f| f.name() != entry) {
         let name = f.name();
         if f.has_body() {
             return Err(Error::caller(format!("`{name}` cannot be inlined into the kernel: it calls itself"))
                 .help("OpenCL C forbids recursion (section 6.11 of OpenCL C 3.0); use a loop"));
         }
-        // SAFETY: alive.
-        let used = unsafe { !LLVMGetFirstUse(f.0).is_null() };
-        if used && !name.starts_with("llvm.") && !ALLOWED_CALLEES.contains(&name.as_str()) {
+        if f.is_used() && !name.starts_with("llvm.") && !ALLOWED_CALLEES.contains(&name.as_str()) {
             return Err(Error::internal(format!("`{name}` is left without a body")));
         }
     }

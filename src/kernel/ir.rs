@@ -377,17 +377,6 @@ pub(crate) fn as_instruction(value: LLVMValueRef) -> Option<Inst> {
     unsafe { (!LLVMIsAInstruction(value).is_null()).then_some(Inst(value)) }
 }
 
-/// The value of a constant `i1`.
-pub(crate) fn constant_bool(value: LLVMValueRef) -> Option<bool> {
-    // SAFETY: alive; asked only of integer constants.
-    unsafe {
-        if LLVMIsAConstantInt(value).is_null() {
-            return None;
-        }
-        (LLVMGetIntTypeWidth(LLVMTypeOf(value)) == 1).then(|| LLVMConstIntGetZExtValue(value) != 0)
-    }
-}
-
 /// Returns whether `value` is a scalar `i1` (not a vector of them).
 pub(crate) fn is_bool(value: LLVMValueRef) -> bool {
     // SAFETY: alive.

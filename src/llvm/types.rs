@@ -344,15 +344,6 @@ impl<'m> DataLayout<'m> {
         }
         Some(offset)
     }
-
-    /// The layout of a pointer, unless that is null. For the migration to this layer; it goes with the last such call.
-    ///
-    /// # Safety
-    /// The pointer is null or a data layout that lives as long as `'m`.
-    pub(crate) unsafe fn from_raw(pointer: llvm_sys::target::LLVMTargetDataRef) -> Option<DataLayout<'m>> {
-        // SAFETY: as the caller promises.
-        unsafe { LayoutHandle::from_raw(pointer) }.map(DataLayout)
-    }
 }
 
 impl<'m> Types<'m> {

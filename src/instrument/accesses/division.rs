@@ -4,7 +4,6 @@
 use super::emit::Emitter;
 use super::sites::Sites;
 use crate::instrument::guard::guarded_instructions;
-use crate::kernel::ir;
 use crate::llvm::IntPredicate::{LLVMIntEQ, LLVMIntNE};
 use crate::llvm::{Function, Inst};
 use crate::lower::host::abi::hook;
@@ -18,11 +17,8 @@ pub struct Division<'m> {
 
 /// Finds all divisions whose divisor is not a harmless constant.
 pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>) -> Vec<Division<'m>> {
-    // Until instrument::guard moves to crate::llvm.
-    let all = guarded_instructions::divisions(ir::Function(kernel.as_raw())).into_iter();
-    // SAFETY: instructions of the kernel.
-    let all = all.filter_map(|d| Some((unsafe { Inst::from_raw(d.inst.0) }?, d.signed)));
-    all.map(|(inst, signed)| Division { inst, signed, site: sites.division(inst) }).collect()
+    let all = guarded_instructions::divisions(kernel).into_iter();
+    all.map(|d| Division { inst: d.inst, signed: d.signed, site: sites.division(d.inst) }).collect()
 }
 
 /// Builds the guards in front of `divisions`.

@@ -114,7 +114,7 @@ impl Range<'_> {
 }
 
 /// Finds the integer divisions that may be undefined.
-pub fn guarded_divisions(kernel: Function<'_>) -> Vec<Division<'_>> {
+pub fn divisions(kernel: Function<'_>) -> Vec<Division<'_>> {
     let found = kernel.instructions().into_iter().filter_map(|inst| {
         let signed = match inst.opcode() {
             Opcode::LLVMSDiv | Opcode::LLVMSRem => true,
@@ -134,17 +134,4 @@ fn is_harmless(divisor: Value<'_>, signed: bool) -> bool {
         Some(lanes) => divisor.is_constant() && (0..lanes).all(|lane| divisor.element(lane).is_some_and(number)),
         None => number(divisor),
     }
-}
-
-/// A [`Division`]. Until accesses/division.rs moves to crate::llvm.
-pub struct RawDivision {
-    pub inst: ir::Inst,
-    pub signed: bool,
-}
-
-/// Returns [`guarded_divisions`]. Until accesses/division.rs moves to crate::llvm.
-pub fn divisions(kernel: ir::Function) -> Vec<RawDivision> {
-    // SAFETY: the caller's function is alive.
-    let found = unsafe { Function::from_raw(kernel.0) }.map(guarded_divisions).unwrap_or_default();
-    found.into_iter().map(|d| RawDivision { inst: ir::Inst(d.inst.as_raw()), signed: d.signed }).collect()
 }

@@ -100,7 +100,7 @@ pub fn weave(
     let objects = Objects::of(view, kernel);
     let accesses = guarded_instructions::accesses(kernel, &objects);
     let texels = images::texels(kernel);
-    let divisions = guarded_instructions::guarded_divisions(kernel);
+    let divisions = guarded_instructions::divisions(kernel);
     let guarded = accesses.iter().map(|a| a.inst).chain(texels.iter().map(|t| t.inst));
     let guarded = guarded.chain(divisions.iter().map(|d| d.inst));
     let mut places: Vec<_> =

@@ -214,29 +214,3 @@ pub fn stride<'m>(ty: Type<'m>, layout: DataLayout<'m>) -> Option<u64> {
         _ => ty.is_sized().then(|| layout.abi_size(ty)),
     }
 }
-
-/// Returns the opcode of an instruction or a constant expression. Until accesses/values.rs and accesses/objects.rs move
-/// to crate::llvm.
-pub fn opcode(value: LLVMValueRef) -> Option<Opcode> {
-    // SAFETY: the caller's value is alive.
-    unsafe { Value::from_raw(value) }?.opcode()
-}
-
-/// Returns [`stride`]. Until accesses/values.rs and accesses/objects.rs move to crate::llvm.
-pub fn size_of(ty: LLVMTypeRef, layout: LLVMTargetDataRef) -> Option<u64> {
-    // SAFETY: the caller's type and layout are alive.
-    let (ty, layout) = unsafe { (Type::from_raw(ty)?, DataLayout::from_raw(layout)?) };
-    stride(ty, layout)
-}
-
-/// Returns [`with_steps`]. Until accesses/values.rs moves to crate::llvm.
-pub fn add_gep_offset(layout: LLVMTargetDataRef, gep: LLVMValueRef, distance: Distance) -> Option<Distance> {
-    // SAFETY: the caller's values and layout are alive.
-    let steps = unsafe {
-        let terms = distance.terms.into_iter().map(|(value, scale)| Some((Value::from_raw(value)?, scale)));
-        let distance = Distance { terms: terms.collect::<Option<_>>()?, constant: distance.constant };
-        with_steps(DataLayout::from_raw(layout)?, Value::from_raw(gep)?, distance)?
-    };
-    let terms = steps.terms.into_iter().map(|(value, scale)| (value.as_raw(), scale));
-    Some(Distance { terms: terms.collect(), constant: steps.constant })
-}

@@ -39,16 +39,6 @@ impl<'a> From<&'a CStr> for Text<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct LayoutHandle<'m>(NonNull<LLVMOpaqueTargetData>, PhantomData<&'m ()>);
 
-impl<'m> LayoutHandle<'m> {
-    /// The handle of a pointer, unless that is null. For the migration to this layer; it goes with the last such call.
-    ///
-    /// # Safety
-    /// The pointer is null or a data layout that lives as long as `'m`.
-    pub(super) unsafe fn from_raw(pointer: *mut LLVMOpaqueTargetData) -> Option<LayoutHandle<'m>> {
-        Some(LayoutHandle(NonNull::new(pointer)?, PhantomData))
-    }
-}
-
 /// A debug record in front of an instruction.
 #[repr(transparent)]
 #[derive(Clone, Copy)]

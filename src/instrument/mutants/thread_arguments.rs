@@ -100,7 +100,8 @@ fn append<'m>(
                 parameters::call_with(call.as_raw(), ir::Function(new.as_raw()), value.as_raw());
             }
         }
-        // SAFETY: its body has moved, its calls are rewritten, and the new function has taken its place in `functions`.
+        // SAFETY: its body has moved, its calls are rewritten, and the new function has taken its place in `functions`. What
+        // an earlier argument of it may be kept for, its caller asks the new function for.
         unsafe { old.delete() };
     }
     values
@@ -198,7 +199,8 @@ pub(super) fn settle_one<'m>(stand_in: Value<'m>, value: Option<Value<'m>>) {
         stand_in.replace_uses(value);
     }
     if let Some(stand_in) = stand_in.as_instruction() {
-        // SAFETY: the caller has each stand-in settled once, after all weaving.
+        // SAFETY: each stand-in is settled once and last of all: nothing is built afterwards, so neither another copy of it nor
+        // a builder that stands before it is used.
         unsafe { stand_in.erase() };
     }
 }

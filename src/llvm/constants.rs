@@ -176,10 +176,18 @@ impl<'m> Type<'m> {
     /// # Panics
     /// If the type has none, such as `void` or an image.
     pub fn null(self) -> Value<'m> {
-        let has = self.is_first_class() && self.kind() != TypeKind::LLVMTargetExtTypeKind && self.is_sized();
+        let has = self.is_first_class() && self.is_sized() && self.has_target_zero();
         assert!(has, "{} has no zero", self.text());
         // SAFETY: a sized type with values of its own.
         unsafe { ffi::LLVMConstNull(self) }
+    }
+
+    /// Whether it has a zero in so far as that depends on a target: SPIR-V's types of events, queues and the like have one, images have
+    /// none.
+    fn has_target_zero(self) -> bool {
+        const IMAGES: [&str; 2] = ["spirv.Image", "spirv.SignedImage"];
+        self.kind() != TypeKind::LLVMTargetExtTypeKind
+            || self.target_extension().is_some_and(|(name, _)| name.starts_with("spirv.") && !IMAGES.contains(&&*name))
     }
 
     /// Returns the integer whose bits are all one; of a vector, in every lane.

@@ -231,4 +231,47 @@ impl<'m> Inst<'m> {
         use Opcode::{LLVMAShr, LLVMLShr, LLVMSDiv, LLVMUDiv};
         matches!(self.opcode(), LLVMSDiv | LLVMUDiv | LLVMLShr | LLVMAShr)
     }
+
+    /// Changes the pointer of a `load`, a `store` or a `ptrtoint`, also to one in another address space.
+    ///
+    /// # Panics
+    /// If it is none of these, if the new one is no pointer (in as many lanes as the old one), or if it is of another module.
+    pub fn set_pointer(self, pointer: impl Into<Value<'m>>) {
+        let pointer = pointer.into();
+        let index = match self.opcode() {
+            Opcode::LLVMLoad | Opcode::LLVMPtrToInt => 0,
+            Opcode::LLVMStore => 1,
+            _ => panic!("{} has no pointer that could change", self.text()),
+        };
+        let is_pointer = pointer.ty().scalar().is_pointer() && pointer.ty().lanes() == self.operand(index).ty().lanes();
+        assert!(is_pointer, "{} cannot be the pointer of {}", pointer.text(), self.text());
+        self.assert_same_module(pointer);
+        // SAFETY: the operand exists and may be a pointer of any address space.
+        unsafe { ffi::LLVMSetOperand(self.into(), index, pointer) }
+    }
+
+    /// Changes what an `icmp` compares, also to values of another type.
+    ///
+    /// # Panics
+    /// If it is none, if the values are not of one type that it compares, in as many lanes as the old ones, or if they are of another
+    /// module.
+    pub fn set_compared(self, x: impl Into<Value<'m>>, y: impl Into<Value<'m>>) {
+        let (x, y) = (x.into(), y.into());
+        assert!(self.is(Opcode::LLVMICmp), "{} compares no integers", self.text());
+        let scalar = x.ty().scalar();
+        let is_compared = x.ty() == y.ty() && (scalar.is_integer() || scalar.is_pointer());
+        let is_shaped = x.ty().lanes() == self.ty().lanes();
+        assert!(is_compared && is_shaped, "{} and {} cannot be compared by {}", x.text(), y.text(), self.text());
+        for (index, value) in [(0, x), (1, y)] {
+            self.assert_same_module(value);
+            // SAFETY: both operands exist; when both are changed they have one type, in the result's lanes.
+            unsafe { ffi::LLVMSetOperand(self.into(), index, value) }
+        }
+    }
+
+    fn assert_same_module(self, value: Value<'m>) {
+        if let Some(module) = self.value().module() {
+            assert!(value.fits(module), "{} is of another module", value.text());
+        }
+    }
 }

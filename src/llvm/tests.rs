@@ -399,3 +399,22 @@ fn passes_run_and_modules_are_linked() {
     let broken = MemoryBuffer::create_from_memory_range_copy(b"no bitcode at all", "broken");
     assert!(read_lazily(&context, broken).is_err());
 }
+
+#[test]
+fn users_of_a_pointer_take_one_of_another_address_space() {
+    let context = Context::create();
+    let text = "define void @f(ptr addrspace(3) %shared, ptr %own) {
+          %loaded = load i32, ptr addrspace(3) %shared
+          store i32 %loaded, ptr addrspace(3) %shared
+          %compared = icmp eq ptr addrspace(3) %shared, null
+          ret void
+        }";
+    let module = parsed(&context, text);
+    let f = View::of(&module).function("f").unwrap();
+    let own = f.param(1).unwrap();
+    let code = f.instructions();
+    code[0].set_pointer(own);
+    code[1].set_pointer(own);
+    code[2].set_compared(own, own.ty().null());
+    assert!(module.verify().is_ok() && !f.param(0).unwrap().is_used());
+}

@@ -1,182 +1,152 @@
 //! Lowers the expressions of edits to IR.
 
 use std::cell::Cell;
-use std::ffi::CString;
-
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 use super::edit::{Binary, Conversion, Expr, Predicate, Unary};
-use super::ir_tools::{Tools, element, is_float, is_integer, is_pointer, lanes, shaped, type_of, width};
+use super::emitter::{Emitter, width};
 use crate::error::{Error, Result};
-use crate::kernel::canonical;
-use crate::kernel::ir::{Function, Inst};
+use crate::llvm::{AttributeIndex, Function, Inst, IntPredicate, Opcode, RealPredicate, Type, Value, View};
 
 /// clang's calling convention of OpenCL functions.
 const SPIR_FUNC: u32 = 75;
 
 /// The treatment of operations that are undefined for some operands (division).
 #[derive(Clone, Copy)]
-pub(super) enum Hazard {
+pub(super) enum Hazard<'m> {
     /// Emit them unchanged: the code runs only if the edit is active.
     Unguarded,
     /// The code also runs for other mutants: unless this is true, operands are replaced by harmless ones.
-    MaskedUnless(LLVMValueRef),
+    MaskedUnless(Value<'m>),
     /// Undefined operands are replaced by harmless ones, and this is recorded in [`ExprContext::hazard`].
     Recorded,
 }
 
 /// The place at which expressions are lowered; the builder is positioned there.
-pub(super) struct ExprContext<'t> {
-    pub tools: &'t Tools,
-    pub inst: LLVMValueRef,
+pub(super) struct ExprContext<'t, 'm> {
+    pub emitter: &'t Emitter<'m>,
+    pub inst: Inst<'m>,
     /// Operands of the instruction, as they are without the edit.
-    pub operands: &'t [LLVMValueRef],
+    pub operands: &'t [Value<'m>],
     /// The replaced value.
-    pub original: Option<LLVMValueRef>,
+    pub original: Option<Value<'m>>,
     /// The type of the replaced value.
-    pub ty: LLVMTypeRef,
+    pub ty: Type<'m>,
     /// The value of [`Expr::Current`], if it is not to be loaded.
-    pub current: Option<LLVMValueRef>,
-    pub hazards: Hazard,
+    pub current: Option<Value<'m>>,
+    pub hazards: Hazard<'m>,
     /// With [`Hazard::Recorded`]: whether an operation was undefined (a boolean).
-    pub hazard: Cell<Option<LLVMValueRef>>,
+    pub hazard: Cell<Option<Value<'m>>>,
 }
 
 fn malformed(what: &str) -> Error {
     Error::internal(format!("an edit is malformed: {what}"))
 }
 
-impl ExprContext<'_> {
+impl<'m> ExprContext<'_, 'm> {
     /// Lowers the expression to the type of the replaced value.
-    pub fn replacement(&self, expr: &Expr) -> Result<LLVMValueRef> {
+    pub fn replacement(&self, expr: &Expr) -> Result<Value<'m>> {
         let value = self.value(expr, self.ty)?;
-        if type_of(value) != self.ty {
+        if value.ty() != self.ty {
             return Err(malformed(&format!("{expr:?} has another type than what it replaces")));
         }
         Ok(value)
     }
 
     /// Returns the type that an expression has independent of its context.
-    pub fn own_type(&self, expr: &Expr) -> Option<LLVMTypeRef> {
+    pub fn own_type(&self, expr: &Expr) -> Option<Type<'m>> {
         match expr {
-            Expr::Original => self.original.map(type_of),
-            Expr::Operand(i) => self.operands.get(*i as usize).map(|v| type_of(*v)),
+            Expr::Original => self.original.map(Value::ty),
+            Expr::Operand(i) => self.operands.get(*i as usize).map(|v| v.ty()),
             Expr::Integer(_) | Expr::Float(_) | Expr::Convert(..) => None,
             Expr::Unary(_, e) | Expr::WithLane(e, ..) | Expr::Offset(e, _) => self.own_type(e),
             Expr::Binary(_, a, b) | Expr::Select(_, a, b) => self.own_type(a).or_else(|| self.own_type(b)),
             Expr::Compare(_, a, b) => {
                 let compared = self.own_type(a).or_else(|| self.own_type(b));
-                Some(compared.map_or(self.tools.bool(), |ty| shaped(self.tools.bool(), ty)))
+                Some(compared.map_or(self.emitter.bool(), |ty| self.emitter.bool().shaped_like(ty)))
             }
-            Expr::Current => self.current.or_else(|| self.operands.first().copied()).map(type_of),
-            Expr::Lane(e, _) => self.own_type(e).map(element),
+            Expr::Current => self.current.or_else(|| self.operands.first().copied()).map(Value::ty),
+            Expr::Lane(e, _) => self.own_type(e).map(Type::scalar),
             Expr::Call { .. } => Some(self.ty),
         }
     }
 
     /// Lowers an expression; one without a type of its own gets the type `wanted`.
-    pub fn value(&self, expr: &Expr, wanted: LLVMTypeRef) -> Result<LLVMValueRef> {
-        let b = self.tools.builder;
-        // SAFETY: all values are alive; each operation's operands have the types it needs, which is checked where
-        // the edit could have it otherwise.
-        unsafe {
-            Ok(match expr {
-                Expr::Original => self.original.ok_or_else(|| malformed("there is no original value"))?,
-                Expr::Operand(i) => self
-                    .operands
-                    .get(*i as usize)
-                    .copied()
-                    .ok_or_else(|| malformed(&format!("the instruction has no operand {i}")))?,
-                Expr::Integer(n) => self.integer(*n, wanted)?,
-                Expr::Float(x) if is_float(wanted) => self.tools.splat(LLVMConstReal(element(wanted), *x), wanted),
-                Expr::Float(_) => return Err(malformed("a float where none fits")),
-                Expr::Unary(op, e) => {
-                    let e = self.value(e, wanted)?;
-                    match op {
-                        Unary::FNeg if is_float(type_of(e)) => LLVMBuildFNeg(b, e, c"".as_ptr()),
-                        Unary::Neg if is_integer(type_of(e)) => LLVMBuildNeg(b, e, c"".as_ptr()),
-                        Unary::Not if is_integer(type_of(e)) => LLVMBuildNot(b, e, c"".as_ptr()),
-                        _ => return Err(malformed(&format!("{op:?} of another type"))),
-                    }
+    pub fn value(&self, expr: &Expr, wanted: Type<'m>) -> Result<Value<'m>> {
+        let b = &self.emitter.builder;
+        Ok(match expr {
+            Expr::Original => self.original.ok_or_else(|| malformed("there is no original value"))?,
+            Expr::Operand(i) => self
+                .operands
+                .get(*i as usize)
+                .copied()
+                .ok_or_else(|| malformed(&format!("the instruction has no operand {i}")))?,
+            Expr::Integer(n) => integer(*n, wanted)?,
+            Expr::Float(x) if wanted.scalar().is_float() => wanted.float(*x),
+            Expr::Float(_) => return Err(malformed("a float where none fits")),
+            Expr::Unary(op, e) => {
+                let e = self.value(e, wanted)?;
+                let scalar = e.ty().scalar();
+                match op {
+                    Unary::FNeg if scalar.is_float() => b.fneg(e, ""),
+                    Unary::Neg if scalar.is_integer() => b.neg(e, ""),
+                    Unary::Not if scalar.is_integer() => b.not(e, ""),
+                    _ => return Err(malformed(&format!("{op:?} of another type"))),
                 }
-                Expr::Binary(op, x, y) => {
-                    let ty = self.own_type(x).or_else(|| self.own_type(y)).unwrap_or(wanted);
-                    let (x, y) = self.same_typed(x, y, ty)?;
-                    self.binary(*op, x, y)?
-                }
-                Expr::Compare(predicate, x, y) => {
-                    let ty = self.own_type(x).or_else(|| self.own_type(y)).unwrap_or(wanted);
-                    let (x, y) = self.same_typed(x, y, ty)?;
-                    self.compare(*predicate, x, y)?
-                }
-                Expr::Select(condition, yes, no) => self.select(condition, yes, no, wanted)?,
-                Expr::Current => self.current_value()?,
-                Expr::Convert(conversion, e) => {
-                    let from = self.own_type(e).unwrap_or(wanted);
-                    let e = self.value(e, from)?;
-                    self.convert(*conversion, e, wanted)?
-                }
-                Expr::Offset(pointer, by) => {
-                    let pointer = self.value(pointer, wanted)?;
-                    let index = LLVMInt64TypeInContext(self.tools.context);
-                    let mut by = self.value(by, self.own_type(by).unwrap_or(index))?;
-                    let step = step_type(self.inst).ok_or_else(|| malformed("an offset at no address"))?;
-                    if !is_pointer(type_of(pointer)) || !is_integer(type_of(by)) {
-                        return Err(malformed("an offset of no pointer, or by no integer"));
-                    }
-                    LLVMBuildGEP2(b, step, pointer, &mut by, 1, c"".as_ptr())
-                }
-                Expr::Lane(vector, i) => {
-                    let vector = self.value(vector, self.own_type(vector).unwrap_or(wanted))?;
-                    self.check_lane(vector, *i)?;
-                    LLVMBuildExtractElement(b, vector, self.tools.number(*i), c"".as_ptr())
-                }
-                Expr::WithLane(vector, i, lane) => {
-                    let vector = self.value(vector, wanted)?;
-                    self.check_lane(vector, *i)?;
-                    let lane = self.value(lane, element(type_of(vector)))?;
-                    if type_of(lane) != element(type_of(vector)) {
-                        return Err(malformed("a lane of another type"));
-                    }
-                    LLVMBuildInsertElement(b, vector, lane, self.tools.number(*i), c"".as_ptr())
-                }
-                Expr::Call { callee, args } => self.call(callee, args, self.ty, false)?,
-            })
-        }
-    }
-
-    fn check_lane(&self, vector: LLVMValueRef, i: u32) -> Result<()> {
-        let found = lanes(type_of(vector)).is_some_and(|n| i < n);
-        if found { Ok(()) } else { Err(malformed("a lane that there is not")) }
-    }
-
-    fn same_typed(&self, x: &Expr, y: &Expr, ty: LLVMTypeRef) -> Result<(LLVMValueRef, LLVMValueRef)> {
-        let (x, y) = (self.value(x, ty)?, self.value(y, ty)?);
-        if type_of(x) == type_of(y) { Ok((x, y)) } else { Err(malformed("operands of different types")) }
-    }
-
-    fn integer(&self, n: i128, wanted: LLVMTypeRef) -> Result<LLVMValueRef> {
-        // SAFETY: the type is alive and of the kind asked for.
-        let scalar = unsafe {
-            if is_integer(wanted) {
-                let words = [n as u64, (n >> 64) as u64];
-                LLVMConstIntOfArbitraryPrecision(element(wanted), 2, words.as_ptr())
-            } else if is_float(wanted) {
-                LLVMConstReal(element(wanted), n as f64)
-            } else if is_pointer(wanted) && n == 0 {
-                LLVMConstNull(element(wanted))
-            } else {
-                return Err(malformed(&format!("the number {n} where none fits")));
             }
-        };
-        Ok(self.tools.splat(scalar, wanted))
+            Expr::Binary(op, x, y) => {
+                let ty = self.own_type(x).or_else(|| self.own_type(y)).unwrap_or(wanted);
+                let (x, y) = self.same_typed(x, y, ty)?;
+                self.binary(*op, x, y)?
+            }
+            Expr::Compare(predicate, x, y) => {
+                let ty = self.own_type(x).or_else(|| self.own_type(y)).unwrap_or(wanted);
+                let (x, y) = self.same_typed(x, y, ty)?;
+                self.compare(*predicate, x, y)?
+            }
+            Expr::Select(condition, yes, no) => self.select(condition, yes, no, wanted)?,
+            Expr::Current => self.current_value()?,
+            Expr::Convert(conversion, e) => {
+                let from = self.own_type(e).unwrap_or(wanted);
+                let e = self.value(e, from)?;
+                self.convert(*conversion, e, wanted)?
+            }
+            Expr::Offset(pointer, by) => {
+                let pointer = self.value(pointer, wanted)?;
+                let index = self.emitter.view.int_type(64);
+                let by = self.value(by, self.own_type(by).unwrap_or(index))?;
+                let step = step_type(self.inst).ok_or_else(|| malformed("an offset at no address"))?;
+                if !pointer.ty().scalar().is_pointer() || !by.ty().scalar().is_integer() {
+                    return Err(malformed("an offset of no pointer, or by no integer"));
+                }
+                b.gep(step, pointer, &[by], "")
+            }
+            Expr::Lane(vector, i) => {
+                let vector = self.value(vector, self.own_type(vector).unwrap_or(wanted))?;
+                check_lane(vector, *i)?;
+                b.lane(vector, *i)
+            }
+            Expr::WithLane(vector, i, lane) => {
+                let vector = self.value(vector, wanted)?;
+                check_lane(vector, *i)?;
+                let lane = self.value(lane, vector.ty().scalar())?;
+                if lane.ty() != vector.ty().scalar() {
+                    return Err(malformed("a lane of another type"));
+                }
+                b.insert_element(vector, lane, self.emitter.number(*i), "")
+            }
+            Expr::Call { callee, args } => self.call(callee, args, self.ty, false)?.value(),
+        })
     }
 
-    fn binary(&self, op: Binary, x: LLVMValueRef, y: LLVMValueRef) -> Result<LLVMValueRef> {
+    fn same_typed(&self, x: &Expr, y: &Expr, ty: Type<'m>) -> Result<(Value<'m>, Value<'m>)> {
+        let (x, y) = (self.value(x, ty)?, self.value(y, ty)?);
+        if x.ty() == y.ty() { Ok((x, y)) } else { Err(malformed("operands of different types")) }
+    }
+
+    fn binary(&self, op: Binary, x: Value<'m>, y: Value<'m>) -> Result<Value<'m>> {
         let float = matches!(op, Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv);
-        if if float { !is_float(type_of(x)) } else { !is_integer(type_of(x)) } {
+        let scalar = x.ty().scalar();
+        if if float { !scalar.is_float() } else { !scalar.is_integer() } {
             return Err(malformed(&format!("{op:?} of another type")));
         }
         let y = match op {
@@ -186,127 +156,112 @@ impl ExprContext<'_> {
             _ => y,
         };
         let opcode = match op {
-            Binary::Add => LLVMOpcode::LLVMAdd,
-            Binary::Sub => LLVMOpcode::LLVMSub,
-            Binary::Mul => LLVMOpcode::LLVMMul,
-            Binary::SDiv => LLVMOpcode::LLVMSDiv,
-            Binary::UDiv => LLVMOpcode::LLVMUDiv,
-            Binary::SRem => LLVMOpcode::LLVMSRem,
-            Binary::URem => LLVMOpcode::LLVMURem,
-            Binary::FAdd => LLVMOpcode::LLVMFAdd,
-            Binary::FSub => LLVMOpcode::LLVMFSub,
-            Binary::FMul => LLVMOpcode::LLVMFMul,
-            Binary::FDiv => LLVMOpcode::LLVMFDiv,
-            Binary::And => LLVMOpcode::LLVMAnd,
-            Binary::Or => LLVMOpcode::LLVMOr,
-            Binary::Xor => LLVMOpcode::LLVMXor,
-            Binary::Shl => LLVMOpcode::LLVMShl,
-            Binary::LShr => LLVMOpcode::LLVMLShr,
-            Binary::AShr => LLVMOpcode::LLVMAShr,
+            Binary::Add => Opcode::LLVMAdd,
+            Binary::Sub => Opcode::LLVMSub,
+            Binary::Mul => Opcode::LLVMMul,
+            Binary::SDiv => Opcode::LLVMSDiv,
+            Binary::UDiv => Opcode::LLVMUDiv,
+            Binary::SRem => Opcode::LLVMSRem,
+            Binary::URem => Opcode::LLVMURem,
+            Binary::FAdd => Opcode::LLVMFAdd,
+            Binary::FSub => Opcode::LLVMFSub,
+            Binary::FMul => Opcode::LLVMFMul,
+            Binary::FDiv => Opcode::LLVMFDiv,
+            Binary::And => Opcode::LLVMAnd,
+            Binary::Or => Opcode::LLVMOr,
+            Binary::Xor => Opcode::LLVMXor,
+            Binary::Shl => Opcode::LLVMShl,
+            Binary::LShr => Opcode::LLVMLShr,
+            Binary::AShr => Opcode::LLVMAShr,
         };
-        // SAFETY: alive; both operands have the same type, which the operation takes.
-        Ok(unsafe { LLVMBuildBinOp(self.tools.builder, opcode, x, y, c"".as_ptr()) })
+        Ok(self.emitter.builder.binary(opcode, x, y, ""))
     }
 
     /// Returns the divisor, made harmless where the division must not trap.
-    fn divisor(&self, x: LLVMValueRef, y: LLVMValueRef, signed: bool) -> LLVMValueRef {
-        let ty = type_of(y);
-        let b = self.tools.builder;
-        // SAFETY: alive; all have the type of the divisor.
-        unsafe {
-            let constant = |n: u64| self.tools.splat(LLVMConstInt(element(ty), n, 0), ty);
-            match self.hazards {
-                Hazard::Unguarded => y,
-                Hazard::MaskedUnless(active) => self.tools.select(active, y, constant(1)),
-                Hazard::Recorded => {
-                    let equal = |a, c| LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, a, c, c"".as_ptr());
-                    let mut traps = equal(y, constant(0));
-                    if signed && width(ty) > 1 {
-                        let least = equal(x, constant(1 << (width(ty) - 1)));
-                        let minus_one = equal(y, constant(u64::MAX >> (64 - width(ty))));
-                        let overflows = LLVMBuildAnd(b, least, minus_one, c"".as_ptr());
-                        traps = LLVMBuildOr(b, traps, overflows, c"".as_ptr());
-                    }
-                    self.record_hazard(traps);
-                    self.tools.select(traps, constant(1), y)
+    fn divisor(&self, x: Value<'m>, y: Value<'m>, signed: bool) -> Value<'m> {
+        let ty = y.ty();
+        let b = &self.emitter.builder;
+        match self.hazards {
+            Hazard::Unguarded => y,
+            Hazard::MaskedUnless(active) => self.emitter.select(active, y, ty.int(1)),
+            Hazard::Recorded => {
+                let equal = |a, c| b.icmp(IntPredicate::LLVMIntEQ, a, c, "");
+                let mut traps = equal(y, ty.int(0));
+                if signed && width(ty) > 1 {
+                    let least = equal(x, ty.int(1 << (width(ty) - 1)));
+                    let minus_one = equal(y, ty.int(u64::MAX >> (64 - width(ty))));
+                    let overflows = b.and(least, minus_one, "");
+                    traps = b.or(traps, overflows, "");
                 }
+                self.record_hazard(traps);
+                self.emitter.select(traps, ty.int(1), y)
             }
         }
     }
 
     /// Reduces a shift amount modulo the width (OpenCL C 6.3.j).
-    fn shift_amount(&self, y: LLVMValueRef) -> LLVMValueRef {
-        let ty = type_of(y);
-        // SAFETY: alive; widths of OpenCL's integers are powers of two.
-        unsafe {
-            let last = self.tools.splat(LLVMConstInt(element(ty), u64::from(width(ty) - 1), 0), ty);
-            if matches!(self.hazards, Hazard::Recorded) {
-                let wide = LLVMBuildICmp(self.tools.builder, LLVMIntPredicate::LLVMIntUGT, y, last, c"".as_ptr());
-                self.record_hazard(wide);
-            }
-            LLVMBuildAnd(self.tools.builder, y, last, c"".as_ptr())
+    fn shift_amount(&self, y: Value<'m>) -> Value<'m> {
+        // Widths of OpenCL's integers are powers of two.
+        let last = y.ty().int(u64::from(width(y.ty()) - 1));
+        if matches!(self.hazards, Hazard::Recorded) {
+            self.record_hazard(self.emitter.builder.icmp(IntPredicate::LLVMIntUGT, y, last, ""));
         }
+        self.emitter.builder.and(y, last, "")
     }
 
-    fn record_hazard(&self, condition: LLVMValueRef) {
-        let condition = self.tools.any(condition);
+    fn record_hazard(&self, condition: Value<'m>) {
+        let condition = self.emitter.any(condition);
         let all = match self.hazard.get() {
             None => condition,
-            // SAFETY: alive; both are booleans.
-            Some(before) => unsafe { LLVMBuildOr(self.tools.builder, before, condition, c"".as_ptr()) },
+            Some(before) => self.emitter.builder.or(before, condition, ""),
         };
         self.hazard.set(Some(all));
     }
 
-    fn compare(&self, predicate: Predicate, x: LLVMValueRef, y: LLVMValueRef) -> Result<LLVMValueRef> {
+    fn compare(&self, predicate: Predicate, x: Value<'m>, y: Value<'m>) -> Result<Value<'m>> {
         let integer = match predicate {
-            Predicate::Eq => Some(LLVMIntPredicate::LLVMIntEQ),
-            Predicate::Ne => Some(LLVMIntPredicate::LLVMIntNE),
-            Predicate::Slt => Some(LLVMIntPredicate::LLVMIntSLT),
-            Predicate::Sle => Some(LLVMIntPredicate::LLVMIntSLE),
-            Predicate::Sgt => Some(LLVMIntPredicate::LLVMIntSGT),
-            Predicate::Sge => Some(LLVMIntPredicate::LLVMIntSGE),
-            Predicate::Ult => Some(LLVMIntPredicate::LLVMIntULT),
-            Predicate::Ule => Some(LLVMIntPredicate::LLVMIntULE),
-            Predicate::Ugt => Some(LLVMIntPredicate::LLVMIntUGT),
-            Predicate::Uge => Some(LLVMIntPredicate::LLVMIntUGE),
+            Predicate::Eq => Some(IntPredicate::LLVMIntEQ),
+            Predicate::Ne => Some(IntPredicate::LLVMIntNE),
+            Predicate::Slt => Some(IntPredicate::LLVMIntSLT),
+            Predicate::Sle => Some(IntPredicate::LLVMIntSLE),
+            Predicate::Sgt => Some(IntPredicate::LLVMIntSGT),
+            Predicate::Sge => Some(IntPredicate::LLVMIntSGE),
+            Predicate::Ult => Some(IntPredicate::LLVMIntULT),
+            Predicate::Ule => Some(IntPredicate::LLVMIntULE),
+            Predicate::Ugt => Some(IntPredicate::LLVMIntUGT),
+            Predicate::Uge => Some(IntPredicate::LLVMIntUGE),
             _ => None,
         };
         let float = match predicate {
-            Predicate::FOeq => LLVMRealPredicate::LLVMRealOEQ,
-            Predicate::FUne => LLVMRealPredicate::LLVMRealUNE,
-            Predicate::FOlt => LLVMRealPredicate::LLVMRealOLT,
-            Predicate::FOle => LLVMRealPredicate::LLVMRealOLE,
-            Predicate::FOgt => LLVMRealPredicate::LLVMRealOGT,
-            _ => LLVMRealPredicate::LLVMRealOGE,
+            Predicate::FOeq => RealPredicate::LLVMRealOEQ,
+            Predicate::FUne => RealPredicate::LLVMRealUNE,
+            Predicate::FOlt => RealPredicate::LLVMRealOLT,
+            Predicate::FOle => RealPredicate::LLVMRealOLE,
+            Predicate::FOgt => RealPredicate::LLVMRealOGT,
+            _ => RealPredicate::LLVMRealOGE,
         };
-        let ty = type_of(x);
-        // SAFETY: alive; both operands have the same type, which the comparison takes.
-        unsafe {
-            match integer {
-                Some(p) if is_integer(ty) => Ok(LLVMBuildICmp(self.tools.builder, p, x, y, c"".as_ptr())),
-                Some(p) if is_pointer(ty) => {
-                    let (x, y) = (self.address(x), self.address(y));
-                    Ok(LLVMBuildICmp(self.tools.builder, p, x, y, c"".as_ptr()))
-                }
-                None if is_float(ty) => Ok(LLVMBuildFCmp(self.tools.builder, float, x, y, c"".as_ptr())),
-                _ => Err(malformed(&format!("{predicate:?} of another type"))),
+        let b = &self.emitter.builder;
+        let scalar = x.ty().scalar();
+        match integer {
+            Some(p) if scalar.is_integer() => Ok(b.icmp(p, x, y, "")),
+            Some(p) if scalar.is_pointer() => {
+                let (x, y) = (self.address(x), self.address(y));
+                Ok(b.icmp(p, x, y, ""))
             }
+            None if scalar.is_float() => Ok(b.fcmp(float, x, y, "")),
+            _ => Err(malformed(&format!("{predicate:?} of another type"))),
         }
     }
 
     /// Converts a pointer to an integer: SPIR-V before 1.4 does not compare pointers.
-    fn address(&self, pointer: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: alive; a pointer or a vector of them.
-        unsafe {
-            let ty = shaped(LLVMInt64TypeInContext(self.tools.context), type_of(pointer));
-            LLVMBuildPtrToInt(self.tools.builder, pointer, ty, c"".as_ptr())
-        }
+    fn address(&self, pointer: Value<'m>) -> Value<'m> {
+        let ty = self.emitter.view.int_type(64).shaped_like(pointer.ty());
+        self.emitter.builder.ptr_to_int(pointer, ty, "")
     }
 
-    fn select(&self, condition: &Expr, yes: &Expr, no: &Expr, wanted: LLVMTypeRef) -> Result<LLVMValueRef> {
-        let condition = self.value(condition, self.tools.bool())?;
-        if width(type_of(condition)) != 1 || !is_integer(type_of(condition)) {
+    fn select(&self, condition: &Expr, yes: &Expr, no: &Expr, wanted: Type<'m>) -> Result<Value<'m>> {
+        let condition = self.value(condition, self.emitter.bool())?;
+        if !condition.ty().scalar().is_bool() {
             return Err(malformed("a choice by no boolean"));
         }
         let ty = self.own_type(yes).or_else(|| self.own_type(no)).unwrap_or(wanted);
@@ -315,209 +270,190 @@ impl ExprContext<'_> {
         let of_yes = self.hazard.take();
         let no = self.value(no, ty)?;
         let of_no = self.hazard.take();
-        if type_of(yes) != type_of(no) {
+        if yes.ty() != no.ty() {
             return Err(malformed("a choice between different types"));
         }
-        self.hazard.set(before);
-        // SAFETY: alive; booleans. Of vectors every lane's condition counts for all lanes.
-        unsafe {
-            let b = self.tools.builder;
-            if let Some(h) = of_yes {
-                self.record_hazard(LLVMBuildAnd(b, self.tools.any(condition), h, c"".as_ptr()));
-            }
-            if let Some(h) = of_no {
-                let other = self.tools.any(LLVMBuildNot(b, condition, c"".as_ptr()));
-                self.record_hazard(LLVMBuildAnd(b, other, h, c"".as_ptr()));
-            }
+        if condition.ty().lanes().is_some_and(|lanes| yes.ty().lanes() != Some(lanes)) {
+            return Err(malformed("a choice by booleans of another shape"));
         }
-        Ok(self.tools.select(condition, yes, no))
+        self.hazard.set(before);
+        // Of vectors every lane's condition counts for all lanes.
+        let b = &self.emitter.builder;
+        if let Some(h) = of_yes {
+            self.record_hazard(b.and(self.emitter.any(condition), h, ""));
+        }
+        if let Some(h) = of_no {
+            let other = self.emitter.any(b.not(condition, ""));
+            self.record_hazard(b.and(other, h, ""));
+        }
+        Ok(self.emitter.select(condition, yes, no))
     }
 
     /// Returns the contents of the address of the `store` at the place.
-    fn current_value(&self) -> Result<LLVMValueRef> {
+    fn current_value(&self) -> Result<Value<'m>> {
         if let Some(current) = self.current {
             return Ok(current);
         }
         let [value, address] = self.operands else { return Err(malformed("a current value at no store")) };
-        if Inst(self.inst).opcode() != LLVMOpcode::LLVMStore {
+        if !self.inst.is(Opcode::LLVMStore) {
             return Err(malformed("a current value at no store"));
         }
-        // SAFETY: alive; operands of a store.
-        unsafe {
-            let load = LLVMBuildLoad2(self.tools.builder, LLVMTypeOf(*value), *address, c"".as_ptr());
-            LLVMSetAlignment(load, LLVMGetAlignment(self.inst));
-            Ok(load)
+        let load = self.emitter.builder.load(value.ty(), *address, "");
+        if let Some(bytes) = self.inst.alignment() {
+            load.set_alignment(bytes);
         }
+        Ok(load.value())
     }
 
-    fn convert(&self, conversion: Conversion, value: LLVMValueRef, wanted: LLVMTypeRef) -> Result<LLVMValueRef> {
-        let from = type_of(value);
+    fn convert(&self, conversion: Conversion, value: Value<'m>, wanted: Type<'m>) -> Result<Value<'m>> {
+        let from = value.ty();
         if from == wanted {
             return Ok(value);
         }
-        if lanes(from) != lanes(wanted) {
+        if from.lanes() != wanted.lanes() {
             return Err(malformed("a conversion between shapes"));
         }
-        let (b, name) = (self.tools.builder, c"".as_ptr());
-        // SAFETY: alive; each conversion is built for the kinds of types it takes.
-        unsafe {
-            Ok(match conversion {
-                Conversion::Signed | Conversion::Unsigned if is_float(from) && is_float(wanted) => {
-                    LLVMBuildFPCast(b, value, wanted, name)
-                }
-                Conversion::Signed if is_integer(from) && is_integer(wanted) => {
-                    LLVMBuildIntCast2(b, value, wanted, 1, name)
-                }
-                Conversion::Unsigned if is_integer(from) && is_integer(wanted) => {
-                    LLVMBuildIntCast2(b, value, wanted, 0, name)
-                }
-                Conversion::Signed if is_integer(from) && is_float(wanted) => LLVMBuildSIToFP(b, value, wanted, name),
-                Conversion::Unsigned if is_integer(from) && is_float(wanted) => LLVMBuildUIToFP(b, value, wanted, name),
-                Conversion::FloatToSigned if is_float(from) && is_integer(wanted) => {
-                    LLVMBuildFPToSI(b, self.in_range(value, wanted, true), wanted, name)
-                }
-                Conversion::FloatToUnsigned if is_float(from) && is_integer(wanted) => {
-                    LLVMBuildFPToUI(b, self.in_range(value, wanted, false), wanted, name)
-                }
-                Conversion::Truth if is_integer(from) && is_integer(wanted) => {
-                    let signed = lanes(from).is_some();
-                    LLVMBuildIntCast2(b, value, wanted, signed.into(), name)
-                }
-                Conversion::Truth if is_integer(from) && is_float(wanted) => match lanes(from) {
-                    None => LLVMBuildUIToFP(b, value, wanted, name),
-                    Some(_) => LLVMBuildSIToFP(b, value, wanted, name),
-                },
-                _ => return Err(malformed(&format!("{conversion:?} between these types"))),
-            })
-        }
+        let b = &self.emitter.builder;
+        let (is_integer, is_float) = (from.scalar().is_integer(), from.scalar().is_float());
+        let (to_integer, to_float) = (wanted.scalar().is_integer(), wanted.scalar().is_float());
+        Ok(match conversion {
+            Conversion::Signed | Conversion::Unsigned if is_float && to_float => b.fp_cast(value, wanted, ""),
+            Conversion::Signed if is_integer && to_integer => b.int_cast(value, wanted, true, ""),
+            Conversion::Unsigned if is_integer && to_integer => b.int_cast(value, wanted, false, ""),
+            Conversion::Signed if is_integer && to_float => b.si_to_fp(value, wanted, ""),
+            Conversion::Unsigned if is_integer && to_float => b.ui_to_fp(value, wanted, ""),
+            Conversion::FloatToSigned if is_float && to_integer => {
+                b.fp_to_si(self.in_range(value, wanted, true), wanted, "")
+            }
+            Conversion::FloatToUnsigned if is_float && to_integer => {
+                b.fp_to_ui(self.in_range(value, wanted, false), wanted, "")
+            }
+            Conversion::Truth if is_integer && to_integer => b.int_cast(value, wanted, from.is_vector(), ""),
+            Conversion::Truth if is_integer && to_float => match from.is_vector() {
+                false => b.ui_to_fp(value, wanted, ""),
+                true => b.si_to_fp(value, wanted, ""),
+            },
+            _ => return Err(malformed(&format!("{conversion:?} between these types"))),
+        })
     }
 
     /// With recorded hazards: the float, or 0 if the integer type cannot represent it.
-    fn in_range(&self, value: LLVMValueRef, to: LLVMTypeRef, signed: bool) -> LLVMValueRef {
+    fn in_range(&self, value: Value<'m>, to: Type<'m>, signed: bool) -> Value<'m> {
         if !matches!(self.hazards, Hazard::Recorded) {
             return value;
         }
-        let ty = type_of(value);
+        let ty = value.ty();
         let bits = width(to) as i32;
         let above = if signed { 2f64.powi(bits - 1) } else { 2f64.powi(bits) };
-        let b = self.tools.builder;
-        // SAFETY: alive; floats of one type. Truncation keeps what lies above `least - 1`; a bound that half cannot hold
-        // becomes infinite, and no finite half reaches it.
-        unsafe {
-            let constant = |x: f64| self.tools.splat(LLVMConstReal(element(ty), x), ty);
-            let compare = |p, x: f64| LLVMBuildFCmp(b, p, value, constant(x), c"".as_ptr());
-            let low = if signed {
-                compare(LLVMRealPredicate::LLVMRealOGE, -above)
-            } else {
-                compare(LLVMRealPredicate::LLVMRealOGT, -1.0)
-            };
-            let fits = LLVMBuildAnd(b, low, compare(LLVMRealPredicate::LLVMRealOLT, above), c"".as_ptr());
-            self.record_hazard(LLVMBuildNot(b, fits, c"".as_ptr()));
-            self.tools.select(fits, value, constant(0.0))
-        }
+        let b = &self.emitter.builder;
+        // Truncation keeps what lies above `least - 1`; a bound that half cannot hold becomes infinite, and no finite
+        // half reaches it.
+        let compare = |p, x: f64| b.fcmp(p, value, ty.float(x), "");
+        let low = if signed {
+            compare(RealPredicate::LLVMRealOGE, -above)
+        } else {
+            compare(RealPredicate::LLVMRealOGT, -1.0)
+        };
+        let fits = b.and(low, compare(RealPredicate::LLVMRealOLT, above), "");
+        self.record_hazard(b.not(fits, ""));
+        self.emitter.select(fits, value, ty.float(0.0))
     }
 
     /// Builds a call of a builtin, which is declared if the module lacks it. `effects`: whether it may access memory or
     /// wait for other work-items.
-    pub fn call(&self, callee: &str, args: &[Expr], result: LLVMTypeRef, effects: bool) -> Result<LLVMValueRef> {
-        let name = CString::new(callee).map_err(|_| malformed("a callee's name with a NUL"))?;
-        // SAFETY: alive; the arguments' types are checked against the function's.
-        unsafe {
-            let known = LLVMGetNamedFunction(self.tools.module, name.as_ptr());
-            let mut wanted: Vec<LLVMTypeRef> = Vec::new();
-            if !known.is_null() {
-                if LLVMIsDeclaration(known) == 0 {
-                    return Err(malformed(&format!("`{callee}` is no builtin")));
-                }
-                let ty = LLVMGlobalGetValueType(known);
-                wanted = vec![std::ptr::null_mut(); LLVMCountParamTypes(ty) as usize];
-                LLVMGetParamTypes(ty, wanted.as_mut_ptr());
-                if wanted.len() != args.len() || LLVMGetReturnType(ty) != result {
-                    return Err(malformed(&format!("`{callee}` is of another type")));
-                }
-            }
-            let mut values = Vec::with_capacity(args.len());
-            for (i, arg) in args.iter().enumerate() {
-                let ty = wanted.get(i).copied().or_else(|| self.own_type(arg)).unwrap_or(self.ty);
-                let value = self.value(arg, ty)?;
-                if wanted.get(i).is_some_and(|w| *w != type_of(value)) {
-                    return Err(malformed(&format!("argument {i} of `{callee}` is of another type")));
-                }
-                values.push(value);
-            }
-            let function = if known.is_null() {
-                let mut types: Vec<LLVMTypeRef> = values.iter().map(|v| type_of(*v)).collect();
-                let ty = LLVMFunctionType(result, types.as_mut_ptr(), types.len() as u32, 0);
-                declare(self.tools, &name, ty, effects)
-            } else {
-                known
-            };
-            let ty = LLVMGlobalGetValueType(function);
-            let call = LLVMBuildCall2(
-                self.tools.builder,
-                ty,
-                function,
-                values.as_mut_ptr(),
-                values.len() as u32,
-                c"".as_ptr(),
-            );
-            LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(function));
-            if effects {
-                let kind = LLVMGetEnumAttributeKindForName(c"convergent".as_ptr(), "convergent".len());
-                let convergent = LLVMCreateEnumAttribute(self.tools.context, kind, 0);
-                LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, convergent);
-            }
-            Ok(call)
+    pub fn call(&self, callee: &str, args: &[Expr], result: Type<'m>, effects: bool) -> Result<Inst<'m>> {
+        if callee.contains('\0') {
+            return Err(malformed("a callee's name with a NUL"));
         }
+        let known = self.emitter.view.function(callee);
+        let mut wanted: Vec<Type<'m>> = Vec::new();
+        if let Some(known) = known {
+            if !known.is_declaration() {
+                return Err(malformed(&format!("`{callee}` is no builtin")));
+            }
+            let signature = known.value_type().signature();
+            let Some((_, params, _)) = signature.filter(|(r, params, _)| *r == result && params.len() == args.len())
+            else {
+                return Err(malformed(&format!("`{callee}` is of another type")));
+            };
+            wanted = params;
+        }
+        let mut values = Vec::with_capacity(args.len());
+        for (i, arg) in args.iter().enumerate() {
+            let ty = wanted.get(i).copied().or_else(|| self.own_type(arg)).unwrap_or(self.ty);
+            let value = self.value(arg, ty)?;
+            if wanted.get(i).is_some_and(|w| *w != value.ty()) {
+                return Err(malformed(&format!("argument {i} of `{callee}` is of another type")));
+            }
+            values.push(value);
+        }
+        let function = known.unwrap_or_else(|| {
+            let types: Vec<Type<'m>> = values.iter().map(|v| v.ty()).collect();
+            declare(self.emitter.view, callee, result.function(&types, false), effects)
+        });
+        let call = self.emitter.builder.call(function, &values, "");
+        if effects {
+            call.attributes(AttributeIndex::Function).add_flag("convergent");
+        }
+        Ok(call)
+    }
+}
+
+fn check_lane(vector: Value<'_>, i: u32) -> Result<()> {
+    let found = vector.ty().lanes().is_some_and(|n| i < n);
+    if found { Ok(()) } else { Err(malformed("a lane that there is not")) }
+}
+
+/// Returns the constant `n`, in every lane of a vector.
+fn integer<'m>(n: i128, wanted: Type<'m>) -> Result<Value<'m>> {
+    let scalar = wanted.scalar();
+    if scalar.is_integer() {
+        Ok(wanted.wide_int(n.cast_unsigned()))
+    } else if scalar.is_float() {
+        Ok(wanted.float(n as f64))
+    } else if scalar.is_pointer() && n == 0 {
+        Ok(wanted.null())
+    } else {
+        Err(malformed(&format!("the number {n} where none fits")))
     }
 }
 
 /// Declares a builtin as clang does.
-pub(super) fn declare(tools: &Tools, name: &std::ffi::CStr, ty: LLVMTypeRef, effects: bool) -> LLVMValueRef {
-    // SAFETY: alive; the name is NUL-terminated.
-    unsafe {
-        let f = LLVMAddFunction(tools.module, name.as_ptr(), ty);
-        LLVMSetFunctionCallConv(f, SPIR_FUNC);
-        canonical::add_attribute(Function(f), "nounwind");
-        if effects {
-            canonical::add_attribute(Function(f), "convergent");
-        } else {
-            canonical::add_attribute(Function(f), "willreturn");
-            // The attribute's value 0: neither reads nor writes.
-            canonical::add_attribute(Function(f), "memory");
-        }
-        f
+pub(super) fn declare<'m>(view: View<'m>, name: &str, ty: Type<'m>, effects: bool) -> Function<'m> {
+    let f = view.add_function(name, ty);
+    f.set_call_conv(SPIR_FUNC);
+    let attributes = f.attributes(AttributeIndex::Function);
+    attributes.add_flag("nounwind");
+    if effects {
+        attributes.add_flag("convergent");
+    } else {
+        attributes.add_flag("willreturn");
+        // The attribute's value 0: neither reads nor writes.
+        attributes.add_number("memory", 0);
     }
+    f
 }
 
 /// Returns the type by which [`Expr::Offset`] advances an address at a place: for a GEP the element type of its last
 /// array index (or of the pointer), for a load or store the accessed type.
-fn step_type(inst: LLVMValueRef) -> Option<LLVMTypeRef> {
-    use llvm_sys::LLVMTypeKind::{LLVMArrayTypeKind, LLVMStructTypeKind, LLVMVectorTypeKind};
-    // SAFETY: alive; indices into structs are constants below the number of fields, as verified.
-    unsafe {
-        match Inst(inst).opcode() {
-            LLVMOpcode::LLVMGetElementPtr => {
-                let mut step = LLVMGetGEPSourceElementType(inst);
-                let mut inner = step;
-                for index in Inst(inst).operands().into_iter().skip(2) {
-                    match LLVMGetTypeKind(inner) {
-                        LLVMArrayTypeKind | LLVMVectorTypeKind => {
-                            inner = LLVMGetElementType(inner);
-                            step = inner;
-                        }
-                        LLVMStructTypeKind => {
-                            inner = LLVMStructGetTypeAtIndex(inner, LLVMConstIntGetZExtValue(index) as u32);
-                        }
-                        _ => return None,
-                    }
+fn step_type<'m>(inst: Inst<'m>) -> Option<Type<'m>> {
+    match inst.opcode() {
+        Opcode::LLVMGetElementPtr => {
+            let mut step = inst.value().gep_source()?;
+            let mut inner = step;
+            for index in inst.operands().into_iter().skip(2) {
+                if inner.is_struct() {
+                    inner = *inner.fields().get(index.as_u64()? as usize)?;
+                } else {
+                    inner = inner.elements()?.0;
+                    step = inner;
                 }
-                Some(step)
             }
-            LLVMOpcode::LLVMLoad => Some(LLVMTypeOf(inst)),
-            LLVMOpcode::LLVMICmp => Some(LLVMInt8TypeInContext(LLVMGetTypeContext(LLVMTypeOf(inst)))),
-            LLVMOpcode::LLVMStore => Some(LLVMTypeOf(LLVMGetOperand(inst, 0))),
-            _ => None,
+            Some(step)
         }
+        Opcode::LLVMLoad => Some(inst.ty()),
+        Opcode::LLVMICmp => Some(inst.ty().types().int(8)),
+        Opcode::LLVMStore => Some(inst.operand(0).ty()),
+        _ => None,
     }
 }

@@ -7,23 +7,20 @@
 use std::collections::BTreeMap;
 
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
 use super::edit::{Edit, Expr};
+use super::emitter::{Emitter, width};
 use super::expr::{ExprContext, Hazard};
-use super::ir_tools::{self, Tools, type_of};
 use super::resolve::{Change, InstructionChanges, Resolved, resolve};
 use super::thread_arguments;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::coverage::drop_effect_attributes;
 use crate::instrument::layout::HEADER_WORDS;
-use crate::instrument::marks::Marker;
+use crate::instrument::marks::MARK;
 use crate::instrument::runtime;
 use crate::kernel::canonical;
-use crate::kernel::ir::{Function, Inst};
+use crate::llvm::{Function, Inst, IntPredicate, Opcode, Value, View};
 
 /// Number of mutants per word.
 const MUTANTS_PER_WORD: usize = 16;
@@ -65,6 +62,9 @@ fn shift(mutant: usize) -> u32 {
     (mutant % MUTANTS_PER_WORD * 2) as u32
 }
 
+/// The device runtime's function that sets bits of a word.
+const SEEN: &str = "__kassay_seen";
+
 const REACHED: u32 = 1;
 const REACHED_AND_INFECTED: u32 = 3;
 
@@ -75,18 +75,19 @@ const REACHED_AND_INFECTED: u32 = 3;
 /// # Errors
 /// `Internal` if an edit does not fit the module, or the woven module does not verify.
 pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)]) -> Result<InfectionLayout> {
-    let mut resolved = resolved(module, sites, mutants)?;
+    let view = View::of(module);
+    let mut resolved = resolved(view, sites, mutants)?;
     runtime::link_infection(module)?;
-    let seen = runtime::function(module, "__kassay_seen")?;
+    let seen = view.function(SEEN).ok_or_else(|| Error::internal(format!("the device runtime lacks `{SEEN}`")))?;
     let own = |f: usize| resolved.changes.keys().any(|p| p.function == f) || resolved.edges.keys().any(|e| e.0 == f);
     let needs = thread_arguments::needs(&resolved.functions, sites, &own)?;
-    let tools = Tools::new(module);
-    let probes: Vec<LLVMValueRef> =
-        resolved.functions.iter().map(|f| thread_arguments::stand_in_probe(&tools, *f)).collect();
+    let emitter = Emitter::new(view);
+    let probes: Vec<Value<'_>> =
+        resolved.functions.iter().map(|f| thread_arguments::stand_in_probe(&emitter, *f)).collect();
     let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
     let sink = |function: usize| Sink::Bits { probe: probes[function], seen };
-    insert_probes(&resolved, &tools, &structural, &sink)?;
-    let values = thread_arguments::probe(&tools, &mut resolved.functions, &needs);
+    insert_probes(&resolved, &emitter, &structural, &sink)?;
+    let values = thread_arguments::probe(&emitter, &mut resolved.functions, &needs);
     for (stand_in, value) in probes.into_iter().zip(values) {
         thread_arguments::settle_one(stand_in, value);
     }
@@ -102,33 +103,35 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
 /// # Errors
 /// Those of [`weave`].
 pub fn mark(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)]) -> Result<()> {
-    let resolved = resolved(module, sites, mutants)?;
-    let marker = Marker::new(module);
+    let view = View::of(module);
+    let resolved = resolved(view, sites, mutants)?;
+    let types = view.types();
+    let marker = view.function_or_declared(MARK, types.void().function(&[types.int(32), types.bool()], false));
     let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
-    insert_probes(&resolved, &marker.tools, &structural, &|_| Sink::Marks(&marker))?;
+    insert_probes(&resolved, &Emitter::new(view), &structural, &|_| Sink::Marks(marker))?;
     drop_effect_attributes(module);
     canonical::verify(module, "weaving marks of mutants")
 }
 
-fn resolved<'e>(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &'e Edit, bool)]) -> Result<Resolved<'e>> {
+fn resolved<'e, 'm>(view: View<'m>, sites: &Sites, mutants: &[(u32, &'e Edit, bool)]) -> Result<Resolved<'e, 'm>> {
     if let Some((number, ..)) = mutants.iter().find(|(_, edit, _)| !edit.is_woven()) {
         return Err(Error::internal(format!("mutant {number} has no place that a run could reach")));
     }
-    resolve(module, sites, mutants.iter().map(|(_, edit, _)| *edit))
+    resolve(view, sites, mutants.iter().map(|(_, edit, _)| *edit))
 }
 
 /// Inserts the probes of all places; `sink` returns the receiver for a function.
-fn insert_probes<'t>(
-    resolved: &Resolved<'_>,
-    tools: &'t Tools,
+fn insert_probes<'t, 'm>(
+    resolved: &Resolved<'_, 'm>,
+    emitter: &'t Emitter<'m>,
     structural: &'t [bool],
-    sink: &dyn Fn(usize) -> Sink<'t>,
+    sink: &dyn Fn(usize) -> Sink<'m>,
 ) -> Result<()> {
-    let of = |function: usize| Prober { tools, sink: sink(function), structural };
+    let of = |function: usize| Prober { emitter, sink: sink(function), structural };
     for (place, changes) in &resolved.changes {
         of(place.function).instruction(changes)?;
     }
-    let mut ends: BTreeMap<(usize, usize), (LLVMValueRef, Vec<usize>)> = BTreeMap::new();
+    let mut ends: BTreeMap<(usize, usize), (Inst<'m>, Vec<usize>)> = BTreeMap::new();
     for ((function, block, _), edge) in &resolved.edges {
         let (_, owners) = ends.entry((*function, *block)).or_insert((edge.terminator, Vec::new()));
         owners.extend(edge.changes.iter().map(|(change, _)| change.owner));
@@ -143,38 +146,38 @@ fn insert_probes<'t>(
 
 /// Observations at one place: mutants with the bits to set, unconditionally or under a condition.
 #[derive(Default)]
-struct Observations(Vec<(usize, u32, Option<LLVMValueRef>)>);
+struct Observations<'m>(Vec<(usize, u32, Option<Value<'m>>)>);
 
-impl Observations {
+impl<'m> Observations<'m> {
     fn always(&mut self, owner: usize, bits: u32) {
         self.0.push((owner, bits, None));
     }
 
-    fn conditional(&mut self, condition: LLVMValueRef, owner: usize, bits: u32) {
+    fn conditional(&mut self, condition: Value<'m>, owner: usize, bits: u32) {
         self.0.push((owner, bits, Some(condition)));
     }
 }
 
 /// The receiver of observations.
-enum Sink<'t> {
+enum Sink<'m> {
     /// The probe buffer, through a function that sets bits.
-    Bits { probe: LLVMValueRef, seen: Function },
+    Bits { probe: Value<'m>, seen: Function<'m> },
     /// Marks, which only report infections.
-    Marks(&'t Marker),
+    Marks(Function<'m>),
 }
 
 /// Inserts probes into one function.
-struct Prober<'t> {
-    tools: &'t Tools,
-    sink: Sink<'t>,
+struct Prober<'t, 'm> {
+    emitter: &'t Emitter<'m>,
+    sink: Sink<'m>,
     structural: &'t [bool],
 }
 
-impl Prober<'_> {
-    fn instruction(&self, changes: &InstructionChanges<'_>) -> Result<()> {
+impl<'m> Prober<'_, 'm> {
+    fn instruction(&self, changes: &InstructionChanges<'_, 'm>) -> Result<()> {
         let inst = changes.inst;
-        let operands = Inst(inst).operands();
-        self.tools.before(inst);
+        let operands = inst.operands();
+        self.emitter.builder.before(inst);
         let mut observations = Observations::default();
         for (i, list) in &changes.operands {
             for change in list {
@@ -186,19 +189,13 @@ impl Prober<'_> {
         if changes.result.is_empty() {
             return Ok(());
         }
-        // SAFETY: alive.
-        let mut next = unsafe { LLVMGetNextInstruction(inst) };
-        while !next.is_null() && Inst(next).opcode() == LLVMOpcode::LLVMPHI {
-            // SAFETY: alive.
-            next = unsafe { LLVMGetNextInstruction(next) };
-        }
-        if next.is_null() {
+        let Some(next) = inst.following().find(|i| !i.is(Opcode::LLVMPHI)) else {
             return Err(Error::internal("an edit replaces the result of an instruction that has none"));
-        }
-        self.tools.before(next);
+        };
+        self.emitter.builder.before(next);
         let mut observations = Observations::default();
         for change in &changes.result {
-            self.compare(inst, &operands, inst, change, &mut observations)?;
+            self.compare(inst, &operands, inst.value(), change, &mut observations)?;
         }
         self.report(next, observations);
         Ok(())
@@ -207,21 +204,20 @@ impl Prober<'_> {
     /// Compares an edit's value with `original`, at the builder's position.
     fn compare(
         &self,
-        inst: LLVMValueRef,
-        operands: &[LLVMValueRef],
-        original: LLVMValueRef,
+        inst: Inst<'m>,
+        operands: &[Value<'m>],
+        original: Value<'m>,
         change: &Change<'_, Expr>,
-        observations: &mut Observations,
+        observations: &mut Observations<'m>,
     ) -> Result<()> {
-        let ty = type_of(original);
-        if self.structural[change.owner]
-            || !(ir_tools::is_integer(ty) || ir_tools::is_float(ty) || ir_tools::is_pointer(ty))
-        {
+        let ty = original.ty();
+        let scalar = ty.scalar();
+        if self.structural[change.owner] || !(scalar.is_integer() || scalar.is_float() || scalar.is_pointer()) {
             observations.always(change.owner, REACHED_AND_INFECTED);
             return Ok(());
         }
         let at = ExprContext {
-            tools: self.tools,
+            emitter: self.emitter,
             inst,
             operands,
             original: Some(original),
@@ -231,16 +227,11 @@ impl Prober<'_> {
             hazard: Default::default(),
         };
         let mutated = at.replacement(change.edit)?;
-        let b = self.tools.builder;
-        // SAFETY: alive; both values have one type.
-        let mut differs = unsafe {
-            let (old, new) = (self.bits(original), self.bits(mutated));
-            LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntNE, old, new, c"".as_ptr())
-        };
-        differs = self.tools.any(differs);
+        let b = &self.emitter.builder;
+        let (old, new) = (self.bits(original), self.bits(mutated));
+        let mut differs = self.emitter.any(b.icmp(IntPredicate::LLVMIntNE, old, new, ""));
         if let Some(hazard) = at.hazard.get() {
-            // SAFETY: alive; booleans.
-            differs = unsafe { LLVMBuildOr(b, differs, hazard, c"".as_ptr()) };
+            differs = b.or(differs, hazard, "");
         }
         observations.always(change.owner, REACHED);
         observations.conditional(differs, change.owner, REACHED_AND_INFECTED);
@@ -248,40 +239,39 @@ impl Prober<'_> {
     }
 
     /// Casts a value to integers with the same bits.
-    fn bits(&self, value: LLVMValueRef) -> LLVMValueRef {
-        let ty = type_of(value);
-        // SAFETY: alive; the integers are as wide as the floats or pointers.
-        unsafe {
-            let integers = |width| ir_tools::shaped(LLVMIntTypeInContext(self.tools.context, width), ty);
-            if ir_tools::is_float(ty) {
-                LLVMBuildBitCast(self.tools.builder, value, integers(ir_tools::width(ty)), c"".as_ptr())
-            } else if ir_tools::is_pointer(ty) {
-                LLVMBuildPtrToInt(self.tools.builder, value, integers(64), c"".as_ptr())
-            } else {
-                value
-            }
+    fn bits(&self, value: Value<'m>) -> Value<'m> {
+        let ty = value.ty();
+        let integers = |width| self.emitter.view.int_type(width).shaped_like(ty);
+        if ty.scalar().is_float() {
+            self.emitter.builder.bit_cast(value, integers(width(ty)), "")
+        } else if ty.scalar().is_pointer() {
+            self.emitter.builder.ptr_to_int(value, integers(64), "")
+        } else {
+            value
         }
     }
 
     /// Reports the observations in front of `anchor`.
-    fn report(&self, anchor: LLVMValueRef, observations: Observations) {
-        self.tools.before(anchor);
+    fn report(&self, anchor: Inst<'m>, observations: Observations<'m>) {
+        self.emitter.builder.before(anchor);
         match &self.sink {
             Sink::Bits { probe, seen } => self.set(*probe, *seen, observations),
             Sink::Marks(marker) => {
                 for (owner, _, condition) in
                     observations.0.into_iter().filter(|(_, bits, _)| *bits == REACHED_AND_INFECTED)
                 {
-                    marker.mark(owner as u32, condition.unwrap_or_else(|| marker.truth()));
+                    let holds = condition.unwrap_or_else(|| self.emitter.bool().int(1));
+                    self.emitter.builder.call(*marker, &[self.emitter.number(owner as u32), holds], "");
                 }
             }
         }
     }
 
     /// Sets the bits, with one call per word.
-    fn set(&self, probe: LLVMValueRef, seen: Function, observations: Observations) {
-        let b = self.tools.builder;
-        let mut words: BTreeMap<u32, (u32, Vec<(LLVMValueRef, u32)>)> = BTreeMap::new();
+    fn set(&self, probe: Value<'m>, seen: Function<'m>, observations: Observations<'m>) {
+        let b = &self.emitter.builder;
+        let number = |n| self.emitter.number(n);
+        let mut words: BTreeMap<u32, (u32, Vec<(Value<'m>, u32)>)> = BTreeMap::new();
         for (owner, bits, condition) in observations.0 {
             let (always, conditions) = words.entry(word(owner)).or_default();
             match condition {
@@ -290,19 +280,12 @@ impl Prober<'_> {
             }
         }
         for (word, (always, conditions)) in words {
-            let mut mask = self.tools.number(always);
-            // SAFETY: alive; conditions are booleans that stand before the anchor.
-            unsafe {
-                for (condition, bits) in conditions {
-                    let more =
-                        LLVMBuildSelect(b, condition, self.tools.number(bits), self.tools.number(0), c"".as_ptr());
-                    mask = LLVMBuildOr(b, mask, more, c"".as_ptr());
-                }
-                let mut arguments = [probe, self.tools.number(word), mask];
-                let ty = LLVMGlobalGetValueType(seen.0);
-                let call = LLVMBuildCall2(b, ty, seen.0, arguments.as_mut_ptr(), 3, c"".as_ptr());
-                LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(seen.0));
+            let mut mask = number(always);
+            for (condition, bits) in conditions {
+                let more = b.select(condition, number(bits), number(0), "");
+                mask = b.or(mask, more, "");
             }
+            b.call(seen, &[probe, number(word), mask], "");
         }
     }
 }

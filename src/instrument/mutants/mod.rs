@@ -1,6 +1,7 @@
 //! Weaves mutants: edits as plain data, and the passes that apply them to a module.
 
 pub mod edit;
+mod emitter;
 mod expr;
 pub mod infection;
 pub(super) mod ir_tools;

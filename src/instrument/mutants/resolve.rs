@@ -3,14 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::prelude::*;
-
 use super::edit::{Action, EdgeChange, Edit, Expr, Place, Slot};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::kernel::ir::{self, Block, Function};
+use crate::llvm::{Block, Function, Inst, Opcode, View};
 
 /// The part of an edit that applies at one place; `owner` is the edit's index in the caller's list.
 pub(super) struct Change<'e, T> {
@@ -19,37 +15,37 @@ pub(super) struct Change<'e, T> {
 }
 
 /// All changes at one instruction, in the order of the edits.
-pub(super) struct InstructionChanges<'e> {
-    pub inst: LLVMValueRef,
+pub(super) struct InstructionChanges<'e, 'm> {
+    pub inst: Inst<'m>,
     pub operands: BTreeMap<u32, Vec<Change<'e, Expr>>>,
     pub result: Vec<Change<'e, Expr>>,
     pub instead: Vec<Change<'e, Action>>,
 }
 
 /// All changes of one edge.
-pub(super) struct EdgeChanges<'e> {
+pub(super) struct EdgeChanges<'e, 'm> {
     /// The terminator of the source block.
-    pub terminator: LLVMValueRef,
+    pub terminator: Inst<'m>,
     pub successor: u32,
     /// Each with the block that the edge leads to instead.
-    pub changes: Vec<(Change<'e, EdgeChange>, Block)>,
+    pub changes: Vec<(Change<'e, EdgeChange>, Block<'m>)>,
 }
 
 /// Edits by function and place.
-pub(super) struct Resolved<'e> {
-    pub functions: Vec<Function>,
+pub(super) struct Resolved<'e, 'm> {
+    pub functions: Vec<Function<'m>>,
     /// By function, then in the order of the code.
-    pub changes: BTreeMap<Place, InstructionChanges<'e>>,
+    pub changes: BTreeMap<Place, InstructionChanges<'e, 'm>>,
     /// By function, block and successor.
-    pub edges: BTreeMap<(usize, usize, usize), EdgeChanges<'e>>,
+    pub edges: BTreeMap<(usize, usize, usize), EdgeChanges<'e, 'm>>,
 }
 
-struct Resolver<'e> {
-    blocks: Vec<Vec<Block>>,
+struct Resolver<'e, 'm> {
+    blocks: Vec<Vec<Block<'m>>>,
     /// Instructions of the blocks requested so far.
-    instructions: BTreeMap<(usize, usize), Vec<ir::Inst>>,
-    changes: BTreeMap<Place, InstructionChanges<'e>>,
-    edges: BTreeMap<(usize, usize, usize), EdgeChanges<'e>>,
+    instructions: BTreeMap<(usize, usize), Vec<Inst<'m>>>,
+    changes: BTreeMap<Place, InstructionChanges<'e, 'm>>,
+    edges: BTreeMap<(usize, usize, usize), EdgeChanges<'e, 'm>>,
 }
 
 fn missing_place(place: &Place) -> Error {
@@ -60,16 +56,16 @@ fn missing_place(place: &Place) -> Error {
 ///
 /// # Errors
 /// `Internal` if a place or block is not in the module, or an edit cannot be woven.
-pub(super) fn resolve<'e>(
-    module: &Module<'_>,
+pub(super) fn resolve<'e, 'm>(
+    view: View<'m>,
     sites: &Sites,
     edits: impl Iterator<Item = &'e Edit>,
-) -> Result<Resolved<'e>> {
-    let functions: Vec<Function> = sites
+) -> Result<Resolved<'e, 'm>> {
+    let functions: Vec<Function<'m>> = sites
         .functions
         .iter()
         .map(|f| {
-            ir::function(module, &f.cfg.function)
+            view.function(&f.cfg.function)
                 .ok_or_else(|| Error::internal(format!("function {} is gone", f.cfg.function)))
         })
         .collect::<Result<_>>()?;
@@ -85,7 +81,7 @@ pub(super) fn resolve<'e>(
     Ok(Resolved { functions, changes: resolver.changes, edges: resolver.edges })
 }
 
-impl<'e> Resolver<'e> {
+impl<'e, 'm> Resolver<'e, 'm> {
     fn edit(&mut self, owner: usize, edit: &'e Edit) -> Result<()> {
         match edit {
             Edit::Value { at, by } => {
@@ -94,10 +90,7 @@ impl<'e> Resolver<'e> {
                     match slot {
                         Slot::Result(_) => changes.result.push(Change { owner, edit: by }),
                         Slot::Operand(place, i) => {
-                            let inst = ir::Inst(changes.inst);
-                            // SAFETY: alive.
-                            let count = unsafe { llvm_sys::core::LLVMGetNumOperands(changes.inst) };
-                            if inst.opcode() == LLVMOpcode::LLVMPHI || i64::from(*i) >= i64::from(count) {
+                            if changes.inst.is(Opcode::LLVMPHI) || *i >= changes.inst.operand_count() {
                                 return Err(missing_place(place));
                             }
                             changes.operands.entry(*i).or_default().push(Change { owner, edit: by });
@@ -108,8 +101,8 @@ impl<'e> Resolver<'e> {
             Edit::Instead { at, by } => {
                 for place in at {
                     let changes = self.at(place)?;
-                    let opcode = ir::Inst(changes.inst).opcode();
-                    if !matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMStore) {
+                    let opcode = changes.inst.opcode();
+                    if !matches!(opcode, Opcode::LLVMCall | Opcode::LLVMStore) {
                         return Err(Error::internal(format!("only calls and stores can be replaced: {place:?}")));
                     }
                     changes.instead.push(Change { owner, edit: by });
@@ -133,11 +126,11 @@ impl<'e> Resolver<'e> {
         Ok(())
     }
 
-    fn at(&mut self, place: &Place) -> Result<&mut InstructionChanges<'e>> {
+    fn at(&mut self, place: &Place) -> Result<&mut InstructionChanges<'e, 'm>> {
         let block =
             self.blocks.get(place.function).and_then(|f| f.get(place.block)).ok_or_else(|| missing_place(place))?;
         let all = self.instructions.entry((place.function, place.block)).or_insert_with(|| block.instructions());
-        let inst = all.get(place.instruction).ok_or_else(|| missing_place(place))?.0;
+        let inst = *all.get(place.instruction).ok_or_else(|| missing_place(place))?;
         Ok(self.changes.entry(*place).or_insert_with(|| InstructionChanges {
             inst,
             operands: BTreeMap::new(),
@@ -156,11 +149,8 @@ impl<'e> Resolver<'e> {
         }
         let key = (edge.function, edge.block, edge.successor);
         let successor = edge.successor as u32;
-        let changes = self.edges.entry(key).or_insert_with(|| EdgeChanges {
-            terminator: terminator.0,
-            successor,
-            changes: Vec::new(),
-        });
+        let changes =
+            self.edges.entry(key).or_insert_with(|| EdgeChanges { terminator, successor, changes: Vec::new() });
         changes.changes.push((Change { owner, edit: edge }, to));
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use inkwell::module::Module;
 
 use super::edit::{Edit, Place};
-use super::ir_tools::Tools;
+use super::emitter::Emitter;
 use super::resolve::resolve;
 use super::thread_arguments;
 use super::weaver::{Activation, Form, Weaver};
@@ -14,6 +14,7 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::coverage::drop_effect_attributes;
 use crate::kernel::canonical;
+use crate::llvm::View;
 
 /// Weaves `mutants`, each with its number (from 1), into the canonical form that `sites` were read from. The kernel
 /// gets an additional last argument, the probe buffer (`global uint *`). The word
@@ -34,25 +35,27 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
     if let Some((number, _)) = mutants.iter().find(|(_, edit)| !edit.is_woven()) {
         return Err(Error::internal(format!("mutant {number} cannot share a module with others")));
     }
-    let mut resolved = resolve(module, sites, mutants.iter().map(|(_, edit)| *edit))?;
+    let view = View::of(module);
+    let mut resolved = resolve(view, sites, mutants.iter().map(|(_, edit)| *edit))?;
     let (changes, edges) = (&resolved.changes, &resolved.edges);
     let own: BTreeSet<usize> = changes.keys().map(|p| p.function).chain(edges.keys().map(|e| e.0)).collect();
     let own = |f: usize| own.contains(&f);
     let needs = thread_arguments::needs(&resolved.functions, sites, &own)?;
-    let tools = Tools::new(module);
+    let emitter = Emitter::new(view);
     let activations: Vec<Activation> = mutants.iter().map(|(number, _)| Activation::Number(*number)).collect();
     // Passing numbers to helpers replaces call instructions, so it is done last; until then, stand-ins take the place
     // of the numbers.
-    let stand_ins: Vec<_> = resolved.functions.iter().map(|f| thread_arguments::stand_in(&tools, *f, pairs)).collect();
+    let stand_ins: Vec<_> =
+        resolved.functions.iter().map(|f| thread_arguments::stand_in(&emitter, *f, pairs)).collect();
     for (f, stand_in) in stand_ins.iter().enumerate() {
-        let weaver = Weaver { tools: &tools, activations: &activations, numbers: Some(*stand_in), form };
+        let weaver = Weaver { emitter: &emitter, activations: &activations, numbers: Some(*stand_in), form };
         let begin = |function| Place { function, block: 0, instruction: 0 };
         for changes in resolved.changes.range(begin(f)..begin(f + 1)).map(|(_, changes)| changes) {
             weaver.instruction(changes)?;
         }
         weaver.edges(&resolved.edges.range((f, 0, 0)..(f + 1, 0, 0)).map(|(_, e)| e).collect::<Vec<_>>())?;
     }
-    let numbers = thread_arguments::numbers(&tools, &mut resolved.functions, &needs, pairs);
+    let numbers = thread_arguments::numbers(&emitter, &mut resolved.functions, &needs, pairs);
     for (stand_in, numbers) in stand_ins.into_iter().zip(numbers) {
         thread_arguments::settle(stand_in, numbers);
     }

@@ -3,13 +3,14 @@
 use inkwell::module::Module;
 
 use super::edit::Edit;
-use super::ir_tools::Tools;
+use super::emitter::Emitter;
 use super::resolve::resolve;
 use super::weaver::{Activation, Form, Weaver};
 use crate::cfg::sites::Sites;
 use crate::error::Result;
 use crate::instrument::coverage::drop_effect_attributes;
 use crate::kernel::canonical;
+use crate::llvm::View;
 
 /// Applies `edit` to the canonical form that `sites` were read from. A change of the launch leaves the module as it is.
 ///
@@ -24,10 +25,11 @@ pub fn apply(module: &Module<'_>, sites: &Sites, edit: &Edit) -> Result<()> {
 /// # Errors
 /// Those of [`apply`].
 pub fn apply_all(module: &Module<'_>, sites: &Sites, edits: &[&Edit]) -> Result<()> {
-    let resolved = resolve(module, sites, edits.iter().copied())?;
-    let tools = Tools::new(module);
+    let view = View::of(module);
+    let resolved = resolve(view, sites, edits.iter().copied())?;
+    let emitter = Emitter::new(view);
     let activations = vec![Activation::Always; edits.len()];
-    let weaver = Weaver { tools: &tools, activations: &activations, numbers: None, form: Form::Branch };
+    let weaver = Weaver { emitter: &emitter, activations: &activations, numbers: None, form: Form::Branch };
     for changes in resolved.changes.values() {
         weaver.instruction(changes)?;
     }

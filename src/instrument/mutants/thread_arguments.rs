@@ -1,38 +1,28 @@
 //! Passes to the functions of a kernel what their woven code needs: the probe buffer, or the numbers of
 //! the active mutants.
 
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
+use std::cell::Cell;
 
+use super::emitter::Emitter;
 use super::expr::declare;
-use super::ir_tools::Tools;
 use super::weaver::Numbers;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::layout::slot;
-use crate::kernel::ir::{self, Function};
-use crate::kernel::parameters;
+use crate::kernel::{ir, parameters};
+use crate::llvm::{AddressSpace, Function, Inst, Type, Value};
 
 /// The function that returns the words of the run's slot in the probe buffer. The weavers declare it;
 /// [`crate::instrument::ids`] defines it, depending on how many slots a launch has.
-pub(super) const SLOT: &std::ffi::CStr = c"__kassay_slot";
+const SLOT: &str = "__kassay_slot";
 
 /// Returns which functions contain woven code, directly (`own`) or in what they call; the kernel always counts.
 ///
 /// # Errors
 /// `Internal` if one of them cannot get another argument because its address is taken.
-pub(super) fn needs(functions: &[Function], sites: &Sites, own: &dyn Fn(usize) -> bool) -> Result<Vec<bool>> {
-    let callers: Vec<Vec<Function>> = functions
-        .iter()
-        .map(|f| {
-            let calls = ir::users(f.0).into_iter().filter(|u| {
-                // SAFETY: alive; users of a function are constants or instructions.
-                unsafe { !LLVMIsAInstruction(*u).is_null() }
-            });
-            // SAFETY: alive and inside a block of a function.
-            calls.map(|c| unsafe { Function(LLVMGetBasicBlockParent(LLVMGetInstructionParent(c))) }).collect()
-        })
-        .collect();
+pub(super) fn needs(functions: &[Function<'_>], sites: &Sites, own: &dyn Fn(usize) -> bool) -> Result<Vec<bool>> {
+    let callers: Vec<Vec<Function<'_>>> =
+        functions.iter().map(|f| f.value().user_instructions().into_iter().map(Inst::function).collect()).collect();
     let mut needs: Vec<bool> = (0..functions.len()).map(|f| f == 0 || own(f)).collect();
     let mut todo: Vec<usize> = (0..functions.len()).filter(|f| needs[*f]).collect();
     while let Some(f) = todo.pop() {
@@ -43,7 +33,7 @@ pub(super) fn needs(functions: &[Function], sites: &Sites, own: &dyn Fn(usize) -
             }
         }
     }
-    match (0..functions.len()).find(|f| needs[*f] && !parameters::only_called(functions[*f])) {
+    match (0..functions.len()).find(|f| needs[*f] && !only_called(functions[*f])) {
         None => Ok(needs),
         Some(f) => Err(Error::internal(format!(
             "the address of `{}` is taken (by a block or enqueue_kernel): it cannot hold mutants",
@@ -52,130 +42,144 @@ pub(super) fn needs(functions: &[Function], sites: &Sites, own: &dyn Fn(usize) -
     }
 }
 
-/// Computes the value that the kernel passes to its helpers from the kernel's new argument.
-type KernelValue<'a> = dyn Fn(LLVMValueRef) -> LLVMValueRef + 'a;
+// Until `kernel::parameters` moves to crate::llvm.
+fn only_called(function: Function<'_>) -> bool {
+    parameters::only_called(ir::Function(function.as_raw()))
+}
 
-/// Appends an argument to all functions that need it: one of type `kernel.0` to the kernel (none if absent), one of
-/// type `ty` to helpers, whose value in the kernel `kernel.1` computes. Returns the helpers' value by function;
-/// `functions` are replaced by the new ones.
-fn append(
-    functions: &mut [Function],
+// Until `kernel::parameters` moves to crate::llvm.
+fn extended<'m>(function: Function<'m>, ty: Type<'m>, name: &str) -> Option<(Function<'m>, Vec<Inst<'m>>)> {
+    let (new, calls) = parameters::append(ir::Function(function.as_raw()), ty.as_raw(), name);
+    // SAFETY: a function of the same module, and calls in it.
+    unsafe { Some((Function::from_raw(new.0)?, calls.into_iter().filter_map(|call| Inst::from_raw(call)).collect())) }
+}
+
+/// The value that the kernel passes to its helpers.
+enum KernelValue<'k, 'm> {
+    /// The kernel gets an argument of this type, too, from which the value is computed.
+    Appended(Type<'m>, &'k dyn Fn(Value<'m>) -> Value<'m>),
+    /// It is computed already.
+    Known(Value<'m>),
+}
+
+/// Appends an argument to all functions that need it: one of type `ty` to helpers, and to the kernel what `kernel`
+/// says. Returns the helpers' value by function; `functions` are replaced by the new ones.
+fn append<'m>(
+    functions: &mut [Function<'m>],
     needs: &[bool],
-    ty: LLVMTypeRef,
+    ty: Type<'m>,
     name: &str,
-    kernel: (Option<LLVMTypeRef>, &KernelValue<'_>),
-) -> Vec<Option<LLVMValueRef>> {
+    kernel: &KernelValue<'_, 'm>,
+) -> Vec<Option<Value<'m>>> {
     let mut calls = Vec::new();
     let mut values = vec![None; functions.len()];
     for f in (0..functions.len()).filter(|f| needs[*f]) {
-        let ty = match (f, kernel.0) {
-            (0, None) => {
-                values[0] = Some((kernel.1)(std::ptr::null_mut()));
+        let (ty, name) = match (f, kernel) {
+            (0, KernelValue::Known(value)) => {
+                values[0] = Some(*value);
                 continue;
             }
-            (0, Some(ty)) => ty,
-            _ => ty,
+            (0, KernelValue::Appended(ty, _)) => (*ty, "kassay_probe"),
+            _ => (ty, name),
         };
         let old = functions[f];
-        let (new, old_calls) = parameters::append(old, ty, if f == 0 { "kassay_probe" } else { name });
+        let Some((new, old_calls)) = extended(old, ty, name) else { continue };
         functions[f] = new;
-        // SAFETY: alive; the last parameter is the one just added.
-        let last = unsafe { LLVMGetLastParam(new.0) };
-        if f == 0 {
-            parameters::describe(new, "kassay_probe", "uint*", 1);
-            values[0] = Some((kernel.1)(last));
-        } else {
-            values[f] = Some(last);
+        values[f] = new.last_param();
+        if let (0, KernelValue::Appended(_, value)) = (f, kernel) {
+            parameters::describe(ir::Function(new.as_raw()), "kassay_probe", "uint*", 1);
+            values[0] = new.last_param().map(value);
         }
         calls.push((old, new, old_calls));
     }
     for (old, new, old_calls) in calls {
         for call in old_calls {
-            // SAFETY: alive; a user of a function that is only called is a call.
-            let caller = Function(unsafe { LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)) });
             // A caller either needs the value too, or is not reachable from the kernel and therefore not in the list.
+            let caller = call.function();
             if let Some(value) = functions.iter().position(|f| *f == caller).and_then(|f| values[f]) {
-                parameters::call_with(call, new, value);
+                parameters::call_with(call.as_raw(), ir::Function(new.as_raw()), value.as_raw());
             }
         }
-        // SAFETY: its body has moved and its calls are rewritten.
-        unsafe { LLVMDeleteFunction(old.0) };
+        // SAFETY: its body has moved, its calls are rewritten, and the new function has taken its place in `functions`. What
+        // an earlier argument of it may be kept for, its caller asks the new function for.
+        unsafe { old.delete() };
     }
     values
 }
 
-fn global_pointer(tools: &Tools) -> LLVMTypeRef {
-    // SAFETY: the context is alive.
-    unsafe { LLVMPointerTypeInContext(tools.context, 1) }
+fn global_pointer<'m>(emitter: &Emitter<'m>) -> Type<'m> {
+    emitter.view.pointer_type(AddressSpace::Global)
 }
 
 /// Gives the kernel and the helpers that need it the probe buffer as their last argument.
-pub(super) fn probe(tools: &Tools, functions: &mut [Function], needs: &[bool]) -> Vec<Option<LLVMValueRef>> {
-    let ty = global_pointer(tools);
-    append(functions, needs, ty, "kassay_probe", (Some(ty), &|probe| probe))
+pub(super) fn probe<'m>(
+    emitter: &Emitter<'m>,
+    functions: &mut [Function<'m>],
+    needs: &[bool],
+) -> Vec<Option<Value<'m>>> {
+    let ty = global_pointer(emitter);
+    append(functions, needs, ty, "kassay_probe", &KernelValue::Appended(ty, &|probe| probe))
 }
 
 /// Gives the kernel the probe buffer as its last argument, and the helpers that need them the numbers of the active
 /// mutants, which the kernel loads once, at its start, from the words of its slot. Returns the numbers by function.
-pub(super) fn numbers(tools: &Tools, functions: &mut [Function], needs: &[bool], pairs: bool) -> Vec<Option<Numbers>> {
-    let read = |slot: LLVMValueRef, word: u32| {
-        let mut index = [tools.number(word)];
-        // SAFETY: alive; a slot has that many words.
-        unsafe {
-            let b = tools.builder;
-            let address = LLVMBuildInBoundsGEP2(b, tools.int(), slot, index.as_mut_ptr(), 1, c"".as_ptr());
-            LLVMBuildLoad2(b, tools.int(), address, c"kassay.mutant".as_ptr())
-        }
+pub(super) fn numbers<'m>(
+    emitter: &Emitter<'m>,
+    functions: &mut [Function<'m>],
+    needs: &[bool],
+    pairs: bool,
+) -> Vec<Option<Numbers<'m>>> {
+    let (b, int, pointer) = (&emitter.builder, emitter.int(), global_pointer(emitter));
+    let read = |slot: Value<'m>, word: u32| {
+        let address = b.in_bounds_gep(int, slot, &[emitter.number(word)], "");
+        b.load(int, address, "kassay.mutant").value()
     };
-    let loaded = std::cell::Cell::new((std::ptr::null_mut(), std::ptr::null_mut()));
-    let at_entry = |probe: LLVMValueRef| {
-        // SAFETY: alive; the entry block has a terminator. The call gets no debug location, for its callee has none.
-        unsafe {
-            let entry = LLVMGetEntryBasicBlock(LLVMGetParamParent(probe));
-            tools.before(LLVMGetFirstInstruction(entry));
-            let mut pointer = global_pointer(tools);
-            let ty = LLVMFunctionType(pointer, &mut pointer, 1, 0);
-            let known = LLVMGetNamedFunction(tools.module, SLOT.as_ptr());
-            let find = if known.is_null() { declare(tools, SLOT, ty, false) } else { known };
-            let mut argument = probe;
-            let slot = LLVMBuildCall2(tools.builder, ty, find, &mut argument, 1, c"kassay.slot".as_ptr());
-            LLVMSetInstructionCallConv(slot, LLVMGetFunctionCallConv(find));
-            let first = read(slot, slot::MUTANT);
-            loaded.set((first, if pairs { read(slot, slot::SECOND) } else { first }));
-            first
-        }
+    let loaded_second = Cell::new(None);
+    let at_entry = |probe: Value<'m>| {
+        // The call gets no debug location, for its callee has none.
+        probe.function().into_iter().for_each(|kernel| stand_at_start(emitter, kernel));
+        let find = emitter.view.function(SLOT);
+        let find = find.unwrap_or_else(|| declare(emitter.view, SLOT, pointer.function(&[pointer], false), false));
+        let slot = b.call(find, &[probe], "kassay.slot").value();
+        let first = read(slot, slot::MUTANT);
+        loaded_second.set(pairs.then(|| read(slot, slot::SECOND)));
+        first
     };
-    let pointer = global_pointer(tools);
-    let first = append(functions, needs, tools.int(), "kassay_mutant", (Some(pointer), &at_entry));
-    let second = if pairs {
-        append(functions, needs, tools.int(), "kassay_second", (None, &|_| loaded.get().1))
-    } else {
-        Vec::new()
+    let first = append(functions, needs, int, "kassay_mutant", &KernelValue::Appended(pointer, &at_entry));
+    let second = match loaded_second.get() {
+        Some(second) => append(functions, needs, int, "kassay_second", &KernelValue::Known(second)),
+        None => Vec::new(),
     };
-    let numbers = |(f, first): (usize, Option<LLVMValueRef>)| {
+    let numbers = |(f, first): (usize, Option<Value<'m>>)| {
         let Some(second) = second.get(f).copied().flatten() else {
             return Some(Numbers { first: first?, second: None });
         };
         // Where a second argument was appended, the function is another one since, and the first number the last but one.
-        // SAFETY: alive; helpers got two arguments.
-        let first = if f == 0 { first? } else { unsafe { LLVMGetPreviousParam(second) } };
+        let first = match f {
+            0 => first?,
+            _ => second.function()?.params().into_iter().nth_back(1)?,
+        };
         Some(Numbers { first, second: Some(second) })
     };
     first.into_iter().enumerate().map(numbers).collect()
 }
 
+/// Positions the builder at the start of `function`.
+fn stand_at_start<'m>(emitter: &Emitter<'m>, function: Function<'m>) {
+    let entry = function.entry();
+    emitter.builder.before(entry.walk().next().unwrap_or_else(|| entry.terminator()));
+}
+
 /// Inserts stand-ins for the active numbers at the start of `function`, which [`settle`] replaces.
-pub(super) fn stand_in(tools: &Tools, function: Function, pairs: bool) -> Numbers {
-    // SAFETY: alive; the entry block has a terminator. A `freeze` is never folded.
-    unsafe {
-        tools.before(LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function.0)));
-        let one = || LLVMBuildFreeze(tools.builder, LLVMGetPoison(tools.int()), c"".as_ptr());
-        Numbers { first: one(), second: pairs.then(one) }
-    }
+pub(super) fn stand_in<'m>(emitter: &Emitter<'m>, function: Function<'m>, pairs: bool) -> Numbers<'m> {
+    stand_at_start(emitter, function);
+    // A `freeze` is never folded.
+    let one = || emitter.builder.freeze(emitter.int().poison(), "");
+    Numbers { first: one(), second: pairs.then(one) }
 }
 
 /// Replaces the stand-ins by the numbers.
-pub(super) fn settle(stand_in: Numbers, numbers: Option<Numbers>) {
+pub(super) fn settle<'m>(stand_in: Numbers<'m>, numbers: Option<Numbers<'m>>) {
     settle_one(stand_in.first, numbers.map(|n| n.first));
     if let Some(second) = stand_in.second {
         settle_one(second, numbers.and_then(|n| n.second));
@@ -183,22 +187,20 @@ pub(super) fn settle(stand_in: Numbers, numbers: Option<Numbers>) {
 }
 
 /// Inserts a stand-in for the probe buffer in `function`, which [`settle_one`] replaces.
-pub(super) fn stand_in_probe(tools: &Tools, function: Function) -> LLVMValueRef {
-    // SAFETY: as of `stand_in`.
-    unsafe {
-        tools.before(LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function.0)));
-        LLVMBuildFreeze(tools.builder, LLVMGetPoison(global_pointer(tools)), c"".as_ptr())
-    }
+pub(super) fn stand_in_probe<'m>(emitter: &Emitter<'m>, function: Function<'m>) -> Value<'m> {
+    stand_at_start(emitter, function);
+    emitter.builder.freeze(global_pointer(emitter).poison(), "")
 }
 
-/// Replaces a stand-in by a value.
-pub(super) fn settle_one(stand_in: LLVMValueRef, value: Option<LLVMValueRef>) {
-    // SAFETY: alive; both are of one type and function, and the value stands before all uses. A function that gets no
-    // value holds nothing woven.
-    unsafe {
-        if let Some(value) = value {
-            LLVMReplaceAllUsesWith(stand_in, value);
-        }
-        LLVMInstructionEraseFromParent(stand_in);
+/// Replaces a stand-in by a value of its type and function that stands before all its uses. A function that gets none
+/// holds nothing woven.
+pub(super) fn settle_one<'m>(stand_in: Value<'m>, value: Option<Value<'m>>) {
+    if let Some(value) = value {
+        stand_in.replace_uses(value);
+    }
+    if let Some(stand_in) = stand_in.as_instruction() {
+        // SAFETY: each stand-in is settled once and last of all: nothing is built afterwards, so neither another copy of it nor
+        // a builder that stands before it is used.
+        unsafe { stand_in.erase() };
     }
 }

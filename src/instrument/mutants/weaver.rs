@@ -1,15 +1,11 @@
 //! Applies edits to the code, each active always or selected by its number. Shared by `schemata` and `single`.
 
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMIntPredicate, LLVMTypeKind};
-
 use super::edit::{Action, EdgeChange, Expr};
+use super::emitter::{Emitter, width};
 use super::expr::{ExprContext, Hazard};
-use super::ir_tools::{self, Tools, type_of};
 use super::resolve::{Change, EdgeChanges, InstructionChanges};
 use crate::error::{Error, Result};
-use crate::kernel::ir::{self, Block, Inst, is_bool};
+use crate::llvm::{Block, Inst, IntPredicate, Opcode, Type, Value};
 
 /// When an edit is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,56 +26,51 @@ pub enum Form {
 
 /// The active numbers, as values of the current function.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Numbers {
-    pub first: LLVMValueRef,
+pub(super) struct Numbers<'m> {
+    pub first: Value<'m>,
     /// In modules woven for pairs.
-    pub second: Option<LLVMValueRef>,
+    pub second: Option<Value<'m>>,
 }
 
 /// The state for weaving one function.
-pub(super) struct Weaver<'t> {
-    pub tools: &'t Tools,
+pub(super) struct Weaver<'t, 'm> {
+    pub emitter: &'t Emitter<'m>,
     /// By owner.
     pub activations: &'t [Activation],
     /// `None` if everything is always active.
-    pub numbers: Option<Numbers>,
+    pub numbers: Option<Numbers<'m>>,
     pub form: Form,
 }
 
-impl Weaver<'_> {
+impl<'m> Weaver<'_, 'm> {
     fn activation<T>(&self, change: &Change<'_, T>) -> Activation {
         self.activations[change.owner]
     }
 
     /// Builds the test whether a number from `low` to `high` is active, at the builder's position.
-    fn is_number_within(&self, low: u32, high: u32) -> LLVMValueRef {
-        let b = self.tools.builder;
-        // SAFETY: alive; all are 32-bit integers.
-        let one = |number: LLVMValueRef| unsafe {
+    fn is_number_within(&self, low: u32, high: u32) -> Value<'m> {
+        let b = &self.emitter.builder;
+        let one = |number: Value<'m>| {
             if low == high {
-                let low = self.tools.number(low);
-                return LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, number, low, c"".as_ptr());
+                return b.icmp(IntPredicate::LLVMIntEQ, number, self.emitter.number(low), "");
             }
-            let distance = LLVMBuildSub(b, number, self.tools.number(low), c"".as_ptr());
-            LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntULE, distance, self.tools.number(high - low), c"".as_ptr())
+            let distance = b.sub(number, self.emitter.number(low), "");
+            b.icmp(IntPredicate::LLVMIntULE, distance, self.emitter.number(high - low), "")
         };
         match self.numbers {
-            // SAFETY: alive.
-            None => unsafe { LLVMConstInt(self.tools.bool(), 1, 0) },
+            None => self.emitter.bool().int(1),
             Some(Numbers { first, second: None }) => one(first),
             Some(Numbers { first, second: Some(second) }) => {
                 let (first, second) = (one(first), one(second));
-                // SAFETY: alive; booleans.
-                unsafe { LLVMBuildOr(b, first, second, c"".as_ptr()) }
+                b.or(first, second, "")
             }
         }
     }
 
     /// Builds the test whether an edit is active, at the builder's position.
-    fn is_active(&self, activation: Activation) -> LLVMValueRef {
+    fn is_active(&self, activation: Activation) -> Value<'m> {
         match activation {
-            // SAFETY: alive.
-            Activation::Always => unsafe { LLVMConstInt(self.tools.bool(), 1, 0) },
+            Activation::Always => self.emitter.bool().int(1),
             Activation::Number(n) => self.is_number_within(n, n),
         }
     }
@@ -88,28 +79,20 @@ impl Weaver<'_> {
     ///
     /// # Errors
     /// `Internal` if an edit does not fit its place.
-    pub fn instruction(&self, changes: &InstructionChanges<'_>) -> Result<()> {
+    pub fn instruction(&self, changes: &InstructionChanges<'_, 'm>) -> Result<()> {
         let inst = changes.inst;
-        let before = Inst(inst).operands();
-        let site = |operands, original, ty| ReplacedValue { inst, operands, original, ty };
+        let before = inst.operands();
         for (i, list) in &changes.operands {
             let original = before[*i as usize];
-            let place = site(&before, original, type_of(original));
+            let place = ReplacedValue { inst, operands: &before, original, ty: original.ty() };
             let mut new = self.replaced(inst, &place, original, list)?;
-            use llvm_sys::LLVMOpcode::{LLVMAShr, LLVMLShr, LLVMShl};
-            if *i == 1 && matches!(Inst(inst).opcode(), LLVMShl | LLVMLShr | LLVMAShr) {
+            if *i == 1 && matches!(inst.opcode(), Opcode::LLVMShl | Opcode::LLVMLShr | Opcode::LLVMAShr) {
                 // clang masked the original amount where necessary; a replaced one is not masked.
-                self.tools.before(inst);
-                let last = ir_tools::width(type_of(new)) - 1;
-                // SAFETY: alive; integers of one type.
-                new = unsafe {
-                    let last = LLVMConstInt(ir_tools::element(type_of(new)), last.into(), 0);
-                    let mask = self.tools.splat(last, type_of(new));
-                    LLVMBuildAnd(self.tools.builder, new, mask, c"".as_ptr())
-                };
+                self.emitter.builder.before(inst);
+                let last = new.ty().int(u64::from(width(new.ty()) - 1));
+                new = self.emitter.builder.and(new, last, "");
             }
-            // SAFETY: alive; the new value has the operand's type.
-            unsafe { LLVMSetOperand(inst, *i, new) };
+            inst.set_operand(*i, new);
         }
         if !changes.operands.is_empty() {
             drop_flags(inst);
@@ -117,11 +100,11 @@ impl Weaver<'_> {
         if changes.result.is_empty() && changes.instead.is_empty() {
             return Ok(());
         }
-        let after = Inst(inst).operands();
-        let users = ir::users(inst);
-        // SAFETY: alive; what stands behind the instruction is asked before anything is put there.
-        let next = unsafe { LLVMGetNextInstruction(inst) };
-        let mut value = inst;
+        let after = inst.operands();
+        let users = inst.users();
+        // What stands behind the instruction is asked before anything is put there.
+        let next = inst.next();
+        let mut value = inst.value();
         if !changes.instead.is_empty() {
             let operands = |owner: usize| {
                 let own = changes.operands.values().flatten().any(|change| change.owner == owner);
@@ -129,35 +112,34 @@ impl Weaver<'_> {
             };
             value = self.instead(inst, &operands, &changes.instead)?;
         }
-        let has_value = kind_of(value) != LLVMTypeKind::LLVMVoidTypeKind;
+        let has_value = !value.ty().is_void();
         if !changes.result.is_empty() {
-            if next.is_null() || !has_value {
+            let anchor = next
+                .filter(|_| has_value)
+                .and_then(|next| std::iter::once(next).chain(next.following()).find(|i| !i.is(Opcode::LLVMPHI)));
+            let Some(anchor) = anchor else {
                 return Err(Error::internal("an edit replaces the result of an instruction that has none"));
-            }
-            let mut anchor = next;
-            while Inst(anchor).opcode() == llvm_sys::LLVMOpcode::LLVMPHI {
-                // SAFETY: alive; a block ends with a terminator.
-                anchor = unsafe { LLVMGetNextInstruction(anchor) };
-            }
+            };
             // For an edit that changes operands here too, the operands are those before its changes; another mutant's
             // changes of them are visible.
             let touched =
                 |change: &Change<'_, Expr>| changes.operands.values().flatten().any(|o| o.owner == change.owner);
             let operands = if changes.result.iter().any(touched) { &before } else { &after };
-            let place = site(operands, value, type_of(value));
+            let place = ReplacedValue { inst, operands, original: value, ty: value.ty() };
             value = self.replaced(anchor, &place, value, &changes.result)?;
         }
-        if value != inst && has_value {
-            ir_tools::replace_in(&users, inst, value);
+        if inst != value && has_value {
+            inst.value().replace_in(&users, value);
         }
-        // SAFETY: alive; replaced everywhere. An instruction that something else is always executed for is gone already.
-        unsafe {
-            if changes.instead.iter().any(|change| self.activation(change) == Activation::Always) {
-                if has_value {
-                    LLVMReplaceAllUsesWith(inst, value);
-                }
-                LLVMInstructionEraseFromParent(inst);
+        // An instruction that something else is always executed for is gone already.
+        if changes.instead.iter().any(|change| self.activation(change) == Activation::Always) {
+            if has_value {
+                inst.replace_uses(value);
             }
+            self.emitter.builder.behind(inst);
+            // SAFETY: each instruction is woven once, and edges name terminators only, which are never replaced; the
+            // builder stands behind it.
+            unsafe { inst.erase() };
         }
         Ok(())
     }
@@ -165,18 +147,18 @@ impl Weaver<'_> {
     /// Returns the value that replaces `base`, computed before `anchor`.
     fn replaced(
         &self,
-        anchor: LLVMValueRef,
-        place: &ReplacedValue<'_>,
-        base: LLVMValueRef,
+        anchor: Inst<'m>,
+        place: &ReplacedValue<'_, 'm>,
+        base: Value<'m>,
         list: &[Change<'_, Expr>],
-    ) -> Result<LLVMValueRef> {
+    ) -> Result<Value<'m>> {
         // Loads must not execute when another number is active, so each gets a branch of its own.
         let (alone, together): (Vec<_>, Vec<_>) = list.iter().partition(|change| reads_memory(change.edit));
         let mut value = base;
         if self.form == Form::Branch || together.iter().any(|change| self.activation(change) == Activation::Always) {
             value = self.guarded(anchor, place, value, &together)?;
         } else {
-            self.tools.before(anchor);
+            self.emitter.builder.before(anchor);
             value = self.select_chain(place, value, &together)?;
         }
         for change in alone {
@@ -188,56 +170,56 @@ impl Weaver<'_> {
     /// Guards all of `list` by one branch in front of `anchor`.
     fn guarded(
         &self,
-        anchor: LLVMValueRef,
-        place: &ReplacedValue<'_>,
-        base: LLVMValueRef,
+        anchor: Inst<'m>,
+        place: &ReplacedValue<'_, 'm>,
+        base: Value<'m>,
         list: &[&Change<'_, Expr>],
-    ) -> Result<LLVMValueRef> {
+    ) -> Result<Value<'m>> {
         let numbers = list.iter().filter_map(|change| match self.activation(change) {
             Activation::Number(n) => Some(n),
             Activation::Always => None,
         });
         let (Some(low), Some(high)) = (numbers.clone().min(), numbers.clone().max()) else {
-            self.tools.before(anchor);
+            self.emitter.builder.before(anchor);
             return match list.last() {
                 Some(change) => self.context(place, Hazard::Unguarded).replacement(change.edit),
                 None => Ok(base),
             };
         };
-        let head = self.tools.split(anchor);
-        let join = Inst(anchor).block();
-        let (guarded, end) = self.tools.passing(join, join, c"kassay.mutants");
-        self.tools.before(end);
+        let head = self.emitter.split(anchor);
+        let join = anchor.block();
+        let (guarded, end) = self.emitter.passing(join, join, "kassay.mutants");
+        self.emitter.builder.before(end);
         let value = match list {
             [only] => self.context(place, Hazard::Unguarded).replacement(only.edit)?,
             several => self.select_chain(place, base, several)?,
         };
-        self.tools.at_end(head);
+        self.emitter.at_end(head);
         let condition = self.is_number_within(low, high);
-        self.tools.branch(head, condition, guarded, join);
-        Ok(self.tools.phi(join, place.ty, &[(value, guarded), (base, head)]))
+        self.emitter.branch(head, condition, guarded, join);
+        Ok(self.emitter.phi(join, place.ty, &[(value, guarded), (base, head)]))
     }
 
     /// Builds a chain of selects at the builder's position: for each edit its value if it is active, else
     /// the previous value.
     fn select_chain(
         &self,
-        place: &ReplacedValue<'_>,
-        base: LLVMValueRef,
+        place: &ReplacedValue<'_, 'm>,
+        base: Value<'m>,
         list: &[&Change<'_, Expr>],
-    ) -> Result<LLVMValueRef> {
+    ) -> Result<Value<'m>> {
         let mut value = base;
         for change in list {
             let active = self.is_active(self.activation(change));
             let alternative = self.context(place, Hazard::MaskedUnless(active)).replacement(change.edit)?;
-            value = self.tools.select(active, alternative, value);
+            value = self.emitter.select(active, alternative, value);
         }
         Ok(value)
     }
 
-    fn context<'a>(&'a self, place: &'a ReplacedValue<'_>, hazards: Hazard) -> ExprContext<'a> {
+    fn context<'a>(&'a self, place: &'a ReplacedValue<'_, 'm>, hazards: Hazard<'m>) -> ExprContext<'a, 'm> {
         ExprContext {
-            tools: self.tools,
+            emitter: self.emitter,
             inst: place.inst,
             operands: place.operands,
             original: Some(place.original),
@@ -252,46 +234,43 @@ impl Weaver<'_> {
     /// `inst`; else `inst` stays, in a block of its own.
     fn instead<'o>(
         &self,
-        inst: LLVMValueRef,
-        operands: &dyn Fn(usize) -> &'o Vec<LLVMValueRef>,
+        inst: Inst<'m>,
+        operands: &dyn Fn(usize) -> &'o Vec<Value<'m>>,
         list: &[Change<'_, Action>],
-    ) -> Result<LLVMValueRef> {
-        let ty = type_of(inst);
+    ) -> Result<Value<'m>> {
         if let Some(change) = list.iter().rev().find(|change| self.activation(change) == Activation::Always) {
             return self.action(inst, inst, operands(change.owner), change.edit);
         }
-        // SAFETY: alive; calls and stores are no terminators.
-        let next = unsafe { LLVMGetNextInstruction(inst) };
-        let mut head = self.tools.split(inst);
-        let original = self.tools.split(next);
-        let join = Inst(next).block();
-        self.tools.at_end(original);
-        // SAFETY: alive; the block had no terminator.
-        unsafe { LLVMBuildBr(self.tools.builder, join.0) };
-        let mut results = vec![(inst, original)];
+        let Some(next) = inst.next() else { return Err(Error::internal("a terminator is to be replaced")) };
+        let mut head = self.emitter.split(inst);
+        let original = self.emitter.split(next);
+        let join = next.block();
+        self.emitter.at_end(original);
+        self.emitter.builder.br(join);
+        let mut results = vec![(inst.value(), original)];
         if let [first, _, ..] = list {
             let numbers = || list.iter().map(|change| self.number(change));
-            let tests = self.tools.block(original, c"kassay.mutants");
-            self.tools.at_end(head);
+            let tests = original.insert_before("kassay.mutants");
+            self.emitter.at_end(head);
             let low = numbers().min().unwrap_or(self.number(first));
             let condition = self.is_number_within(low, numbers().max().unwrap_or(low));
-            self.tools.branch(head, condition, tests, original);
+            self.emitter.branch(head, condition, tests, original);
             head = tests;
         }
         for (i, change) in list.iter().enumerate() {
-            let (active, end) = self.tools.passing(join, join, c"kassay.instead");
+            let (active, end) = self.emitter.passing(join, join, "kassay.instead");
             let result = self.action(end, inst, operands(change.owner), change.edit)?;
-            let otherwise = if i + 1 < list.len() { self.tools.block(original, c"kassay.mutants") } else { original };
-            self.tools.at_end(head);
+            let otherwise = if i + 1 < list.len() { original.insert_before("kassay.mutants") } else { original };
+            self.emitter.at_end(head);
             let condition = self.is_active(self.activation(change));
-            self.tools.branch(head, condition, self.tools.head(active), otherwise);
+            self.emitter.branch(head, condition, self.emitter.head(active), otherwise);
             head = otherwise;
             results.push((result, active));
         }
-        if kind_of(inst) == LLVMTypeKind::LLVMVoidTypeKind {
-            return Ok(inst);
+        if inst.ty().is_void() {
+            return Ok(inst.value());
         }
-        Ok(self.tools.phi(join, ty, &results))
+        Ok(self.emitter.phi(join, inst.ty(), &results))
     }
 
     fn number<T>(&self, change: &Change<'_, T>) -> u32 {
@@ -302,19 +281,13 @@ impl Weaver<'_> {
     }
 
     /// Builds one action in front of `anchor` and returns its result, of `inst`'s type.
-    fn action(
-        &self,
-        anchor: LLVMValueRef,
-        inst: LLVMValueRef,
-        operands: &[LLVMValueRef],
-        action: &Action,
-    ) -> Result<LLVMValueRef> {
-        let b = self.tools.builder;
-        self.tools.before(anchor);
-        let ty = type_of(inst);
-        let void = kind_of(inst) == LLVMTypeKind::LLVMVoidTypeKind;
+    fn action(&self, anchor: Inst<'m>, inst: Inst<'m>, operands: &[Value<'m>], action: &Action) -> Result<Value<'m>> {
+        let b = &self.emitter.builder;
+        b.before(anchor);
+        let ty = inst.ty();
+        let void = ty.is_void();
         let mut at = ExprContext {
-            tools: self.tools,
+            emitter: self.emitter,
             inst,
             operands,
             original: None,
@@ -323,55 +296,52 @@ impl Weaver<'_> {
             hazards: Hazard::Unguarded,
             hazard: Default::default(),
         };
-        let pointer = |at: &ExprContext<'_>, e: &Expr| {
+        let pointer = |at: &ExprContext<'_, 'm>, e: &Expr| {
             let p = at.value(e, ty)?;
-            if ir_tools::is_pointer(type_of(p)) { Ok(p) } else { Err(Error::internal("an address that is no pointer")) }
+            if p.ty().is_pointer() { Ok(p) } else { Err(Error::internal("an address that is no pointer")) }
         };
-        // SAFETY: alive; addresses are pointers, and what is stored has the type of what is loaded.
-        unsafe {
-            match action {
-                Action::Nothing if void => Ok(inst),
-                Action::Nothing => Ok(LLVMConstNull(ty)),
-                Action::Call { callee, args } => at.call(callee, args, ty, true),
-                Action::Plain { pointer: address, new } => {
-                    if void {
-                        return Err(Error::internal("a plain access instead of an instruction without a result"));
+        match action {
+            Action::Nothing if void => Ok(inst.value()),
+            Action::Nothing => Ok(ty.null()),
+            Action::Call { callee, args } => Ok(at.call(callee, args, ty, true)?.value()),
+            Action::Plain { pointer: address, new } => {
+                if void {
+                    return Err(Error::internal("a plain access instead of an instruction without a result"));
+                }
+                let address = pointer(&at, address)?;
+                let old = b.load(ty, address, "").value();
+                at.current = Some(old);
+                let new = at.replacement(new)?;
+                b.store(new, address);
+                Ok(old)
+            }
+            Action::PlainCompareExchange { pointer: address, expected, desired } => {
+                let (address, expected) = (pointer(&at, address)?, pointer(&at, expected)?);
+                let desired_type = at.own_type(desired).unwrap_or(self.emitter.int());
+                let desired = at.value(desired, desired_type)?;
+                let held = desired.ty();
+                let old = b.load(held, address, "").value();
+                let wanted = b.load(held, expected, "").value();
+                let bits = |v: Value<'m>| {
+                    if held.scalar().is_float() {
+                        let same = self.emitter.view.int_type(width(held));
+                        b.bit_cast(v, same.shaped_like(held), "")
+                    } else {
+                        v
                     }
-                    let address = pointer(&at, address)?;
-                    let old = LLVMBuildLoad2(b, ty, address, c"".as_ptr());
-                    at.current = Some(old);
-                    let new = at.replacement(new)?;
-                    LLVMBuildStore(b, new, address);
-                    Ok(old)
-                }
-                Action::PlainCompareExchange { pointer: address, expected, desired } => {
-                    let (address, expected) = (pointer(&at, address)?, pointer(&at, expected)?);
-                    let desired_type = at.own_type(desired).unwrap_or(self.tools.int());
-                    let desired = at.value(desired, desired_type)?;
-                    let held = type_of(desired);
-                    let old = LLVMBuildLoad2(b, held, address, c"".as_ptr());
-                    let wanted = LLVMBuildLoad2(b, held, expected, c"".as_ptr());
-                    let bits = |v| {
-                        if ir_tools::is_float(held) {
-                            let same = LLVMIntTypeInContext(self.tools.context, ir_tools::width(held));
-                            LLVMBuildBitCast(b, v, ir_tools::shaped(same, held), c"".as_ptr())
-                        } else {
-                            v
-                        }
-                    };
-                    let equal = LLVMBuildICmp(b, LLVMIntPredicate::LLVMIntEQ, bits(old), bits(wanted), c"".as_ptr());
-                    let result = if void { inst } else { LLVMBuildIntCast2(b, equal, ty, 0, c"".as_ptr()) };
-                    let head = self.tools.split(anchor);
-                    let join = Inst(anchor).block();
-                    let (same, end) = self.tools.passing(join, join, c"kassay.equal");
-                    self.tools.before(end);
-                    LLVMBuildStore(b, desired, address);
-                    let (different, end) = self.tools.passing(join, join, c"kassay.different");
-                    self.tools.before(end);
-                    LLVMBuildStore(b, old, expected);
-                    self.tools.branch(head, equal, same, different);
-                    Ok(result)
-                }
+                };
+                let equal = b.icmp(IntPredicate::LLVMIntEQ, bits(old), bits(wanted), "");
+                let result = if void { inst.value() } else { b.int_cast(equal, ty, false, "") };
+                let head = self.emitter.split(anchor);
+                let join = anchor.block();
+                let (same, end) = self.emitter.passing(join, join, "kassay.equal");
+                b.before(end);
+                b.store(desired, address);
+                let (different, end) = self.emitter.passing(join, join, "kassay.different");
+                b.before(end);
+                b.store(old, expected);
+                self.emitter.branch(head, equal, same, different);
+                Ok(result)
             }
         }
     }
@@ -380,9 +350,9 @@ impl Weaver<'_> {
     ///
     /// # Errors
     /// `Internal` if a `phi` of a new target is left without a value.
-    pub fn edges(&self, edges: &[&EdgeChanges<'_>]) -> Result<()> {
+    pub fn edges(&self, edges: &[&EdgeChanges<'_, 'm>]) -> Result<()> {
         // The phi values for the new targets must be read before any edge is moved away from its source.
-        let redirect_blocks: Vec<Vec<Block>> =
+        let redirect_blocks: Vec<Vec<Block<'m>>> =
             edges.iter().map(|edge| self.redirect_blocks(edge)).collect::<Result<_>>()?;
         for (edge, redirect_blocks) in edges.iter().zip(&redirect_blocks) {
             self.edge(edge, redirect_blocks);
@@ -392,22 +362,19 @@ impl Weaver<'_> {
 
     /// Inserts a block for each change of an edge, which jumps to the change's target (several edges may lead from one
     /// block to another, with different values for `phi`s).
-    fn redirect_blocks(&self, edge: &EdgeChanges<'_>) -> Result<Vec<Block>> {
-        let source = Inst(edge.terminator).block();
-        let redirect = |(change, to): &(Change<'_, EdgeChange>, Block)| {
-            let to = self.tools.head(*to);
-            let (redirect, _) = self.tools.passing(to, to, c"kassay.redirected");
-            for phi in ir_tools::phis(to) {
-                let mut value = match change.edit.phi.filter(|_| is_bool(phi)) {
-                    // SAFETY: alive.
-                    Some(value) => unsafe { LLVMConstInt(self.tools.bool(), value.into(), 0) },
-                    None => ir_tools::incoming(phi, source).ok_or_else(|| {
+    fn redirect_blocks(&self, edge: &EdgeChanges<'_, 'm>) -> Result<Vec<Block<'m>>> {
+        let source = edge.terminator.block();
+        let redirect = |(change, to): &(Change<'_, EdgeChange>, Block<'m>)| {
+            let to = self.emitter.head(*to);
+            let (redirect, _) = self.emitter.passing(to, to, "kassay.redirected");
+            for phi in to.phis() {
+                let value = match change.edit.phi.filter(|_| phi.ty().is_bool()) {
+                    Some(value) => self.emitter.bool().int(value.into()),
+                    None => phi.incoming_from(source).ok_or_else(|| {
                         Error::internal("a redirected edge leads to a `phi` that has no value for it")
                     })?,
                 };
-                let mut from = redirect.0;
-                // SAFETY: alive; the value dominates the edge's source.
-                unsafe { LLVMAddIncoming(phi, &mut value, &mut from, 1) };
+                phi.add_incoming(&[(value, redirect)]);
             }
             Ok(redirect)
         };
@@ -415,19 +382,18 @@ impl Weaver<'_> {
     }
 
     /// Inserts the tests on an edge: one for each change, whether its edit is active.
-    fn edge(&self, edge: &EdgeChanges<'_>, redirect_blocks: &[Block]) {
-        let terminator = Inst(edge.terminator);
+    fn edge(&self, edge: &EdgeChanges<'_, 'm>, redirect_blocks: &[Block<'m>]) {
+        let terminator = edge.terminator;
         let source = terminator.block();
         let old = terminator.successors()[edge.successor as usize];
-        let entered = self.tools.block(old, c"kassay.edge");
-        // SAFETY: alive; the edge is one of the terminator's.
-        unsafe { LLVMSetSuccessor(edge.terminator, edge.successor, entered.0) };
+        let entered = old.insert_before("kassay.edge");
+        terminator.set_successor(edge.successor, entered);
         // The block from which the old target is entered.
         let mut leaving = entered;
         let mut current = entered;
         if redirect_blocks.len() > 1 {
-            leaving = self.tools.passing(old, old, c"kassay.kept").0;
-            current = self.tools.block(leaving, c"kassay.mutants");
+            leaving = self.emitter.passing(old, old, "kassay.kept").0;
+            current = leaving.insert_before("kassay.mutants");
             let numbers = || edge.changes.iter().map(|(change, _)| self.number(change));
             let (low, high) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
             self.test(entered, &|| self.is_number_within(low, high), current, leaving);
@@ -436,32 +402,30 @@ impl Weaver<'_> {
             let otherwise = match redirect_blocks.len() {
                 1 => old,
                 n if i + 1 == n => leaving,
-                _ => self.tools.block(leaving, c"kassay.mutants"),
+                _ => leaving.insert_before("kassay.mutants"),
             };
             self.test(current, &|| self.is_active(self.activation(change)), *redirect, otherwise);
             current = otherwise;
         }
-        self.tools.redirect_phis(old, source, leaving);
+        // SAFETY: no `phi` is kept: changes at instructions are applied already, the new blocks know their `phi`s' values;
+        // the builder stands at the end of a block.
+        unsafe { old.redirect_phis(source, leaving) };
     }
 
     /// Ends `block` by a branch on a condition that is computed there.
-    fn test(&self, block: Block, condition: &dyn Fn() -> LLVMValueRef, yes: Block, no: Block) {
-        self.tools.at_end(block);
+    fn test(&self, block: Block<'m>, condition: &dyn Fn() -> Value<'m>, yes: Block<'m>, no: Block<'m>) {
+        self.emitter.at_end(block);
         let condition = condition();
-        self.tools.branch(block, condition, yes, no);
+        self.emitter.branch(block, condition, yes, no);
     }
 }
 
 /// A value to replace at an instruction.
-struct ReplacedValue<'a> {
-    inst: LLVMValueRef,
-    operands: &'a [LLVMValueRef],
-    original: LLVMValueRef,
-    ty: LLVMTypeRef,
-}
-
-fn kind_of(value: LLVMValueRef) -> LLVMTypeKind {
-    ir_tools::kind(type_of(value))
+struct ReplacedValue<'a, 'm> {
+    inst: Inst<'m>,
+    operands: &'a [Value<'m>],
+    original: Value<'m>,
+    ty: Type<'m>,
 }
 
 fn reads_memory(expr: &Expr) -> bool {
@@ -478,20 +442,26 @@ fn reads_memory(expr: &Expr) -> bool {
 }
 
 /// Drops flags that clang inferred for the original operands and that may not hold for others.
-fn drop_flags(inst: LLVMValueRef) {
-    use llvm_sys::LLVMOpcode::*;
-    // SAFETY: alive; asked of the operations that have these flags.
-    unsafe {
-        match Inst(inst).opcode() {
-            LLVMAdd | LLVMSub | LLVMMul | LLVMShl => {
-                LLVMSetNSW(inst, 0);
-                LLVMSetNUW(inst, 0);
-            }
-            LLVMSDiv | LLVMUDiv | LLVMLShr | LLVMAShr => LLVMSetExact(inst, 0),
-            LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem | LLVMFNeg | LLVMFCmp => {
-                LLVMSetFastMathFlags(inst, 0);
-            }
-            _ => {}
-        }
+fn drop_flags(inst: Inst<'_>) {
+    use Opcode::*;
+    if matches!(
+        inst.opcode(),
+        LLVMAdd
+            | LLVMSub
+            | LLVMMul
+            | LLVMShl
+            | LLVMSDiv
+            | LLVMUDiv
+            | LLVMLShr
+            | LLVMAShr
+            | LLVMFAdd
+            | LLVMFSub
+            | LLVMFMul
+            | LLVMFDiv
+            | LLVMFRem
+            | LLVMFNeg
+            | LLVMFCmp
+    ) {
+        inst.drop_poison_flags();
     }
 }

@@ -1,0 +1,95 @@
+//! Provides a builder and block surgery for all weavers of mutants.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::llvm::{Block, Builder, Inst, Type, Value, View};
+
+/// A builder and its module.
+pub(super) struct Emitter<'m> {
+    pub view: View<'m>,
+    pub builder: Builder<'m>,
+    /// Blocks that were split, each with the block that now holds its beginning. See [`Emitter::split`].
+    heads: RefCell<HashMap<Block<'m>, Block<'m>>>,
+}
+
+impl<'m> Emitter<'m> {
+    /// Creates a builder for the module.
+    pub fn new(view: View<'m>) -> Emitter<'m> {
+        Emitter { view, builder: view.builder(), heads: RefCell::default() }
+    }
+
+    /// The type `i32`.
+    pub fn int(&self) -> Type<'m> {
+        self.view.int_type(32)
+    }
+
+    /// The type `i1`.
+    pub fn bool(&self) -> Type<'m> {
+        self.view.types().bool()
+    }
+
+    /// An `i32` constant.
+    pub fn number(&self, n: u32) -> Value<'m> {
+        self.int().int(n.into())
+    }
+
+    /// Builds a `select`. A scalar condition is broadcast to the lanes of vectors: SPIR-V before 1.4 has no other form.
+    pub fn select(&self, condition: Value<'m>, yes: Value<'m>, no: Value<'m>) -> Value<'m> {
+        let is_scalar = condition.ty().lanes().is_none();
+        let condition = if is_scalar { self.builder.splat(condition, yes.ty()) } else { condition };
+        self.builder.select(condition, yes, no, "")
+    }
+
+    /// Returns whether any lane of a boolean vector is true; a scalar is returned unchanged.
+    pub fn any(&self, value: Value<'m>) -> Value<'m> {
+        let Some(lanes) = value.ty().lanes() else { return value };
+        let lane = |i| self.builder.lane(value, i);
+        (1..lanes).fold(lane(0), |all, i| self.builder.or(all, lane(i), ""))
+    }
+
+    /// Inserts a block in front of `next` that jumps to `to`. Returns it with its terminator.
+    pub fn passing(&self, next: Block<'m>, to: Block<'m>, name: &str) -> (Block<'m>, Inst<'m>) {
+        let block = next.insert_before(name);
+        self.at_end(block);
+        (block, self.builder.br(to))
+    }
+
+    /// Positions the builder at the end of a block without a terminator, without a debug location.
+    pub fn at_end(&self, block: Block<'m>) {
+        self.builder.at_end(block);
+        self.builder.set_location(None);
+    }
+
+    /// Ends a block without a terminator by a conditional branch.
+    pub fn branch(&self, from: Block<'m>, condition: Value<'m>, yes: Block<'m>, no: Block<'m>) {
+        self.at_end(from);
+        self.builder.cond_br(condition, yes, no);
+    }
+
+    /// Moves the instructions before `inst` into a new block, which takes over the old block's incoming edges and has
+    /// no terminator yet. The old block keeps `inst` and what follows, so that `phi`s in its successors stay valid.
+    pub fn split(&self, inst: Inst<'m>) -> Block<'m> {
+        let tail = inst.block();
+        let head = Block::split_before(inst, "kassay.head");
+        self.heads.borrow_mut().entry(tail).or_insert(head);
+        head
+    }
+
+    /// Returns the block that now holds the beginning of a block of the unchanged form.
+    pub fn head(&self, block: Block<'m>) -> Block<'m> {
+        self.heads.borrow().get(&block).copied().unwrap_or(block)
+    }
+
+    /// Builds a `phi` at the start of `block`; `incoming` names every predecessor.
+    pub fn phi(&self, block: Block<'m>, ty: Type<'m>, incoming: &[(Value<'m>, Block<'m>)]) -> Value<'m> {
+        // In front of the block's debug records too: no record may precede a phi.
+        self.builder.before_records(block.walk().next().unwrap_or_else(|| block.terminator()));
+        self.builder.phi(ty, incoming, "").value()
+    }
+}
+
+/// Width in bits of an integer or float (or of a vector's lane); 64 of other types.
+pub(super) fn width(ty: Type<'_>) -> u32 {
+    ty.scalar().bits().map_or(64, |bits| bits as u32)
+}

@@ -2,19 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use llvm_sys::prelude::LLVMValueRef;
-
 use crate::kernel::{implicit, ir};
 use crate::llvm::{Function, Inst, Opcode, Value};
 
 /// An object in memory that a pointer can be derived from.
-// Until instrument::accesses moves to crate::llvm, by raw values unless told otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Root<V = LLVMValueRef> {
+pub enum Root<'m> {
     /// A private variable: its `alloca`.
-    Private(V),
+    Private(Value<'m>),
     /// A global variable of the module (`__local`, `__constant`).
-    Variable(V),
+    Variable(Value<'m>),
     /// The memory that a kernel argument points to, by the argument's position.
     Argument(u32),
     /// Any memory.
@@ -22,7 +19,7 @@ pub enum Root<V = LLVMValueRef> {
 }
 
 /// A set of objects that a pointer may point into.
-pub type Roots<'m> = BTreeSet<Root<Value<'m>>>;
+pub type Roots<'m> = BTreeSet<Root<'m>>;
 
 /// The points-to sets of all pointers.
 #[derive(Debug, Default)]
@@ -70,7 +67,7 @@ impl<'m> PointsTo<'m> {
     }
 
     /// Returns whether only the work-item itself can access `root`.
-    pub(crate) fn is_private(&self, root: &Root<Value<'m>>) -> bool {
+    pub(crate) fn is_private(&self, root: &Root<'m>) -> bool {
         match root {
             Root::Private(_) => true,
             Root::Argument(position) => self.by_value.contains(position),
@@ -190,31 +187,4 @@ impl<'m> PointsTo<'m> {
 pub fn returns(function: Function<'_>) -> Vec<Value<'_>> {
     let ends = function.blocks().into_iter().map(|block| block.terminator());
     ends.filter(|t| t.is(Opcode::LLVMRet)).flat_map(Inst::operands).collect()
-}
-
-// Until instrument::accesses moves to crate::llvm, which then takes [`PointsTo`].
-/// [`PointsTo`] of raw values.
-#[derive(Debug)]
-pub struct Pointers(PointsTo<'static>);
-
-impl Pointers {
-    /// See [`PointsTo::find_without_sharing`].
-    pub fn find_without_sharing(functions: &[ir::Function], closed: &[u32]) -> Pointers {
-        // SAFETY: functions of a living module, which outlives the result as raw views say.
-        let functions = functions.iter().filter_map(|f| unsafe { Function::from_raw(f.0) });
-        Pointers(PointsTo::find_without_sharing(&functions.collect::<Vec<_>>(), closed))
-    }
-
-    /// The objects that `pointer` may point into.
-    pub(crate) fn roots(&self, pointer: LLVMValueRef) -> BTreeSet<Root> {
-        // SAFETY: a value of a living module.
-        let roots = unsafe { Value::from_raw(pointer) }.map(|pointer| self.0.roots(pointer)).unwrap_or_default();
-        let raw = |root: Root<Value<'_>>| match root {
-            Root::Private(variable) => Root::Private(variable.as_raw()),
-            Root::Variable(variable) => Root::Variable(variable.as_raw()),
-            Root::Argument(position) => Root::Argument(position),
-            Root::Unknown => Root::Unknown,
-        };
-        roots.into_iter().map(raw).collect()
-    }
 }

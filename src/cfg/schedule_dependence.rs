@@ -86,7 +86,7 @@ struct Analysis<'m> {
     /// The values that can differ, with their origins.
     values: HashMap<Value<'m>, Origin>,
     /// The memory whose contents can differ, with an origin.
-    contents: HashMap<Root<Value<'m>>, Origin>,
+    contents: HashMap<Root<'m>, Origin>,
 }
 
 /// A call of a builtin.
@@ -212,7 +212,7 @@ impl<'m> Analysis<'m> {
                 }
                 _ => {
                     let Some(call) = Call::of(inst).filter(Call::writes) else { continue };
-                    let roots: Vec<Root<Value<'_>>> = call.memory_operands().flat_map(|p| self.roots(p)).collect();
+                    let roots: Vec<Root<'_>> = call.memory_operands().flat_map(|p| self.roots(p)).collect();
                     self.written.extend(roots);
                 }
             }
@@ -221,7 +221,7 @@ impl<'m> Analysis<'m> {
 
     /// Finds memory whose contents depend on the order of atomics.
     fn find_atomics(&mut self) {
-        let mut kinds: HashMap<Root<Value<'m>>, (Option<Operation>, Origin)> = HashMap::new();
+        let mut kinds: HashMap<Root<'m>, (Option<Operation>, Origin)> = HashMap::new();
         for inst in self.instructions.clone() {
             let (roots, kind) = match (inst.opcode(), Call::of(inst)) {
                 (Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg, _) => (self.roots(inst.operands()[0]), None),
@@ -271,8 +271,8 @@ impl<'m> Analysis<'m> {
         if location.as_ref().is_some_and(|l| self.racing.contains(l)) {
             return Some(Origin::Race(location));
         }
-        let shared = |root: &Root<Value<'m>>| !self.pointers.is_private(root);
-        let is_written = |root: &Root<Value<'m>>| {
+        let shared = |root: &Root<'m>| !self.pointers.is_private(root);
+        let is_written = |root: &Root<'m>| {
             *root == Root::Unknown || self.written.contains(root) || self.written.contains(&Root::Unknown)
         };
         (self.has_unlocated_race && roots.iter().any(|root| shared(root) && is_written(root)))

@@ -8,11 +8,9 @@
 use std::collections::BTreeMap;
 
 use inkwell::module::Module;
-use llvm_sys::prelude::*;
 
 use super::coverage::drop_effect_attributes;
 use super::implication::loop_edge;
-use super::mutants::ir_tools::Tools;
 use crate::cfg::decisions::Event;
 use crate::cfg::graph::Edge;
 use crate::cfg::loops::Loop;
@@ -218,40 +216,9 @@ impl<'m> FunctionMarks<'m> {
 }
 
 /// Returns the function [`MARK`], which is declared in the module if necessary.
-fn mark_function(view: View<'_>) -> Function<'_> {
+pub(super) fn mark_function(view: View<'_>) -> Function<'_> {
     let types = view.types();
     view.function_or_declared(MARK, types.void().function(&[types.int(32), types.bool()], false))
-}
-
-/// Inserts marks into a module for others, who have their own tools. Until mutants/infection.rs moves to crate::llvm.
-pub(super) struct Marker {
-    pub(super) tools: Tools,
-    ty: LLVMTypeRef,
-    function: LLVMValueRef,
-    truth: LLVMValueRef,
-}
-
-impl Marker {
-    /// Declares [`MARK`] in the module if necessary.
-    pub(super) fn new(module: &Module<'_>) -> Marker {
-        let function = mark_function(View::of(module));
-        let truth = View::of(module).types().bool().int(1).as_raw();
-        let (ty, function) = (function.value_type().as_raw(), function.as_raw());
-        Marker { tools: Tools::new(module), ty, function, truth }
-    }
-
-    /// Returns the constant true.
-    pub(super) fn truth(&self) -> LLVMValueRef {
-        self.truth
-    }
-
-    /// Builds a mark at the builder's position.
-    pub(super) fn mark(&self, goal: u32, holds: LLVMValueRef) {
-        let mut arguments = [self.tools.number(goal), holds];
-        let (builder, ty, function) = (self.tools.builder, self.ty, self.function);
-        // SAFETY: alive; the arguments are what the function takes.
-        unsafe { llvm_sys::core::LLVMBuildCall2(builder, ty, function, arguments.as_mut_ptr(), 2, c"".as_ptr()) };
-    }
 }
 
 /// Inserts the marks of outcomes into a module.

@@ -4,7 +4,6 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 use crate::error::{Error, Result};
-use crate::kernel::ir;
 use crate::llvm::{Function, Linkage, View};
 
 /// `runtime-cl/coverage.cl` as bitcode (see `build.rs`).
@@ -57,9 +56,4 @@ fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {
 /// Returns a function of the linked runtime.
 pub fn find<'m>(view: View<'m>, name: &str) -> Result<Function<'m>> {
     view.function(name).ok_or_else(|| Error::internal(format!("the device runtime lacks `{name}`")))
-}
-
-/// Returns the same as [`find`]. Until mutants/infection.rs moves to crate::llvm.
-pub fn function(module: &Module<'_>, name: &str) -> Result<ir::Function> {
-    find(View::of(module), name).map(|function| ir::Function(function.as_raw()))
 }

@@ -112,7 +112,7 @@ impl<'m> Reader<'m> {
         Some(self.layout.abi_size(attribute.type_value()?))
     }
 
-    fn region(&self, root: Root<Value<'m>>) -> Region {
+    fn region(&self, root: Root<'m>) -> Region {
         match root {
             Root::Private(alloca) => self.ids.get(&alloca).map_or(Region::Unknown, |id| Region::Private(*id)),
             Root::Variable(global) => {

@@ -4,10 +4,9 @@
 use std::collections::HashMap;
 
 use super::values;
-use crate::cfg::points_to::{Pointers, Root};
+use crate::cfg::points_to::{PointsTo, Root};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{AddressSpace, Arg, ArgKind, Interface};
-use crate::kernel::ir;
 use crate::llvm::{self, DataLayout, Function, Global, Inst, Opcode, Operand, Type, Value, View};
 use crate::lower::host::table::{Object, Space, Storage};
 
@@ -47,11 +46,11 @@ struct ObjectInfo<'m> {
 /// The memory objects of one kernel, with the granularity at which each is accessed.
 pub struct Objects<'m> {
     layout: DataLayout<'m>,
-    pointers: Pointers,
+    pointers: PointsTo<'m>,
     /// Names of private variables in the source.
     names: HashMap<Value<'m>, String>,
     entries: Vec<ObjectInfo<'m>>,
-    by_root: HashMap<Root, u32>,
+    by_root: HashMap<Root<'m>, u32>,
     arguments: u32,
     local_bytes: u64,
 }
@@ -64,8 +63,7 @@ impl<'m> Objects<'m> {
         let closed: Vec<u32> = (arguments..kernel.param_count()).collect();
         let mut objects = Objects {
             layout: view.layout(),
-            // Until cfg::points_to moves to crate::llvm.
-            pointers: Pointers::find_without_sharing(&[ir::Function(kernel.as_raw())], &closed),
+            pointers: PointsTo::find_without_sharing(&[kernel], &closed),
             names: variable_names(kernel),
             entries: Vec::new(),
             by_root: HashMap::new(),
@@ -81,13 +79,13 @@ impl<'m> Objects<'m> {
         for variable in view.globals() {
             if variable.ty().space() == Some(llvm::AddressSpace::Local) && variable.is_used() {
                 let entry = objects.local(variable, interface)?;
-                objects.add(Root::Variable(variable.as_raw()), entry);
+                objects.add(Root::Variable(variable.value()), entry);
             }
         }
         Ok(objects)
     }
 
-    fn add(&mut self, root: Root, entry: ObjectInfo<'m>) -> u32 {
+    fn add(&mut self, root: Root<'m>, entry: ObjectInfo<'m>) -> u32 {
         let index = self.entries.len() as u32;
         self.entries.push(entry);
         self.by_root.insert(root, index);
@@ -154,14 +152,11 @@ impl<'m> Objects<'m> {
 
     /// Returns the object of a root; a variable that is seen for the first time is added. `None` if the root has no
     /// known object.
-    fn object(&mut self, root: Root) -> Option<u32> {
+    fn object(&mut self, root: Root<'m>) -> Option<u32> {
         if let Some(known) = self.by_root.get(&root) {
             return Some(*known);
         }
         let (Root::Private(variable) | Root::Variable(variable)) = root else { return None };
-        // Until cfg::points_to moves to crate::llvm.
-        // SAFETY: a variable of the module, none of which goes while roots are asked for.
-        let variable = unsafe { Value::from_raw(variable) }?;
         let is_private = matches!(root, Root::Private(_));
         let (ty, count) = match is_private {
             true => {
@@ -187,8 +182,8 @@ impl<'m> Objects<'m> {
 
     /// Returns the possible targets of a pointer.
     pub fn origin(&mut self, pointer: Value<'m>) -> Origin {
-        let roots = self.pointers.roots(pointer.as_raw());
-        let internal = |r: &Root| matches!(r, Root::Argument(position) if *position >= self.arguments);
+        let roots = self.pointers.roots(pointer);
+        let internal = |r: &Root<'_>| matches!(r, Root::Argument(position) if *position >= self.arguments);
         if !roots.is_empty() && roots.iter().all(internal) {
             return Origin::Internal;
         }

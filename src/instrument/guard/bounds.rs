@@ -99,12 +99,7 @@ impl<'m> Bounds<'_, 'm> {
         Ok(any.unwrap_or_else(|| b.types().bool().int(0)))
     }
 
-    fn at_distance(
-        &self,
-        object: Object<'m>,
-        distance: &Distance<Value<'m>>,
-        length: &Length<'m>,
-    ) -> Result<Value<'m>> {
+    fn at_distance(&self, object: Object<'m>, distance: &Distance<'m>, length: &Length<'m>) -> Result<Value<'m>> {
         let mut all = distance.clone();
         all.terms.iter_mut().for_each(|(value, _)| *value = self.emitter.current(*value));
         let fixed = match length {
@@ -198,7 +193,7 @@ impl<'m> Bounds<'_, 'm> {
         }
     }
 
-    fn sum(&self, distance: &Distance<Value<'m>>) -> Value<'m> {
+    fn sum(&self, distance: &Distance<'m>) -> Value<'m> {
         let b = &self.emitter.builder;
         let mut sum = self.emitter.const_i64(distance.constant as u64);
         for (value, scale) in &distance.terms {

@@ -18,7 +18,7 @@ const HIDDEN: &str = "__kassay_divisor.";
 pub fn hide(module: &Module<'_>) {
     let view = View::of(module);
     let functions = view.functions().into_iter().filter(|f| f.has_body());
-    let divisions: Vec<Division> = functions.flat_map(guarded_instructions::guarded_divisions).collect();
+    let divisions: Vec<Division> = functions.flat_map(guarded_instructions::divisions).collect();
     let builder = view.builder();
     for Division { inst, .. } in divisions {
         let divisor = inst.operand(1);

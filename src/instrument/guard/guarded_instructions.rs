@@ -2,7 +2,6 @@
 
 use super::builtin_accesses::{self, Reach};
 use super::pointers::{Address, Object, Objects};
-use crate::kernel::ir;
 use crate::llvm::{Function, Inst, Opcode, Value};
 
 /// An instruction with memory accesses that are not proven to be in bounds.

@@ -3,9 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use llvm_sys::prelude::*;
-use llvm_sys::target::LLVMTargetDataRef;
-
 use super::SLOT;
 use crate::llvm::{AddressSpace, AttributeIndex, DataLayout, Function, Inst, Opcode, Type, TypeKind, Value, View};
 
@@ -35,21 +32,14 @@ pub struct Address<'m> {
     pub objects: Vec<Object<'m>>,
     /// The distance in bytes from the start of the only object; `None`: it has to be computed as the difference
     /// of the pointers.
-    pub distance: Option<Distance<Value<'m>>>,
+    pub distance: Option<Distance<'m>>,
 }
 
-/// A linear combination of values, plus a constant. The default of the type goes when accesses/values.rs moves to
-/// crate::llvm.
-#[derive(Debug, Clone)]
-pub struct Distance<V = LLVMValueRef> {
-    pub terms: Vec<(V, i64)>,
+/// A linear combination of values, plus a constant.
+#[derive(Debug, Clone, Default)]
+pub struct Distance<'m> {
+    pub terms: Vec<(Value<'m>, i64)>,
     pub constant: i64,
-}
-
-impl<V> Default for Distance<V> {
-    fn default() -> Self {
-        Distance { terms: Vec::new(), constant: 0 }
-    }
 }
 
 /// The objects of a kernel.
@@ -160,11 +150,7 @@ pub fn sources(value: Value<'_>) -> Option<Vec<Value<'_>>> {
 }
 
 /// Adds the offset that a `getelementptr` computes to `distance`; `None` if it cannot be expressed.
-pub fn with_steps<'m>(
-    layout: DataLayout<'m>,
-    gep: Value<'m>,
-    mut distance: Distance<Value<'m>>,
-) -> Option<Distance<Value<'m>>> {
+pub fn with_steps<'m>(layout: DataLayout<'m>, gep: Value<'m>, mut distance: Distance<'m>) -> Option<Distance<'m>> {
     let mut ty = gep.gep_source()?;
     for (i, index) in gep.operands().into_iter().skip(1).enumerate() {
         if index.ty().int_width().is_none_or(|width| width > 64) {

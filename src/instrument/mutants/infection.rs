@@ -17,7 +17,7 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::coverage::drop_effect_attributes;
 use crate::instrument::layout::HEADER_WORDS;
-use crate::instrument::marks::MARK;
+use crate::instrument::marks::mark_function;
 use crate::instrument::runtime;
 use crate::kernel::canonical;
 use crate::llvm::{Function, Inst, IntPredicate, Opcode, Value, View};
@@ -105,8 +105,7 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
 pub fn mark(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)]) -> Result<()> {
     let view = View::of(module);
     let resolved = resolved(view, sites, mutants)?;
-    let types = view.types();
-    let marker = view.function_or_declared(MARK, types.void().function(&[types.int(32), types.bool()], false));
+    let marker = mark_function(view);
     let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
     insert_probes(&resolved, &Emitter::new(view), &structural, &|_| Sink::Marks(marker))?;
     drop_effect_attributes(module);

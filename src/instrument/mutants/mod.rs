@@ -4,7 +4,6 @@ pub mod edit;
 mod emitter;
 mod expr;
 pub mod infection;
-pub(super) mod ir_tools;
 mod private_calls;
 pub mod privatise;
 mod resolve;

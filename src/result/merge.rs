@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::Device;
-use super::mutate::{Mutant, MutateResult, TestOutcome, Timing};
+use super::mutate::{Mutant, MutateResult, TestStatus, Timing};
 use super::mutate_summary::finish;
 use super::shard::Shard;
 use super::store::AnyResult;
@@ -149,10 +149,10 @@ fn decided(parts: &[Part], at: usize) -> Result<&Mutant> {
 fn tests(merged: &mut MutateResult, parts: &[Part]) {
     for (at, test) in merged.tests.iter_mut().enumerate() {
         let runs = || parts.iter().map(|p| (p.shard, &p.result.tests[at]));
-        let Some((_, odd)) = runs().find(|(_, t)| t.status != TestOutcome::USED) else { continue };
+        let Some((_, odd)) = runs().find(|(_, t)| t.status != TestStatus::Used) else { continue };
         *test = odd.clone();
         let relied: Vec<String> =
-            runs().filter(|(_, t)| t.status == TestOutcome::USED).map(|(s, _)| s.to_string()).collect();
+            runs().filter(|(_, t)| t.status == TestStatus::Used).map(|(s, _)| s.to_string()).collect();
         if !relied.is_empty() {
             merged.notes.push(format!(
                 "the test `{}` was dropped in some shards; verdicts of others rely on it: {}",

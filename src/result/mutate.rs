@@ -214,8 +214,7 @@ pub struct Timing {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
     pub name: String,
-    /// `used`, or `dropped` where the original fails it or is not stable.
-    pub status: String,
+    pub status: TestStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// First-order mutants that it kills, that it reaches; duplicates are not counted again.
@@ -223,11 +222,23 @@ pub struct TestOutcome {
     pub reaches: u64,
 }
 
-impl TestOutcome {
-    /// `status` of a test whose verdicts count.
-    pub const USED: &'static str = "used";
-    /// `status` of a test that the original fails, or on which it is not stable.
-    pub const DROPPED: &'static str = "dropped";
+/// Whether a test judges mutants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestStatus {
+    Used,
+    /// The original fails the test, or is not stable on it.
+    Dropped,
+}
+
+impl TestStatus {
+    /// Returns the word that results and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            TestStatus::Used => "used",
+            TestStatus::Dropped => "dropped",
+        }
+    }
 }
 
 /// A test, or a mutant, of which the simulator says nothing.

@@ -125,10 +125,10 @@ fn what_is_not_all_shards_of_one_run_is_refused() {
 fn a_test_that_one_shard_dropped_is_dropped_and_named() {
     let mut parts = three();
     let test = &mut of(&mut parts[1]).tests[0];
-    test.status = TestOutcome::DROPPED.into();
+    test.status = TestStatus::Dropped;
     test.reason = Some("its outputs differ between two runs of the original".into());
     let merged = merge(parts, &class_of).unwrap();
-    assert_eq!(merged.tests[0].status, TestOutcome::DROPPED);
+    assert_eq!(merged.tests[0].status, TestStatus::Dropped);
     assert!(merged.notes.iter().any(|n| n.contains("`even`") && n.contains("1/3, 3/3")), "{:?}", merged.notes);
 }
 

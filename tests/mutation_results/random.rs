@@ -47,7 +47,7 @@ pub fn mutant(id: &str, status: Status) -> Mutant {
 pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
     let test = |name: &&str| TestOutcome {
         name: (*name).into(),
-        status: TestOutcome::USED.into(),
+        status: TestStatus::Used,
         reason: None,
         kills: 0,
         reaches: 0,

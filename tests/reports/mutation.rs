@@ -120,12 +120,12 @@ pub fn mutate_result() -> MutateResult {
         },
         mutants,
         tests: [
-            ("even", TestOutcome::USED, None),
-            ("odd length", TestOutcome::DROPPED, Some("out[0] is 3 instead of 4")),
+            ("even", TestStatus::Used, None),
+            ("odd length", TestStatus::Dropped, Some("out[0] is 3 instead of 4")),
         ]
-        .map(|(name, status, reason): (&str, &str, Option<&str>)| TestOutcome {
+        .map(|(name, status, reason): (&str, TestStatus, Option<&str>)| TestOutcome {
             name: name.into(),
-            status: status.into(),
+            status,
             reason: reason.map(str::to_owned),
             kills: 0,
             reaches: 0,

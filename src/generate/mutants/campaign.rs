@@ -24,9 +24,9 @@ use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, CampaignContext, Request};
 use crate::mutation::engine::Strategy;
-use crate::mutation::{Mutant, Selection};
+use crate::mutation::{ByMutant, Mutant, Selection};
 use crate::result::generate::{GoalStatus, Scores};
-use crate::result::mutate::{self as rows, MutateResult, Status, TestOutcome};
+use crate::result::mutate::{self as rows, MutateResult, Status, TestStatus};
 use crate::result::mutate_summary;
 use crate::suite::launch::Launch;
 use crate::suite::resolve::{Suite, Test};
@@ -118,7 +118,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Res
     let open = open(&mutants, &first);
     let limits = trials.search_limits(generated.summary.executions);
     let mut hunted = None;
-    let mut refused = Vec::new();
+    let mut refused = ByMutant::default();
     // Modules for the search take about as long as those of the run before.
     let has_time = Instant::now() + trials.cost < limits.end;
     if let (true, false, Some(test)) = (has_time, open.is_empty(), tests.first()) {
@@ -166,7 +166,7 @@ fn ended(ended: Ended, options: &Options) -> String {
 }
 
 /// The mutants that no test decides.
-fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> Vec<&'m Mutant> {
+fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> ByMutant<&'m Mutant> {
     let is_open =
         |status| matches!(status, Status::Survived | Status::NoCoverage | Status::Undecided | Status::Pending);
     let rows = result.mutants.iter().filter(|row| row.duplicate_of.is_none() && is_open(row.status));
@@ -241,7 +241,7 @@ fn carry(result: &mut MutateResult, before: &MutateResult) {
         return;
     }
     for test in &mut result.tests {
-        if let Some(known) = before.tests.iter().find(|t| t.name == test.name && test.status == TestOutcome::DROPPED) {
+        if let Some(known) = before.tests.iter().find(|t| t.name == test.name && test.status == TestStatus::Dropped) {
             test.clone_from(known);
         }
     }

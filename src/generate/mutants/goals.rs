@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::kill_search::KillSearchResult;
 use crate::generate::search::Kept;
-use crate::mutation::Mutant;
+use crate::mutation::{ByMutant, Mutant, MutantIndex};
 use crate::result::Location;
 use crate::result::generate::{By, Goal, GoalStatus};
 use crate::result::mutate::{self as rows, MutateResult, Status};
@@ -13,9 +13,9 @@ use crate::result::mutate::{self as rows, MutateResult, Status};
 /// What became of the search.
 pub struct Searched<'a> {
     /// Those that were searched for.
-    pub mutants: &'a [&'a Mutant],
+    pub mutants: &'a ByMutant<&'a Mutant>,
     /// Why some could not be.
-    pub refused: &'a [Option<String>],
+    pub refused: &'a ByMutant<Option<String>>,
     pub hunted: &'a KillSearchResult,
 }
 
@@ -37,8 +37,8 @@ pub struct View<'a> {
 /// The goals: every mutant that a test could kill, and those that are proved equivalent, in the order of the source.
 pub fn goals(view: &View<'_>) -> Vec<Goal> {
     let by: HashMap<&str, By> = view.tests.iter().map(|k| (k.name.as_str(), k.by)).collect();
-    let searched: HashMap<&str, usize> = match &view.searched {
-        Some(searched) => searched.mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect(),
+    let searched: HashMap<&str, MutantIndex> = match &view.searched {
+        Some(searched) => searched.mutants.positions().map(|m| (searched.mutants[m].id.as_str(), m)).collect(),
         None => HashMap::new(),
     };
     let rows = view.mutation.mutants.iter().filter(|row| is_goal(row));
@@ -52,7 +52,7 @@ fn is_goal(row: &rows::Mutant) -> bool {
     row.duplicate_of.is_none() && !matches!(row.status, Status::Ignored | Status::CompileError)
 }
 
-fn goal(view: &View<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searched: Option<usize>) -> Goal {
+fn goal(view: &View<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searched: Option<MutantIndex>) -> Goal {
     let start = row.location.start;
     let location = match row.location.file.is_empty() {
         true => Location { file: view.source.to_owned(), line: 0, column: 0 },
@@ -97,7 +97,7 @@ fn goal(view: &View<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searched: O
 }
 
 /// Why no test kills it.
-fn why(view: &View<'_>, row: &rows::Mutant, searched: Option<usize>) -> String {
+fn why(view: &View<'_>, row: &rows::Mutant, searched: Option<MutantIndex>) -> String {
     let (Some(m), Some(known)) = (searched, &view.searched) else {
         return row.reason.clone().unwrap_or_else(|| view.ended.to_owned());
     };

@@ -15,6 +15,7 @@ use crate::generate::launches::{self, Request};
 use crate::generate::search::{Ended, Kept, Limits, Progress, Subject, Tried};
 use crate::generate::solving::FRUITLESS;
 use crate::instrument::mutants::infection::MutantObservation;
+use crate::mutation::{ByMutant, MutantIndex};
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
 
@@ -30,7 +31,7 @@ pub struct KillingInput {
     pub launch: Launch,
     pub preconditions: Vec<String>,
     /// Positions of the mutants that no input before it killed; once [`KillSearch::finish`] is done, of all that it kills.
-    pub kills: Vec<usize>,
+    pub kills: Vec<MutantIndex>,
 }
 
 impl KillingInput {
@@ -64,9 +65,9 @@ pub struct KillSearchResult {
     /// As few as kill everything that is killed.
     pub caught: Vec<KillingInput>,
     /// By mutant: what the best input shows of it.
-    pub seen: Vec<MutantObservation>,
+    pub seen: ByMutant<MutantObservation>,
     /// By mutant: when it was killed first, and by what.
-    pub killed: Vec<Option<(Instant, By)>>,
+    pub killed: ByMutant<Option<(Instant, By)>>,
     pub tried: Tried,
     pub ended: Ended,
     /// Seconds that proposals took, their runs left out.
@@ -76,7 +77,7 @@ pub struct KillSearchResult {
 /// An input that is changed again.
 struct Parent {
     genotype: Genotype,
-    seen: Vec<MutantObservation>,
+    seen: ByMutant<MutantObservation>,
 }
 
 /// Called for every input that kills, as soon as it is found.
@@ -90,7 +91,7 @@ pub struct KillSearch<'a, 'm> {
     proposer: &'a mut dyn Proposer,
     progress: &'a mut Progress<'a>,
     record: &'a mut Record<'a>,
-    open: BTreeSet<usize>,
+    open: BTreeSet<MutantIndex>,
     /// All that are searched for.
     total: usize,
     parents: Vec<Parent>,
@@ -107,11 +108,11 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         progress: &'a mut Progress<'a>,
         record: &'a mut Record<'a>,
     ) -> KillSearch<'a, 'm> {
-        let open: BTreeSet<usize> = (0..pool.len()).filter(|m| pool.refused[*m].is_none()).collect();
+        let open: BTreeSet<MutantIndex> = pool.refused.positions().filter(|m| pool.refused[*m].is_none()).collect();
         let hunted = KillSearchResult {
             caught: Vec::new(),
-            seen: vec![MutantObservation::default(); pool.len()],
-            killed: vec![None; pool.len()],
+            seen: ByMutant::filled(MutantObservation::default(), pool.refused.len()),
+            killed: ByMutant::filled(None, pool.refused.len()),
             tried: Tried::default(),
             ended: Ended::Covered,
             solving: Duration::ZERO,
@@ -255,7 +256,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         let (mut gained, mut fruitless) = (false, 0);
         while self.over().is_none() && fruitless < FRUITLESS {
             // First what is not infected yet; of what is, other inputs that infect it may do more.
-            let wanted = |infected: bool| -> BTreeSet<usize> {
+            let wanted = |infected: bool| -> BTreeSet<MutantIndex> {
                 self.open.iter().copied().filter(|m| self.hunted.seen[*m].infected == infected).collect()
             };
             let begun = Instant::now();
@@ -300,7 +301,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         self.limits.launch.min(self.limits.end.saturating_duration_since(Instant::now()))
     }
 
-    fn observe(&mut self, launch: &Launch) -> Result<Option<Vec<MutantObservation>>> {
+    fn observe(&mut self, launch: &Launch) -> Result<Option<ByMutant<MutantObservation>>> {
         self.hunted.tried.executions += 1;
         let seen = self.pool.observe(launch, self.limit())?;
         match &seen {
@@ -311,7 +312,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     }
 
     /// Whether an open mutant is reached or infected that was not before.
-    fn gain(&mut self, seen: &[MutantObservation]) -> bool {
+    fn gain(&mut self, seen: &ByMutant<MutantObservation>) -> bool {
         let mut gained = false;
         for m in &self.open {
             let (best, now) = (&mut self.hunted.seen[*m], &seen[*m]);
@@ -337,7 +338,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     ) -> Result<Option<bool>> {
         let Some(seen) = self.observe(&launch)? else { return Ok(None) };
         let gained = self.gain(&seen);
-        let infected: Vec<usize> = self.open.iter().copied().filter(|m| seen[*m].infected).collect();
+        let infected: Vec<MutantIndex> = self.open.iter().copied().filter(|m| seen[*m].infected).collect();
         let limit = self.limit();
         let kills = self.pool.kills(&launch, &infected, limit)?;
         let at = Instant::now();
@@ -365,13 +366,14 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     /// # Errors
     /// As of [`MutantPool::kills`].
     pub fn finish(mut self) -> Result<KillSearchResult> {
-        let all: Vec<usize> = (0..self.pool.len()).filter(|m| self.hunted.killed[*m].is_some()).collect();
+        let killed = &self.hunted.killed;
+        let all: Vec<MutantIndex> = killed.positions().filter(|m| killed[*m].is_some()).collect();
         let mut found = std::mem::take(&mut self.hunted.caught);
         for caught in &mut found {
             if Instant::now() >= self.limits.end {
                 break;
             }
-            let rest: Vec<usize> = all.iter().copied().filter(|m| !caught.kills.contains(m)).collect();
+            let rest: Vec<MutantIndex> = all.iter().copied().filter(|m| !caught.kills.contains(m)).collect();
             let limit = self.limit();
             caught.kills.extend(self.pool.kills(&caught.launch, &rest, limit)?);
         }
@@ -381,8 +383,8 @@ impl<'a, 'm> KillSearch<'a, 'm> {
 }
 
 /// Greedily, the one that kills most of what is left first; then without those that the others make needless.
-fn fewest(mut found: Vec<KillingInput>, all: &[usize]) -> Vec<KillingInput> {
-    let mut left: BTreeSet<usize> = all.iter().copied().collect();
+fn fewest(mut found: Vec<KillingInput>, all: &[MutantIndex]) -> Vec<KillingInput> {
+    let mut left: BTreeSet<MutantIndex> = all.iter().copied().collect();
     let mut kept: Vec<KillingInput> = Vec::new();
     while !left.is_empty() {
         let gain = |c: &KillingInput| c.kills.iter().filter(|m| left.contains(m)).count();
@@ -400,7 +402,7 @@ fn fewest(mut found: Vec<KillingInput>, all: &[usize]) -> Vec<KillingInput> {
     let mut i = kept.len();
     while i > 0 {
         i -= 1;
-        let others = |m: &usize| kept.iter().enumerate().any(|(k, other)| k != i && other.kills.contains(m));
+        let others = |m: &MutantIndex| kept.iter().enumerate().any(|(k, other)| k != i && other.kills.contains(m));
         if kept[i].kills.iter().all(others) {
             kept.remove(i);
         }

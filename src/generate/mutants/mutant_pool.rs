@@ -10,11 +10,10 @@ use crate::exec::{Code, Executor, ProgramId, Simulator, Target};
 use crate::generate::campaign::patience;
 use crate::instrument::mutants::infection::{InfectionLayout, MutantObservation};
 use crate::instrument::mutants::{Edit, LocalVariable};
-use crate::mutation::Mutant;
 use crate::mutation::baseline::{self, BaselineOptions, RunSettings};
 use crate::mutation::module_builder::{Effort, ModuleBuilder, Woven};
-use crate::mutation::runner::{self, Case};
-use crate::mutation::verdict::MutantOutcome;
+use crate::mutation::runner::{self, Case, Scenario};
+use crate::mutation::{ByMutant, Mutant, MutantIndex, TestIndex};
 use crate::suite::Output;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::resolve::Test;
@@ -28,14 +27,14 @@ const PRIVATE: u64 = 1 << 12;
 /// Mutants on the simulator.
 pub struct MutantPool<'m> {
     simulator: Simulator,
-    mutants: Vec<&'m Mutant>,
+    mutants: ByMutant<&'m Mutant>,
     running: RunSettings,
     outputs: &'m [Output],
     probes: Vec<Probes>,
     /// The first one holds the original at number 0.
     modules: Vec<Held>,
     /// By mutant: why it cannot be searched for.
-    pub refused: Vec<Option<String>>,
+    pub refused: ByMutant<Option<String>>,
 }
 
 /// The original with infection probes.
@@ -43,7 +42,7 @@ struct Probes {
     program: ProgramId,
     layout: InfectionLayout,
     /// By position in the layout.
-    members: Vec<usize>,
+    members: Vec<MutantIndex>,
 }
 
 /// A module with mutants.
@@ -51,7 +50,7 @@ struct Held {
     woven: Woven,
     program: ProgramId,
     /// Their numbers there; 0: in force in any case.
-    numbers: HashMap<usize, u32>,
+    numbers: HashMap<MutantIndex, u32>,
 }
 
 /// How an arena judges.
@@ -71,7 +70,7 @@ impl<'m> MutantPool<'m> {
     /// `Internal` if a pass fails or the original cannot be built; `Environment` if there is no memory.
     pub fn new(
         under_test: &KernelUnderTest<'_>,
-        mutants: Vec<&'m Mutant>,
+        mutants: ByMutant<&'m Mutant>,
         outputs: &'m [Output],
         rules: Rules,
     ) -> Result<MutantPool<'m>> {
@@ -87,15 +86,15 @@ impl<'m> MutantPool<'m> {
         };
         let mut pool = MutantPool {
             simulator: Simulator::new(rules.threads)?,
-            refused: vec![None; mutants.len()],
+            refused: ByMutant::filled(None, mutants.len()),
             mutants,
             running,
             outputs,
             probes: Vec::new(),
             modules: Vec::new(),
         };
-        let of = |pool: &MutantPool<'_>, woven: bool| -> Vec<usize> {
-            (0..pool.mutants.len()).filter(|m| pool.mutants[*m].edit.is_woven() == woven).collect()
+        let of = |pool: &MutantPool<'_>, woven: bool| -> Vec<MutantIndex> {
+            pool.mutants.positions().filter(|m| pool.mutants[*m].edit.is_woven() == woven).collect()
         };
         let woven = of(&pool, true);
         for part in woven.chunks(MOST) {
@@ -113,8 +112,8 @@ impl<'m> MutantPool<'m> {
         Ok(pool)
     }
 
-    fn probe(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[usize]) -> Result<()> {
-        let mutant = |m: &usize| (*m as u32 + 1, &self.mutants[*m].edit, self.mutants[*m].is_structural);
+    fn probe(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[MutantIndex]) -> Result<()> {
+        let mutant = |m: &MutantIndex| (m.0 as u32 + 1, &self.mutants[*m].edit, self.mutants[*m].is_structural);
         let (code, layout) = module_builder.infection(&members.iter().map(mutant).collect::<Vec<_>>())?;
         let program = self.load(&code)?;
         self.probes.push(Probes { program, layout, members: members.to_vec() });
@@ -122,7 +121,7 @@ impl<'m> MutantPool<'m> {
     }
 
     /// A module of these; if the backend refuses it, halves of it.
-    fn weave(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[usize]) -> Result<()> {
+    fn weave(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[MutantIndex]) -> Result<()> {
         if self.running.is_over() && !self.modules.is_empty() {
             return self.leave(members);
         }
@@ -150,13 +149,13 @@ impl<'m> MutantPool<'m> {
         }
     }
 
-    fn leave(&mut self, members: &[usize]) -> Result<()> {
+    fn leave(&mut self, members: &[MutantIndex]) -> Result<()> {
         members.iter().for_each(|m| self.refused[*m] = Some("the time was up before it was built".to_owned()));
         Ok(())
     }
 
     /// What cannot share a module: a change of the launch runs the original, a private variable has a module of its own.
-    fn alone(&mut self, module_builder: &ModuleBuilder<'_, '_>, m: usize) -> Result<()> {
+    fn alone(&mut self, module_builder: &ModuleBuilder<'_, '_>, m: MutantIndex) -> Result<()> {
         let Edit::Privatise { variable } = &self.mutants[m].edit else {
             self.modules[0].numbers.insert(m, 0);
             return Ok(());
@@ -182,17 +181,13 @@ impl<'m> MutantPool<'m> {
         self.simulator.load_host(code)
     }
 
-    pub fn len(&self) -> usize {
-        self.mutants.len()
-    }
-
     /// Runs the original: what it shows of each mutant; `None` if it did what no kernel may, did not end, or cannot be launched.
     /// Mutants that change no code count as infected.
     ///
     /// # Errors
     /// Of the environment, or of kassay.
-    pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<MutantObservation>>> {
-        let mut seen = vec![MutantObservation { reached: true, infected: true }; self.mutants.len()];
+    pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<ByMutant<MutantObservation>>> {
+        let mut seen = ByMutant::filled(MutantObservation { reached: true, infected: true }, self.mutants.len());
         let options = patience(&launch.range);
         for probes in &self.probes {
             let options = SimulationOptions { probe_words: Some(probes.layout.words()), ..options.clone() };
@@ -216,7 +211,7 @@ impl<'m> MutantPool<'m> {
     ///
     /// # Errors
     /// Of the environment.
-    pub fn kills(&mut self, launch: &Launch, which: &[usize], limit: Duration) -> Result<Vec<usize>> {
+    pub fn kills(&mut self, launch: &Launch, which: &[MutantIndex], limit: Duration) -> Result<Vec<MutantIndex>> {
         let mut killed = Vec::new();
         if which.is_empty() {
             return Ok(killed);
@@ -235,7 +230,7 @@ impl<'m> MutantPool<'m> {
             first.program,
             &first.woven,
             self.running.layout,
-            (0, &test),
+            (TestIndex(0), &test),
             trying,
         )?;
         if trial.dropped.is_some() {
@@ -245,16 +240,11 @@ impl<'m> MutantPool<'m> {
         for held in &self.modules {
             let members = which.iter().filter(|m| held.numbers.contains_key(m) && self.has_room(**m, launch));
             let mut cases: Vec<Case> = members
-                .map(|m| Case {
-                    index: *m,
-                    numbers: [held.numbers[m], 0],
-                    launch: match self.mutants[*m].edit {
-                        Edit::Launch(change) => Some(change),
-                        _ => None,
-                    },
-                    runs: vec![true],
-                    outcome: MutantOutcome::default(),
-                    pairs: 0,
+                .enumerate()
+                .map(|(at, m)| {
+                    let scenario = Scenario { mutants: vec![*m], tests: vec![true] };
+                    let case = Case::new(at, scenario, |m| &self.mutants[m].edit);
+                    Case { numbers: [held.numbers[m], 0], ..case }
                 })
                 .collect();
             if cases.is_empty() {
@@ -262,14 +252,15 @@ impl<'m> MutantPool<'m> {
             }
             let mut lanes = [(&mut self.simulator as &mut dyn Executor, held.program)];
             runner::run(&mut lanes, &held.woven, &trials, &mut cases, &self.running, &|_| Ok(()))?;
-            killed.extend(cases.iter().filter(|c| !c.outcome.killed_by.is_empty()).map(|c| c.index));
+            let detected = cases.iter().filter(|c| !c.outcome.killed_by.is_empty());
+            killed.extend(detected.flat_map(|c| c.scenario.mutants.iter().copied()));
         }
         killed.sort_unstable();
         Ok(killed)
     }
 
     /// Whether a launch's local memory fits the copies of a private variable.
-    fn has_room(&self, m: usize, launch: &Launch) -> bool {
+    fn has_room(&self, m: MutantIndex, launch: &Launch) -> bool {
         let Edit::Privatise { variable: LocalVariable::Argument(position) } = self.mutants[m].edit else { return true };
         !matches!(launch.args.get(position as usize), Some(ArgValue::Local(bytes)) if *bytes > PRIVATE)
     }

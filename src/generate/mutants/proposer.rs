@@ -11,7 +11,7 @@ use crate::generate::solving::{self, ATTEMPTS, PATH, STEPS};
 use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::infection;
 use crate::kernel::interface::Interface;
-use crate::mutation::Mutant;
+use crate::mutation::{ByMutant, Mutant, MutantIndex};
 use crate::program::{Program, promoted, reader};
 use crate::suite::launch::Launch;
 use crate::symbolic::concolic::{Engine, Limits, Proposal};
@@ -23,7 +23,7 @@ pub trait Proposer {
     fn parent(&mut self, launch: &Launch);
 
     /// A launch that may infect one of the wanted mutants; `None` if there is nothing left to try, or the time is up.
-    fn next(&mut self, wanted: &BTreeSet<usize>, end: Instant) -> Option<Launch>;
+    fn next(&mut self, wanted: &BTreeSet<MutantIndex>, end: Instant) -> Option<Launch>;
 
     /// A launch that was proposed, with sizes that fit where it goes beyond its buffers, and what is assumed of it then.
     fn avoid_fault(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)>;
@@ -39,7 +39,7 @@ pub struct Nobody;
 impl Proposer for Nobody {
     fn parent(&mut self, _: &Launch) {}
 
-    fn next(&mut self, _: &BTreeSet<usize>, _: Instant) -> Option<Launch> {
+    fn next(&mut self, _: &BTreeSet<MutantIndex>, _: Instant) -> Option<Launch> {
         None
     }
 
@@ -54,15 +54,15 @@ impl Proposer for Nobody {
 pub struct Marked {
     program: Program,
     /// By mark: the mutant.
-    members: Vec<usize>,
+    members: Vec<MutantIndex>,
 }
 
 impl Marked {
     /// # Errors
     /// `Internal` if a pass fails.
-    pub fn new(under_test: &KernelUnderTest<'_>, mutants: &[&Mutant]) -> Result<Marked> {
-        let members: Vec<usize> = (0..mutants.len()).filter(|m| mutants[*m].edit.is_woven()).collect();
-        let edit = |m: &usize| (*m as u32, &mutants[*m].edit, mutants[*m].is_structural);
+    pub fn new(under_test: &KernelUnderTest<'_>, mutants: &ByMutant<&Mutant>) -> Result<Marked> {
+        let members: Vec<MutantIndex> = mutants.positions().filter(|m| mutants[*m].edit.is_woven()).collect();
+        let edit = |m: &MutantIndex| (m.0 as u32, &mutants[*m].edit, mutants[*m].is_structural);
         let edits: Vec<(u32, &Edit, bool)> = members.iter().map(edit).collect();
         let module = under_test.module.clone();
         infection::mark(&module, &under_test.sites, &edits)?;
@@ -111,7 +111,7 @@ impl Proposer for Solver<'_> {
         self.waiting.push(launch.clone());
     }
 
-    fn next(&mut self, wanted: &BTreeSet<usize>, end: Instant) -> Option<Launch> {
+    fn next(&mut self, wanted: &BTreeSet<MutantIndex>, end: Instant) -> Option<Launch> {
         for launch in std::mem::take(&mut self.waiting) {
             if Instant::now() + self.slowest >= end {
                 return None;

@@ -90,7 +90,7 @@ impl ExprContext<'_> {
                     .copied()
                     .ok_or_else(|| malformed(&format!("the instruction has no operand {i}")))?,
                 Expr::Integer(n) => self.integer(*n, wanted)?,
-                Expr::Float(x) if is_float(wanted) => self.tools.splat(LLVMConstReal(element(wanted), *x), wanted),
+                Expr::Float(x) if is_float(wanted) => self.tools.splat(LLVMConstReal(element(wanted), x.0), wanted),
                 Expr::Float(_) => return Err(malformed("a float where none fits")),
                 Expr::Unary(op, e) => {
                     let e = self.value(e, wanted)?;

@@ -7,7 +7,7 @@ use super::super::style::{self, Paint, Style};
 use super::super::table::{Cell, Table};
 use super::mutants::Listing;
 use super::{heading, notes, quote, title};
-use crate::result::mutate::{MutateResult, SecondOrder, Summary, TestOutcome, Timing};
+use crate::result::mutate::{MutateResult, SecondOrder, Summary, TestOutcome, TestStatus, Timing};
 
 /// What to print.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -105,11 +105,11 @@ fn tests(tests: &[TestOutcome], timing: &Timing, style: &Style) -> String {
     let mut table = Table::new(2, "llrrr");
     table.head(&["name", "status", "reaches", "kills", "original"]);
     for test in tests {
-        let paint = if test.status == TestOutcome::USED { Paint::Good } else { Paint::Bad };
+        let paint = if test.status == TestStatus::Used { Paint::Good } else { Paint::Bad };
         let time = timing.originals_s.get(&test.name).map_or("-".to_owned(), |s| style::seconds(*s));
         table.row([
             Cell::new(&test.name),
-            Cell::painted(paint, &test.status),
+            Cell::painted(paint, test.status.name()),
             test.reaches.to_string().into(),
             test.kills.to_string().into(),
             time.into(),

@@ -17,7 +17,7 @@ use crate::exec::{Executor, ProgramId, Target};
 use crate::instrument::layout::Slots;
 use crate::report::text::{self, CoverOptions};
 use crate::result::Ratio;
-use crate::result::cover::{CoverResult, Coverage};
+use crate::result::cover::{CoverResult, Coverage, TestStatus};
 
 /// Measure what a suite's tests cover
 #[derive(Debug, Args)]
@@ -175,7 +175,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     args.output.deliver(&result, |style| {
         text::cover(&result, CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
     })?;
-    let mut findings = result.tests.iter().any(|t| t.status != "completed");
+    let mut findings = result.tests.iter().any(|t| t.status != TestStatus::Completed);
     for threshold in &args.fail_under {
         if let Some(reached) = threshold.missed(&result.coverage) {
             findings = true;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::GuardLayout;
-use crate::result::cover::TestOutcome;
+use crate::result::cover::{TestOutcome, TestStatus};
 use crate::suite::compare::{self, Tolerance};
 use crate::suite::resolve::Test;
 
@@ -74,7 +74,7 @@ pub fn test(
         })?;
     let mut outcome = TestOutcome {
         name: test.name.clone(),
-        status: "completed".into(),
+        status: TestStatus::Completed,
         reason: None,
         work_items: range.items(),
         work_groups: groups,
@@ -103,15 +103,15 @@ pub fn test(
     outcome.instrumented_s = median(&woven.kernel_times);
     if let Some(what) = checked.or(checked_too) {
         // What was covered up to there counts.
-        outcome.status = FAULTED.into();
+        outcome.status = TestStatus::Faulted;
         outcome.reason = Some(format!("the kernel {}", did(&what)));
     } else if let Some(what) = plain.allowed.as_ref().or(woven.allowed.as_ref()) {
         outcome.reason = Some(format!("as the test allows, the kernel {}", did(what)));
     }
-    if outcome.status == "completed"
+    if outcome.status == TestStatus::Completed
         && let Some(difference) = difference(programs.inexact, test, &plain, &woven)
     {
-        outcome.status = "output-differs".into();
+        outcome.status = TestStatus::OutputDiffers;
         outcome.reason = Some(difference);
     }
     let probe = Probe { words: &woven.probe, range };
@@ -134,16 +134,20 @@ fn seen(result: RunResult) -> std::result::Result<(Observation, Option<String>),
 }
 
 fn broken(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
-    let (status, reason) = describe(fault);
-    outcome.status = status.into();
-    outcome.reason = Some(format!("{which} {reason}"));
+    outcome.status = match fault {
+        Fault::Timeout { .. } => TestStatus::Timeout,
+        Fault::Crash { .. } => TestStatus::Crashed,
+        Fault::Rejected { .. } => TestStatus::Rejected,
+        Fault::Checked { .. } => TestStatus::Faulted,
+    };
+    outcome.reason = Some(format!("{which} {}", describe(fault)));
     Measured { outcome, tally: None, ratio: None }
 }
 
-/// A fault's status in results, and what happened.
-pub fn describe(fault: &Fault) -> (&'static str, String) {
+/// Returns what happened to a kernel whose launch ended so: the predicate of a sentence.
+pub fn describe(fault: &Fault) -> String {
     match fault {
-        Fault::Timeout { limit } => ("timeout", format!("was not done after {} s and was ended", limit.as_secs_f64())),
+        Fault::Timeout { limit } => format!("was not done after {} s and was ended", limit.as_secs_f64()),
         Fault::Crash { signal, exit_code, stderr } => {
             let how = match (signal, exit_code) {
                 (Some(11), _) => "accessed memory that is not its own (signal 11)".to_owned(),
@@ -152,15 +156,12 @@ pub fn describe(fault: &Fault) -> (&'static str, String) {
                 (None, None) => "ended the process".to_owned(),
             };
             let stderr = stderr.trim();
-            ("crashed", if stderr.is_empty() { how } else { format!("{how}: {stderr}") })
+            if stderr.is_empty() { how } else { format!("{how}: {stderr}") }
         }
-        Fault::Rejected { error, explanation } => ("rejected", format!("was refused: {error}: {explanation}")),
-        Fault::Checked { what, .. } => (FAULTED, did(what)),
+        Fault::Rejected { error, explanation } => format!("was refused: {error}: {explanation}"),
+        Fault::Checked { what, .. } => did(what),
     }
 }
-
-/// The status of tests in which the simulator found something.
-const FAULTED: &str = "faulted";
 
 fn did(what: &str) -> String {
     format!("did what no kernel may: {what}")

@@ -171,7 +171,7 @@ pub fn establish<'t>(
     let observation = match executor.run_with_probe(program, &test.launch, &options, &head)? {
         Ok(observation) => observation,
         Err(fault) => {
-            baseline.dropped = Some(DropReason::Faults(measure::describe(&fault).1));
+            baseline.dropped = Some(DropReason::Faults(measure::describe(&fault)));
             return Ok(baseline);
         }
     };
@@ -227,7 +227,7 @@ pub fn establish<'t>(
             }
         }
         Some(Swept::Fault(fault)) => {
-            baseline.dropped = Some(DropReason::Unstable(format!("it {}", measure::describe(fault).1)));
+            baseline.dropped = Some(DropReason::Unstable(format!("it {}", measure::describe(fault))));
         }
         None => {}
     }

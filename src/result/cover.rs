@@ -108,12 +108,39 @@ pub struct SiteOutcome {
     pub divergent_groups: Option<u64>,
 }
 
+/// How a test ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestStatus {
+    Completed,
+    Timeout,
+    Crashed,
+    Rejected,
+    /// A check of the simulator found something.
+    Faulted,
+    /// Instrumented and original kernel disagree.
+    OutputDiffers,
+}
+
+impl TestStatus {
+    /// Returns the word that results and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            TestStatus::Completed => "completed",
+            TestStatus::Timeout => "timeout",
+            TestStatus::Crashed => "crashed",
+            TestStatus::Rejected => "rejected",
+            TestStatus::Faulted => "faulted",
+            TestStatus::OutputDiffers => "output-differs",
+        }
+    }
+}
+
 /// How one test went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
     pub name: String,
-    /// `completed`, `timeout`, `crashed`, `rejected`, `faulted` (a check of the simulator found something), `output-differs` (instrumented and original disagree).
-    pub status: String,
+    pub status: TestStatus,
     /// What happened, if not `completed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

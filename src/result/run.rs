@@ -44,12 +44,39 @@ pub struct Summary {
     pub broken: u64,
 }
 
+/// How a test ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestStatus {
+    Passed,
+    /// An output is not as expected, or a check of the simulator found something.
+    Failed,
+    /// It completed, but nothing in the suite says what to expect.
+    Unchecked,
+    Timeout,
+    Crashed,
+    Rejected,
+}
+
+impl TestStatus {
+    /// Returns the word that results and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            TestStatus::Passed => "passed",
+            TestStatus::Failed => "failed",
+            TestStatus::Unchecked => "unchecked",
+            TestStatus::Timeout => "timeout",
+            TestStatus::Crashed => "crashed",
+            TestStatus::Rejected => "rejected",
+        }
+    }
+}
+
 /// How one test went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Test {
     pub name: String,
-    /// `passed`, `failed` (an output, or a check of the simulator), `unchecked`, `timeout`, `crashed`, `rejected`.
-    pub status: String,
+    pub status: TestStatus,
     /// What happened, if neither `passed` nor `unchecked`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -9,7 +9,7 @@ use crate::suite::schedule::Preemption;
 /// Whether outputs depend on the order in which work-groups and work-items run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleResult {
-    /// `kassay.schedule/1`
+    /// `kassay.schedule/2`
     pub schema: String,
     /// Of kassay.
     pub version: String,
@@ -34,7 +34,10 @@ pub struct ScheduleResult {
 
 impl ScheduleResult {
     /// What `schema` says.
-    pub const SCHEMA: &'static str = "kassay.schedule/1";
+    pub const SCHEMA: &'static str = "kassay.schedule/2";
+
+    /// What `schema` says in results of the version before, which are still read: there, `faulted` is `fault`.
+    pub const SCHEMA_1: &'static str = "kassay.schedule/1";
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +76,35 @@ pub struct Test {
     pub differing_outputs: Vec<Difference>,
 }
 
+/// How a run under a schedule ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStatus {
+    Completed,
+    Timeout,
+    Crashed,
+    Rejected,
+    /// Work-items wait at a barrier that others never reach.
+    Divergence,
+    /// A check of the simulator found something.
+    #[serde(alias = "fault")]
+    Faulted,
+}
+
+impl RunStatus {
+    /// Returns the word that results and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            RunStatus::Completed => "completed",
+            RunStatus::Timeout => "timeout",
+            RunStatus::Crashed => "crashed",
+            RunStatus::Rejected => "rejected",
+            RunStatus::Divergence => "divergence",
+            RunStatus::Faulted => "faulted",
+        }
+    }
+}
+
 /// A schedule and how its runs ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
@@ -87,8 +119,8 @@ pub struct Ran {
     pub preemptions: Vec<Preemption>,
     /// What it was drawn with; null: nothing about it is random.
     pub seed: Option<u64>,
-    /// `completed`, or how the first run ended that did not: `timeout`, `crashed`, `rejected`, `divergence`, `fault`.
-    pub status: String,
+    /// `completed`, or how the first run ended that did not.
+    pub status: RunStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How many different outcomes its runs had.

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::exec::simulator::observation::{Conflict, FaultKind, Simulation, SimulationOptions};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions, Simulator};
 use crate::instrument::layout::GuardLayout;
-use crate::result::schedule::{Difference, Ran, Summary, Test, Verdict};
+use crate::result::schedule::{Difference, Ran, RunStatus, Summary, Test, Verdict};
 use crate::suite::Output;
 use crate::suite::launch::Launch;
 use crate::suite::schedule::Schedule;
@@ -86,30 +86,32 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
     };
     let ended = |status, reason: &str| Ended::Failed { status, reason: format!("{reason}; kassay check says where") };
     if let Some(why) = seen.rejected {
-        return Ended::Failed { status: "rejected", reason: format!("was refused by the simulator: {why}") };
+        return Ended::Failed { status: RunStatus::Rejected, reason: format!("was refused by the simulator: {why}") };
     }
     let told = seen.faults.iter().filter(|f| !allows_faults || !f.kind.is_skipped());
     match told.into_iter().find_map(|f| telling(f.kind)) {
         _ if !seen.divergences.is_empty() => {
-            ended("divergence", "work-items wait at a barrier that others never reach")
+            ended(RunStatus::Divergence, "work-items wait at a barrier that others never reach")
         }
-        Some(what) => ended("fault", what),
-        None if !seen.completed => ended("timeout", "the launch did not come to its end in time"),
+        Some(what) => ended(RunStatus::Faulted, what),
+        None if !seen.completed => ended(RunStatus::Timeout, "the launch did not come to its end in time"),
         None => Ended::Completed(seen.observation.outputs),
     }
 }
 
 fn failed(fault: Fault) -> Ended {
     let (status, reason) = match fault {
-        Fault::Timeout { limit } => ("timeout", format!("took longer than {} s", limit.as_secs_f64())),
-        Fault::Crash { signal: Some(signal), .. } => ("crashed", format!("took its process down (signal {signal})")),
+        Fault::Timeout { limit } => (RunStatus::Timeout, format!("took longer than {} s", limit.as_secs_f64())),
+        Fault::Crash { signal: Some(signal), .. } => {
+            (RunStatus::Crashed, format!("took its process down (signal {signal})"))
+        }
         Fault::Crash { exit_code, .. } => {
-            ("crashed", format!("took its process down (exit code {})", exit_code.unwrap_or_default()))
+            (RunStatus::Crashed, format!("took its process down (exit code {})", exit_code.unwrap_or_default()))
         }
         Fault::Rejected { error, explanation } => {
-            ("rejected", format!("was refused by the device: {error}: {explanation}"))
+            (RunStatus::Rejected, format!("was refused by the device: {error}: {explanation}"))
         }
-        Fault::Checked { what, .. } => ("fault", what),
+        Fault::Checked { what, .. } => (RunStatus::Faulted, what),
     };
     Ended::Failed { status, reason }
 }
@@ -155,7 +157,7 @@ pub fn run(
             item_order: planned.schedule.item_order.clone(),
             preemptions: planned.schedule.preemptions.clone(),
             seed: planned.seed,
-            status: failed.map_or("completed", |f| f.0).to_owned(),
+            status: failed.map_or(RunStatus::Completed, |f| f.0),
             reason: failed.map(|f| f.1.clone()),
             outcomes: tally.outcomes.len() as u64,
             outcome: tally.outcomes.first().copied(),

@@ -126,7 +126,7 @@ pub fn cover_result() -> CoverResult {
         tests: vec![
             TestOutcome {
                 name: "even".into(),
-                status: "completed".into(),
+                status: TestStatus::Completed,
                 reason: None,
                 work_items: 128,
                 work_groups: 2,
@@ -136,7 +136,7 @@ pub fn cover_result() -> CoverResult {
             },
             TestOutcome {
                 name: "odd length".into(),
-                status: "completed".into(),
+                status: TestStatus::Completed,
                 reason: None,
                 work_items: 1024,
                 work_groups: 16,
@@ -146,7 +146,7 @@ pub fn cover_result() -> CoverResult {
             },
             TestOutcome {
                 name: "endless".into(),
-                status: "timeout".into(),
+                status: TestStatus::Timeout,
                 reason: Some("not done after 10.0 s; the worker was killed".into()),
                 work_items: 64,
                 work_groups: 1,
@@ -202,9 +202,9 @@ pub fn sources(file: &str) -> Option<String> {
 }
 
 pub fn run_result() -> RunResult {
-    let test = |name: &str, status: &str| run::Test {
+    let test = |name: &str, status: run::TestStatus| run::Test {
         name: name.into(),
-        status: status.into(),
+        status,
         reason: None,
         outputs: Vec::new(),
         kernel_s: Some(12.3e-6),
@@ -222,20 +222,20 @@ pub fn run_result() -> RunResult {
         Some(run::Mismatch { index, field: field.map(str::to_owned), expected: expected.into(), actual: actual.into() })
     };
     let tests = vec![
-        run::Test { outputs: vec![output("y", 0, None, Some(0.0))], ..test("even", "passed") },
+        run::Test { outputs: vec![output("y", 0, None, Some(0.0))], ..test("even", run::TestStatus::Passed) },
         run::Test {
             outputs: vec![
                 output("y", 5, first(3, None, "1.5", "NaN"), Some(2.5)),
                 output("p", 1, first(0, Some("pos.x"), "2", "-2"), None),
             ],
             printf: "n is 1023\n\x1b[2Jdone".into(),
-            ..test("odd length, with a tail", "failed")
+            ..test("odd length, with a tail", run::TestStatus::Failed)
         },
-        test("nothing expected", "unchecked"),
+        test("nothing expected", run::TestStatus::Unchecked),
         run::Test {
             reason: Some("not done after 10.0 s; the worker was killed".into()),
             kernel_s: None,
-            ..test("endless", "timeout")
+            ..test("endless", run::TestStatus::Timeout)
         },
         run::Test {
             reason: Some(
@@ -243,7 +243,7 @@ pub fn run_result() -> RunResult {
                     .into(),
             ),
             kernel_s: None,
-            ..test("seven", "rejected")
+            ..test("seven", run::TestStatus::Rejected)
         },
     ];
     RunResult {

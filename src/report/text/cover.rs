@@ -5,10 +5,9 @@ use std::fmt::Write;
 use super::super::by_file;
 use super::super::style::{self, Paint, Style};
 use super::super::table::{Cell, Table};
-use super::run::paint;
 use super::{heading, notes, quote, source, title};
 use crate::result::Ratio;
-use crate::result::cover::{CoverResult, Coverage, TestOutcome};
+use crate::result::cover::{CoverResult, Coverage, TestOutcome, TestStatus};
 
 /// What to print besides the tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -93,6 +92,10 @@ fn percent(p: Option<f64>) -> Cell {
     }
 }
 
+fn paint(status: TestStatus) -> Paint {
+    if status == TestStatus::Completed { Paint::Good } else { Paint::Bad }
+}
+
 fn tests(tests: &[TestOutcome], style: &Style) -> String {
     if tests.is_empty() {
         return String::new();
@@ -104,7 +107,7 @@ fn tests(tests: &[TestOutcome], style: &Style) -> String {
     for test in tests {
         table.row([
             Cell::new(&test.name),
-            Cell::painted(paint(&test.status), &test.status),
+            Cell::painted(paint(test.status), test.status.name()),
             test.work_items.to_string().into(),
             test.work_groups.to_string().into(),
             time(test.original_s),

@@ -6,7 +6,7 @@ use super::super::style::{self, Paint, Style, visible};
 use super::super::table::{Cell, Table};
 use super::check::schedule as order;
 use super::{notes, title};
-use crate::result::schedule::{Difference, Ran, ScheduleResult, Test, Verdict};
+use crate::result::schedule::{Difference, Ran, RunStatus, ScheduleResult, Test, Verdict};
 use crate::suite::schedule::Schedule;
 
 /// Differences shown per test.
@@ -56,8 +56,8 @@ fn below(test: &Test, verbose: bool, style: &Style) -> String {
     named.sort_unstable();
     named.dedup();
     let mut table = Table::new(6, "rlll");
-    let reason = |ran: &Ran| ran.reason.clone().unwrap_or_else(|| ran.status.clone());
-    let failed: Vec<&Ran> = test.schedules.iter().filter(|ran| ran.status != "completed").collect();
+    let reason = |ran: &Ran| ran.reason.clone().unwrap_or_else(|| ran.status.name().to_owned());
+    let failed: Vec<&Ran> = test.schedules.iter().filter(|ran| ran.status != RunStatus::Completed).collect();
     // What all of them end in is said once.
     let shared = failed.first().map(|ran| reason(ran)).filter(|first| {
         failed.len() > 1 && failed.len() == test.schedules.len() && failed.iter().all(|ran| reason(ran) == *first)
@@ -66,7 +66,7 @@ fn below(test: &Test, verbose: bool, style: &Style) -> String {
         let _ = writeln!(out, "      {}", style.paint(Paint::Bad, visible(&format!("under every schedule: {reason}"))));
     }
     for ran in &test.schedules {
-        let failed = ran.status != "completed" && shared.is_none();
+        let failed = ran.status != RunStatus::Completed && shared.is_none();
         if verbose || failed || named.contains(&ran.index) {
             let status = if failed { reason(ran) } else { String::new() };
             table.row([

@@ -16,8 +16,7 @@ use crate::error::Result;
 use crate::exec::{Executor, ProgramId, Target};
 use crate::instrument::layout::Slots;
 use crate::report::text::{self, CoverOptions};
-use crate::result::Ratio;
-use crate::result::cover::{CoverResult, Coverage, TestStatus};
+use crate::result::cover::{CoverResult, Coverage, METRICS, Metric, TestStatus};
 
 /// Measure what a suite's tests cover
 #[derive(Debug, Args)]
@@ -45,25 +44,22 @@ pub struct CoverArgs {
 }
 
 /// A metric of [`Coverage`] and the percentage it must reach.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Threshold {
-    metric: String,
+    metric: &'static Metric,
     percent: f64,
 }
-
-const METRICS: [&str; 8] =
-    ["branch", "condition", "loop", "barrier", "line", "statement", "least_branch", "average_statement"];
 
 impl FromStr for Threshold {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let (metric, percent) = text.split_once('=').ok_or("not of the form METRIC=PERCENT")?;
-        if !METRICS.contains(&metric) {
-            return Err(format!("`{metric}` is no metric; there are {}", METRICS.join(", ")));
-        }
+        let Some(metric) = METRICS.iter().find(|m| m.key == metric) else {
+            return Err(format!("`{metric}` is no metric; there are {}", METRICS.each_ref().map(|m| m.key).join(", ")));
+        };
         match percent.parse::<f64>() {
-            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Threshold { metric: metric.into(), percent }),
+            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Threshold { metric, percent }),
             _ => Err(format!("`{percent}` is no percentage from 0 to 100")),
         }
     }
@@ -72,18 +68,7 @@ impl FromStr for Threshold {
 impl Threshold {
     /// The reached percentage if it is too low. A metric with nothing to cover misses nothing.
     fn missed(&self, coverage: &Coverage) -> Option<f64> {
-        let percent = |r: Ratio| (r.total > 0).then(|| 100.0 * r.covered as f64 / r.total as f64);
-        let reached = match self.metric.as_str() {
-            "branch" => percent(coverage.branch),
-            "condition" => percent(coverage.condition),
-            "loop" => percent(coverage.loops.classes()),
-            "barrier" => percent(coverage.barrier),
-            "line" => percent(coverage.line),
-            "statement" => percent(coverage.statement),
-            "least_branch" => percent(coverage.least_branch),
-            _ => coverage.average_statement,
-        };
-        reached.filter(|r| *r < self.percent)
+        (self.metric.measure)(coverage).percent().filter(|reached| *reached < self.percent)
     }
 }
 
@@ -101,7 +86,7 @@ struct Runner {
 pub fn run(args: &CoverArgs) -> Result<u8> {
     let begun = Instant::now();
     args.output.check()?;
-    let counts = args.counts || args.fail_under.iter().any(|t| t.metric == "average_statement");
+    let counts = args.counts || args.fail_under.iter().any(|t| t.metric.needs_counts);
     let context = Context::create();
     let Session { under_test, loaded, tests, executors, seed, kernel } =
         Session::open(&context, &args.suite, &args.kernel, &args.execution, true, Keeps::Maps)?;
@@ -179,7 +164,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     for threshold in &args.fail_under {
         if let Some(reached) = threshold.missed(&result.coverage) {
             findings = true;
-            complain(&format!("{} coverage is {reached:.1} %, below {} %", threshold.metric, threshold.percent));
+            complain(&format!("{} coverage is {reached:.1} %, below {} %", threshold.metric.key, threshold.percent));
         }
     }
     Ok(u8::from(findings))

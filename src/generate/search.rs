@@ -20,8 +20,13 @@ use crate::result::generate::By;
 use crate::suite::faults::Faulted;
 use crate::suite::launch::Launch;
 
-/// Kinds of sites whose outcomes make an input worth keeping: lines, statements and regions follow from them.
-pub const WATCHED: [SiteKind; 4] = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
+/// Decides whether outcomes of such sites make an input worth keeping: lines, statements and regions follow from the others.
+fn is_watched(kind: SiteKind) -> bool {
+    match kind {
+        SiteKind::Branch | SiteKind::Condition | SiteKind::Loop | SiteKind::Barrier => true,
+        SiteKind::Line | SiteKind::Statement | SiteKind::Region => false,
+    }
+}
 
 /// Runs a launch with coverage probes.
 pub trait Runs {
@@ -114,7 +119,7 @@ pub struct Found {
 
 /// The watched outcomes: position of the site, and of the outcome in it.
 pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
-    let watched = sites.sites.iter().enumerate().filter(|(_, s)| WATCHED.contains(&s.kind));
+    let watched = sites.sites.iter().enumerate().filter(|(_, s)| is_watched(s.kind));
     watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
 }
 

@@ -82,6 +82,77 @@ impl LoopCoverage {
     }
 }
 
+/// What a metric measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measure {
+    /// What is covered, of how much.
+    Ratio(Ratio),
+    /// A mean over statements in percent; `None` where it was not measured.
+    Mean(Option<f64>),
+}
+
+impl Measure {
+    /// In percent; `None` if there is nothing to cover, or it was not measured.
+    pub fn percent(self) -> Option<f64> {
+        match self {
+            Measure::Ratio(ratio) => ratio.percent(),
+            Measure::Mean(percent) => percent,
+        }
+    }
+}
+
+/// A coverage metric.
+#[derive(Debug)]
+pub struct Metric {
+    /// As results and `--fail-under` name it.
+    pub key: &'static str,
+    /// As reports name it.
+    pub label: &'static str,
+    /// The kind of the sites that it counts, as [`SiteOutcome::kind`] spells it.
+    pub site_kind: &'static str,
+    /// Whether it needs numbers of work-items (`--counts`).
+    pub needs_counts: bool,
+    /// Reads it from a result.
+    pub measure: fn(&Coverage) -> Measure,
+}
+
+/// All metrics, in the order in which reports show them.
+pub const METRICS: [Metric; 8] = [
+    metric("branch", "branch", "branch", |c| Measure::Ratio(c.branch)),
+    metric("condition", "condition", "condition", |c| Measure::Ratio(c.condition)),
+    metric("loop", "loop", "loop", |c| Measure::Ratio(c.loops.classes())),
+    metric("barrier", "barrier", "barrier", |c| Measure::Ratio(c.barrier)),
+    metric("line", "line", "line", |c| Measure::Ratio(c.line)),
+    metric("statement", "statement", "statement", |c| Measure::Ratio(c.statement)),
+    metric("least_branch", "least branch", "region", |c| Measure::Ratio(c.least_branch)),
+    Metric {
+        needs_counts: true,
+        ..metric("average_statement", "average statement", "statement", |c| Measure::Mean(c.average_statement))
+    },
+];
+
+const fn metric(
+    key: &'static str,
+    label: &'static str,
+    site_kind: &'static str,
+    measure: fn(&Coverage) -> Measure,
+) -> Metric {
+    Metric { key, label, site_kind, needs_counts: false, measure }
+}
+
+impl LoopCoverage {
+    /// Returns the classes by name, each with the loops that show it, of those that have it.
+    pub fn by_class(&self) -> [(&'static str, Ratio); 4] {
+        let class = |covered, total| Ratio { covered, total };
+        [
+            ("zero", class(self.zero, self.applicable.zero)),
+            ("one", class(self.one, self.total)),
+            ("many", class(self.many, self.total)),
+            ("boundary", class(self.boundary, self.applicable.boundary)),
+        ]
+    }
+}
+
 /// One outcome of one site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteOutcome {

@@ -7,7 +7,7 @@ use super::super::style::{self, Paint, Style};
 use super::super::table::{Cell, Table};
 use super::{heading, notes, quote, source, title};
 use crate::result::Ratio;
-use crate::result::cover::{CoverResult, Coverage, TestOutcome, TestStatus};
+use crate::result::cover::{CoverResult, Coverage, METRICS, Measure, TestOutcome, TestStatus};
 
 /// What to print besides the tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,35 +45,28 @@ pub fn cover(
 fn metrics(coverage: &Coverage, style: &Style) -> String {
     let mut table = Table::new(2, "lrrr");
     table.head(&["metric", "covered", "total", "percent"]);
-    let loops = &coverage.loops;
-    let class = |covered, total| Ratio { covered, total };
-    let rows = [
-        ("branch", coverage.branch),
-        ("condition", coverage.condition),
-        ("loop", loops.classes()),
-        ("  zero", class(loops.zero, loops.applicable.zero)),
-        ("  one", class(loops.one, loops.total)),
-        ("  many", class(loops.many, loops.total)),
-        ("  boundary", class(loops.boundary, loops.applicable.boundary)),
-        ("barrier", coverage.barrier),
-        ("line", coverage.line),
-        ("statement", coverage.statement),
-        ("least branch", coverage.least_branch),
-    ];
-    for (name, ratio) in rows {
-        // Without loops their classes say nothing.
-        if name.starts_with(' ') && loops.total == 0 {
-            continue;
-        }
+    let mut row = |name: &str, ratio: Ratio| {
         table.row([
             Cell::new(name),
             ratio.covered.to_string().into(),
             ratio.total.to_string().into(),
             percent(ratio.percent()),
         ]);
+    };
+    for metric in &METRICS {
+        match (metric.measure)(coverage) {
+            Measure::Ratio(ratio) => row(metric.label, ratio),
+            Measure::Mean(_) => continue,
+        }
+        // Without loops their classes say nothing.
+        if metric.site_kind == "loop" && coverage.loops.total > 0 {
+            coverage.loops.by_class().into_iter().for_each(|(class, ratio)| row(&format!("  {class}"), ratio));
+        }
     }
-    if let Some(average) = coverage.average_statement {
-        table.row(["average statement".into(), "".into(), "".into(), percent(Some(average))]);
+    for metric in &METRICS {
+        if let Measure::Mean(Some(mean)) = (metric.measure)(coverage) {
+            table.row([metric.label.into(), "".into(), "".into(), percent(Some(mean))]);
+        }
     }
     table.render(style)
 }

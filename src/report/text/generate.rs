@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::style::{self, Paint, Style, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::{heading, notes, title};
-use crate::result::Ratio;
+use crate::result::cover::{METRICS, Measure};
 use crate::result::generate::{By, GenerateResult, Goal, GoalStatus};
 
 /// How to print.
@@ -30,17 +30,16 @@ pub fn generate(
     let coverage = &result.coverage;
     let mut table = Table::new(2, "lrrr");
     table.head(&["metric", "covered", "total", "percent"]);
-    let rows = [
-        ("branch", coverage.branch),
-        ("condition", coverage.condition),
-        ("loop", coverage.loops.classes()),
-        ("barrier", coverage.barrier),
-        ("line", coverage.line),
-        ("statement", coverage.statement),
-    ];
-    for (name, Ratio { covered, total }) in rows {
-        let percent = Ratio { covered, total }.percent().map_or("-".to_owned(), style::percent);
-        table.row([Cell::new(name), covered.to_string().into(), total.to_string().into(), percent.into()]);
+    // Regions are covered with their branches.
+    for metric in METRICS.iter().filter(|m| m.site_kind != "region") {
+        let Measure::Ratio(ratio) = (metric.measure)(coverage) else { continue };
+        let percent = ratio.percent().map_or("-".to_owned(), style::percent);
+        table.row([
+            Cell::new(metric.label),
+            ratio.covered.to_string().into(),
+            ratio.total.to_string().into(),
+            percent.into(),
+        ]);
     }
     out.push_str(&table.render(style));
     out.push_str(&goals(&result.goals, view.verbose, sources, style));

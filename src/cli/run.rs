@@ -9,7 +9,6 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
 use super::session::{self, Keeps, Session};
 use crate::coverage::group_order;
-use crate::coverage::measure;
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions, Target};
 use crate::instrument::layout::GuardLayout;
@@ -146,7 +145,7 @@ fn judge(test: &resolve::Test, observation: &crate::exec::Observation) -> Test {
 
 /// The row of a test whose launch did not complete.
 fn broken(test: &resolve::Test, fault: &Fault) -> Test {
-    let reason = Some(format!("the kernel {}", measure::describe(fault)));
+    let reason = Some(format!("the kernel {fault}"));
     let status = match fault {
         // The launch went on; what it left says more.
         Fault::Checked { observation, .. } => {

@@ -7,7 +7,7 @@ use super::summary::TestTally;
 use super::tally::{self, Probe};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
+use crate::exec::{DID, Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::GuardLayout;
 use crate::result::cover::{TestOutcome, TestStatus};
@@ -104,9 +104,9 @@ pub fn test(
     if let Some(what) = checked.or(checked_too) {
         // What was covered up to there counts.
         outcome.status = TestStatus::Faulted;
-        outcome.reason = Some(format!("the kernel {}", did(&what)));
+        outcome.reason = Some(format!("the kernel {DID}: {what}"));
     } else if let Some(what) = plain.allowed.as_ref().or(woven.allowed.as_ref()) {
-        outcome.reason = Some(format!("as the test allows, the kernel {}", did(what)));
+        outcome.reason = Some(format!("as the test allows, the kernel {DID}: {what}"));
     }
     if outcome.status == TestStatus::Completed
         && let Some(difference) = difference(programs.inexact, test, &plain, &woven)
@@ -140,31 +140,8 @@ fn broken(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
         Fault::Rejected { .. } => TestStatus::Rejected,
         Fault::Checked { .. } => TestStatus::Faulted,
     };
-    outcome.reason = Some(format!("{which} {}", describe(fault)));
+    outcome.reason = Some(format!("{which} {fault}"));
     Measured { outcome, tally: None, ratio: None }
-}
-
-/// Returns what happened to a kernel whose launch ended so: the predicate of a sentence.
-pub fn describe(fault: &Fault) -> String {
-    match fault {
-        Fault::Timeout { limit } => format!("was not done after {} s and was ended", limit.as_secs_f64()),
-        Fault::Crash { signal, exit_code, stderr } => {
-            let how = match (signal, exit_code) {
-                (Some(11), _) => "accessed memory that is not its own (signal 11)".to_owned(),
-                (Some(s), _) => format!("ended the process with signal {s}"),
-                (None, Some(code)) => format!("ended the process with exit code {code}"),
-                (None, None) => "ended the process".to_owned(),
-            };
-            let stderr = stderr.trim();
-            if stderr.is_empty() { how } else { format!("{how}: {stderr}") }
-        }
-        Fault::Rejected { error, explanation } => format!("was refused: {error}: {explanation}"),
-        Fault::Checked { what, .. } => did(what),
-    }
-}
-
-fn did(what: &str) -> String {
-    format!("did what no kernel may: {what}")
 }
 
 /// How far floats of the two versions may be apart where the suite allows less, for kernels with operations whose

@@ -13,6 +13,7 @@ mod request;
 pub mod simulator;
 mod start;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,6 +77,30 @@ pub enum Fault {
         /// What the launch left, as far as it came.
         observation: Box<Observation>,
     },
+}
+
+/// The predicate of a sentence about a kernel in which a check found something, before what it found.
+pub const DID: &str = "did what no kernel may";
+
+/// Formats what happened to the kernel: the predicate of a sentence.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Timeout { limit } => write!(f, "was not done after {} s and was ended", limit.as_secs_f64()),
+            Fault::Crash { signal, exit_code, stderr } => {
+                match (signal, exit_code) {
+                    (Some(11), _) => f.write_str("accessed memory that is not its own (signal 11)")?,
+                    (Some(signal), _) => write!(f, "ended the process with signal {signal}")?,
+                    (None, Some(code)) => write!(f, "ended the process with exit code {code}")?,
+                    (None, None) => f.write_str("ended the process")?,
+                }
+                let stderr = stderr.trim();
+                if stderr.is_empty() { Ok(()) } else { write!(f, ": {stderr}") }
+            }
+            Fault::Rejected { error, explanation } => write!(f, "was refused: {error}: {explanation}"),
+            Fault::Checked { what, .. } => write!(f, "{DID}: {what}"),
+        }
+    }
 }
 
 /// Many runs of one program on one launch's inputs that differ in a few words of the probe buffer, each compared with

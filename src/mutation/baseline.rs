@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::coverage::group_order;
-use crate::coverage::measure;
 use crate::error::Result;
 use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Swept, Variation};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, argument, header, slot};
@@ -171,7 +170,7 @@ pub fn establish<'t>(
     let observation = match executor.run_with_probe(program, &test.launch, &options, &head)? {
         Ok(observation) => observation,
         Err(fault) => {
-            baseline.dropped = Some(DropReason::Faults(measure::describe(&fault)));
+            baseline.dropped = Some(DropReason::Faults(fault.to_string()));
             return Ok(baseline);
         }
     };
@@ -227,7 +226,7 @@ pub fn establish<'t>(
             }
         }
         Some(Swept::Fault(fault)) => {
-            baseline.dropped = Some(DropReason::Unstable(format!("it {}", measure::describe(fault))));
+            baseline.dropped = Some(DropReason::Unstable(format!("it {fault}")));
         }
         None => {}
     }

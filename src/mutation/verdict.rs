@@ -47,7 +47,7 @@ pub fn test_verdict(swept: &Swept, describe: &dyn Fn(u32) -> String, allows_faul
             return TestVerdict::Refused(format!("{error}: {explanation}"));
         }
         Swept::Fault(fault @ (Fault::Crash { .. } | Fault::Checked { .. })) => {
-            return TestVerdict::RuntimeError(crate::coverage::measure::describe(fault));
+            return TestVerdict::RuntimeError(fault.to_string());
         }
     };
     for run in runs {

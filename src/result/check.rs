@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Device, Location};
+use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
 
 /// What `kassay check` found: races, barriers that diverge, memory faults, barriers that nothing needs.
@@ -103,13 +104,13 @@ impl FindingKind {
         match self {
             FindingKind::DataRace => "data-race",
             FindingKind::BarrierDivergence => "barrier-divergence",
-            FindingKind::OutOfBounds => "out-of-bounds",
-            FindingKind::NullAccess => "null-access",
-            FindingKind::ReadOnlyWrite => "read-only-write",
-            FindingKind::Misaligned => "misaligned",
-            FindingKind::Division => "division",
-            FindingKind::NonTermination => "non-termination",
-            FindingKind::Uninitialised => "uninitialised",
+            FindingKind::OutOfBounds => FaultClass::OutOfBounds.name(),
+            FindingKind::NullAccess => FaultClass::NullAccess.name(),
+            FindingKind::ReadOnlyWrite => FaultClass::ReadOnlyWrite.name(),
+            FindingKind::Misaligned => FaultClass::Misaligned.name(),
+            FindingKind::Division => FaultClass::Division.name(),
+            FindingKind::NonTermination => FaultClass::NonTermination.name(),
+            FindingKind::Uninitialised => FaultClass::Uninitialised.name(),
             FindingKind::RedundantBarrier => "redundant-barrier",
         }
     }

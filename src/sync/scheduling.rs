@@ -11,6 +11,7 @@ use crate::exec::{Executor, Fault, ProgramId, RunOptions, Simulator};
 use crate::instrument::layout::GuardLayout;
 use crate::result::schedule::{Difference, Ran, RunStatus, Summary, Test, Verdict};
 use crate::suite::Output;
+use crate::suite::faults::FaultClass;
 use crate::suite::launch::Launch;
 use crate::suite::schedule::Schedule;
 
@@ -74,15 +75,16 @@ impl ScheduleRunner {
 /// How a launch ended on the simulator. `allows_faults`: what it skipped is none of our business.
 fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
     let telling = |kind: FaultKind| match kind {
-        FaultKind::OutOfBounds | FaultKind::BeyondInner => Some("an access out of bounds"),
-        FaultKind::CopyArguments => Some("an asynchronous copy whose work-items do not agree"),
-        FaultKind::EventLists => Some("a wait for events on which the work-items do not agree"),
-        FaultKind::Null => Some("an access through a null pointer"),
-        FaultKind::ReadOnlyWrite => Some("a write to read-only memory"),
-        FaultKind::Misaligned => Some("a misaligned access"),
-        FaultKind::Division => Some("a division that traps"),
-        FaultKind::NonTermination => Some("a loop that does not end"),
+        FaultKind::CopyArguments => Some("an asynchronous copy whose work-items do not agree".to_owned()),
+        FaultKind::EventLists => Some("a wait for events on which the work-items do not agree".to_owned()),
         FaultKind::Uninitialised => None,
+        FaultKind::OutOfBounds
+        | FaultKind::BeyondInner
+        | FaultKind::Null
+        | FaultKind::ReadOnlyWrite
+        | FaultKind::Misaligned
+        | FaultKind::Division
+        | FaultKind::NonTermination => kind.class().map(FaultClass::indefinite),
     };
     let ended = |status, reason: &str| Ended::Failed { status, reason: format!("{reason}; kassay check says where") };
     if let Some(why) = seen.rejected {
@@ -93,27 +95,20 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
         _ if !seen.divergences.is_empty() => {
             ended(RunStatus::Divergence, "work-items wait at a barrier that others never reach")
         }
-        Some(what) => ended(RunStatus::Faulted, what),
+        Some(what) => ended(RunStatus::Faulted, &what),
         None if !seen.completed => ended(RunStatus::Timeout, "the launch did not come to its end in time"),
         None => Ended::Completed(seen.observation.outputs),
     }
 }
 
 fn failed(fault: Fault) -> Ended {
-    let (status, reason) = match fault {
-        Fault::Timeout { limit } => (RunStatus::Timeout, format!("took longer than {} s", limit.as_secs_f64())),
-        Fault::Crash { signal: Some(signal), .. } => {
-            (RunStatus::Crashed, format!("took its process down (signal {signal})"))
-        }
-        Fault::Crash { exit_code, .. } => {
-            (RunStatus::Crashed, format!("took its process down (exit code {})", exit_code.unwrap_or_default()))
-        }
-        Fault::Rejected { error, explanation } => {
-            (RunStatus::Rejected, format!("was refused by the device: {error}: {explanation}"))
-        }
-        Fault::Checked { what, .. } => (RunStatus::Faulted, what),
+    let status = match fault {
+        Fault::Timeout { .. } => RunStatus::Timeout,
+        Fault::Crash { .. } => RunStatus::Crashed,
+        Fault::Rejected { .. } => RunStatus::Rejected,
+        Fault::Checked { .. } => RunStatus::Faulted,
     };
-    Ended::Failed { status, reason }
+    Ended::Failed { status, reason: fault.to_string() }
 }
 
 /// Runs a test under its schedules, each `repeats` times. Indices begin at 0; see [`number`].

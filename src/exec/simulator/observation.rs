@@ -7,6 +7,7 @@ use super::compare::Compared;
 pub use super::events::ListDifference;
 use crate::exec::Observation;
 use crate::lower::host::table::Mode;
+use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
 
 /// How to run a launch on the simulator.
@@ -109,6 +110,20 @@ impl FaultKind {
     /// Whether a work-item goes on behind it, without what it was about to do.
     pub fn is_skipped(self) -> bool {
         !matches!(self, FaultKind::NonTermination | FaultKind::CopyArguments | FaultKind::EventLists)
+    }
+
+    /// Returns what a work-item did; `None` where the work-items of a group do not agree, so that none alone is at fault.
+    pub fn class(self) -> Option<FaultClass> {
+        match self {
+            FaultKind::OutOfBounds | FaultKind::BeyondInner => Some(FaultClass::OutOfBounds),
+            FaultKind::CopyArguments | FaultKind::EventLists => None,
+            FaultKind::Null => Some(FaultClass::NullAccess),
+            FaultKind::ReadOnlyWrite => Some(FaultClass::ReadOnlyWrite),
+            FaultKind::Misaligned => Some(FaultClass::Misaligned),
+            FaultKind::Uninitialised => Some(FaultClass::Uninitialised),
+            FaultKind::Division => Some(FaultClass::Division),
+            FaultKind::NonTermination => Some(FaultClass::NonTermination),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::result::Location;
 use crate::result::check::{
     Access, Amplification, CheckResult, Finding, FindingKind, HoldsFor, Memory, Mode, Scope, Verdict, Witness,
 };
+use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
 
 /// How to print.
@@ -72,13 +73,13 @@ fn headline(finding: &Finding) -> String {
     let name = match finding.kind {
         FindingKind::DataRace => "data race",
         FindingKind::BarrierDivergence => "barrier divergence",
-        FindingKind::OutOfBounds => "access out of bounds",
-        FindingKind::NullAccess => "access through a null pointer",
-        FindingKind::ReadOnlyWrite => "write to read-only memory",
-        FindingKind::Misaligned => "misaligned access",
-        FindingKind::Division => "division that traps",
-        FindingKind::NonTermination => "loop without end",
-        FindingKind::Uninitialised => "read of uninitialised memory",
+        FindingKind::OutOfBounds => FaultClass::OutOfBounds.words(),
+        FindingKind::NullAccess => FaultClass::NullAccess.words(),
+        FindingKind::ReadOnlyWrite => FaultClass::ReadOnlyWrite.words(),
+        FindingKind::Misaligned => FaultClass::Misaligned.words(),
+        FindingKind::Division => FaultClass::Division.words(),
+        FindingKind::NonTermination => FaultClass::NonTermination.words(),
+        FindingKind::Uninitialised => FaultClass::Uninitialised.words(),
         FindingKind::RedundantBarrier => "redundant barrier",
     };
     let mut out = name.to_owned();

@@ -22,6 +22,7 @@ use crate::kernel::compile::{self, Loaded};
 use crate::kernel::options::KernelOptions;
 use crate::lower::host::table::HostTable;
 use crate::report::text::{self, CheckView};
+use crate::result::Header;
 use crate::result::check::{Amplification, CheckResult, Finding, HoldsFor, Verdict};
 use crate::suite::launch::{Launch, NdRange};
 use crate::suite::resolve::Suite;
@@ -191,12 +192,13 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     };
     let launches = lanes.iter().map(|lane| lane.launches).sum();
     let result = CheckResult {
-        schema: CheckResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: opened.under_test.entry.clone(),
-        source: source.clone(),
-        device: Some(session::device(&crate::exec::simulator::device())),
-        seed: opened.seed,
+        header: Header::new(
+            CheckResult::SCHEMA,
+            opened.under_test.entry.clone(),
+            source.clone(),
+            Some(session::device(&crate::exec::simulator::device())),
+            opened.seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         verdict: checked.verdict,
         holds_for,
@@ -224,12 +226,13 @@ fn unjudged(args: &CheckArgs, opened: Opened<'_>, late: &Error, budget: Budget, 
     let why = &late.report().what;
     notes.push(format!("no input was run: {why} ({}); --budget gives more time", budget.words()));
     let result = CheckResult {
-        schema: CheckResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: under_test.entry,
-        source: shown(&path),
-        device: Some(session::device(&crate::exec::simulator::device())),
-        seed,
+        header: Header::new(
+            CheckResult::SCHEMA,
+            under_test.entry,
+            shown(&path),
+            Some(session::device(&crate::exec::simulator::device())),
+            seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         verdict: Verdict::Unknown,
         holds_for: HoldsFor::ExploredSchedules,

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::exec::{Executor, ProgramId, Target};
 use crate::instrument::layout::Slots;
 use crate::report::text::{self, CoverOptions};
+use crate::result::Header;
 use crate::result::cover::{CoverResult, Coverage, METRICS, Metric, TestStatus};
 
 /// Measure what a suite's tests cover
@@ -143,12 +144,13 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
         notes.extend(folded::describe(&under_test.sites, ast));
     }
     let result = CoverResult {
-        schema: CoverResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: under_test.entry.clone(),
-        source: source.clone(),
-        device: Some(session::device(lanes[0].executor.device())),
-        seed,
+        header: Header::new(
+            CoverResult::SCHEMA,
+            under_test.entry.clone(),
+            source.clone(),
+            Some(session::device(lanes[0].executor.device())),
+            seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         coverage: summary::coverage(&under_test.sites, &tallies, counts),
         sites: summary::outcomes(&under_test.sites, &tallies, &source),

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions, Target};
 use crate::instrument::layout::GuardLayout;
 use crate::report::text;
+use crate::result::Header;
 use crate::result::run::{Mismatch, Output, RunResult, Summary, Test, TestStatus};
 use crate::suite::resolve;
 use crate::suite::{compare, npy};
@@ -90,12 +91,13 @@ pub fn run(args: &RunArgs) -> Result<u8> {
         }
     }
     let result = RunResult {
-        schema: RunResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: under_test.entry.clone(),
-        source: shown(&kernel),
-        device: Some(session::device(lanes[0].executor.device())),
-        seed,
+        header: Header::new(
+            RunResult::SCHEMA,
+            under_test.entry.clone(),
+            shown(&kernel),
+            Some(session::device(lanes[0].executor.device())),
+            seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         tests: results,
         summary,

@@ -16,6 +16,7 @@ use crate::exec::{DeviceInfo, Simulator, StartingExecutors, Target, simulator};
 use crate::exec::{DeviceRequest, Executor};
 use crate::instrument::host::HostOptions;
 use crate::report::text;
+use crate::result::Header;
 use crate::result::schedule::{ScheduleResult, Test, Verdict};
 use crate::result::store::{self, AnyResult};
 use crate::suite::resolve;
@@ -119,12 +120,13 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     let tests = numbered(results, &jobs);
     let notes = notes(&tests, exact);
     let result = ScheduleResult {
-        schema: ScheduleResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: under_test.entry.clone(),
-        source: shown(&kernel),
-        device: Some(session::device(&device)),
-        seed,
+        header: Header::new(
+            ScheduleResult::SCHEMA,
+            under_test.entry.clone(),
+            shown(&kernel),
+            Some(session::device(&device)),
+            seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         schedules: u64::from(args.schedules),
         repeats: u64::from(repeats),
@@ -197,8 +199,8 @@ fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [r
         AnyResult::Schedule(result) => *result,
         other => return Err(wrong(format!("{path} is a result of kassay {}, not of schedule", other.command()))),
     };
-    if result.kernel != under_test.entry {
-        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.kernel, under_test.entry)));
+    if result.header.kernel != under_test.entry {
+        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.header.kernel, under_test.entry)));
     }
     let of = |t: &&Test| t.schedules.iter().any(|s| s.index == replay.index);
     let Some(known) = result.tests.iter().find(of) else {

@@ -16,7 +16,7 @@ use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
 use crate::result::mutate::{self as result, MutateResult, Status, TestStatus};
 use crate::result::shard::Shard;
-use crate::result::{Device, mutate_summary};
+use crate::result::{Device, Header, mutate_summary};
 use crate::suite::resolve::Test;
 
 use super::baseline::{DropReason, TestBaseline};
@@ -208,12 +208,13 @@ pub fn run(
         notes.push("no test says anything of mutants: the original fails them all, or is not stable".to_owned());
     }
     let mut done = MutateResult {
-        schema: MutateResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: campaign.under_test.entry.clone(),
-        source: campaign.source.clone(),
-        device,
-        seed: request.seed,
+        header: Header::new(
+            MutateResult::SCHEMA,
+            campaign.under_test.entry.clone(),
+            campaign.source.clone(),
+            device,
+            request.seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         configuration: configuration(campaign, request),
         shard: request.shard.map(|s| s.to_string()),

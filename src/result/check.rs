@@ -5,24 +5,15 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Device, Location};
+use super::{Header, Location};
 use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
 
 /// What `kassay check` found: races, barriers that diverge, memory faults, barriers that nothing needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
-    /// `kassay.check/1`
-    pub schema: String,
-    /// Of kassay.
-    pub version: String,
-    /// The entry's name.
-    pub kernel: String,
-    /// Path as given.
-    pub source: String,
-    /// What ran the kernel.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub verdict: Verdict,

@@ -5,22 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Device, Location, Ratio};
+use super::{Header, Location, Ratio};
 
 /// What `kassay cover` found: how much of a kernel its tests cover.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverResult {
-    /// `kassay.cover/1`
-    pub schema: String,
-    /// Of kassay.
-    pub version: String,
-    /// The entry's name.
-    pub kernel: String,
-    /// Path as given.
-    pub source: String,
-    /// What ran the kernel.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub coverage: Coverage,

@@ -4,22 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cover::Coverage;
-use super::{Device, Location};
+use super::{Header, Location};
 
 /// What `kassay generate` made of a kernel: a suite, what its tests cover, and the fate of every goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GenerateResult {
-    /// `kassay.generate/1`
-    pub schema: String,
-    /// Of kassay.
-    pub version: String,
-    /// The entry's name.
-    pub kernel: String,
-    /// Path as given.
-    pub source: String,
-    /// What ran the launches.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Hash of all that goals and tests follow from.
     pub configuration: String,
     /// Wall-clock seconds.

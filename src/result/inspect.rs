@@ -5,22 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Location;
+use super::{Header, Location};
 
 /// What `kassay inspect` found: the interface of the kernels of a file and the sites in them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectResult {
-    /// `kassay.inspect/1`
-    pub schema: String,
-    /// Of kassay.
-    pub version: String,
-    /// The entry asked for; all kernels' names joined by commas if none was.
-    pub kernel: String,
-    /// Path as given.
-    pub source: String,
-    /// Always null: nothing is run.
-    pub device: Option<super::Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub kernels: Vec<Kernel>,

@@ -39,7 +39,7 @@ pub fn merge(results: Vec<(PathBuf, AnyResult)>, class_of: &dyn Fn(&str) -> Stri
     let mut merged = first.result.clone();
     merged.shard = None;
     merged.elapsed_s = parts.iter().map(|p| p.result.elapsed_s).sum();
-    merged.device = device(&parts);
+    merged.header.device = device(&parts);
     merged.timing = parts.iter().fold(Timing::default(), |sum, p| add(sum, &p.result.timing));
     merged.mutants =
         (0..merged.mutants.len()).map(|at| decided(&parts, at).cloned()).collect::<Result<Vec<Mutant>>>()?;
@@ -80,9 +80,9 @@ fn same_run(a: &Part, b: &Part) -> Result<()> {
     let (x, y) = (&a.result, &b.result);
     let quoted = |text: &str| format!("`{text}`");
     let differing = [
-        ("versions of kassay", quoted(&x.version), quoted(&y.version)),
-        ("kernels", quoted(&x.kernel), quoted(&y.kernel)),
-        ("seeds", x.seed.to_string(), y.seed.to_string()),
+        ("versions of kassay", quoted(&x.header.version), quoted(&y.header.version)),
+        ("kernels", quoted(&x.header.kernel), quoted(&y.header.kernel)),
+        ("seeds", x.header.seed.to_string(), y.header.seed.to_string()),
         ("operators", quoted(&x.options.operators), quoted(&y.options.operators)),
         ("orders", x.options.order.to_string(), y.options.order.to_string()),
         ("numbers of shards", a.shard.of().to_string(), b.shard.of().to_string()),
@@ -164,7 +164,7 @@ fn tests(merged: &mut MutateResult, parts: &[Part]) {
 }
 
 fn device(parts: &[Part]) -> Option<Device> {
-    let devices: Vec<&Device> = parts.iter().filter_map(|p| p.result.device.as_ref()).collect();
+    let devices: Vec<&Device> = parts.iter().filter_map(|p| p.result.header.device.as_ref()).collect();
     let first = *devices.first()?;
     let join = |field: fn(&Device) -> &String| joined(devices.iter().map(|d| field(d))).join("; ");
     Some(Device {

@@ -20,6 +20,30 @@ pub mod store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What every result begins with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Header {
+    /// The command and the version of its results, such as `kassay.cover/1`.
+    pub schema: String,
+    /// Of kassay.
+    pub version: String,
+    /// The entry's name; of `inspect` without an entry all kernels' names, joined by commas.
+    pub kernel: String,
+    /// Path as given.
+    pub source: String,
+    /// What ran the kernel; null where nothing is run.
+    pub device: Option<Device>,
+    pub seed: u64,
+}
+
+impl Header {
+    /// Creates the header of a result of this kassay.
+    pub fn new(schema: &str, kernel: String, source: String, device: Option<Device>, seed: u64) -> Header {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Header { schema: schema.to_owned(), version, kernel, source, device, seed }
+    }
+}
+
 /// The device that produced a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {

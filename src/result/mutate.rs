@@ -5,23 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Device;
+use super::Header;
 use crate::suite::schedule::Schedule;
 
 /// How well a suite finds faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MutateResult {
-    /// `kassay.mutate/1`
-    pub schema: String,
-    /// Of kassay.
-    pub version: String,
-    /// The entry's name.
-    pub kernel: String,
-    /// Path as given.
-    pub source: String,
-    /// What ran the kernel.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     /// Hash of all that decides ids and verdicts: results with the same can be merged, a journal with the same resumed.

@@ -3,22 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Device;
+use super::Header;
 
 /// What `kassay run` found: which tests give what they expect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
-    /// `kassay.run/1`
-    pub schema: String,
-    /// Of kassay.
-    pub version: String,
-    /// The entry's name.
-    pub kernel: String,
-    /// Path as given.
-    pub source: String,
-    /// What ran the kernel.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub tests: Vec<Test>,

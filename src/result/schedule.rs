@@ -3,23 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Device;
+use super::Header;
 use crate::suite::schedule::Preemption;
 
 /// Whether outputs depend on the order in which work-groups and work-items run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleResult {
-    /// `kassay.schedule/2`
-    pub schema: String,
-    /// Of kassay.
-    pub version: String,
-    /// The entry's name.
-    pub kernel: String,
-    /// Path as given.
-    pub source: String,
-    /// What ran the kernel.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     /// Schedules per test asked for.

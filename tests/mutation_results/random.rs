@@ -1,5 +1,6 @@
 //! Random results of whole runs.
 
+use kassay::result::Header;
 use kassay::result::mutate::*;
 use kassay::result::mutate_summary::finish;
 use proptest::prelude::*;
@@ -53,12 +54,14 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
         reaches: 0,
     };
     MutateResult {
-        schema: MutateResult::SCHEMA.into(),
-        version: "0.1.0".into(),
-        kernel: "f".into(),
-        source: "k.cl".into(),
-        device: None,
-        seed: 7,
+        header: Header {
+            schema: MutateResult::SCHEMA.into(),
+            version: "0.1.0".into(),
+            kernel: "f".into(),
+            source: "k.cl".into(),
+            device: None,
+            seed: 7,
+        },
         elapsed_s: 1.0,
         configuration: "00ff".into(),
         shard: None,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kassay::result::cover::*;
 use kassay::result::inspect::{self, InspectResult};
 use kassay::result::run::{self, RunResult};
-use kassay::result::{Device, Location, Ratio};
+use kassay::result::{Device, Header, Location, Ratio};
 
 fn device() -> Device {
     Device {
@@ -98,12 +98,14 @@ pub fn cover_result() -> CoverResult {
     s.add("branch", "if", "sum", (18, 9), &[("true", 1, 1), ("false", 1, 1)]);
     s.diverged("branch", 18, 3);
     CoverResult {
-        schema: CoverResult::SCHEMA.into(),
-        version: "0.1.0".into(),
-        kernel: "sum".into(),
-        source: "kernels/sum.cl".into(),
-        device: Some(device()),
-        seed: 7,
+        header: Header {
+            schema: CoverResult::SCHEMA.into(),
+            version: "0.1.0".into(),
+            kernel: "sum".into(),
+            source: "kernels/sum.cl".into(),
+            device: Some(device()),
+            seed: 7,
+        },
         elapsed_s: 1.25,
         coverage: Coverage {
             branch: Ratio { covered: 4, total: 6 },
@@ -247,12 +249,14 @@ pub fn run_result() -> RunResult {
         },
     ];
     RunResult {
-        schema: RunResult::SCHEMA.into(),
-        version: "0.1.0".into(),
-        kernel: "saxpy".into(),
-        source: "kernels/saxpy.cl".into(),
-        device: Some(device()),
-        seed: 0,
+        header: Header {
+            schema: RunResult::SCHEMA.into(),
+            version: "0.1.0".into(),
+            kernel: "saxpy".into(),
+            source: "kernels/saxpy.cl".into(),
+            device: Some(device()),
+            seed: 0,
+        },
         elapsed_s: 10.8,
         tests,
         summary: run::Summary { total: 5, passed: 1, failed: 1, unchecked: 1, broken: 2 },
@@ -351,12 +355,14 @@ pub fn inspect_result() -> InspectResult {
         sites: Vec::new(),
     };
     InspectResult {
-        schema: InspectResult::SCHEMA.into(),
-        version: "0.1.0".into(),
-        kernel: "blur,copy".into(),
-        source: at.into(),
-        device: None,
-        seed: 0,
+        header: Header {
+            schema: InspectResult::SCHEMA.into(),
+            version: "0.1.0".into(),
+            kernel: "blur,copy".into(),
+            source: at.into(),
+            device: None,
+            seed: 0,
+        },
         elapsed_s: 0.07,
         kernels: vec![full, bare],
         notes: vec!["the module has no names".into()],

@@ -105,7 +105,7 @@ fn why(view: &View<'_>, row: &rows::Mutant, searched: Option<MutantIndex>) -> St
         return format!("not searched for: {why}");
     }
     if known.hunted.killed[m].is_some() {
-        let device = view.mutation.device.as_ref().map_or("the device", |d| d.name.as_str());
+        let device = view.mutation.header.device.as_ref().map_or("the device", |d| d.name.as_str());
         let more = row.reason.as_ref().map(|r| format!(": {r}")).unwrap_or_default();
         return format!("on the simulator an input tells it from the kernel, but not on {device}{more}");
     }

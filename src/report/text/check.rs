@@ -23,7 +23,7 @@ pub struct CheckView {
 /// The verdict, every finding at its lines, amplification, and numbers. `sources` gives the text of a file by its name in the result;
 /// without it the lines are left out.
 pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Option<String>, style: &Style) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     let writer = Writer { result, sources, style };
     for (number, finding) in (1..).zip(&result.findings) {
         out.push_str(&writer.finding(number, finding));
@@ -255,7 +255,7 @@ impl Writer<'_> {
             out,
             "{kinds}; {inputs}{incomplete}, {}, {launches}, seed {} ({})",
             style::count(s.barriers, "barrier"),
-            r.seed,
+            r.header.seed,
             style::seconds(r.elapsed_s)
         );
         out

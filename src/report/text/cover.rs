@@ -24,14 +24,14 @@ pub fn cover(
     sources: &dyn Fn(&str) -> Option<String>,
     style: &Style,
 ) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     out.push('\n');
     out.push_str(&metrics(&result.coverage, style));
     out.push_str(&tests(&result.tests, style));
     if let Some(overhead) = result.overhead {
         let _ = writeln!(out, "\noverhead: {overhead:.2} times the original kernel time (median over the tests)");
     }
-    let _ = writeln!(out, "seed {}, {}", result.seed, style::seconds(result.elapsed_s));
+    let _ = writeln!(out, "seed {}, {}", result.header.seed, style::seconds(result.elapsed_s));
     if !options.summary_only {
         let listing = source::Listing::new(result, style);
         for file in by_file::files(result) {

@@ -25,7 +25,7 @@ pub fn generate(
     sources: &dyn Fn(&str) -> Option<String>,
     style: &Style,
 ) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     out.push('\n');
     let coverage = &result.coverage;
     let mut table = Table::new(2, "lrrr");
@@ -76,7 +76,7 @@ pub fn generate(
         "{} ({} faulted); seed {}, {}",
         style::count(summary.executions, "launch"),
         summary.faulted,
-        result.seed,
+        result.header.seed,
         style::seconds(result.elapsed_s)
     );
     out.push_str(&notes(style, &result.notes));

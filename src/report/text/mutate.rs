@@ -24,7 +24,7 @@ pub fn mutate(
     sources: &dyn Fn(&str) -> Option<String>,
     style: &Style,
 ) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     if !view.summary_only {
         out.push_str(&Listing::new(result, sources, style).render());
     }
@@ -171,6 +171,6 @@ fn timing(result: &MutateResult) -> String {
         let _ = write!(out, "; equivalents {}", style::seconds(t.equivalence_s));
     }
     let shard = result.shard.as_deref().map(|s| format!("shard {s}, ")).unwrap_or_default();
-    let _ = writeln!(out, "\n{shard}seed {}, {}", result.seed, style::seconds(result.elapsed_s));
+    let _ = writeln!(out, "\n{shard}seed {}, {}", result.header.seed, style::seconds(result.elapsed_s));
     out
 }

@@ -9,7 +9,7 @@ use crate::result::run::{Output, RunResult, Test, TestStatus};
 
 /// One line per test, with its mismatches and what it printed below, and a summary line.
 pub fn run(result: &RunResult, style: &Style) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     if !result.tests.is_empty() {
         out.push('\n');
     }

@@ -14,7 +14,7 @@ const SHOWN: usize = 5;
 
 /// One line per test, below it what differs and between which schedules; with `verbose` all schedules.
 pub fn schedule(result: &ScheduleResult, verbose: bool, style: &Style) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     if !result.tests.is_empty() {
         out.push('\n');
     }
@@ -117,7 +117,7 @@ fn summary(result: &ScheduleResult, style: &Style) -> String {
         "{}: {}; {runs} of each schedule, seed {} ({})",
         style::count(s.total, "test"),
         parts.join(", "),
-        result.seed,
+        result.header.seed,
         style::seconds(result.elapsed_s)
     )
 }

@@ -358,7 +358,7 @@ fn case(made: GeneratedLaunch, origin: &'static str, under_test: &KernelUnderTes
 fn decided(mut launch: Launch, under_test: &KernelUnderTest<'_>) -> Launch {
     let most = crate::exec::simulator::device().max_work_group_size;
     let range = &mut launch.range;
-    range.local = Some(range.local_or_default(under_test.interface.required_local, most));
+    range.decide_local(under_test.interface.required_local, most);
     launch
 }
 

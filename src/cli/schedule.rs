@@ -87,7 +87,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     }
     for test in &mut tests {
         let range = &mut test.launch.range;
-        range.local = Some(range.local_or_default(under_test.interface.required_local, device.max_work_group_size));
+        range.decide_local(under_test.interface.required_local, device.max_work_group_size);
     }
     let exact = lanes.iter().all(ScheduleRunner::is_exact);
     if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {

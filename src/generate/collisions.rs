@@ -352,10 +352,9 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
 
     /// What ids within a group, or numbers of groups, stay below.
     fn size(&self, part: Part, d: usize) -> u64 {
-        let local = self.geometry.local[d].max(1);
         match part {
-            Part::Local => local,
-            Part::Group => self.geometry.range.global[d].div_ceil(local),
+            Part::Local => self.geometry.local[d].max(1),
+            Part::Group => self.geometry.resolved().group_counts()[d],
         }
     }
 

@@ -247,13 +247,8 @@ impl<'m> LaunchBuilder<'m> {
                 ArgKind::Sampler | ArgKind::Unsupported(_) => Given::Other,
             })
             .collect();
-        let setup = Setup {
-            range: &plan.geometry.range,
-            local: plan.geometry.local,
-            args: &given,
-            budget: self.cost.instructions,
-            end: self.cost.end,
-        };
+        let setup =
+            Setup { range: plan.geometry.resolved(), args: &given, budget: self.cost.instructions, end: self.cost.end };
         let report = dry_run::run(&self.model.program, &setup);
         let (mut sizes, mut notes, mut guesses, mut too_large) = (Vec::new(), Vec::new(), Vec::new(), false);
         for (p, arg) in interface.args.iter().enumerate() {

@@ -33,9 +33,8 @@ fn refit(program: &Program, interface: &Interface, launch: &mut Launch, end: std
             _ => Given::Other,
         })
         .collect();
-    let local = launch.range.local.unwrap_or([1; 3]);
     let report =
-        dry_run::run(program, &Setup { range: &launch.range, local, args: &given, budget: BUDGET, end: Some(end) });
+        dry_run::run(program, &Setup { range: launch.range.decided(), args: &given, budget: BUDGET, end: Some(end) });
     drop(given);
     drop(contents);
     let mut changed = Vec::new();

@@ -103,11 +103,10 @@ pub struct BaselineOptions {
 /// Builds the start of the probe buffer (header, arguments, one slot, group map) for a launch with one slot.
 pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     let mut words = vec![0u32; layout.slot(1) as usize];
-    let local = launch.range.local.unwrap_or([1; 3]);
     words[header::FUEL as usize] = fuel;
     words[header::SLOTS as usize] = 1;
-    for d in 0..3 {
-        words[header::GROUPS as usize + d] = launch.range.global[d].div_ceil(local[d].max(1)) as u32;
+    for (d, groups) in launch.range.group_counts().into_iter().enumerate() {
+        words[header::GROUPS as usize + d] = groups as u32;
     }
     for position in 0..launch.args.len() as u32 {
         let extent = match launch.value(position) {

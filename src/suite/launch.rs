@@ -15,45 +15,112 @@ pub struct NdRange {
     pub offset: [u64; 3],
 }
 
-impl NdRange {
+/// An NDRange whose work-group size is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResolvedRange {
+    /// 1 to 3; the entries beyond it are 1 (offset: 0).
+    pub dims: u32,
+    pub global: [u64; 3],
+    pub local: [u64; 3],
+    pub offset: [u64; 3],
+}
+
+impl ResolvedRange {
+    /// Returns the number of work-items.
     pub fn items(&self) -> u64 {
         self.global.iter().product()
     }
 
-    /// Work-groups, the partial ones at the end of a dimension too, by dimension. A size left open counts as 1.
+    /// Returns the number of work-groups by dimension, the partial ones at its end too.
     pub fn group_counts(&self) -> [u64; 3] {
-        let local = self.local.unwrap_or([1; 3]);
-        [0, 1, 2].map(|d| self.global[d].div_ceil(local[d].max(1)))
+        [0, 1, 2].map(|d| self.global[d].div_ceil(self.local[d].max(1)))
     }
 
-    /// Work-groups in all.
+    /// Returns the number of work-groups in all.
     pub fn groups(&self) -> u64 {
         self.group_counts().iter().product()
     }
 
-    /// Whether all work-groups are of one size. A size left open counts as 1.
+    /// Returns whether all work-groups are of one size.
     pub fn is_even(&self) -> bool {
-        let local = self.local.unwrap_or([1; 3]);
-        (0..3).all(|d| self.global[d].is_multiple_of(local[d].max(1)))
+        (0..3).all(|d| self.global[d].is_multiple_of(self.local[d].max(1)))
     }
 
-    /// Work-items of the group with this linear number (dimension 0 fastest): the last ones of a dimension may have fewer.
+    /// Returns the number of work-items of the group with this linear number (dimension 0 fastest): the last ones of a
+    /// dimension may have fewer.
     pub fn items_of(&self, group: u64) -> u64 {
-        let (counts, local) = (self.group_counts(), self.local.unwrap_or([1; 3]));
+        let (counts, local) = (self.group_counts(), self.local);
         let [x, y] = [counts[0].max(1), counts[1].max(1)];
         let id = [group % x, group / x % y, group / x / y];
         (0..3).map(|d| local[d].min(self.global[d].saturating_sub(id[d] * local[d]))).product()
     }
 
-    /// Work-items of the first group, which no other exceeds: a launch smaller than a group in some dimension has no whole one.
+    /// Returns the number of work-items of the first group, which no other exceeds: a launch smaller than a group in some
+    /// dimension has no whole one.
     pub fn first_group_items(&self) -> u64 {
-        let local = self.local.unwrap_or([1; 3]);
-        (0..3).map(|d| local[d].min(self.global[d])).product()
+        (0..3).map(|d| self.local[d].min(self.global[d])).product()
     }
 
-    /// Work-items of a whole group. A size left open counts as 1.
+    /// Returns the number of work-items of a whole group.
     pub fn group_items(&self) -> u64 {
-        self.local.unwrap_or([1; 3]).iter().product()
+        self.local.iter().product()
+    }
+}
+
+impl NdRange {
+    /// Returns the number of work-items.
+    pub fn items(&self) -> u64 {
+        self.global.iter().product()
+    }
+
+    /// Returns the range with work-groups of this size, whatever its own.
+    pub fn with_local(&self, local: [u64; 3]) -> ResolvedRange {
+        ResolvedRange { dims: self.dims, global: self.global, local, offset: self.offset }
+    }
+
+    /// Returns the range with the size that its work-groups have in a launch ([`NdRange::local_or_default`]).
+    pub fn resolve(&self, required: Option<[u64; 3]>, max_group: u64) -> ResolvedRange {
+        self.with_local(self.local_or_default(required, max_group))
+    }
+
+    /// Decides the size of the work-groups, if it was left open.
+    pub fn decide_local(&mut self, required: Option<[u64; 3]>, max_group: u64) {
+        self.local = Some(self.local_or_default(required, max_group));
+    }
+
+    /// Returns the range as it was decided; a size left open counts as 1. So do the numbers below.
+    pub fn decided(&self) -> ResolvedRange {
+        self.with_local(self.local.unwrap_or([1; 3]))
+    }
+
+    /// Returns the number of work-groups by dimension: see [`ResolvedRange::group_counts`].
+    pub fn group_counts(&self) -> [u64; 3] {
+        self.decided().group_counts()
+    }
+
+    /// Returns the number of work-groups in all.
+    pub fn groups(&self) -> u64 {
+        self.decided().groups()
+    }
+
+    /// Returns whether all work-groups are of one size.
+    pub fn is_even(&self) -> bool {
+        self.decided().is_even()
+    }
+
+    /// Returns the number of work-items of a group: see [`ResolvedRange::items_of`].
+    pub fn items_of(&self, group: u64) -> u64 {
+        self.decided().items_of(group)
+    }
+
+    /// Returns the number of work-items of the first group: see [`ResolvedRange::first_group_items`].
+    pub fn first_group_items(&self) -> u64 {
+        self.decided().first_group_items()
+    }
+
+    /// Returns the number of work-items of a whole group.
+    pub fn group_items(&self) -> u64 {
+        self.decided().group_items()
     }
 }
 

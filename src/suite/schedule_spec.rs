@@ -16,7 +16,7 @@ const GROUP_EVERYWHERE: u64 = 64;
 /// `Caller`, with its place: a list that is no permutation of the launch's groups (of a group's items), a preemption of an item that
 /// is not there, two at one place.
 pub fn resolve(source: &Source, spec: &ScheduleSpec, range: &mut NdRange) -> Result<Schedule> {
-    range.local = Some(range.local_or_default(None, GROUP_EVERYWHERE));
+    range.decide_local(None, GROUP_EVERYWHERE);
     let (groups, items) = (range.groups(), range.group_items());
     let list = |key, what, given: &Option<At<Vec<At<u64>>>>, count| match given {
         Some(list) => permutation(source, key, what, list, count),

@@ -360,7 +360,8 @@ fn same(a: &ArgValue, b: &ArgValue) -> bool {
 
 fn context(launch: &Launch) -> std::result::Result<GroupContext, Refusal> {
     let range = &launch.range;
-    let local = range.local_or_default(None, MOST_ITEMS);
+    let resolved = range.resolve(None, MOST_ITEMS);
+    let local = resolved.local;
     let items = local.iter().fold(1_u64, |n, size| n.saturating_mul(*size));
     if items == 0 || items > MOST_ITEMS {
         let what = format!("a work-group of {items} work-items, where 1 to {MOST_ITEMS} are possible");
@@ -370,10 +371,6 @@ fn context(launch: &Launch) -> std::result::Result<GroupContext, Refusal> {
         let what = format!("a global size of {:?}, where each dimension has 1 to 2^32 - 1 work-items", range.global);
         return Err(Refusal::Rejected("CL_INVALID_GLOBAL_WORK_SIZE", what));
     }
-    let mut groups = [1; 3];
-    for d in 0..3 {
-        groups[d] = range.global[d].div_ceil(local[d]);
-    }
     Ok(GroupContext {
         extents: std::ptr::null(),
         local_base: std::ptr::null_mut(),
@@ -382,7 +379,7 @@ fn context(launch: &Launch) -> std::result::Result<GroupContext, Refusal> {
         global_size: range.global,
         local_size: local,
         enqueued_local_size: local,
-        groups,
+        groups: resolved.group_counts(),
         offset: range.offset,
         group_id: [0; 3],
     })

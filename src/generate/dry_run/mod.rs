@@ -18,7 +18,7 @@ use self::memory::{Actor, Block, Mode};
 use self::value::Value;
 use crate::exec::simulator::observation::Footprint;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, Shape, ValueId, arithmetic, signed};
-use crate::suite::launch::NdRange;
+use crate::suite::launch::ResolvedRange;
 
 pub use builtins::pointee;
 pub use memory::Contents;
@@ -34,8 +34,7 @@ pub enum Given<'a> {
 }
 
 pub struct Setup<'a> {
-    pub range: &'a NdRange,
-    pub local: [u64; 3],
+    pub range: ResolvedRange,
     /// By position.
     pub args: &'a [Given<'a>],
     /// Instructions in all, and of one work-item.
@@ -171,7 +170,7 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
         constants: Vec::new(),
         spare: Vec::new(),
         interval: 0,
-        group_items: u32::try_from(setup.local.iter().product::<u64>()).unwrap_or(u32::MAX),
+        group_items: u32::try_from(setup.range.group_items()).unwrap_or(u32::MAX),
         steps: 0,
         budget: setup.budget,
         wild: 0,
@@ -248,8 +247,7 @@ impl<'a> DryRun<'a> {
     }
 
     fn groups(&mut self) {
-        let local = self.setup.local;
-        let count: [u64; 3] = std::array::from_fn(|d| self.setup.range.global[d].div_ceil(local[d].max(1)));
+        let count = self.setup.range.group_counts();
         let is_large = self.setup.range.items() > MANY_ITEMS;
         let at_edge = |id: u64, n: u64| id <= 1 || id + 1 >= n;
         let mut number = 0;
@@ -271,7 +269,7 @@ impl<'a> DryRun<'a> {
     }
 
     fn group(&mut self, group_id: [u64; 3], number: u32) {
-        let local = self.setup.local;
+        let local = self.setup.range.local;
         for (i, variable) in self.program.variables.iter().enumerate() {
             if variable.is_local {
                 self.blocks[self.program.params.len() + i].renew();

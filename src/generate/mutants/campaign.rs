@@ -356,7 +356,7 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         let mut tests = tests.to_vec();
         for test in &mut tests {
             let range = &mut test.launch.range;
-            range.local = Some(range.local_or_default(self.job.under_test.interface.required_local, most));
+            range.decide_local(self.job.under_test.interface.required_local, most);
         }
         let mut known: Vec<campaign::Entry> = self.known.iter().cloned().collect();
         // What more tests cannot change is not run again where there is no time for it.

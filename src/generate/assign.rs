@@ -146,9 +146,7 @@ pub fn ranges<'s, 'p>(
     Ranges {
         symbols: &reading.symbols,
         bounds: &reading.bounds,
-        global: geometry.range.global,
-        local: geometry.local,
-        offset: geometry.range.offset,
+        range: geometry.resolved(),
         scalars,
         contents: Some((0, 8)),
         known: Default::default(),

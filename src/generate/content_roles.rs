@@ -5,6 +5,7 @@ use super::intervals::Ranges;
 use super::model::Contents;
 use super::polynomial::{Atom, Poly};
 use crate::program::{Kind, Op, Region, ValueId};
+use crate::suite::launch::ResolvedRange;
 
 /// An address that stays within so many bytes, whatever a buffer holds, needs no care.
 const HARMLESS: i128 = 1 << 16;
@@ -55,9 +56,7 @@ fn place(reading: &Reading<'_>, access: &Access, position: u32) -> Option<Conten
     let ranges = Ranges {
         symbols: &reading.symbols,
         bounds: &reading.bounds,
-        global: [64; 3],
-        local: [8; 3],
-        offset: [0; 3],
+        range: ResolvedRange { dims: 3, global: [64; 3], local: [8; 3], offset: [0; 3] },
         scalars: &|_, _| None,
         contents: None,
         known: Default::default(),

@@ -1,16 +1,16 @@
-//! Compiles the device side (`runtime-cl/`) to bitcode, which the library embeds.
+//! Compiles the device-side code (`runtime-cl/`) to bitcode, which the library embeds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The files of `runtime-cl/` that devices run, without their extension.
+/// The files of `runtime-cl/` that run on devices, without extension.
 const RUNTIME: &[&str] = &["coverage", "guard", "ids", "infection"];
 
-/// Optimised, so that inlining with constant arguments leaves constant addresses, which promotion needs.
+/// Optimised, so that inlining with constant arguments leaves constant addresses, which promotion requires.
 const RUNTIME_OPTIONS: &[&str] = &["-cl-std=CL1.2", "-O2"];
 
-/// The simulator's builtins: they define what clang would declare by itself, so only its types and constants are asked for. Not
-/// optimised for speed, so that loops stay as they are written.
+/// The simulator's builtins. They define what clang would otherwise declare itself, so only its types and constants are
+/// included. Not optimised for speed, so that loops stay as they are written.
 const HOST_OPTIONS: &[&str] =
     &["-cl-std=CL3.0", "-O1", "-cl-no-stdinc", "-include", "opencl-c-base.h", "-Wno-unused-parameter"];
 
@@ -24,18 +24,18 @@ fn main() {
     clang_library();
 }
 
-/// The library around clang that the child which compiles kernels loads (`src/kernel/clang/`): one for itself, so that only that
-/// child loads libclang-cpp.
+/// Compiles `src/kernel/clang/`, the library around clang that the compiling child process loads. It is separate so
+/// that only that child loads libclang-cpp.
 fn clang_library() {
     println!("cargo:rerun-if-changed=src/kernel/clang");
     println!("cargo:rerun-if-env-changed=CXX");
-    let asked = |what: &str| {
+    let llvm_config = |what: &str| {
         let output = Command::new("llvm-config-22").arg(what).output();
         let output =
             output.unwrap_or_else(|error| panic!("llvm-config-22 could not be run ({error}); run scripts/setup"));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
-    let (include, lib) = (asked("--includedir"), asked("--libdir"));
+    let (include, lib) = (llvm_config("--includedir"), llvm_config("--libdir"));
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let status = Command::new(&compiler)

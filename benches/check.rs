@@ -1,18 +1,20 @@
-//! What `check` spends on redundant barriers: processor time of whole processes, `check` against `check --no-redundant`, in turns.
+//! Measures what `check` spends on redundant barriers: processor time of whole processes, `check` against
+//! `check --no-redundant`, in turns.
 //!
-//! `cargo bench --bench check -- [--rounds N] [WORD]...` takes the suites of `benches/races`, and those of `testdata/check` whose kernels are
-//! clean, that have barriers and whose path contains one of the words, or all. The least of N rounds (3) counts.
+//! `cargo bench --bench check -- [--rounds N] [WORD]...` takes the suites of `benches/races`, and those of
+//! `testdata/check` whose kernels are clean and have barriers and whose path contains one of the words (or all, without
+//! words). The least of N rounds (3) counts.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What `check` may take at most, of what it takes without redundant barriers.
+/// The most that `check` may take, as a multiple of its time without the search for redundant barriers.
 const LIMIT: f64 = 2.0;
 
-/// User and system seconds of all children so far.
+/// User and system seconds of all children that have ended so far.
 fn children() -> f64 {
-    // SAFETY: an all-zero `rusage` is one, and the call only fills it.
+    // SAFETY: an all-zero `rusage` is a valid one, and the call only fills it.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
@@ -23,7 +25,7 @@ fn children() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// Processor seconds of a `check`.
+/// Returns the processor seconds of one `check`.
 fn time(suite: &Path, more: &[&str]) -> Result<f64, Box<dyn Error>> {
     let before = children();
     let status = Command::new(env!("CARGO_BIN_EXE_kassay"))

@@ -1,7 +1,7 @@
-//! What the search for equivalent and duplicate mutants takes of `kassay mutate`.
+//! Measures the share of the search for equivalent and duplicate mutants in the time of `kassay mutate`.
 //!
-//! `cargo bench --bench equivalents -- [WORD]...`: whole processes, one after the other, on the suites with 100 mutants or more whose
-//! names contain one of the words, or on all of them.
+//! `cargo bench --bench equivalents -- [WORD]...` runs whole processes, one after the other, on the suites with 100
+//! mutants or more whose names contain one of the words (or on all of them, without words).
 
 mod common;
 
@@ -12,19 +12,19 @@ use std::time::Instant;
 
 use kassay::result::mutate::MutateResult;
 
-/// Suites with fewer mutants say little.
+/// Suites with fewer mutants are left out: they say little.
 const LEAST: u64 = 100;
 
-/// The share of the whole that the search may take, at the median.
+/// The share of the total time that the search may take, at the median.
 const LIMIT: f64 = 0.65;
 
-/// Suites with fewer mutants are not judged by the mutant: starting takes most of the time.
+/// Suites with fewer mutants are not judged by their time per mutant: starting takes most of it.
 const MANY: u64 = 500;
 
-/// The milliseconds of a whole process for each mutant of a suite with many, at most.
+/// The most milliseconds that a whole process may take per mutant, for suites with [`MANY`] mutants or more.
 const EACH: f64 = 15.0;
 
-/// The seconds that a whole process should take, at the median: a goal for a machine that does nothing else.
+/// The seconds that a whole process should take at the median, on an otherwise idle machine.
 const GOAL: f64 = 1.2;
 
 fn main() -> ExitCode {
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the limit holds.
+/// Runs the benchmark and returns whether the limit holds.
 fn bench() -> Result<bool, Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     println!("{:<28}{:>8}{:>9}{:>9}{:>9}", "suite", "mutants", "whole s", "search s", "share");
@@ -70,7 +70,7 @@ fn bench() -> Result<bool, Box<dyn Error>> {
     Ok(share <= LIMIT && dearest <= EACH)
 }
 
-/// A whole run and its seconds.
+/// Runs `kassay mutate` on a suite; returns the result and the elapsed seconds.
 fn mutate(suite: &Path) -> Result<(MutateResult, f64), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("result.json");

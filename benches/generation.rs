@@ -1,8 +1,9 @@
-//! What `kassay generate` comes to on the kernels of `testdata`, and how long it takes: by fuzzing alone, by solving alone, and by both.
+//! Measures what `kassay generate` achieves on the kernels of `testdata`, and how long it takes: by fuzzing alone, by
+//! solving alone, and by both.
 //!
-//! `cargo bench --bench generation -- [--budget SECONDS] [KERNEL]...` takes the kernels whose names contain one of the words, or all.
-//! Each is a whole process, one after the other, with the interface that kassay infers. A kernel is whole if each outcome of its branches
-//! is covered or proved infeasible.
+//! `cargo bench --bench generation -- [--budget SECONDS] [KERNEL]...` takes the kernels whose names contain one of the
+//! words, or all. Each runs as a whole process, one after the other, with the interface that kassay infers. A kernel is
+//! whole if each outcome of its branches is covered or proved infeasible.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -12,25 +13,25 @@ use std::time::Instant;
 use kassay::result::generate::{GenerateResult, GoalStatus};
 use kassay::suite::resolve::Suite;
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+type BenchResult<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Share of kernels that have to be whole, and the mean seconds a kernel that it aims at.
+/// The percentage of kernels that have to be whole, and the goal for the mean seconds per kernel.
 const LIMIT: f64 = 95.0;
 const GOAL: f64 = 0.2;
 
-/// The ways of searching: a name and the options that leave the rest out.
+/// The search modes: a name, and the options that leave out the other searches.
 const MODES: [(&str, &[&str]); 3] = [("fuzz", &["--no-smt"]), ("smt", &["--no-fuzz"]), ("both", &[])];
 
-/// Outcomes by what became of them, and the seconds it took.
+/// The numbers of outcomes by status, and the seconds that the run took.
 #[derive(Debug, Clone, Copy, Default)]
-struct ProofOutcome {
+struct Tally {
     covered: usize,
     infeasible: usize,
     unknown: usize,
     seconds: f64,
 }
 
-impl ProofOutcome {
+impl Tally {
     fn whole(&self) -> bool {
         self.unknown == 0
     }
@@ -40,7 +41,7 @@ impl ProofOutcome {
     }
 }
 
-fn main() -> Done {
+fn main() -> BenchResult {
     let mut words: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let mut budget = "60".to_owned();
     if let Some(at) = words.iter().position(|w| w == "--budget") {
@@ -52,17 +53,17 @@ fn main() -> Done {
         print!("{name:>16}{:>9}", "s");
     }
     println!();
-    let mut rows: Vec<[ProofOutcome; MODES.len()]> = Vec::new();
+    let mut rows: Vec<[Tally; MODES.len()]> = Vec::new();
     for (name, suite) in kernels()? {
         if !words.is_empty() && !words.iter().any(|w| name.contains(w.as_str())) {
             continue;
         }
         print!("{name:<26}");
-        let mut row = [ProofOutcome::default(); MODES.len()];
-        for (fate, (_, more)) in row.iter_mut().zip(MODES) {
-            *fate = generate(&suite, more, &budget).map_err(|e| format!("{name}: {e}"))?;
-            let told = format!("{}+{}/{}", fate.covered, fate.infeasible, fate.all());
-            print!("{told:>16}{:>9.2}", fate.seconds);
+        let mut row = [Tally::default(); MODES.len()];
+        for (tally, (_, more)) in row.iter_mut().zip(MODES) {
+            *tally = generate(&suite, more, &budget).map_err(|e| format!("{name}: {e}"))?;
+            let covered = format!("{}+{}/{}", tally.covered, tally.infeasible, tally.all());
+            print!("{covered:>16}{:>9.2}", tally.seconds);
         }
         println!();
         rows.push(row);
@@ -75,17 +76,17 @@ fn main() -> Done {
     Ok(())
 }
 
-/// The kernels of `testdata` by name, each with a suite that knows its entry and options.
-fn kernels() -> Done<Vec<(String, Suite)>> {
-    let sorted = |folder: &Path| -> Done<Vec<PathBuf>> {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<Done<_>>()?;
+/// Returns the kernels of `testdata` by name, each with a suite that knows its entry and options.
+fn kernels() -> BenchResult<Vec<(String, Suite)>> {
+    let sorted = |folder: &Path| -> BenchResult<Vec<PathBuf>> {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<BenchResult<_>>()?;
         files.sort();
         Ok(files)
     };
     let mut all: Vec<(String, Suite)> = Vec::new();
     for folder in sorted(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))?.iter().filter(|f| f.is_dir()) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // Kernels of a line or two for single operators.
+        // These kernels have a line or two, for single operators.
         if name == "operators" {
             continue;
         }
@@ -104,7 +105,7 @@ fn kernels() -> Done<Vec<(String, Suite)>> {
     Ok(all)
 }
 
-fn generate(suite: &Suite, more: &[&str], budget: &str) -> Done<ProofOutcome> {
+fn generate(suite: &Suite, more: &[&str], budget: &str) -> BenchResult<Tally> {
     let scratch = tempfile::tempdir()?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
     command.arg("generate").arg(&suite.kernel).arg("-o").arg(scratch.path());
@@ -119,7 +120,7 @@ fn generate(suite: &Suite, more: &[&str], budget: &str) -> Done<ProofOutcome> {
     }
     let result: GenerateResult = serde_json::from_str(&std::fs::read_to_string(scratch.path().join("generate.json"))?)?;
     let count = |status| result.goals.iter().filter(|g| g.status == status).count();
-    Ok(ProofOutcome {
+    Ok(Tally {
         covered: count(GoalStatus::Covered),
         infeasible: count(GoalStatus::Infeasible),
         unknown: count(GoalStatus::Unknown),
@@ -131,8 +132,9 @@ fn percent(part: usize, of: usize) -> f64 {
     100.0 * part as f64 / of.max(1) as f64
 }
 
-/// A table with a column for each way of searching, and PENG's figures (sections 5.4.1 and 5.4.4, 217 kernels) where there are any.
-fn summary(rows: &[[ProofOutcome; MODES.len()]]) {
+/// Prints a table with a column for each search mode, and PENG's figures (sections 5.4.1 and 5.4.4, 217 kernels) where
+/// there are any.
+fn summary(rows: &[[Tally; MODES.len()]]) {
     println!("{:<34}{:>9}{:>9}{:>9}{:>14}{:>10}", "", "fuzz", "smt", "both", "PENG: fuzz", "both");
     let line = |what: &str, of: &dyn Fn(usize) -> f64, decimals: usize, fuzz: &str, both: &str| {
         print!("{what:<34}");
@@ -141,11 +143,11 @@ fn summary(rows: &[[ProofOutcome; MODES.len()]]) {
         }
         println!("{fuzz:>14}{both:>10}");
     };
-    let sum = |mode: usize, of: &dyn Fn(&ProofOutcome) -> usize| rows.iter().map(|r| of(&r[mode])).sum::<usize>();
-    let share = |mode, of: &dyn Fn(&ProofOutcome) -> usize| percent(sum(mode, of), sum(mode, &ProofOutcome::all));
-    let kernels = |mode: usize, of: &dyn Fn(&ProofOutcome) -> bool| rows.iter().filter(|r| of(&r[mode])).count();
+    let sum = |mode: usize, of: &dyn Fn(&Tally) -> usize| rows.iter().map(|r| of(&r[mode])).sum::<usize>();
+    let share = |mode, of: &dyn Fn(&Tally) -> usize| percent(sum(mode, of), sum(mode, &Tally::all));
+    let kernels = |mode: usize, of: &dyn Fn(&Tally) -> bool| rows.iter().filter(|r| of(&r[mode])).count();
     line("kernels", &|_| rows.len() as f64, 0, "217", "217");
-    line("outcomes", &|m| sum(m, &ProofOutcome::all) as f64, 0, "", "");
+    line("outcomes", &|m| sum(m, &Tally::all) as f64, 0, "", "");
     line("covered", &|m| sum(m, &|f| f.covered) as f64, 0, "", "");
     line("infeasible", &|m| sum(m, &|f| f.infeasible) as f64, 0, "", "");
     line("unknown", &|m| sum(m, &|f| f.unknown) as f64, 0, "", "");
@@ -158,7 +160,7 @@ fn summary(rows: &[[ProofOutcome; MODES.len()]]) {
         "85.7",
         "100",
     );
-    line("kernels whole, %", &|m| percent(kernels(m, &ProofOutcome::whole), rows.len()), 1, "", "");
+    line("kernels whole, %", &|m| percent(kernels(m, &Tally::whole), rows.len()), 1, "", "");
     let times: Vec<Vec<f64>> = (0..MODES.len())
         .map(|m| {
             let mut times: Vec<f64> = rows.iter().map(|r| r[m].seconds).collect();
@@ -178,7 +180,7 @@ fn summary(rows: &[[ProofOutcome; MODES.len()]]) {
     line("nine of ten within", &|m| quantile(m, 0.9), 2, "", "");
     line("worst", &|m| quantile(m, 1.0), 2, "2", "60");
     let last = MODES.len() - 1;
-    let (whole, seconds) = (percent(kernels(last, &ProofOutcome::whole), rows.len()), mean(last));
+    let (whole, seconds) = (percent(kernels(last, &Tally::whole), rows.len()), mean(last));
     println!(
         "\nwhole with both: {whole:.1} % of kernels (limit {LIMIT}: {}); mean {seconds:.2} s (goal {GOAL}: {})",
         if whole >= LIMIT { "reached" } else { "NOT REACHED" },

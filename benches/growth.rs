@@ -1,6 +1,6 @@
-//! How the analyses of `kassay generate` grow with a kernel: synthetic kernels of 100, 1,000 and 10,000 blocks, straight on, one in another, and
-//! with loops, and what each analysis takes of them. Ten times the blocks may take LIMIT times as long; small numbers are noise and are not
-//! judged.
+//! Measures how the time of the analyses of `kassay generate` grows with a kernel, on synthetic kernels of 100, 1,000
+//! and 10,000 blocks: straight-line, nested, and with loops. Ten times the blocks may take [`LIMIT`] times as long;
+//! small numbers are noise and are not judged.
 //!
 //! `cargo bench --bench growth -- [--most BLOCKS]`
 
@@ -20,14 +20,14 @@ use kassay::solve::query;
 use kassay::symbolic::concolic::{Engine, Ranges};
 use kassay::symbolic::infeasible;
 
-/// n log n, and what caches cost.
+/// Allows for n log n and for cache misses.
 const LIMIT: f64 = 20.0;
-/// What is judged took at least this with the fewer blocks, in milliseconds.
+/// An analysis is judged only if it took at least this with the fewer blocks, in milliseconds.
 const LEAST_MS: f64 = 5.0;
 
-type Done<T> = Result<T, Box<dyn Error>>;
+type BenchResult<T> = Result<T, Box<dyn Error>>;
 
-/// A kernel of about so many blocks.
+/// Returns the source of a kernel of about `blocks` blocks.
 fn source(shape: &str, blocks: usize) -> String {
     let mut body = String::new();
     let mut depth = 0;
@@ -60,8 +60,8 @@ fn source(shape: &str, blocks: usize) -> String {
     )
 }
 
-/// What each analysis takes, in milliseconds, and how many blocks there are.
-fn times(shape: &str, blocks: usize) -> Done<(usize, Vec<(&'static str, f64)>)> {
+/// Returns the number of blocks, and the milliseconds of each analysis.
+fn times(shape: &str, blocks: usize) -> BenchResult<(usize, Vec<(&'static str, f64)>)> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("k.cl");
     std::fs::write(&path, source(shape, blocks))?;
@@ -91,14 +91,14 @@ fn times(shape: &str, blocks: usize) -> Done<(usize, Vec<(&'static str, f64)>)> 
     let engine = Engine::new(&program, &model.interface, &[], Ranges::default());
     lap("graph of states", &mut begun);
     drop(engine);
-    // Set up, and one proof: more is bounded by its time.
+    // The set-up and one proof: further proofs are bounded by their time limit.
     let limits = query::Limits { rlimit: 100_000, end: Some(Instant::now() + Duration::from_secs(60)) };
     infeasible::prove(&program, &under_test.interface, &[0], &[], &build::sources_of(&path), &limits);
     lap("proof", &mut begun);
     Ok((program.blocks.len(), all))
 }
 
-fn main() -> Done<()> {
+fn main() -> BenchResult<()> {
     let args: Vec<String> = std::env::args().collect();
     let most =
         args.iter().position(|a| a == "--most").and_then(|i| args.get(i + 1)?.parse().ok()).unwrap_or(10_000usize);

@@ -1,8 +1,9 @@
-//! What mutation testing costs: mutant schemata against a build for each mutant, on the suites of `testdata`.
+//! Measures the cost of mutation testing: mutant schemata against a build for each mutant, on the suites of `testdata`.
 //!
-//! `cargo bench --bench mutation -- [--operators LIST] [--rounds N] [--differential] [SUITE]...` takes the suites whose
-//! names contain one of the words, in the words' order, or all. Both strategies run on the same machine, one after the
-//! other, each as a whole process; `--differential` lists every verdict on which they disagree, with three repeats each.
+//! `cargo bench --bench mutation -- [--operators LIST] [--rounds N] [--differential] [SUITE]...` takes the suites
+//! whose names contain one of the words, in the words' order, or all. Both strategies run on the same machine, one
+//! after the other, each as a whole process; `--differential` lists every verdict on which they disagree, with three
+//! repeats each.
 
 mod common;
 
@@ -13,7 +14,7 @@ use std::process::{Command, ExitCode};
 
 use kassay::result::mutate::{MutateResult, Status};
 
-/// The ratio of times that schemata must reach at the median for kernels with [`MANY`] mutants or more, and its goal.
+/// The ratio of times that schemata must reach at the median for kernels with [`MANY`] mutants or more, and the goal.
 const LIMIT: f64 = 30.0;
 const GOAL: f64 = 100.0;
 const MANY: usize = 100;
@@ -64,7 +65,7 @@ fn bench() -> Result<(), Box<dyn Error>> {
         }
         let Some([schemata, rebuild]) = last else { continue };
         let (a, b) = (median(&mut times[0]), median(&mut times[1]));
-        // What is decided before any build costs neither strategy anything.
+        // Mutants that are decided before any build cost neither strategy anything.
         let run =
             schemata.mutants.iter().filter(|m| m.duplicate_of.is_none() && m.status != Status::Equivalent).count();
         let rate = |r: &MutateResult, seconds: f64| r.timing.pairs as f64 / seconds;
@@ -86,7 +87,7 @@ fn bench() -> Result<(), Box<dyn Error>> {
             ratios.push(b / a);
         }
         if options.differential {
-            // At once: all suites take long.
+            // Printed as soon as it is known, because all suites together take long.
             let lines = compare(&name, &schemata, &rebuild);
             lines.iter().for_each(|line| println!("  {line}"));
             disagreements += lines.len();
@@ -141,7 +142,7 @@ fn mutate(suite: &Path, strategy: &str, options: &Options) -> Result<MutateResul
     Ok(serde_json::from_slice(&std::fs::read(output)?)?)
 }
 
-/// Verdicts that differ between the strategies, in words.
+/// Describes the verdicts on which the strategies differ.
 fn compare(name: &str, schemata: &MutateResult, rebuild: &MutateResult) -> Vec<String> {
     let other: BTreeMap<&str, _> = rebuild.mutants.iter().map(|m| (m.id.as_str(), m)).collect();
     let mut lines = Vec::new();

@@ -1,7 +1,8 @@
-//! What coverage costs: kernel times with probes against those without, on large launches of the kernels in `testdata`.
+//! Measures the cost of coverage: kernel times with probes against those without, on large launches of the kernels
+//! in `testdata`.
 //!
-//! `cargo bench --bench overhead -- [--counts] [--rounds N] [KERNEL]...` runs the suites in `benches/overhead` whose names
-//! contain one of the words, or all. Not for what kassay itself takes (`stages`).
+//! `cargo bench --bench overhead -- [--counts] [--rounds N] [KERNEL]...` runs the suites in `benches/overhead` whose
+//! names contain one of the words, or all. Not for the time that kassay itself takes (`stages`).
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -19,10 +20,10 @@ use kassay::suite::resolve::Suite;
 /// Launches in one call of the executor, on the same buffers.
 const REPEATS: u32 = 2;
 
-/// A launch under this many milliseconds says more about launching than about the kernel.
+/// A launch of fewer milliseconds says more about launching than about the kernel.
 const LEAST_MS: f64 = 10.0;
 
-/// What coverage may cost: the median of the ratios (and its goal), and the worst one.
+/// Limits of the cost of coverage: for the median of the ratios (and its goal), and for the worst ratio.
 const MEDIAN_LIMIT: f64 = 1.3;
 const MEDIAN_GOAL: f64 = 1.15;
 const WORST_LIMIT: f64 = 2.5;
@@ -127,7 +128,7 @@ fn options() -> Result<Options, String> {
     Ok(options)
 }
 
-/// The suites whose names contain one of `words` (all, if there are none), in order.
+/// Returns the suites whose names contain one of `words` (all, if `words` is empty), in order.
 fn suites(words: &[String]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/overhead");
     let mut found: Vec<PathBuf> = folder.read_dir()?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
@@ -142,7 +143,7 @@ fn suites(words: &[String]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Times the one test of a suite, all versions of the kernel in turn.
+/// Times the only test of a suite, all versions of the kernel in turn.
 fn measure(executor: &mut OpenClExecutor, path: &Path, options: &Options) -> Result<Row, Box<dyn Error>> {
     let context = Context::create();
     let suite = Suite::load(path)?;
@@ -180,7 +181,7 @@ fn measure(executor: &mut OpenClExecutor, path: &Path, options: &Options) -> Res
     Ok(Row { kernel: entry, items, original, instrumented, counted: times.next() })
 }
 
-/// Milliseconds on the device, one for each of [`REPEATS`] launches.
+/// Returns the milliseconds on the device, one number for each of [`REPEATS`] launches.
 fn time(
     executor: &mut OpenClExecutor,
     program: ProgramId,

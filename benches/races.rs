@@ -1,9 +1,10 @@
-//! Race checking against Oclgrind (Debian's package `oclgrind`), whole processes, one thread each, on launches that take Oclgrind seconds;
-//! and against the simulator without race checking and the OpenCL device.
+//! Measures race checking against Oclgrind (Debian's package `oclgrind`) as whole processes, one thread each, on
+//! launches that take Oclgrind seconds; and against the simulator without race checking and the OpenCL device.
 //!
-//! `cargo bench --bench races -- [--rounds N] [KERNEL]...` runs the suites in `benches/races` whose names contain one of the words, or
-//! all. Oclgrind gets the same launch as a simulator file (`oclgrind-kernel`), with `--data-races` and its default memory
-//! checks; kassay runs `check` with races, bounds and fuel, without what goes beyond one launch (redundant barriers, amplification).
+//! `cargo bench --bench races -- [--rounds N] [KERNEL]...` runs the suites in `benches/races` whose names contain one
+//! of the words, or all. Oclgrind gets the same launch as a simulator file (`oclgrind-kernel`), with `--data-races` and
+//! its default memory checks; kassay runs `check` with races, bounds and fuel, without the steps that go beyond one
+//! launch (redundant barriers, amplification).
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -18,7 +19,7 @@ use kassay::kernel::options::KernelOptions;
 use kassay::suite::launch::{ArgValue, Launch};
 use kassay::suite::resolve::Suite;
 
-/// How many times faster the median has to be, and what it aims at.
+/// How many times faster `check` has to be at the median, and the goal.
 const LIMIT: f64 = 30.0;
 const GOAL: f64 = 100.0;
 
@@ -28,7 +29,7 @@ struct Row {
     /// Seconds of whole processes.
     oclgrind: f64,
     check: f64,
-    /// Of `kassay run`: on the simulator, without races, and on the OpenCL device.
+    /// `kassay run` on the simulator, without races, and on the OpenCL device.
     simulator: f64,
     device: f64,
 }
@@ -93,14 +94,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The least, the median and the most of all rows.
+/// Returns the least, the median and the greatest value of all rows.
 fn spread(rows: &[Row], of: impl Fn(&Row) -> f64) -> Option<(f64, f64, f64)> {
     let mut all: Vec<f64> = rows.iter().map(of).collect();
     all.sort_by(f64::total_cmp);
     Some((*all.first()?, *all.get(all.len() / 2)?, *all.last()?))
 }
 
-/// The least of some rounds, in seconds.
+/// Returns the seconds of the fastest of `rounds` rounds.
 fn time(rounds: u32, mut work: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
     let mut least = f64::INFINITY;
     for _ in 0..rounds.max(1) {
@@ -142,7 +143,7 @@ fn measure(path: &Path, rounds: u32) -> Result<Row, Box<dyn Error>> {
     Ok(Row { kernel: entry, items: test.launch.range.items(), oclgrind, check, simulator, device })
 }
 
-/// Runs a command that must succeed and say nothing.
+/// Runs a command that must succeed and print nothing to standard error.
 fn quiet(command: &mut Command) -> Result<(), Box<dyn Error>> {
     let run = command.output()?;
     let said = String::from_utf8_lossy(&run.stderr);
@@ -152,7 +153,7 @@ fn quiet(command: &mut Command) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A launch in the format of `oclgrind-kernel`.
+/// Writes a launch in the format of `oclgrind-kernel`.
 fn simulator_file(kernel: &Path, entry: &str, launch: &Launch) -> Result<String, Box<dyn Error>> {
     let range = &launch.range;
     let triple = |v: [u64; 3]| format!("{} {} {}", v[0], v[1], v[2]);
@@ -169,7 +170,7 @@ fn simulator_file(kernel: &Path, entry: &str, launch: &Launch) -> Result<String,
     Ok(text)
 }
 
-/// Bytes as words or, where they are all the same, as what fills them.
+/// Writes bytes as words or, where they are all the same, as the value that fills them.
 fn data(text: &mut String, bytes: &[u8]) -> std::fmt::Result {
     let is_uniform = bytes.iter().all(|b| Some(b) == bytes.first());
     match (is_uniform, bytes.first()) {

@@ -1,8 +1,9 @@
-//! How many mutants generated suites kill, against the suites of `testdata` that were written by hand.
+//! Measures how many mutants generated suites kill, against the suites of `testdata` that were written by hand.
 //!
-//! `cargo bench --bench scores -- [--budget SECONDS] [--sample N] [--attempts N] [--seed N] [--device DEVICE] [WORD]...` takes the suites
-//! whose names contain one of the words, in the words' order, or all. Of each kernel a suite is generated for its branches and one for
-//! its mutants; each command runs as a whole process. With `--sample` the same mutants are drawn for all three suites.
+//! `cargo bench --bench scores -- [--budget SECONDS] [--sample N] [--attempts N] [--seed N] [--device DEVICE] [WORD]...`
+//! takes the suites whose names contain one of the words, in the words' order, or all. For each kernel it generates one
+//! suite for the branches and one for the mutants; each command runs as a whole process. With `--sample` the same
+//! mutants are drawn for all three suites.
 
 mod common;
 
@@ -26,7 +27,7 @@ struct Options {
     words: Vec<String>,
 }
 
-/// What became of one suite.
+/// The mutation result of one suite.
 struct Outcome {
     tests: usize,
     summary: Summary,
@@ -88,7 +89,7 @@ fn bench() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Of the suite as it is, of one generated for branches, of one for mutants.
+/// Returns the outcomes of the suite as it is, of one generated for branches, and of one for mutants.
 fn outcomes(path: &Path, options: &Options) -> Result<[Outcome; 3], Box<dyn Error>> {
     let suite = Suite::load(path)?;
     let folder = tempfile::tempdir()?;
@@ -105,7 +106,7 @@ fn outcomes(path: &Path, options: &Options) -> Result<[Outcome; 3], Box<dyn Erro
     Ok([hand, branches, mutants])
 }
 
-/// Seconds of `kassay generate` on the suite's kernel.
+/// Generates a suite for the suite's kernel; returns the seconds that `kassay generate` took.
 fn generate(suite: &Suite, folder: &Path, goal: &str, options: &Options) -> Result<f64, Box<dyn Error>> {
     let mut command = kassay("generate");
     command.arg(&suite.kernel).arg("-o").arg(folder).args(["--goal", goal, "--budget", &options.budget]);
@@ -136,7 +137,7 @@ fn mutate(suite: &Path, output: &Path, options: &Options) -> Result<MutateResult
     if let Some(sample) = &options.sample {
         command.args(["--sample", sample]);
     }
-    // Draws are those of generation.
+    // Generation draws its sample with seed 0, whatever `--seed` is.
     command.args(["--seed", "0"]);
     finish(&mut command)?;
     Ok(serde_json::from_slice(&std::fs::read(output)?)?)

@@ -1,6 +1,7 @@
-//! What the simulator costs: launches of 64 work-items a second, accesses, barriers, large launches.
+//! Measures the cost of the simulator: launches of 64 work-items per second, accesses, barriers, large launches.
 //!
-//! `cargo bench --bench simulator`. Times are of the processor, for one thread, after the first run: medians of several.
+//! `cargo bench --bench simulator`. Times are processor times of one thread, after a first run: medians of
+//! several runs.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use kassay::kernel::options::KernelOptions;
 use kassay::lower::host::emit::{Effort, emit};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
-/// Vector addition, a reduction, a product of matrices, and loops of accesses and barriers alone.
+/// Vector addition, a reduction, a matrix product, and loops of accesses and barriers alone.
 const SOURCE: &str = "
 kernel void add(global float *c, global const float *a, global const float *b) {
     size_t i = get_global_id(0);
@@ -48,7 +49,7 @@ kernel void barriers(global int *out, int n) {
 }
 ";
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+type BenchResult<T = ()> = Result<T, Box<dyn Error>>;
 
 fn buffer(words: usize) -> ArgValue {
     let bytes = (0..words).flat_map(|i| ((i % 7) as f32).to_le_bytes()).collect();
@@ -64,24 +65,24 @@ fn launch(global: [u64; 3], local: [u64; 3], args: Vec<ArgValue>) -> Launch {
     Launch::new(NdRange { dims, global, local: Some(local), offset: [0; 3] }, args)
 }
 
-fn code(under_test: &KernelUnderTest<'_>, races: bool) -> Done<Arc<HostCode>> {
+fn code(under_test: &KernelUnderTest<'_>, races: bool) -> BenchResult<Arc<HostCode>> {
     let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
     let object = emit(&module, &under_test.entry, Effort::Full)?;
     Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
 }
 
-/// What this thread has taken of a processor so far, in seconds: other programs may want it too.
+/// Returns the processor time of this thread so far, in seconds. Elapsed time would include other programs.
 fn clock() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call writes to what it is given, and nowhere else.
+    // SAFETY: the call writes only to `time`, which outlives it.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Seconds of a run, the median of some; at least 0.3 s are spent.
-fn time(simulator: &mut Simulator, program: ProgramId, launch: &Launch, races: bool) -> Done<f64> {
+/// Returns the seconds of a run, the median of several that take at least 0.3 s together.
+fn time(simulator: &mut Simulator, program: ProgramId, launch: &Launch, races: bool) -> BenchResult<f64> {
     let options = SimulationOptions { races, ..SimulationOptions::default() };
-    let mut once = || -> Done<f64> {
+    let mut once = || -> BenchResult<f64> {
         let start = clock();
         let simulation = simulator.simulate(program, launch, &options, Duration::from_secs(60), &[])?;
         if !simulation.completed || !simulation.faults.is_empty() || !simulation.conflicts.is_empty() {
@@ -98,7 +99,7 @@ fn time(simulator: &mut Simulator, program: ProgramId, launch: &Launch, races: b
     Ok(times[times.len() / 2])
 }
 
-fn main() -> Done {
+fn main() -> BenchResult {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("bench.cl");
     std::fs::write(&path, SOURCE)?;
@@ -107,7 +108,7 @@ fn main() -> Done {
     let file = KernelFile::parse(&context, &loaded)?;
     let mut simulator = Simulator::new(1)?;
     let sources = build::sources_of(&path);
-    let mut measure = |entry: &str, races: bool, launch: &Launch| -> Done<f64> {
+    let mut measure = |entry: &str, races: bool, launch: &Launch| -> BenchResult<f64> {
         let under_test = file.under_test(entry, &loaded, &sources)?;
         let program = simulator.load_host(&code(&under_test, races)?)?;
         time(&mut simulator, program, launch, races)

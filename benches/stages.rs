@@ -1,7 +1,7 @@
-//! How long kassay takes from a source file to the end of a kernel's first launch, stage by stage.
+//! Measures how long kassay takes from a source file to the end of a kernel's first launch, stage by stage.
 //!
-//! `cargo bench --bench stages -- [--rounds N] [KERNEL]` takes the first test of a suite in `testdata`. Not for what probes
-//! cost the kernel (`overhead`).
+//! `cargo bench --bench stages -- [--rounds N] [KERNEL]` takes the first test of a suite in `testdata`. Not for the
+//! cost of probes in the kernel (`overhead`).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -26,9 +26,9 @@ const KERNEL: &str = "loop_shapes";
 /// From source to the end of the first launch, in milliseconds.
 const GOAL_MS: f64 = 150.0;
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type BenchResult<T> = Result<T, Box<dyn Error>>;
 
-/// Times by stage, in milliseconds; stages in the order in which they are first met.
+/// Times by stage, in milliseconds; the stages are in order of first appearance.
 #[derive(Default)]
 struct Stages {
     names: Vec<&'static str>,
@@ -67,7 +67,7 @@ impl Stages {
     }
 }
 
-fn main() -> Outcome<()> {
+fn main() -> BenchResult<()> {
     let mut rounds = 15;
     let mut kernel = KERNEL.to_owned();
     let mut args = std::env::args().skip(1);
@@ -87,10 +87,10 @@ fn main() -> Outcome<()> {
     let mut stages = Stages::default();
     let mut whole = Stages::default();
     for _ in 0..rounds {
-        apart(&path, &mut stages)?;
+        measure_stages(&path, &mut stages)?;
         for with_probes in [false, true] {
             let begun = Instant::now();
-            together(&path, with_probes)?;
+            measure_end_to_end(&path, with_probes)?;
             whole.add(if with_probes { COVER } else { RUN }, begun.elapsed());
         }
     }
@@ -108,20 +108,25 @@ fn worker() -> WorkerOptions {
     WorkerOptions { exe: Some(env!("CARGO_BIN_EXE_kassay").into()), ..WorkerOptions::default() }
 }
 
-fn load(suite: &Suite, with_ast: bool) -> Outcome<Loaded> {
+fn load(suite: &Suite, with_ast: bool) -> BenchResult<Loaded> {
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     Ok(compile::load(&suite.kernel, &options, with_ast)?)
 }
 
-/// The first test, with a local size.
-fn first_test(suite: &Suite, interface: &kassay::kernel::interface::Interface, most: u64) -> Outcome<Test> {
+/// Returns the first test, with a local size.
+fn first_test(suite: &Suite, interface: &kassay::kernel::interface::Interface, most: u64) -> BenchResult<Test> {
     let mut test = suite.resolve(interface, 0)?.into_iter().next().ok_or("there is no test")?;
     let range = &mut test.launch.range;
     range.local = Some(range.local_or_default(interface.required_local, most));
     Ok(test)
 }
 
-fn launch(executor: &mut OpenClExecutor, program: ProgramId, test: &Test, plan: Option<&CoveragePlan>) -> Outcome<()> {
+fn launch(
+    executor: &mut OpenClExecutor,
+    program: ProgramId,
+    test: &Test,
+    plan: Option<&CoveragePlan>,
+) -> BenchResult<()> {
     let range = &test.launch.range;
     let group: u64 = range.local.unwrap_or([1; 3]).iter().product();
     let probe_words = match plan {
@@ -133,8 +138,8 @@ fn launch(executor: &mut OpenClExecutor, program: ProgramId, test: &Test, plan: 
     Ok(())
 }
 
-/// Every stage by itself, one after the other.
-fn apart(path: &Path, stages: &mut Stages) -> Outcome<()> {
+/// Times every stage by itself, one after the other.
+fn measure_stages(path: &Path, stages: &mut Stages) -> BenchResult<()> {
     let context = Context::create();
     let suite = stages.time("read the suite", || Suite::load(path))?;
     stages.time("clang: bitcode alone", || load(&suite, false))?;
@@ -171,8 +176,9 @@ fn apart(path: &Path, stages: &mut Stages) -> Outcome<()> {
     stages.time("second launch, plain", || launch(&mut executor, first, &test, None))
 }
 
-/// As `kassay run` and, with probes, `kassay cover` go about it: the worker starts while clang compiles.
-fn together(path: &Path, with_probes: bool) -> Outcome<()> {
+/// Times the stages as `kassay run` and, with probes, `kassay cover` perform them: the worker starts while
+/// clang compiles.
+fn measure_end_to_end(path: &Path, with_probes: bool) -> BenchResult<()> {
     let context = Context::create();
     let suite = Suite::load(path)?;
     let starting = OpenClExecutor::spawn(DeviceRequest::Any, worker())?;

@@ -1,23 +1,25 @@
-//! What passes before a kernel's first launch: `kassay check` on launches of one work-group, whole processes, without the cache and with
-//! what an earlier run kept, beside clang's own time for the same file.
+//! Measures the time before a kernel's first launch: `kassay check` on launches of one work-group, as whole processes,
+//! without the cache and with the entries of an earlier run, next to clang's own time for the same file.
 //!
-//! `cargo bench --bench start -- [--rounds N] [KERNEL]...` takes a kernel of one line and those of `benches/races`. Processor time (user
-//! and system, children included) is given beside wall time, for on a busy machine only that can be believed.
+//! `cargo bench --bench start -- [--rounds N] [KERNEL]...` takes a kernel of one line and those of `benches/races`. It
+//! prints processor time (user and system, children included) next to elapsed time, because on a busy machine only
+//! processor time is reliable.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// The most that a start from the cache may take of one without, and a start without of clang's own time, in processor time.
+/// Limits in processor time: a start from the cache relative to one without, and a start without the cache relative to
+/// clang's own time.
 const CACHED: f64 = 0.75;
 const OF_CLANG: f64 = 4.0;
 
 const ONE_LINE: &str = "kernel void one(global int *o) { o[get_global_id(0)] = 1; }\n";
 
-type Done<T> = Result<T, Box<dyn Error>>;
+type BenchResult<T> = Result<T, Box<dyn Error>>;
 
-/// Wall and processor time in milliseconds.
+/// Elapsed and processor time in milliseconds.
 type Times = [f64; 2];
 
 struct Case {
@@ -26,7 +28,7 @@ struct Case {
     suite: PathBuf,
 }
 
-fn main() -> Done<()> {
+fn main() -> BenchResult<()> {
     let mut words: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let mut rounds = 9;
     if let Some(at) = words.iter().position(|w| w == "--rounds") {
@@ -75,15 +77,16 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The kernels with suites of one work-group each, in `folder`.
-fn cases(folder: &Path) -> Done<Vec<Case>> {
+/// Writes the kernels with suites of one work-group each into `folder`.
+fn cases(folder: &Path) -> BenchResult<Vec<Case>> {
     let one = folder.join("one.cl");
     std::fs::write(&one, ONE_LINE)?;
     let suite = "kernel = \"one.cl\"\n[[test]]\nglobal = [1]\nlocal = [1]\n[test.args]\no = { fill = 0, len = 1 }\n";
     std::fs::write(folder.join("one.toml"), suite)?;
     let mut cases = vec![Case { name: "one line".into(), kernel: one, suite: folder.join("one.toml") }];
     let races = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/races");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&races)?.map(|entry| Ok(entry?.path())).collect::<Done<_>>()?;
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(&races)?.map(|entry| Ok(entry?.path())).collect::<BenchResult<_>>()?;
     files.sort();
     for file in files.into_iter().filter(|file| file.extension().is_some_and(|e| e == "toml")) {
         let mut suite: toml::Table = std::fs::read_to_string(&file)?.parse()?;
@@ -102,7 +105,7 @@ fn cases(folder: &Path) -> Done<Vec<Case>> {
     Ok(cases)
 }
 
-fn clang(case: &Case, folder: &Path) -> Done<Times> {
+fn clang(case: &Case, folder: &Path) -> BenchResult<Times> {
     let mut command = Command::new("clang-22");
     command.args([
         "-x",
@@ -119,14 +122,14 @@ fn clang(case: &Case, folder: &Path) -> Done<Times> {
     timed(&mut command, &[0])
 }
 
-fn check(case: &Case, cache: &[&str]) -> Done<Times> {
+fn check(case: &Case, cache: &[&str]) -> BenchResult<Times> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
     command.arg("check").arg(&case.suite).args(["--no-amplify", "--quiet"]).args(cache);
-    // A launch that was made smaller may show findings.
+    // A launch that was made smaller may have findings.
     timed(&mut command, &[0, 1])
 }
 
-fn timed(command: &mut Command, codes: &[i32]) -> Done<Times> {
+fn timed(command: &mut Command, codes: &[i32]) -> BenchResult<Times> {
     let before = spent();
     let begun = Instant::now();
     let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output()?;
@@ -138,9 +141,9 @@ fn timed(command: &mut Command, codes: &[i32]) -> Done<Times> {
     }
 }
 
-/// Seconds that all children which have ended took of a processor.
+/// Returns the processor seconds of all children that have ended.
 fn spent() -> f64 {
-    // SAFETY: plain data, filled by the call.
+    // SAFETY: an all-zero `rusage` is a valid one, and the call only fills it.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);

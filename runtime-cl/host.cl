@@ -1,4 +1,4 @@
-/* What kernels call in the simulator: everything that LLVM's libclc lacks, or that has another meaning here. */
+/* Builtins that kernels call in the simulator: those that LLVM's libclc lacks, or that have another meaning here. */
 
 #include "host_ids.cl"
 

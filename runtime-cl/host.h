@@ -1,8 +1,8 @@
-/* What the files of the simulator's runtime (`host*.cl`) share: the contexts in memory, as `lower::host::abi` has them, and what is left
- * for weaving to fill in.
+/* Declarations that the files of the simulator's runtime (`host*.cl`) share: the contexts in memory, as in `lower::host::abi`, and the
+ * placeholders that instrumentation fills in.
  *
- * These files are compiled for the target of the kernels under test, so that clang mangles their names as it mangles the
- * kernels' calls. Pointers are written with their address space throughout. */
+ * These files are compiled for the target of the kernels under test, so that clang mangles their names like those in the
+ * kernels' calls. Pointers always have an explicit address space. */
 
 #ifndef KASSAY_HOST_H
 #define KASSAY_HOST_H
@@ -10,9 +10,9 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
-/* Of everything that a kernel can call. */
+/* Attributes of functions that kernels can call. */
 #define BUILTIN __attribute__((overloadable, always_inline))
-/* Of what only builtins call. */
+/* Attributes of functions that only builtins call. */
 #define INNER static inline __attribute__((overloadable, always_inline))
 
 /* `abi::GroupContext`. */
@@ -54,15 +54,15 @@ void __kassay_at_wait(__private const event_t *events, ulong count);
 #define ITEM __kassay_item_context()
 #define GROUP (__kassay_item_context()->group)
 
-/* M(type) for every scalar type of arithmetic. */
+/* M(type) for every arithmetic scalar type. */
 #define FOR_INTEGERS(M) M(char) M(uchar) M(short) M(ushort) M(int) M(uint) M(long) M(ulong)
 #define FOR_SCALARS(M) FOR_INTEGERS(M) M(half) M(float) M(double)
 
-/* M(N, ...) with every suffix of a vector type. */
+/* M(N, ...) for every suffix of a vector type. */
 #define VECTORS(M, ...) M(2, __VA_ARGS__) M(3, __VA_ARGS__) M(4, __VA_ARGS__) M(8, __VA_ARGS__) M(16, __VA_ARGS__)
 #define WIDTHS(M, ...) M(, __VA_ARGS__) VECTORS(M, __VA_ARGS__)
 
-/* M(space, ...) for every address space that can be written to. */
+/* M(space, ...) for every writable address space. */
 #define WRITABLE(M, ...)                                                                                               \
     M(__private, __VA_ARGS__) M(__global, __VA_ARGS__) M(__local, __VA_ARGS__) M(__generic, __VA_ARGS__)
 

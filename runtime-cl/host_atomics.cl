@@ -1,4 +1,4 @@
-/* Atomics (OpenCL C 3.0, 6.15.12), as instructions of LLVM. Those of OpenCL C 1.x are relaxed, with the device's scope. */
+/* Atomics (OpenCL C 3.0, 6.15.12), as LLVM instructions. Those of OpenCL C 1.x are relaxed and have device scope. */
 
 #include "host.h"
 
@@ -48,7 +48,7 @@ SPACES(OLD, atom_, ulong)
 SPACES(OLD_FLOAT, atomic_)
 SPACES(OLD_FLOAT, atom_)
 
-/* C11's: R: what is returned, A: the atomic type's suffix, T: the operand. Without an order they are sequentially consistent. */
+/* C11's. R: return type, A: the atomic type's suffix, T: operand type. Without an order: sequentially consistent. */
 
 #define C11(SPACE, R, NAME, A, T)                                                                                      \
     BUILTIN R atomic_##NAME(volatile SPACE atomic_##A *p, T x) {                                                       \
@@ -130,7 +130,7 @@ SPACES(ARITHMETIC, ulong, long)
 SPACES(BITS, ulong, long)
 SPACES(BITS, long, ulong)
 
-/* Flags are ints: 0 is clear. */
+/* Flags are ints; 0 means clear. */
 
 #define FLAG(SPACE, _)                                                                                                 \
     BUILTIN bool atomic_flag_test_and_set(volatile SPACE atomic_flag *p) {                                             \

@@ -1,12 +1,12 @@
-/* Collective functions of work-groups and sub-groups (OpenCL C 3.0, 6.15.16 and 6.15.19; the extensions cl_khr_subgroup_*): every item
- * hands in a value, waits, and reads the others' values. */
+/* Collective functions of work-groups and sub-groups (OpenCL C 3.0, 6.15.16 and 6.15.19; the extensions cl_khr_subgroup_*): every
+ * work-item contributes a value, waits, and reads the values of the others. */
 
 #include "host.h"
 
 #define GROUPED 0
 #define SUB_GROUPED 1
 
-/* How many items there are, and which of them this one is. */
+/* The number of work-items, and the index of this one. */
 INNER uint work_group_count(void) {
     __private const struct kassay_group *group = GROUP;
     return (uint)(group->local_size[0] * group->local_size[1] * group->local_size[2]);
@@ -17,7 +17,7 @@ INNER uint sub_group_rank(void) { return get_sub_group_local_id(); }
 
 #define EXCHANGE(T, X, WHICH) ((__private const T *)__kassay_at_exchange((__private void *)&(X), sizeof(T), WHICH))
 
-/* Values of all items with an index from `first` to before `last`. */
+/* The values of all work-items with indices from `first` up to, but not including, `last`. */
 #define FOLD(T, OP, FIRST, LAST, START)                                                                                \
     T all = START;                                                                                                     \
     for (uint i = FIRST; i < LAST; i++) {                                                                              \
@@ -102,7 +102,7 @@ OPERATION(work_group, GROUPED, int, logical_xor, LOGICAL_XOR, 0)
 PREDICATES(work_group, GROUPED)
 PREDICATES(sub_group, SUB_GROUPED)
 
-/* An index that no item has gives what this item handed in: anything will do, but nothing else may be read. */
+/* An index that no work-item has yields this work-item's own value: any value will do, but nothing else may be read. */
 #define PICK(T, INDEX, COUNT)                                                                                          \
     ulong index = INDEX;                                                                                               \
     return index < COUNT ? values[index] : x;
@@ -123,7 +123,7 @@ PREDICATES(sub_group, SUB_GROUPED)
 
 FOR_SCALARS(BROADCASTS)
 
-/* Exchanges within the sub-group; also of vectors (cl_khr_subgroup_extended_types), and by Intel's names. */
+/* Exchanges within the sub-group; also of vectors (cl_khr_subgroup_extended_types), and under Intel's names. */
 
 #define SUB_GROUP_INDEXED(NAME, T, SECOND, INDEX)                                                                      \
     BUILTIN T NAME(T x, SECOND by) {                                                                                   \
@@ -155,7 +155,7 @@ FOR_SCALARS(BROADCASTS)
         return index >= 0 ? values[index].of[1] : index >= -count ? values[index + count].of[0] : before;              \
     }
 
-/* Clusters of a power of two items, and rotation (cl_khr_subgroup_clustered_reduce, cl_khr_subgroup_rotate). */
+/* Clusters whose size is a power of two, and rotation (cl_khr_subgroup_clustered_reduce, cl_khr_subgroup_rotate). */
 
 #define CLUSTERED(T, NAME, OP)                                                                                         \
     BUILTIN T sub_group_clustered_reduce_##NAME(T x, uint size) {                                                      \
@@ -195,7 +195,7 @@ CLUSTERED(int, logical_xor, LOGICAL_XOR)
 
 FOR_SCALARS(ALL_SHUFFLES)
 
-/* cl_khr_subgroup_ballot, for items that all take part. */
+/* cl_khr_subgroup_ballot, if all work-items take part. */
 
 BUILTIN uint4 sub_group_ballot(int predicate) {
     __private const int *values = EXCHANGE(int, predicate, SUB_GROUPED);

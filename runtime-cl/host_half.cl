@@ -1,5 +1,5 @@
-/* Halfs, which libclc for NVPTX has only in memory: what there is for floats, rounded. A float holds every half and twice its digits, so
- * that what is exactly rounded for floats is for halfs too, and the rest is well within its bounds (OpenCL C 3.0, 7.4). */
+/* Halfs, which libclc for NVPTX supports only in memory: the float functions, rounded. A float has more than twice the digits of a
+ * half, so functions that are exactly rounded for floats are so for halfs, and the others are well within their bounds (OpenCL C 3.0, 7.4). */
 
 #include "host.h"
 
@@ -20,7 +20,7 @@
         return TO_HALF(N, NAME(TO_FLOAT(N, x), TO_FLOAT(N, y), TO_FLOAT(N, z)));                                       \
     }
 
-/* Scalars are cast, vectors converted. */
+/* Scalars are cast, vectors are converted. */
 #define TO_FLOAT(N, X) to_float(X)
 #define TO_HALF(N, X) to_half(X)
 INNER float to_float(half x) { return (float)x; }
@@ -91,7 +91,7 @@ WIDTHS(TERNARY, clamp)
 WIDTHS(TERNARY, mix)
 WIDTHS(TERNARY, smoothstep)
 
-/* Vectors with a scalar for all components. */
+/* Vectors combined with one scalar for all components. */
 #define SPREAD(N, _)                                                                                                   \
     BUILTIN half##N fmax(half##N x, half y) { return fmax(x, (half##N)(y)); }                                          \
     BUILTIN half##N fmin(half##N x, half y) { return fmin(x, (half##N)(y)); }                                          \
@@ -116,7 +116,7 @@ VECTORS(SPREAD, )
     BUILTIN half##N nan(ushort##N code) { return __builtin_astype((ushort##N)(code | (ushort)0x7e00), half##N); }
 WIDTHS(EXPONENT, )
 
-/* On the bits. */
+/* Functions of the bit representation. */
 #define BITWISE(N, _)                                                                                                  \
     BUILTIN half##N fabs(half##N x) {                                                                                  \
         return __builtin_astype((ushort##N)(__builtin_astype(x, ushort##N) & (ushort)0x7fff), half##N);                \
@@ -154,7 +154,7 @@ BUILTIN half nextafter(half x, half y) {
     return __builtin_astype((short)((x < y) == (bits >= 0) ? bits + 1 : bits - 1), half);
 }
 
-/* The product is exact as a double; the sum is rounded to odd, so that rounding it once more is as rounding once. */
+/* The product is exact as a double; the sum is rounded to odd, so rounding it again gives the same as rounding once. */
 BUILTIN half fma(half x, half y, half z) {
     double product = (double)x * (double)y;
     double sum = product + (double)z;
@@ -180,7 +180,7 @@ BUILTIN half mad(half x, half y, half z) { return (half)((float)x * (float)y + (
     }
 VECTORS(BY_COMPONENT, )
 
-/* A second result, behind a pointer. */
+/* Functions with a second result, stored through a pointer. */
 
 #define SPLIT(SPACE, N, NAME)                                                                                          \
     BUILTIN half##N NAME(half##N x, SPACE half##N *second) {                                                           \
@@ -262,7 +262,7 @@ LENGTHS(4, )
 CROSS(3, )
 CROSS(4, )
 
-/* Relations: ints of scalars, shorts of vectors. */
+/* Relations: int for scalars, short for vectors. */
 
 #define COMPARE_TWO(NAME)                                                                                              \
     int BUILTIN NAME(float x, float y);                                                                                \
@@ -295,7 +295,7 @@ TEST(isinf)
 TEST(isnan)
 TEST(signbit)
 
-/* What is subnormal as a half is not as a float. */
+/* Numbers that are subnormal as halfs are normal as floats. */
 INNER bool is_normal(ushort bits) { return (bits & 0x7c00) != 0 && (bits & 0x7c00) != 0x7c00; }
 BUILTIN int isnormal(half x) { return is_normal(__builtin_astype(x, ushort)); }
 #define NORMAL(I) (short)-is_normal(__builtin_astype(x.s##I, ushort))
@@ -321,7 +321,7 @@ SHUFFLES_TO(4)
 SHUFFLES_TO(8)
 SHUFFLES_TO(16)
 
-/* Vectors in memory, aligned as their elements. */
+/* Vectors in memory, aligned like their elements. */
 
 #define LOAD(SPACE, N)                                                                                                 \
     BUILTIN half##N vload##N(size_t at, SPACE const half *p) {                                                         \
@@ -358,7 +358,7 @@ WRITABLE(STORE, 8)
 WRITABLE(STORE, 16)
 WRITABLE(STORE_3, )
 
-/* Conversions from halfs: by way of floats, which hold them all. */
+/* Conversions from halfs: through floats, which represent all of them. */
 
 #define FROM_HALF(N, T, SUFFIX)                                                                                        \
     T##N BUILTIN convert_##T##N##SUFFIX(float##N x);                                                                   \
@@ -386,7 +386,7 @@ EXACTS_ROUNDED(half)
 EXACTS_ROUNDED(float)
 EXACTS_ROUNDED(double)
 
-/* To halfs: to the nearest, then one step if that went the wrong way. Doubles hold every integer that is no infinity as a half. */
+/* To halfs: to the nearest, then one step if that was the wrong direction. Doubles represent every integer that does not overflow a half. */
 
 INNER half step_down(half h, bool wrong) {
     short bits = __builtin_astype(h, short);

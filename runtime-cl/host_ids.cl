@@ -1,5 +1,5 @@
-/* Work-item functions and those that tell sub-groups (OpenCL C 3.0, 6.15.1 and 6.15.19). Dimensions out of range give what is said
- * there. */
+/* Work-item functions, and those that identify sub-groups (OpenCL C 3.0, 6.15.1 and 6.15.19). Dimensions out of range give the values
+ * specified there. */
 
 #include "host.h"
 

@@ -1,5 +1,5 @@
-/* Images and samplers (OpenCL C 3.0, 6.15.15), as pointers to what the simulator makes of them. OpenCL C has no casts between the two,
- * so these functions say their mangled names themselves. */
+/* Images and samplers (OpenCL C 3.0, 6.15.15), as pointers to the simulator's handles. OpenCL C has no casts between the two types,
+ * so these functions state their mangled names explicitly. */
 
 #include "host.h"
 
@@ -25,10 +25,10 @@ long __kassay_at_image_query(image of, int what);
 #define CHANNEL_TYPE 4
 #define CHANNEL_ORDER 5
 
-/* A sampler in the source is its bits: a small number, which no handle is. */
+/* A sampler literal is its bits: a small number, unlike any handle. */
 __attribute__((always_inline)) sampler __translate_sampler_initializer(int bits) { return (sampler)(size_t)(uint)bits; }
 
-/* Coordinates by their mangled type: how they are written down. */
+/* Coordinates by their mangled type: their type in OpenCL C. */
 #define C_i int
 #define C_Dv2_i int2
 #define C_Dv4_i int4
@@ -50,8 +50,8 @@ __attribute__((always_inline)) sampler __translate_sampler_initializer(int bits)
 
 INNER int4 as_words(float4 values) { return __builtin_astype(values, int4); }
 
-/* R: the suffix of the name (`f`), T: the texel's type, LENGTH: of the name, IMAGE: mangled, without access (`ocl_image2d`), A: access, N:
- * length of the image's name. */
+/* R: the suffix of the name (`f`), T: the texel's type, LENGTH: that of the name, IMAGE: mangled, without access (`ocl_image2d`),
+ * A: access, N: length of the image's name. */
 
 #define READ(R, T, LENGTH, IMAGE, A, N, C)                                                                             \
     __attribute__((always_inline)) T read_##R##IMAGE##A##C(image from, C_##C at) __asm__(                              \
@@ -73,7 +73,7 @@ INNER int4 as_words(float4 values) { return __builtin_astype(values, int4); }
         return result;                                                                                                 \
     }
 
-/* MANGLED: the texel's type as it is mangled there. */
+/* MANGLED: the mangled type of the texel. */
 #define WRITE(R, T, MANGLED, LENGTH, IMAGE, A, N, C)                                                                   \
     __attribute__((always_inline)) void write_##R##IMAGE##A##C(image to, C_##C at, T texel) __asm__(                   \
         "_Z" #LENGTH "write_image" #R #N #IMAGE "_" #A #C #MANGLED);                                                   \
@@ -94,7 +94,7 @@ INNER int4 as_words(float4 values) { return __builtin_astype(values, int4); }
     SAMPLE(ui, uint4, 12, IMAGE, A, N, C)                                                                              \
     SAMPLE(h, half4, 11, IMAGE, A, N, C)
 
-/* SAME: how an `int4` is mangled behind the coordinates. */
+/* SAME: how an `int4` is mangled after the coordinates. */
 #define WRITES(IMAGE, A, N, C, SAME)                                                                                   \
     WRITE(f, float4, Dv4_f, 12, IMAGE, A, N, C)                                                                        \
     WRITE(i, int4, SAME, 12, IMAGE, A, N, C)                                                                           \
@@ -121,7 +121,7 @@ READS(ocl_image1d_buffer, rw, 21, i)
 WRITES(ocl_image1d_buffer, wo, 21, i, Dv4_i)
 WRITES(ocl_image1d_buffer, rw, 21, i, Dv4_i)
 
-/* Depth: texels are single floats, read as others are and written as the first component. */
+/* Depth images: a texel is a single float, read like other texels and written as the first component. */
 
 #define DEPTH_READ(IMAGE, A, N, C)                                                                                     \
     __attribute__((always_inline)) float depth_read##IMAGE##A##C(image from, C_##C at) __asm__(                        \

@@ -1,9 +1,9 @@
-/* Functions on floats and doubles for which libclc for NVPTX is not good enough: it takes subnormal floats for zero in divisions with
- * remainder and in `ldexp`, loses what is small when it stores halfs rounded up or down, and makes something of NaN when it saturates. */
+/* Functions on floats and doubles for which libclc for NVPTX is not good enough: it treats subnormal floats as zero in divisions with
+ * remainder and in `ldexp`, loses small values when it stores halfs rounded up or down, and does not saturate NaN to 0. */
 
 #include "host.h"
 
-/* To integers, saturated (OpenCL C 3.0, 6.4.3.3): NaN becomes 0. The greatest integer may be rounded up to a float that is none. */
+/* Saturating conversions to integers (OpenCL C 3.0, 6.4.3.3): NaN becomes 0. The greatest integer may round up to a float out of range. */
 
 #define SETTLED__sat_rte(X) __builtin_elementwise_roundeven(X)
 #define SETTLED__sat_rtp(X) __builtin_elementwise_ceil(X)
@@ -51,7 +51,7 @@ SATURATE_BOTH(uint, 0, UINT_MAX)
 SATURATE_BOTH(long, LONG_MIN, LONG_MAX)
 SATURATE_BOTH(ulong, 0, ULONG_MAX)
 
-/* Floats and doubles into memory as halfs (6.15.7). */
+/* Stores of floats and doubles as halfs (6.15.7). */
 
 #define HALF_STORE(SPACE, N, F, MODE)                                                                                  \
     BUILTIN void vstore_half##N##MODE(F##N x, size_t at, SPACE half *p) {                                              \
@@ -81,7 +81,7 @@ SATURATE_BOTH(ulong, 0, ULONG_MAX)
 HALF_STORES_ROUNDED(float)
 HALF_STORES_ROUNDED(double)
 
-/* Powers: the C library's, because libclc's of doubles goes wrong where the exponent is huge. */
+/* Powers: the C library's, because libclc's version for doubles is wrong for huge exponents. */
 
 BUILTIN float pow(float x, float y) { return __builtin_powf(x, y); }
 BUILTIN double pow(double x, double y) { return __builtin_pow(x, y); }
@@ -107,7 +107,7 @@ POWER_OF_POSITIVE(double)
 VECTORS(POWERS, float)
 VECTORS(POWERS, double)
 
-/* Division with remainder: of floats as doubles, in which every step is exact. */
+/* Division with remainder: floats are computed as doubles, in which every step is exact. */
 
 BUILTIN float fmod(float x, float y) { return __builtin_fmodf(x, y); }
 BUILTIN double fmod(double x, double y) { return __builtin_fmod(x, y); }

@@ -1,4 +1,4 @@
-/* Barriers, fences and copies by the whole group (OpenCL C 3.0, 6.15.8 to 6.15.11), as what weaving fills in. */
+/* Barriers, fences and copies by the group (OpenCL C 3.0, 6.15.8 to 6.15.11), as placeholders that instrumentation fills in. */
 
 #include "host.h"
 
@@ -11,7 +11,7 @@ BUILTIN void work_group_barrier(cl_mem_fence_flags flags) { __kassay_at_barrier(
 
 BUILTIN void work_group_barrier(cl_mem_fence_flags flags, memory_scope scope) { __kassay_at_barrier((int)flags, (int)scope); }
 
-/* A barrier of a sub-group has bit 31 of the flags. */
+/* A barrier of a sub-group sets bit 31 of the flags. */
 #define OF_SUB_GROUP ((int)0x80000000)
 
 BUILTIN void sub_group_barrier(cl_mem_fence_flags flags) { __kassay_at_barrier((int)flags | OF_SUB_GROUP, memory_scope_sub_group); }
@@ -20,7 +20,7 @@ BUILTIN void sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope) {
     __kassay_at_barrier((int)flags | OF_SUB_GROUP, (int)scope);
 }
 
-/* The fences of OpenCL C 1.x: they order a work-item's own accesses, seen by its group. */
+/* The fences of OpenCL C 1.x: they order a work-item's own accesses as its group sees them. */
 BUILTIN void mem_fence(cl_mem_fence_flags flags) { __kassay_at_fence((int)flags, memory_order_acq_rel, memory_scope_work_group); }
 
 BUILTIN void read_mem_fence(cl_mem_fence_flags flags) { __kassay_at_fence((int)flags, memory_order_acquire, memory_scope_work_group); }
@@ -33,7 +33,7 @@ BUILTIN void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order
 
 /* Copies: elements of T, of which a 3-vector has the size of four components. */
 
-/* By way of a generic pointer, which still tells the object that it points to. */
+/* Through a generic pointer, from which the object that it points to can still be determined. */
 #define TO(P) ((__private void *)(__generic void *)(P))
 #define FROM(P) ((__private const void *)(__generic const void *)(P))
 
@@ -58,12 +58,12 @@ BUILTIN void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order
 
 FOR_SCALARS(ALL_COPIES)
 
-/* No list has fewer than no events. */
+/* A negative number of events counts as none. */
 #define WAITED(COUNT) ((COUNT) < 0 ? 0UL : (ulong)(COUNT))
 
 BUILTIN void wait_group_events(int count, __private event_t *events) { __kassay_at_wait(events, WAITED(count)); }
 
-/* Lists elsewhere: by way of a generic pointer, as above. */
+/* Lists in other address spaces: through a generic pointer, as above. */
 #define LISTS(SPACE)                                                                                                   \
     BUILTIN void wait_group_events(int count, SPACE event_t *events) {                                                 \
         __kassay_at_wait((__private const event_t *)(__generic const event_t *)events, WAITED(count));                 \

@@ -1,84 +1,91 @@
-//! The three kinds of failure, as types: what the caller got wrong, what the environment lacks, what is our own fault.
+//! Defines the three kinds of failure as types: the caller's mistakes, deficiencies of the environment, and
+//! kassay's own faults.
 //!
-//! Every room returns [`Error`]; only `cli` turns it into an exit code (2, 3 and 4).
-//! A message says what, where (file:line:column with the line shown) and what helps (`help:`).
+//! Every room returns [`Error`]; only `cli` turns it into an exit code (2, 3 or 4). A message states what is wrong,
+//! where (file:line:column with the line shown) and what helps (`help:`).
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// A place in a text file, for messages. Lines and columns count from 1, columns in bytes.
+/// A position in a text file, for messages. Lines and columns count from 1, columns in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     pub file: PathBuf,
     pub line: u32,
     pub column: u32,
-    /// The line itself, without its end; shown under the message with a caret at `column`.
+    /// The text of the line, without its line break; shown under the message with a caret at `column`.
     pub text: Option<String>,
 }
 
-/// What one message says.
+/// The content of one message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// What is wrong, in one sentence without a full stop.
     pub what: String,
     pub place: Option<Place>,
-    /// Lines shown as they are, such as a compiler's diagnostics.
+    /// Lines that are shown verbatim, such as a compiler's diagnostics.
     pub details: Option<String>,
     /// What the reader can do about it.
     pub help: Option<String>,
-    /// Nothing is wrong but that the caller's time was over.
+    /// Whether the only thing wrong is that the caller's time was over.
     pub late: bool,
 }
 
-/// A failure, by whose it is.
+/// A failure, by who is responsible for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Error {
-    /// The caller's mistake: a bad flag or suite, a kernel that does not compile (exit code 2).
+    /// The caller's mistake: an invalid flag or suite, a kernel that does not compile (exit code 2).
     #[error("{0}")]
     Caller(Box<Report>),
     /// The environment lacks something: a device, a tool, disk space (exit code 3).
     #[error("{0}")]
     Environment(Box<Report>),
-    /// A fault of kassay or of a tool it calls on valid input (exit code 4).
+    /// A fault of kassay, or of a tool that it calls with valid input (exit code 4).
     #[error("{0}")]
     Internal(Box<Report>),
 }
 
+/// The result type of fallible functions throughout kassay.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Report {
+    /// A message that only states what is wrong.
     pub fn new(what: impl Into<String>) -> Self {
         Report { what: what.into(), place: None, details: None, help: None, late: false }
     }
 }
 
 impl Error {
+    /// An error of the caller. `what` is one sentence without a full stop.
     pub fn caller(what: impl Into<String>) -> Self {
         Error::Caller(Box::new(Report::new(what)))
     }
 
+    /// An error of the environment. `what` is one sentence without a full stop.
     pub fn environment(what: impl Into<String>) -> Self {
         Error::Environment(Box::new(Report::new(what)))
     }
 
+    /// A fault of kassay or of a tool. `what` is one sentence without a full stop.
     pub fn internal(what: impl Into<String>) -> Self {
         Error::Internal(Box::new(Report::new(what)))
     }
 
-    /// The time that the caller gave was over before `what` was done.
+    /// The caller's time was over before `what` was done.
     pub fn late(what: impl fmt::Display) -> Self {
         let report = Report::new(format!("the time was over before {what} was done"));
         let help = Some("--budget gives more time".to_owned());
         Error::Caller(Box::new(Report { late: true, help, ..report }))
     }
 
-    /// Whether it is one of [`Error::late`].
+    /// Returns whether this is an error made by [`Error::late`].
     pub fn is_late(&self) -> bool {
         self.report().late
     }
 
+    /// The message.
     pub fn report(&self) -> &Report {
         match self {
             Error::Caller(r) | Error::Environment(r) | Error::Internal(r) => r,
@@ -91,25 +98,28 @@ impl Error {
         }
     }
 
+    /// Adds the position that the message refers to.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
         self.report_mut().place = Some(place);
         self
     }
 
+    /// Adds what the reader can do about it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.report_mut().help = Some(help.into());
         self
     }
 
+    /// Adds lines that are shown verbatim.
     #[must_use]
     pub fn details(mut self, details: impl Into<String>) -> Self {
         self.report_mut().details = Some(details.into());
         self
     }
 
-    /// The exit code of the command.
+    /// The command's exit code for this error.
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Caller(_) => 2,
@@ -140,19 +150,19 @@ impl fmt::Display for Report {
     }
 }
 
-/// The most characters of a line that a message shows.
-const SHOWN: usize = 160;
+/// The largest number of characters of a line that a message shows.
+const MAX_SHOWN: usize = 160;
 
-/// What a message shows of a line, and what stands below it left of the caret. Of long lines the part around the column;
-/// control characters, with which a terminal would do something, as `\u{fffd}`.
+/// The part of a line that a message shows, and the padding that aligns the caret below it. Long lines are cut to the
+/// part around the column; control characters, which could affect a terminal, are replaced by `\u{fffd}`.
 fn excerpt(text: &str, column: u32) -> (String, String) {
     let before = column.saturating_sub(1) as usize;
     let caret = text.char_indices().take_while(|(at, _)| *at < before).count();
-    let skipped = if text.chars().count() > SHOWN { caret.saturating_sub(SHOWN / 2) } else { 0 };
+    let skipped = if text.chars().count() > MAX_SHOWN { caret.saturating_sub(MAX_SHOWN / 2) } else { 0 };
     let visible = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
-    let shown: String = text.chars().skip(skipped).take(SHOWN).map(visible).collect();
-    // Behind the last character the column counts on.
-    let beyond = before.saturating_sub(text.len()).min(SHOWN);
+    let shown: String = text.chars().skip(skipped).take(MAX_SHOWN).map(visible).collect();
+    // Beyond the last character, one column is one character.
+    let beyond = before.saturating_sub(text.len()).min(MAX_SHOWN);
     let pad = shown.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).chain(std::iter::repeat_n(' ', beyond));
     (shown.clone(), pad.take(caret - skipped + beyond).collect())
 }
@@ -170,7 +180,7 @@ mod tests {
         assert_eq!(excerpt("a\u{1b}[31m", 2), ("a\u{fffd}[31m".into(), " ".into()));
         let long = format!("{}!{}", "x".repeat(1000), "y".repeat(1000));
         let (shown, pad) = excerpt(&long, 1001);
-        assert_eq!(shown.chars().count(), SHOWN);
+        assert_eq!(shown.chars().count(), MAX_SHOWN);
         assert_eq!(shown.chars().nth(pad.len()), Some('!'));
     }
 }

@@ -17,7 +17,7 @@ pub fn of(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// FNV-1a, 64 bits, of what is written to it: texts of any length without a copy of them.
+/// An FNV-1a hasher (64 bits). As a [`fmt::Write`] it hashes formatted text without building a string.
 #[derive(Debug, Clone, Copy)]
 pub struct Fnv1a(u64);
 
@@ -28,11 +28,13 @@ impl Default for Fnv1a {
 }
 
 impl Fnv1a {
+    /// Hashes further bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         self.0 = bytes.iter().fold(self.0, step);
     }
 
+    /// Returns the hash of the bytes so far.
     pub fn value(self) -> u64 {
         self.0
     }
@@ -45,15 +47,15 @@ impl fmt::Write for Fnv1a {
     }
 }
 
-/// FNV-1a, 64 bits.
+/// Returns the FNV-1a hash (64 bits) of `bytes`.
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     let mut hash = Fnv1a::default();
     hash.add(bytes);
     hash.value()
 }
 
-/// The hash of a file's bytes as results show it: 16 hexadecimal digits of [`fnv1a`].
-pub fn of_text(bytes: &[u8]) -> String {
+/// Returns the hash of a file's bytes as shown in results: [`fnv1a`] in 16 hexadecimal digits.
+pub fn hex_digest(bytes: &[u8]) -> String {
     format!("{:016x}", fnv1a(bytes))
 }
 
@@ -73,10 +75,10 @@ mod tests {
 
     /// Values that FNV's authors publish.
     #[test]
-    fn it_is_fnv_1a() {
+    fn hashes_match_published_fnv1a_values() {
         assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(of_text(b"foobar"), "85944171f73967e8");
+        assert_eq!(hex_digest(b"foobar"), "85944171f73967e8");
         let mut hash = Fnv1a::default();
         let b = 'b';
         write!(hash, "foo{b}").unwrap();

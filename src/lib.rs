@@ -1,6 +1,7 @@
-//! kassay assays GPU kernels and their tests at the level of LLVM IR.
+//! kassay tests GPU kernels and assesses their tests at the level of LLVM IR.
 //!
-//! The rooms, and who may import whom, are described in `ARCHITECTURE.md`; `tests/architecture` keeps the walls.
+//! `ARCHITECTURE.md` describes the rooms (modules) and which of them may import which; `tests/architecture`
+//! enforces these rules.
 
 pub mod cfg;
 pub mod cli;
@@ -11,6 +12,7 @@ pub mod generate;
 pub mod hash;
 pub mod instrument;
 pub mod kernel;
+pub mod llvm;
 pub mod lower;
 pub mod mutation;
 pub mod program;

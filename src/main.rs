@@ -1,4 +1,4 @@
-//! The `kassay` program: everything is in the library's `cli` room.
+//! The `kassay` program; the library's `cli` room implements it.
 
 fn main() -> std::process::ExitCode {
     kassay::cli::main()

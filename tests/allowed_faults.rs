@@ -1,12 +1,12 @@
-//! Tests that allow faults: what `run`, `cover`, `mutate`, `schedule` and `check` make of them, where devices take them, and what is
-//! wrong with those that say it wrongly.
+//! Checks tests that allow faults: how `run`, `cover`, `mutate`, `schedule` and `check` treat them, when devices take
+//! them, and the messages for suites that state faults wrongly.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n) {
     int i = get_global_id(0);
@@ -16,7 +16,7 @@ const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n
 }
 ";
 
-/// Element -1 of `in` is read, and element 9 of `out` written, which has 8.
+/// Reads element -1 of `in`, and writes element 9 of `out`, which has 8 elements.
 const TEST: &str = "kernel = \"k.cl\"
 [[test]]
 name = \"edge\"
@@ -38,7 +38,7 @@ struct Suite {
     path: PathBuf,
 }
 
-fn suite(text: &str) -> Done<Suite> {
+fn suite(text: &str) -> TestResult<Suite> {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("k.cl"), KERNEL)?;
     let path = folder.path().join("suite.toml");
@@ -58,8 +58,8 @@ impl Suite {
     }
 }
 
-/// Standard output, standard error and the exit code.
-fn kassay(args: &[&str]) -> Done<(String, String, i32)> {
+/// Returns standard output, standard error and the exit code.
+fn kassay(args: &[&str]) -> TestResult<(String, String, i32)> {
     let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let err = text(&output.stderr);
@@ -67,19 +67,19 @@ fn kassay(args: &[&str]) -> Done<(String, String, i32)> {
     Ok((text(&output.stdout), err, output.status.code().unwrap_or(-1)))
 }
 
-fn json(args: &[&str]) -> Done<(Value, i32)> {
+fn json(args: &[&str]) -> TestResult<(Value, i32)> {
     let (out, err, code) = kassay(&[args, &["--format", "json"]].concat())?;
     Ok((serde_json::from_str(&out).map_err(|e| format!("{args:?}: {e}: {err}"))?, code))
 }
 
-/// Whether there is an OpenCL device.
-fn has_device() -> Done<bool> {
+/// Returns whether there is an OpenCL device.
+fn has_device() -> TestResult<bool> {
     let (result, _) = json(&["devices"])?;
     Ok(result.to_string().contains("\"opencl:"))
 }
 
 #[test]
-fn the_simulator_skips_what_faults_and_goes_on() -> Done {
+fn the_simulator_skips_what_faults_and_goes_on() -> TestResult {
     let suite = suite(&with("", "", ""))?;
     let (ran, code) = json(&["run", suite.path(), "--device", "sim"])?;
     assert_eq!((code, &ran["tests"][0]["status"]), (0, &Value::from("passed")), "{ran}");
@@ -89,7 +89,7 @@ fn the_simulator_skips_what_faults_and_goes_on() -> Done {
     assert_eq!(covered["coverage"]["branch"]["covered"], 1);
     let (scheduled, code) = json(&["schedule", suite.path(), "--device", "sim", "--schedules", "3"])?;
     assert_eq!((code, &scheduled["tests"][0]["verdict"]), (0, &Value::from("stable")), "{scheduled}");
-    // Without the leave it is as it was.
+    // Without `faults = "allowed"` the test fails as any other.
     let strict = std::fs::read_to_string(&suite.path)?.replace("faults = \"allowed\"\n", "");
     std::fs::write(&suite.path, strict)?;
     assert_eq!(json(&["run", suite.path(), "--device", "sim"])?.1, 1);
@@ -98,7 +98,7 @@ fn the_simulator_skips_what_faults_and_goes_on() -> Done {
 }
 
 #[test]
-fn faults_that_are_allowed_are_findings_of_check() -> Done {
+fn faults_that_are_allowed_are_findings_of_check() -> TestResult {
     let suite = suite(&with("", "", ""))?;
     let (checked, code) = json(&["check", suite.path()])?;
     assert_eq!((code, &checked["verdict"]), (1, &Value::from("memory-fault")), "{checked}");
@@ -106,7 +106,7 @@ fn faults_that_are_allowed_are_findings_of_check() -> Done {
 }
 
 #[test]
-fn mutants_are_judged_by_what_such_tests_leave() -> Done {
+fn mutants_are_judged_by_the_outputs_of_such_tests() -> TestResult {
     let suite = suite(&with("", "", ""))?;
     let (mutated, code) = json(&["mutate", suite.path(), "--device", "sim", "--operators", "AOR,ROR"])?;
     assert_eq!(code, 0, "{mutated}");
@@ -114,17 +114,17 @@ fn mutants_are_judged_by_what_such_tests_leave() -> Done {
     assert!(summary["killed"].as_u64().is_some_and(|n| n >= 4), "{summary}");
     assert_eq!(summary["runtime_error"], 0, "{summary}");
     let mut arithmetic = mutated["mutants"].as_array().into_iter().flatten().filter(|m| m["operator"] == "AOR");
-    // `left + in[i]` as a difference and so on shows in the output.
+    // Mutants such as a difference in place of `left + in[i]` show in the output.
     assert!(arithmetic.any(|m| m["status"] == "killed"), "{mutated}");
     Ok(())
 }
 
 #[test]
-fn devices_take_such_tests_with_margins_only() -> Done {
+fn devices_take_such_tests_with_margins_only() -> TestResult {
     if !has_device()? {
         return Ok(());
     }
-    let refused = |text: &str| -> Done<String> {
+    let refused = |text: &str| -> TestResult<String> {
         let suite = suite(text)?;
         let mut all = String::new();
         for command in ["run", "cover", "mutate", "schedule"] {
@@ -149,16 +149,16 @@ fn devices_take_such_tests_with_margins_only() -> Done {
     assert_eq!((code, &covered["coverage"]["branch"]["covered"]), (0, &Value::from(1)), "{covered}");
     let (on_device, _) = json(&["mutate", suite.path(), "--device", "opencl"])?;
     let (on_host, _) = json(&["mutate", suite.path(), "--device", "sim"])?;
-    let fates = |result: &Value| -> Vec<String> {
+    let statuses = |result: &Value| -> Vec<String> {
         let all = result["mutants"].as_array().into_iter().flatten();
         all.map(|m| format!("{} {}", m["id"], m["status"])).collect()
     };
-    assert_eq!(fates(&on_device), fates(&on_host));
+    assert_eq!(statuses(&on_device), statuses(&on_host));
     Ok(())
 }
 
 #[test]
-fn what_is_generated_with_faults_runs_again() -> Done {
+fn suites_generated_with_faults_run_again() -> TestResult {
     let folder = tempfile::tempdir()?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/generate");
     for name in ["fault_before", "fault_one_side"] {
@@ -171,13 +171,13 @@ fn what_is_generated_with_faults_runs_again() -> Done {
         assert!(with_fault.is_some_and(|n| n > 0), "{made}");
         let suite = format!("{out}/suite.toml");
         let text = std::fs::read_to_string(&suite)?;
-        for said in ["faults = \"allowed\"", "faulted = [", "out-of-bounds", "margin = "] {
-            assert!(text.contains(said), "{said}: {text}");
+        for part in ["faults = \"allowed\"", "faulted = [", "out-of-bounds", "margin = "] {
+            assert!(text.contains(part), "{part}: {text}");
         }
         let (covered, code) = json(&["cover", &suite, "--device", "sim"])?;
         assert_eq!((code, &covered["coverage"]), (0, &made["coverage"]), "{covered}");
         assert_eq!(json(&["check", &suite])?.0["verdict"], "memory-fault");
-        // Nothing goes farther than its margin, so a device takes it, and finds the same.
+        // No fault goes beyond its margin, so a device takes the test, and its outputs agree.
         if has_device()? {
             let (on_device, code) = json(&["cover", &suite, "--device", "opencl"])?;
             assert_eq!((code, &on_device["coverage"]), (0, &made["coverage"]), "{on_device}");
@@ -189,7 +189,7 @@ fn what_is_generated_with_faults_runs_again() -> Done {
 }
 
 #[test]
-fn what_is_said_wrongly_gets_an_error_with_its_place() -> Done {
+fn wrong_statements_of_faults_get_an_error_with_their_place() -> TestResult {
     let entry = |faulted: &str| with(&format!("faulted = [{faulted}]"), "", "");
     let cases = [
         (with("", "", "").replace("\"allowed\"", "\"ignored\""), ":6:", "allowed"),

@@ -1,5 +1,5 @@
-//! Kernels whose ids are virtual compute what the originals do: as one run, with their work-groups in another order, and
-//! as several runs in one launch.
+//! Checks that kernels whose ids are virtual compute what the originals do: as one run, with their work-groups in
+//! another order, and as several runs in one launch.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use kassay::cfg::sites::Sites;
 use kassay::coverage::build;
 use kassay::exec::{
     Batch, Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, SpirvCode, Sweep,
-    SweepOutcome, Swept, Variation, WorkerOptions,
+    SweepOutcome, Variation, VariationOutcome, WorkerOptions,
 };
 use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, SLOT_WORDS, argument, header, slot};
@@ -24,14 +24,14 @@ use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::suite::resolve::Suite;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-fn executor() -> Done<OpenClExecutor> {
+fn executor() -> TestResult<OpenClExecutor> {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
     Ok(OpenClExecutor::start(DeviceRequest::Any, options)?)
 }
 
-/// A kernel as it is, and with virtual ids.
+/// A kernel without and with virtual ids.
 struct Kernel {
     original: Code,
     batched: Code,
@@ -39,7 +39,7 @@ struct Kernel {
     inexact: bool,
 }
 
-fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> Done<Kernel> {
+fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> TestResult<Kernel> {
     let loaded = compile::load(source, options, true)?;
     let context = Context::create();
     let machine = spirv::machine()?;
@@ -52,7 +52,7 @@ fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> Done<Ke
     let from_spirv = loaded.format == Format::SpirV;
     let sites = Sites::read(&module, &entry, from_spirv, loaded.ast.as_ref(), &build::sources_of(source));
     let inexact = Precision::of(&module.print_to_string().to_string()).bound() > 0;
-    let code = |module: &inkwell::module::Module<'_>| -> Done<Code> {
+    let code = |module: &inkwell::module::Module<'_>| -> TestResult<Code> {
         spirv::prepare(module, &entry, &machine)?;
         let spirv = Arc::new(spirv::emit(module, &machine)?);
         Ok(Code::SpirV(SpirvCode { spirv, entry: entry.clone(), build_options: spirv::build_options(module) }))
@@ -64,14 +64,14 @@ fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> Done<Ke
     Ok(Kernel { original: code(&module)?, batched: code(&woven)?, layout, inexact })
 }
 
-/// Work-groups of one run; `None` if they are not all of one size.
+/// Returns the work-groups of one run; `None` if they are not all of one size.
 fn groups(range: &NdRange) -> Option<[u64; 3]> {
     let local = range.local?;
     (0..3).all(|d| range.global[d].is_multiple_of(local[d])).then(|| [0, 1, 2].map(|d| range.global[d] / local[d]))
 }
 
-/// The beginning of the probe buffer.
-fn head(layout: GuardLayout, launch: &Launch, slots: u32, map: Option<&[u32]>) -> Done<(Vec<u32>, Vec<u64>)> {
+/// Returns the header and the slots of the probe buffer, and the strides of the arguments.
+fn head(layout: GuardLayout, launch: &Launch, slots: u32, map: Option<&[u32]>) -> TestResult<(Vec<u32>, Vec<u64>)> {
     let groups = groups(&launch.range).ok_or("uneven groups")?;
     let mut words = vec![0; layout.slot(slots) as usize];
     words[header::SLOTS as usize] = slots;
@@ -93,7 +93,7 @@ fn head(layout: GuardLayout, launch: &Launch, slots: u32, map: Option<&[u32]>) -
     Ok((words, strides))
 }
 
-/// What one launch with so many slots gives, compared with `references` in each.
+/// Runs one launch with `slots` slots; each variation's outputs are compared with `references`.
 fn batch(
     executor: &mut OpenClExecutor,
     program: ProgramId,
@@ -102,7 +102,7 @@ fn batch(
     references: &[Reference],
     (slots, variations): (u32, u32),
     map: Option<&[u32]>,
-) -> Done<SweepOutcome> {
+) -> TestResult<SweepOutcome> {
     let (probe, strides) = head(layout, launch, slots, map)?;
     let variations: Vec<Variation> = (0..variations).map(|n| Variation { words: vec![(slot::MUTANT, n)] }).collect();
     let batch = Batch {
@@ -128,19 +128,19 @@ fn batch(
     )?)
 }
 
-/// What is wrong with an outcome in which every variation should agree.
+/// Describes what is wrong with an outcome in which every variation should agree.
 fn wrong(outcome: &SweepOutcome) -> Option<String> {
     outcome.runs.iter().enumerate().find_map(|(n, run)| match run {
-        Swept::Ran(runs) => {
+        VariationOutcome::Ran(runs) => {
             let run = runs.first()?;
             let words = (run.words != [n as u32]).then(|| format!("words {:?}", run.words));
             run.difference.clone().or(words).map(|what| format!("slot of variation {n}: {what}"))
         }
-        Swept::Fault(fault) => Some(format!("variation {n}: {fault:?}")),
+        VariationOutcome::Fault(fault) => Some(format!("variation {n}: {fault:?}")),
     })
 }
 
-/// A permutation that follows from the number of elements.
+/// Returns a permutation that follows from the number of elements.
 fn shuffled(n: u64) -> Vec<u32> {
     let mut all: Vec<u32> = (0..n as u32).collect();
     let mut state = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -151,14 +151,14 @@ fn shuffled(n: u64) -> Vec<u32> {
     all
 }
 
-/// All three ways of one launch.
+/// Runs a launch in each batched form and describes the differences from the original.
 fn check(
     executor: &mut OpenClExecutor,
     programs: (ProgramId, ProgramId),
     kernel: &Kernel,
     launch: &Launch,
     types: &dyn Fn(u32) -> Option<Type>,
-) -> Done<Vec<String>> {
+) -> TestResult<Vec<String>> {
     let once = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
     let plain = executor.run(programs.0, launch, &once)?.map_err(|f| format!("{f:?}"))?;
     let tolerance = if kernel.inexact { Tolerance { abs: 1e-6, rel: 1e-4 } } else { Tolerance::default() };
@@ -187,7 +187,7 @@ fn check(
     Ok(found)
 }
 
-fn suites() -> Done<Vec<PathBuf>> {
+fn suites() -> TestResult<Vec<PathBuf>> {
     let mut found = Vec::new();
     for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
         let file = folder?.path().join("suite.toml");
@@ -200,7 +200,7 @@ fn suites() -> Done<Vec<PathBuf>> {
 }
 
 #[test]
-fn kernels_with_virtual_ids_compute_what_the_originals_do() -> Done {
+fn kernels_with_virtual_ids_compute_what_the_originals_do() -> TestResult {
     let mut executor = executor()?;
     let (mut found, mut checked) = (Vec::new(), [0; 4]);
     for path in suites()? {
@@ -237,7 +237,8 @@ fn kernels_with_virtual_ids_compute_what_the_originals_do() -> Done {
     Ok(())
 }
 
-/// Every id that a work-item can ask for, at its place in the launch; `turn` makes a dimension that is not constant.
+/// Stores every id that a work-item can ask for, at its place in the launch; `turn` makes a dimension that is
+/// not constant.
 const ALL_IDS: &str =
     "__attribute__((noinline)) ulong helper(uint d) { return get_global_id(d) * 100 + get_group_id(d); }
 kernel void k(global ulong *out, uint turn) {
@@ -264,7 +265,7 @@ const LINEAR_IDS: &str = "kernel void k(global ulong *out) {
 }";
 
 #[test]
-fn every_id_is_that_of_its_own_run() -> Done {
+fn every_run_of_a_batch_sees_its_own_ids() -> TestResult {
     let dir = tempfile::tempdir()?;
     let mut executor = executor()?;
     for (source, standard, words) in [(ALL_IDS, "CL1.2", 52), (LINEAR_IDS, "CL2.0", 3)] {
@@ -294,17 +295,17 @@ fn every_id_is_that_of_its_own_run() -> Done {
     Ok(())
 }
 
-/// Adds two vectors; work-items do more or less for the number of their mutant.
-const BEHAVING: &str = "kernel void k(global float *y, global const float *x, int n) {
+/// Adds two vectors.
+const ADD: &str = "kernel void k(global float *y, global const float *x, int n) {
     size_t i = get_global_id(0);
     if (i < n) y[i] = y[i] + x[i]; }";
 
 #[test]
 #[ignore = "prints how many runs a second there are"]
-fn rates() -> Done {
+fn rates() -> TestResult {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("k.cl");
-    std::fs::write(&file, BEHAVING)?;
+    std::fs::write(&file, ADD)?;
     let mut executor = executor()?;
     let kernel = build(&file, &KernelOptions::default(), None)?;
     let program = executor.load(&kernel.batched)?;

@@ -1,4 +1,4 @@
-//! The cache: what comes from it is what would be made anew, and it is in nobody's way.
+//! Checks the cache: a hit gives what a miss would compute, and the cache never gets in the way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Bench {
         self.0.path().join(name)
     }
 
-    /// Writes a file that looks a minute old: what changes while clang reads it is not kept.
+    /// Writes a file with a modification time a minute ago: a file that changes while clang reads it is not cached.
     fn put(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
         let file = fs::File::options().append(true).open(self.path(name)).unwrap();
@@ -54,7 +54,7 @@ impl Bench {
         self.command(args).output().unwrap()
     }
 
-    /// What the kernel is lowered to, with the cache in `cache`.
+    /// Returns the text that the kernel is lowered to, with the cache in `cache`.
     fn lowered(&self) -> String {
         let output = self.run(&["lower", "k.cl", "--print", "prepared", "--cache", "cache"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -71,7 +71,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The result without what differs from run to run.
+/// Returns the result without the parts that differ from run to run.
 fn steady(result: &Path) -> serde_json::Value {
     let mut result: serde_json::Value = serde_json::from_slice(&fs::read(result).unwrap()).unwrap();
     let object = result.as_object_mut().unwrap();
@@ -105,7 +105,7 @@ fn a_hit_gives_what_a_miss_gives() {
 }
 
 #[test]
-fn a_change_of_what_is_included_or_of_options_is_seen() {
+fn changes_of_included_files_and_of_options_are_detected() {
     let bench = Bench::new();
     let two = bench.lowered();
     bench.put("factor.h", "#define FACTOR 3\n");
@@ -115,7 +115,7 @@ fn a_change_of_what_is_included_or_of_options_is_seen() {
     assert!(bench.lowered() == two);
     let option = bench.run(&["lower", "k.cl", "--print", "prepared", "--cache", "cache", "-DFACTOR=4"]);
     assert!(option.status.success() && text(&option) != two);
-    // A header that now comes first on the include path.
+    // A header that is now first on the include path.
     bench.put("k.cl", &KERNEL.replace("\"factor.h\"", "<factor.h>"));
     fs::create_dir(bench.path("first")).unwrap();
     let searched = ["lower", "k.cl", "--print", "prepared", "--cache", "cache", "-I", "first", "-I", "."];
@@ -137,7 +137,7 @@ fn line_directives_do_not_hide_a_change() {
 }
 
 #[test]
-fn a_damaged_entry_is_as_good_as_none() {
+fn a_damaged_entry_is_a_miss() {
     let bench = Bench::new();
     let whole = bench.lowered();
     let damages: [fn(&mut Vec<u8>); 4] = [
@@ -174,7 +174,7 @@ fn processes_share_a_cache() {
 }
 
 #[test]
-fn the_bound_is_kept_and_what_was_used_last_stays() {
+fn the_bound_is_kept_and_recently_used_entries_stay() {
     let bench = Bench::new();
     let compile = |i: usize| {
         let define = format!("-DUNUSED={i}");
@@ -203,7 +203,7 @@ fn the_bound_is_kept_and_what_was_used_last_stays() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_no_error() {
+fn an_unwritable_folder_is_not_an_error() {
     let bench = Bench::new();
     bench.put("file", "not a folder");
     for folder in ["file", "file/below", "/proc/nowhere", "/dev/null"] {
@@ -214,7 +214,7 @@ fn a_folder_that_cannot_be_written_is_no_error() {
 }
 
 #[test]
-fn the_users_folder_is_used_unless_another_is_named_or_none() {
+fn the_users_folder_is_used_unless_another_or_none_is_named() {
     let bench = Bench::new();
     assert!(bench.run(&["inspect", "k.cl", "--no-cache"]).status.success());
     let off = bench.command(&["inspect", "k.cl"]).env("KASSAY_CACHE", "off").status().unwrap();

@@ -1,5 +1,5 @@
-//! `kassay check --budget`: a check ends with its time from within whatever it is doing, says what it left out, and claims no more than
-//! it did. And with `-j` it says the same.
+//! Checks `kassay check --budget`: a check ends with its time whatever it is doing, says what it left out, and claims
+//! no more than it established. With `-j` its findings are the same.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn Error>>;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
-/// The result, the exit code, and how long it took.
-fn check(target: &Path, more: &[&str]) -> Done<(Value, i32, Duration)> {
+/// Returns the result, the exit code, and the elapsed time.
+fn check(target: &Path, more: &[&str]) -> TestResult<(Value, i32, Duration)> {
     let begun = Instant::now();
     let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
         .arg("check")
@@ -36,11 +36,11 @@ fn says(result: &Value, what: &str) -> bool {
     list(result, "notes").iter().any(|note| note.as_str().is_some_and(|note| note.contains(what)))
 }
 
-/// Twice the budget and some seconds: what a busy machine may add. The goal is a tenth and one second.
+/// A busy machine may exceed the budget by some seconds. The goal is a tenth of the budget and one second.
 const SLACK: Duration = Duration::from_secs(8);
 
 #[test]
-fn what_completes_within_the_budget_is_clean_and_the_rest_is_named() -> Done {
+fn inputs_that_complete_within_the_budget_are_clean_and_the_others_are_named() -> TestResult {
     let (result, code, took) = check(&data("budget/queens.toml"), &["--budget", "4"])?;
     assert!(took < Duration::from_secs(4) + SLACK, "{took:?}");
     assert_eq!((result["verdict"].as_str(), code), (Some("clean"), 0));
@@ -51,8 +51,9 @@ fn what_completes_within_the_budget_is_clean_and_the_rest_is_named() -> Done {
     Ok(())
 }
 
-/// A kernel in which each function calls the one before it twice: `2^times` copies of the first once everything is inlined.
-fn doubling(folder: &Path, times: u32) -> Done<PathBuf> {
+/// Writes a kernel in which each function calls the one before it twice: `2^times` copies of the first function once
+/// everything is inlined.
+fn doubling(folder: &Path, times: u32) -> TestResult<PathBuf> {
     let mut text = "int f0(global const int *b, int i) { int r = 0; for (int k = 0; k < 3; k++) r += b[(i + k) & 63] * k; return r; }\n"
         .to_owned();
     for n in 1..=times {
@@ -71,7 +72,7 @@ fn doubling(folder: &Path, times: u32) -> Done<PathBuf> {
 }
 
 #[test]
-fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> Done {
+fn a_kernel_without_time_for_its_code_is_unknown() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = doubling(folder.path(), 13)?;
     let suite = folder.path().join("suite.toml");
@@ -80,7 +81,7 @@ fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> Done {
         &suite,
         format!("kernel = \"doubling.cl\"\n[[test]]\nname = \"one\"\nglobal = [64]\nargs = {{ {args} }}\n"),
     )?;
-    // Of the kernel alone the inputs would come first, of the suite its code.
+    // For the kernel alone the inputs come first, for the suite its code.
     for (target, what) in [(kernel, "the form of this kernel"), (suite, "code of this kernel")] {
         let (result, code, took) = check(&target, &["--budget", "2", "--no-cache"])?;
         assert!(took < Duration::from_secs(2) + SLACK, "{took:?}");
@@ -92,7 +93,7 @@ fn a_kernel_for_whose_code_there_is_no_time_is_unknown() -> Done {
 }
 
 #[test]
-fn a_kernel_beyond_the_simulators_limit_is_refused_at_once() -> Done {
+fn a_kernel_beyond_the_simulators_limit_is_refused_at_once() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = doubling(folder.path(), 20)?;
     let begun = Instant::now();
@@ -101,15 +102,15 @@ fn a_kernel_beyond_the_simulators_limit_is_refused_at_once() -> Done {
         .arg(&kernel)
         .args(["--budget", "60", "--no-cache"])
         .output()?;
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(2), "{said}");
-    assert!(said.contains("too large for the simulator"), "{said}");
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    assert!(message.contains("too large for the simulator"), "{message}");
     assert!(begun.elapsed() < SLACK, "{:?}", begun.elapsed());
     Ok(())
 }
 
 #[test]
-fn clang_ends_with_the_budget() -> Done {
+fn clang_ends_with_the_budget() -> TestResult {
     let folder = tempfile::tempdir()?;
     let mut text = "#define S0 x = x * 3 + i;\n".to_owned();
     for n in 1..=21 {
@@ -125,14 +126,17 @@ fn clang_ends_with_the_budget() -> Done {
         .args(["--budget", "1", "--no-cache"])
         .output()?;
     assert!(begun.elapsed() < Duration::from_secs(1) + SLACK, "{:?}", begun.elapsed());
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(2), "{said}");
-    assert!(said.contains("the time was over before clang's run was done") && said.contains("--budget"), "{said}");
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    assert!(
+        message.contains("the time was over before clang's run was done") && message.contains("--budget"),
+        "{message}"
+    );
     Ok(())
 }
 
 #[test]
-fn without_a_completed_input_the_verdict_is_unknown() -> Done {
+fn without_a_completed_input_the_verdict_is_unknown() -> TestResult {
     let (result, code, took) = check(&data("budget/relax.toml"), &["--budget", "3"])?;
     assert!(took < Duration::from_secs(3) + SLACK, "{took:?}");
     assert_eq!((result["verdict"].as_str(), code), (Some("unknown"), 1));
@@ -141,7 +145,7 @@ fn without_a_completed_input_the_verdict_is_unknown() -> Done {
 }
 
 #[test]
-fn what_takes_long_is_no_memory_fault() -> Done {
+fn a_long_launch_is_not_a_memory_fault() -> TestResult {
     for name in ["relax.cl", "queens.cl", "queens.toml"] {
         let more = if name.ends_with("cl") { "--evolve" } else { "--schedules=3" };
         let (result, _, took) = check(&data("budget").join(name), &["--budget", "3", more])?;
@@ -153,7 +157,7 @@ fn what_takes_long_is_no_memory_fault() -> Done {
 }
 
 #[test]
-fn lanes_find_the_same() -> Done {
+fn any_number_of_jobs_finds_the_same() -> TestResult {
     for name in ["check/clean_tiled_product", "check/race_halo_of_tile", "check/redundant_second", "check/divergent_if"]
     {
         let kernel = data(name).join(format!("{}.cl", name.trim_start_matches("check/")));
@@ -171,7 +175,7 @@ fn lanes_find_the_same() -> Done {
 }
 
 #[test]
-fn of_launches_too_large_to_be_watched_a_sample_of_groups_is_run() -> Done {
+fn launches_too_large_to_be_watched_run_a_sample_of_their_groups() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = |body: &str| format!("kernel void k(global uint *x) {{ size_t i = get_global_id(0); {body} }}");
     let suite = "kernel = \"k.cl\"\n[[test]]\nname = \"large\"\nglobal = [2147483648]\nlocal = [64]\nargs = { x = { fill = 0, len = 4096 } }\n";

@@ -1,5 +1,5 @@
-//! `kassay check` on the kernels of `testdata/check`: verdicts, findings and their lines are exactly those that the kernels'
-//! comments say (see its README), and every finding's reproduction suite reproduces it.
+//! Checks `kassay check` on the kernels of `testdata/check`: verdicts, findings and their lines are exactly those that
+//! the kernels' comments state (see its README), and every finding's reproduction suite reproduces it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -10,9 +10,9 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn Error>>;
 
-/// What the comments of a kernel say.
+/// What the comments of a kernel state.
 #[derive(Debug, Default)]
 struct Expectation {
     verdict: String,
@@ -29,10 +29,11 @@ struct Expected {
     lines: BTreeSet<u64>,
 }
 
-/// A finding as expected and as seen: its kind, scope, memory and variable where they count, and its lines.
+/// A finding as expected and as reported: its kind, the words that the comments give for this kind (scope, memory,
+/// variable), whether it is benign, and its lines.
 type Shape = (String, Vec<String>, bool, BTreeSet<u64>);
 
-fn expectation(kernel: &Path) -> Done<Expectation> {
+fn expectation(kernel: &Path) -> TestResult<Expectation> {
     let mut out = Expectation::default();
     for (line, number) in fs::read_to_string(kernel)?.lines().zip(1..) {
         if let Some(rest) = line.strip_prefix("// expect: ") {
@@ -59,15 +60,15 @@ fn expectation(kernel: &Path) -> Done<Expectation> {
     Ok(out)
 }
 
-fn folders() -> Done<Vec<PathBuf>> {
+fn folders() -> TestResult<Vec<PathBuf>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/check");
-    let mut folders: Vec<PathBuf> = fs::read_dir(root)?.map(|e| Ok(e?.path())).collect::<Done<_>>()?;
+    let mut folders: Vec<PathBuf> = fs::read_dir(root)?.map(|e| Ok(e?.path())).collect::<TestResult<_>>()?;
     folders.retain(|f| f.is_dir());
     folders.sort();
     Ok(folders)
 }
 
-fn check(suite: &Path, more: &[&str]) -> Done<(Value, i32)> {
+fn check(suite: &Path, more: &[&str]) -> TestResult<(Value, i32)> {
     let scratch = tempfile::tempdir()?;
     let output = scratch.path().join("result.json");
     let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
@@ -89,12 +90,12 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The places that a finding names.
+/// Returns the lines of the accesses that a finding names.
 fn lines(finding: &Value) -> BTreeSet<u64> {
     finding["accesses"].as_array().into_iter().flatten().filter_map(|a| a["line"].as_u64()).collect()
 }
 
-/// A finding in as many words as its kind is told by in the comments.
+/// Returns the words by which the comments describe a finding of this kind.
 fn words(finding: &Value) -> Vec<String> {
     let all = [text(&finding["scope"]), text(&finding["memory"]), text(&finding["variable"])];
     match text(&finding["kind"]).as_str() {
@@ -107,13 +108,13 @@ fn words(finding: &Value) -> Vec<String> {
     }
 }
 
-/// What disagrees, in words.
-fn disagreement(folder: &Path) -> Done<Option<String>> {
+/// Describes how the result for the folder's suite disagrees with the comments.
+fn disagreement(folder: &Path) -> TestResult<Option<String>> {
     disagreement_of(folder, &folder.join("suite.toml"), &["--no-amplify"])
 }
 
-/// What `check` says of the target, and the comments of the folder's kernel do not.
-fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> Done<Option<String>> {
+/// Describes how the result of `check` for `target` disagrees with the comments of the folder's kernel.
+fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> TestResult<Option<String>> {
     let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
     let expected = expectation(&folder.join(format!("{name}.cl")))?;
     let flags: Vec<&str> = flags.iter().copied().chain(expected.flags.iter().map(String::as_str)).collect();
@@ -143,14 +144,17 @@ fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> Done<Option<
     Ok((wanted != seen).then(|| format!("{name}:\n  expected {wanted:?}\n  seen     {seen:?}")))
 }
 
-/// Runs `work` on every folder, two at a time, and collects what it complains about.
-fn complaints(work: impl Fn(&Path) -> Done<Option<String>> + Sync) -> Done<Vec<String>> {
+/// Runs `work` on every folder, two at a time, and collects its complaints.
+fn complaints(work: impl Fn(&Path) -> TestResult<Option<String>> + Sync) -> TestResult<Vec<String>> {
     let folders = folders()?;
     assert!(folders.len() >= 60, "only {} folders", folders.len());
     complaints_about(&folders, work)
 }
 
-fn complaints_about(places: &[PathBuf], work: impl Fn(&Path) -> Done<Option<String>> + Sync) -> Done<Vec<String>> {
+fn complaints_about(
+    places: &[PathBuf],
+    work: impl Fn(&Path) -> TestResult<Option<String>> + Sync,
+) -> TestResult<Vec<String>> {
     let queue = Mutex::new(places.iter());
     let found = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -170,14 +174,14 @@ fn complaints_about(places: &[PathBuf], work: impl Fn(&Path) -> Done<Option<Stri
 }
 
 #[test]
-fn verdicts_findings_and_lines_are_those_of_the_comments() -> Done {
+fn verdicts_findings_and_lines_match_the_comments() -> TestResult {
     let wrong = complaints(disagreement)?;
     assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
 
 #[test]
-fn at_least_half_of_the_kernels_is_clean() -> Done {
+fn at_least_half_of_the_kernels_are_clean() -> TestResult {
     let all = folders()?;
     let mut clean = 0;
     for folder in &all {
@@ -188,8 +192,8 @@ fn at_least_half_of_the_kernels_is_clean() -> Done {
     Ok(())
 }
 
-/// Races and divergences write suites; checked again, each shows the finding that it was written for.
-fn reproduction(folder: &Path) -> Done<Option<String>> {
+/// Checks that races and divergences write suites which, checked again, show the finding that they were written for.
+fn reproduction(folder: &Path) -> TestResult<Option<String>> {
     let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
     let scratch = tempfile::tempdir()?;
     let to = scratch.path().join("found");
@@ -215,15 +219,15 @@ fn reproduction(folder: &Path) -> Done<Option<String>> {
 }
 
 #[test]
-fn reproduction_suites_show_their_findings_again() -> Done {
+fn reproduction_suites_show_their_findings_again() -> TestResult {
     let wrong = complaints(reproduction)?;
     assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
 
-/// Kernels that are clean with their suites, and whose generated launches are to find nothing either.
+/// These kernels are clean with their suites, and their generated launches must find nothing either.
 #[test]
-fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() -> Done {
+fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() -> TestResult {
     for name in ["clean_queue_in_local", "clean_claimed_slots"] {
         let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("testdata/check/{name}/{name}.cl"));
         for seed in ["0", "1", "2"] {
@@ -234,10 +238,10 @@ fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() ->
     Ok(())
 }
 
-/// Conflicts that exist for single values of scalars are found without a suite, and where such values are none that a host means, or bring
-/// nothing together, nothing is.
+/// Conflicts that exist for single values of scalars are found without a suite; nothing is reported where a host would
+/// not mean to pass such values, or where they make no accesses conflict.
 #[test]
-fn values_that_bring_work_items_together_are_solved_for() -> Done {
+fn values_that_make_accesses_conflict_are_solved_for() -> TestResult {
     let names = [
         "race_single_value",
         "race_offset_meets_item",
@@ -264,14 +268,14 @@ fn values_that_bring_work_items_together_are_solved_for() -> Done {
     Ok(())
 }
 
-/// The suites of `testdata` with the verdict that is not clean, and why.
+/// The suites of `testdata` whose verdict is not clean, with the reason.
 const NOT_CLEAN: [(&str, &str); 1] = [
-    // Written for coverage: some of its work-items leave before the barrier.
+    // Written for coverage: some of its work-items return before the barrier.
     ("divergent_exit", "divergent"),
 ];
 
 #[test]
-fn the_other_kernels_of_testdata_are_clean() -> Done {
+fn the_other_kernels_of_testdata_are_clean() -> TestResult {
     let mut suites = Vec::new();
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
         let folder = entry?.path();

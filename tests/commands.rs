@@ -1,12 +1,12 @@
-//! The commands as a user or a pipeline meets them: results with the contract's keys and published schemas, the same by
-//! every way out, exit codes of thresholds, what is written to files and to closed pipes.
+//! Checks the commands as a user or a pipeline sees them: results with the contract's keys and published schemas, equal
+//! results on every output path, exit codes of thresholds, output to files and to closed pipes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn kassay() -> Command {
     Command::new(env!("CARGO_BIN_EXE_kassay"))
@@ -16,14 +16,14 @@ fn testdata(path: &str) -> String {
     format!("{}/testdata/{path}", env!("CARGO_MANIFEST_DIR"))
 }
 
-fn run(args: &[&str]) -> Done<Output> {
+fn run(args: &[&str]) -> TestResult<Output> {
     let output = kassay().args(args).output()?;
     let err = String::from_utf8_lossy(&output.stderr);
     if err.contains("panicked") { Err(format!("{args:?}: {err}").into()) } else { Ok(output) }
 }
 
 /// Runs a command that has to succeed.
-fn text(args: &[&str]) -> Done<String> {
+fn text(args: &[&str]) -> TestResult<String> {
     let output = run(args)?;
     if !output.status.success() {
         return Err(format!("{args:?}: {}", String::from_utf8_lossy(&output.stderr)).into());
@@ -31,20 +31,21 @@ fn text(args: &[&str]) -> Done<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn json(args: &[&str]) -> Done<Value> {
+fn json(args: &[&str]) -> TestResult<Value> {
     Ok(serde_json::from_str(&text(&[args, &["--format", "json"]].concat())?)?)
 }
 
-/// The value at a path such as `/coverage/branch`, which has to be there.
-fn at<'v>(value: &'v Value, path: &str) -> Done<&'v Value> {
+/// Returns the value at a path such as `/coverage/branch`, which has to exist.
+fn at<'v>(value: &'v Value, path: &str) -> TestResult<&'v Value> {
     value.pointer(path).ok_or_else(|| format!("no {path}").into())
 }
 
-fn has(value: &Value, paths: &str) -> Done {
+fn has(value: &Value, paths: &str) -> TestResult {
     paths.split_whitespace().try_for_each(|path| at(value, path).map(|_| ()))
 }
 
-/// Checks a value against the parts of JSON Schema that kassay's schemas use. `Err`: the path and what is wrong there.
+/// Checks a value against the parts of JSON Schema that kassay's schemas use. `Err` has the path and what is
+/// wrong there.
 fn check(value: &Value, schema: &Value, root: &Value, path: &str) -> Result<(), String> {
     let Some(rules) = schema.as_object() else {
         return if schema == &Value::Bool(false) { Err(format!("{path}: nothing may be here")) } else { Ok(()) };
@@ -113,14 +114,14 @@ fn check(value: &Value, schema: &Value, root: &Value, path: &str) -> Result<(), 
     Ok(())
 }
 
-fn valid(value: &Value, schema: &str) -> Done {
+fn valid(value: &Value, schema: &str) -> TestResult {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema").join(schema);
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
     Ok(check(value, &schema, &schema, "")?)
 }
 
 #[test]
-fn results_have_the_keys_of_the_contract_and_fit_their_schemas() -> Done {
+fn results_have_the_keys_of_the_contract_and_fit_their_schemas() -> TestResult {
     let suite = testdata("reduction_tree/suite.toml");
     let common = "/schema /version /kernel /source /device /seed /elapsed_s";
     let cover = json(&["cover", &suite, "--counts", "--repeats", "1"])?;
@@ -180,9 +181,9 @@ fn results_have_the_keys_of_the_contract_and_fit_their_schemas() -> Done {
 }
 
 #[test]
-fn a_schema_tells_what_does_not_fit() -> Done {
+fn a_schema_rejects_what_does_not_fit() -> TestResult {
     let good = json(&["devices"])?;
-    let refused = |path: &str, key: &str, value: Option<Value>| -> Done {
+    let refused = |path: &str, key: &str, value: Option<Value>| -> TestResult {
         let mut bad = good.clone();
         let object = bad.pointer_mut(path).and_then(Value::as_object_mut).ok_or("no object")?;
         match value {
@@ -199,7 +200,7 @@ fn a_schema_tells_what_does_not_fit() -> Done {
 }
 
 #[test]
-fn suites_fit_their_published_schema() -> Done {
+fn suites_fit_their_published_schema() -> TestResult {
     let schema = kassay::suite::format::schema();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/suite.schema.json");
     let current = format!("{}\n", serde_json::to_string_pretty(&schema)?);
@@ -223,15 +224,15 @@ fn suites_fit_their_published_schema() -> Done {
 }
 
 #[test]
-fn every_way_out_gives_the_same_result() -> Done {
+fn every_output_path_gives_the_same_result() -> TestResult {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("r.json");
     let to = file.to_str().ok_or("no UTF-8")?;
     let suite = testdata("switch_machine/suite.toml");
     let printed = json(&["cover", &suite, "-o", to])?;
-    let read = || -> Done<Value> { Ok(serde_json::from_slice(&std::fs::read(&file)?)?) };
+    let read = || -> TestResult<Value> { Ok(serde_json::from_slice(&std::fs::read(&file)?)?) };
     assert_eq!(printed, read()?);
-    // Times apart, workers in any number find the same.
+    // Except for times, any number of workers gives the same result.
     assert_eq!(text(&["cover", &suite, "-o", to, "--quiet", "-j", "2"])?, "");
     let timeless = |mut result: Value| {
         result["elapsed_s"].take();
@@ -253,7 +254,7 @@ fn every_way_out_gives_the_same_result() -> Done {
 }
 
 #[test]
-fn quiet_leaves_results_that_were_asked_for() -> Done {
+fn quiet_prints_only_requested_results() -> TestResult {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("generated");
     let (suite, kernel) = (testdata("vector_add/suite.toml"), testdata("vector_add/vector_add.cl"));
@@ -276,11 +277,11 @@ fn quiet_leaves_results_that_were_asked_for() -> Done {
         assert_eq!(at(&result, "/schema")?, &Value::String(schema));
         assert!(printed.stderr.is_empty(), "{command:?}: {}", String::from_utf8_lossy(&printed.stderr));
         let silent = run(&[command, &["--quiet"]].concat())?;
-        let (said, noted) = (String::from_utf8_lossy(&silent.stdout), String::from_utf8_lossy(&silent.stderr));
-        assert_eq!((&*said, &*noted), ("", ""), "{command:?}");
+        let (out, err) = (String::from_utf8_lossy(&silent.stdout), String::from_utf8_lossy(&silent.stderr));
+        assert_eq!((&*out, &*err), ("", ""), "{command:?}");
         assert_eq!(printed.status.code(), silent.status.code(), "{command:?}");
     }
-    // A note, too, that the simulator stands in for a device.
+    // The note that the simulator is used instead of a device is suppressed, too.
     let nowhere = folder.path().join("nowhere");
     std::fs::create_dir(&nowhere)?;
     let stands_in =
@@ -291,7 +292,7 @@ fn quiet_leaves_results_that_were_asked_for() -> Done {
 }
 
 #[test]
-fn thresholds_decide_the_exit_code() -> Done {
+fn thresholds_decide_the_exit_code() -> TestResult {
     let suite = testdata("reduction_tree/suite.toml");
     let cover = json(&["cover", &suite])?;
     let of = |key: &str| cover["coverage"]["branch"][key].as_f64().ok_or("no number");
@@ -308,7 +309,7 @@ fn thresholds_decide_the_exit_code() -> Done {
 }
 
 #[test]
-fn saved_outputs_serve_as_expectations() -> Done {
+fn saved_outputs_serve_as_expectations() -> TestResult {
     for name in ["struct_args", "sobel_image", "long_vectors", "half_math"] {
         let folder = tempfile::tempdir()?;
         for file in std::fs::read_dir(testdata(name))? {
@@ -350,7 +351,7 @@ fn saved_outputs_serve_as_expectations() -> Done {
 }
 
 #[test]
-fn what_a_kernel_prints_is_shown() -> Done {
+fn output_of_printf_is_shown() -> TestResult {
     let suite = testdata("printf_debug/suite.toml");
     let result = json(&["run", &suite])?;
     let verbose = result["tests"].as_array().into_iter().flatten().find(|t| t["name"] == "verbose").ok_or("no test")?;
@@ -364,7 +365,7 @@ fn what_a_kernel_prints_is_shown() -> Done {
 }
 
 #[test]
-fn graphs_are_what_graphviz_takes() -> Done {
+fn graphviz_accepts_the_graphs() -> TestResult {
     let folder = tempfile::tempdir()?;
     let dot = folder.path().join("k.dot");
     let to = dot.to_str().ok_or("no UTF-8")?;
@@ -383,7 +384,7 @@ fn graphs_are_what_graphviz_takes() -> Done {
 }
 
 #[test]
-fn help_manuals_and_completions_cover_every_command() -> Done {
+fn help_manuals_and_completions_cover_every_command() -> TestResult {
     let commands = [
         "devices",
         "inspect",
@@ -408,9 +409,9 @@ fn help_manuals_and_completions_cover_every_command() -> Done {
         assert!(page.contains(&format!("kassay\\-{command}")) && page.contains(".SH OPTIONS"), "{command}: {page}");
         let help = text(&["help", command])?;
         assert!(help.contains(&format!("Usage: kassay {command}")), "{help}");
-        // Every flag and argument says what it is for.
+        // Every flag and argument has a description.
         for line in help.lines().filter(|l| l.trim_start().starts_with(['-', '<', '['])) {
-            // A flag's values have their description behind a colon.
+            // A flag's values have their description after a colon.
             let value = line.trim_start().starts_with("- ") && line.contains(": ");
             let described = value || line.trim().contains("  ");
             let described = described || ["[default", "[possible"].iter().any(|s| line.trim_start().starts_with(s));
@@ -423,7 +424,7 @@ fn help_manuals_and_completions_cover_every_command() -> Done {
 }
 
 #[test]
-fn text_is_plain_unless_a_terminal_reads_it() -> Done {
+fn text_is_plain_unless_a_terminal_reads_it() -> TestResult {
     let suite = testdata("vector_add/suite.toml");
     for setting in ["", "1"] {
         let output = kassay().args(["cover", &suite]).env("NO_COLOR", setting).output()?;
@@ -443,7 +444,7 @@ fn text_is_plain_unless_a_terminal_reads_it() -> Done {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_failure() -> Done {
+fn a_closed_pipe_is_not_a_failure() -> TestResult {
     let kernel: PathBuf = testdata("macro_mix/macro_mix.cl").into();
     for format in ["text", "json"] {
         let mut child = kassay()

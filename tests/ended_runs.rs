@@ -1,4 +1,4 @@
-//! Runs that the simulator ended count what they covered up to there, for both kinds of slots.
+//! Checks that runs which the simulator ended count what they covered up to there, for both kinds of slots.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What a launch covers: lines, ways of branches by line; of barriers whether they are covered, and divergent groups.
+/// What a launch covers: lines; branch outcomes by line; whether each barrier is covered; and divergent groups.
 struct Covered {
     reason: String,
     lines: BTreeSet<u64>,
@@ -89,7 +89,7 @@ kernel void k(global int *out, int n) {
 }
 
 #[test]
-fn items_that_never_come_out_of_a_loop_count() -> Result<(), Box<dyn Error>> {
+fn items_that_never_leave_a_loop_count() -> Result<(), Box<dyn Error>> {
     let kernel = "kernel void k(global int *out, int n) {
     int i = get_global_id(0);
     if (i == n)

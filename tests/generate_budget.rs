@@ -1,5 +1,5 @@
-//! `kassay generate` keeps to its budget on kernels whose loops, paths and rounds have no end, and ends without a fault of its own whatever the
-//! seed: a sample of what `scripts/soak` does with all kernels.
+//! Checks that `kassay generate` keeps to its budget on kernels with endless loops, paths and rounds, and ends without
+//! a fault of its own for any seed: a sample of what `scripts/soak` does with all kernels.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,7 +9,7 @@ fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
-/// A run, and what it took.
+/// Runs `kassay generate`; returns its output and the elapsed time.
 fn generate(kernel: &Path, more: &[&str]) -> (Output, Duration) {
     let scratch = tempfile::tempdir().unwrap();
     let begun = Instant::now();
@@ -25,8 +25,8 @@ fn generate(kernel: &Path, more: &[&str]) -> (Output, Duration) {
     (run, begun.elapsed())
 }
 
-/// Not a timed test: without a deadline these take minutes. Unoptimised code beside other tests may take long for what comes before the
-/// search.
+/// Not a timing test: without a deadline these kernels take minutes. In unoptimised code, next to other tests, the
+/// steps before the search may take long.
 #[test]
 fn deep_loops_and_long_paths_end_with_the_budget() {
     const BUDGET: u64 = 6;
@@ -41,9 +41,10 @@ fn deep_loops_and_long_paths_end_with_the_budget() {
     }
 }
 
-/// Each function calls the one before it twice: half a million instructions once everything is inlined, whose code and paths take minutes.
+/// Each function calls the one before it twice: half a million instructions once everything is inlined, whose code and
+/// paths would take minutes.
 #[test]
-fn goals_of_a_kernel_for_whose_code_there_is_no_time_say_so() {
+fn goals_say_so_if_there_was_no_time_for_the_kernels_code() {
     const BUDGET: u64 = 2;
     let mut text = "int f0(global const int *b, int i) { return b[i & 63] > i ? b[(i + 1) & 63] : i; }\n".to_owned();
     for n in 1..=13 {

@@ -1,14 +1,15 @@
-//! `kassay generate` as a user meets it: suites that rerun give what was claimed, the interface file, equal seeds, wrong inputs.
+//! Checks `kassay generate` as a user sees it: suites that give the claimed result when they run again, the interface
+//! file, equal seeds, wrong inputs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// Standard output, standard error and the exit code.
-fn kassay(args: &[&str]) -> Done<(String, String, i32)> {
+fn kassay(args: &[&str]) -> TestResult<(String, String, i32)> {
     let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let err = text(&output.stderr);
@@ -20,25 +21,25 @@ fn at(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
-fn json(args: &[&str]) -> Done<Value> {
+fn json(args: &[&str]) -> TestResult<Value> {
     let (out, err, code) = kassay(&[args, &["--format", "json"]].concat())?;
     assert_eq!(code, 0, "{args:?}: {err}{out}");
     Ok(serde_json::from_str(&out)?)
 }
 
-/// The result of generating for a kernel.
-fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> Done<Value> {
+/// Returns the result of generating for a kernel.
+fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> TestResult<Value> {
     json(&[&["generate", at(kernel), "-o", at(folder), "--max-execs", "400"], more].concat())
 }
 
-fn kernel(source: &str) -> Done<(tempfile::TempDir, PathBuf, PathBuf)> {
+fn kernel(source: &str) -> TestResult<(tempfile::TempDir, PathBuf, PathBuf)> {
     let folder = tempfile::tempdir()?;
     let (kernel, out) = (folder.path().join("k.cl"), folder.path().join("out"));
     std::fs::write(&kernel, source)?;
     Ok((folder, kernel, out))
 }
 
-/// `(outcome, status, by)` of every goal.
+/// Returns `(outcome, status, by)` of every goal.
 fn goals(result: &Value) -> Vec<(String, String, String)> {
     let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
     let all = result["goals"].as_array().into_iter().flatten();
@@ -46,7 +47,7 @@ fn goals(result: &Value) -> Vec<(String, String, String)> {
 }
 
 #[test]
-fn generated_suites_rerun_and_cover_what_was_claimed() -> Done {
+fn generated_suites_rerun_and_cover_what_was_claimed() -> TestResult {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/generate.schema.json"),
@@ -68,7 +69,7 @@ fn generated_suites_rerun_and_cover_what_was_claimed() -> Done {
         assert_eq!(ran["tests"].as_array().map(Vec::len), result["tests"].as_array().map(Vec::len), "{name}");
         let covered = json(&["cover", at(&suite), "--device", "sim", "--repeats", "1"])?;
         assert_eq!(covered["coverage"], result["coverage"], "{name}");
-        // Goals and sites agree one by one.
+        // Every goal agrees with its site.
         for goal in result["goals"].as_array().into_iter().flatten() {
             let same = |s: &&Value| s["id"] == goal["site"] && s["outcome"] == goal["outcome"];
             let site = covered["sites"].as_array().into_iter().flatten().find(same).ok_or("no such site")?;
@@ -77,7 +78,7 @@ fn generated_suites_rerun_and_cover_what_was_claimed() -> Done {
         }
         let branch = &result["coverage"]["branch"];
         assert_eq!(branch["covered"], result["summary"]["covered"], "{name}");
-        // Words that lead through all states of the machine are too rare for so short a search.
+        // Inputs that lead through all states of the machine are too rare for so short a search.
         if name != "switch_machine" {
             assert_eq!(branch["covered"], branch["total"], "{name}: {}", result["goals"]);
         }
@@ -95,11 +96,11 @@ const CONSTANT: &str = "kernel void k(global int *out, global const int *in, int
 ";
 
 #[test]
-fn constants_of_the_code_are_found() -> Done {
+fn constants_of_the_code_are_found() -> TestResult {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
     let result = generate(&kernel, &out, &[])?;
     assert!(goals(&result).iter().all(|(_, status, _)| status == "covered"), "{result}");
-    // Seeds alone do not know the constant.
+    // The first launches do not know the constant.
     let (_folder, kernel, out) =
         self::kernel("kernel void k(global int *out, int a) { out[0] = a * a == 1522756 ? 1 : 2; }")?;
     let result = generate(&kernel, &out, &["--no-fuzz", "--no-smt"])?;
@@ -113,9 +114,9 @@ fn constants_of_the_code_are_found() -> Done {
 }
 
 #[test]
-fn equal_seeds_give_equal_suites() -> Done {
+fn equal_seeds_give_equal_suites() -> TestResult {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
-    let read = |name: &str| -> Done<(Value, String)> {
+    let read = |name: &str| -> TestResult<(Value, String)> {
         let out = out.with_file_name(name);
         let mut result = generate(&kernel, &out, &["--seed", "7"])?;
         result["elapsed_s"] = 0.into();
@@ -130,7 +131,7 @@ fn equal_seeds_give_equal_suites() -> Done {
 }
 
 #[test]
-fn the_interface_file_is_written_once_and_kept_to() -> Done {
+fn the_interface_file_is_written_once_and_then_obeyed() -> TestResult {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
     generate(&kernel, &out, &["--no-fuzz"])?;
     let path = out.join("interface.toml");
@@ -140,7 +141,7 @@ fn the_interface_file_is_written_once_and_kept_to() -> Done {
     {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // What is written reads back.
+    // The written file is read back.
     generate(&kernel, &out, &["--no-fuzz"])?;
     let edited = "kernel = \"k\"\n[ndrange]\nglobal = [24]\nlocal = [8]\n[[arg]]\nposition = 2\nvalue = 20\nfuzz = false\n\
                   [[arg]]\nposition = 3\nmin = 1\nmax = 9\n[[arg]]\nposition = 1\nvalue = { arange = { len = 100, start = 0 } }\n\
@@ -149,7 +150,7 @@ fn the_interface_file_is_written_once_and_kept_to() -> Done {
     let result = generate(&kernel, &out, &[])?;
     assert_eq!(std::fs::read_to_string(&path)?, edited);
     let open: Vec<_> = goals(&result).into_iter().filter(|(_, status, _)| status == "unknown").collect();
-    // Neither the constant nor 77 among the first 20 elements can be had.
+    // Neither the constant nor 77 among the first 20 elements is possible.
     assert_eq!(open.len(), 2, "{result}");
     let suite: toml::Table = std::fs::read_to_string(out.join("suite.toml"))?.parse()?;
     for test in suite["test"].as_array().into_iter().flatten() {
@@ -164,16 +165,16 @@ fn the_interface_file_is_written_once_and_kept_to() -> Done {
 }
 
 #[test]
-fn wrong_inputs_are_told_with_their_place() -> Done {
+fn wrong_inputs_are_reported_with_their_place() -> TestResult {
     let (folder, kernel, out) = kernel(CONSTANT)?;
     std::fs::create_dir(&out)?;
-    let refused = |args: &[&str], needles: &[&str]| -> Done {
+    let refused = |args: &[&str], needles: &[&str]| -> TestResult {
         let (_, err, code) = kassay(&[&["generate"], args].concat())?;
         assert_eq!(code, 2, "{args:?}: {err}");
         assert!(needles.iter().all(|n| err.contains(n)), "{args:?}: {needles:?}: {err}");
         Ok(())
     };
-    let edited = |text: &str, needles: &[&str]| -> Done {
+    let edited = |text: &str, needles: &[&str]| -> TestResult {
         std::fs::write(out.join("interface.toml"), text)?;
         refused(&[at(&kernel), "-o", at(&out)], &[needles, &["interface.toml:"]].concat())
     };
@@ -208,7 +209,7 @@ fn wrong_inputs_are_told_with_their_place() -> Done {
 }
 
 #[test]
-fn a_device_that_is_missing_is_told_before_the_search() -> Done {
+fn a_missing_device_is_reported_before_the_search() -> TestResult {
     let (_folder, kernel, out) = kernel(CONSTANT)?;
     let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "Voodoo"])?;
     assert_eq!(code, 3, "{err}");
@@ -218,13 +219,13 @@ fn a_device_that_is_missing_is_told_before_the_search() -> Done {
 }
 
 #[test]
-fn a_kernel_that_never_ends_costs_no_more_than_the_budget() -> Done {
+fn a_kernel_that_never_ends_costs_no_more_than_the_budget() -> TestResult {
     let (_folder, kernel, out) =
         kernel("kernel void k(global volatile int *x) { while (x[0] == x[0]) x[1]++; x[2] = 1; }")?;
     let begun = std::time::Instant::now();
     let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--budget", "2"])?;
     assert_eq!(code, 0, "{err}");
-    // Unoptimised code, beside other tests, takes seconds for compiling and for one dry run.
+    // In unoptimised code, next to other tests, compiling and one dry run take seconds.
     assert!(begun.elapsed().as_secs_f64() < 15.0, "{:?}", begun.elapsed());
     let result: Value = serde_json::from_str(&std::fs::read_to_string(out.join("generate.json"))?)?;
     assert_eq!(result["summary"]["tests"], 0);

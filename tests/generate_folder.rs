@@ -1,4 +1,5 @@
-//! What `kassay generate` does with its folder: the journal of a search that is killed, and files that are there already.
+//! Checks what `kassay generate` does with its folder: the journal of a search that is killed, and files that
+//! exist already.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// Standard error and the exit code.
-fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> Done<(String, i32)> {
+/// Returns standard error and the exit code.
+fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> TestResult<(String, i32)> {
     let output = command(kernel, folder, more).output()?;
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!err.contains("panicked"), "{err}");
@@ -22,7 +23,7 @@ fn command(kernel: &Path, folder: &Path, more: &[&str]) -> Command {
     command
 }
 
-fn kernel(source: &str) -> Done<(tempfile::TempDir, PathBuf, PathBuf)> {
+fn kernel(source: &str) -> TestResult<(tempfile::TempDir, PathBuf, PathBuf)> {
     let folder = tempfile::tempdir()?;
     let (kernel, out) = (folder.path().join("k.cl"), folder.path().join("out"));
     std::fs::write(&kernel, source)?;
@@ -42,11 +43,11 @@ const ENDLESS: &str = "kernel void k(global int *out, global const int *in, int 
 
 const LONG: [&str; 6] = ["--no-smt", "--attempts", "1000000000", "--seed", "3", "--budget"];
 
-fn json(path: &Path) -> Done<Value> {
+fn json(path: &Path) -> TestResult<Value> {
     Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
 }
 
-/// Site and outcome of covered goals.
+/// Returns the site and outcome of the covered goals.
 fn covered<'a>(goals: impl Iterator<Item = &'a Value>) -> Vec<(String, String)> {
     let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
     let mut all: Vec<_> =
@@ -56,7 +57,7 @@ fn covered<'a>(goals: impl Iterator<Item = &'a Value>) -> Vec<(String, String)> 
 }
 
 #[test]
-fn a_search_that_was_killed_goes_on_and_loses_nothing() -> Done {
+fn a_killed_search_resumes_and_loses_nothing() -> TestResult {
     let (_folder, kernel, out) = kernel(ENDLESS)?;
     let journal = out.join("generate.json.journal.jsonl");
     let lines = || -> Vec<Value> {
@@ -66,7 +67,7 @@ fn a_search_that_was_killed_goes_on_and_loses_nothing() -> Done {
     let goals_of = |lines: &[Value]| covered(lines.iter().filter_map(|l| l.get("goal")));
     let mut child = command(&kernel, &out, &[&LONG[..], &["60"]].concat()).stdout(Stdio::null()).spawn()?;
     let begun = Instant::now();
-    // All but the outcome that nothing covers: in the middle of a search that would not end.
+    // Waits for all goals except the one that nothing covers, so that the kill hits a search that would not end.
     while goals_of(&lines()).len() < 7 && begun.elapsed() < Duration::from_secs(50) {
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -77,7 +78,7 @@ fn a_search_that_was_killed_goes_on_and_loses_nothing() -> Done {
     assert_eq!(found.len(), 7, "{before:?}");
     assert_eq!(before[0]["command"], "generate");
     assert!(!out.join("generate.json").exists() && !out.join("suite.toml").exists());
-    // A line that was being written.
+    // A line that was only partly written when the search was killed.
     let torn = std::fs::read_to_string(&journal)? + "{\"test\":{\"na";
     std::fs::write(&journal, &torn)?;
 
@@ -102,7 +103,7 @@ fn a_search_that_was_killed_goes_on_and_loses_nothing() -> Done {
         assert_eq!(row["by"], goal["by"]);
     }
     assert!(!journal.exists());
-    // There is nothing to go on with now: the result stays.
+    // The result is complete: resuming again leaves it as it is.
     let stored = std::fs::read_to_string(out.join("generate.json"))?;
     let (err, code) = generate(&kernel, &out, &[&LONG[..], &["1", "--resume"]].concat())?;
     assert_eq!((code, std::fs::read_to_string(out.join("generate.json"))?), (0, stored.clone()), "{err}");
@@ -113,20 +114,20 @@ fn a_search_that_was_killed_goes_on_and_loses_nothing() -> Done {
 }
 
 #[test]
-fn data_of_an_earlier_suite_goes_and_what_others_wrote_stays() -> Done {
+fn data_of_an_earlier_suite_is_removed_and_other_files_stay() -> TestResult {
     let (_folder, kernel, out) = kernel(ENDLESS)?;
-    let run = |seed: &str| -> Done {
+    let run = |seed: &str| -> TestResult {
         let (err, code) = generate(&kernel, &out, &["--no-smt", "--max-execs", "60", "--seed", seed])?;
         assert_eq!(code, 0, "{err}");
         Ok(())
     };
-    let data = || -> Done<Vec<String>> {
+    let data = || -> TestResult<Vec<String>> {
         let names = std::fs::read_dir(&out)?.filter_map(|e| e.ok()?.file_name().into_string().ok());
         let mut all: Vec<String> = names.filter(|n| n.ends_with(".npy")).collect();
         all.sort();
         Ok(all)
     };
-    let named = || -> Done<Vec<String>> {
+    let named = || -> TestResult<Vec<String>> {
         let suite: toml::Table = std::fs::read_to_string(out.join("suite.toml"))?.parse()?;
         let mut all = Vec::new();
         for test in suite["test"].as_array().into_iter().flatten() {
@@ -138,12 +139,12 @@ fn data_of_an_earlier_suite_goes_and_what_others_wrote_stays() -> Done {
         Ok(all)
     };
     std::fs::create_dir(&out)?;
-    // The user's own file has the name that data would get.
+    // The user's own file has the name that the data would get.
     std::fs::write(out.join("in.npy"), "mine")?;
     run("1")?;
     assert!(!named()?.is_empty());
     assert!(!named()?.contains(&"in.npy".to_owned()));
-    // One of kassay's files is the user's now.
+    // The user has changed one of kassay's files.
     let taken = named()?.first().cloned().ok_or("no data")?;
     std::fs::write(out.join(&taken), "edited")?;
     run("2")?;
@@ -155,7 +156,7 @@ fn data_of_an_earlier_suite_goes_and_what_others_wrote_stays() -> Done {
     assert_eq!(data()?, expected);
     assert_eq!(std::fs::read_to_string(out.join("in.npy"))?, "mine");
     assert_eq!(std::fs::read_to_string(out.join(&taken))?, "edited");
-    // A suite that somebody else wrote is no place for another.
+    // A suite that kassay did not write is not replaced.
     let own = "kernel = \"../k.cl\"\n";
     std::fs::write(out.join("suite.toml"), own)?;
     let (err, code) = generate(&kernel, &out, &["--no-smt"])?;

@@ -1,14 +1,14 @@
-//! What guides `kassay generate` beyond coverage: how near comparisons come, sizes and offsets of launches, images and samplers, and
-//! arguments of all types.
+//! Checks what guides `kassay generate` beyond coverage: branch distances of comparisons, sizes and offsets of
+//! launches, images and samplers, and arguments of all types.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-fn json(args: &[&str]) -> Done<Value> {
+fn json(args: &[&str]) -> TestResult<Value> {
     let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).args(["--format", "json"]).output()?;
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{args:?}: {err}");
@@ -19,8 +19,9 @@ fn at(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
-/// Generates without solving, reruns the suite, and checks that it gives what was claimed. The uncovered goals' lines and outcomes.
-fn open(kernel: &Path, more: &[&str]) -> Done<Vec<(u64, String)>> {
+/// Generates without solving, reruns the suite, and checks that it gives what was claimed. Returns the lines and
+/// outcomes of the uncovered goals.
+fn open(kernel: &Path, more: &[&str]) -> TestResult<Vec<(u64, String)>> {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
     let limits = ["--no-smt", "--max-execs", "3000", "--attempts", "800"];
@@ -32,7 +33,7 @@ fn open(kernel: &Path, more: &[&str]) -> Done<Vec<(u64, String)>> {
     Ok(goals.map(place).collect())
 }
 
-fn covers_all(source: &str, more: &[&str]) -> Done {
+fn covers_all(source: &str, more: &[&str]) -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = folder.path().join("k.cl");
     std::fs::write(&kernel, source)?;
@@ -42,8 +43,8 @@ fn covers_all(source: &str, more: &[&str]) -> Done {
 }
 
 #[test]
-fn operands_that_are_nearly_equal_are_made_equal() -> Done {
-    // Neither number is in the code.
+fn operands_that_are_nearly_equal_are_made_equal() -> TestResult {
+    // Neither number occurs in the code.
     covers_all("kernel void k(global int *out, int a, int b) { out[0] = a == b * 7 + 1000003 ? 1 : 2; }", &[])?;
     covers_all(
         "kernel void k(global int *out, global const uint *in) {
@@ -69,7 +70,7 @@ fn operands_that_are_nearly_equal_are_made_equal() -> Done {
 }
 
 #[test]
-fn floats_halves_vectors_and_nested_structs_are_changed_by_their_parts() -> Done {
+fn floats_halves_vectors_and_nested_structs_are_changed_by_their_parts() -> TestResult {
     covers_all("kernel void k(global int *out, float x) { if (x > 1234.5f && x < 1234.75f) out[0] = 1; }", &[])?;
     covers_all(
         "#pragma OPENCL EXTENSION cl_khr_fp16 : enable
@@ -98,12 +99,12 @@ fn floats_halves_vectors_and_nested_structs_are_changed_by_their_parts() -> Done
 }
 
 #[test]
-fn launches_get_offsets() -> Done {
+fn launches_get_offsets() -> TestResult {
     covers_all("kernel void k(global int *out) { if (get_global_offset(0) == 3) out[0] = 1; }", &[])
 }
 
 #[test]
-fn images_get_other_sizes_and_samplers() -> Done {
+fn images_get_other_sizes_and_samplers() -> TestResult {
     covers_all(
         "kernel void k(global int *out, read_only image2d_t image, sampler_t s) {
             if (get_image_width(image) == 3) out[0] = 1;
@@ -116,7 +117,7 @@ fn images_get_other_sizes_and_samplers() -> Done {
 }
 
 #[test]
-fn kernels_with_images_are_covered_on_several_threads() -> Done {
+fn kernels_with_images_are_covered_on_several_threads() -> TestResult {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata");
     for name in ["blur_image", "sobel_image", "palette_1d", "volume_slice"] {
         let open = open(&root.join(name).join(format!("{name}.cl")), &["-j", "3"])?;

@@ -1,4 +1,5 @@
-//! `kassay generate --goal mutants`: scores rise, the mutation result is that of a rerun, and every fate has its reason.
+//! Checks `kassay generate --goal mutants`: scores rise, the mutation result is that of a rerun, and every goal that is
+//! not covered has a reason.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,10 +8,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// Standard output and the exit code.
-fn kassay(args: &[&str]) -> Done<(String, i32)> {
+/// Returns standard output and the exit code.
+fn kassay(args: &[&str]) -> TestResult<(String, i32)> {
     let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!err.contains("panicked"), "{args:?}: {err}");
@@ -23,12 +24,12 @@ fn at(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
-fn read(path: &Path) -> Done<Value> {
+fn read(path: &Path) -> TestResult<Value> {
     Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
 }
 
-/// The results of generating for a kernel's mutants, on the simulator: of generation, of mutation.
-fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> Done<(Value, Option<Value>)> {
+/// Returns the results of generating for a kernel's mutants, on the simulator: of generation and of mutation.
+fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> TestResult<(Value, Option<Value>)> {
     let fixed = ["generate", at(kernel), "-o", at(folder), "--goal", "mutants", "--device", "sim", "--quiet"];
     let (_, code) = kassay(&[&fixed, more].concat())?;
     assert_eq!(code, 0);
@@ -41,18 +42,18 @@ fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name).join(format!("{name}.cl"))
 }
 
-fn kernel(source: &str) -> Done<(tempfile::TempDir, PathBuf, PathBuf)> {
+fn kernel(source: &str) -> TestResult<(tempfile::TempDir, PathBuf, PathBuf)> {
     let folder = tempfile::tempdir()?;
     let (kernel, out) = (folder.path().join("k.cl"), folder.path().join("out"));
     std::fs::write(&kernel, source)?;
     Ok((folder, kernel, out))
 }
 
-/// By mutant: what the result says of it.
-type Fates = BTreeMap<String, (Value, Value)>;
+/// By mutant id: the status, and the tests that kill it.
+type Outcomes = BTreeMap<String, (Value, Value)>;
 
-/// By id: status and the tests that kill it.
-fn fates(mutation: &Value) -> Fates {
+/// Returns the outcome of each mutant of a mutation result.
+fn outcomes(mutation: &Value) -> Outcomes {
     let rows = mutation["mutants"].as_array().into_iter().flatten();
     rows.map(|m| (m["id"].as_str().unwrap_or_default().to_owned(), (m["status"].clone(), m["killed_by"].clone())))
         .collect()
@@ -62,7 +63,7 @@ fn goals(result: &Value) -> impl Iterator<Item = &Value> {
     result["goals"].as_array().into_iter().flatten()
 }
 
-fn valid(result: &Value, schema: &str) -> Done {
+fn valid(result: &Value, schema: &str) -> TestResult {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema").join(schema);
     let validator = jsonschema::validator_for(&read(&path)?)?;
     let errors: Vec<String> = validator.iter_errors(result).map(|e| e.to_string()).collect();
@@ -71,7 +72,7 @@ fn valid(result: &Value, schema: &str) -> Done {
 }
 
 #[test]
-fn scores_rise_and_a_rerun_says_the_same() -> Done {
+fn scores_rise_and_a_rerun_agrees() -> TestResult {
     for name in ["vector_add", "saxpy_tail", "helper_thrice"] {
         let folder = tempfile::tempdir()?;
         let out = folder.path().join("out");
@@ -87,13 +88,13 @@ fn scores_rise_and_a_rerun_says_the_same() -> Done {
         let again = folder.path().join("again.json");
         kassay(&["mutate", at(&out.join("suite.toml")), "--device", "sim", "-o", at(&again), "--quiet"])?;
         let again = read(&again)?;
-        assert_eq!(fates(&again), fates(&mutation), "{name}");
+        assert_eq!(outcomes(&again), outcomes(&mutation), "{name}");
         assert_eq!(again["configuration"], mutation["configuration"], "{name}");
 
-        // Every test that was added is needed, and every goal has the fate of its mutant.
-        let fates = fates(&mutation);
+        // Every test that was added is needed, and every goal has the status of its mutant.
+        let outcomes = outcomes(&mutation);
         for goal in goals(&result) {
-            let status = &fates[goal["mutant"].as_str().unwrap_or_default()].0;
+            let status = &outcomes[goal["mutant"].as_str().unwrap_or_default()].0;
             let expected = match status.as_str() {
                 Some("killed" | "timeout" | "runtime-error") => "covered",
                 Some("equivalent") => "equivalent",
@@ -121,7 +122,7 @@ fn scores_rise_and_a_rerun_says_the_same() -> Done {
 }
 
 #[test]
-fn on_an_opencl_device_a_rerun_says_the_same() -> Done {
+fn on_an_opencl_device_a_rerun_agrees() -> TestResult {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
     let kernel = testdata("saxpy_tail");
@@ -132,28 +133,28 @@ fn on_an_opencl_device_a_rerun_says_the_same() -> Done {
     let suite = out.join("suite.toml");
     kassay(&["mutate", at(&suite), "--device", "opencl:0.0", "--sample", "30", "-o", at(&again), "--quiet"])?;
     let (first, again) = (read(&out.join("mutate.json"))?, read(&again)?);
-    assert_eq!(fates(&again), fates(&first));
+    assert_eq!(outcomes(&again), outcomes(&first));
     assert!(again["device"]["name"].as_str().is_some_and(|n| !n.contains("simulator")), "{}", again["device"]);
     Ok(())
 }
 
 #[test]
-fn equal_seeds_give_equal_suites() -> Done {
+fn equal_seeds_give_equal_suites() -> TestResult {
     let source = "kernel void k(global const int *a, global int *out, int n, int limit) {\n  int i = get_global_id(0);\n  \
                   if (i < n) out[i] = a[i] > limit ? a[i] * 2 : limit;\n}\n";
     let (_folder, kernel, out) = kernel(source)?;
-    let text = |name: &str| -> Done<(String, Fates)> {
+    let text = |name: &str| -> TestResult<(String, Outcomes)> {
         let out = out.with_file_name(name);
         let (_, mutation) = generate(&kernel, &out, &["--seed", "5", "--max-execs", "200", "--budget", "600"])?;
-        Ok((std::fs::read_to_string(out.join("suite.toml"))?, fates(&mutation.ok_or("none")?)))
+        Ok((std::fs::read_to_string(out.join("suite.toml"))?, outcomes(&mutation.ok_or("none")?)))
     };
     assert_eq!(text("first")?, text("second")?);
     Ok(())
 }
 
 #[test]
-fn what_chance_does_not_meet_is_solved_for() -> Done {
-    // `>=` for `>` needs a product modulo 2^32 that equals another.
+fn what_fuzzing_does_not_hit_is_solved_for() -> TestResult {
+    // `>=` for `>` needs a product modulo 2^32 that equals another one.
     let source = "kernel void k(global int *out, uint a, uint b) {\n  uint t = (b | 5u) * 7919u ^ 0x5bd1e995u;\n  \
                   out[get_global_id(0)] = a * 2654435761u > t ? 1 : 2;\n}\n";
     let (_folder, kernel, out) = kernel(source)?;
@@ -170,8 +171,8 @@ fn what_chance_does_not_meet_is_solved_for() -> Done {
 }
 
 #[test]
-fn equivalents_are_proved_and_the_rest_has_its_reason() -> Done {
-    // Nothing negative comes out of the remainder of an unsigned number, and no launch here has a billion work-items.
+fn equivalents_are_proved_and_the_rest_has_its_reason() -> TestResult {
+    // The remainder of an unsigned number is never negative, and no launch here has a billion work-items.
     let source = "kernel void k(global uint *out, uint a) {\n  uint r = a % 7u;\n  out[0] = r < 7u ? r + 1u : r;\n  \
                   if (get_global_size(0) > 1000000000u) out[0] = 9u;\n}\n";
     let (_folder, kernel, out) = kernel(source)?;
@@ -187,7 +188,7 @@ fn equivalents_are_proved_and_the_rest_has_its_reason() -> Done {
 }
 
 #[test]
-fn operators_and_samples_are_those_of_mutate() -> Done {
+fn operators_and_samples_are_those_of_mutate() -> TestResult {
     let (_folder, kernel, out) =
         kernel("kernel void k(global int *out, int a, int b) { out[get_global_id(0)] = a * b + 3; }\n")?;
     let more = ["--operators", "ASR,AOR", "--max-execs", "50", "--budget", "600"];
@@ -200,11 +201,11 @@ fn operators_and_samples_are_those_of_mutate() -> Done {
 }
 
 #[test]
-fn the_budget_is_kept() -> Done {
+fn the_budget_is_kept() -> TestResult {
     let folder = tempfile::tempdir()?;
     let begun = Instant::now();
     let (result, mutation) = generate(&testdata("switch_machine"), &folder.path().join("out"), &["--budget", "4"])?;
-    // Builds are not interrupted, and other tests run beside this one.
+    // Builds are not interrupted, and other tests run next to this one.
     assert!(begun.elapsed().as_secs_f64() < 9.0, "{:?}", begun.elapsed());
     assert!(mutation.is_some());
     for goal in goals(&result).filter(|g| g["status"] == "unknown") {
@@ -214,7 +215,7 @@ fn the_budget_is_kept() -> Done {
 }
 
 #[test]
-fn without_a_launch_that_runs_there_is_nothing_to_mutate() -> Done {
+fn without_a_launch_that_runs_there_is_nothing_to_mutate() -> TestResult {
     let (_folder, kernel, out) = kernel("kernel void k(global int *out) { for (;;) out[get_global_id(0)] ^= 1; }\n")?;
     let (result, mutation) = generate(&kernel, &out, &["--max-execs", "20", "--no-fuzz"])?;
     assert_eq!(result["tests"].as_array().map(Vec::len), Some(0), "{result}");
@@ -225,7 +226,7 @@ fn without_a_launch_that_runs_there_is_nothing_to_mutate() -> Done {
 }
 
 #[test]
-fn a_search_that_was_killed_goes_on_from_its_journal() -> Done {
+fn a_killed_search_resumes_from_its_journal() -> TestResult {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
     let kernel = testdata("helper_thrice");
@@ -250,7 +251,7 @@ fn a_search_that_was_killed_goes_on_from_its_journal() -> Done {
     let result = read(&out.join("generate.json"))?;
     let score = |key: &str| result["scores"][key].as_f64().unwrap_or_default();
     assert!(score("suite") > score("branch_suite"), "{}", result["scores"]);
-    // Another configuration is refused, the same one has nothing left to do.
+    // Another configuration is refused; with the same one nothing is left to do.
     let other = Command::new(env!("CARGO_BIN_EXE_kassay"))
         .args(args(&["--operators", "AOR", "--no-smt", "--resume"]))
         .output()?;

@@ -1,5 +1,5 @@
-//! The figures that were counted by hand (`testdata/*/hand.toml`): what `inspect` counts and what the suites cover, with
-//! counts of work-items and without.
+//! Compares figures that were counted by hand (`testdata/*/hand.toml`) with what `inspect` counts and what the suites
+//! cover, with and without counts of work-items.
 
 mod coverage_support;
 
@@ -15,9 +15,9 @@ use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Hand {
+struct HandCount {
     entry: String,
-    /// Mutants (`mutation_peng.rs`).
+    /// Counts of mutants, which `mutation_peng.rs` checks.
     #[serde(rename = "peng")]
     _peng: Option<toml::Table>,
     #[serde(rename = "peng_left_out")]
@@ -38,8 +38,8 @@ struct Counts {
     least_branch: u64,
 }
 
-/// Folders with a hand count of sites and coverage, with it and their suites.
-fn folders() -> Vec<(Hand, Vec<PathBuf>)> {
+/// Returns the hand counts of sites and coverage in `testdata`, each with the suites of its folder.
+fn folders() -> Vec<(HandCount, Vec<PathBuf>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let paths = |folder: &Path| -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -83,7 +83,7 @@ fn inspect(suite: &Path, entry: &str) -> Counts {
     }
 }
 
-/// The metrics that a hand count names, as the same table.
+/// Returns the metrics that a hand count names, as a table of the same form.
 fn as_table(coverage: &Coverage, names: &toml::Table) -> toml::Table {
     let all = toml::Table::try_from(coverage).unwrap();
     all.into_iter().filter(|(name, _)| names.contains_key(name)).collect()
@@ -95,13 +95,13 @@ fn divergence(covered: &Covered) -> Vec<(&str, &str, bool, Option<u64>)> {
 }
 
 #[test]
-fn kassay_counts_and_covers_as_the_hand_does() {
+fn counts_and_coverage_match_the_hand_counts() {
     let folders = folders();
     assert!(folders.len() >= 10, "only {} hand counts", folders.len());
-    let compared = spread(&folders, Device::start, |lane, (hand, suites)| {
+    let compared = spread(&folders, Device::start, |device, (hand, suites)| {
         let mut compared = 0;
         for suite in suites {
-            let [counts, groups] = lane.cover(suite, [Slots::Items, Slots::Groups]);
+            let [counts, groups] = device.cover(suite, [Slots::Items, Slots::Groups]);
             if counts.entry != hand.entry {
                 continue;
             }

@@ -1,9 +1,9 @@
-//! What a launch gives besides the kernel's parameters, through the program itself: buffers of pointers in structs, variables of the
-//! program, null pointers; and work-groups that are smaller at the end of a dimension.
+//! Checks what a launch gives besides the kernel's parameters, through the program itself: buffers of pointers in
+//! structs, program-scope variables, null pointers; and work-groups that are smaller at the end of a dimension.
 
 use std::process::{Command, Output};
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 const STD: &str = "options = [\"-cl-std=CL2.0\"]\n";
 
@@ -11,32 +11,32 @@ const STD: &str = "options = [\"-cl-std=CL2.0\"]\n";
 struct Bench(tempfile::TempDir);
 
 impl Bench {
-    fn new(kernel: &str, suite: &str) -> Done<Bench> {
+    fn new(kernel: &str, suite: &str) -> TestResult<Bench> {
         let bench = Bench(tempfile::tempdir()?);
         std::fs::write(bench.0.path().join("k.cl"), kernel)?;
         bench.suite(suite)?;
         Ok(bench)
     }
 
-    fn suite(&self, text: &str) -> Done {
+    fn suite(&self, text: &str) -> TestResult {
         Ok(std::fs::write(self.0.path().join("suite.toml"), format!("kernel = \"k.cl\"\n{text}"))?)
     }
 
-    fn run(&self, args: &[&str]) -> Done<Output> {
+    fn run(&self, args: &[&str]) -> TestResult<Output> {
         let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).current_dir(self.0.path()).output()?;
         assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{output:?}");
         Ok(output)
     }
 
-    /// Runs and expects an exit code.
-    fn ends(&self, code: i32, args: &[&str]) -> Done<String> {
+    /// Runs kassay and expects an exit code.
+    fn ends(&self, code: i32, args: &[&str]) -> TestResult<String> {
         let output = self.run(args)?;
         let text = format!("{}{}", String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
         Ok(text)
     }
 
-    fn refuses(&self, parts: &[&str]) -> Done {
+    fn refuses(&self, parts: &[&str]) -> TestResult {
         let text = self.ends(2, &["run", "suite.toml", "--device", "sim"])?;
         let missing = parts.iter().find(|p| !text.contains(**p));
         assert_eq!(missing, None, "{text}");
@@ -59,7 +59,7 @@ fn members(fields: &str) -> String {
 }
 
 #[test]
-fn pointers_in_structs_that_no_suite_can_give_are_told() -> Done {
+fn wrong_values_of_pointers_in_structs_are_refused() -> TestResult {
     let bench = Bench::new(MEMBERS, "")?;
     for (fields, parts) in [
         ("from = [1, 2], by = [3]", &["suite.toml:8:16: the pointer `j.to` (int*) is not given", "same_as"][..]),
@@ -83,7 +83,7 @@ fn pointers_in_structs_that_no_suite_can_give_are_told() -> Done {
 }
 
 #[test]
-fn pointers_in_structs_lead_to_their_buffers_on_device_and_simulator() -> Done {
+fn pointers_in_structs_point_to_their_buffers_on_device_and_simulator() -> TestResult {
     let bench = Bench::new(MEMBERS, "")?;
     for fields in [
         "from = [5, 7], to = { fill = 0, len = 2, expect = [15, 21] }, by = [3]",
@@ -97,7 +97,7 @@ fn pointers_in_structs_lead_to_their_buffers_on_device_and_simulator() -> Done {
             bench.ends(0, &["cover", "suite.toml", "--device", device])?;
         }
     }
-    // What a launch of kassay's own gives is right too.
+    // The launches that kassay generates work, too.
     bench.ends(0, &["check", "k.cl", "--cl-std", "CL2.0"])?;
     bench.ends(0, &["generate", "k.cl", "--cl-std", "CL2.0", "-o", "made", "--budget", "20"])?;
     for device in ["sim", "opencl"] {
@@ -109,7 +109,7 @@ fn pointers_in_structs_lead_to_their_buffers_on_device_and_simulator() -> Done {
 }
 
 #[test]
-fn a_pointer_that_leaves_its_buffer_is_a_fault_and_so_is_a_null_one() -> Done {
+fn a_pointer_that_leaves_its_buffer_is_a_fault_and_so_is_a_null_one() -> TestResult {
     let bench = Bench::new(MEMBERS, &members("from = [5], to = [0, 0], by = [3]"))?;
     let text = bench.ends(1, &["check", "suite.toml"])?;
     assert!(text.contains("out of bounds of global `j.from`") && text.contains("only 1 element"), "{text}");
@@ -120,7 +120,7 @@ fn a_pointer_that_leaves_its_buffer_is_a_fault_and_so_is_a_null_one() -> Done {
 }
 
 #[test]
-fn buffers_whose_elements_hold_pointers_are_told() -> Done {
+fn buffers_whose_elements_hold_pointers_are_refused() -> TestResult {
     let kernel = "struct node { int v; global struct node *next; };
 kernel void k(global struct node *all, global int *out) { out[0] = all[0].next->v; }
 ";
@@ -147,7 +147,7 @@ fn variables(given: &str) -> String {
 }
 
 #[test]
-fn variables_of_the_program_are_told_by_name() -> Done {
+fn variables_of_the_program_are_given_by_name() -> TestResult {
     let bench = Bench::new(VARIABLES, "")?;
     bench.suite(&variables("totl = [1]"))?;
     bench.refuses(&["suite.toml:9:1: `k` uses no variable `totl` of the program", "did you mean `total`?"])?;
@@ -169,13 +169,13 @@ fn variables_of_the_program_are_told_by_name() -> Done {
 }
 
 #[test]
-fn a_variable_that_begins_with_an_address_is_told() -> Done {
+fn a_variable_that_begins_with_an_address_is_refused() -> TestResult {
     let kernel = "global int x; global int *global p = &x; kernel void k(global int *out) { out[0] = *p; }\n";
     let bench = Bench::new(kernel, &format!("{STD}[[test]]\nglobal = [1]\n[test.args]\nout = [0]\n"))?;
     bench.refuses(&["the program-scope variable `p` begins with an address"])
 }
 
-/// Each work-item tells the sizes that it sees; the group's first waits for all.
+/// Each work-item stores the sizes that it sees; the group's first work-item waits for all.
 const SIZES: &str = "kernel void k(global int *out, global int *sums) {
     local int sum;
     int i = get_global_id(1) * get_global_size(0) + get_global_id(0);
@@ -190,7 +190,7 @@ const SIZES: &str = "kernel void k(global int *out, global int *sums) {
 ";
 
 #[test]
-fn groups_at_the_end_of_a_dimension_may_be_smaller() -> Done {
+fn groups_at_the_end_of_a_dimension_may_be_smaller() -> TestResult {
     let launch = "[[test]]\nglobal = [5, 3]\nlocal = [3, 2]\n[test.args]\n\
                   out = { fill = 0, len = 15, expect = [32, 32, 32, 22, 22, 32, 32, 32, 22, 22, 31, 31, 31, 21, 21] }\n\
                   sums = { fill = 0, len = 4, expect = [6, 4, 3, 2] }\n";
@@ -213,7 +213,7 @@ fn groups_at_the_end_of_a_dimension_may_be_smaller() -> Done {
 }
 
 #[test]
-fn what_only_smaller_groups_show_is_covered_where_there_are_any_and_infeasible_elsewhere() -> Done {
+fn outcomes_of_smaller_groups_are_covered_where_there_are_any_and_infeasible_elsewhere() -> TestResult {
     let kernel = "kernel void k(global int *out) {
     out[get_global_id(0)] = get_local_size(0) == get_enqueued_local_size(0) ? 1 : 2;
 }
@@ -234,7 +234,7 @@ fn what_only_smaller_groups_show_is_covered_where_there_are_any_and_infeasible_e
 }
 
 /// Two of four items wait at a barrier that the others never reach.
-const PARTED: &str = "kernel void k(global int *out) {
+const DIVERGING: &str = "kernel void k(global int *out) {
     int l = get_local_id(0);
     if (l < 2) {
         out[l] = 1;
@@ -246,9 +246,9 @@ const PARTED: &str = "kernel void k(global int *out) {
 ";
 
 #[test]
-fn items_that_wait_for_ever_have_covered_what_they_executed() -> Done {
+fn items_that_wait_for_ever_have_covered_what_they_executed() -> TestResult {
     let suite = "[[test]]\nglobal = [4]\nlocal = [4]\n[test.args]\nout = { fill = 0, len = 4 }\n";
-    let bench = Bench::new(PARTED, suite)?;
+    let bench = Bench::new(DIVERGING, suite)?;
     for device in ["sim", "opencl"] {
         for counts in [&["--format", "json"][..], &["--format", "json", "--counts"]] {
             let mut args = vec!["cover", "suite.toml", "--device", device];

@@ -1,10 +1,10 @@
-//! Coverage probes do not change what a kernel computes: on every test of `testdata`, original and instrumented code give
-//! the same outputs on the OpenCL device, and those that the suite expects.
+//! Checks that coverage probes do not change what a kernel computes: on every test of `testdata`, original and
+//! instrumented code give the same outputs on the OpenCL device, and those that the suite expects.
 //!
-//! Equal bit for bit, but for floats of kernels that use operations whose precision OpenCL leaves to the device (which
-//! then may differ between two programs): these agree within twice the error that is allowed to one of them. The class
-//! is read from the kernel's canonical form; the table is printed (`--no-capture`). No output of `testdata` depends on the
-//! order in which work-items run.
+//! The outputs are equal bit for bit, except floats of kernels that use operations whose precision OpenCL leaves to the
+//! device (which then may differ between two programs): these agree within twice the error that is allowed to one of
+//! them. The class is read from the kernel's canonical form; the table is printed (`--no-capture`). No output of
+//! `testdata` depends on the order in which work-items run.
 
 mod output_support;
 
@@ -27,21 +27,21 @@ use kassay::suite::scalar_layout;
 
 use output_support::{distance, expected, suites};
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// A suite's kernel on a device: as it is, and with probes of both kinds.
+/// A suite's kernel on a device: plain, and with probes of both kinds.
 struct Bench {
     entry: String,
     tests: Vec<Test>,
     precision: Precision,
     plain: ProgramId,
     woven: Vec<(Slots, ProgramId, CoverageLayout)>,
-    /// One block of code, which needs no probe: that the kernel ran covers it.
+    /// Whether the kernel is one block of code, which needs no probe: running it covers it.
     is_straight: bool,
 }
 
 impl Bench {
-    fn load(path: &Path, executor: &mut OpenClExecutor) -> Done<Bench> {
+    fn load(path: &Path, executor: &mut OpenClExecutor) -> TestResult<Bench> {
         let suite = Suite::load(path)?;
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let loaded = compile::load(&suite.kernel, &options, true)?;
@@ -65,8 +65,8 @@ impl Bench {
         Ok(Bench { entry, tests, precision: Precision::of(&under_test.canonical_text()), plain, woven, is_straight })
     }
 
-    /// What is wrong with one test, and the largest distance seen.
-    fn check(&self, executor: &mut OpenClExecutor, test: &Test) -> Done<(Vec<String>, u64)> {
+    /// Returns what is wrong with one test, and the largest distance found.
+    fn check(&self, executor: &mut OpenClExecutor, test: &Test) -> TestResult<(Vec<String>, u64)> {
         let (mut wrong, mut largest) = (Vec::new(), 0);
         let plain = completed(executor.run(self.plain, &test.launch, &once(None))?)?;
         expected(test, &plain, "original", &mut wrong);
@@ -104,7 +104,7 @@ fn completed(result: RunResult) -> Result<Observation, String> {
 }
 
 #[test]
-fn instrumented_kernels_compute_what_the_originals_do() -> Done {
+fn instrumented_kernels_compute_what_the_originals_do() -> TestResult {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
     let mut executor = OpenClExecutor::start(DeviceRequest::Any, options)?;
     let (mut wrong, mut compared, mut expectations) = (Vec::new(), 0, 0);

@@ -1,4 +1,4 @@
-//! What flows from atomics and from racing accesses to addresses, branches and barriers, on small kernels.
+//! Checks what flows from atomics and from racing accesses to addresses, branches and barriers, on small kernels.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use kassay::kernel::compile;
 use kassay::kernel::ir::{self, DebugLocation};
 use kassay::kernel::options::KernelOptions;
 
-/// Flows in `source`'s only kernel, if the accesses in the lines `racing` race: what is reached and in which line; and whether the origin
-/// is a race.
+/// Returns the flows in `source`'s only kernel if the accesses in the lines `racing` race: the sink, its line, and
+/// whether the origin is a race.
 fn flows(source: &str, racing: &[u32]) -> Vec<(Sink, u32, bool)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
@@ -31,7 +31,7 @@ fn flows(source: &str, racing: &[u32]) -> Vec<(Sink, u32, bool)> {
     if racing.contains(&0) {
         accesses.push(DebugLocation { file: String::new(), line: 0, column: 0 });
     }
-    // Only accesses are places of races.
+    // Only accesses can race.
     accesses.retain(|place| place.line == 0 || is_access(&module, place));
     let found = schedule_dependence::flows(&module, &entry, &accesses);
     let line = |l: &Option<DebugLocation>| l.as_ref().map_or(0, |l| l.line);
@@ -113,7 +113,7 @@ fn sums_do_not_depend_on_the_order_of_their_parts() {
 }
 
 #[test]
-fn sums_of_what_atomics_give_do() {
+fn sums_of_atomic_results_do_depend_on_the_order() {
     let source = "kernel void k(global int *x, volatile global int *a, volatile global int *b) {
         atomic_add(b, atomic_inc(a));
         barrier(CLK_GLOBAL_MEM_FENCE);
@@ -133,7 +133,7 @@ fn racing_reads_and_writes_count_where_they_race() {
             y[one] = 2;
     }";
     assert_eq!(flows(source, &[]), NOTHING);
-    // Who writes last decides what is in `x`.
+    // The last writer decides what is in `x`.
     assert_eq!(flows(source, &[3]), [(Sink::Branch, 6, true), (Sink::Address, 7, true)]);
     assert_eq!(flows(source, &[4]), [(Sink::Address, 7, true)]);
     assert_eq!(flows(source, &[6]), [(Sink::Branch, 6, true)]);
@@ -162,7 +162,7 @@ fn values_go_through_helpers_and_private_variables() {
         for (int i = 0; i < kept[1]; i++)
             x[i] = 0;
     }";
-    // An array is one place.
+    // The analysis treats an array as one place.
     assert_eq!(flows(source, &[]), [(Sink::Address, 2, false), (Sink::Branch, 8, false)]);
 }
 
@@ -179,7 +179,7 @@ fn builtins_that_access_memory_have_addresses() {
 }
 
 #[test]
-fn new_atomics_are_atomics() {
+fn c11_atomics_are_atomics() {
     let source = "kernel void k(global int *x, volatile global atomic_int *flag) {
         if (atomic_load_explicit(flag, memory_order_acquire, memory_scope_device))
             x[0] = 1;
@@ -189,7 +189,7 @@ fn new_atomics_are_atomics() {
 }
 
 #[test]
-fn flows_are_told_in_a_sentence() {
+fn flows_are_described_in_a_sentence() {
     let place = |line| Some(DebugLocation { file: "k.cl".to_owned(), line, column: 1 });
     let flow = schedule_dependence::Flow { sink: Sink::Branch, location: place(9), origin: Origin::Atomic(place(7)) };
     assert_eq!(flow.to_string(), "a value of an atomic in line 7 decides a branch in line 9");

@@ -1,4 +1,4 @@
-//! Constructs and statements of kernels, from the syntax tree of the real clang.
+//! Checks constructs and statements of kernels, read from the syntax tree of the real clang.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn statements_of(body: &str) -> Statements {
     statements::of(&ast, ast.function("k").unwrap())
 }
 
-/// Expansion line and column of each construct that is not folded.
+/// Returns the expansion line and column of each construct that is not folded.
 fn places(found: &FunctionConstructs) -> Vec<(u32, u32)> {
     let alive = found.constructs.iter().filter(|construct| !construct.is_folded);
     alive.map(|construct| &construct.range.begin.expansion).map(|loc| (loc.line, loc.column)).collect()
@@ -234,7 +234,7 @@ fn deep_expressions_do_not_overflow_the_stack() {
 }
 
 #[test]
-fn thousands_of_declarations_are_passed_over() {
+fn thousands_of_declarations_are_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
     fs::write(&path, "__kernel void k(__global int *o) {\n  if (o[0]) barrier(CLK_LOCAL_MEM_FENCE);\n}\n").unwrap();

@@ -1,4 +1,4 @@
-//! The front end against the real tools: kernel files in, bitcode, interfaces, syntax trees and messages out.
+//! Checks the front end against the real tools: kernel files in, bitcode, interfaces, syntax trees and messages out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -158,7 +158,7 @@ fn without_debug_information_names_and_signs_come_from_metadata_and_fields_from_
     assert_eq!(k.args[7].kind, ArgKind::Value(Type::Vector(Scalar::U8, 3)));
     let p = record(element(&k.args[2]));
     let offsets: Vec<_> = p.fields.iter().map(|field| (field.name.as_str(), field.offset)).collect();
-    // The last one is clang's padding, which nothing tells from an array of bytes.
+    // The last field is clang's padding, which cannot be distinguished from an array of bytes.
     assert_eq!(offsets, [("0", 0), ("1", 16), ("2", 80), ("3", 84), ("4", 88), ("5", 96), ("6", 104)]);
     assert_eq!(k.args[3].kind, ArgKind::Value(element(&k.args[2]).clone()));
     assert_eq!(k.args[10].access, Access::WriteOnly);
@@ -267,7 +267,7 @@ fn clangs_diagnostics_are_shown_as_they_are() {
     assert!(loaded.warnings.contains("warning:"), "{}", loaded.warnings);
 }
 
-/// What clang 22 refuses by default and drivers take with a warning, one group each.
+/// Constructs that clang 22 refuses by default and drivers accept with a warning, one for each diagnostic group.
 const ACCEPTED: &[(&str, &str)] = &[
     ("incompatible-pointer-types", "__kernel void k(__global float *o) { __global int *p = o; p[0] = 1; }"),
     ("int-conversion", "__kernel void k(__global int *o) { o[0] = o; }"),
@@ -318,7 +318,7 @@ fn functions_that_only_clangs_header_declares_are_found() {
 }
 
 #[test]
-fn options_that_compile_to_something_else_are_refused() {
+fn options_that_change_the_kind_of_output_are_refused() {
     let folder = Folder::new();
     let file = folder.file("k.cl", "__kernel void k(__global int *o) { o[0] = 1; }");
     for argument in ["-E", "-fsyntax-only", "-save-temps", "--version"] {

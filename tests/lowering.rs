@@ -1,4 +1,5 @@
-//! Kernels on which LLVM's SPIR-V backend fails, or would without kassay's rewrites: what comes out, and how it runs.
+//! Checks kernels on which LLVM's SPIR-V backend fails, or would fail without kassay's rewrites: the resulting code,
+//! and how it runs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,9 +52,9 @@ fn a_crash_of_the_backend_is_an_error_of_that_kernel() {
         .arg(&path)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(4), "{said}");
-    assert!(said.contains("LLVM's SPIR-V backend could not lower this kernel: it died of signal 11"), "{said}");
+    let message = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(4), "{message}");
+    assert!(message.contains("LLVM's SPIR-V backend could not lower this kernel: it died of signal 11"), "{message}");
 }
 
 #[test]
@@ -103,8 +104,8 @@ fn atomics_on_pointers_without_an_address_space_run() {
 fn a_function_without_a_body_is_the_callers_error() {
     let refused = lower("int helper(int);\nkernel void k(global int *a) { a[0] = helper(1); }", "CL1.2").unwrap_err();
     assert!(matches!(refused, Error::Caller(_)), "{refused}");
-    let said = refused.to_string();
-    assert!(said.contains("`helper`, which has no body here") && said.contains(":2:"), "{said}");
+    let message = refused.to_string();
+    assert!(message.contains("`helper`, which has no body here") && message.contains(":2:"), "{message}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Marks stand for every outcome of every kernel, once it is promoted.
+//! Checks that every outcome of every kernel has a mark after promotion.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ use kassay::kernel::options::KernelOptions;
 use kassay::program::{Op, Program, promoted, reader};
 use kassay::suite::resolve::Suite;
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// Outcomes of branches, conditions, loops and barriers.
+/// Returns the outcomes of branches, conditions, loops and barriers.
 fn wanted(sites: &Sites) -> Vec<(usize, usize)> {
     let kinds = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
     let watched = sites.sites.iter().enumerate().filter(|(_, s)| kinds.contains(&s.kind));
     watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
 }
 
-/// Goals that have a mark, and how many goals there are.
-fn marked(path: &Path, options: &KernelOptions) -> Done<Vec<(Program, usize)>> {
+/// Returns, for each kernel of a file, the program with marks and the number of goals.
+fn marked(path: &Path, options: &KernelOptions) -> TestResult<Vec<(Program, usize)>> {
     let loaded = compile::load(path, options, true)?;
     let context = Context::create();
     let file = KernelFile::parse(&context, &loaded)?;
@@ -43,8 +43,8 @@ fn goals(program: &Program) -> BTreeSet<i64> {
     calls.filter_map(|(_, call)| program.constant(*call.operands.first()?)).collect()
 }
 
-/// Kernel files of `testdata` with the options of their suites.
-fn kernels() -> Done<Vec<(PathBuf, KernelOptions)>> {
+/// Returns the kernel files of `testdata` with the options of their suites.
+fn kernels() -> TestResult<Vec<(PathBuf, KernelOptions)>> {
     let mut found = Vec::new();
     for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
         let suite = folder?.path().join("suite.toml");
@@ -57,7 +57,7 @@ fn kernels() -> Done<Vec<(PathBuf, KernelOptions)>> {
 }
 
 #[test]
-fn every_outcome_has_a_mark() -> Done {
+fn every_outcome_has_a_mark() -> TestResult {
     let kernels = kernels()?;
     assert!(kernels.len() > 50, "{}", kernels.len());
     for (path, options) in kernels {
@@ -70,7 +70,7 @@ fn every_outcome_has_a_mark() -> Done {
 }
 
 #[test]
-fn a_helper_has_its_marks_wherever_it_is_called() -> Done {
+fn a_helper_has_its_marks_wherever_it_is_called() -> TestResult {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("k.cl");
     std::fs::write(

@@ -1,5 +1,5 @@
-//! An example of each operator that a suite kills and one that survives (`testdata/operators/examples.toml`): their fates on the
-//! device, and what they change in the canonical form.
+//! Checks one example of each operator that a suite kills and one that survives (`testdata/operators/examples.toml`):
+//! their verdicts on the device, and what they change in the canonical form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ use serde::Deserialize;
 struct Example {
     killed: Option<Name>,
     survived: Name,
-    /// Why no mutant is surely killed.
+    /// Why no mutant is reliably killed.
     unseen: Option<String>,
-    /// Whether a run may leave the killed one undecided.
+    /// Whether a run may leave the mutant that should be killed undecided.
     #[serde(default)]
     races: bool,
 }
@@ -34,7 +34,7 @@ struct Example {
 enum Name {
     /// The kernel's name is the first part.
     Id(String),
-    /// Launch mutants have no kernel in their ids.
+    /// Ids of launch mutants do not contain the kernel's name.
     OfLaunch { kernel: String, id: String },
 }
 
@@ -77,32 +77,32 @@ fn every_operator_has_its_examples() {
 }
 
 #[test]
-fn one_is_killed_and_one_survives() {
+fn one_example_is_killed_and_one_survives() {
     let examples = examples();
-    let mut fates: BTreeMap<String, BTreeMap<String, Status>> = BTreeMap::new();
+    let mut statuses: BTreeMap<String, BTreeMap<String, Status>> = BTreeMap::new();
     for kernel in kernels(&examples) {
         let here = |e: &Example| e.killed.iter().chain([&e.survived]).any(|name| name.kernel() == kernel);
         let operators: Vec<&str> = examples.iter().filter(|(_, e)| here(e)).map(|(id, _)| id.as_str()).collect();
-        fates.insert(kernel.clone(), run(&kernel, &operators));
+        statuses.insert(kernel.clone(), run(&kernel, &operators));
     }
     for (operator, example) in &examples {
         let wanted = [(example.killed.as_ref(), Status::Killed), (Some(&example.survived), Status::Survived)];
         for (name, status) in wanted.into_iter().filter_map(|(name, status)| Some((name?, status))) {
-            let mut fate = fates[name.kernel()].get(name.id()).copied();
+            let mut actual = statuses[name.kernel()].get(name.id()).copied();
             for _ in 1..TRIES {
-                if example.races && status == Status::Killed && fate == Some(Status::Undecided) {
-                    fate = run(name.kernel(), &[operator]).get(name.id()).copied();
+                if example.races && status == Status::Killed && actual == Some(Status::Undecided) {
+                    actual = run(name.kernel(), &[operator]).get(name.id()).copied();
                 }
             }
-            assert_eq!(fate, Some(status), "{operator}: {}", name.id());
+            assert_eq!(actual, Some(status), "{operator}: {}", name.id());
         }
     }
 }
 
-/// Runs of an example that races.
+/// How often an example that races is run.
 const TRIES: u32 = 4;
 
-/// The fates of the mutants of a kernel, by id.
+/// Returns the statuses of the mutants of a kernel, by id.
 fn run(kernel: &str, operators: &[&str]) -> BTreeMap<String, Status> {
     let output = tempfile::tempdir().unwrap();
     let file = output.path().join("result.json");
@@ -161,7 +161,7 @@ fn the_canonical_form_changes_in_the_mutants_function_alone() {
     assert!(changed >= 50, "only {changed} mutants");
 }
 
-/// Bodies of functions: only the mutant's differs.
+/// Compares the bodies of functions: only that of the mutant's function differs.
 fn compare(original: &Module<'_>, mutated: &Module<'_>, mutant: &Mutant) {
     for before in original.get_functions().filter(|f| f.count_basic_blocks() > 0) {
         let name = before.get_name().to_str().unwrap();
@@ -178,7 +178,7 @@ fn compare(original: &Module<'_>, mutated: &Module<'_>, mutant: &Mutant) {
     }
 }
 
-/// Without the numbers of metadata, which differ from module to module.
+/// Returns the instructions as text without the numbers of metadata, which differ from module to module.
 fn instructions(function: FunctionValue<'_>) -> Vec<String> {
     let text = function.print_to_string().to_string();
     let line = |line: &str| line.split(", !").next().unwrap_or_default().trim().to_owned();

@@ -1,4 +1,4 @@
-//! A suite with deliberate holes: what survives points exactly at them.
+//! Checks a suite with deliberate holes: the survivors point exactly at them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ struct Holes {
 #[serde(deny_unknown_fields)]
 struct Hole {
     feature: String,
-    /// Where the feature stands.
+    /// The lines of the feature.
     lines: Vec<u32>,
     survivors: Vec<Survivors>,
 }

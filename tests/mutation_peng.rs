@@ -1,4 +1,5 @@
-//! PENG's mutants, counted by hand from the source (`[peng]` in `testdata/*/hand.toml`), beside those that `inspect` counts.
+//! Compares PENG's mutants, counted by hand from the source (`[peng]` in `testdata/*/hand.toml`), with those that
+//! `inspect` counts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,16 +10,16 @@ use kassay::suite::resolve::Suite;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
-struct Hand {
+struct HandCount {
     entry: String,
     peng: BTreeMap<String, u64>,
-    /// Of these, those that are left out with a reason, because no operand of an instruction holds them.
+    /// The number of these that are left out with a reason, because no operand of an instruction holds them.
     #[serde(default)]
     peng_left_out: BTreeMap<String, u64>,
 }
 
-/// Folders whose mutants were counted by hand.
-fn counted() -> Vec<(PathBuf, Hand)> {
+/// Returns the folders whose mutants were counted by hand.
+fn counted() -> Vec<(PathBuf, HandCount)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut folders: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();
@@ -32,7 +33,7 @@ fn counted() -> Vec<(PathBuf, Hand)> {
         .collect()
 }
 
-/// Mutants by operator, without those that have none.
+/// Returns the mutants by operator, without operators that have none.
 fn inspect(folder: &Path, entry: &str) -> BTreeMap<String, u64> {
     let suite = Suite::load(&folder.join("suite.toml")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
@@ -45,7 +46,7 @@ fn inspect(folder: &Path, entry: &str) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn the_preset_peng_counts_as_the_hand_does() {
+fn the_preset_peng_matches_the_hand_counts() {
     let counted = counted();
     assert!(counted.len() >= 20, "only {} kernels", counted.len());
     let differences: Vec<String> = (counted.iter())

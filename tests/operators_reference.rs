@@ -1,4 +1,4 @@
-//! `docs/operators.md` is what the registry of operators says. `BLESS=1` writes it anew.
+//! Checks that `docs/operators.md` agrees with the registry of operators. `BLESS=1` regenerates it.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use kassay::mutation::operators::OPERATORS;
 use kassay::mutation::reference;
 
 #[test]
-fn the_document_is_the_registrys() {
+fn the_document_matches_the_registry() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operators.md");
     let text = reference::markdown();
     if std::env::var_os("BLESS").is_some() {

@@ -1,4 +1,4 @@
-//! Which instructions may see values that differ between runs of one launch, on small kernels.
+//! Checks which instructions may see values that differ between runs of one launch, on small kernels.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 
-/// The lines of `source`'s only kernel on which some instruction is tainted, and those on which none is.
+/// Returns the lines of `source`'s only kernel on which some instruction is tainted, and those on which none is.
 fn lines(source: &str) -> (Vec<u32>, Vec<u32>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
@@ -41,7 +41,7 @@ fn lines(source: &str) -> (Vec<u32>, Vec<u32>) {
 }
 
 #[test]
-fn inputs_that_nobody_writes_are_untainted() {
+fn inputs_that_are_never_written_are_untainted() {
     let (tainted, clean) = lines(
         "kernel void k(global const int *x, global int *y, int n) {
             int i = get_global_id(0);
@@ -92,7 +92,7 @@ fn atomics_and_local_memory_taint_and_so_does_what_they_decide() {
 }
 
 #[test]
-fn taint_goes_through_helpers_and_pointers_to_private_variables() {
+fn taint_flows_through_helpers_and_pointers_to_private_variables() {
     let (tainted, clean) = lines(
         "int twice(int v) {
             return v + v;

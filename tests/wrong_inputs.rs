@@ -1,10 +1,10 @@
-//! What a caller, an environment or a kernel can get wrong, through the program itself: the exit code of the contract, and
-//! a message that says what, where and what helps. Nothing panics.
+//! Checks everything that a caller, an environment or a kernel can get wrong, through the program itself: the exit code
+//! of the contract, and a message that says what, where and what helps. Nothing panics.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n) {
     size_t i = get_global_id(0);
@@ -12,7 +12,7 @@ const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n
 }
 ";
 
-/// A suite of `KERNEL` that is right.
+/// A valid suite of `KERNEL`.
 const SUITE: &str = "kernel = \"k.cl\"
 
 [[test]]
@@ -28,15 +28,15 @@ struct Bench {
     folder: tempfile::TempDir,
 }
 
-/// What a run of kassay said.
-struct Said {
+/// The output of a run of kassay.
+struct FinishedRun {
     code: Option<i32>,
     out: String,
     err: String,
 }
 
 impl Bench {
-    fn new() -> Done<Bench> {
+    fn new() -> TestResult<Bench> {
         let bench = Bench { folder: tempfile::tempdir()? };
         bench.put("k.cl", KERNEL)?;
         bench.put("suite.toml", SUITE)?;
@@ -47,7 +47,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    fn put(&self, name: &str, text: impl AsRef<[u8]>) -> Done {
+    fn put(&self, name: &str, text: impl AsRef<[u8]>) -> TestResult {
         Ok(std::fs::write(self.path(name), text)?)
     }
 
@@ -57,30 +57,30 @@ impl Bench {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Done<Said> {
-        said(self.command(args).output()?)
+    fn run(&self, args: &[&str]) -> TestResult<FinishedRun> {
+        finish(self.command(args).output()?)
     }
 
-    /// Runs and expects this exit code and these parts of standard error, in order.
-    fn refuses(&self, code: i32, args: &[&str], parts: &[&str]) -> Done {
+    /// Runs kassay and expects this exit code and these parts of standard error, in order.
+    fn refuses(&self, code: i32, args: &[&str], parts: &[&str]) -> TestResult {
         self.run(args)?.refused(code, parts).map_err(|e| format!("{args:?}: {e}").into())
     }
 }
 
-fn said(output: Output) -> Done<Said> {
-    let said = Said {
+fn finish(output: Output) -> TestResult<FinishedRun> {
+    let finished = FinishedRun {
         code: output.status.code(),
         out: String::from_utf8(output.stdout)?,
         err: String::from_utf8(output.stderr)?,
     };
-    if said.err.contains("panicked") {
-        return Err(format!("a panic: {}", said.err).into());
+    if finished.err.contains("panicked") {
+        return Err(format!("a panic: {}", finished.err).into());
     }
-    Ok(said)
+    Ok(finished)
 }
 
-impl Said {
-    fn refused(&self, code: i32, parts: &[&str]) -> Done {
+impl FinishedRun {
+    fn refused(&self, code: i32, parts: &[&str]) -> TestResult {
         if self.code != Some(code) {
             return Err(format!("exit code {:?}, not {code}: {}{}", self.code, self.out, self.err).into());
         }
@@ -93,9 +93,9 @@ impl Said {
     }
 }
 
-/// Each row: what of [`SUITE`] is replaced by what, and what the message says.
+/// Each row: the part of [`SUITE`] that is replaced, its replacement, and parts of the message.
 #[test]
-fn suites_are_refused_with_the_place_and_the_mend() -> Done {
+fn suites_are_refused_with_the_place_and_what_helps() -> TestResult {
     let rows: &[(&str, &str, &[&str])] = &[
         ("[[test]]", "[[test]", &["suite.toml:3:8: not valid TOML", "3 | [[test]\n", "^"]),
         ("\"k.cl\"", "\"nope.cl\"", &["suite.toml:1:10: ", "`nope.cl` is not there", "help: give its path relative"]),
@@ -174,7 +174,7 @@ fn suites_are_refused_with_the_place_and_the_mend() -> Done {
 }
 
 #[test]
-fn kernels_are_refused_with_the_compilers_words() -> Done {
+fn kernels_are_refused_with_the_compilers_words() -> TestResult {
     let bench = Bench::new()?;
     bench.put("bad.cl", "kernel void k(global int *x) {\n    x[0] = y;\n}\n")?;
     bench.refuses(
@@ -200,17 +200,17 @@ fn kernels_are_refused_with_the_compilers_words() -> Done {
 }
 
 #[test]
-fn broken_modules_are_refused() -> Done {
+fn broken_modules_are_refused() -> TestResult {
     let bench = Bench::new()?;
     let garbage: Vec<u8> = (0..1000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     for name in ["g.spv", "g.bc", "g.ll"] {
         bench.put(name, &garbage)?;
-        let said = bench.run(&["inspect", name])?;
-        said.refused(2, &[name, "help: "])?;
+        let finished = bench.run(&["inspect", name])?;
+        finished.refused(2, &[name, "help: "])?;
         assert!(
-            !said.err.contains(|c: char| c.is_control() && c != '\n' && c != '\t'),
+            !finished.err.contains(|c: char| c.is_control() && c != '\n' && c != '\t'),
             "{name}: raw bytes: {}",
-            said.err
+            finished.err
         );
     }
     let lowered = bench.run(&["lower", "k.cl", "-o", "k.spv"])?;
@@ -225,12 +225,12 @@ fn broken_modules_are_refused() -> Done {
 }
 
 #[test]
-fn what_the_environment_lacks_is_told() -> Done {
+fn what_the_environment_lacks_is_reported() -> TestResult {
     let bench = Bench::new()?;
     let run = ["run", "suite.toml"];
     std::fs::create_dir(bench.path("nothing"))?;
     let empty = bench.path("nothing");
-    let without = |args: &[&str]| said(bench.command(args).env("OCL_ICD_VENDORS", &empty).output()?);
+    let without = |args: &[&str]| finish(bench.command(args).env("OCL_ICD_VENDORS", &empty).output()?);
     for command in ["run", "cover", "mutate"] {
         let alone = without(&[command, "suite.toml", "--operators", "SDL"][..if command == "mutate" { 4 } else { 2 }])?;
         assert_eq!(alone.code, Some(0), "{command}: {}", alone.err);
@@ -251,21 +251,21 @@ fn what_the_environment_lacks_is_told() -> Done {
 
     let compiler = bench.command(&run).env("PATH", "/nonexistent").output()?;
     let fallback = Path::new("/usr/lib/llvm-22/bin/clang").exists();
-    said(compiler)?.refused(if fallback { 0 } else { 3 }, &[])?;
+    finish(compiler)?.refused(if fallback { 0 } else { 3 }, &[])?;
     let full = bench.run(&["run", "suite.toml", "--quiet", "-o", "/dev/full"])?;
     full.refused(3, &["cannot write /dev/full", "help: free some space"])
 }
 
-/// LLVM's library of builtins is opened only for a kernel that calls one of them; what is wrong with it is told then.
+/// LLVM's library of builtins is opened only for a kernel that calls one of them; only then is a fault in it reported.
 #[test]
-fn a_broken_library_of_builtins_matters_only_where_it_is_needed() -> Done {
+fn a_broken_library_of_builtins_matters_only_where_it_is_needed() -> TestResult {
     let bench = Bench::new()?;
     bench.put("broken.bc", b"BC\xc0\xdeno more than the first four bytes are those of bitcode")?;
     bench.put("text.bc", "no bitcode")?;
     bench.put("exp.cl", "kernel void k(global const int *in, global int *out, int n) {\n    out[get_global_id(0)] = exp((float)in[0]);\n}\n")?;
     bench.put("exp.toml", SUITE.replace("k.cl", "exp.cl"))?;
     let with = |suite: &str, library: &str| {
-        said(bench.command(&["run", suite, "--device", "sim"]).env("KASSAY_LIBCLC", bench.path(library)).output()?)
+        finish(bench.command(&["run", suite, "--device", "sim"]).env("KASSAY_LIBCLC", bench.path(library)).output()?)
     };
     let alone = with("suite.toml", "broken.bc")?;
     assert_eq!(alone.code, Some(0), "{}", alone.err);
@@ -278,7 +278,7 @@ fn a_broken_library_of_builtins_matters_only_where_it_is_needed() -> Done {
 
 /// A driver whose library ends the process as soon as it is loaded.
 #[test]
-fn a_driver_that_aborts_takes_only_its_worker() -> Done {
+fn a_driver_that_aborts_takes_only_its_worker() -> TestResult {
     let bench = Bench::new()?;
     bench.put("driver.c", "void abort(void);\n__attribute__((constructor)) static void die(void) { abort(); }\n")?;
     let (source, library) = (bench.path("driver.c"), bench.path("libdie.so"));
@@ -286,7 +286,7 @@ fn a_driver_that_aborts_takes_only_its_worker() -> Done {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     std::fs::create_dir(bench.path("vendors"))?;
     bench.put("vendors/die.icd", format!("{}\n", library.display()))?;
-    let with = |args: &[&str]| said(bench.command(args).env("OCL_ICD_VENDORS", bench.path("vendors")).output()?);
+    let with = |args: &[&str]| finish(bench.command(args).env("OCL_ICD_VENDORS", bench.path("vendors")).output()?);
     let explicit = with(&["run", "suite.toml", "--device", "opencl"])?;
     explicit.refused(3, &["the OpenCL runtime died while it started (signal 6", "help: "])?;
     with(&["run", "suite.toml"])?.refused(0, &["note: the OpenCL runtime died", "the simulator runs"])?;
@@ -297,7 +297,7 @@ fn a_driver_that_aborts_takes_only_its_worker() -> Done {
 }
 
 #[test]
-fn a_kernel_that_goes_wrong_ends_only_its_test() -> Done {
+fn a_kernel_that_goes_wrong_ends_only_its_test() -> TestResult {
     let bench = Bench::new()?;
     bench.put(
         "wild.cl",
@@ -315,8 +315,8 @@ fn a_kernel_that_goes_wrong_ends_only_its_test() -> Done {
     }
     bench.put("wild.toml", suite)?;
     for (command, fine) in [("run", "passed"), ("cover", "completed")] {
-        let said = bench.run(&[command, "wild.toml", "--timeout", "1", "--quiet", "-o", "r.json"])?;
-        assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
+        let finished = bench.run(&[command, "wild.toml", "--timeout", "1", "--quiet", "-o", "r.json"])?;
+        assert_eq!((finished.code, finished.err.as_str()), (Some(1), ""));
         let result: serde_json::Value = serde_json::from_slice(&std::fs::read(bench.path("r.json"))?)?;
         let of = |i: usize, key: &str| result["tests"][i][key].as_str().unwrap_or_default().to_owned();
         assert_eq!([0, 1, 2].map(|i| of(i, "status")), ["timeout", "crashed", fine]);
@@ -324,20 +324,20 @@ fn a_kernel_that_goes_wrong_ends_only_its_test() -> Done {
         assert!(of(1, "reason").contains("memory that is not its own (signal 11)"), "{}", of(1, "reason"));
         assert!(!of(1, "reason").contains("PLEASE"), "{}", of(1, "reason"));
     }
-    // A group that no device takes is a finding of that test, too.
+    // A group that no device accepts is a finding of that test, too.
     bench.put("suite.toml", SUITE.replace("[4]", "[1048576]\nlocal = [1048576]"))?;
-    let said = bench.run(&["run", "suite.toml"])?;
-    assert_eq!(said.code, Some(1));
+    let finished = bench.run(&["run", "suite.toml"])?;
+    assert_eq!(finished.code, Some(1));
     assert!(
-        said.out.contains("CL_INVALID_WORK_GROUP_SIZE: a work-group of 1048576 work-items is more"),
+        finished.out.contains("CL_INVALID_WORK_GROUP_SIZE: a work-group of 1048576 work-items is more"),
         "{}",
-        said.out
+        finished.out
     );
     Ok(())
 }
 
 #[test]
-fn results_go_nowhere_unless_they_can() -> Done {
+fn results_that_cannot_be_written_are_refused_before_the_work() -> TestResult {
     let bench = Bench::new()?;
     let to = |path| bench.run(&["cover", "suite.toml", "-o", path]);
     let missing = to("no/such/r.json")?;
@@ -350,7 +350,7 @@ fn results_go_nowhere_unless_they_can() -> Done {
 }
 
 #[test]
-fn flags_are_checked() -> Done {
+fn flags_are_checked() -> TestResult {
     let bench = Bench::new()?;
     let cover = |flag, value| bench.run(&["cover", "suite.toml", flag, value]);
     cover("--fail-under", "tea=9")?.refused(2, &["`tea` is no metric; there are branch, condition"])?;
@@ -365,7 +365,7 @@ fn flags_are_checked() -> Done {
 }
 
 #[test]
-fn reports_are_made_of_results_alone() -> Done {
+fn reports_are_made_from_results_only() -> TestResult {
     let bench = Bench::new()?;
     let report = |result: &str, to: &str| bench.run(&["report", result, "-o", to]);
     report("suite.toml", "x.lcov")?.refused(2, &["suite.toml:1:1: this is not a result of kassay", "help: "])?;
@@ -385,9 +385,9 @@ fn reports_are_made_of_results_alone() -> Done {
     Ok(())
 }
 
-/// What only the simulator can keep or see: schedules, and accesses out of bounds.
+/// Only the simulator can follow schedules and detect accesses out of bounds.
 #[test]
-fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
+fn the_simulator_follows_schedules_and_finds_faults() -> TestResult {
     let bench = Bench::new()?;
     bench.put(
         "order.cl",
@@ -404,8 +404,8 @@ fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
     ] {
         bench.put("order.toml", test(schedule, 0, expect))?;
         for command in ["run", "cover"] {
-            let said = bench.run(&[command, "order.toml", "--device", "sim"])?;
-            assert_eq!(said.code, Some(0), "{schedule}: {}{}", said.out, said.err);
+            let finished = bench.run(&[command, "order.toml", "--device", "sim"])?;
+            assert_eq!(finished.code, Some(0), "{schedule}: {}{}", finished.out, finished.err);
         }
         let help = &["the test `test 1` has a schedule", "help: run it on the simulator with --device sim"];
         if !schedule.contains("map") {
@@ -414,7 +414,7 @@ fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
             }
         }
     }
-    // Orders of work-groups alone are kept on devices too: what is launched first does the work of the last group.
+    // Devices follow orders of work-groups alone, too: the group launched first does the work of the last one.
     bench.put(
         "first.cl",
         "kernel void first(global int *out) {\n    out[get_global_id(0)] = get_group_id(0) * 10 + get_local_id(0);\n}\n",
@@ -423,22 +423,22 @@ fn the_simulator_keeps_schedules_and_finds_what_no_kernel_may_do() -> Done {
                   args = { out = { fill = 0, len = 6, expect = [0, 1, 10, 11, 20, 21] } }\n";
     bench.put("first.toml", mapped)?;
     for command in ["run", "cover", "mutate"] {
-        let said = bench.run(&[command, "first.toml", "--device", "opencl"])?;
-        assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+        let finished = bench.run(&[command, "first.toml", "--device", "opencl"])?;
+        assert_eq!(finished.code, Some(0), "{}{}", finished.out, finished.err);
     }
     bench.put("order.toml", test("", 3, ""))?;
     for (command, status) in [("run", "failed"), ("cover", "faulted")] {
-        let said = bench.run(&[command, "order.toml", "--device", "sim"])?;
-        assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+        let finished = bench.run(&[command, "order.toml", "--device", "sim"])?;
+        assert_eq!(finished.code, Some(1), "{}{}", finished.out, finished.err);
         let found = "the kernel did what no kernel may: out-of-bounds: `out[4]` is written";
-        assert!(said.out.contains(status) && said.out.contains(found), "{}", said.out);
+        assert!(finished.out.contains(status) && finished.out.contains(found), "{}", finished.out);
     }
     Ok(())
 }
 
-/// A launch that the simulator refuses ends neither `check` nor `schedule`; what is refused says where and what helps.
+/// A launch that the simulator refuses ends neither `check` nor `schedule`; the refusal says where and what helps.
 #[test]
-fn what_the_simulator_does_not_take_is_told() -> Done {
+fn launches_that_the_simulator_refuses_are_reported() -> TestResult {
     let bench = Bench::new()?;
     let test = |name: &str, items: u32| {
         let args = format!(
@@ -449,18 +449,18 @@ fn what_the_simulator_does_not_take_is_told() -> Done {
     std::fs::create_dir(bench.path("deep"))?;
     let suite = format!("kernel = \"../k.cl\"\n{}{}", test("huge", 16384), test("small", 4));
     bench.put("deep/suite.toml", suite)?;
-    let said = bench.run(&["check", "deep/suite.toml", "--no-amplify"])?;
-    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+    let finished = bench.run(&["check", "deep/suite.toml", "--no-amplify"])?;
+    assert_eq!(finished.code, Some(0), "{}{}", finished.out, finished.err);
     for part in
         ["k (k.cl) on kassay simulator ", "verdict: clean", "the input \"huge\" was not run: a work-group of 16384"]
     {
-        assert!(said.out.contains(part), "{part}: {}", said.out);
+        assert!(finished.out.contains(part), "{part}: {}", finished.out);
     }
-    let said = bench.run(&["schedule", "deep/suite.toml", "--device", "sim"])?;
-    assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+    let finished = bench.run(&["schedule", "deep/suite.toml", "--device", "sim"])?;
+    assert_eq!(finished.code, Some(1), "{}{}", finished.out, finished.err);
     let reason = "was refused by the simulator: a work-group of 16384";
-    assert_eq!(said.out.matches(reason).count(), 1, "{}", said.out);
-    assert!(said.out.contains("stable  small"), "{}", said.out);
+    assert_eq!(finished.out.matches(reason).count(), 1, "{}", finished.out);
+    assert!(finished.out.contains("stable  small"), "{}", finished.out);
 
     bench.put("g.cl", "kernel void g(global int *out) {\n    int *p = out;\n    *to_global(p) = 3;\n}\n")?;
     let parts = &["g.cl:3:16: the simulator has no `to_global`", "help: ", "--device opencl"];

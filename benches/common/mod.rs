@@ -1,13 +1,13 @@
-//! What several benchmarks need.
+//! Lists the suites that several benchmarks run.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// A name, and the suite file.
+/// A suite's name, and its file.
 type Named = (String, PathBuf);
 
-/// Every suite of `testdata` with its name: the folder's, and the file's where a folder has several. `words`: only those whose names contain
-/// one of these, in their order; none: all.
+/// Returns every suite of `testdata` with its name: the folder's, and the file's where a folder has several. If `words`
+/// is not empty, returns only those whose names contain one of the words, in the words' order.
 pub fn suites(words: &[String]) -> Result<Vec<Named>, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut all = Vec::new();
@@ -31,7 +31,7 @@ pub fn suites(words: &[String]) -> Result<Vec<Named>, Box<dyn Error>> {
     if words.is_empty() {
         return Ok(all);
     }
-    // Each once, where it is asked for first.
+    // A suite that several words match comes once, at the first of them.
     let place = |name: &str| words.iter().position(|w| name.contains(w.as_str()));
     all.retain(|(name, _)| place(name).is_some());
     all.sort_by_key(|(name, _)| place(name));

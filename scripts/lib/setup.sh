@@ -1,22 +1,22 @@
 # shellcheck shell=bash
-# Installs what kassay needs to build and run, where it is missing. Sourced by scripts/setup, quickstart and test and by
-# .ci/run, which set `-euo pipefail`; it defines functions and runs nothing by itself.
+# Installs what is missing to build and run kassay. Sourced by scripts/setup, quickstart, test and test-targets and by
+# .ci/run, which set `-euo pipefail`; it only defines functions.
 #
-#   setup_all    Debian packages, then the OpenCL runtime; idempotent, takes no time when all is there
+#   setup_all    checks Rust, installs Debian packages and the OpenCL runtime; idempotent, fast if nothing is missing
 
-# The Debian packages that kassay needs; clang, LLVM and libclc 22 come from bookworm-security.
+# The Debian packages that kassay needs. clang, LLVM and libclc 22 come from bookworm-security.
 readonly SETUP_PACKAGES=(
   clang-22            # compiles kernels
-  llvm-22-dev         # what kassay links (with llvm-config-22)
-  libclang-22-dev     # clang's own headers and libraries, for the part of kassay that runs clang in process
+  llvm-22-dev         # LLVM, which kassay links (with llvm-config-22)
+  libclang-22-dev     # headers and libraries of clang, for the part of kassay that runs clang in process
   g++                 # compiles that part
   libclc-22           # OpenCL's builtins as LLVM IR
   llvm-spirv-15       # reads .spv kernels
-  libz3-dev           # the solver (llvm-22-dev needs it too)
+  libz3-dev           # the solver (also required by llvm-22-dev)
   ocl-icd-libopencl1  # libOpenCL.so.1, the loader of OpenCL runtimes
 )
 
-# Intel's CPU runtime for OpenCL: the wheels that carry it, pinned by version and content.
+# Intel's CPU runtime for OpenCL: the Python wheels that contain it, pinned by version and hash.
 readonly SETUP_OPENCL_VERSION=2026.2.0
 readonly SETUP_OPENCL_WHEELS="\
 intel-opencl-rt==2026.2.0 --hash=sha256:6b6215a420598b4999ee01caca6d5cbe106aa4155c46c52377619c5aafce9f67
@@ -25,14 +25,14 @@ tbb==2023.2.0 --hash=sha256:7d80615b6e970f11671fa05b6eaa9483ac864fbfe525ac280271
 
 say() { printf '==> %s\n' "$*" >&2; }
 
-# die MESSAGE [MEND]: exit code 3, as kassay's own for a lacking environment.
+# die MESSAGE [HELP]: exits with code 3, which kassay uses for a lacking environment.
 die() {
   printf 'error: %s\n' "$1" >&2
   [[ -z ${2-} ]] || printf '  help: %s\n' "$2" >&2
   exit 3
 }
 
-# have TOOLS...: whether all of them are on PATH.
+# have TOOLS...: succeeds if all of them are on PATH.
 have() {
   local tool
   for tool in "$@"; do command -v "$tool" >/dev/null || return; done
@@ -50,13 +50,13 @@ as_root() {
   fi
 }
 
-# apt ARGS...: apt-get that asks nothing, retries downloads and waits for another apt's lock.
+# apt ARGS...: runs apt-get without prompts; retries downloads and waits for the lock of another apt.
 apt() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600 "$@" \
     </dev/null >&2
 }
 
-# missing_packages PACKAGES...: those of them that are not installed, one a line.
+# missing_packages PACKAGES...: prints those that are not installed, one per line.
 missing_packages() {
   local installed package
   installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null) || true
@@ -103,7 +103,7 @@ setup_rust() {
   fi
 }
 
-# Prints a python3 that has pip.
+# python_with_pip: prints the command of a python3 that has pip; installs one if there is none.
 python_with_pip() {
   local python
   for python in python3 /usr/bin/python3; do
@@ -117,8 +117,9 @@ python_with_pip() {
   printf '%s\n' /usr/bin/python3
 }
 
-# unpack_opencl PYTHON WHEELS LIB: what a launch needs of the wheels in WHEELS, flat in LIB, the licences beside it. Left
-# out: the loader (Debian's is used), second copies under other names, the link-time optimiser, tracing, NUMA binding.
+# unpack_opencl PYTHON WHEELS LIB: unpacks the files that launches need from the wheels in WHEELS, flat into LIB, and
+# the licences beside it. Left out are the loader (Debian's is used), copies under other names, the link-time
+# optimiser, tracing and NUMA binding.
 unpack_opencl() {
   "$1" - "$2" "$3" <<'PY'
 import fnmatch, os, pathlib, shutil, sys, zipfile
@@ -157,28 +158,28 @@ for name, patterns in WANTED.items():
 PY
 }
 
-# The folder that every clone shares, where kassay looks too. A relative XDG_DATA_HOME does not count.
+# opencl_home: prints the folder that all clones share and kassay searches. A relative XDG_DATA_HOME is ignored.
 opencl_home() {
   local data=$HOME/.local/share
   if [[ ${XDG_DATA_HOME-} == /* ]]; then data=$XDG_DATA_HOME; fi
   printf '%s\n' "$data/kassay/opencl"
 }
 
-# opencl_ready HOME: whether exactly the pinned runtime stands there. The marker is renamed into place with it.
+# opencl_ready HOME: succeeds if exactly the pinned runtime is installed. Its marker file is renamed into place with it.
 opencl_ready() {
   local runtime=$1/intel-$SETUP_OPENCL_VERSION
   [[ -f $runtime/installed && $(<"$runtime/installed") == "$SETUP_OPENCL_WHEELS" ]] &&
     [[ -f $1/vendors/intel.icd && $(<"$1/vendors/intel.icd") == "$runtime/lib/libintelocl.so" ]]
 }
 
-# fetch_opencl HOME: downloads, unpacks and checks in a folder beside the final one, then renames.
+# fetch_opencl HOME: downloads, unpacks and checks the runtime in a folder beside the final one, then renames it.
 fetch_opencl() (
   home=$1
   runtime=$home/intel-$SETUP_OPENCL_VERSION
   exec 9>"$home/lock"
   flock 9
   if opencl_ready "$home"; then exit 0; fi # another run was faster
-  rm -rf "$home"/unpacking.* # of a run that was killed; only the holder of the lock has such a folder
+  rm -rf "$home"/unpacking.* # left by a killed run: only the holder of the lock may have one
   python=$(python_with_pip)
   work=$(mktemp -d "$home/unpacking.XXXXXX")
   trap 'rm -rf "$work"' EXIT

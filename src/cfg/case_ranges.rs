@@ -1,11 +1,12 @@
-//! Labels of a `switch` that stand for several values (`case 1 ... 3`): clang spreads narrow ones over one case for each
-//! value, and only the syntax tree tells which belong together. Not for wide ranges, which the IR shows (`decisions`).
+//! Joins the outcomes of `switch` labels that stand for several values (`case 1 ... 3`). clang expands narrow ranges
+//! into one case per value, and only the syntax tree records which belong together. Not for wide ranges, which the
+//! IR shows (`decisions`).
 
 use super::decisions::{Decision, Outcome};
 use crate::kernel::constructs::{Case, FunctionConstructs, Kind};
 
-/// Joins the outcomes of one label, in the function's decisions. Where the switches of IR and syntax tree do not match,
-/// nothing is joined.
+/// Joins the outcomes of each label in the decisions of one function. If the IR and the syntax tree have different
+/// numbers of switches, nothing is joined.
 pub fn join(decisions: &mut [Decision], syntax: &FunctionConstructs) {
     let written: Vec<&[Case]> = (syntax.constructs.iter().filter(|construct| !construct.is_folded))
         .filter_map(|construct| match &construct.kind {
@@ -24,7 +25,9 @@ pub fn join(decisions: &mut [Decision], syntax: &FunctionConstructs) {
 fn join_case(outcomes: &mut Vec<Outcome>, case: &Case) {
     let Some((first, last)) = case.values.filter(|(first, last)| first < last) else { return };
     let position = |value: i128| outcomes.iter().position(|o| is_label_of(&o.label, value));
-    let Some(places) = (first..=last).take(MOST + 1).map(position).collect::<Option<Vec<_>>>() else { return };
+    let Some(places) = (first..=last).take(MAX_RANGE_VALUES + 1).map(position).collect::<Option<Vec<_>>>() else {
+        return;
+    };
     let events = places.iter().flat_map(|p| outcomes[*p].events.clone()).collect();
     outcomes[places[0]] = Outcome { label: format!("case {first} ... {last}"), events };
     let mut index = 0;
@@ -34,12 +37,12 @@ fn join_case(outcomes: &mut Vec<Outcome>, case: &Case) {
     });
 }
 
-/// Of values that clang spreads a range over.
-const MOST: usize = 64;
+/// The largest number of values in a range that clang expands into single cases.
+const MAX_RANGE_VALUES: usize = 64;
 
-/// The IR's labels are sign-extended from the condition's width.
+/// Compares a label of the IR, whose value is sign-extended from the condition's width, with a value of the source.
 fn is_label_of(label: &str, value: i128) -> bool {
-    let narrow = |value: i128| i128::from(value as i32);
+    let truncated = |value: i128| i128::from(value as i32);
     let ir = label.strip_prefix("case ").and_then(|text| text.parse::<i128>().ok());
-    ir.is_some_and(|ir| ir == value || (value > i128::from(i32::MAX) && ir == narrow(value)))
+    ir.is_some_and(|ir| ir == value || (value > i128::from(i32::MAX) && ir == truncated(value)))
 }

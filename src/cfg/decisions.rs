@@ -1,4 +1,4 @@
-//! Decisions and their conditions.
+//! Finds decisions and their conditions.
 //!
 //! `short_circuits` groups the branches; here each group becomes a decision with its outcomes and operands.
 
@@ -8,14 +8,14 @@ use super::loops::Loop;
 use super::short_circuits::{ShortCircuits, is_constant_phi};
 use crate::kernel::ir::DebugLocation;
 
-/// What shows that an outcome was taken.
+/// An event in an execution that shows that an outcome was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
-    /// Control went along this edge.
+    /// Control took this edge.
     Edge(Edge),
-    /// Control left `block` while the condition of the `select` at `instruction` in it was `truth`.
+    /// Control left `block` while the condition of the `select` at position `instruction` in it was `truth`.
     Select { block: BlockIndex, instruction: usize, truth: bool },
-    /// Control left `block` while the value that the boolean `phi` (block and position) takes from it was `truth`.
+    /// Control left `block` while the value that the boolean `phi` (block and position) receives from it was `truth`.
     PhiOperand { block: BlockIndex, phi: (BlockIndex, usize), truth: bool },
 }
 
@@ -26,12 +26,14 @@ pub struct Outcome {
     pub events: Vec<Event>,
 }
 
+/// A branch point of the source with its outcomes.
 #[derive(Debug, Clone)]
 pub struct Decision {
-    /// `if`, `?:`, `switch`, or `branch` where the IR does not tell.
+    /// `if`, `?:`, `switch`, or `branch` if the IR does not show which.
     pub construct: &'static str,
     pub location: Option<DebugLocation>,
-    /// The block in which its evaluation begins, and the instruction for a `select`.
+    /// The block in which its evaluation begins; for a `select` also the instruction's
+    /// position, otherwise `usize::MAX`.
     pub place: (BlockIndex, usize),
     pub outcomes: Vec<Outcome>,
 }
@@ -40,11 +42,12 @@ pub struct Decision {
 #[derive(Debug, Clone)]
 pub struct Condition {
     pub location: Option<DebugLocation>,
+    /// As in [`Decision::place`].
     pub place: (BlockIndex, usize),
     pub outcomes: Vec<Outcome>,
 }
 
-/// Decisions and conditions of one function, both in order of place.
+/// The decisions and conditions of one function, both in order of place.
 pub fn find(
     cfg: &Cfg,
     dominance: &Dominance,
@@ -62,26 +65,27 @@ pub fn find(
         }
         if let Some(phi) = group.phi {
             let operands = value_conditions(cfg, &leaves, phi);
-            // With a constant last operand, one other is a decision of one operand.
+            // If the last operand is constant, a single other operand is a decision of its own.
             if operands.len() > 1 || !is_constant_phi(cfg, phi) {
                 conditions.extend(operands);
             }
             continue;
         }
-        if is_of_compiler(cfg, &leaves) {
+        if is_compiler_generated(cfg, &leaves) {
             continue;
         }
-        match as_decision(cfg, dominance, &leaves) {
+        match to_decision(cfg, dominance, &leaves) {
             Some(decision) => {
-                let chain = chained(cfg, dominance, &leaves);
+                let chain = in_chain(cfg, dominance, &leaves);
                 if !chain.is_empty() {
                     let ends = outcome_targets(cfg, dominance, &leaves);
                     conditions.extend(operands(cfg, &chain, (ends[0], ends[1])));
                 }
                 decisions.push(decision);
             }
-            // Optimised code may share targets in ways no source decision does: each branch stands for itself.
-            None => decisions.extend(leaves.iter().filter_map(|b| as_decision(cfg, dominance, &[*b]))),
+            // Optimised code may share targets in ways that no source decision does: each branch then
+            // stands for itself.
+            None => decisions.extend(leaves.iter().filter_map(|b| to_decision(cfg, dominance, &[*b]))),
         }
     }
     for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
@@ -99,19 +103,21 @@ pub fn find(
     (decisions, conditions)
 }
 
-/// Branches that clang makes for its own ends.
-fn is_of_compiler(cfg: &Cfg, leaves: &[BlockIndex]) -> bool {
-    let own =
+/// Returns whether these branches are clang's own, without a counterpart in the source.
+fn is_compiler_generated(cfg: &Cfg, leaves: &[BlockIndex]) -> bool {
+    let generated_labels =
         ["cmpxchg.store_expected", "cmpxchg.continue", "atomic_cont", "atomic_op", "arrayinit.end", "arrayinit.body"];
-    leaves.iter().flat_map(|b| cfg.successors(*b)).any(|t| own.iter().any(|p| cfg.is_labelled(t, p)))
+    leaves.iter().flat_map(|b| cfg.successors(*b)).any(|t| generated_labels.iter().any(|p| cfg.is_labelled(t, p)))
 }
 
-/// Targets of the group that are not just the next operand, in order of the function: the outcomes.
+/// The outcomes of a group: its targets other than the next operand, in the function's order.
 fn outcome_targets(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<BlockIndex> {
     let mut targets: Vec<BlockIndex> = leaves
         .iter()
         .flat_map(|b| cfg.successors(*b).into_iter().map(move |t| (*b, t)))
-        .filter(|(b, t)| dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && leads_to(dominance, *t, *l)))
+        .filter(|(b, t)| {
+            dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && evaluates_leaf(dominance, *t, *l))
+        })
         .flat_map(|(_, t)| if is_constant_operand(cfg, t) { cfg.successors(t) } else { vec![t] })
         .collect();
     targets.sort_unstable();
@@ -119,13 +125,13 @@ fn outcome_targets(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> V
     targets
 }
 
-/// Whether `block` is a constant operand of `&&` or `||`, such as the `0` of `a && 0`.
+/// Returns whether `block` is a constant operand of `&&` or `||`, such as the `0` of `a && 0`.
 fn is_constant_operand(cfg: &Cfg, block: BlockIndex) -> bool {
     cfg.blocks[block].taken.is_some()
         && (cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false"))
 }
 
-/// Where control goes on from `block` past a constant operand.
+/// The block at which control continues from `block` past constant operands.
 fn past_constants(cfg: &Cfg, block: BlockIndex) -> BlockIndex {
     match cfg.blocks[block].taken {
         Some(taken) if is_constant_operand(cfg, block) => cfg.successors(block)[taken],
@@ -133,22 +139,23 @@ fn past_constants(cfg: &Cfg, block: BlockIndex) -> BlockIndex {
     }
 }
 
-/// Whether operand block `t` evaluates the operand that leaf `l` ends: reached only through it or, for an operand that
-/// both `&&` and `||` lead to, the leaf's own block.
-fn leads_to(dominance: &Dominance, t: BlockIndex, l: BlockIndex) -> bool {
+/// Returns whether operand block `t` evaluates the operand that leaf `l` ends: `l` is reached only through `t` or, for
+/// an operand to which both `&&` and `||` lead, is `t` itself.
+fn evaluates_leaf(dominance: &Dominance, t: BlockIndex, l: BlockIndex) -> bool {
     t == l || dominance.dominates(t, l)
 }
 
-/// The leaves that lead to another one or are led to: a chain of `&&` and `||`. Two arms of a ternary merely share targets.
-fn chained(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<BlockIndex> {
+/// The leaves that lead to another leaf or that another leaf leads to: a chain of `&&` and `||`. The arms of a ternary
+/// only share targets and do not count.
+fn in_chain(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<BlockIndex> {
     let leads = |from: BlockIndex, to: BlockIndex| {
         let mut targets = cfg.successors(from).into_iter().filter(|t| !dominance.dominates(*t, from));
-        from != to && targets.any(|t| leads_to(dominance, t, to))
+        from != to && targets.any(|t| evaluates_leaf(dominance, t, to))
     };
     leaves.iter().copied().filter(|a| leaves.iter().any(|b| leads(*a, *b) || leads(*b, *a))).collect()
 }
 
-fn as_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
+fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
     let targets = outcome_targets(cfg, dominance, leaves);
     let [first, second] = targets[..] else { return None };
     let construct = if [first, second].iter().any(|t| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "if.else"))
@@ -167,7 +174,7 @@ fn as_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Optio
             .map(Event::Edge)
             .collect::<Vec<_>>()
     };
-    // clang lays the first arm out right behind the condition, whichever way `!` turned the branch.
+    // clang places the first arm directly after the condition, whether or not `!` inverted the branch.
     Some(Decision {
         construct,
         location: cfg.blocks[leaves[0]].condition_location.clone(),
@@ -203,7 +210,7 @@ fn value_conditions(cfg: &Cfg, leaves: &[BlockIndex], phi: (BlockIndex, usize)) 
                 _ => None,
             });
             let truth = match constant {
-                // `false` comes straight from a false operand of `&&`, `true` from a true one of `||`.
+                // A false operand of `&&` contributes the constant `false`, a true operand of `||` the constant `true`.
                 Some(value) => usize::from((targets[0] == phi.0) != value),
                 None => operand_true(cfg, targets[0], targets[1], None),
             };
@@ -228,7 +235,7 @@ fn value_conditions(cfg: &Cfg, leaves: &[BlockIndex], phi: (BlockIndex, usize)) 
     all
 }
 
-/// Joins the leaves that are the arms of a ternary operand.
+/// Merges the leaves that are arms of one ternary operand.
 fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex]) -> Vec<Vec<BlockIndex>> {
     let is_arm = |b: BlockIndex| !cfg.has_labels() || cfg.blocks[b].label.starts_with("cond.");
     let mut merged: Vec<Vec<BlockIndex>> = Vec::new();
@@ -244,8 +251,9 @@ fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex]) -> Vec<Vec<BlockIndex>> {
     merged
 }
 
-/// Which successor an operand takes when it is true: clang's labels of the next operand say so; else an operand that
-/// jumps to the decision's end decides it (`||` if to the true outcome); else the branch's own sense.
+/// The index of the successor that an operand takes when it is true. clang's label of the next operand decides;
+/// failing that, an operand that jumps to an outcome of the decision (`||` if to the true one); failing that, the
+/// sense of the branch.
 fn operand_true(cfg: &Cfg, first: BlockIndex, second: BlockIndex, outcomes: Option<(BlockIndex, BlockIndex)>) -> usize {
     for prefix in ["land.lhs.true", "land.rhs"] {
         if let Some(i) = [first, second].iter().position(|t| cfg.is_labelled(*t, prefix)) {
@@ -290,7 +298,7 @@ fn switch(cfg: &Cfg, block: BlockIndex) -> Option<Decision> {
         .enumerate()
         .map(|(i, value)| Outcome { label: format!("case {value}"), events: edge(i + 1) })
         .collect();
-    // clang tests for wide ranges one after the other on the way to the default.
+    // clang tests wide ranges one after the other on the path to the default.
     let mut default = Edge { block, successor: 0 };
     loop {
         let tester = cfg.target(default);

@@ -1,4 +1,4 @@
-//! Dominators, post-dominators and control dependence of one function's graph.
+//! Computes dominators, post-dominators and control dependence of a function's control-flow graph.
 
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -6,56 +6,57 @@ use petgraph::visit::Reversed;
 
 use super::graph::{BlockIndex, Cfg, Edge};
 
+/// The dominator and post-dominator trees of one function.
 #[derive(Debug)]
 pub struct Dominance {
-    forward: Tree,
-    /// Of the graph with one virtual exit behind every block that ends the function.
-    backward: Tree,
+    forward: DominatorTree,
+    /// Computed on the reversed graph, with one virtual exit after every block that ends the function.
+    backward: DominatorTree,
 }
 
-/// A tree of dominators.
+/// A dominator tree.
 #[derive(Debug)]
-struct Tree {
+struct DominatorTree {
     dominators: Dominators<NodeIndex>,
-    /// By node: when a walk through the tree enters and leaves it; nothing of what the root does not lead to. One node dominates another
-    /// if the walk is in it all the time that it is in the other.
-    stays: Vec<Option<(u32, u32)>>,
+    /// For each node, the times at which a depth-first walk of the tree enters and leaves it; `None` for nodes
+    /// unreachable from the root. A node dominates another if and only if its interval contains the other's.
+    intervals: Vec<Option<(u32, u32)>>,
 }
 
-impl Tree {
-    fn new(dominators: Dominators<NodeIndex>, count: usize) -> Tree {
-        let mut below: Vec<Vec<usize>> = vec![Vec::new(); count];
+impl DominatorTree {
+    fn new(dominators: Dominators<NodeIndex>, count: usize) -> DominatorTree {
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); count];
         for node in 0..count {
-            if let Some(above) = dominators.immediate_dominator(NodeIndex::new(node)) {
-                below[above.index()].push(node);
+            if let Some(parent) = dominators.immediate_dominator(NodeIndex::new(node)) {
+                children[parent.index()].push(node);
             }
         }
-        let mut stays = vec![None; count];
+        let mut intervals = vec![None; count];
         let mut time = 0;
-        let mut todo = vec![(dominators.root().index(), 0)];
-        while let Some((node, next)) = todo.last_mut() {
+        let mut stack = vec![(dominators.root().index(), 0)];
+        while let Some((node, next)) = stack.last_mut() {
             if *next == 0 {
-                stays[*node] = Some((time, time));
+                intervals[*node] = Some((time, time));
                 time += 1;
             }
-            match below[*node].get(*next) {
+            match children[*node].get(*next) {
                 Some(child) => {
                     *next += 1;
-                    todo.push((*child, 0));
+                    stack.push((*child, 0));
                 }
                 None => {
-                    if let Some(stay) = &mut stays[*node] {
-                        stay.1 = time;
+                    if let Some(interval) = &mut intervals[*node] {
+                        interval.1 = time;
                     }
-                    todo.pop();
+                    stack.pop();
                 }
             }
         }
-        Tree { dominators, stays }
+        DominatorTree { dominators, intervals }
     }
 
     fn dominates(&self, a: usize, b: usize) -> bool {
-        match (self.stays.get(a), self.stays.get(b)) {
+        match (self.intervals.get(a), self.intervals.get(b)) {
             (Some(Some(a)), Some(Some(b))) => a.0 <= b.0 && b.1 <= a.1,
             _ => false,
         }
@@ -67,6 +68,7 @@ impl Tree {
 }
 
 impl Dominance {
+    /// Computes both trees.
     pub fn of(cfg: &Cfg) -> Dominance {
         let forward = simple_fast(&cfg.graph, NodeIndex::new(0));
         let mut with_exit: DiGraph<(), ()> = cfg.graph.map(|_, ()| (), |_, _| ());
@@ -76,48 +78,55 @@ impl Dominance {
                 with_exit.add_edge(NodeIndex::new(block), exit, ());
             }
         }
-        connect_endless(&mut with_exit, exit, cfg.len());
+        connect_endless_loops(&mut with_exit, exit, cfg.len());
         let backward = simple_fast(Reversed(&with_exit), exit);
-        Dominance { forward: Tree::new(forward, cfg.len()), backward: Tree::new(backward, cfg.len() + 1) }
+        Dominance {
+            forward: DominatorTree::new(forward, cfg.len()),
+            backward: DominatorTree::new(backward, cfg.len() + 1),
+        }
     }
 
-    /// Whether every path from the entry to `b` goes through `a` (true for `a == b`); false for unreachable `b`.
+    /// Returns whether every path from the entry to `b` goes through `a` (true for `a == b`, false if
+    /// `b` is unreachable).
     pub fn dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
         self.forward.dominates(a, b)
     }
 
-    /// Whether every path from `b` to the end goes through `a` (true for `a == b`).
+    /// Returns whether every path from `b` to the end goes through `a` (true for `a == b`).
     pub fn post_dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
         self.backward.dominates(a, b)
     }
 
+    /// The immediate dominator; `None` for the entry and for unreachable blocks.
     pub fn immediate_dominator(&self, block: BlockIndex) -> Option<BlockIndex> {
         self.forward.immediate(block)
     }
 
-    /// The next block on every path from `block` to the end; `None` if that is the function's end itself.
+    /// The immediate post-dominator: the first block that every path from `block` to the end goes through. `None` if
+    /// that is the end of the function itself.
     pub fn immediate_post_dominator(&self, cfg: &Cfg, block: BlockIndex) -> Option<BlockIndex> {
         self.backward.immediate(block).filter(|n| *n < cfg.len())
     }
 
-    /// The edges that decide whether `block` is executed (Ferrante, Ottenstein and Warren: the block post-dominates the edge's
-    /// target, but does not strictly post-dominate its source).
+    /// The edges that decide whether `block` is executed (Ferrante, Ottenstein and Warren: `block` post-dominates the
+    /// edge's target, but does not strictly post-dominate its source).
     pub fn control_dependence(&self, cfg: &Cfg, block: BlockIndex) -> Vec<Edge> {
         let strictly = |a, b| a != b && self.post_dominates(a, b);
         let mut all = Vec::new();
         for source in (0..cfg.len()).filter(|b| cfg.reachable[*b] && !strictly(block, *b)) {
             let targets = cfg.successors(source);
             if targets.len() > 1 {
-                let decides = |(successor, target)| {
+                let controlling_edge = |(successor, target)| {
                     self.post_dominates(block, target).then_some(Edge { block: source, successor })
                 };
-                all.extend(targets.into_iter().enumerate().filter_map(decides));
+                all.extend(targets.into_iter().enumerate().filter_map(controlling_edge));
             }
         }
         all
     }
 
-    /// The same of all blocks at once: from each edge's target up the tree of post-dominators, as far as to that of its source.
+    /// [`Self::control_dependence`] of all blocks at once: walks from each edge's target up the post-dominator tree, as
+    /// far as the immediate post-dominator of the edge's source.
     pub fn control_dependences(&self, cfg: &Cfg) -> Vec<Vec<Edge>> {
         let mut all = vec![Vec::new(); cfg.len()];
         for source in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
@@ -138,9 +147,9 @@ impl Dominance {
     }
 }
 
-/// Joins endless loops to the exit, so that post-dominance is defined everywhere: one edge from the first block (in
-/// order) that cannot reach the exit yet, until all can.
-fn connect_endless(graph: &mut DiGraph<(), ()>, exit: NodeIndex, blocks: usize) {
+/// Connects endless loops to the exit, so that post-dominance is defined everywhere: adds an edge from the last block
+/// (in order) that cannot reach the exit, until all blocks can.
+fn connect_endless_loops(graph: &mut DiGraph<(), ()>, exit: NodeIndex, blocks: usize) {
     loop {
         let mut reaches = vec![false; graph.node_count()];
         let mut search = petgraph::visit::Dfs::new(Reversed(&*graph), exit);

@@ -1,4 +1,4 @@
-//! The CFG as Graphviz text, with source lines.
+//! Writes the control-flow graph as Graphviz text with source lines.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use super::graph::{Edge, Terminator};
 use super::sites::{Fact, FunctionSites, Sites};
 use crate::kernel::source::Sources;
 
-/// One cluster per function. Blocks show their source lines; edges what they stand for: an outcome, a loop's body, boundary
-/// or repetition.
+/// Draws one cluster per function. Blocks show their source lines, edges their meaning: an outcome, or a loop's body,
+/// boundary or repetition.
 pub fn draw(sites: &Sites, sources: &Sources) -> String {
     let mut out = String::from("digraph kernel {\n  node [shape=box, fontname=monospace, fontsize=10];\n");
     for (f, function) in sites.functions.iter().enumerate() {

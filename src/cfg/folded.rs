@@ -1,10 +1,11 @@
-//! Source constructs that are no sites, because clang emits nothing for them (`if (0)`): what `-v` says of them.
+//! Describes source constructs that are not sites because clang emits nothing for them (`if (0)`), for `-v`.
 
 use super::sites::Sites;
 use crate::kernel::ast::Ast;
 use crate::kernel::constructs::{self, Kind};
 
-/// One line for each folded construct of the functions that have sites, with its place.
+/// One line per folded construct of the functions that have sites, with its position, and one per helper that the
+/// kernel does not reach.
 pub fn describe(sites: &Sites, ast: &Ast) -> Vec<String> {
     let mut lines = Vec::new();
     for function in constructs::all(ast) {

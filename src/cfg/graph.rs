@@ -1,4 +1,4 @@
-//! The control-flow graph of one function, as plain data.
+//! Reads the control-flow graph of one function as plain data.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use crate::kernel::ir::{self, Block, DebugLocation, Function, Inst};
 /// A block's position in its function; node `i` of the graph is block `i`.
 pub type BlockIndex = usize;
 
-/// An edge: the block it leaves and the position among the terminator's successors.
+/// An edge: the block that it leaves, and its position among the terminator's successors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
     pub block: BlockIndex,
     pub successor: usize,
 }
 
-/// How a block ends.
+/// The way a block ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Terminator {
     /// `ret`.
@@ -35,41 +35,44 @@ pub enum Terminator {
     Unreachable,
 }
 
+/// A basic block.
 #[derive(Debug, Clone)]
 pub struct BlockInfo {
-    /// clang's or the user's label; empty where names were discarded.
+    /// clang's label, or the user's; empty if names were discarded.
     pub label: String,
     pub terminator: Terminator,
-    /// Of a branch or switch: where the source of its condition begins, as far as debug locations tell.
+    /// For a branch or switch: the source position at which its condition begins, as far as debug locations show it.
     pub condition_location: Option<DebugLocation>,
-    /// Of a branch: the position in this block of the `phi` that is its condition.
+    /// For a branch whose condition is a `phi` of this block: the position of that `phi`.
     pub condition_phi: Option<usize>,
-    /// Of a branch on a constant: the successor that is always taken.
+    /// For a branch on a constant: the successor that is always taken.
     pub taken: Option<usize>,
-    /// Of a block that tests for a wide range of a `switch` (`case 1 ... 1000`): its first and last value.
+    /// For a block that tests a wide range of a `switch` (`case 1 ... 1000`): the first and last value.
     pub case_range: Option<(i64, i64)>,
-    /// Whether the terminator carries `llvm.loop`, as clang marks the back edges of `for`, `while` and `do`.
+    /// Whether the terminator carries `llvm.loop` metadata, by which clang marks the back edges of `for`,
+    /// `while` and `do`.
     pub ends_loop: bool,
     pub instructions: Vec<InstInfo>,
 }
 
-/// What the analyses need of an instruction.
+/// What the analyses need to know about an instruction.
 #[derive(Debug, Clone)]
 pub struct InstInfo {
     pub location: Option<DebugLocation>,
     pub kind: InstKind,
 }
 
+/// The kinds of instruction that the analyses distinguish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InstKind {
     /// A direct call of this function.
     Call(String),
-    /// A `select` on a scalar condition; `as_number`: its arms are 1 and 0, as where a bool is widened.
+    /// A `select` on a scalar condition. `as_number`: it chooses between 1 and 0, as when a bool is widened.
     Select {
         as_number: bool,
         condition_location: Option<DebugLocation>,
     },
-    /// A `phi` of type `i1`: what comes in from which block.
+    /// A `phi` of type `i1`, with its incoming blocks and values.
     BoolPhi(Vec<(BlockIndex, Incoming)>),
     Store,
     Alloca,
@@ -78,11 +81,11 @@ pub enum InstKind {
     Other,
 }
 
-/// What a boolean `phi` takes from one of its predecessors.
+/// A value that a boolean `phi` receives from a predecessor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Incoming {
     Constant(bool),
-    /// Another boolean `phi`: its block and position.
+    /// Another boolean `phi`, by block and position.
     Phi(BlockIndex, usize),
     Other,
 }
@@ -94,7 +97,7 @@ pub struct Cfg {
     pub blocks: Vec<BlockInfo>,
     /// Node `i` is block `i`; an edge's weight is its position among the terminator's successors.
     pub graph: DiGraph<(), usize>,
-    /// Blocks that the entry reaches.
+    /// For each block, whether it is reachable from the entry.
     pub reachable: Vec<bool>,
 }
 
@@ -125,7 +128,9 @@ impl Cfg {
                 taken: always_taken(terminator),
                 case_range: condition.filter(|_| block.label().starts_with("sw.caserange")).and_then(case_range),
                 ends_loop: has_loop_metadata(terminator),
-                condition_location: condition.and_then(|c| source_begin(*block, c)).or_else(|| terminator.location()),
+                condition_location: condition
+                    .and_then(|c| earliest_location(*block, c))
+                    .or_else(|| terminator.location()),
                 condition_phi: condition
                     .filter(|c| c.opcode() == LLVMOpcode::LLVMPHI && c.block() == *block)
                     .and_then(|c| places.get(&c).map(|p| p.1)),
@@ -144,20 +149,22 @@ impl Cfg {
         Cfg { function: function.name(), blocks: infos, graph, reachable }
     }
 
+    /// The number of blocks, including unreachable ones.
     pub fn len(&self) -> usize {
         self.blocks.len()
     }
 
+    /// Returns whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// Where an edge leads.
+    /// The block that an edge leads to.
     pub fn target(&self, edge: Edge) -> BlockIndex {
         self.successors(edge.block)[edge.successor]
     }
 
-    /// Successors in the terminator's order.
+    /// The successors in the terminator's order.
     pub fn successors(&self, block: BlockIndex) -> Vec<BlockIndex> {
         let mut all: Vec<(usize, usize)> =
             self.graph.edges(NodeIndex::new(block)).map(|e| (*e.weight(), e.target().index())).collect();
@@ -165,7 +172,7 @@ impl Cfg {
         all.into_iter().map(|(_, target)| target).collect()
     }
 
-    /// Edges that enter `block` from blocks that the entry reaches.
+    /// The edges that enter `block` from reachable blocks.
     pub fn incoming(&self, block: BlockIndex) -> Vec<Edge> {
         let mut all: Vec<Edge> = self
             .graph
@@ -177,16 +184,17 @@ impl Cfg {
         all
     }
 
+    /// The edges that leave `block`, in the terminator's order.
     pub fn edges_out(&self, block: BlockIndex) -> impl Iterator<Item = Edge> + use<> {
         (0..self.successors(block).len()).map(move |successor| Edge { block, successor })
     }
 
-    /// Whether clang's block names are there to tell constructs apart.
+    /// Returns whether blocks have clang's labels, by which constructs can be distinguished.
     pub fn has_labels(&self) -> bool {
         self.blocks.iter().skip(1).any(|b| !b.label.is_empty())
     }
 
-    /// Whether a block's label is clang's `prefix`, with or without a number to make it unique.
+    /// Returns whether a block's label is clang's `prefix`, with or without the number that makes it unique.
     pub fn is_labelled(&self, block: BlockIndex, prefix: &str) -> bool {
         let label = &self.blocks[block].label;
         label.strip_prefix(prefix).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
@@ -200,7 +208,8 @@ fn read_terminator(inst: Inst) -> Terminator {
         LLVMOpcode::LLVMBr => Terminator::Goto,
         LLVMOpcode::LLVMSwitch if inst.operands().first().is_some_and(|o| is_constant(*o)) => Terminator::Goto,
         LLVMOpcode::LLVMSwitch => {
-            // SAFETY: alive and a switch; successor 0 is the default, each other one has an integer constant.
+            // SAFETY: `inst` is a switch of a living module; successor 0 is the default, and each other one has
+            // an integer constant.
             let value = |i| unsafe { LLVMConstIntGetSExtValue(LLVMGetSwitchCaseValue(inst.0, i)) };
             Terminator::Switch { cases: (1..inst.successors().len() as u32).map(value).collect() }
         }
@@ -209,7 +218,7 @@ fn read_terminator(inst: Inst) -> Terminator {
 }
 
 fn always_taken(terminator: Inst) -> Option<usize> {
-    // SAFETY: alive; the condition is asked of conditional branches only.
+    // SAFETY: the terminator belongs to a living module, and the condition is read only from conditional branches.
     let condition = unsafe {
         let is_branch = terminator.opcode() == LLVMOpcode::LLVMBr && LLVMIsConditional(terminator.0) != 0;
         is_branch.then(|| LLVMGetCondition(terminator.0))?
@@ -217,12 +226,12 @@ fn always_taken(terminator: Inst) -> Option<usize> {
     ir::constant_bool(condition).map(|value| usize::from(!value))
 }
 
-/// The values that clang's `(x - first) <= (last - first)` lets through.
+/// The range of values that satisfy clang's test `(x - first) <= (last - first)`.
 fn case_range(test: Inst) -> Option<(i64, i64)> {
     let [difference, span] = test.operands()[..] else { return None };
     let difference = ir::as_instruction(difference).filter(|d| d.opcode() == LLVMOpcode::LLVMSub)?;
     let first = difference.operands().get(1).copied()?;
-    // SAFETY: alive; the values are asked of integer constants only.
+    // SAFETY: both operands belong to a living module, and only integer constants are read as numbers.
     unsafe {
         if LLVMIsAConstantInt(first).is_null() || LLVMIsAConstantInt(span).is_null() {
             return None;
@@ -233,7 +242,7 @@ fn case_range(test: Inst) -> Option<(i64, i64)> {
 }
 
 fn has_loop_metadata(terminator: Inst) -> bool {
-    // SAFETY: alive; the context is that of the instruction's type.
+    // SAFETY: the terminator belongs to a living module, and the kind's name has the given length of nine bytes.
     unsafe {
         let context = LLVMGetTypeContext(LLVMTypeOf(terminator.0));
         let kind = LLVMGetMDKindIDInContext(context, c"llvm.loop".as_ptr(), 9);
@@ -241,23 +250,25 @@ fn has_loop_metadata(terminator: Inst) -> bool {
     }
 }
 
-/// The first place, in source order, among the instructions of `block` that compute `value`.
-fn source_begin(block: Block, value: Inst) -> Option<DebugLocation> {
-    let mut work = vec![value];
+/// The earliest source position among the instructions of `block` that compute `value`.
+fn earliest_location(block: Block, value: Inst) -> Option<DebugLocation> {
+    let mut worklist = vec![value];
     let mut seen = Vec::new();
     let mut begin: Option<DebugLocation> = None;
-    while let Some(inst) = work.pop() {
+    while let Some(inst) = worklist.pop() {
         if seen.contains(&inst) || inst.block() != block {
             continue;
         }
         seen.push(inst);
-        if let Some(here) = inst.location().filter(|l| l.line > 0)
-            && begin.as_ref().is_none_or(|b| b.file == here.file && (here.line, here.column) < (b.line, b.column))
+        if let Some(location) = inst.location().filter(|l| l.line > 0)
+            && begin
+                .as_ref()
+                .is_none_or(|b| b.file == location.file && (location.line, location.column) < (b.line, b.column))
         {
-            begin = Some(here);
+            begin = Some(location);
         }
         if inst.opcode() != LLVMOpcode::LLVMPHI {
-            work.extend(inst.operand_instructions());
+            worklist.extend(inst.operand_instructions());
         }
     }
     begin
@@ -268,9 +279,9 @@ fn read_phi(
     position: &dyn Fn(Block) -> BlockIndex,
     places: &HashMap<Inst, (BlockIndex, usize)>,
 ) -> Vec<(BlockIndex, Incoming)> {
-    // SAFETY: alive and a phi; indices are below the incoming count.
+    // SAFETY: `inst` is a phi of a living module, and callers pass indices below the incoming count.
     let incoming = |i| unsafe { (Block(LLVMGetIncomingBlock(inst.0, i)), LLVMGetIncomingValue(inst.0, i)) };
-    // SAFETY: alive and a phi.
+    // SAFETY: `inst` is a phi of a living module.
     let count = unsafe { LLVMCountIncoming(inst.0) };
     (0..count)
         .map(|i| {
@@ -300,7 +311,7 @@ fn read_instruction(
                 Some(&condition) if ir::is_bool(condition) && !is_constant(condition) => InstKind::Select {
                     as_number: is_one(operands[1]) && is_zero(operands[2]),
                     condition_location: ir::as_instruction(condition)
-                        .and_then(|c| source_begin(inst.block(), c))
+                        .and_then(|c| earliest_location(inst.block(), c))
                         .or_else(|| inst.location()),
                 },
                 _ => InstKind::Other,
@@ -317,16 +328,17 @@ fn read_instruction(
 }
 
 fn is_constant(value: llvm_sys::prelude::LLVMValueRef) -> bool {
-    // SAFETY: alive.
+    // SAFETY: `value` is an operand of an instruction of a living module.
     unsafe { !LLVMIsAConstant(value).is_null() }
 }
 
 fn is_zero(value: llvm_sys::prelude::LLVMValueRef) -> bool {
-    // SAFETY: alive.
+    // SAFETY: `value` is an operand of an instruction of a living module, and only constants are tested for zero.
     unsafe { is_constant(value) && LLVMIsNull(value) != 0 }
 }
 
 fn is_one(value: llvm_sys::prelude::LLVMValueRef) -> bool {
-    // SAFETY: alive; the integer value is asked of integer constants only.
+    // SAFETY: `value` is an operand of an instruction of a living module, and only integer constants are
+    // read as numbers.
     unsafe { !LLVMIsAConstantInt(value).is_null() && matches!(LLVMConstIntGetSExtValue(value), 1 | -1) }
 }

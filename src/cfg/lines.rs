@@ -1,15 +1,16 @@
-//! Lines with code: which blocks hold code of which source line.
+//! Maps source lines to the blocks that hold their code.
 
 use std::collections::BTreeMap;
 
 use super::graph::{BlockIndex, Cfg, InstKind};
 use crate::kernel::source::Sources;
 
-/// By file and line: the blocks (function's position, block) that hold code of the line, each once, in order.
+/// For each file and line: the blocks (position of the function, block) that hold code of the line, each
+/// once, in order.
 pub type LineBlocks = BTreeMap<(String, u32), Vec<(usize, BlockIndex)>>;
 
-/// Reads the lines of all functions. A jump or a return stands for a line only where the source has its keyword
-/// (`break`, `return` …): clang also places them at closing braces, which are no code.
+/// Collects the lines of all functions. A jump or return counts as code of a line only if the source has its keyword
+/// there (`break`, `return` …), because clang also places jumps at closing braces.
 pub fn find(functions: &[&Cfg], sources: &Sources) -> LineBlocks {
     let mut lines = LineBlocks::new();
     for (f, cfg) in functions.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Loops: natural loops with all exits, and the source loops that have no back edge (`while (c) { return; }`).
+//! Finds loops: natural loops with all their exits, and source loops that have no back edge (`while (c) { return; }`).
 
 use std::collections::BTreeSet;
 
@@ -12,29 +12,31 @@ use super::short_circuits::ShortCircuits;
 /// One loop of a function.
 #[derive(Debug, Clone)]
 pub struct Loop {
-    /// The block that the back edges enter; where there is none, the block of the condition's first operand.
+    /// The target of the back edges; without back edges, the block of the condition's first operand.
     pub header: BlockIndex,
-    /// All blocks from which the header is reached again, header included; for a loop without back edge only the blocks of
-    /// its condition.
+    /// The blocks from which the header can be reached again, including the header (the natural loop); for a loop
+    /// without back edges, only the blocks of its condition.
     pub blocks: BTreeSet<BlockIndex>,
-    /// Edges from the body back to the header; empty for a loop that can never repeat.
+    /// The edges from the body back to the header; empty for a loop that can never repeat.
     pub back_edges: Vec<Edge>,
-    /// The block whose conditional branch decides whether to go on; `None` for endless forms (`for(;;)`).
+    /// The block whose conditional branch decides whether to continue; `None` for loops without
+    /// a condition (`for (;;)`).
     pub condition: Option<BlockIndex>,
-    /// Which successor of the condition's branch goes on.
+    /// The index of the successor by which the condition's branch continues the loop.
     pub continue_successor: usize,
-    /// The condition is tested after the body (`do`), or there is none: the body is executed at least once.
+    /// Whether the condition is tested after the body (`do`) or is missing, so that the body is executed at least once.
     pub body_first: bool,
+    /// `for`, `while`, `do`, or `loop` if the IR does not show which.
     pub construct: &'static str,
 }
 
 impl Loop {
-    /// The edge on which the condition is false.
+    /// The edge taken when the condition is false.
     pub fn boundary(&self) -> Option<Edge> {
         self.condition.map(|block| Edge { block, successor: 1 - self.continue_successor })
     }
 
-    /// The edge on which the body is entered, if a condition stands before it.
+    /// The edge by which the body is entered, if a condition precedes it.
     pub fn body_entry(&self) -> Option<Edge> {
         match self.condition {
             Some(block) if !self.body_first => Some(Edge { block, successor: self.continue_successor }),
@@ -42,12 +44,12 @@ impl Loop {
         }
     }
 
-    /// Edges from inside to outside.
+    /// The edges that leave the loop.
     pub fn exits(&self, cfg: &Cfg) -> Vec<Edge> {
         self.blocks.iter().flat_map(|b| cfg.edges_out(*b)).filter(|e| !self.blocks.contains(&cfg.target(*e))).collect()
     }
 
-    /// Edges from outside to the header.
+    /// The edges that enter the header from outside.
     pub fn entries(&self, cfg: &Cfg) -> Vec<Edge> {
         cfg.incoming(self.header).into_iter().filter(|e| !self.blocks.contains(&e.block)).collect()
     }
@@ -60,19 +62,20 @@ pub fn find(cfg: &Cfg, dominance: &Dominance, circuits: &ShortCircuits) -> Vec<L
         classify(cfg, circuits, l);
     }
     if cfg.has_labels() {
-        loops.retain(|l| !is_of_goto(cfg, l));
-        add_without_back_edge(cfg, circuits, &mut loops);
+        loops.retain(|l| !is_goto_loop(cfg, l));
+        add_loops_without_back_edge(cfg, circuits, &mut loops);
     }
     loops.sort_by_key(|l| l.header);
     loops
 }
 
-/// Natural loops, those with one header joined; loops that clang makes for its own ends (compare-and-swap) left out.
+/// Finds natural loops. Those with the same header are merged; loops that clang generates itself (compare-and-swap)
+/// are left out.
 fn natural_loops(cfg: &Cfg, dominance: &Dominance) -> Vec<Loop> {
     let mut loops: Vec<Loop> = Vec::new();
     for edge in cfg.graph.edge_references() {
         let (from, header) = (edge.source().index(), edge.target().index());
-        if !cfg.reachable[from] || !dominance.dominates(header, from) || is_of_compiler(cfg, header) {
+        if !cfg.reachable[from] || !dominance.dominates(header, from) || is_compiler_generated(cfg, header) {
             continue;
         }
         let back = Edge { block: from, successor: *edge.weight() };
@@ -96,24 +99,26 @@ fn natural_loops(cfg: &Cfg, dominance: &Dominance) -> Vec<Loop> {
     loops
 }
 
-/// Loops that stand for no loop of the source.
-fn is_of_compiler(cfg: &Cfg, header: BlockIndex) -> bool {
+/// Returns whether the loop with this header has no counterpart in the source.
+fn is_compiler_generated(cfg: &Cfg, header: BlockIndex) -> bool {
     ["atomic_op", "atomicrmw.start", "arrayinit.body", "omp.arraycpy.body"].iter().any(|p| cfg.is_labelled(header, p))
 }
 
-/// Whether `goto` makes this loop: clang neither names its header as that of a loop nor marks its back edges.
-fn is_of_goto(cfg: &Cfg, l: &Loop) -> bool {
+/// Returns whether a `goto` forms this loop: clang neither labels its header as that of a loop nor marks
+/// its back edges.
+fn is_goto_loop(cfg: &Cfg, l: &Loop) -> bool {
     let label = &cfg.blocks[l.header].label;
     !["for.", "while.", "do."].iter().any(|prefix| label.starts_with(prefix))
         && !l.back_edges.iter().any(|e| cfg.blocks[e.block].ends_loop)
 }
 
+/// The blocks of the natural loop of the back edge from `latch` to `header`.
 fn body_of(cfg: &Cfg, header: BlockIndex, latch: BlockIndex) -> BTreeSet<BlockIndex> {
     let mut body = BTreeSet::from([header]);
-    let mut work = vec![latch];
-    while let Some(block) = work.pop() {
+    let mut worklist = vec![latch];
+    while let Some(block) = worklist.pop() {
         if body.insert(block) {
-            work.extend(
+            worklist.extend(
                 cfg.graph
                     .neighbors_directed(NodeIndex::new(block), petgraph::Direction::Incoming)
                     .map(|n| n.index())
@@ -124,8 +129,9 @@ fn body_of(cfg: &Cfg, header: BlockIndex, latch: BlockIndex) -> BTreeSet<BlockIn
     body
 }
 
-/// Finds the condition of a natural loop: before the body (`for`, `while`) if the header, or the end of the short-circuit
-/// that starts there, ends in a branch that leaves; after it (`do`) if a branch back to the header does.
+/// Finds the condition of a natural loop. It precedes the body (`for`, `while`) if the header, or the end of the
+/// short-circuit that starts there, ends in a branch that leaves the loop; it follows the body (`do`) if a branch back
+/// to the header can leave the loop.
 fn classify(cfg: &Cfg, circuits: &ShortCircuits, l: &mut Loop) {
     let labelled = |b, prefix| cfg.is_labelled(b, prefix);
     let header = l.header;
@@ -138,25 +144,25 @@ fn classify(cfg: &Cfg, circuits: &ShortCircuits, l: &mut Loop) {
     } else {
         "loop"
     };
-    let leaves = |b: BlockIndex| {
+    let exits_loop = |b: BlockIndex| {
         let successors = cfg.successors(b);
         cfg.blocks[b].terminator == Terminator::Branch
             && l.blocks.contains(&successors[0]) != l.blocks.contains(&successors[1])
     };
-    let stays = |b: BlockIndex| usize::from(!l.blocks.contains(&cfg.successors(b)[0]));
-    let latch = l.back_edges.iter().map(|e| e.block).find(|b| leaves(*b) && !circuits.is_leaf(*b));
+    let successor_in_loop = |b: BlockIndex| usize::from(!l.blocks.contains(&cfg.successors(b)[0]));
+    let latch = l.back_edges.iter().map(|e| e.block).find(|b| exits_loop(*b) && !circuits.is_leaf(*b));
     let before = match l.construct {
-        // Optimisers turn these round: the body is the header, and a branch back to it decides.
+        // Loop rotation makes the body the header, and a branch back to it decides.
         "for" | "while" => latch.is_none() || !(labelled(header, "for.body") || labelled(header, "while.body")),
         "do" => false,
-        // Without labels, a conditional branch back to the header is taken for the condition of a `do`, which optimisers make
-        // of other loops too.
+        // Without labels, a conditional branch back to the header is taken for the condition of a `do`, into which
+        // optimisers also turn other loops.
         _ => latch.is_none(),
     };
     if before {
-        // The condition may span blocks (short-circuit, ternary): the first branch that leaves, on the way from the
-        // header along blocks that only evaluate it.
-        l.condition = condition_before_body(cfg, circuits, header, &leaves)
+        // The condition may span several blocks (short-circuit, ternary): it ends in the first branch that leaves the
+        // loop, on the path from the header along blocks that only evaluate the condition.
+        l.condition = condition_before_body(cfg, circuits, header, &exits_loop)
             .filter(|block| is_loop_condition(cfg, *block, l.construct));
         l.body_first = l.condition.is_none();
     } else {
@@ -165,11 +171,11 @@ fn classify(cfg: &Cfg, circuits: &ShortCircuits, l: &mut Loop) {
             l.construct = "do";
         }
     }
-    l.continue_successor = l.condition.map_or(0, stays);
+    l.continue_successor = l.condition.map_or(0, successor_in_loop);
 }
 
-/// With clang's labels, a `for` or `while` condition's true edge enters the body's block; a branch that merely stands first
-/// in an endless loop's body (`for (;;) { if (c) break; … }`) does not.
+/// With clang's labels, the true edge of a `for` or `while` condition enters the body's block. A branch that is merely
+/// the first in the body of an endless loop (`for (;;) { if (c) break; … }`) does not.
 fn is_loop_condition(cfg: &Cfg, block: BlockIndex, construct: &str) -> bool {
     match construct {
         "for" => cfg.successors(block).iter().any(|b| cfg.is_labelled(*b, "for.body")),
@@ -183,18 +189,18 @@ fn condition_before_body(
     cfg: &Cfg,
     circuits: &ShortCircuits,
     header: BlockIndex,
-    leaves: &dyn Fn(BlockIndex) -> bool,
+    exits_loop: &dyn Fn(BlockIndex) -> bool,
 ) -> Option<BlockIndex> {
     let mut block = header;
     let mut seen = BTreeSet::new();
     loop {
-        if leaves(block) && !circuits.is_leaf(block) {
+        if exits_loop(block) && !circuits.is_leaf(block) {
             return Some(block);
         }
         if !seen.insert(block) {
             return None;
         }
-        // A short-circuit or ternary inside the condition ends in a join; go on there.
+        // A short-circuit or ternary inside the condition ends in a join: continue there.
         block = if let Some(join) = circuits.join_of(block) {
             join
         } else if cfg.blocks[block].terminator == Terminator::Branch {
@@ -210,7 +216,7 @@ fn condition_before_body(
     }
 }
 
-/// Where the two arms of a ternary meet, if `block` ends in one.
+/// The block where the two arms of a ternary join, if `block` ends in one.
 fn ternary_join(cfg: &Cfg, block: BlockIndex) -> Option<BlockIndex> {
     let successors = cfg.successors(block);
     if !cfg.is_labelled(successors[0], "cond.true") {
@@ -219,9 +225,9 @@ fn ternary_join(cfg: &Cfg, block: BlockIndex) -> Option<BlockIndex> {
     (block..cfg.len()).find(|b| cfg.is_labelled(*b, "cond.end") && cfg.incoming(*b).len() > 1)
 }
 
-/// Source loops whose body always leaves: `for.cond`/`while.cond` blocks with a conditional branch into `for.body`/`while.body`
-/// that no back edge enters.
-fn add_without_back_edge(cfg: &Cfg, circuits: &ShortCircuits, loops: &mut Vec<Loop>) {
+/// Adds source loops whose body always leaves: `for.cond` and `while.cond` blocks with a conditional branch into a
+/// `for.body` or `while.body` that no back edge enters.
+fn add_loops_without_back_edge(cfg: &Cfg, circuits: &ShortCircuits, loops: &mut Vec<Loop>) {
     for block in 0..cfg.len() {
         if !cfg.reachable[block] || cfg.blocks[block].terminator != Terminator::Branch {
             continue;
@@ -229,7 +235,7 @@ fn add_without_back_edge(cfg: &Cfg, circuits: &ShortCircuits, loops: &mut Vec<Lo
         let successors = cfg.successors(block);
         for (construct, body) in [("for", "for.body"), ("while", "while.body")] {
             let Some(continue_successor) = successors.iter().position(|b| cfg.is_labelled(*b, body)) else { continue };
-            // A branch into a body that is a loop's header: the guard of a loop that was turned round.
+            // A branch into a body that is a loop's header is the guard of a rotated loop.
             let body = successors[continue_successor];
             if loops.iter().any(|l| l.condition == Some(block) || (!l.back_edges.is_empty() && l.header == body)) {
                 continue;

@@ -1,8 +1,9 @@
-//! The CFG of a kernel (petgraph): decisions and their conditions, loops, barriers, dominance, control dependence; sites and
-//! their ids.
+//! Builds a kernel's control-flow graph (petgraph) and derives from it decisions and their conditions, loops, barriers,
+//! dominance, control dependence, and sites with their ids.
 //!
-//! Everything here is plain data read from the canonical form: a block is its position in its function, an instruction its
-//! position in its block, so passes find them again in the module that was read, as long as they have not changed it.
+//! Everything here is plain data read from the canonical form. A block is its position in its function and an
+//! instruction its position in its block, so that passes can find them again in the same module, as long as it has
+//! not been changed.
 //!
 //! Must never know: what a probe is.
 

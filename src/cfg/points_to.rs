@@ -1,4 +1,4 @@
-//! What pointers may point to, flow-insensitively, over the kernel and its helpers in canonical form.
+//! Computes a flow-insensitive points-to analysis over the kernel and its helpers in canonical form.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,42 +9,43 @@ use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use crate::kernel::implicit;
 use crate::kernel::ir::{self, Function, Inst};
 
-/// A thing in memory that a pointer is derived from.
+/// An object in memory that a pointer can be derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Root {
     /// A private variable: its `alloca`.
     Private(LLVMValueRef),
-    /// A variable of the module (`__local` or `__constant`).
+    /// A global variable of the module (`__local`, `__constant`).
     Variable(LLVMValueRef),
-    /// What an argument of the kernel points to, by position.
+    /// The memory that a kernel argument points to, by the argument's position.
     Argument(u32),
-    /// Anything.
+    /// Any memory.
     Unknown,
 }
 
+/// A set of objects that a pointer may point into.
 pub type Roots = BTreeSet<Root>;
 
-/// The roots of every pointer.
+/// The points-to sets of all pointers.
 #[derive(Debug, Default)]
 pub struct Pointers {
-    of: HashMap<LLVMValueRef, Roots>,
-    /// Of the pointers held in a private variable.
-    held: HashMap<LLVMValueRef, Roots>,
-    /// Arguments of the kernel behind which pointers lead nowhere else.
+    roots: HashMap<LLVMValueRef, Roots>,
+    /// The roots of the pointers stored in each private variable.
+    stored: HashMap<LLVMValueRef, Roots>,
+    /// Kernel arguments whose memory holds only pointers into that same memory.
     closed: Vec<u32>,
-    /// Arguments that are passed by value: each work-item has a copy.
+    /// Kernel arguments that are passed by value: each work-item has its own copy.
     by_value: Vec<u32>,
 }
 
 impl Pointers {
-    /// Finds them in `functions`, the first of which is the kernel.
+    /// Analyses `functions`, the first of which is the kernel.
     pub fn find(functions: &[Function]) -> Pointers {
         Pointers::read(functions, &[], true)
     }
 
-    /// The same, as far as arguments have memory of their own, which implicit ones may not. Pointers that lie in the memory behind one
-    /// of the arguments `closed` are pointers into that memory.
-    pub fn find_apart(functions: &[Function], closed: &[u32]) -> Pointers {
+    /// Like [`find`](Self::find), but assumes that arguments do not share memory, which implicit ones may. Pointers
+    /// stored in the memory of the arguments `closed` point into that same memory.
+    pub fn find_without_sharing(functions: &[Function], closed: &[u32]) -> Pointers {
         Pointers::read(functions, closed, false)
     }
 
@@ -64,13 +65,13 @@ impl Pointers {
         }
         let instructions: Vec<Inst> =
             functions.iter().flat_map(|f| f.blocks()).flat_map(ir::Block::instructions).collect();
-        // Until a whole round brings nothing new.
+        // Iterates to the fixpoint.
         while instructions.iter().filter(|inst| pointers.visit(**inst)).count() > 0 {}
         pointers
     }
 
-    /// Whether nobody but the work-item can reach it.
-    pub(crate) fn is_own(&self, root: &Root) -> bool {
+    /// Returns whether only the work-item itself can access `root`.
+    pub(crate) fn is_private(&self, root: &Root) -> bool {
         match root {
             Root::Private(_) => true,
             Root::Argument(position) => self.by_value.contains(position),
@@ -78,9 +79,9 @@ impl Pointers {
         }
     }
 
-    /// What `pointer` may point to.
+    /// The objects that `pointer` may point into.
     pub(crate) fn roots(&self, pointer: LLVMValueRef) -> Roots {
-        // SAFETY: alive; constants are looked through.
+        // SAFETY: `pointer` is a value of a living module; a constant expression has at least one operand.
         unsafe {
             if !LLVMIsAGlobalVariable(pointer).is_null() {
                 return [Root::Variable(pointer)].into();
@@ -92,34 +93,36 @@ impl Pointers {
                 return Roots::new();
             }
         }
-        self.of.get(&pointer).cloned().unwrap_or_default()
+        self.roots.get(&pointer).cloned().unwrap_or_default()
     }
 
     fn add(&mut self, pointer: LLVMValueRef, roots: Roots) -> bool {
-        let known = self.of.entry(pointer).or_default();
-        let before = known.len();
-        known.extend(roots);
-        known.len() > before
+        let entry = self.roots.entry(pointer).or_default();
+        let before = entry.len();
+        entry.extend(roots);
+        entry.len() > before
     }
 
-    fn hold(&mut self, variables: &Roots, roots: &Roots) -> bool {
+    /// Adds `roots` to the pointers that `variables` may hold; returns whether any was new.
+    fn store(&mut self, variables: &Roots, roots: &Roots) -> bool {
         let mut changed = false;
         for variable in variables {
             if let Root::Private(alloca) = variable {
-                let held = self.held.entry(*alloca).or_default();
-                let before = held.len();
-                held.extend(roots.iter().copied());
-                changed |= held.len() > before;
+                let stored = self.stored.entry(*alloca).or_default();
+                let before = stored.len();
+                stored.extend(roots.iter().copied());
+                changed |= stored.len() > before;
             }
         }
         changed
     }
 
-    fn held_in(&self, variables: &Roots) -> Roots {
+    /// The roots of the pointers stored in `variables`.
+    fn stored_in(&self, variables: &Roots) -> Roots {
         let mut all = Roots::new();
         for variable in variables {
             match variable {
-                Root::Private(alloca) => all.extend(self.held.get(alloca).into_iter().flatten().copied()),
+                Root::Private(alloca) => all.extend(self.stored.get(alloca).into_iter().flatten().copied()),
                 Root::Argument(position) if self.closed.contains(position) => {
                     all.insert(*variable);
                 }
@@ -131,7 +134,7 @@ impl Pointers {
         all
     }
 
-    /// Learns from an instruction; whether anything was new.
+    /// Applies the transfer function of an instruction; returns whether anything changed.
     fn visit(&mut self, inst: Inst) -> bool {
         let operands = inst.operands();
         match inst.opcode() {
@@ -148,24 +151,27 @@ impl Pointers {
                 let all = operands[1..].iter().flat_map(|o| self.roots(*o)).collect();
                 self.add(inst.0, all)
             }
-            LLVMOpcode::LLVMLoad if is_pointer(inst.0) => self.add(inst.0, self.held_in(&self.roots(operands[0]))),
+            LLVMOpcode::LLVMLoad if is_pointer(inst.0) => self.add(inst.0, self.stored_in(&self.roots(operands[0]))),
             LLVMOpcode::LLVMStore if is_pointer(operands[0]) => {
-                self.hold(&self.roots(operands[1]), &self.roots(operands[0]))
+                self.store(&self.roots(operands[1]), &self.roots(operands[0]))
             }
             LLVMOpcode::LLVMCall => self.call(inst, &operands),
-            // From integers, aggregates, exchanges.
+            // Pointers from integers, aggregates or exchanges.
             _ => is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into()),
         }
     }
 
     fn call(&mut self, inst: Inst, operands: &[LLVMValueRef]) -> bool {
-        let Some(callee) = called(inst) else { return is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into()) };
+        let Some(callee) = direct_callee(inst) else {
+            return is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into());
+        };
         if !callee.has_body() {
             let mut changed = is_pointer(inst.0) && self.add(inst.0, [Root::Unknown].into());
             if callee.name().starts_with("llvm.memcpy") || callee.name().starts_with("llvm.memmove") {
-                let held = self
-                    .held_in(&self.roots(operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_))).collect());
-                changed |= self.hold(&self.roots(operands[0]), &held);
+                let stored = self.stored_in(
+                    &self.roots(operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_))).collect(),
+                );
+                changed |= self.store(&self.roots(operands[0]), &stored);
             }
             return changed;
         }
@@ -183,17 +189,18 @@ impl Pointers {
     }
 }
 
-/// The function that a call calls directly.
-pub fn called(inst: Inst) -> Option<Function> {
-    // SAFETY: alive and a call.
+/// The function that a call names directly.
+pub fn direct_callee(inst: Inst) -> Option<Function> {
+    // SAFETY: `inst` is a call of a living module.
     unsafe {
         let callee = LLVMGetCalledValue(inst.0);
         (!LLVMIsAFunction(callee).is_null()).then_some(Function(callee))
     }
 }
 
+/// The parameters of a function.
 pub fn params(function: Function) -> Vec<LLVMValueRef> {
-    // SAFETY: alive; indices are below the count.
+    // SAFETY: the function belongs to a living module, and indices are below its parameter count.
     unsafe { (0..LLVMCountParams(function.0)).map(|i| LLVMGetParam(function.0, i)).collect() }
 }
 
@@ -203,7 +210,8 @@ pub fn returns(function: Function) -> Vec<LLVMValueRef> {
     ends.filter(|t| t.opcode() == LLVMOpcode::LLVMRet).flat_map(Inst::operands).collect()
 }
 
+/// Returns whether a value has a pointer type.
 pub(crate) fn is_pointer(value: LLVMValueRef) -> bool {
-    // SAFETY: alive.
+    // SAFETY: `value` belongs to a living module, which owns its type's context.
     unsafe { LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMTypeKind::LLVMPointerTypeKind }
 }

@@ -1,9 +1,10 @@
-//! Whether what the work-items do can depend on how they interleave: what flows from atomics and from racing accesses to addresses,
-//! branches and barriers.
+//! Decides whether the behaviour of the work-items can depend on their interleaving: follows the flow of values from
+//! atomics and racing accesses to addresses, branches and barriers.
 //!
-//! Where nothing does, every interleaving of an input makes the same accesses and meets the same barriers, so that what was found in one
-//! of them stands for all (`holds_for` in results). Only explicit flows are followed, because a branch that is reached ends the
-//! argument already. Memory is one place per variable and argument; arguments are taken to be different buffers.
+//! If nothing flows there, every interleaving of an input makes the same accesses and reaches the same barriers, so
+//! that what was found in one of them holds for all (`holds_for` in results). Only explicit flows are followed:
+//! reaching a branch already defeats the argument. Memory is one location per variable and argument; different
+//! arguments are assumed to be different buffers, except implicit ones that may share memory.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -17,31 +18,31 @@ use super::points_to::{self, Pointers, Root, Roots};
 use crate::kernel::builtins::{self, Operation};
 use crate::kernel::ir::{self, DebugLocation, Function, Inst};
 
-/// Where a value comes from that can differ between interleavings.
+/// The origin of a value that can differ between interleavings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// What an atomic gives, or leaves in memory.
+    /// The result of an atomic, or the value that it leaves in memory.
     Atomic(Option<DebugLocation>),
-    /// What a racing access reads or writes; without a place: of a race whose place the code does not tell.
+    /// The value that a racing access reads or writes; `None` for a race whose location is unknown.
     Race(Option<DebugLocation>),
 }
 
-/// What it reaches.
+/// The use that such a value reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sink {
     Address,
     Branch,
     Barrier,
-    /// Of an integer division, which may trap.
+    /// The divisor of an integer division, which may trap.
     Divisor,
 }
 
-/// That something which can differ decides what is done.
+/// A value that can differ between interleavings and influences the kernel's behaviour.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flow {
     pub sink: Sink,
     pub location: Option<DebugLocation>,
-    /// One of those from which it comes.
+    /// One of the origins of the value.
     pub origin: Origin,
 }
 
@@ -65,47 +66,48 @@ impl fmt::Display for Flow {
     }
 }
 
-/// All such flows, in the order of the source, one per place that is reached. `racing`: places of accesses that race, as the module's debug
-/// locations have them; where one of them (line 0, say) is not found in the module, every read of shared memory that is written
-/// counts as racing. The module is best read with its private scalars promoted.
+/// All such flows in source order, one per location that is reached. `racing` holds the locations of racing accesses,
+/// as in the module's debug locations. If one of them is not found in the module (line 0, for example), every read of
+/// shared memory that is also written counts as racing. The module is best read after promoting its private scalars.
 pub fn flows(module: &Module<'_>, entry: &str, racing: &[DebugLocation]) -> Vec<Flow> {
     let (kernel, helpers): (Vec<Function>, Vec<Function>) =
         ir::functions(module).into_iter().filter(|f| f.has_body()).partition(|f| f.name() == entry);
     let functions: Vec<Function> = kernel.into_iter().chain(helpers).collect();
-    let mut search = Search::new(functions, racing);
-    while search.round() {}
-    search.flows()
+    let mut analysis = Analysis::new(functions, racing);
+    while analysis.propagate() {}
+    analysis.flows()
 }
 
-struct Search {
+struct Analysis {
     functions: Vec<Function>,
     instructions: Vec<Inst>,
     racing: BTreeSet<DebugLocation>,
-    /// Whether races are at places that nobody knows.
-    vague: bool,
+    /// Whether a racing access could not be located.
+    has_unlocated_race: bool,
     pointers: Pointers,
     written: Roots,
-    /// What can differ, and from where it comes.
+    /// The values that can differ, with their origins.
     values: HashMap<LLVMValueRef, Origin>,
+    /// The memory whose contents can differ, with an origin.
     contents: HashMap<Root, Origin>,
 }
 
 /// A call of a builtin.
 struct Call {
-    /// Base name.
+    /// The base name.
     name: String,
-    /// Types of the parameters, mangled.
+    /// The mangled types of the parameters.
     params: String,
     operands: Vec<LLVMValueRef>,
 }
 
 impl Call {
-    /// `None`: no call, or of a function with a body.
+    /// `None` if the instruction is not a call, or is one of a function with a body.
     fn of(inst: Inst) -> Option<Call> {
         if inst.opcode() != LLVMOpcode::LLVMCall {
             return None;
         }
-        let callee = points_to::called(inst);
+        let callee = points_to::direct_callee(inst);
         if callee.is_some_and(Function::has_body) {
             return None;
         }
@@ -122,6 +124,7 @@ impl Call {
         !fence && ["atomic_", "atom_", "__spirv_Atomic"].iter().any(|start| self.name.starts_with(start))
     }
 
+    /// Returns whether work-items wait for each other in it.
     fn waits(&self) -> bool {
         let starts = ["work_group_", "sub_group_", "wait_group_events", "__spirv_Group", "__spirv_ControlBarrier"];
         self.name == "barrier" || starts.iter().any(|start| self.name.starts_with(start))
@@ -131,13 +134,14 @@ impl Call {
         self.name.starts_with("read_image") || self.name.starts_with("write_image")
     }
 
+    /// Returns whether it may write to the memory that it is given.
     fn writes(&self) -> bool {
         let reads = ["vload", "prefetch", "read_image", "get_image", "atomic_load", "llvm.dbg", "llvm.lifetime"];
         !reads.iter().any(|start| self.name.starts_with(start))
     }
 
-    /// The operands that say where it accesses memory.
-    fn address(&self) -> &[LLVMValueRef] {
+    /// The operands that determine the memory it accesses.
+    fn address_operands(&self) -> &[LLVMValueRef] {
         let all = &self.operands;
         let n = all.len();
         match &*self.name {
@@ -153,8 +157,8 @@ impl Call {
         }
     }
 
-    /// Pointers, and images.
-    fn places(&self) -> impl Iterator<Item = LLVMValueRef> {
+    /// The operands that designate memory: pointers and images.
+    fn memory_operands(&self) -> impl Iterator<Item = LLVMValueRef> {
         let images = self.is_image();
         self.operands
             .iter()
@@ -165,9 +169,10 @@ impl Call {
     }
 }
 
-/// Atomics of which it does not matter in which order they come, if nobody looks in between: all of one kind at their place, on integers.
+/// The class of an atomic whose order does not matter if its result is unused: integer atomics commute with others of
+/// the same class on the same location.
 fn commutative(call: &Call, inst: Inst) -> Option<Operation> {
-    // SAFETY: alive.
+    // SAFETY: `inst` is an instruction of a living module; only the presence of a use is tested.
     let unused = unsafe { LLVMGetFirstUse(inst.0).is_null() };
     let float = builtins::pointee(&call.params).is_none_or(builtins::is_float);
     let kind = match builtins::operation(&call.name)? {
@@ -178,28 +183,28 @@ fn commutative(call: &Call, inst: Inst) -> Option<Operation> {
     (unused && !float).then_some(kind)
 }
 
-impl Search {
-    fn new(functions: Vec<Function>, racing: &[DebugLocation]) -> Search {
+impl Analysis {
+    fn new(functions: Vec<Function>, racing: &[DebugLocation]) -> Analysis {
         let instructions: Vec<Inst> =
             functions.iter().flat_map(|f| f.blocks()).flat_map(ir::Block::instructions).collect();
         let pointers = Pointers::find(&functions);
         let racing: BTreeSet<DebugLocation> = racing.iter().cloned().collect();
         let accesses = instructions.iter().filter(|i| is_access(**i));
-        let known: BTreeSet<DebugLocation> = accesses.filter_map(|i| i.location()).collect();
-        let vague = racing.iter().any(|place| place.line == 0 || !known.contains(place));
-        let mut search = Search {
+        let access_locations: BTreeSet<DebugLocation> = accesses.filter_map(|i| i.location()).collect();
+        let has_unlocated_race = racing.iter().any(|place| place.line == 0 || !access_locations.contains(place));
+        let mut analysis = Analysis {
             functions,
             instructions,
             racing,
-            vague,
+            has_unlocated_race,
             pointers,
             written: Roots::new(),
             values: HashMap::new(),
             contents: HashMap::new(),
         };
-        search.find_written();
-        search.find_atomics();
-        search
+        analysis.find_written();
+        analysis.find_atomics();
+        analysis
     }
 
     fn find_written(&mut self) {
@@ -212,14 +217,14 @@ impl Search {
                 }
                 _ => {
                     let Some(call) = Call::of(inst).filter(Call::writes) else { continue };
-                    let roots: Vec<Root> = call.places().flat_map(|p| self.roots(p)).collect();
+                    let roots: Vec<Root> = call.memory_operands().flat_map(|p| self.roots(p)).collect();
                     self.written.extend(roots);
                 }
             }
         }
     }
 
-    /// Memory whose contents depend on the order of atomics.
+    /// Finds memory whose contents depend on the order of atomics.
     fn find_atomics(&mut self) {
         let mut kinds: HashMap<Root, (Option<Operation>, Origin)> = HashMap::new();
         for inst in self.instructions.clone() {
@@ -228,15 +233,15 @@ impl Search {
                     (self.roots(inst.operands()[0]), None)
                 }
                 (_, Some(call)) if call.is_atomic() && call.writes() => {
-                    let roots = call.places().flat_map(|p| self.roots(p)).collect();
+                    let roots = call.memory_operands().flat_map(|p| self.roots(p)).collect();
                     (roots, commutative(&call, inst))
                 }
                 _ => continue,
             };
             for root in roots {
-                let of = kinds.entry(root).or_insert((kind, Origin::Atomic(inst.location())));
-                if of.0 != kind {
-                    *of = (None, Origin::Atomic(inst.location()));
+                let entry = kinds.entry(root).or_insert((kind, Origin::Atomic(inst.location())));
+                if entry.0 != kind {
+                    *entry = (None, Origin::Atomic(inst.location()));
                 }
             }
         }
@@ -247,7 +252,7 @@ impl Search {
         }
     }
 
-    /// What a pointer, or an image, may be.
+    /// The objects that a pointer or an image may refer to.
     fn roots(&self, pointer: LLVMValueRef) -> Roots {
         let roots = self.pointers.roots(pointer);
         if roots.is_empty() { [Root::Unknown].into() } else { roots }
@@ -257,30 +262,31 @@ impl Search {
         values.iter().find_map(|v| self.values.get(v)).cloned()
     }
 
-    /// From where what lies there may come.
-    fn held(&self, roots: &Roots) -> Option<Origin> {
-        let known = roots.iter().find_map(|root| self.contents.get(root));
-        let shared = || self.contents.iter().filter(|(root, _)| !self.pointers.is_own(root)).map(|(_, o)| o).min();
-        let anything = || if roots.contains(&Root::Unknown) { shared() } else { None };
-        let private = roots.iter().all(|root| self.pointers.is_own(root));
-        let wild = || if private { None } else { self.contents.get(&Root::Unknown) };
-        known.or_else(wild).or_else(anything).cloned()
+    /// The origin of what `roots` may contain, if that can differ.
+    fn origin_in(&self, roots: &Roots) -> Option<Origin> {
+        let direct = roots.iter().find_map(|root| self.contents.get(root));
+        let shared = || self.contents.iter().filter(|(root, _)| !self.pointers.is_private(root)).map(|(_, o)| o).min();
+        let any_shared = || if roots.contains(&Root::Unknown) { shared() } else { None };
+        let private = roots.iter().all(|root| self.pointers.is_private(root));
+        let unknown_write = || if private { None } else { self.contents.get(&Root::Unknown) };
+        direct.or_else(unknown_write).or_else(any_shared).cloned()
     }
 
-    /// Whether reading there races, and so from where the value comes.
+    /// The origin of a value read there if the read races.
     fn races(&self, inst: Inst, roots: &Roots) -> Option<Origin> {
         let location = inst.location();
         if location.as_ref().is_some_and(|l| self.racing.contains(l)) {
             return Some(Origin::Race(location));
         }
-        let shared = |root: &Root| !self.pointers.is_own(root);
+        let shared = |root: &Root| !self.pointers.is_private(root);
         let is_written = |root: &Root| {
             *root == Root::Unknown || self.written.contains(root) || self.written.contains(&Root::Unknown)
         };
-        (self.vague && roots.iter().any(|root| shared(root) && is_written(root))).then_some(Origin::Race(None))
+        (self.has_unlocated_race && roots.iter().any(|root| shared(root) && is_written(root)))
+            .then_some(Origin::Race(None))
     }
 
-    fn put(&mut self, roots: Roots, origin: Origin) -> bool {
+    fn add_contents(&mut self, roots: Roots, origin: Origin) -> bool {
         let mut new = false;
         for root in roots {
             new |= !self.contents.contains_key(&root);
@@ -289,8 +295,8 @@ impl Search {
         new
     }
 
-    /// One pass over everything; whether anything was new.
-    fn round(&mut self) -> bool {
+    /// Visits all instructions once; returns whether anything changed.
+    fn propagate(&mut self) -> bool {
         let mut new = false;
         for position in 0..self.instructions.len() {
             let inst = self.instructions[position];
@@ -304,20 +310,20 @@ impl Search {
         new
     }
 
-    /// The origin of its value, if that can differ; whether it brought anything else that is new.
+    /// Returns the origin of the instruction's value if that can differ, and whether anything else changed.
     fn visit(&mut self, inst: Inst) -> (Option<Origin>, bool) {
         let operands = inst.operands();
         match inst.opcode() {
             LLVMOpcode::LLVMLoad => {
                 let roots = self.roots(operands[0]);
-                let origin = self.races(inst, &roots).or_else(|| self.held(&roots));
+                let origin = self.races(inst, &roots).or_else(|| self.origin_in(&roots));
                 (origin.or_else(|| self.origin_of(&operands)), false)
             }
             LLVMOpcode::LLVMStore => {
                 let racing = inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)));
                 let Some(origin) = racing.or_else(|| self.origin_of(&operands)) else { return (None, false) };
                 let roots = self.roots(operands[1]);
-                (None, self.put(roots, origin))
+                (None, self.add_contents(roots, origin))
             }
             LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => (Some(Origin::Atomic(inst.location())), false),
             LLVMOpcode::LLVMCall => match Call::of(inst) {
@@ -329,29 +335,29 @@ impl Search {
     }
 
     fn builtin(&mut self, inst: Inst, call: &Call) -> (Option<Origin>, bool) {
-        let places: Vec<Roots> = call.places().map(|p| self.roots(p)).collect();
-        let read = places.iter().find_map(|roots| self.races(inst, roots).or_else(|| self.held(roots)));
-        let taken = self.origin_of(&call.operands);
+        let places: Vec<Roots> = call.memory_operands().map(|p| self.roots(p)).collect();
+        let read = places.iter().find_map(|roots| self.races(inst, roots).or_else(|| self.origin_in(roots)));
+        let operand_origin = self.origin_of(&call.operands);
         if call.is_atomic() {
             let value = Origin::Atomic(inst.location());
-            // What it takes part in is left behind.
+            // An operand that can differ affects what the atomic leaves in memory.
             let racing = inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)));
-            let Some(origin) = taken.or(racing).filter(|_| call.writes()) else { return (Some(value), false) };
-            let new = places.into_iter().fold(false, |new, roots| self.put(roots, origin.clone()) | new);
+            let Some(origin) = operand_origin.or(racing).filter(|_| call.writes()) else { return (Some(value), false) };
+            let new = places.into_iter().fold(false, |new, roots| self.add_contents(roots, origin.clone()) | new);
             return (Some(value), new);
         }
-        let Some(origin) = taken.or(read) else { return (None, false) };
+        let Some(origin) = operand_origin.or(read) else { return (None, false) };
         let mut new = false;
         if call.writes() {
             for roots in places {
-                new |= self.put(roots, origin.clone());
+                new |= self.add_contents(roots, origin.clone());
             }
         }
         (Some(origin), new)
     }
 
     fn helper(&mut self, inst: Inst, operands: &[LLVMValueRef]) -> (Option<Origin>, bool) {
-        let Some(function) = points_to::called(inst).filter(|c| self.functions.contains(c)) else {
+        let Some(function) = points_to::direct_callee(inst).filter(|c| self.functions.contains(c)) else {
             return (None, false);
         };
         let mut new = false;
@@ -389,7 +395,7 @@ impl Search {
                 if call.waits() && barrier {
                     (Sink::Barrier, call.operands)
                 } else {
-                    (Sink::Address, call.address().iter().copied().chain(call.places()).collect())
+                    (Sink::Address, call.address_operands().iter().copied().chain(call.memory_operands()).collect())
                 }
             }
             _ => return None,
@@ -399,13 +405,13 @@ impl Search {
     }
 }
 
-/// Whether it may access memory that work-items share.
+/// Returns whether an instruction may access memory that work-items share.
 fn is_access(inst: Inst) -> bool {
     match inst.opcode() {
         LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
             true
         }
-        LLVMOpcode::LLVMCall => Call::of(inst).is_some_and(|call| call.places().next().is_some()),
+        LLVMOpcode::LLVMCall => Call::of(inst).is_some_and(|call| call.memory_operands().next().is_some()),
         _ => false,
     }
 }

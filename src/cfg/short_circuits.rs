@@ -1,10 +1,10 @@
-//! Which conditional branches belong together.
+//! Groups the conditional branches that belong to one short-circuit decision.
 //!
-//! In the raw canonical form, two conditional branches belong to one short-circuit decision exactly if they share a target:
-//! clang gives every construct blocks of its own, and `a && b` sends both operands to the same one. So branches are
-//! grouped by shared targets. A group whose targets meet in a boolean `phi` with constants is a short-circuit in a value
-//! or a loop condition; its last operand is the `phi`'s other incoming value. On optimised input the same grouping shows
-//! what the IR still tells.
+//! In the raw canonical form, two conditional branches belong to one short-circuit decision exactly if they share a
+//! target: clang gives every construct its own blocks, and `a && b` sends both operands to the same one. So branches
+//! are grouped by shared targets. A group whose targets join in a boolean `phi` with constants is a short-circuit in a
+//! value or a loop condition; its last operand is the `phi`'s other incoming value. On optimised input the same
+//! grouping yields whatever structure the IR still has.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,7 +18,7 @@ use super::graph::{BlockIndex, Cfg, Incoming, InstKind, Terminator};
 pub struct Group {
     /// The blocks of the branches, in order.
     pub leaves: Vec<BlockIndex>,
-    /// The short-circuit `phi` that the group ends in.
+    /// The short-circuit `phi` in which the group ends.
     pub phi: Option<(BlockIndex, usize)>,
 }
 
@@ -26,28 +26,29 @@ pub struct Group {
 #[derive(Debug, Default)]
 pub struct ShortCircuits {
     pub groups: Vec<Group>,
-    /// By block: the position of its group.
+    /// For each leaf: the position of its group.
     of_leaf: HashMap<BlockIndex, usize>,
-    /// By block: the position of the first group whose value is complete there.
+    /// For each join block: the position of the first group whose value is complete there.
     of_join: HashMap<BlockIndex, usize>,
 }
 
 impl ShortCircuits {
+    /// Groups the conditional branches of a function.
     pub fn find(cfg: &Cfg, dominance: &Dominance) -> ShortCircuits {
         let branches: Vec<BlockIndex> = (0..cfg.len()).filter(|b| cfg.reachable[*b] && is_decision(cfg, *b)).collect();
-        // Only branches with a target in common can be operands of one decision.
-        let mut leading: HashMap<BlockIndex, Vec<(usize, BlockIndex)>> = HashMap::new();
+        // Only branches with a common target can be operands of one decision.
+        let mut by_target: HashMap<BlockIndex, Vec<(usize, BlockIndex)>> = HashMap::new();
         let mut decisions = UnionFind::new(branches.len());
         let has_labels = cfg.has_labels();
         for (i, &block) in branches.iter().enumerate() {
-            for target in forward(cfg, dominance, block) {
-                let earlier = leading.entry(target).or_default();
+            for target in forward_successors(cfg, dominance, block) {
+                let earlier = by_target.entry(target).or_default();
                 for (other, leaf) in earlier.iter() {
-                    if has_labels || one_decision(cfg, dominance, *leaf, block) {
+                    if has_labels || is_one_decision(cfg, dominance, *leaf, block) {
                         decisions.union(*other, i);
                     }
                 }
-                // With labels a common target is enough: one of them stands for all.
+                // With labels, a common target suffices: one branch represents all.
                 if !has_labels || earlier.is_empty() {
                     earlier.push((i, block));
                 }
@@ -66,8 +67,8 @@ impl ShortCircuits {
             let targets: BTreeSet<BlockIndex> = group.leaves.iter().flat_map(|b| cfg.successors(*b)).collect();
             let mut joins = targets.iter().filter_map(|t| Some((*t, phis.get(t)?)));
             let is_leaf = |c: &BlockIndex| group.leaves.binary_search(c).is_ok();
-            group.phi = joins.find_map(|(block, here)| {
-                here.iter().find(|(_, constants)| constants.iter().any(is_leaf)).map(|(phi, _)| (block, *phi))
+            group.phi = joins.find_map(|(block, candidates)| {
+                candidates.iter().find(|(_, constants)| constants.iter().any(is_leaf)).map(|(phi, _)| (block, *phi))
             });
         }
         groups.sort_by_key(|g| g.leaves[0]);
@@ -81,28 +82,29 @@ impl ShortCircuits {
         found
     }
 
-    /// Whether the branch of `block` is an operand of a short-circuit in a value or loop condition.
+    /// Returns whether the branch of `block` is an operand of a short-circuit in a value or loop condition.
     pub fn is_leaf(&self, block: BlockIndex) -> bool {
         self.join_of(block).is_some()
     }
 
-    /// The block in which the short-circuit value that `block` is an operand of is complete.
+    /// The block in which the short-circuit value with the operand `block` is complete.
     pub fn join_of(&self, block: BlockIndex) -> Option<BlockIndex> {
         self.groups[*self.of_leaf.get(&block)?].phi.map(|p| p.0)
     }
 
-    /// The first operand's block of the short-circuit value that is complete in `join`.
+    /// The block of the first operand of the short-circuit value that is complete in `join`.
     pub fn start_of(&self, join: BlockIndex) -> Option<BlockIndex> {
         Some(self.groups[*self.of_join.get(&join)?].leaves[0])
     }
 }
 
-/// Whether the block's branch may be a decision of its own: a test for a range of a `switch` belongs to that.
+/// Returns whether a block's branch may be a decision of its own. A test for a range of a `switch` belongs
+/// to the switch.
 fn is_decision(cfg: &Cfg, block: BlockIndex) -> bool {
     cfg.blocks[block].terminator == Terminator::Branch && cfg.blocks[block].case_range.is_none()
 }
 
-/// Boolean `phi`s that join a short-circuit: constants from branching blocks and one value from another block.
+/// Boolean `phi`s that join a short-circuit: constants from branching blocks, and one value from another block.
 fn short_circuit_phis(cfg: &Cfg) -> Vec<((BlockIndex, usize), Vec<BlockIndex>)> {
     let mut found = Vec::new();
     for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
@@ -115,7 +117,7 @@ fn short_circuit_phis(cfg: &Cfg) -> Vec<((BlockIndex, usize), Vec<BlockIndex>)> 
                 })
                 .map(|(from, _)| *from)
                 .collect();
-            // The other value is the last operand, which may be a constant too.
+            // The remaining value is the last operand, which may itself be a constant.
             if !constants.is_empty() && constants.len() + 1 == incoming.len() {
                 found.push(((b, i), constants));
             }
@@ -124,6 +126,7 @@ fn short_circuit_phis(cfg: &Cfg) -> Vec<((BlockIndex, usize), Vec<BlockIndex>)> 
     found
 }
 
+/// Returns whether all incoming values of a boolean `phi` are constants.
 pub fn is_constant_phi(cfg: &Cfg, (block, instruction): (BlockIndex, usize)) -> bool {
     match &cfg.blocks[block].instructions[instruction].kind {
         InstKind::BoolPhi(incoming) => incoming.iter().all(|(_, value)| matches!(value, Incoming::Constant(_))),
@@ -131,17 +134,18 @@ pub fn is_constant_phi(cfg: &Cfg, (block, instruction): (BlockIndex, usize)) -> 
     }
 }
 
-/// Where a block leads without going round a loop.
-fn forward(cfg: &Cfg, dominance: &Dominance, block: BlockIndex) -> Vec<BlockIndex> {
+/// The successors of a block without those along back edges.
+fn forward_successors(cfg: &Cfg, dominance: &Dominance, block: BlockIndex) -> Vec<BlockIndex> {
     let mut targets = cfg.successors(block);
     targets.retain(|t| !dominance.dominates(*t, block));
     targets.dedup();
     targets
 }
 
-/// Whether the branches of `a` and `b` (`a` earlier in the function), which lead to one block, are operands of one short-circuit where
-/// no labels say so: the input may be optimised, where nested constructs share targets too, but an operand stores nothing.
-fn one_decision(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
-    forward(cfg, dominance, a).iter().any(|t| dominance.dominates(*t, b))
+/// Returns whether the branches of `a` and `b` (`a` earlier in the function), which share a target, are operands of one
+/// short-circuit, judged without labels. The input may be optimised, where nested constructs share targets too; but an
+/// operand does not store anything.
+fn is_one_decision(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
+    forward_successors(cfg, dominance, a).iter().any(|t| dominance.dominates(*t, b))
         && !cfg.blocks[b].instructions.iter().any(|i| i.kind == InstKind::Store)
 }

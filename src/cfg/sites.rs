@@ -1,7 +1,8 @@
-//! Sites: the places of a kernel where something is to be covered, with stable ids.
+//! Enumerates sites: the places of a kernel where something is to be covered, with stable ids.
 //!
-//! A site's id follows from the canonical form and the options alone (invariant 1): function, kind, file name, line and
-//! column, and a number where several constructs share them (a macro's body lies at one place per expansion).
+//! A site's id follows from the canonical form and the options alone (docs/coverage-metrics.md, "Positions and ids"):
+//! function, kind, file name, line and column, and a number if several constructs share them (all code of a macro's
+//! body has the position of the expansion).
 
 use std::collections::HashMap;
 
@@ -18,6 +19,7 @@ use crate::kernel::constructs;
 use crate::kernel::ir::{self, DebugLocation};
 use crate::kernel::source::Sources;
 
+/// The metric that a site belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SiteKind {
     Branch,
@@ -31,7 +33,7 @@ pub enum SiteKind {
 }
 
 impl SiteKind {
-    /// As results spell it.
+    /// The spelling in results.
     pub fn name(self) -> &'static str {
         match self {
             SiteKind::Branch => "branch",
@@ -45,7 +47,7 @@ impl SiteKind {
     }
 }
 
-/// The classes of a loop (PENG 4.2.1.2).
+/// A loop class (PENG 4.2.1.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LoopClass {
     /// The body was not executed.
@@ -57,6 +59,7 @@ pub enum LoopClass {
 }
 
 impl LoopClass {
+    /// The spelling in results.
     pub fn name(self) -> &'static str {
         match self {
             LoopClass::Zero => "zero",
@@ -67,37 +70,39 @@ impl LoopClass {
     }
 }
 
-/// What shows that an outcome is covered, in the function at that position.
+/// An observation that shows that an outcome is covered, relative to a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fact {
     Event(Event),
     Block(BlockIndex),
-    /// One entry of the loop (by its position in [`FunctionSites::loops`]) showed the class.
+    /// An entry of the loop (by its position in [`FunctionSites::loops`]) had this class.
     Loop(usize, LoopClass),
-    /// The item passed the barrier (by its position in [`FunctionSites::barriers`]).
+    /// The work-item passed the barrier (by its position in [`FunctionSites::barriers`]).
     Barrier(usize),
 }
 
+/// One thing to cover at a site.
 #[derive(Debug, Clone)]
 pub struct SiteOutcome {
     pub label: String,
-    /// Covered if any of these holds, each with the position of its function.
+    /// The outcome is covered if any of these holds. Each comes with the position of its function.
     pub facts: Vec<(usize, Fact)>,
 }
 
+/// A place in the source where something is to be covered.
 #[derive(Debug, Clone)]
 pub struct Site {
     pub id: String,
     pub kind: SiteKind,
     pub construct: String,
-    /// Position of the function it stands in.
+    /// Position of the function that contains it.
     pub function: usize,
     /// `None` without debug information.
     pub location: Option<DebugLocation>,
     pub outcomes: Vec<SiteOutcome>,
 }
 
-/// One function with what was found in it.
+/// One function with the analyses of it.
 #[derive(Debug)]
 pub struct FunctionSites {
     pub cfg: Cfg,
@@ -105,7 +110,7 @@ pub struct FunctionSites {
     pub loops: Vec<Loop>,
     pub decisions: Vec<Decision>,
     pub conditions: Vec<Condition>,
-    /// Barriers: block and instruction, with the called name.
+    /// Block, instruction and callee of each barrier.
     pub barriers: Vec<(BlockIndex, usize, String)>,
 }
 
@@ -114,14 +119,15 @@ pub struct FunctionSites {
 pub struct Sites {
     /// The kernel first, then the helpers in the module's order.
     pub functions: Vec<FunctionSites>,
-    /// By kind, then function, then place.
+    /// Ordered by kind, then function, then place.
     pub sites: Vec<Site>,
-    /// Whether statements and regions could be read (they need the syntax tree).
+    /// Whether statements and regions are included (they need the syntax tree).
     pub has_statements: bool,
 }
 
 impl Sites {
-    /// Reads the canonical form of `entry`. `ast`: the syntax tree, where the kernel came as source.
+    /// Enumerates the sites of the canonical form of `entry`. `ast` is the syntax tree, if the kernel was
+    /// given as source.
     pub fn read(
         module: &inkwell::module::Module<'_>,
         entry: &str,
@@ -174,7 +180,7 @@ impl Sites {
         Sites { functions, sites, has_statements: ast.is_some() }
     }
 
-    /// What could not be read, and why.
+    /// States what could not be read, and why.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.has_statements {
@@ -186,6 +192,7 @@ impl Sites {
         notes
     }
 
+    /// The sites of one kind.
     pub fn of_kind(&self, kind: SiteKind) -> impl Iterator<Item = &Site> {
         self.sites.iter().filter(move |s| s.kind == kind)
     }
@@ -210,7 +217,7 @@ fn read_function(function: ir::Function, from_spirv: bool) -> FunctionSites {
     FunctionSites { cfg, dominance, loops, decisions, conditions, barriers }
 }
 
-/// The source's spelling of a work-group barrier, by the called (mangled) name.
+/// The source spelling of a work-group barrier, from the (mangled) name of the callee.
 fn barrier_name(callee: &str) -> Option<&'static str> {
     if callee.starts_with("_Z7barrierj") {
         Some("barrier")
@@ -224,7 +231,7 @@ fn barrier_name(callee: &str) -> Option<&'static str> {
 }
 
 struct Builder {
-    /// How often each id came up.
+    /// The number of sites with each id so far.
     ids: HashMap<String, u32>,
     sites: Vec<Site>,
 }
@@ -262,14 +269,14 @@ impl Builder {
 
     fn decisions(&mut self, f: usize, function: &FunctionSites) {
         for d in &function.decisions {
-            let outcomes = of_events(f, &d.outcomes);
+            let outcomes = event_outcomes(f, &d.outcomes);
             self.add(SiteKind::Branch, d.construct, f, &function.cfg.function, d.location.clone(), d.place, outcomes);
         }
     }
 
     fn conditions(&mut self, f: usize, function: &FunctionSites) {
         for c in &function.conditions {
-            let outcomes = of_events(f, &c.outcomes);
+            let outcomes = event_outcomes(f, &c.outcomes);
             self.add(SiteKind::Condition, "operand", f, &function.cfg.function, c.location.clone(), c.place, outcomes);
         }
     }
@@ -321,7 +328,7 @@ impl Builder {
     }
 }
 
-fn of_events(f: usize, outcomes: &[decisions::Outcome]) -> Vec<SiteOutcome> {
+fn event_outcomes(f: usize, outcomes: &[decisions::Outcome]) -> Vec<SiteOutcome> {
     outcomes
         .iter()
         .map(|o| SiteOutcome { label: o.label.clone(), facts: o.events.iter().map(|e| (f, Fact::Event(*e))).collect() })

@@ -1,7 +1,7 @@
-//! LIU's statements and regions (5.2), located in the CFG.
+//! Locates the statements and regions of LIU 5.2 in the CFG.
 //!
-//! What counts as a statement or region is read from the syntax tree (`kernel::statements`); here each gets the block in
-//! which it begins: that of its first instruction, by debug location, in the order in which clang lays code out.
+//! What counts as a statement or region is read from the syntax tree (`kernel::statements`). Here each gets the block
+//! in which it begins: that of its first instruction, by debug location, in the order in which clang emits code.
 
 use std::collections::HashMap;
 
@@ -15,50 +15,51 @@ use crate::kernel::statements::{self as syntax, StatementKind, Statements};
 pub struct Statement {
     pub location: DebugLocation,
     pub construct: &'static str,
-    /// The block in which it begins.
+    /// The block in which the statement begins.
     pub block: BlockIndex,
-    /// Whether a region of code between branch points begins with it.
+    /// Whether it is the first statement of a region between branch points.
     pub starts_region: bool,
 }
 
-/// clang's prefix of a kernel's body, which debug information does not show in names but the AST does.
+/// The statements of a function for which code was found; none if the syntax tree lacks the function.
 pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
     let Some(function) = ast.function(&cfg.function) else { return Vec::new() };
-    let read = syntax::of(ast, function);
-    let has_control = read.statements.iter().any(|s| s.kind.is_control());
-    let code = Code::of(cfg);
-    let mut located: Vec<Option<BlockIndex>> = Vec::with_capacity(read.statements.len());
-    // By place: the last statement there that was located.
+    let counted = syntax::of(ast, function);
+    let has_control = counted.statements.iter().any(|s| s.kind.is_control());
+    let code = InstructionPositions::of(cfg);
+    let mut located: Vec<Option<BlockIndex>> = Vec::with_capacity(counted.statements.len());
+    // For each place, the last statement there that was located.
     let mut last: HashMap<(&str, u32, u32), usize> = HashMap::new();
     let mut found = Vec::new();
-    let mut begun = vec![false; read.regions.len()];
-    for (i, statement) in read.statements.iter().enumerate() {
+    let mut region_started = vec![false; counted.regions.len()];
+    for (i, statement) in counted.statements.iter().enumerate() {
         let begin = function.place(&statement.range.begin);
         let place = (&*begin.file, begin.line, begin.column);
         let previous = last.get(&place).copied();
-        let block = if statement.is_folded { None } else { locate(&code, function, &read, (i, previous), &located) };
+        let block = if statement.is_folded { None } else { locate(&code, function, &counted, (i, previous), &located) };
         located.push(block);
         let Some(block) = block else { continue };
         last.insert(place, i);
-        let counts = statement.region != 0 || (read.is_kernel && !has_control);
+        let counts = statement.region != 0 || (counted.is_kernel && !has_control);
         found.push(Statement {
             location: location(begin),
             construct: name(statement.kind),
             block,
-            starts_region: counts && !std::mem::replace(&mut begun[statement.region], true),
+            starts_region: counts && !std::mem::replace(&mut region_started[statement.region], true),
         });
     }
     found
 }
 
-/// Where the reachable instructions of a function come from.
-struct Code<'a> {
-    /// By file, without its folder (debug information and syntax tree may spell that differently): line, column and block, in order.
+/// The source positions of a function's reachable instructions.
+struct InstructionPositions<'a> {
+    /// For each file name without its folder (debug information and syntax tree may spell folders differently): line,
+    /// column and block, sorted.
     places: HashMap<&'a str, Vec<(u32, u32, BlockIndex)>>,
 }
 
-impl<'a> Code<'a> {
-    fn of(cfg: &'a Cfg) -> Code<'a> {
+impl<'a> InstructionPositions<'a> {
+    fn of(cfg: &'a Cfg) -> InstructionPositions<'a> {
         let mut places: HashMap<&str, Vec<(u32, u32, BlockIndex)>> = HashMap::new();
         for b in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
             for at in cfg.blocks[b].instructions.iter().filter_map(|i| i.location.as_ref()).filter(|at| at.line > 0) {
@@ -69,10 +70,10 @@ impl<'a> Code<'a> {
             all.sort_unstable();
             all.dedup();
         }
-        Code { places }
+        InstructionPositions { places }
     }
 
-    /// The first block from `from` on with an instruction between two places of a file, both of them included.
+    /// The first block, not before `from`, with an instruction between two places of a file (both inclusive).
     fn first(&self, file: &str, begin: (u32, u32), end: (u32, u32), from: BlockIndex) -> Option<BlockIndex> {
         let all = self.places.get(file_name(file))?;
         let inside = &all[all.partition_point(|(line, column, _)| (*line, *column) < begin)..];
@@ -81,28 +82,30 @@ impl<'a> Code<'a> {
     }
 }
 
-/// The block of statement `i`, given those of the statements before it; `previous`: the last of these that begins at the same place.
+/// The block of statement `i`, given those of the statements before it. `previous` is the last of these that begins at
+/// the same place.
 fn locate(
-    code: &Code<'_>,
+    code: &InstructionPositions<'_>,
     function: &Function,
-    read: &Statements,
+    counted: &Statements,
     (i, previous): (usize, Option<usize>),
     located: &[Option<BlockIndex>],
 ) -> Option<BlockIndex> {
-    let statement = &read.statements[i];
+    let statement = &counted.statements[i];
     let (begin, end) = (function.place(&statement.range.begin), function.place(&statement.range.end));
     let last = (end.line, end.column + end.tok_len.max(1));
     let first_from = |from: BlockIndex| code.first(&begin.file, (begin.line, begin.column), last, from);
-    // All statements of a macro's body lie at one place: there, the order of the code tells them apart.
+    // All statements of a macro's body share one place: the order of the code distinguishes them.
     if let Some(p) = previous {
-        let before = &read.statements[p];
+        let before = &counted.statements[p];
         let moved_on = before.region != statement.region && before.kind != StatementKind::Do;
         let from = located[p]? + usize::from(moved_on);
         return first_from(from).or(located[p]);
     }
     first_from(0).or_else(|| {
-        // Nothing of it is left, such as of a `return` at the end: it is executed with its neighbour in the region.
-        let neighbours = &read.regions[statement.region].statements;
+        // The statement has no code of its own (such as a `return` at the end): it is executed together with its
+        // neighbour in the region.
+        let neighbours = &counted.regions[statement.region].statements;
         neighbours.iter().rev().find(|n| **n < i).and_then(|n| located[*n])
     })
 }

@@ -1,8 +1,8 @@
-//! Static taint: which instructions may see values that differ between runs of the same launch, because they come from
-//! atomics or from memory that another work-item may write meanwhile.
+//! Static taint analysis: finds the instructions that may see values which differ between runs of the same launch,
+//! because they come from atomics or from memory that another work-item may write concurrently.
 //!
-//! It holds for all that is left untainted: such an instruction computes the same in every run, whatever the order of
-//! work-items, as long as the kernel stays in bounds.
+//! The guarantee is about what is left untainted: such an instruction computes the same in every run, whatever the
+//! order of work-items, as long as the kernel stays in bounds.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -14,24 +14,24 @@ use super::points_to::{self, Pointers, Root, Roots};
 use super::sites::Sites;
 use crate::kernel::ir::{self, Block, Function, Inst};
 
-/// By function (as in [`Sites::functions`]), block and instruction.
+/// The result, by function (as in [`Sites::functions`]), block and instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taint {
     instructions: Vec<Vec<Vec<bool>>>,
 }
 
 impl Taint {
-    /// Reads the canonical form that `sites` come from.
+    /// Analyses the canonical form from which `sites` were read.
     pub fn of(module: &inkwell::module::Module<'_>, sites: &Sites) -> Taint {
         let functions: Vec<Function> =
             sites.functions.iter().filter_map(|f| ir::function(module, &f.cfg.function)).collect();
-        let mut search = Search::new(&functions, sites);
-        while search.round(sites) {}
-        search.collect()
+        let mut analysis = Analysis::new(&functions, sites);
+        while analysis.propagate(sites) {}
+        analysis.collect()
     }
 
-    /// Whether what the instruction takes or gives, or whether it is executed, may differ between runs. True for places
-    /// that are not there.
+    /// Returns whether the operands or the result of the instruction, or whether it is executed at all, may differ
+    /// between runs. True for positions that do not exist.
     pub fn is_tainted(&self, function: usize, block: BlockIndex, instruction: usize) -> bool {
         let blocks = self.instructions.get(function);
         let found = blocks.and_then(|b| b.get(block)).and_then(|i| i.get(instruction));
@@ -39,24 +39,25 @@ impl Taint {
     }
 }
 
-struct Search {
+struct Analysis {
     functions: Vec<Function>,
     blocks: Vec<Vec<Block>>,
     instructions: Vec<Vec<Vec<Inst>>>,
-    /// By function and block: the blocks that decide whether it is executed.
+    /// For each function and block: the blocks that decide whether it is executed.
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
     pointers: Pointers,
-    /// What the kernel may write to.
+    /// The objects that the kernel may write to.
     written: Roots,
     writes_images: bool,
+    /// Tainted values.
     values: HashSet<LLVMValueRef>,
     /// Private variables that may hold tainted values.
     variables: HashSet<LLVMValueRef>,
-    /// Blocks whose execution is tainted.
-    executed: Vec<Vec<bool>>,
+    /// For each function and block: whether its execution is tainted.
+    tainted_execution: Vec<Vec<bool>>,
 }
 
-/// Whether a builtin, by its mangled name, only reads through its pointers.
+/// Returns whether a builtin, by its mangled name, only reads through its pointers.
 fn only_reads(name: &str) -> bool {
     name.contains("vload") || name.contains("prefetch") || name.contains("read_image") || name.contains("get_image")
 }
@@ -65,13 +66,13 @@ fn is_atomic(name: &str) -> bool {
     name.contains("atomic_") || name.contains("atom_") || name.contains("__spirv_Atomic")
 }
 
-/// Whether a builtin gives what other work-items have.
+/// Returns whether the result of a builtin depends on other work-items' values.
 fn exchanges(name: &str) -> bool {
     ["work_group_", "sub_group_", "__spirv_Group"].iter().any(|part| name.contains(part))
 }
 
-impl Search {
-    fn new(functions: &[Function], sites: &Sites) -> Search {
+impl Analysis {
+    fn new(functions: &[Function], sites: &Sites) -> Analysis {
         let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
         let instructions: Vec<Vec<Vec<Inst>>> =
             blocks.iter().map(|blocks| blocks.iter().map(|b| b.instructions()).collect()).collect();
@@ -83,8 +84,8 @@ impl Search {
                 dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect()
             })
             .collect();
-        let executed = blocks.iter().map(|b| vec![false; b.len()]).collect();
-        let mut search = Search {
+        let tainted_execution = blocks.iter().map(|b| vec![false; b.len()]).collect();
+        let mut analysis = Analysis {
             functions: functions.to_vec(),
             blocks,
             instructions,
@@ -94,10 +95,10 @@ impl Search {
             writes_images: false,
             values: HashSet::new(),
             variables: HashSet::new(),
-            executed,
+            tainted_execution,
         };
-        search.find_written();
-        search
+        analysis.find_written();
+        analysis
     }
 
     fn find_written(&mut self) {
@@ -110,7 +111,7 @@ impl Search {
                     written.extend(self.pointers.roots(operands[0]));
                 }
                 LLVMOpcode::LLVMCall => {
-                    let callee = points_to::called(*inst);
+                    let callee = points_to::direct_callee(*inst);
                     if callee.is_some_and(Function::has_body) {
                         continue;
                     }
@@ -127,12 +128,12 @@ impl Search {
         self.written = written;
     }
 
-    /// Whether a load from there may see what another work-item writes.
+    /// Returns whether a load through these roots may see what another work-item writes.
     fn is_shared(&self, roots: &Roots) -> bool {
         let all = self.written.contains(&Root::Unknown);
         roots.is_empty()
             || roots.iter().any(|root| match root {
-                own if self.pointers.is_own(own) => false,
+                own if self.pointers.is_private(own) => false,
                 Root::Unknown => true,
                 other => all || self.written.contains(other),
             })
@@ -142,13 +143,15 @@ impl Search {
         roots.iter().any(|root| matches!(root, Root::Private(alloca) if self.variables.contains(alloca)))
     }
 
-    /// One pass over everything; whether anything was new.
-    fn round(&mut self, sites: &Sites) -> bool {
+    /// Visits all instructions once; returns whether anything changed.
+    fn propagate(&mut self, sites: &Sites) -> bool {
         let before = (self.values.len(), self.variables.len(), self.tainted_blocks());
         for f in 0..self.functions.len() {
             for b in 0..self.blocks[f].len() {
-                let decided = self.deciders[f][b].iter().any(|d| self.executed[f][*d] || self.ends_tainted(f, *d));
-                self.executed[f][b] |= decided;
+                let decided = self.deciders[f][b]
+                    .iter()
+                    .any(|d| self.tainted_execution[f][*d] || self.has_tainted_terminator(f, *d));
+                self.tainted_execution[f][b] |= decided;
                 for i in 0..self.instructions[f][b].len() {
                     self.visit(f, b, self.instructions[f][b][i], sites);
                 }
@@ -158,35 +161,40 @@ impl Search {
     }
 
     fn tainted_blocks(&self) -> usize {
-        self.executed.iter().flatten().filter(|e| **e).count()
+        self.tainted_execution.iter().flatten().filter(|e| **e).count()
     }
 
-    fn ends_tainted(&self, f: usize, block: BlockIndex) -> bool {
+    /// Returns whether the terminator of `block` depends on a tainted value.
+    fn has_tainted_terminator(&self, f: usize, block: BlockIndex) -> bool {
         let end = self.blocks[f][block].terminator();
         end.operands().iter().any(|o| self.values.contains(o))
     }
 
     fn visit(&mut self, f: usize, b: BlockIndex, inst: Inst, sites: &Sites) {
         let operands = inst.operands();
-        let taken = operands.iter().any(|o| self.values.contains(o));
+        let operand_tainted = operands.iter().any(|o| self.values.contains(o));
         let tainted = match inst.opcode() {
             LLVMOpcode::LLVMLoad => {
                 let roots = self.pointers.roots(operands[0]);
-                taken || self.is_shared(&roots) || self.holds_taint(&roots)
+                operand_tainted || self.is_shared(&roots) || self.holds_taint(&roots)
             }
             LLVMOpcode::LLVMStore => {
-                if taken || self.executed[f][b] {
+                if operand_tainted || self.tainted_execution[f][b] {
                     self.taint_variables(operands[1]);
                 }
                 false
             }
             LLVMOpcode::LLVMPHI => {
                 let cfg = &sites.functions[f].cfg;
-                taken || cfg.incoming(b).iter().any(|e| self.executed[f][e.block] || self.ends_tainted(f, e.block))
+                operand_tainted
+                    || cfg
+                        .incoming(b)
+                        .iter()
+                        .any(|e| self.tainted_execution[f][e.block] || self.has_tainted_terminator(f, e.block))
             }
             LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
-            LLVMOpcode::LLVMCall => self.call(f, b, inst, &operands, taken),
-            _ => taken,
+            LLVMOpcode::LLVMCall => self.call(f, b, inst, &operands, operand_tainted),
+            _ => operand_tainted,
         };
         if tainted {
             self.values.insert(inst.0);
@@ -201,10 +209,10 @@ impl Search {
         }
     }
 
-    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], taken: bool) -> bool {
+    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], operand_tainted: bool) -> bool {
         // The last operand of a call is the callee.
         let operands = &operands[..operands.len().saturating_sub(1)];
-        let callee = points_to::called(inst);
+        let callee = points_to::direct_callee(inst);
         if let Some(position) = callee.and_then(|c| self.functions.iter().position(|g| *g == c)) {
             let function = self.functions[position];
             for (param, argument) in points_to::params(function).into_iter().zip(operands) {
@@ -212,19 +220,19 @@ impl Search {
                     self.values.insert(param);
                 }
             }
-            if self.executed[f][b] {
-                self.executed[position].iter_mut().for_each(|e| *e = true);
+            if self.tainted_execution[f][b] {
+                self.tainted_execution[position].iter_mut().for_each(|e| *e = true);
             }
             return points_to::returns(function).iter().any(|v| self.values.contains(v))
-                || self.function_returns_by_taint(position);
+                || self.taint_decides_return(position);
         }
         let name = callee.map(Function::name).unwrap_or_default();
-        let through: Vec<Roots> =
+        let pointer_roots: Vec<Roots> =
             operands.iter().filter(|o| points_to::is_pointer(**o)).map(|o| self.pointers.roots(*o)).collect();
-        let reads = through.iter().any(|roots| self.is_shared(roots) || self.holds_taint(roots));
+        let reads = pointer_roots.iter().any(|roots| self.is_shared(roots) || self.holds_taint(roots));
         let is_image_read = name.contains("read_image") && self.writes_images;
-        let tainted = taken || is_atomic(&name) || exchanges(&name) || is_image_read || reads;
-        if (tainted || self.executed[f][b]) && !only_reads(&name) {
+        let tainted = operand_tainted || is_atomic(&name) || exchanges(&name) || is_image_read || reads;
+        if (tainted || self.tainted_execution[f][b]) && !only_reads(&name) {
             // What it writes through its pointers is as tainted as what it reads.
             for pointer in operands.iter().filter(|o| points_to::is_pointer(**o)) {
                 self.taint_variables(*pointer);
@@ -233,24 +241,24 @@ impl Search {
         tainted
     }
 
-    /// Whether which of several `return`s ends the function is tainted.
-    fn function_returns_by_taint(&self, f: usize) -> bool {
+    /// Returns whether taint decides which of several `return`s ends the function.
+    fn taint_decides_return(&self, f: usize) -> bool {
         (0..self.blocks[f].len())
-            .any(|b| self.blocks[f][b].terminator().opcode() == LLVMOpcode::LLVMRet && self.executed[f][b])
+            .any(|b| self.blocks[f][b].terminator().opcode() == LLVMOpcode::LLVMRet && self.tainted_execution[f][b])
     }
 
     fn collect(self) -> Taint {
         let instructions = (self.instructions.iter().enumerate())
             .map(|(f, blocks)| {
-                let of = |(b, instructions): (usize, &Vec<Inst>)| {
-                    let is = |inst: &Inst| {
-                        self.executed[f][b]
+                let block_taint = |(b, instructions): (usize, &Vec<Inst>)| {
+                    let is_tainted = |inst: &Inst| {
+                        self.tainted_execution[f][b]
                             || self.values.contains(&inst.0)
                             || inst.operands().iter().any(|o| self.values.contains(o))
                     };
-                    instructions.iter().map(is).collect()
+                    instructions.iter().map(is_tainted).collect()
                 };
-                blocks.iter().enumerate().map(of).collect()
+                blocks.iter().enumerate().map(block_taint).collect()
             })
             .collect();
         Taint { instructions }

@@ -1,8 +1,10 @@
-//! Which branches the work-items of one group may take differently: those whose conditions depend on ids inside the group, on
-//! memory read at places that do, on what atomics return, or on which way an item came.
+//! Finds the branches on which the work-items of one work-group may diverge: those whose conditions depend on
+//! ids inside the group, on memory read at addresses that do, on the results of atomics, or on the path that
+//! a work-item took.
 //!
-//! Flow-insensitive in memory, over the kernel and its helpers with their private scalars promoted. Memory read at one place by all
-//! counts as one value, and so does a value of one iteration for those who are in that iteration.
+//! Flow-insensitive in memory, over the kernel and its helpers with their private scalars promoted. Memory that all
+//! work-items read at the same address counts as one value, and so does a value of one loop iteration for the
+//! work-items in that iteration.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,18 +17,19 @@ use super::points_to::{self, Pointers, Root};
 use super::sites::{FunctionSites, Sites};
 use crate::kernel::ir::{self, Block, Function, Inst};
 
-/// By function (as in [`Sites::functions`]) and block: whether its branch or switch may differ.
+/// For each function (as in [`Sites::functions`]) and block: whether work-items may diverge at its branch or switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uniformity(Vec<Vec<bool>>);
 
 impl Uniformity {
-    /// Reads a form with the blocks of that from which `sites` come.
+    /// Analyses a module whose blocks are those of the form from which `sites` were read.
     pub fn of(module: &Module<'_>, sites: &Sites) -> Uniformity {
         let functions: Vec<Function> =
             sites.functions.iter().filter_map(|f| ir::function(module, &f.cfg.function)).collect();
         let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
-        let places = blocks.iter().map(|all| all.iter().enumerate().map(|(b, block)| (*block, b)).collect()).collect();
-        let mut search = Search {
+        let block_index =
+            blocks.iter().map(|all| all.iter().enumerate().map(|(b, block)| (*block, b)).collect()).collect();
+        let mut analysis = Analysis {
             sites,
             deciders: sites.functions.iter().map(deciders).collect(),
             pointers: Pointers::find(&functions),
@@ -35,54 +38,57 @@ impl Uniformity {
             stores: HashMap::new(),
             functions,
             blocks,
-            places,
+            block_index,
         };
-        while search.round() {}
-        let ends = |f: usize| (0..search.blocks[f].len()).map(|b| search.ends_varying(f, b)).collect();
-        Uniformity((0..search.functions.len()).map(ends).collect())
+        while analysis.propagate() {}
+        let ends = |f: usize| (0..analysis.blocks[f].len()).map(|b| analysis.branch_varies(f, b)).collect();
+        Uniformity((0..analysis.functions.len()).map(ends).collect())
     }
 
-    /// True for places that are not there.
-    pub fn branch(&self, function: usize, block: BlockIndex) -> bool {
+    /// Returns whether work-items of one group may diverge at the branch of `block`. True for positions that
+    /// do not exist.
+    pub fn may_diverge(&self, function: usize, block: BlockIndex) -> bool {
         self.0.get(function).and_then(|blocks| blocks.get(block)).copied().unwrap_or(true)
     }
 }
 
-/// By block: all blocks that decide, directly or not, whether it is executed.
+/// For each block: all blocks that decide, directly or transitively, whether it is executed.
 fn deciders(function: &FunctionSites) -> Vec<BTreeSet<BlockIndex>> {
     let count = function.cfg.len();
     let dependences = function.dominance.control_dependences(&function.cfg);
     let direct: Vec<Vec<BlockIndex>> =
         dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
-    let of = |block: BlockIndex| {
+    let all_deciders = |block: BlockIndex| {
         let mut all = BTreeSet::new();
-        let mut work = direct[block].clone();
-        while let Some(decider) = work.pop() {
+        let mut worklist = direct[block].clone();
+        while let Some(decider) = worklist.pop() {
             if all.insert(decider) {
-                work.extend(&direct[decider]);
+                worklist.extend(&direct[decider]);
             }
         }
         all
     };
-    (0..count).map(of).collect()
+    (0..count).map(all_deciders).collect()
 }
 
-struct Search<'a> {
+struct Analysis<'a> {
     sites: &'a Sites,
     functions: Vec<Function>,
     blocks: Vec<Vec<Block>>,
-    places: Vec<HashMap<Block, BlockIndex>>,
+    /// For each function: the positions of its blocks.
+    block_index: Vec<HashMap<Block, BlockIndex>>,
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
     pointers: Pointers,
+    /// Values that may differ between work-items of a group.
     values: HashSet<LLVMValueRef>,
-    /// Private variables that may hold different values.
+    /// Private variables that may hold such values.
     variables: HashSet<LLVMValueRef>,
-    /// Where private variables are written: function and block.
+    /// For each private variable: the functions and blocks that write to it.
     stores: HashMap<LLVMValueRef, BTreeSet<(usize, BlockIndex)>>,
 }
 
-/// Whether a builtin, by its mangled name, gives each item of a group something else.
-fn differs(name: &str) -> bool {
+/// Returns whether a builtin, by its mangled name, yields different results for the work-items of a group.
+fn is_item_specific(name: &str) -> bool {
     const PARTS: [&str; 9] = [
         "get_global_id",
         "get_local_id",
@@ -98,11 +104,11 @@ fn differs(name: &str) -> bool {
     PARTS.iter().any(|part| name.contains(part)) && !is_fence || name.contains("__spirv_Atomic")
 }
 
-impl Search<'_> {
-    /// One pass over everything; whether anything was new.
-    fn round(&mut self) -> bool {
+impl Analysis<'_> {
+    /// Visits all instructions once; returns whether anything changed.
+    fn propagate(&mut self) -> bool {
         let size =
-            |s: &Search<'_>| (s.values.len(), s.variables.len(), s.stores.values().map(BTreeSet::len).sum::<usize>());
+            |s: &Analysis<'_>| (s.values.len(), s.variables.len(), s.stores.values().map(BTreeSet::len).sum::<usize>());
         let before = size(self);
         for f in 0..self.functions.len() {
             for b in 0..self.blocks[f].len() {
@@ -116,43 +122,46 @@ impl Search<'_> {
         before != size(self)
     }
 
-    fn ends_varying(&self, f: usize, block: BlockIndex) -> bool {
+    /// Returns whether work-items may diverge at the terminator of `block`.
+    fn branch_varies(&self, f: usize, block: BlockIndex) -> bool {
         let end = self.blocks[f][block].terminator();
         end.operands().iter().any(|o| self.varies(f, block, *o))
     }
 
-    /// Whether a value may differ where it is used: also one that a loop left behind which items leave at different times.
+    /// Returns whether a value may differ where it is used. This includes a value defined in a loop that work-items
+    /// leave after different numbers of iterations.
     fn varies(&self, f: usize, used: BlockIndex, value: LLVMValueRef) -> bool {
         if self.values.contains(&value) {
             return true;
         }
-        let Some(defined) = ir::as_instruction(value).and_then(|i| self.places[f].get(&i.block()).copied()) else {
+        let Some(defined) = ir::as_instruction(value).and_then(|i| self.block_index[f].get(&i.block()).copied()) else {
             return false;
         };
         let function = &self.sites.functions[f];
-        let left = |l: &&super::loops::Loop| l.blocks.contains(&defined) && !l.blocks.contains(&used);
-        function.loops.iter().filter(left).any(|l| {
+        let is_left = |l: &&super::loops::Loop| l.blocks.contains(&defined) && !l.blocks.contains(&used);
+        function.loops.iter().filter(is_left).any(|l| {
             let mut exits = l.exits(&function.cfg).into_iter();
             exits.any(|e| self.blocks[f][e.block].terminator().operands().iter().any(|o| self.values.contains(o)))
         })
     }
 
-    /// Whether items may differ in whether they come to `block`, among those that come to `other`.
-    fn parted(&self, f: usize, block: BlockIndex, other: BlockIndex) -> bool {
-        let mut apart = self.deciders[f][block].difference(&self.deciders[f][other]);
-        apart.any(|d| *d != other && self.ends_varying(f, *d))
+    /// Returns whether work-items that reach `other` may diverge on reaching `block`.
+    fn diverges(&self, f: usize, block: BlockIndex, other: BlockIndex) -> bool {
+        let mut block_only = self.deciders[f][block].difference(&self.deciders[f][other]);
+        block_only.any(|d| *d != other && self.branch_varies(f, *d))
     }
 
-    fn holds(&self, f: usize, b: BlockIndex, pointer: LLVMValueRef) -> bool {
+    /// Returns whether private memory behind `pointer` may hold values that differ.
+    fn memory_varies(&self, f: usize, b: BlockIndex, pointer: LLVMValueRef) -> bool {
         self.pointers.roots(pointer).into_iter().any(|root| {
             let Root::Private(variable) = root else { return false };
             let mut stores = self.stores.get(&variable).into_iter().flatten();
-            self.variables.contains(&variable) || stores.any(|(g, s)| *g == f && self.parted(f, *s, b))
+            self.variables.contains(&variable) || stores.any(|(g, s)| *g == f && self.diverges(f, *s, b))
         })
     }
 
-    /// Notes a write to private memory.
-    fn write(&mut self, f: usize, b: BlockIndex, pointer: LLVMValueRef, varying: bool) {
+    /// Records a write to private memory.
+    fn record_write(&mut self, f: usize, b: BlockIndex, pointer: LLVMValueRef, varying: bool) {
         for root in self.pointers.roots(pointer) {
             if let Root::Private(variable) = root {
                 self.stores.entry(variable).or_default().insert((f, b));
@@ -165,35 +174,36 @@ impl Search<'_> {
 
     fn visit(&mut self, f: usize, b: BlockIndex, inst: Inst) -> bool {
         let operands = inst.operands();
-        let taken = |s: &Self| operands.iter().any(|o| s.varies(f, b, *o));
+        let operands_vary = |s: &Self| operands.iter().any(|o| s.varies(f, b, *o));
         match inst.opcode() {
-            LLVMOpcode::LLVMLoad => taken(self) || self.holds(f, b, operands[0]),
+            LLVMOpcode::LLVMLoad => operands_vary(self) || self.memory_varies(f, b, operands[0]),
             LLVMOpcode::LLVMStore => {
-                let varying = taken(self);
-                self.write(f, b, operands[1], varying);
+                let varying = operands_vary(self);
+                self.record_write(f, b, operands[1], varying);
                 false
             }
             LLVMOpcode::LLVMPHI => {
                 let incoming = self.sites.functions[f].cfg.incoming(b);
-                let ways = |s: &Self| {
-                    let own = |p: BlockIndex| p != b && !s.deciders[f][b].contains(&p) && s.ends_varying(f, p);
-                    incoming.iter().any(|e| own(e.block) || s.parted(f, e.block, b))
+                let path_dependent = |s: &Self| {
+                    let varies_outside =
+                        |p: BlockIndex| p != b && !s.deciders[f][b].contains(&p) && s.branch_varies(f, p);
+                    incoming.iter().any(|e| varies_outside(e.block) || s.diverges(f, e.block, b))
                 };
-                operands.iter().any(|o| self.values.contains(o)) || ways(self)
+                operands.iter().any(|o| self.values.contains(o)) || path_dependent(self)
             }
             LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
             LLVMOpcode::LLVMCall => {
-                let taken = taken(self);
-                self.call(f, b, inst, &operands, taken)
+                let operands_varying = operands_vary(self);
+                self.call(f, b, inst, &operands, operands_varying)
             }
-            _ => taken(self),
+            _ => operands_vary(self),
         }
     }
 
-    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], taken: bool) -> bool {
+    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst, operands: &[LLVMValueRef], operands_varying: bool) -> bool {
         // The last operand of a call is the callee.
         let operands = &operands[..operands.len().saturating_sub(1)];
-        let callee = points_to::called(inst);
+        let callee = points_to::direct_callee(inst);
         if let Some(position) = callee.and_then(|c| self.functions.iter().position(|g| *g == c)) {
             let function = self.functions[position];
             for (param, argument) in points_to::params(function).into_iter().zip(operands) {
@@ -201,16 +211,17 @@ impl Search<'_> {
                     self.values.insert(param);
                 }
             }
-            let returns_apart = (0..self.blocks[position].len()).any(|r| {
-                self.blocks[position][r].terminator().opcode() == LLVMOpcode::LLVMRet && self.parted(position, r, 0)
+            let returns_diverge = (0..self.blocks[position].len()).any(|r| {
+                self.blocks[position][r].terminator().opcode() == LLVMOpcode::LLVMRet && self.diverges(position, r, 0)
             });
-            return returns_apart || points_to::returns(function).iter().any(|v| self.values.contains(v));
+            return returns_diverge || points_to::returns(function).iter().any(|v| self.values.contains(v));
         }
         let name = callee.map(Function::name).unwrap_or_default();
-        let through: Vec<LLVMValueRef> = operands.iter().copied().filter(|o| points_to::is_pointer(*o)).collect();
-        let varying = taken || differs(&name) || through.iter().any(|p| self.holds(f, b, *p));
-        for pointer in through {
-            self.write(f, b, pointer, varying);
+        let pointers: Vec<LLVMValueRef> = operands.iter().copied().filter(|o| points_to::is_pointer(*o)).collect();
+        let varying =
+            operands_varying || is_item_specific(&name) || pointers.iter().any(|p| self.memory_varies(f, b, *p));
+        for pointer in pointers {
+            self.record_write(f, b, pointer, varying);
         }
         varying
     }

@@ -1,4 +1,4 @@
-//! `kassay check`: races, barrier divergence, memory faults, redundant barriers.
+//! `kassay check`: finds races, barrier divergence, memory faults and redundant barriers.
 
 use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
 use crate::exec::{Code, DeviceRequest, ProgramId, Simulator};
 use crate::generate::collisions::Suspect;
-use crate::generate::evolve::{self, Search};
+use crate::generate::evolve::{self, EvolutionParameters};
 use crate::generate::launches::{self, FirstRound, GeneratedLaunch, Request};
 use crate::generate::roles;
 use crate::instrument::host::HostOptions;
@@ -28,41 +28,43 @@ use crate::suite::launch::{Launch, NdRange};
 use crate::suite::resolve::Suite;
 use crate::sync::budget::Budget;
 use crate::sync::checking::{self, Case, CheckOptions, Simulate};
-use crate::sync::divergence_cause::Splits;
+use crate::sync::divergence_cause::DivergenceAnalysis;
 use crate::sync::findings::Reader;
 use crate::sync::reproduction;
 use crate::sync::schedule_families::Plan;
-use crate::sync::solved_inputs::{self, Suspicion};
+use crate::sync::solved_inputs::{self, SuspectedConflict};
 use crate::sync::{amplification, inputs, schedule_independence};
 
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// A suite file (TOML or JSON), whose tests are the inputs; or a kernel (.cl, .ll, .bc, .spv), for which inputs are made
+    /// A suite file (TOML or JSON), whose tests are the inputs, or a kernel (.cl, .ll, .bc, .spv), for which inputs
+    /// are generated
     #[arg(value_name = "SUITE|KERNEL")]
     pub target: PathBuf,
-    /// Work-items of the launches that are made for a kernel, such as 256,256; several small launches are tried without it
+    /// Global work size of the launches generated for a kernel, such as 256,256; if left out, several small ones
+    /// are tried
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     pub global: Vec<u64>,
-    /// Work-group size of these launches
+    /// Work-group size of the launches generated for a kernel
     #[arg(long, value_name = "SIZES", value_delimiter = ',', requires = "global", value_parser = clap::value_parser!(u64).range(1..))]
     pub local: Vec<u64>,
-    /// Do not ask for which values of the inputs a clean verdict holds
+    /// Do not determine the input values for which a clean verdict holds
     #[arg(long)]
     pub no_amplify: bool,
-    /// Do not run the inputs again without each barrier, which tells the redundant ones
+    /// Do not look for redundant barriers, which takes further runs without each barrier
     #[arg(long)]
     pub no_redundant: bool,
-    /// Wall-clock seconds of the whole command; what was not done by then is said
+    /// Time limit for the command in seconds; notes say what was left undone
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = super::generate::budget)]
     pub budget: f64,
-    /// Also search for inputs in which work-items meet at addresses
+    /// Also search for inputs in which work-items access the same addresses
     #[arg(long)]
     pub evolve: bool,
-    /// Write a suite for each finding that shows it again: DIR/<n>/suite.toml
+    /// Write a suite that reproduces each finding to DIR/<n>/suite.toml
     #[arg(long, value_name = "DIR")]
     pub reproduce: Option<PathBuf>,
-    /// Run every input under so many schedules
+    /// Run every input under N schedules
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub schedules: u32,
     #[command(flatten)]
@@ -73,49 +75,54 @@ pub struct CheckArgs {
     pub output: OutputFlags,
 }
 
-/// A kernel and what it is to be run on.
+/// A kernel and its inputs.
 struct Opened<'c> {
     under_test: KernelUnderTest<'c>,
     loaded: Loaded,
     cases: Vec<Case>,
     /// Launches that are inputs if work-items meet in them.
-    suspicions: Vec<Suspicion>,
+    suspected: Vec<SuspectedConflict>,
     /// Not all of those were found.
     unsolved: bool,
-    /// There was no time for inputs.
+    /// Set if the time limit was reached before inputs could be generated.
     late: Option<Error>,
     seed: u64,
     path: PathBuf,
     options: KernelOptions,
-    /// What the reader should know of how the inputs were made.
+    /// Notes on how the inputs were generated.
     notes: Vec<String>,
 }
 
-/// The simulator with the kernel.
-struct Watched {
+/// A simulator with the kernel loaded; counts its launches.
+struct LoadedSimulator {
     simulator: Simulator,
     program: ProgramId,
     timeout: Duration,
     launches: u64,
 }
 
-/// Of the time, what the making of inputs may take.
-const INPUTS: f64 = 0.25;
+/// Share of the budget by which generating inputs must end.
+const GENERATION_SHARE: f64 = 0.25;
 
-/// Of the time, what it may take to solve for launches in which work-items meet, and what to run them.
-const SOLVING: f64 = 0.05;
-const CONFIRMING: f64 = 0.1;
+/// Share of the budget for solving for launches with conflicting accesses.
+const SOLVING_SHARE: f64 = 0.05;
+/// Share of the budget for running the solved launches.
+const CONFIRMING_SHARE: f64 = 0.1;
 
-/// Of the time, what the search for inputs may be over by.
-const SEARCH: f64 = 0.5;
+/// Share of the budget by which the search for further inputs must end.
+const SEARCH_SHARE: f64 = 0.5;
 
-impl Simulate for Watched {
+impl Simulate for LoadedSimulator {
     fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
         self.launches += 1;
         self.simulator.simulate(self.program, launch, options, self.timeout, &[])
     }
 }
 
+/// Checks a kernel and delivers the result. Returns the exit code: 1 unless the verdict is `clean`.
+///
+/// # Errors
+/// Those of the suite and the kernel; `Caller` if the flags are wrong.
 pub fn run(args: &CheckArgs) -> Result<u8> {
     let begun = Instant::now();
     let budget = Budget::of(begun, args.budget);
@@ -134,37 +141,43 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let code = match opened.late.take().map_or_else(|| opened.under_test.for_host(&wanted), Err) {
         Ok(Code::Host(code)) => code,
         Ok(Code::SpirV(_)) => return Err(Error::internal("code for the simulator was asked for")),
-        Err(e) if e.is_late() => return unjudged(args, opened, &e, budget, begun),
+        Err(e) if e.is_late() => return deliver_unknown(args, opened, &e, budget, begun),
         Err(e) => return Err(e),
     };
-    let lane = |_| {
+    let load = |_| {
         let mut simulator = Simulator::new(1)?;
         let program = simulator.load_host(&code)?;
-        Ok(Watched { simulator, program, timeout: session::limit(&args.execution), launches: 0 })
+        Ok(LoadedSimulator { simulator, program, timeout: session::timeout(&args.execution), launches: 0 })
     };
-    let mut lanes: Vec<Watched> = (0..args.execution.jobs.max(1)).map(lane).collect::<Result<_>>()?;
-    if let Some(watched) = lanes.first_mut() {
-        confirmed(&mut opened, watched, &code.table, budget)?;
+    let mut simulators: Vec<LoadedSimulator> = (0..args.execution.jobs.max(1)).map(load).collect::<Result<_>>()?;
+    if let Some(simulator) = simulators.first_mut() {
+        add_confirmed(&mut opened, simulator, &code.table, budget)?;
     }
-    if let (true, Some(watched)) = (args.evolve, lanes.first_mut()) {
-        evolved(&mut opened, watched, args, budget)?;
+    if let (true, Some(simulator)) = (args.evolve, simulators.first_mut()) {
+        add_evolved(&mut opened, simulator, args, budget)?;
     }
-    if let (2.., Some(watched)) = (args.schedules, lanes.first_mut()) {
-        scheduled(&mut opened, watched, &code.table, args.schedules as usize, budget)?;
+    if let (2.., Some(simulator)) = (args.schedules, simulators.first_mut()) {
+        add_schedules(&mut opened, simulator, &code.table, args.schedules as usize, budget)?;
     }
 
     let source = shown(&opened.path);
     // Few kernels diverge.
-    let splits = OnceCell::new();
-    let split = |divergence: &_| {
-        let splits = splits.get_or_init(|| Splits::of(&opened.under_test, &source));
-        splits.as_ref().ok()?.branch(&code.table, divergence)
+    let divergence_analysis = OnceCell::new();
+    let diverging_branch = |divergence: &_| {
+        let divergence_analysis =
+            divergence_analysis.get_or_init(|| DivergenceAnalysis::of(&opened.under_test, &source));
+        divergence_analysis.as_ref().ok()?.branch(&code.table, divergence)
     };
-    let reader = Reader { table: &code.table, interface: &opened.under_test.interface, source: &source, split: &split };
+    let reader = Reader {
+        table: &code.table,
+        interface: &opened.under_test.interface,
+        source: &source,
+        diverging_branch: &diverging_branch,
+    };
     let atomics_read = schedule_independence::atomics_read(&opened.under_test, &code.table);
     let options = CheckOptions { atomics_read, redundant: !args.no_redundant, budget, ..CheckOptions::default() };
-    let mut checked = checking::check(&mut lanes, &reader, &mut opened.cases, options)?;
-    if let Some(Err(e)) = splits.into_inner() {
+    let mut checked = checking::check(&mut simulators, &reader, &mut opened.cases, options)?;
+    if let Some(Err(e)) = divergence_analysis.into_inner() {
         return Err(e);
     }
     if let Some(folder) = &args.reproduce {
@@ -179,7 +192,8 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     }
     let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
     let flows = schedule_independence::flows(&opened.under_test, &findings)?;
-    let (mut holds_for, mut holds_for_because) = checking::holds_for(&flows, &checked.leaning, &checked.inputs);
+    let (mut holds_for, mut holds_for_because) =
+        checking::holds_for(&flows, &checked.ordered_by_atomics, &checked.inputs);
     if !checked.sampled.is_empty() {
         holds_for = HoldsFor::ExploredSchedules;
         holds_for_because.extend(checked.sampled);
@@ -190,7 +204,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         true => None,
         false => amplify(&opened.under_test, budget, &mut notes)?,
     };
-    let launches = lanes.iter().map(|lane| lane.launches).sum();
+    let launches = simulators.iter().map(|s| s.launches).sum();
     let result = CheckResult {
         header: Header::new(
             CheckResult::SCHEMA,
@@ -220,8 +234,8 @@ fn deliver(args: &CheckArgs, result: &CheckResult, path: &Path) -> Result<u8> {
     Ok(u8::from(result.verdict != Verdict::Clean))
 }
 
-/// What is said of a kernel for whose code there was no time.
-fn unjudged(args: &CheckArgs, opened: Opened<'_>, late: &Error, budget: Budget, begun: Instant) -> Result<u8> {
+/// Delivers the result for a kernel whose code was not ready within the budget: verdict `unknown`.
+fn deliver_unknown(args: &CheckArgs, opened: Opened<'_>, late: &Error, budget: Budget, begun: Instant) -> Result<u8> {
     let Opened { path, under_test, seed, mut notes, .. } = opened;
     let why = &late.report().what;
     notes.push(format!("no input was run: {why} ({}); --budget gives more time", budget.words()));
@@ -252,6 +266,7 @@ fn is_kernel(path: &Path) -> bool {
     ["cl", "ll", "bc", "spv"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref()))
 }
 
+/// Opens a suite; its tests are the inputs.
 fn open_suite<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Result<Opened<'c>> {
     if !args.global.is_empty() {
         return Err(Error::caller("--global and --local are for kernels; the tests of a suite have their own sizes")
@@ -269,7 +284,7 @@ fn open_suite<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Res
     let seed = args.execution.seed.or(suite.seed).unwrap_or(0);
     let tests = suite.resolve(&under_test.interface, seed)?;
     let cases = tests.into_iter().map(|test| {
-        let (outputs, launch) = (test.outputs, decided(test.launch, &under_test));
+        let (outputs, launch) = (test.outputs, with_local_size(test.launch, &under_test));
         Case {
             name: test.name,
             origin: "suite",
@@ -281,11 +296,12 @@ fn open_suite<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Res
         }
     });
     let cases = cases.collect();
-    let (suspicions, unsolved, notes) = (Vec::new(), false, Vec::new());
+    let (suspected, unsolved, notes) = (Vec::new(), false, Vec::new());
     let path = suite.kernel;
-    Ok(Opened { cases, suspicions, unsolved, late: None, under_test, loaded, seed, path, options, notes })
+    Ok(Opened { cases, suspected, unsolved, late: None, under_test, loaded, seed, path, options, notes })
 }
 
+/// Opens a kernel and generates inputs for it.
 fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Result<Opened<'c>> {
     let options = KernelOptions { deadline: budget.end(), ..args.kernel.kernel_options(Vec::new()) };
     let loaded = compile::load(&args.target, &options, true)?;
@@ -299,7 +315,7 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
         Err(e) if e.is_late() => {
             return Ok(Opened {
                 cases: Vec::new(),
-                suspicions: Vec::new(),
+                suspected: Vec::new(),
                 unsolved: false,
                 late: Some(e),
                 under_test,
@@ -312,11 +328,11 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
         }
         model => model?,
     };
-    let time = budget.up_to(INPUTS);
+    let time = budget.up_to(GENERATION_SHARE);
     let solving = Cell::new(None::<Budget>);
-    // Its time begins when it is first asked for.
+    // The time for solving starts with the first query.
     let solving_over = || {
-        let until = solving.get().unwrap_or_else(|| budget.share(SOLVING));
+        let until = solving.get().unwrap_or_else(|| budget.share(SOLVING_SHARE));
         solving.set(Some(until));
         until.is_over()
     };
@@ -332,11 +348,12 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
         notes.push(what);
     }
     let cases = launches.into_iter().map(|g| case(g, "generated", &under_test, None)).collect();
-    let suspicion = |s: Suspect| Suspicion { case: case(s.launch, "solved", &under_test, None), argument: s.argument };
-    let suspicions = suspects.into_iter().map(suspicion).collect();
+    let suspected_conflict =
+        |s: Suspect| SuspectedConflict { case: case(s.launch, "solved", &under_test, None), argument: s.argument };
+    let suspected = suspects.into_iter().map(suspected_conflict).collect();
     Ok(Opened {
         cases,
-        suspicions,
+        suspected,
         unsolved: cut_short,
         late: None,
         under_test,
@@ -348,21 +365,22 @@ fn open_kernel<'c>(context: &'c Context, args: &CheckArgs, budget: Budget) -> Re
     })
 }
 
+/// Returns the input for a generated launch.
 fn case(made: GeneratedLaunch, origin: &'static str, under_test: &KernelUnderTest<'_>, fitness: Option<f64>) -> Case {
     let outputs = inputs::outputs(&under_test.interface);
-    let (launch, preconditions) = (decided(made.launch, under_test), made.preconditions);
+    let (launch, preconditions) = (with_local_size(made.launch, under_test), made.preconditions);
     Case { name: made.name, origin, launch, outputs, fitness, preconditions, guesses: made.guesses }
 }
 
-/// With the work-group size that suite and kernel leave open.
-fn decided(mut launch: Launch, under_test: &KernelUnderTest<'_>) -> Launch {
-    let most = crate::exec::simulator::device().max_work_group_size;
+/// Chooses the work-group size that the suite and the kernel leave open.
+fn with_local_size(mut launch: Launch, under_test: &KernelUnderTest<'_>) -> Launch {
+    let max_group = crate::exec::simulator::device().max_work_group_size;
     let range = &mut launch.range;
-    range.decide_local(under_test.interface.required_local, most);
+    range.decide_local(under_test.interface.required_local, max_group);
     launch
 }
 
-/// The sizes that `--global` and `--local` ask for.
+/// Returns the NDRange that `--global` and `--local` request, if any.
 fn range(args: &CheckArgs, under_test: &KernelUnderTest<'_>) -> Result<Option<NdRange>> {
     let (global, local) = (&args.global, &args.local);
     if global.is_empty() {
@@ -383,11 +401,16 @@ fn range(args: &CheckArgs, under_test: &KernelUnderTest<'_>) -> Result<Option<Nd
     Ok(Some(NdRange { dims: global.len() as u32, global: sizes(global), local, offset: [0; 3] }))
 }
 
-/// Adds the launches that were solved for, if work-items do meet in them.
-fn confirmed(opened: &mut Opened<'_>, watched: &mut Watched, table: &HostTable, budget: Budget) -> Result<()> {
-    let suspicions = std::mem::take(&mut opened.suspicions);
-    let confirmed = solved_inputs::confirmed(watched, table, suspicions, budget.share(CONFIRMING))?;
-    confirmed.cases.into_iter().for_each(|case| add(&mut opened.cases, case));
+/// Runs the solved launches and adds those in which accesses do conflict.
+fn add_confirmed(
+    opened: &mut Opened<'_>,
+    simulator: &mut LoadedSimulator,
+    table: &HostTable,
+    budget: Budget,
+) -> Result<()> {
+    let suspected = std::mem::take(&mut opened.suspected);
+    let confirmed = solved_inputs::confirmed(simulator, table, suspected, budget.share(CONFIRMING_SHARE))?;
+    confirmed.cases.into_iter().for_each(|case| add_case(&mut opened.cases, case));
     opened.unsolved |= confirmed.left > 0;
     if opened.unsolved {
         let what = "whether work-items meet for single values of scalars was not asked to the end";
@@ -396,41 +419,51 @@ fn confirmed(opened: &mut Opened<'_>, watched: &mut Watched, table: &HostTable, 
     Ok(())
 }
 
-/// Adds the launches that an evolutionary search finds (SIMULEE 3.1).
-fn evolved(opened: &mut Opened<'_>, watched: &mut Watched, args: &CheckArgs, budget: Budget) -> Result<()> {
+/// Adds the launches found by an evolutionary search (SIMULEE 3.1).
+fn add_evolved(
+    opened: &mut Opened<'_>,
+    simulator: &mut LoadedSimulator,
+    args: &CheckArgs,
+    budget: Budget,
+) -> Result<()> {
     let model = roles::infer(&opened.under_test)?;
     let request = Request { range: range(args, &opened.under_test)?, seed: opened.seed };
     let under_test = &opened.under_test;
-    let time = budget.up_to(SEARCH);
+    let time = budget.up_to(SEARCH_SHARE);
     let mut fitness = |launch: &Launch, _| {
         if time.is_over() {
             return Ok(None);
         }
         let deadline = time.end();
         let options = SimulationOptions { races: true, footprint: true, deadline, ..SimulationOptions::default() };
-        Ok(watched.simulate(&decided(launch.clone(), under_test), &options)?.footprint)
+        Ok(simulator.simulate(&with_local_size(launch.clone(), under_test), &options)?.footprint)
     };
-    let found = evolve::evolve(&model, &request, &Search { deadline: time.end(), ..Search::default() }, &mut fitness)?;
+    let found = evolve::evolve(
+        &model,
+        &request,
+        &EvolutionParameters { deadline: time.end(), ..EvolutionParameters::default() },
+        &mut fitness,
+    )?;
     if time.is_over() {
         opened.notes.push(format!("the search for inputs was not finished, because of {}", budget.words()));
     }
     for scored in found {
         let score = scored.score();
-        add(&mut opened.cases, case(scored.launch, "evolved", &opened.under_test, Some(score)));
+        add_case(&mut opened.cases, case(scored.launch, "evolved", &opened.under_test, Some(score)));
     }
     Ok(())
 }
 
-/// Adds an input unless it is among them.
-fn add(cases: &mut Vec<Case>, case: Case) {
+/// Adds an input unless one with an equal launch exists.
+fn add_case(cases: &mut Vec<Case>, case: Case) {
     if cases.iter().all(|known| known.launch != case.launch) {
-        let case = named(case, cases);
+        let case = with_unique_name(case, cases);
         cases.push(case);
     }
 }
 
-/// With a name that no other has.
-fn named(mut case: Case, others: &[Case]) -> Case {
+/// Gives an input a unique name.
+fn with_unique_name(mut case: Case, others: &[Case]) -> Case {
     let plain = case.name.clone();
     let mut number = 1;
     while others.iter().any(|o| o.name == case.name) {
@@ -440,19 +473,19 @@ fn named(mut case: Case, others: &[Case]) -> Case {
     case
 }
 
-/// Adds every input under other schedules.
-fn scheduled(
+/// Replaces every input by the input under each of its schedules.
+fn add_schedules(
     opened: &mut Opened<'_>,
-    watched: &mut Watched,
+    simulator: &mut LoadedSimulator,
     table: &HostTable,
     count: usize,
     budget: Budget,
 ) -> Result<()> {
     let mut all = Vec::new();
-    let (time, cases) = (budget.up_to(SEARCH), std::mem::take(&mut opened.cases));
+    let (time, cases) = (budget.up_to(SEARCH_SHARE), std::mem::take(&mut opened.cases));
     let total = cases.len();
     for (n, mut case) in cases.into_iter().enumerate() {
-        let races = checking::explore(watched, table, &mut case, time.part(total - n))?.conflicts;
+        let races = checking::explore(simulator, table, &mut case, time.part(total - n))?.conflicts;
         let own = Some(&case.launch.schedule).filter(|s| !s.is_natural());
         let (range, test) = (&case.launch.range, &case.name);
         let plan = Plan { range, count, seed: opened.seed, test, own, exact: true, races: &races }.schedules();
@@ -466,6 +499,7 @@ fn scheduled(
     Ok(())
 }
 
+/// Determines for which input values a clean verdict holds; `None`, with a note, if the budget is over.
 fn amplify(under_test: &KernelUnderTest<'_>, budget: Budget, notes: &mut Vec<String>) -> Result<Option<Amplification>> {
     let found = match budget.is_over() {
         true => None,

@@ -1,4 +1,4 @@
-//! `kassay cover`: what the tests of a suite cover.
+//! `kassay cover`: measures what the tests of a suite cover.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use clap::Args;
 use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain, shown, warn};
-use super::session::{self, Keeps, Session};
+use super::session::{self, DeviceSchedules, Session};
 use crate::cfg::folded;
 use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
 use crate::coverage::{build, group_order, summary};
@@ -19,12 +19,12 @@ use crate::report::text::{self, CoverOptions};
 use crate::result::Header;
 use crate::result::cover::{CoverResult, Coverage, METRICS, Metric, TestStatus};
 
-/// Measure what a suite's tests cover
+/// Measure the coverage of a suite's tests
 #[derive(Debug, Args)]
 pub struct CoverArgs {
     /// A suite file, TOML or JSON
     pub suite: PathBuf,
-    /// Count work-items per outcome and give average statement coverage (dearer)
+    /// Count work-items per outcome and report average statement coverage (slower)
     #[arg(long)]
     pub counts: bool,
     /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50
@@ -33,7 +33,7 @@ pub struct CoverArgs {
     /// Leave the source out of the text
     #[arg(long)]
     pub summary: bool,
-    /// Runs of each version of the kernel per test, for the overhead
+    /// Runs of the original and of the instrumented kernel per test, for the overhead
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: u32,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub struct CoverArgs {
     pub output: OutputFlags,
 }
 
-/// A metric of [`Coverage`] and the percentage it must reach.
+/// A metric of [`Coverage`] and the percentage that it must reach.
 #[derive(Debug, Clone)]
 pub struct Threshold {
     metric: &'static Metric,
@@ -67,16 +67,16 @@ impl FromStr for Threshold {
 }
 
 impl Threshold {
-    /// The reached percentage if it is too low. A metric with nothing to cover misses nothing.
+    /// Returns the percentage reached if it is too low. A metric with nothing to cover is never too low.
     fn missed(&self, coverage: &Coverage) -> Option<f64> {
         (self.metric.measure)(coverage).percent().filter(|reached| *reached < self.percent)
     }
 }
 
-/// Shorter launches say little about the overhead.
+/// Launch time in seconds below which the measured overhead is mostly noise.
 const MEASURABLE_S: f64 = 1e-3;
 
-/// One executor with both versions of the kernel loaded.
+/// An executor with the original and the instrumented kernel loaded.
 struct Runner {
     executor: Box<dyn Executor>,
     plain: ProgramId,
@@ -84,50 +84,55 @@ struct Runner {
     mapped: Option<MappedPrograms>,
 }
 
+/// Measures coverage and delivers the result. Returns the exit code: 1 if a test did not complete or a metric is below
+/// its threshold.
+///
+/// # Errors
+/// Those of the suite, the kernel and the device.
 pub fn run(args: &CoverArgs) -> Result<u8> {
     let begun = Instant::now();
     args.output.check()?;
     let counts = args.counts || args.fail_under.iter().any(|t| t.metric.needs_counts);
     let context = Context::create();
     let Session { under_test, loaded, tests, executors, seed, kernel } =
-        Session::open(&context, &args.suite, &args.kernel, &args.execution, true, Keeps::Maps)?;
+        Session::open(&context, &args.suite, &args.kernel, &args.execution, true, DeviceSchedules::GroupOrders)?;
     warn(&loaded, args.output.verbose, args.output.quiet);
-    // The original is built meanwhile, and all executors build at the same time.
+    // The original is being built meanwhile; all executors build concurrently.
     let slots = if counts { Slots::Items } else { Slots::Groups };
     let (code, plan) = under_test.instrumented(slots, session::target(&executors))?;
-    let mut lanes = Vec::new();
+    let mut runners = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
         let instrumented = executor.begin_load(&code)?;
-        lanes.push(Runner { executor, plain, instrumented, mapped: None });
+        runners.push(Runner { executor, plain, instrumented, mapped: None });
     }
-    for lane in &mut lanes {
-        lane.executor.finish_load(lane.instrumented)?;
+    for runner in &mut runners {
+        runner.executor.finish_load(runner.instrumented)?;
     }
     let is_mapped = tests.iter().any(|t| !t.launch.schedule.map.is_empty());
-    if is_mapped && lanes.first().is_some_and(|l| l.executor.target() == Target::SpirV) {
+    if is_mapped && runners.first().is_some_and(|r| r.executor.target() == Target::SpirV) {
         let plain = group_order::build(&under_test)?;
         let (instrumented, _) = group_order::instrumented(&under_test, slots)?;
-        for lane in &mut lanes {
-            lane.mapped = Some(MappedPrograms {
-                plain: lane.executor.load(&plain.code)?,
+        for runner in &mut runners {
+            runner.mapped = Some(MappedPrograms {
+                plain: runner.executor.load(&plain.code)?,
                 layout: plain.layout,
-                instrumented: lane.executor.load(&instrumented)?,
+                instrumented: runner.executor.load(&instrumented)?,
             });
         }
     }
     let inexact = under_test.precision().bound() > 0;
-    let options = MeasureOptions { timeout: session::limit(&args.execution), repeats: args.repeats };
-    let measured = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, test| {
+    let options = MeasureOptions { timeout: session::timeout(&args.execution), repeats: args.repeats };
+    let measured = session::run_parallel(&mut runners, &tests, "tests", args.output.quiet, |runner, test| {
         let programs = Programs {
-            plain: lane.plain,
-            instrumented: lane.instrumented,
-            mapped: lane.mapped,
+            plain: runner.plain,
+            instrumented: runner.instrumented,
+            mapped: runner.mapped,
             plan: &plan,
             sites: &under_test.sites,
             inexact,
         };
-        measure::test(lane.executor.as_mut(), &programs, test, &options)
+        measure::test(runner.executor.as_mut(), &programs, test, &options)
     })?;
     let overhead = measure::median_ratio(measured.iter().filter_map(|m| m.ratio).collect());
     let (mut rows, mut tallies) = (Vec::new(), Vec::new());
@@ -148,7 +153,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
             CoverResult::SCHEMA,
             under_test.entry.clone(),
             source.clone(),
-            Some(session::device(lanes[0].executor.device())),
+            Some(session::device(runners[0].executor.device())),
             seed,
         ),
         elapsed_s: begun.elapsed().as_secs_f64(),

@@ -1,4 +1,4 @@
-//! `kassay devices`: what can run kernels here, how it takes code, and what is missing.
+//! `kassay devices`: lists the devices that can run kernels, the form of code that they accept, and what is missing.
 
 use std::path::Path;
 use std::time::Instant;
@@ -10,19 +10,19 @@ use crate::exec::discover::{Icd, Vendors, folder_of};
 use crate::exec::{DeviceInfo, DeviceRequest, WorkerOptions, probe_devices, simulator};
 use crate::result::devices::{CodePath, DevicesResult, Driver, Found, Missing};
 
-/// Exit code where only the simulator can run a kernel (that of the environment).
+/// Exit code if only the simulator can run kernels: that of a lacking environment.
 const NO_DEVICE: u8 = 3;
 
 const QUICKSTART: &str = "run scripts/quickstart, which installs an OpenCL runtime for the CPU without root";
 
-/// List the devices that kernels can run on, and what is missing for more
+/// List the devices that can run kernels, and what is missing for more
 #[derive(Debug, clap::Args)]
 pub struct DevicesArgs {
     #[command(flatten)]
     output: OutputFlags,
 }
 
-/// Prints what is there. Exit code 0 if some device takes SPIR-V, 3 if none does.
+/// Lists the devices. Returns the exit code: 0 if some OpenCL device accepts SPIR-V, otherwise 3.
 ///
 /// # Errors
 /// `Environment` if the result cannot be written.
@@ -32,7 +32,7 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
     let vendors = Vendors::discover();
     let (devices, broken) = match probe_devices(&WorkerOptions::default()) {
         Ok(devices) => (devices, None),
-        // A broken driver is a finding here, not a failure of this command.
+        // A broken driver is a result here, not a failure of this command.
         Err(Error::Environment(report)) => (Vec::new(), Some(*report)),
         Err(e) => return Err(e),
     };
@@ -43,9 +43,9 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
             None => report.what,
         };
         missing.push(Missing { what, help: report.help.unwrap_or_else(|| QUICKSTART.to_owned()) });
-        missing.extend(culprits(&vendors));
+        missing.extend(broken_drivers(&vendors));
     }
-    missing.extend(lacking(&vendors, &devices, missing.is_empty()));
+    missing.extend(missing_parts(&vendors, &devices, missing.is_empty()));
     let simulator = simulator::device();
     let first = devices.iter().find(|d| !d.il_versions.is_empty());
     let code = if first.is_some() { 0 } else { NO_DEVICE };
@@ -105,23 +105,23 @@ fn driver(icd: &Icd) -> Driver {
     }
 }
 
-/// The drivers that do not even start alone.
-fn culprits(vendors: &Vendors) -> Vec<Missing> {
-    let dies = |icd: &&Icd| {
+/// Returns the drivers that fail even without the others.
+fn broken_drivers(vendors: &Vendors) -> Vec<Missing> {
+    let fails = |icd: &&Icd| {
         let Ok(folder) = folder_of(std::slice::from_ref(*icd)) else { return false };
         let alone = WorkerOptions { vendors: Some(folder.path().to_owned()), ..WorkerOptions::default() };
         probe_devices(&alone).is_err()
     };
-    let say = |icd: &Icd| Missing {
+    let missing = |icd: &Icd| Missing {
         what: format!("the driver of {} ({}) fails", icd.file.display(), icd.library),
         help: "install it again or remove the file, or name a folder without it in OCL_ICD_VENDORS".into(),
     };
-    // Alone it has failed already.
-    if vendors.icds.len() < 2 { Vec::new() } else { vendors.icds.iter().filter(dies).map(say).collect() }
+    // A single driver has already failed on its own.
+    if vendors.icds.len() < 2 { Vec::new() } else { vendors.icds.iter().filter(fails).map(missing).collect() }
 }
 
-/// What keeps devices away; `general`: also say so if no cause is known.
-fn lacking(vendors: &Vendors, devices: &[DeviceInfo], general: bool) -> Vec<Missing> {
+/// Returns the reasons why devices are missing; `general`: includes a general one if no specific cause is known.
+fn missing_parts(vendors: &Vendors, devices: &[DeviceInfo], general: bool) -> Vec<Missing> {
     let mut missing = Vec::new();
     for icd in &vendors.icds {
         if driver(icd).present == Some(false) {
@@ -208,7 +208,7 @@ fn features(device: &Found) -> String {
     if has.is_empty() { "neither double, half nor images".to_owned() } else { has.join(", ") }
 }
 
-/// Bytes in the largest binary unit that keeps them at least 1.
+/// Formats bytes in KiB, MiB or GiB: the largest that gives at least 1, otherwise KiB.
 fn size(bytes: u64) -> String {
     let (unit, shift) = match bytes {
         b if b >= 1 << 30 => ("GiB", 30),
@@ -224,15 +224,15 @@ mod tests {
     use crate::exec::discover::Origin;
 
     #[test]
-    fn what_is_missing_comes_with_its_mend() {
+    fn missing_parts_come_with_help() {
         let icd = |library: &str| Icd { file: "/x/a.icd".into(), library: library.into(), origin: Origin::Kassay };
         let vendors = |icds, user| Vendors { icds, folders: Vec::new(), user };
-        let none = lacking(&vendors(Vec::new(), None), &[], true);
+        let none = missing_parts(&vendors(Vec::new(), None), &[], true);
         assert_eq!(none.len(), 1);
         assert!(none[0].what.contains("no OpenCL driver is installed") && none[0].help.contains("scripts/quickstart"));
-        let gone = lacking(&vendors(vec![icd("/nonexistent/lib.so")], None), &[], true);
+        let gone = missing_parts(&vendors(vec![icd("/nonexistent/lib.so")], None), &[], true);
         assert!(gone[0].what.contains("/nonexistent/lib.so") && gone[1].what.contains("gives a device"));
-        let user = lacking(&vendors(Vec::new(), Some(("OCL_ICD_VENDORS".into(), "/x".into()))), &[], true);
+        let user = missing_parts(&vendors(Vec::new(), Some(("OCL_ICD_VENDORS".into(), "/x".into()))), &[], true);
         assert!(user[0].what.contains("OCL_ICD_VENDORS (/x)") && user[0].help.contains("unset OCL_ICD_VENDORS"));
     }
 

@@ -1,4 +1,4 @@
-//! `kassay generate`: a suite for a kernel that has none.
+//! `kassay generate`: generates a suite for a kernel.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::exec::{DeviceRequest, StartingExecutors, WorkerOptions};
 use crate::generate::campaign::{self, Generated, Instrumented, Kernel, Log, Options};
-use crate::generate::interface_file::{self, Wishes};
+use crate::generate::interface_file::{self, UserConstraints};
 use crate::generate::journal::{self, Entry};
 use crate::generate::model::KernelModel;
-use crate::generate::mutants::campaign::{self as mutants, Around, Job};
+use crate::generate::mutants::campaign::{self as mutants, CampaignServices, Job};
 use crate::generate::output_dir;
 use crate::generate::roles;
 use crate::generate::search::Limits;
@@ -32,52 +32,52 @@ use crate::result::journal::{Header as JournalHeader, Journal, path_for};
 use crate::result::store::{self, AnyResult};
 use crate::suite::write;
 
-/// What launches are given of the budget in any case, and no more than that.
-const LEAST_SHARE: f64 = 0.1;
-const LEAST: Duration = Duration::from_secs(1);
+/// Share of the budget that launches get even if the preparation has used it up, limited by [`MIN_LAUNCH_TIME`].
+const MIN_LAUNCH_SHARE: f64 = 0.1;
+const MIN_LAUNCH_TIME: Duration = Duration::from_secs(1);
 
 /// Generate a suite that covers a kernel
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
     /// A kernel (.cl, .ll, .bc, .spv)
     pub kernel_file: PathBuf,
-    /// The folder for suite.toml, its data, interface.toml and generate.json; it is made if it is not there
+    /// Folder for suite.toml, its data, interface.toml and generate.json; created if it does not exist
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub folder: PathBuf,
-    /// What to aim at
+    /// Goal of the search
     #[arg(long, value_enum, default_value_t)]
     pub goal: GoalFlag,
-    /// Goal mutants: operators, as of kassay mutate
+    /// With --goal mutants: operators, as for kassay mutate
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub operators: String,
-    /// Goal mutants: draw so many instead of all
+    /// With --goal mutants: draw N mutants instead of using all
     #[arg(long, value_name = "N")]
     pub sample: Option<u64>,
-    /// Seconds that it may take in all
+    /// Time limit for the command in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = budget)]
     pub budget: f64,
-    /// Launches that may be made; with it equal seeds give equal suites, whatever the machine
+    /// Limit on the number of launches; with it, equal seeds give equal suites on every machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_execs: Option<u64>,
-    /// Stop after so many attempts in a row that gained nothing; after a quarter of them once all goals are covered
+    /// Stop after N attempts in a row without progress, or after a quarter of that once all goals are covered
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     pub attempts: u64,
-    /// Do not solve for what fuzzing leaves uncovered
+    /// Do not use the solver for what fuzzing leaves uncovered
     #[arg(long)]
     pub no_smt: bool,
-    /// Do not fuzz: only the first launches are made
+    /// Do not fuzz; only make the initial launches
     #[arg(long)]
     pub no_fuzz: bool,
-    /// What standard output gets
+    /// Format of the result on standard output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Go on from the journal of a search that was ended
+    /// Resume an interrupted search from its journal
     #[arg(long)]
     pub resume: bool,
-    /// Print no progress, notes or text; what --format json asks for is printed
+    /// Print no progress, notes or text; with --format json the result is still printed
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say more: every goal and test, and clang's warnings
+    /// Print more: every goal and test, and clang's warnings
     #[arg(short = 'v', long)]
     pub verbose: bool,
     #[command(flatten)]
@@ -86,16 +86,17 @@ pub struct GenerateArgs {
     pub execution: ExecutionFlags,
 }
 
+/// Values of `--goal`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum GoalFlag {
     /// Outcomes of branches
     #[default]
     Branch,
-    /// Mutants that tests for the branches leave alive
+    /// Mutants that survive the tests for the branches
     Mutants,
 }
 
-/// Seconds of a `--budget`.
+/// Parses the seconds of a `--budget`.
 pub(super) fn budget(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s <= 1e6 => Ok(s),
@@ -104,9 +105,13 @@ pub(super) fn budget(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
+/// Generates a suite, writes it with the result, and prints the result. Returns the exit code.
+///
+/// # Errors
+/// `Caller` if the kernel, the flags or the interface file are wrong; those of the device, the journal and the folder.
 pub fn run(args: &GenerateArgs) -> Result<u8> {
     let begun = Instant::now();
-    check(args)?;
+    check_args(args)?;
     let context = Context::create();
     let budget = Duration::from_secs_f64(args.budget);
     let deadline = begun.checked_add(budget);
@@ -117,26 +122,26 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let entry = file.choose(args.kernel.entry.as_deref())?;
     let sources = build::sources_of(&args.kernel_file);
     let under_test = file.under_test(&entry, &loaded, &sources)?;
-    can_be_launched(&under_test.interface)?;
+    check_launchable(&under_test.interface)?;
     under_test.fits_the_simulator()?;
     let seed = args.execution.seed.unwrap_or(0);
-    // A child makes the code for launches meanwhile.
+    // A child process generates the instrumented code meanwhile.
     let observing = under_test.begin_observed(Slots::Groups, deadline);
-    let read = Instant::now();
+    let analysis_start = Instant::now();
     let mut model = match roles::infer_until(&under_test, deadline) {
-        Err(e) if e.is_late() => return unread(args, &under_test, &options, &e, begun),
+        Err(e) if e.is_late() => return deliver_unanalysed(args, &under_test, &options, &e, begun),
         model => model?,
     };
-    let reading = read.elapsed();
+    let reading = analysis_start.elapsed();
     std::fs::create_dir_all(&args.folder).map_err(|e| write::no_folder(&args.folder, &e))?;
     output_dir::check(&args.folder)?;
-    let (wishes, interface_text) = wishes(&args.folder, &under_test, &model, seed, args.quiet)?;
+    let (wishes, interface_text) = read_or_write_wishes(&args.folder, &under_test, &model, seed, args.quiet)?;
     wishes.apply(&mut model);
     let output = args.folder.join("generate.json");
-    let configuration = journal::configuration(&under_test, &interface_text, &deciding(args, seed));
+    let configuration = journal::configuration(&under_test, &interface_text, &determining_options(args, seed));
     let deliver = |result: &GenerateResult| deliver(args, result, &sources);
     if args.resume
-        && let Some(result) = complete(&output, &configuration)?
+        && let Some(result) = completed_result(&output, &configuration)?
     {
         deliver(&result)?;
         return Ok(0);
@@ -147,13 +152,14 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         true => Journal::resume::<Entry>(&path, &header)?,
         false => (Journal::create(&path, &header)?, Vec::new()),
     };
-    let lane = observing.and_then(|observing| Instrumented::of(&under_test, args.execution.jobs as usize, observing));
+    let instrumented =
+        observing.and_then(|observing| Instrumented::load(&under_test, args.execution.jobs as usize, observing));
     let all = Limits {
-        // What comes before the first launch may have taken all of it: the launch is made still.
-        end: (begun + budget).max(Instant::now() + budget.mul_f64(LEAST_SHARE).min(LEAST)),
+        // The preparation may have used up the budget; some launches are made nevertheless.
+        end: (begun + budget).max(Instant::now() + budget.mul_f64(MIN_LAUNCH_SHARE).min(MIN_LAUNCH_TIME)),
         max_execs: args.max_execs,
         attempts: if args.no_fuzz { 0 } else { args.attempts },
-        launch: session::limit(&args.execution),
+        launch: session::timeout(&args.execution),
     };
     let limits = match args.goal {
         GoalFlag::Branch => all.clone(),
@@ -165,53 +171,61 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         bar.set_position(executions);
         bar.set_message(format!("{covered} of {all} outcomes covered"));
     };
-    let options_of = Options { seed, limits, solve: !args.no_smt, begun, source: source.clone(), reading };
-    let (known_of_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
+    let search_options =
+        Options { seed, limits, solve: !args.no_smt, begun, source: source.clone(), analysis_time: reading };
+    let (known_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
     let log = Log { journal: Some(&journal), known };
-    let (mut lane, generated) = match lane {
+    let (mut instrumented, generated) = match instrumented {
         Err(e) if e.is_late() => (None, campaign::without_launches(&under_test, &source, begun, &e)),
-        lane => {
-            let mut lane = lane?;
-            let generated =
-                campaign::generate(&under_test, &model, &wishes, &options_of, &mut lane, &mut progress, log)?;
-            (Some(lane), generated)
+        instrumented => {
+            let mut instrumented = instrumented?;
+            let generated = campaign::generate(
+                &under_test,
+                &model,
+                &wishes,
+                &search_options,
+                &mut instrumented,
+                &mut progress,
+                log,
+            )?;
+            (Some(instrumented), generated)
         }
     };
     bar.finish_and_clear();
     let arguments = options.as_arguments();
     let kernel = Kernel { path: &args.kernel_file, options: &arguments };
-    let (generated, scores) = match (args.goal, &mut lane) {
+    let (generated, scores) = match (args.goal, &mut instrumented) {
         (GoalFlag::Branch, _) | (_, None) => {
             campaign::write_suite(&args.folder, kernel, &under_test, &generated.tests)?;
             (generated, None)
         }
-        (GoalFlag::Mutants, Some(lane)) => {
+        (GoalFlag::Mutants, Some(instrumented)) => {
             let job = Job {
                 under_test: &under_test,
                 ast: loaded.ast.as_ref(),
                 sources: &sources,
                 model: &model,
-                wishes: &wishes,
-                options: &Options { limits: all, ..options_of },
+                constraints: &wishes,
+                options: &Options { limits: all, ..search_options },
                 selection: Selection::parse(&args.operators)?,
                 sample: args.sample,
                 jobs: args.execution.jobs,
                 folder: &args.folder,
                 kernel,
             };
-            let log = Log { journal: Some(&journal), known: known_of_mutants };
-            kill_mutants(args, &job, generated, lane, log)?
+            let log = Log { journal: Some(&journal), known: known_mutants };
+            kill_mutants(args, &job, generated, instrumented, log)?
         }
     };
-    let result = GenerateResult { scores, ..result(&under_test, generated, configuration, seed, source, begun) };
+    let result = GenerateResult { scores, ..build_result(&under_test, generated, configuration, seed, source, begun) };
     store::write(&result, &output)?;
     journal.remove()?;
     deliver(&result)?;
     Ok(0)
 }
 
-/// What is said of a kernel for whose analysis there was no time.
-fn unread(
+/// Writes and delivers the result for a kernel whose analysis exceeded the budget: an empty suite.
+fn deliver_unanalysed(
     args: &GenerateArgs,
     under_test: &KernelUnderTest<'_>,
     options: &KernelOptions,
@@ -224,9 +238,9 @@ fn unread(
     let generated = campaign::without_launches(under_test, &source, begun, late);
     let arguments = options.as_arguments();
     campaign::write_suite(&args.folder, Kernel { path: &args.kernel_file, options: &arguments }, under_test, &[])?;
-    // There is no interface file either, nor a journal to go on with.
-    let configuration = journal::configuration(under_test, "", &deciding(args, seed));
-    let result = result(under_test, generated, configuration, seed, source, begun);
+    // There is neither an interface file nor a journal to resume.
+    let configuration = journal::configuration(under_test, "", &determining_options(args, seed));
+    let result = build_result(under_test, generated, configuration, seed, source, begun);
     store::write(&result, &args.folder.join("generate.json"))?;
     deliver(args, &result, &build::sources_of(&args.kernel_file))?;
     Ok(0)
@@ -241,8 +255,8 @@ fn deliver(args: &GenerateArgs, result: &GenerateResult, sources: &Sources) -> R
     })
 }
 
-/// The options that goals and tests follow from, but for those that the code shows.
-fn deciding(args: &GenerateArgs, seed: u64) -> String {
+/// Returns the options that determine goals and tests, except those that show in the compiled code.
+fn determining_options(args: &GenerateArgs, seed: u64) -> String {
     let GenerateArgs { goal, attempts, no_smt, no_fuzz, operators, sample, .. } = args;
     let more = match goal {
         GoalFlag::Branch => String::new(),
@@ -251,16 +265,16 @@ fn deciding(args: &GenerateArgs, seed: u64) -> String {
     format!("{goal:?} {seed} {attempts} {no_smt} {no_fuzz} {}{more}", args.execution.timeout)
 }
 
-/// The result that an earlier run with the same configuration left whole: there is nothing to go on with then. `None` if a journal says
-/// that there is, or nothing is there.
+/// Returns the complete result of an earlier run with the same configuration, with which nothing is left to resume.
+/// `None` if there is a journal to resume from, or no result.
 ///
 /// # Errors
-/// `Caller` if the result of another run is there, which a run that is only to go on must not replace.
-fn complete(output: &Path, configuration: &str) -> Result<Option<GenerateResult>> {
+/// `Caller` if there is a result of another run, which `--resume` must not replace.
+fn completed_result(output: &Path, configuration: &str) -> Result<Option<GenerateResult>> {
     if path_for(output).exists() {
         return Ok(None);
     }
-    // Whatever else is there is replaced, as without --resume.
+    // Any other file is replaced, as without --resume.
     let Ok(AnyResult::Generate(result)) = store::read(output) else { return Ok(None) };
     if result.configuration == configuration {
         return Ok(Some(*result));
@@ -273,7 +287,8 @@ fn complete(output: &Path, configuration: &str) -> Result<Option<GenerateResult>
     .help("resume with the kernel, interface file and options that it was begun with, or leave out --resume to begin anew"))
 }
 
-/// Goal `mutants`: adds tests to the suite that covers the branches, and writes what mutation testing says of all.
+/// With `--goal mutants`: adds tests to the suite that covers the branches, and writes the mutation result of
+/// all tests.
 fn kill_mutants(
     args: &GenerateArgs,
     job: &Job<'_, '_>,
@@ -286,13 +301,13 @@ fn kill_mutants(
         bar.set_position(executions);
         bar.set_message(format!("{killed} of {all} mutants killed that were left"));
     };
-    let mut lanes = || {
+    let mut start_executors = || {
         let starting =
             StartingExecutors::start(&args.execution.device, &WorkerOptions::default(), args.execution.jobs as usize)?;
-        session::ready(starting, &[], &job.under_test.interface, session::Keeps::Nothing)
+        session::start_executors(starting, &[], &job.under_test.interface, session::DeviceSchedules::Natural)
     };
-    let around = Around { lanes: &mut lanes, runs, progress: &mut progress, log };
-    let done = mutants::generate(job, branch, around)?;
+    let services = CampaignServices { executors: &mut start_executors, runner: runs, progress: &mut progress, log };
+    let done = mutants::generate(job, branch, services)?;
     bar.finish_and_clear();
     if let Some(mutation) = &done.mutation {
         store::write(mutation, &args.folder.join("mutate.json"))?;
@@ -300,28 +315,28 @@ fn kill_mutants(
     Ok((done.generated, Some(done.scores)))
 }
 
-/// A kernel that no launch on the simulator fits is told at once.
-fn can_be_launched(interface: &Interface) -> Result<()> {
-    let most = crate::exec::simulator::device().max_work_group_size;
+/// Rejects a kernel whose required work-group size exceeds the simulator's limit.
+fn check_launchable(interface: &Interface) -> Result<()> {
+    let max = crate::exec::simulator::device().max_work_group_size;
     let Some(required) = interface.required_local else { return Ok(()) };
-    if required.iter().try_fold(1u64, |n, size| n.checked_mul(*size)).is_some_and(|n| n <= most) {
+    if required.iter().try_fold(1u64, |n, size| n.checked_mul(*size)).is_some_and(|n| n <= max) {
         return Ok(());
     }
     let [x, y, z] = required;
     let what =
-        format!("the kernel requires work-groups of {x} x {y} x {z} work-items; the simulator takes up to {most}");
+        format!("the kernel requires work-groups of {x} x {y} x {z} work-items; the simulator takes up to {max}");
     Err(Error::caller(what).help("give reqd_work_group_size smaller sizes"))
 }
 
-/// What can be told before the work begins.
-fn check(args: &GenerateArgs) -> Result<()> {
+/// Rejects wrong arguments before any work is done.
+fn check_args(args: &GenerateArgs) -> Result<()> {
     Selection::parse(&args.operators)?;
     if args.goal == GoalFlag::Branch && !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator)
     {
         let what = format!("kassay generate runs on the simulator, not on `{}`", args.execution.device);
         return Err(Error::caller(what).help("leave --device out"));
     }
-    // A device that is not there should not come to light when half of the work is done.
+    // Detects a missing device before the work starts instead of halfway through it.
     if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
         StartingExecutors::start(&args.execution.device, &WorkerOptions::default(), 1)?.ready()?;
     }
@@ -337,20 +352,21 @@ fn check(args: &GenerateArgs) -> Result<()> {
     Ok(())
 }
 
-/// The interface file, with its text and that of what it names: read if it is there, else written.
-fn wishes(
+/// Reads the interface file if it exists, otherwise writes it. Returns the wishes in it and its text, including the
+/// values of files that it names.
+fn read_or_write_wishes(
     folder: &Path,
     under_test: &KernelUnderTest<'_>,
     model: &KernelModel,
     seed: u64,
     quiet: bool,
-) -> Result<(Wishes, String)> {
+) -> Result<(UserConstraints, String)> {
     let path = folder.join("interface.toml");
     if path.exists() {
         let wishes = interface_file::read(&path, &under_test.interface, model.dims, seed)?;
         let text = std::fs::read_to_string(&path)
             .map_err(|e| Error::environment(format!("cannot read {}: {e}", path.display())))?;
-        // Files that it names are a part of it.
+        // The files that it names are part of the configuration.
         let values: Vec<_> = wishes.args.iter().filter_map(|a| a.value.as_ref()).collect();
         let text = if values.is_empty() { text } else { format!("{text}{values:?}") };
         return Ok((wishes, text));
@@ -360,10 +376,11 @@ fn wishes(
     if !quiet {
         note(&format!("what kassay takes the arguments for is in {}; edit it and generate again", path.display()));
     }
-    Ok((Wishes::none(&under_test.interface), text))
+    Ok((UserConstraints::none(&under_test.interface), text))
 }
 
-fn result(
+/// Builds the result.
+fn build_result(
     under_test: &KernelUnderTest<'_>,
     generated: Generated,
     configuration: String,

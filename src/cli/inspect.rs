@@ -1,4 +1,4 @@
-//! `kassay inspect`: interface, CFG figures, sites of every kind; the CFG as a drawing.
+//! `kassay inspect`: shows interfaces, counts and sites of kernels, and draws their control-flow graphs.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -20,15 +20,15 @@ use crate::report::text;
 use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site};
 use crate::result::{Header, Location, store};
 
-/// Show the interface, figures and sites of a file's kernels
+/// Show the interfaces, counts and sites of a file's kernels
 #[derive(Debug, Args)]
 pub struct InspectArgs {
     /// A .cl, .ll, .bc or .spv file
     pub kernel: PathBuf,
-    /// Draw the control-flow graph as Graphviz text
+    /// Write the control-flow graph in Graphviz format
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
-    /// Mutation operators to count: all, peng, liu, or ids with commas between
+    /// Mutation operators to count: all, peng, liu, or comma-separated ids
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub operators: String,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub struct InspectArgs {
     unused: UnusedFlags,
 }
 
-/// Flags that all commands take; nothing is run here, so they change nothing.
+/// Flags accepted for uniformity with other commands; they have no effect because nothing is run.
 #[derive(Debug, Args)]
 struct UnusedFlags {
     #[arg(long, hide = true)]
@@ -50,6 +50,10 @@ struct UnusedFlags {
     jobs: Option<u32>,
 }
 
+/// Inspects the kernels of a file and delivers the result. Returns the exit code.
+///
+/// # Errors
+/// `Caller` if the kernel cannot be compiled or the flags are wrong; `Environment` if an output cannot be written.
 pub fn run(args: &InspectArgs) -> Result<u8> {
     let begun = Instant::now();
     args.output.check()?;
@@ -118,7 +122,7 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
 
 fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: &Selection, file: &str) -> Kernel {
     let interface = &under_test.interface;
-    // Launch operators need a suite: they are not among these.
+    // Launch operators need a suite and are left out.
     let operators = selection.operators().iter().filter(|operator| operator.class != launch::CLASS);
     let count = |id: &str| mutants.mutants.iter().filter(|mutant| mutant.operator == id).count() as u64;
     Kernel {

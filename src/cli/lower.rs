@@ -1,4 +1,4 @@
-//! `kassay lower`: the code that a device would get, for a look or for another tool.
+//! `kassay lower`: produces the code that a device would get, for inspection or for other tools.
 
 use std::path::PathBuf;
 
@@ -12,17 +12,18 @@ use crate::exec::Target;
 use crate::instrument::layout::Slots;
 use crate::kernel::compile;
 
+/// A stage of lowering whose LLVM IR can be printed (docs/lower.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Stage {
-    /// The canonical form, as LLVM IR
+    /// The canonical form
     Canonical,
-    /// With coverage probes woven in, as LLVM IR
+    /// The canonical form with coverage probes
     Woven,
-    /// The same after inlining and promotion
+    /// The same after inlining and promotion of memory to registers
     Prepared,
-    /// For the simulator: inlined, with checks of bounds (and probes, with --coverage), before it is optimised
+    /// Code for the simulator before optimisation: inlined, with bounds checks (and probes, with --coverage)
     Host,
-    /// The same, with a call at every access, for races
+    /// The same with a call at every access, for race detection
     HostRaces,
 }
 
@@ -31,19 +32,23 @@ pub enum Stage {
 pub struct LowerArgs {
     /// A .cl, .ll, .bc or .spv file
     pub kernel: PathBuf,
-    /// The SPIR-V file to write
+    /// Write the SPIR-V to a file
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Weave coverage probes in: the kernel gets one more, last argument, `global uint *`
+    /// Insert coverage probes; the kernel gets an additional last argument, `global uint *`
     #[arg(long)]
     pub coverage: bool,
-    /// Print LLVM IR of a stage instead
+    /// Print the LLVM IR of a stage instead
     #[arg(long, value_name = "STAGE", conflicts_with = "output")]
     pub print: Option<Stage>,
     #[command(flatten)]
     pub options: KernelFlags,
 }
 
+/// Lowers a kernel. Returns the exit code.
+///
+/// # Errors
+/// `Caller` if the kernel cannot be compiled or the flags are wrong; `Environment` if the output cannot be written.
 pub fn run(args: &LowerArgs) -> Result<u8> {
     if let Some(path) = &args.output {
         check_writable(path)?;

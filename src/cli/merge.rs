@@ -1,4 +1,4 @@
-//! `kassay merge`: shards into one result.
+//! `kassay merge`: merges the results of shards into one.
 
 use std::path::{Path, PathBuf};
 
@@ -14,14 +14,18 @@ use crate::result::{merge, store};
 /// Merge the results of all shards of a `mutate` run into one
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// The shards' results, in any order
+    /// Results of the shards, in any order
     #[arg(required = true, value_name = "RESULT")]
     pub results: Vec<PathBuf>,
-    /// The merged result
+    /// File for the merged result
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: PathBuf,
 }
 
+/// Merges the results and writes the merged one. Returns the exit code.
+///
+/// # Errors
+/// Those of [`store::read`], [`merge::merge`] and [`store::write`].
 pub fn run(args: &MergeArgs) -> Result<u8> {
     check_writable(&args.output)?;
     let loaded = args
@@ -34,7 +38,7 @@ pub fn run(args: &MergeArgs) -> Result<u8> {
     Ok(0)
 }
 
-/// Refuses a result of operators that there are none of here: their classes are unknown.
+/// Rejects a result with operators that this version does not have, because their classes are unknown.
 fn known_operators(path: &Path, result: &AnyResult) -> Result<()> {
     let AnyResult::Mutate(result) = result else { return Ok(()) };
     let mut single = result.mutants.iter().filter(|m| !m.is_pair());

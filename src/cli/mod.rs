@@ -1,4 +1,5 @@
-//! One file a command: flags to a request, result to a writer, errors to exit codes.
+//! Implements the command line, one file per command: turns flags into a request, writes the result, and turns errors
+//! into exit codes.
 
 mod check;
 mod cover;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-/// Assays GPU kernels and their tests at the level of LLVM IR
+/// Measure coverage, mutation scores and races of OpenCL kernels at the level of LLVM IR
 #[derive(Debug, Parser)]
 #[command(name = "kassay", version, after_help = EXIT_CODES)]
 struct Cli {
@@ -50,7 +51,7 @@ enum Command {
     Worker(worker::WorkerArgs),
 }
 
-/// Runs the program and gives its exit code.
+/// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
     if matches.subcommand().is_some_and(|(_, flags)| matches!(flags.try_get_one("quiet"), Ok(Some(true)))) {

@@ -1,4 +1,4 @@
-//! `kassay mutate`: how well a suite finds faults.
+//! `kassay mutate`: measures how well a suite detects faults.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain, shown, warn};
-use super::session::{self, Keeps, Prepared};
+use super::session::{self, DeviceSchedules, Prepared};
 use crate::coverage::build::{self, Level};
 use crate::error::{Error, Result};
 use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
@@ -20,7 +20,7 @@ use crate::result::mutate::{MutateResult, TestStatus};
 use crate::result::shard::Shard;
 use crate::result::store::{self, AnyResult};
 
-/// Measure how well a suite's tests find faults
+/// Measure how well a suite's tests detect faults
 #[derive(Debug, Args)]
 pub struct MutateArgs {
     /// A suite file, TOML or JSON
@@ -28,43 +28,43 @@ pub struct MutateArgs {
     /// Operators: all, peng, liu, or ids such as ROR,SYR
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub operators: String,
-    /// 2: pairs of mutants besides
+    /// Order of mutants; 2 adds pairs of mutants
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=2))]
     pub order: u32,
-    /// Draw so many mutants (of order 2: pairs) instead of all
+    /// Draw N mutants (with --order 2: pairs) instead of using all
     #[arg(long, value_name = "N")]
     pub sample: Option<u64>,
-    /// Runs of a mutant per test; default 1, and 3 where atomics, barriers or local memory are in play
+    /// Runs of a mutant per test; default 1, or 3 for kernels with atomics, barriers or local memory
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: Option<u32>,
-    /// Run every pair of a mutant and a test, also when another test has killed it
+    /// Run every mutant on every test that reaches it, even after another test has killed it
     #[arg(long)]
     pub full_matrix: bool,
-    /// Loop iterations and time that a mutant may take, as a multiple of the original's
+    /// Limit on a mutant's loop iterations and time, as a multiple of the original's
     #[arg(long = "timeout", value_name = "FACTOR", default_value_t = Factor(10.0))]
     pub factor: Factor,
-    /// Part k of n of the mutants; `kassay merge` puts the parts together
+    /// Run part K of N of the mutants; `kassay merge` combines the parts
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
-    /// Go on with a run that was ended (needs -o)
+    /// Resume an interrupted run (requires -o)
     #[arg(long)]
     pub resume: bool,
-    /// Exit with 1 if the score is below so many percent
+    /// Exit with 1 if the score is below this percentage
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_under: Option<f64>,
-    /// How mutants are built
+    /// Strategy for building mutants
     #[arg(long, value_enum, default_value_t)]
     pub strategy: StrategyFlag,
-    /// The form of the IR in which mutants are made: O0 is clang's output as it is
+    /// Optimisation level of the IR in which mutants are made; O0 is clang's unoptimised output
     #[arg(long, value_name = "LEVEL", value_enum, ignore_case = true, default_value_t)]
     pub ir_level: LevelFlag,
-    /// Leave the mutants out of the text
+    /// Leave the lists of mutants out of the text
     #[arg(long)]
     pub summary: bool,
-    /// Run every mutant on every test that reaches it, even where its value never differs
+    /// Run every mutant on every test that reaches it, even if its value never differs from the original's
     #[arg(long)]
     pub no_prune: bool,
-    /// Whether a launch may hold runs of several mutants
+    /// Whether a launch may combine runs of several mutants
     #[arg(long, value_enum, default_value_t)]
     pub batch: BatchFlag,
     #[command(flatten)]
@@ -75,30 +75,33 @@ pub struct MutateArgs {
     pub output: OutputFlags,
 }
 
-/// As for other commands, but that `--timeout` is a factor here.
+/// The execution flags of other commands without `--timeout`, which is a factor here.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Execution options")]
 pub struct MutateExecution {
-    /// auto (OpenCL, or the simulator where there is none), sim, opencl, opencl:P.D (platform and device), or part of a device's name
+    /// auto (OpenCL, or the simulator if there is no OpenCL device), sim, opencl, opencl:P.D (platform and device), or
+    /// part of a device's name
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: crate::exec::DeviceRequest,
-    /// Seed of generated inputs and of samples
+    /// Seed for generated inputs and for samples
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Worker processes
+    /// Number of worker processes
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub jobs: u32,
 }
 
+/// Values of `--strategy`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum StrategyFlag {
-    /// Many in one module, behind a number
+    /// Many mutants in one module, selected by number at run time
     #[default]
     Schemata,
-    /// A module for each
+    /// A module for each mutant
     Rebuild,
 }
 
+/// Values of `--ir-level`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum LevelFlag {
     #[default]
@@ -110,11 +113,13 @@ pub enum LevelFlag {
     O2,
 }
 
+/// Values of `--batch`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum BatchFlag {
-    /// Where launches are small
+    /// Several runs in a launch if launches are small
     #[default]
     Auto,
+    /// A launch for each run
     Off,
 }
 
@@ -148,15 +153,21 @@ fn percent(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// The variable of the environment that has the solver asked of killed mutants too, as a check of its proofs.
-const DOUBT: &str = "KASSAY_DOUBT_PROOFS";
+/// Environment variable that makes the solver examine killed mutants too, as a check of its proofs.
+const DOUBT_VARIABLE: &str = "KASSAY_DOUBT_PROOFS";
 
-/// The variable that says how many instructions may be brought into normal forms before mutants run, instead of [`MOST_BEFORE`].
-const BEFORE: &str = "KASSAY_MOST_BEFORE";
+/// Environment variable for the number of instructions that may be normalised before mutants run, instead
+/// of [`campaign::MOST_BEFORE`].
+const MOST_BEFORE_VARIABLE: &str = "KASSAY_MOST_BEFORE";
 
-/// Seconds that a run of the original may take.
-const ORIGINAL_S: f64 = 60.0;
+/// Time limit for a run of the original in seconds.
+const ORIGINAL_TIMEOUT_S: f64 = 60.0;
 
+/// Runs the mutants and delivers the result. Returns the exit code: 1 if a test was dropped or the score is
+/// below `--fail-under`.
+///
+/// # Errors
+/// Those of the suite, the kernel, the device and the journal.
 pub fn run(args: &MutateArgs) -> Result<u8> {
     args.output.check()?;
     let selection = Selection::parse(&args.operators)?;
@@ -164,9 +175,9 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         return Err(Error::caller("--resume needs the result file whose journal it goes on with")
             .help("name it with -o, as in the run that was ended"));
     }
-    let most_before = match std::env::var(BEFORE) {
+    let most_before = match std::env::var(MOST_BEFORE_VARIABLE) {
         Ok(text) => text.parse().map_err(|_| {
-            Error::caller(format!("`{text}` in the variable {BEFORE} is no number of instructions"))
+            Error::caller(format!("`{text}` in the variable {MOST_BEFORE_VARIABLE} is no number of instructions"))
                 .help(format!("give it a whole number, such as {}, or unset it", campaign::MOST_BEFORE))
         })?,
         Err(_) => campaign::MOST_BEFORE,
@@ -181,13 +192,13 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         device: args.execution.device.clone(),
         seed: args.execution.seed,
         jobs: args.execution.jobs,
-        timeout: ORIGINAL_S,
+        timeout: ORIGINAL_TIMEOUT_S,
     };
     let Prepared { under_test, loaded, mut tests, starting, seed, kernel } =
         Prepared::open(&context, &args.suite, &args.kernel, &execution, level, None)?;
     warn(&loaded, args.output.verbose, args.output.quiet);
-    let lanes = session::ready(starting, &tests, &under_test.interface, Keeps::Maps)?;
-    session::decide_local(&mut tests, &under_test, &lanes);
+    let executors = session::start_executors(starting, &tests, &under_test.interface, DeviceSchedules::GroupOrders)?;
+    session::choose_local(&mut tests, &under_test, &executors);
     let sources = build::sources_of(&kernel);
     let campaign = CampaignContext {
         under_test: &under_test,
@@ -211,11 +222,11 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         shard: args.shard,
         seed,
         jobs: args.execution.jobs,
-        timeout: session::limit(&execution),
+        timeout: session::timeout(&execution),
         prune: !args.no_prune,
         batch: args.batch == BatchFlag::Auto,
         end: None,
-        doubt: std::env::var_os(DOUBT).is_some(),
+        doubt: std::env::var_os(DOUBT_VARIABLE).is_some(),
         most_before,
     };
     let deliver = |result: &MutateResult| {
@@ -229,7 +240,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
             let hash = configuration(&campaign, &request);
             if args.resume
                 && !path.exists()
-                && let Some(result) = complete(output, &hash, args.shard)?
+                && let Some(result) = completed_result(output, &hash, args.shard)?
             {
                 deliver(&result)?;
                 return Ok(u8::from(findings(args, &result)));
@@ -243,7 +254,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         }
         None => (None, Vec::new()),
     };
-    let result = campaign::run(&campaign, &request, lanes, journal.as_ref(), known)?;
+    let result = campaign::run(&campaign, &request, executors, journal.as_ref(), known)?;
     deliver(&result)?;
     if let Some(journal) = journal {
         journal.remove()?;
@@ -251,13 +262,13 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
     Ok(u8::from(findings(args, &result)))
 }
 
-/// The result that an earlier run with the same configuration left whole: there is nothing to go on with then. `None` if
-/// there is no result.
+/// Returns the complete result of an earlier run with the same configuration, with which nothing is left to resume.
+/// `None` if there is no result.
 ///
 /// # Errors
-/// `Caller` if a result of another run is there, which a run that is only to go on must not replace.
-fn complete(output: &Path, configuration: &str, shard: Option<Shard>) -> Result<Option<MutateResult>> {
-    // Whatever else is there is replaced, as without --resume.
+/// `Caller` if there is a result of another run, which `--resume` must not replace.
+fn completed_result(output: &Path, configuration: &str, shard: Option<Shard>) -> Result<Option<MutateResult>> {
+    // Any other file is replaced, as without --resume.
     let Ok(AnyResult::Mutate(result)) = store::read(output) else { return Ok(None) };
     let help = "resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew";
     let shown = |shard: Option<&str>| shard.map_or_else(|| "all mutants".to_owned(), |s| format!("shard {s}"));
@@ -276,7 +287,7 @@ fn complete(output: &Path, configuration: &str, shard: Option<Shard>) -> Result<
     }
 }
 
-/// Whether there is something to complain about: a test that says nothing, a score that is too low.
+/// Returns whether there are findings: a dropped test or a score that is too low.
 fn findings(args: &MutateArgs, result: &MutateResult) -> bool {
     let mut found = result.tests.iter().any(|t| t.status == TestStatus::Dropped);
     if let (Some(least), Some(score)) = (args.fail_under, result.summary.score)

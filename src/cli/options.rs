@@ -1,4 +1,4 @@
-//! Flags that several commands share, and how results leave.
+//! Defines the flags that several commands share, and delivers results.
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use crate::kernel::options::KernelOptions;
 use crate::report::Style;
 use crate::result::store;
 
-/// How the kernel is compiled.
+/// Flags for compiling the kernel.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Kernel options")]
 pub struct KernelFlags {
-    /// The kernel function; needed only if the file has several
+    /// The kernel function; required only if the file has several
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
     /// Define a macro
@@ -31,19 +31,19 @@ pub struct KernelFlags {
     /// OpenCL C version, such as CL1.2, CL2.0 or CL3.0
     #[arg(long, value_name = "VERSION")]
     pub cl_std: Option<String>,
-    /// An argument for clang, as it is
+    /// Pass an argument to clang unchanged
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub clang_arg: Vec<String>,
-    /// Where compilations are kept for later runs, instead of $XDG_CACHE_HOME/kassay or ~/.cache/kassay
+    /// Folder of the compilation cache, instead of $XDG_CACHE_HOME/kassay or ~/.cache/kassay
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     pub cache: Option<PathBuf>,
-    /// Compile everything anew, and keep nothing
+    /// Compile everything from scratch, without the cache
     #[arg(long)]
     pub no_cache: bool,
 }
 
 impl KernelFlags {
-    /// The options for compiling. Opens the cache too, which what is compiled then comes from.
+    /// Returns the options for compiling. Also opens the cache, which later compilations use.
     pub fn kernel_options(&self, suite_options: Vec<String>) -> KernelOptions {
         if let Some(folder) = self.cache_folder() {
             cache::open(folder, cache_bound());
@@ -60,6 +60,7 @@ impl KernelFlags {
 }
 
 impl KernelFlags {
+    /// Returns the folder of the cache by flag, environment variable or default; `None` if the cache is off.
     fn cache_folder(&self) -> Option<PathBuf> {
         let variable = std::env::var_os(CACHE_VARIABLE).filter(|value| !value.is_empty());
         match (&self.cache, variable) {
@@ -76,16 +77,18 @@ impl KernelFlags {
     }
 }
 
-/// A folder for the cache, or `off`.
+/// Environment variable with the folder of the cache, or `off`.
 const CACHE_VARIABLE: &str = "KASSAY_CACHE";
-/// How many MiB the cache may hold.
+/// Environment variable with the size limit of the cache in MiB.
 const CACHE_SIZE_VARIABLE: &str = "KASSAY_CACHE_MIB";
 
+/// Returns the size limit of the cache in bytes.
 fn cache_bound() -> u64 {
     let wanted = std::env::var(CACHE_SIZE_VARIABLE).ok().and_then(|value| value.parse::<u64>().ok());
     wanted.map_or(cache::BOUND, |mebibytes| mebibytes.saturating_mul(1 << 20))
 }
 
+/// The format of a result on standard output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     #[default]
@@ -93,37 +96,37 @@ pub enum Format {
     Json,
 }
 
-/// Where results go.
+/// Flags for the delivery of results.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output options")]
 pub struct OutputFlags {
-    /// Write the result as JSON
+    /// Write the result as JSON to a file
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// What standard output gets
+    /// Format of the result on standard output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Print no progress, notes or text; what --format json asks for is printed
+    /// Print no progress, notes or text; with --format json the result is still printed
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say more: warnings, what was left out and why
+    /// Print more: warnings, what was left out and why
     #[arg(short = 'v', long)]
     pub verbose: bool,
 }
 
 impl OutputFlags {
-    /// Whether there is room for the result file, to be asked before the work that leads to it.
+    /// Checks before the work starts that the result file can be written.
     ///
     /// # Errors
-    /// `Caller` if it is a folder, or its folder is not there.
+    /// `Caller` if the path is a folder or its folder does not exist.
     pub fn check(&self) -> Result<()> {
         self.output.as_deref().map_or(Ok(()), check_writable)
     }
 
-    /// Writes the result file, if one is wanted, and prints the text or the JSON.
+    /// Writes the result file, if requested, and prints the text or the JSON.
     ///
     /// # Errors
-    /// As of [`store::write`]; `Environment` if standard output cannot be written.
+    /// Those of [`store::write`]; `Environment` if standard output cannot be written.
     pub fn deliver<T: Serialize>(&self, result: &T, text: impl FnOnce(&Style) -> String) -> Result<()> {
         if let Some(path) = &self.output {
             store::write(result, path)?;
@@ -140,10 +143,10 @@ impl OutputFlags {
     }
 }
 
-/// Finds what would stand in the way of writing a file later, as far as that shows now.
+/// Checks whether a file could be written later, as far as this can be known in advance.
 ///
 /// # Errors
-/// `Caller` if `path` is a folder, or its folder is not there.
+/// `Caller` if `path` is a folder or its folder does not exist.
 pub fn check_writable(path: &Path) -> Result<()> {
     let what = format!("cannot write {}", path.display());
     if path.is_dir() {
@@ -162,7 +165,10 @@ pub fn check_writable(path: &Path) -> Result<()> {
     }
 }
 
-/// Prints to standard output; a reader that has gone (`| head`) is no error.
+/// Prints to standard output; a closed pipe (`| head`) is not an error.
+///
+/// # Errors
+/// `Environment` if standard output cannot be written.
 pub fn print(text: &str) -> Result<()> {
     match std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -172,7 +178,7 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// How text looks: coloured on a terminal unless `NO_COLOR` is set.
+/// Returns the style of text: coloured on a terminal unless `NO_COLOR` is set; as wide as `COLUMNS` says.
 fn style() -> Style {
     let terminal = std::io::stdout().is_terminal();
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
@@ -180,20 +186,21 @@ fn style() -> Style {
     Style { color: terminal && !no_color, width: width.unwrap_or(Style::default().width) }
 }
 
-/// Which device runs the tests.
+/// Flags for running tests.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Execution options")]
 pub struct ExecutionFlags {
-    /// auto (OpenCL, or the simulator where there is none), sim, opencl, opencl:P.D (platform and device), or part of a device's name
+    /// auto (OpenCL, or the simulator if there is no OpenCL device), sim, opencl, opencl:P.D (platform and device), or
+    /// part of a device's name
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: DeviceRequest,
-    /// Seed of generated inputs
+    /// Seed for generated inputs
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Worker processes
+    /// Number of worker processes
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub jobs: u32,
-    /// Seconds a launch may take
+    /// Time limit for a launch in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     pub timeout: f64,
 }
@@ -206,12 +213,13 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// A path as results show it.
+/// Returns a path as shown in results.
 pub fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Prints what clang warns of on standard error: all of it with `verbose`, else only what it would refuse by itself.
+/// Prints clang's warnings on standard error: all of them with `verbose`, otherwise only those that are errors
+/// by default.
 pub fn warn(loaded: &Loaded, verbose: bool, quiet: bool) {
     if verbose {
         eprint!("{}", loaded.warnings);
@@ -220,10 +228,10 @@ pub fn warn(loaded: &Loaded, verbose: bool, quiet: bool) {
     }
 }
 
-/// Whether notes are left out.
+/// Whether notes are suppressed.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Leaves out notes from now on.
+/// Suppresses notes from now on.
 pub fn silence_notes() {
     QUIET.store(true, Ordering::Relaxed);
 }
@@ -235,7 +243,7 @@ pub fn note(text: &str) {
     }
 }
 
-/// Says on standard error why the exit code is not 0, with `--quiet` too.
+/// Prints on standard error why the exit code is not 0, even with `--quiet`.
 pub fn complain(text: &str) {
     eprintln!("note: {text}");
 }

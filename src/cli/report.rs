@@ -1,4 +1,4 @@
-//! `kassay report`: results in other formats.
+//! `kassay report`: converts results to other formats.
 
 use std::path::PathBuf;
 
@@ -7,17 +7,21 @@ use clap::Args;
 use crate::error::Result;
 use crate::report;
 
-/// Turn results into another format, by the output file's name
+/// Convert results to another format, selected by the output file's name
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// Results that kassay wrote with -o
     #[arg(required = true, value_name = "RESULT")]
     pub results: Vec<PathBuf>,
-    /// The report; its name says the format, such as coverage.lcov
+    /// File for the report; its name selects the format, such as coverage.lcov
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: PathBuf,
 }
 
+/// Writes the report. Returns the exit code.
+///
+/// # Errors
+/// Those of [`report::convert`].
 pub fn run(args: &ReportArgs) -> Result<u8> {
     report::convert(&args.results, &args.output)?;
     Ok(0)

@@ -1,4 +1,4 @@
-//! `kassay run`: run the tests, compare with what they expect.
+//! `kassay run`: runs the tests of a suite and compares their outputs with the expectations.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use clap::Args;
 use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
-use super::session::{self, Keeps, Session};
+use super::session::{self, DeviceSchedules, Session};
 use crate::coverage::group_order;
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions, Target};
@@ -18,12 +18,12 @@ use crate::result::run::{Mismatch, Output, RunResult, Summary, Test, TestStatus}
 use crate::suite::resolve;
 use crate::suite::{compare, npy};
 
-/// Run a suite's tests and compare outputs with what they expect
+/// Run a suite's tests and compare their outputs with the expectations
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// A suite file, TOML or JSON
     pub suite: PathBuf,
-    /// Write what each test leaves in its outputs: DIR/<test>/<argument>.npy
+    /// Write the outputs of each test to DIR/<test>/<argument>.npy
     #[arg(long, value_name = "DIR")]
     pub save_outputs: Option<PathBuf>,
     #[command(flatten)]
@@ -34,13 +34,18 @@ pub struct RunArgs {
     pub output: OutputFlags,
 }
 
-/// An executor with the kernel loaded, and on a device where tests have orders of work-groups, with one that keeps to them.
+/// An executor with the kernel loaded; on a device also with a version that follows an order of work-groups, if some
+/// test has one.
 struct Runner {
     executor: Box<dyn Executor>,
     plain: ProgramId,
     mapped: Option<(ProgramId, GuardLayout)>,
 }
 
+/// Runs the tests and delivers the result. Returns the exit code: 1 if a test failed or did not complete.
+///
+/// # Errors
+/// Those of the suite, the kernel and the device.
 pub fn run(args: &RunArgs) -> Result<u8> {
     let begun = Instant::now();
     args.output.check()?;
@@ -50,23 +55,24 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     }
     let context = Context::create();
     let Session { under_test, loaded, tests, executors, seed, kernel, .. } =
-        Session::open(&context, &args.suite, &args.kernel, &args.execution, false, Keeps::Maps)?;
+        Session::open(&context, &args.suite, &args.kernel, &args.execution, false, DeviceSchedules::GroupOrders)?;
     warn(&loaded, args.output.verbose, args.output.quiet);
     let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
     let is_wanted = session::target(&executors) == Target::SpirV && tests.iter().any(is_mapped);
     let code = is_wanted.then(|| group_order::build(&under_test)).transpose()?;
-    let mut lanes = Vec::new();
+    let mut runners = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
         let mapped = code.as_ref().map(|c| Ok((executor.load(&c.code)?, c.layout))).transpose()?;
-        lanes.push(Runner { executor, plain, mapped });
+        runners.push(Runner { executor, plain, mapped });
     }
-    let options = RunOptions { timeout: session::limit(&args.execution), repeats: 1, probe_words: None, outputs: true };
-    let results = session::spread(&mut lanes, &tests, "tests", args.output.quiet, |lane, t| {
-        let executor = &mut *lane.executor;
-        let result = match lane.mapped.filter(|_| is_mapped(t)) {
+    let options =
+        RunOptions { timeout: session::timeout(&args.execution), repeats: 1, probe_words: None, outputs: true };
+    let results = session::run_parallel(&mut runners, &tests, "tests", args.output.quiet, |runner, t| {
+        let executor = &mut *runner.executor;
+        let result = match runner.mapped.filter(|_| is_mapped(t)) {
             Some((program, layout)) => group_order::run(executor, program, layout, &t.launch, &options)?,
-            None => executor.run(lane.plain, &t.launch, &options)?,
+            None => executor.run(runner.plain, &t.launch, &options)?,
         };
         let observation = match &result {
             Ok(observation) => Some(observation),
@@ -78,7 +84,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
         }
         Ok(match &result {
             Ok(observation) => judge(t, observation),
-            Err(fault) => broken(t, fault),
+            Err(fault) => faulted(t, fault),
         })
     })?;
     let mut summary = Summary { total: results.len() as u64, ..Summary::default() };
@@ -95,7 +101,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
             RunResult::SCHEMA,
             under_test.entry.clone(),
             shown(&kernel),
-            Some(session::device(lanes[0].executor.device())),
+            Some(session::device(runners[0].executor.device())),
             seed,
         ),
         elapsed_s: begun.elapsed().as_secs_f64(),
@@ -107,6 +113,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     Ok(u8::from(summary.failed + summary.broken > 0))
 }
 
+/// Compares the outputs of a completed launch with the expectations.
 fn judge(test: &resolve::Test, observation: &crate::exec::Observation) -> Test {
     let outputs: Vec<Output> = test
         .expectations
@@ -145,11 +152,11 @@ fn judge(test: &resolve::Test, observation: &crate::exec::Observation) -> Test {
     }
 }
 
-/// The row of a test whose launch did not complete.
-fn broken(test: &resolve::Test, fault: &Fault) -> Test {
+/// Returns the row of a test whose launch faulted or did not complete.
+fn faulted(test: &resolve::Test, fault: &Fault) -> Test {
     let reason = Some(format!("the kernel {fault}"));
     let status = match fault {
-        // The launch went on; what it left says more.
+        // The launch went on after the fault; its outputs are compared too.
         Fault::Checked { observation, .. } => {
             return Test { status: TestStatus::Failed, reason, ..judge(test, observation) };
         }
@@ -160,6 +167,7 @@ fn broken(test: &resolve::Test, fault: &Fault) -> Test {
     Test { name: test.name.clone(), status, reason, outputs: Vec::new(), kernel_s: None, printf: String::new() }
 }
 
+/// Writes the outputs of a test as `.npy` files.
 fn save(folder: &std::path::Path, test: &resolve::Test, outputs: &[(u32, Vec<u8>)]) -> Result<()> {
     let safe: String = test.name.chars().map(|c| if c == '/' || c == '\0' { '_' } else { c }).collect();
     let folder = folder.join(safe);

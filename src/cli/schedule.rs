@@ -1,4 +1,4 @@
-//! `kassay schedule`: whether outputs depend on the order in which work-groups and work-items run.
+//! `kassay schedule`: tests whether outputs depend on the order in which work-groups and work-items run.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -30,13 +30,13 @@ use crate::sync::scheduling::{self, ScheduleOptions, ScheduleRunner};
 pub struct ScheduleArgs {
     /// A suite file, TOML or JSON
     pub suite: PathBuf,
-    /// Schedules per test
+    /// Number of schedules per test
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub schedules: u32,
-    /// Runs of each schedule; 20 if left out, and 1 on the simulator, where all runs of a schedule are alike
+    /// Runs of each schedule; default 20, or 1 on the simulator, where all runs of a schedule are identical
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub repeats: Option<u32>,
-    /// Run one schedule of an earlier result again, by its index, beside the one it was compared with
+    /// Run a schedule of an earlier result again, by its index, together with the one that it was compared with
     #[arg(long, value_name = "RESULT:INDEX")]
     pub replay: Option<Replay>,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub struct ScheduleArgs {
     pub output: OutputFlags,
 }
 
-/// A schedule of a result.
+/// A schedule of an earlier result, by its index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replay {
     result: PathBuf,
@@ -64,16 +64,20 @@ impl FromStr for Replay {
     }
 }
 
-/// Repeats on devices (PENG 4.3).
-const REPEATS: u32 = 20;
+/// Default number of runs of a schedule on devices (PENG 4.3).
+const DEVICE_REPEATS: u32 = 20;
 
-/// A test and what is to be done with it.
+/// A test and the schedules to run.
 struct Job<'a> {
     test: &'a resolve::Test,
-    /// Recorded schedules with their indices; `None`: to be drawn.
+    /// Recorded schedules with their indices; `None`: schedules are drawn.
     recorded: Option<Vec<(u64, Planned)>>,
 }
 
+/// Runs the tests under several schedules and delivers the result. Returns the exit code: 1 if some test is not stable.
+///
+/// # Errors
+/// Those of the suite, the kernel and the device; `Caller` if the device does not support a schedule.
 pub fn run(args: &ScheduleArgs) -> Result<u8> {
     let begun = Instant::now();
     args.output.check()?;
@@ -81,15 +85,15 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     let Prepared { under_test, loaded, mut tests, starting, seed, kernel } =
         Prepared::open(&context, &args.suite, &args.kernel, &args.execution, Level::Raw, Some(false))?;
     warn(&loaded, args.output.verbose, args.output.quiet);
-    let (mut lanes, device) = lanes(&under_test, starting, &args.execution)?;
+    let (mut runners, device) = start_runners(&under_test, starting, &args.execution)?;
     if device.kind != simulator::KIND {
-        session::takes_faults(&tests, &under_test.interface, &device)?;
+        session::check_fault_support(&tests, &under_test.interface, &device)?;
     }
     for test in &mut tests {
         let range = &mut test.launch.range;
         range.decide_local(under_test.interface.required_local, device.max_work_group_size);
     }
-    let exact = lanes.iter().all(ScheduleRunner::is_exact);
+    let exact = runners.iter().all(ScheduleRunner::is_exact);
     if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {
         return Err(Error::caller(format!("{} cannot keep the schedule of the test \"{}\"", device.name, test.name))
             .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
@@ -98,24 +102,24 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
         None => tests.iter().map(|test| Job { test, recorded: None }).collect(),
         Some(replay) => vec![recorded(replay, &under_test, &tests)?],
     };
-    let kept = |job: &Job<'_>| {
+    let is_group_order = |job: &Job<'_>| {
         let all = job.recorded.iter().flatten();
         all.map(|(_, planned)| &planned.schedule).all(Schedule::is_map)
     };
-    if !exact && !jobs.iter().all(kept) {
+    if !exact && !jobs.iter().all(is_group_order) {
         return Err(Error::caller(format!("{} cannot keep an order of work-items", device.name))
             .help("the schedule to replay has one: run it on the simulator with --device sim"));
     }
-    let repeats = args.repeats.unwrap_or(if exact { 1 } else { REPEATS });
-    let options = ScheduleOptions { repeats, timeout: session::limit(&args.execution) };
+    let repeats = args.repeats.unwrap_or(if exact { 1 } else { DEVICE_REPEATS });
+    let options = ScheduleOptions { repeats, timeout: session::timeout(&args.execution) };
     let count = args.schedules as usize;
-    let results = session::spread(&mut lanes, &jobs, "tests", args.output.quiet, |lane, job| {
+    let results = session::run_parallel(&mut runners, &jobs, "tests", args.output.quiet, |runner, job| {
         let test = job.test;
         let plan = match &job.recorded {
             Some(recorded) => recorded.iter().map(|(_, planned)| planned.clone()).collect(),
-            None => plan(lane, test, count, seed, options)?,
+            None => plan(runner, test, count, seed, options)?,
         };
-        scheduling::run(lane, &test.name, &test.launch, &test.outputs, &plan, options)
+        scheduling::run(runner, &test.name, &test.launch, &test.outputs, &plan, options)
     })?;
     let tests = numbered(results, &jobs);
     let notes = notes(&tests, exact);
@@ -138,13 +142,13 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     Ok(u8::from(result.summary.stable < result.summary.total))
 }
 
-/// What runs the tests: devices with a kernel whose ids go through a map, or simulators.
-fn lanes(
+/// Starts the runners: devices with a kernel that reads its ids through a map, or simulators.
+fn start_runners(
     under_test: &KernelUnderTest<'_>,
     starting: StartingExecutors,
     execution: &ExecutionFlags,
 ) -> Result<(Vec<ScheduleRunner>, DeviceInfo)> {
-    // Code is made while there is one thread, and while workers start.
+    // Code is generated while the process has a single thread and workers are starting.
     let mapped = if starting.target() == Target::SpirV { Some(group_order::build(under_test)?) } else { None };
     let executors: Vec<Box<dyn Executor>> = match execution.device {
         DeviceRequest::Simulator => Vec::new(),
@@ -156,42 +160,43 @@ fn lanes(
     };
     if let (Some(mapped), Some(first)) = (mapped, executors.first().filter(|e| e.target() == Target::SpirV)) {
         let device = first.device().clone();
-        let mut lanes = Vec::new();
+        let mut runners = Vec::new();
         for mut executor in executors {
             let program = executor.begin_load(&mapped.code)?;
-            lanes.push((executor, program));
+            runners.push((executor, program));
         }
         let ready = |(mut executor, program): (Box<dyn Executor>, _)| {
             executor.finish_load(program)?;
             Ok(ScheduleRunner::Mapped { executor, program, layout: mapped.layout })
         };
-        return Ok((lanes.into_iter().map(ready).collect::<Result<_>>()?, device));
+        return Ok((runners.into_iter().map(ready).collect::<Result<_>>()?, device));
     }
     drop(executors);
     let code = under_test.for_host(&HostOptions { races: true, ..HostOptions::default() })?;
-    let lane = |_| {
+    let runner = |_| {
         let mut simulator = Box::new(Simulator::new(1)?);
         let program = simulator.load(&code)?;
         Ok(ScheduleRunner::Simulator { simulator, program })
     };
-    let lanes: Vec<ScheduleRunner> = (0..execution.jobs.max(1)).map(lane).collect::<Result<_>>()?;
-    Ok((lanes, crate::exec::simulator::device()))
+    let runners: Vec<ScheduleRunner> = (0..execution.jobs.max(1)).map(runner).collect::<Result<_>>()?;
+    Ok((runners, crate::exec::simulator::device()))
 }
 
+/// Returns the schedules to run a test under.
 fn plan(
-    lane: &mut ScheduleRunner,
+    runner: &mut ScheduleRunner,
     test: &resolve::Test,
     count: usize,
     seed: u64,
     options: ScheduleOptions,
 ) -> Result<Vec<Planned>> {
-    let races = if count > 1 { lane.races(&test.launch, options.timeout)? } else { Vec::new() };
+    let races = if count > 1 { runner.races(&test.launch, options.timeout)? } else { Vec::new() };
     let own = Some(&test.launch.schedule).filter(|s| !s.is_natural());
     let (range, test) = (&test.launch.range, &test.name);
-    Ok(Plan { range, count, seed, test, own, exact: lane.is_exact(), races: &races }.schedules())
+    Ok(Plan { range, count, seed, test, own, exact: runner.is_exact(), races: &races }.schedules())
 }
 
-/// The schedule that a result has at an index, with the one that its test's others were compared with.
+/// Finds a recorded schedule by its index, together with the one that it was compared with: the first of its test.
 fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [resolve::Test]) -> Result<Job<'a>> {
     let path = replay.result.display();
     let wrong = |what: String| Error::caller(what).help("name a result that `kassay schedule -o` wrote for this suite");
@@ -202,8 +207,8 @@ fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [r
     if result.header.kernel != under_test.entry {
         return Err(wrong(format!("{path} is about the kernel {}, not {}", result.header.kernel, under_test.entry)));
     }
-    let of = |t: &&Test| t.schedules.iter().any(|s| s.index == replay.index);
-    let Some(known) = result.tests.iter().find(of) else {
+    let has_index = |t: &&Test| t.schedules.iter().any(|s| s.index == replay.index);
+    let Some(known) = result.tests.iter().find(has_index) else {
         let last = result.tests.iter().flat_map(|t| &t.schedules).map(|s| s.index).max().unwrap_or(0);
         return Err(Error::caller(format!("{path} has no schedule {}", replay.index))
             .help(format!("its schedules have the indices 0 to {last}")));
@@ -222,11 +227,12 @@ fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [r
     Ok(Job { test, recorded: Some(recorded) })
 }
 
+/// Numbers the schedules consecutively throughout the result; replayed ones keep their recorded indices.
 fn numbered(mut tests: Vec<Test>, jobs: &[Job<'_>]) -> Vec<Test> {
     match jobs {
         [Job { recorded: Some(recorded), .. }] => {
-            let of = |n: u64| usize::try_from(n).ok().and_then(|n| recorded.get(n)).map_or(n, |r| r.0);
-            tests.iter_mut().for_each(|test| scheduling::renumber(test, of));
+            let recorded_index = |n: u64| usize::try_from(n).ok().and_then(|n| recorded.get(n)).map_or(n, |r| r.0);
+            tests.iter_mut().for_each(|test| scheduling::renumber(test, recorded_index));
         }
         _ => scheduling::number(&mut tests),
     }

@@ -1,4 +1,4 @@
-//! What `run` and `cover` share: a suite opened with its kernel and its executors, tests spread over them.
+//! Opens a suite with its kernel and executors and runs tests in parallel; shared by the commands that run kernels.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, KernelFlags, note};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest, Level};
 use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Executor, ProgramId, Started, StartingExecutors, Target, WorkerOptions};
+use crate::exec::{DeviceInfo, Executor, ProgramId, StartedExecutors, StartingExecutors, Target, WorkerOptions};
 use crate::kernel::compile::{self, Loaded};
 use crate::kernel::interface::Interface;
 use crate::result;
@@ -19,14 +19,16 @@ use crate::suite::faults;
 use crate::suite::resolve::{Suite, Test};
 use crate::suite::schedule::Schedule;
 
-/// A suite and its kernel, ready to run.
+/// A suite and its kernel, with running executors.
 pub struct Session<'c> {
     pub under_test: KernelUnderTest<'c>,
     pub loaded: Loaded,
     pub tests: Vec<Test>,
-    /// Each with the kernel as it is, which may still be building: `finish_load` has to follow.
+    /// Each with the original kernel, which may still be building: `finish_load` must follow.
     pub executors: Vec<(Box<dyn Executor>, ProgramId)>,
+    /// Seed from `--seed`, otherwise the suite's, otherwise 0.
     pub seed: u64,
+    /// Path of the kernel's file.
     pub kernel: PathBuf,
 }
 
@@ -34,19 +36,21 @@ pub struct Session<'c> {
 pub struct Prepared<'c> {
     pub under_test: KernelUnderTest<'c>,
     pub loaded: Loaded,
-    /// Work-group sizes are still open where the suite leaves them so.
+    /// Work-group sizes that the suite leaves open are still unset.
     pub tests: Vec<Test>,
     pub starting: StartingExecutors,
+    /// Seed from `--seed`, otherwise the suite's, otherwise 0.
     pub seed: u64,
+    /// Path of the kernel's file.
     pub kernel: PathBuf,
 }
 
 impl<'c> Prepared<'c> {
-    /// Opens everything; workers start while clang compiles. `most`: no more workers than tests are of use (`None`: than
-    /// asked for).
+    /// Opens everything; workers start while clang compiles. `with_ast`: whether the syntax tree is needed; with `None`
+    /// it is, and as many workers as requested are started, otherwise at most one per test.
     ///
     /// # Errors
-    /// As of the suite, the kernel and the device.
+    /// Those of the suite, the kernel and the device.
     pub fn open(
         context: &'c Context,
         path: &Path,
@@ -56,12 +60,12 @@ impl<'c> Prepared<'c> {
         with_ast: Option<bool>,
     ) -> Result<Prepared<'c>> {
         let suite = Suite::load(path)?;
-        // Without statements to count, work is spread by tests; mutants can keep any number of workers busy.
-        let lanes = match with_ast {
+        // Tests keep at most one worker each busy; mutants (`None`) keep any number busy.
+        let workers = match with_ast {
             Some(_) => (execution.jobs as usize).min(suite.tests.len()).max(1),
             None => execution.jobs as usize,
         };
-        let starting = StartingExecutors::start(&execution.device, &WorkerOptions::default(), lanes)?;
+        let starting = StartingExecutors::start(&execution.device, &WorkerOptions::default(), workers)?;
         let options = kernel.kernel_options(suite.options.clone());
         let loaded = compile::load(&suite.kernel, &options, with_ast.unwrap_or(true))?;
         let file = KernelFile::parse(context, &loaded)?;
@@ -70,17 +74,17 @@ impl<'c> Prepared<'c> {
             (name, _) => file.choose(name.as_deref())?,
         };
         let sources = build::sources_of(&suite.kernel);
-        let mut under_test = file.assay_at(level, &entry, &loaded, &sources)?;
+        let mut under_test = file.under_test_at(level, &entry, &loaded, &sources)?;
         let seed = execution.seed.or(suite.seed).unwrap_or(0);
         let tests = suite.resolve(&under_test.interface, seed)?;
-        // Work-items are interrupted where code tells of its accesses.
+        // Preemptions need code that reports every access.
         under_test.host.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
         Ok(Prepared { under_test, loaded, tests, starting, seed, kernel: suite.kernel })
     }
 }
 
-/// Decides the work-group sizes that suite and kernel leave open.
-pub fn decide_local(tests: &mut [Test], under_test: &KernelUnderTest<'_>, executors: &[Box<dyn Executor>]) {
+/// Chooses the work-group sizes that the suite and the kernel leave open.
+pub fn choose_local(tests: &mut [Test], under_test: &KernelUnderTest<'_>, executors: &[Box<dyn Executor>]) {
     let most = executors.first().map_or(1, |e| e.device().max_work_group_size);
     for test in tests {
         let range = &mut test.launch.range;
@@ -89,66 +93,67 @@ pub fn decide_local(tests: &mut [Test], under_test: &KernelUnderTest<'_>, execut
 }
 
 impl<'c> Session<'c> {
-    /// Opens everything. `with_ast`: statements are wanted.
+    /// Opens everything. `with_ast`: whether statements are needed.
     ///
     /// # Errors
-    /// As of the suite, the kernel and the device.
+    /// Those of the suite, the kernel and the device.
     pub fn open(
         context: &'c Context,
         path: &Path,
         kernel: &KernelFlags,
         execution: &ExecutionFlags,
         with_ast: bool,
-        keeps: Keeps,
+        supported: DeviceSchedules,
     ) -> Result<Session<'c>> {
         let Prepared { under_test, loaded, mut tests, starting, seed, kernel } =
             Prepared::open(context, path, kernel, execution, Level::Raw, Some(with_ast))?;
-        // This forks, so it is done while there is one thread; and meanwhile workers start.
+        // Lowering forks, so it is done while the process has a single thread; workers start meanwhile.
         let expected = starting.target();
         let mut plain = under_test.plain(expected)?;
-        let mut executors = ready(starting, &tests, &under_test.interface, keeps)?;
+        let mut executors = start_executors(starting, &tests, &under_test.interface, supported)?;
         let target = executors[0].target();
         if target != expected {
             plain = under_test.plain(target)?;
         }
         let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(&plain)).collect::<Result<_>>()?;
-        decide_local(&mut tests, &under_test, &executors);
+        choose_local(&mut tests, &under_test, &executors);
         let executors = executors.into_iter().zip(programs).collect();
         Ok(Session { under_test, loaded, tests, executors, seed, kernel })
     }
 }
 
-/// Which schedules of tests a command keeps on devices.
+/// The schedules of tests that a command supports on devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeps {
-    Nothing,
-    /// Orders of work-groups.
-    Maps,
+pub enum DeviceSchedules {
+    /// The natural order only.
+    Natural,
+    /// Orders of work-groups (`map`).
+    GroupOrders,
 }
 
-/// The executors, of which there is at least one.
+/// Waits for the executors and returns them, at least one.
 ///
 /// # Errors
-/// As of the device; `Caller` if it cannot keep a test's schedule.
-pub fn ready(
+/// Those of the device; `Caller` if it does not support a test's schedule or its allowed faults.
+pub fn start_executors(
     starting: StartingExecutors,
     tests: &[Test],
     interface: &Interface,
-    keeps: Keeps,
+    supported: DeviceSchedules,
 ) -> Result<Vec<Box<dyn Executor>>> {
-    let Started { executors, note: why } = starting.ready()?;
+    let StartedExecutors { executors, note: why } = starting.ready()?;
     if let Some(why) = why {
         note(&why);
     }
-    let (is_kept, out): (fn(&Schedule) -> bool, _) = match keeps {
-        Keeps::Nothing => (Schedule::is_natural, "its `schedule`"),
-        Keeps::Maps => (Schedule::is_map, "`item_order` and `preemptions`"),
+    let (is_supported, out): (fn(&Schedule) -> bool, _) = match supported {
+        DeviceSchedules::Natural => (Schedule::is_natural, "its `schedule`"),
+        DeviceSchedules::GroupOrders => (Schedule::is_map, "`item_order` and `preemptions`"),
     };
-    let scheduled = tests.iter().find(|t| !is_kept(&t.launch.schedule));
+    let scheduled = tests.iter().find(|t| !is_supported(&t.launch.schedule));
     match (executors.first(), scheduled) {
         (None, _) => Err(Error::internal("no executor was started")),
         (Some(first), None) if first.target() != Target::Host => {
-            takes_faults(tests, interface, first.device()).map(|()| executors)
+            check_fault_support(tests, interface, first.device()).map(|()| executors)
         }
         (Some(first), Some(test)) if first.target() != Target::Host => Err(Error::caller(format!(
             "the test `{}` has a schedule, which {} cannot keep",
@@ -160,11 +165,11 @@ pub fn ready(
     }
 }
 
-/// That a device can run the tests that fault.
+/// Checks that a device can run the tests that allow faults.
 ///
 /// # Errors
 /// `Caller` if it cannot.
-pub fn takes_faults(tests: &[Test], interface: &Interface, device: &DeviceInfo) -> Result<()> {
+pub fn check_fault_support(tests: &[Test], interface: &Interface, device: &DeviceInfo) -> Result<()> {
     let refused = tests.iter().find_map(|t| Some((t, faults::refusal(t, interface)?)));
     match refused {
         None => Ok(()),
@@ -176,12 +181,12 @@ pub fn takes_faults(tests: &[Test], interface: &Interface, device: &DeviceInfo) 
     }
 }
 
-/// What the executors take.
+/// Returns the form of code that the executors accept.
 pub fn target(executors: &[(Box<dyn Executor>, ProgramId)]) -> Target {
     executors.first().map_or(Target::SpirV, |(executor, _)| executor.target())
 }
 
-/// The device as results name it.
+/// Converts the description of a device to that of results.
 pub fn device(info: &DeviceInfo) -> result::Device {
     result::Device {
         name: info.name.clone(),
@@ -191,13 +196,13 @@ pub fn device(info: &DeviceInfo) -> result::Device {
     }
 }
 
-/// Does `work` for every item, each executor one item at a time, with progress on a terminal. Results are in the
-/// items' order.
+/// Calls `work` for every item in parallel, each runner on one item at a time, with a progress bar on a terminal.
+/// Results are in the order of the items.
 ///
 /// # Errors
-/// The first error, in the items' order.
-pub fn spread<T: Sync, R: Send, L: Send>(
-    lanes: &mut [L],
+/// The first error in the order of the items.
+pub fn run_parallel<T: Sync, R: Send, L: Send>(
+    runners: &mut [L],
     items: &[T],
     label: &'static str,
     quiet: bool,
@@ -207,13 +212,13 @@ pub fn spread<T: Sync, R: Send, L: Send>(
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Option<Result<R>>>> = Mutex::new(items.iter().map(|_| None).collect());
     std::thread::scope(|scope| {
-        for lane in lanes.iter_mut() {
+        for runner in runners.iter_mut() {
             let (next, done, work, progress) = (&next, &done, &work, &progress);
             scope.spawn(move || {
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(i) else { return };
-                    let result = work(lane, item);
+                    let result = work(runner, item);
                     progress.inc(1);
                     if let Ok(mut all) = done.lock() {
                         all[i] = Some(result);
@@ -227,7 +232,7 @@ pub fn spread<T: Sync, R: Send, L: Send>(
     all.into_iter().flatten().collect()
 }
 
-/// A bar on a terminal's standard error, drawn only if it takes longer than a second.
+/// Returns a progress bar for standard error, drawn only on a terminal and after a second.
 fn progress(len: u64, label: &'static str, quiet: bool) -> ProgressBar {
     let bar = ProgressBar::new(len);
     let style = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {elapsed}");
@@ -237,7 +242,7 @@ fn progress(len: u64, label: &'static str, quiet: bool) -> ProgressBar {
     bar
 }
 
-/// A count of what has no known end, with a message, drawn as bars are.
+/// Returns a counter without a known end, with a message; drawn like a progress bar.
 pub fn counter(label: &'static str, quiet: bool) -> ProgressBar {
     let bar = ProgressBar::no_length();
     let style = ProgressStyle::with_template("{prefix} {pos}, {msg} {elapsed}");
@@ -247,14 +252,14 @@ pub fn counter(label: &'static str, quiet: bool) -> ProgressBar {
     bar
 }
 
-/// Shows a bar once a second is over.
+/// Draws a bar after a second.
 fn draw_later(bar: &ProgressBar, quiet: bool) {
     bar.set_draw_target(ProgressDrawTarget::hidden());
     if !quiet {
         let weak = bar.downgrade();
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_secs(1));
-            // indicatif draws nothing where standard error is no terminal.
+            // indicatif draws nothing if standard error is not a terminal.
             if let Some(bar) = weak.upgrade().filter(|b| !b.is_finished()) {
                 bar.set_draw_target(ProgressDrawTarget::stderr());
                 bar.enable_steady_tick(Duration::from_millis(200));
@@ -263,7 +268,7 @@ fn draw_later(bar: &ProgressBar, quiet: bool) {
     }
 }
 
-/// Seconds from the command line as a duration.
-pub fn limit(execution: &ExecutionFlags) -> Duration {
+/// Returns `--timeout` as a duration.
+pub fn timeout(execution: &ExecutionFlags) -> Duration {
     Duration::from_secs_f64(execution.timeout)
 }

@@ -1,4 +1,4 @@
-//! From a kernel's module to its interface, its sites and its code, plain and with coverage probes.
+//! Turns a kernel's module into its interface, its sites and its code, plain and with coverage probes.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::exec::{Code, Target};
 use crate::instrument::accesses::AccessOptions;
 use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::host::{self, Effort, HostOptions, PendingCode};
+use crate::instrument::host::{self, Effort, HostOptions};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
@@ -25,31 +25,34 @@ use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
 
-/// One kernel of a loaded file, in canonical form.
+/// A kernel of a loaded file in canonical form, with its interface and sites.
 pub struct KernelUnderTest<'c> {
-    /// The canonical form. Passes work on clones.
+    /// The canonical form. Passes work on clones of it.
     pub module: Module<'c>,
+    /// The target machine of LLVM's SPIR-V backend.
     pub machine: TargetMachine,
+    /// The kernel's name.
     pub entry: String,
     pub interface: Interface,
     pub sites: Sites,
-    /// How code for the simulator is made.
+    /// Options for generating simulator code.
     pub host: HostOptions,
 }
 
-/// Parses a loaded file once; kernels are taken from clones.
+/// A loaded file, parsed once; kernels are extracted from clones.
 pub struct KernelFile<'c> {
     module: Module<'c>,
     machine: TargetMachine,
+    /// The names of the kernels, in the file's order.
     pub kernels: Vec<String>,
-    /// As the caller gave it.
+    /// The path as the caller gave it.
     source: PathBuf,
 }
 
-/// The form of the IR that sites are read from.
+/// The optimisation level of the IR that sites are read from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Level {
-    /// As clang gives it, before any pass.
+    /// As clang emits it, before any pass.
     #[default]
     Raw,
     O1,
@@ -67,6 +70,8 @@ impl Level {
 }
 
 impl<'c> KernelFile<'c> {
+    /// Parses a loaded file.
+    ///
     /// # Errors
     /// `Caller` if the file holds no usable module or no kernel; `Environment` if LLVM lacks its SPIR-V backend.
     pub fn parse(context: &'c Context, loaded: &Loaded) -> Result<KernelFile<'c>> {
@@ -76,7 +81,7 @@ impl<'c> KernelFile<'c> {
         Ok(KernelFile { module, machine, kernels, source: loaded.source.clone() })
     }
 
-    /// The kernel to work on: the one named, or the only one.
+    /// The kernel to work on: the named one, or the only one.
     ///
     /// # Errors
     /// `Caller` if there is no such kernel, or several and none was named.
@@ -97,16 +102,17 @@ impl<'c> KernelFile<'c> {
     /// Brings a kernel into canonical form and reads its interface and sites.
     ///
     /// # Errors
-    /// As of the canonical form and the interface.
+    /// Those of the canonical form and of the interface.
     pub fn under_test(&self, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<KernelUnderTest<'c>> {
-        self.assay_at(Level::Raw, entry, loaded, sources)
+        self.under_test_at(Level::Raw, entry, loaded, sources)
     }
 
-    /// The same, with the module optimised first. The sites of optimised forms are others: opcodes alone tell them.
+    /// Like [`KernelFile::under_test`], but optimises the module first. Optimised forms have other sites, which are
+    /// derived from opcodes alone.
     ///
     /// # Errors
-    /// As of [`File::assay`]; `Internal` if a pass fails.
-    pub fn assay_at(
+    /// Those of [`KernelFile::under_test`]; `Internal` if a pass fails.
+    pub fn under_test_at(
         &self,
         level: Level,
         entry: &str,
@@ -138,16 +144,16 @@ impl<'c> KernelFile<'c> {
     }
 }
 
-/// Code for the simulator that is about to be made, with coverage probes and calls that tell what is compared.
+/// Simulator code in the making, with coverage probes and with hooks that report comparisons.
 #[derive(Debug)]
-pub struct Observing {
-    making: PendingCode,
+pub struct PendingCode {
+    making: host::PendingCode,
     plan: CoveragePlan,
     comparisons: u32,
 }
 
-impl Observing {
-    /// Waits for it: the code, what the probes are, how many comparisons there are.
+impl PendingCode {
+    /// Waits for the code. Returns it with the plan of its probes and the number of comparisons.
     ///
     /// # Errors
     /// `Internal` if it cannot be lowered; [`Error::late`] at the deadline.
@@ -157,7 +163,7 @@ impl Observing {
 }
 
 impl<'c> KernelUnderTest<'c> {
-    /// A (woven) clone of the kernel as code for a device or the simulator.
+    /// Generates code for a device or the simulator from a (woven) clone of the kernel.
     fn code(&self, module: Module<'c>, target: Target) -> Result<Code> {
         match target {
             Target::SpirV => {
@@ -170,7 +176,7 @@ impl<'c> KernelUnderTest<'c> {
         }
     }
 
-    /// The kernel as it is.
+    /// Code of the kernel without probes.
     ///
     /// # Errors
     /// `Internal` if it cannot be lowered.
@@ -178,7 +184,7 @@ impl<'c> KernelUnderTest<'c> {
         self.code(self.module.clone(), target)
     }
 
-    /// The kernel with coverage probes.
+    /// Code of the kernel with coverage probes, and the plan of the probes.
     ///
     /// # Errors
     /// `Internal` if it cannot be woven or lowered.
@@ -189,19 +195,20 @@ impl<'c> KernelUnderTest<'c> {
         Ok((self.code(module, target)?, plan))
     }
 
-    /// The same for the simulator, with calls that tell what is compared, for many small launches; how many comparisons there are.
+    /// Simulator code with coverage probes and with hooks that report comparisons, generated for many small launches.
+    /// Also returns the plan of the probes and the number of comparisons.
     ///
     /// # Errors
-    /// As [`KernelUnderTest::instrumented`]; [`Error::late`] at the deadline.
+    /// Those of [`KernelUnderTest::instrumented`]; [`Error::late`] at the deadline.
     pub fn observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<(Code, CoveragePlan, u32)> {
         self.begin_observed(slots, deadline)?.end()
     }
 
-    /// The same, while the caller does something else.
+    /// Like [`KernelUnderTest::observed`], but returns at once.
     ///
     /// # Errors
-    /// As [`KernelUnderTest::instrumented`].
-    pub fn begin_observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<Observing> {
+    /// Those of [`KernelUnderTest::instrumented`].
+    pub fn begin_observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<PendingCode> {
         let module = self.module.clone();
         let comparisons = Comparisons::find(&module);
         let plan = CoveragePlan::new(&self.sites, slots);
@@ -209,13 +216,13 @@ impl<'c> KernelUnderTest<'c> {
         comparisons.weave(&module)?;
         let options = HostOptions { effort: Effort::Quick, deadline, ..self.host };
         let making = host::begin(module, &self.entry, &self.interface, &options)?;
-        Ok(Observing { making, plan, comparisons: comparisons.count() })
+        Ok(PendingCode { making, plan, comparisons: comparisons.count() })
     }
 
-    /// The text of the module with coverage probes, before (`prepared`: after) inlining and promotion.
+    /// The text of the module with coverage probes, before or (`prepared`) after inlining and promotion.
     ///
     /// # Errors
-    /// As [`KernelUnderTest::instrumented`].
+    /// Those of [`KernelUnderTest::instrumented`].
     pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
         let module = self.module.clone();
         CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::SpirV)?;
@@ -225,7 +232,7 @@ impl<'c> KernelUnderTest<'c> {
         Ok(module.print_to_string().to_string())
     }
 
-    /// Whether the simulator could run the kernel at all, before anything is done for that.
+    /// Checks that the kernel is not too large for the simulator, before any work is done for it.
     ///
     /// # Errors
     /// `Caller` if it is too large.
@@ -233,27 +240,27 @@ impl<'c> KernelUnderTest<'c> {
         prepare::refuse_large(&self.module, &self.entry)
     }
 
-    /// The kernel as code for the simulator, for more than running tests.
+    /// Simulator code of the kernel with the given options, for purposes other than running tests.
     ///
     /// # Errors
-    /// As of [`host::code`].
+    /// Those of [`host::code`].
     pub fn for_host(&self, options: &HostOptions) -> Result<Code> {
         host::code(self.module.clone(), &self.entry, &self.interface, options)
     }
 
-    /// A (woven) clone of the kernel for the simulator: everything inlined, with hooks; not yet code. `probe`: whether the probe
-    /// buffer is its last argument.
+    /// Prepares a (woven) clone of the kernel for the simulator: inlines everything and inserts hooks, but does not
+    /// generate code. `probe` says whether the probe buffer is its last argument.
     ///
     /// # Errors
-    /// As of [`host::hooked`].
+    /// Those of [`host::hooked`].
     pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, HostTable)> {
         host::hooked(module, &self.entry, &AccessOptions { races, interface: &self.interface, probe })
     }
 
-    /// The text of the kernel with the simulator's hooks, with coverage probes if `slots` are given.
+    /// The text of the kernel with the simulator's hooks, and with coverage probes if `slots` are given.
     ///
     /// # Errors
-    /// As of [`KernelUnderTest::hooked`] and [`KernelUnderTest::instrumented`].
+    /// Those of [`KernelUnderTest::hooked`] and [`KernelUnderTest::instrumented`].
     pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
         let module = self.module.clone();
         if let Some(slots) = slots {
@@ -262,22 +269,22 @@ impl<'c> KernelUnderTest<'c> {
         Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
     }
 
-    /// What the kernel computes with a precision that is the device's choice.
+    /// The operations of the kernel whose precision is up to the device.
     pub fn precision(&self) -> Precision {
         Precision::of(&self.canonical_text())
     }
 
-    /// The canonical form, to be read.
+    /// The canonical form, for reading.
     pub fn module<'a>(&'a self) -> &'a Module<'a> {
-        // SAFETY: `Module` cannot shorten the lifetime of its context by itself, because it may be given an execution
-        // engine, which kassay has none of; the context outlives this borrow.
+        // SAFETY: only the context's lifetime is shortened, to that of the borrow, which the context outlives; `Module`
+        // is invariant in it merely because it may be given an execution engine, and kassay never gives it one.
         unsafe { &*std::ptr::from_ref(&self.module).cast::<Module<'a>>() }
     }
 
-    /// The text of the canonical form without debug information and without where it came from: what the code does.
+    /// The text of the canonical form without debug information and file names: the code alone.
     pub fn code_text(&self) -> String {
         let code = self.module.clone();
-        // SAFETY: the module is alive and our own copy.
+        // SAFETY: the module is a clone that this function owns, so nothing else refers to its debug information.
         unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(code.as_mut_ptr()) };
         let text = code.print_to_string().to_string();
         let of_file = |line: &&str| line.starts_with("; ModuleID") || line.starts_with("source_filename");
@@ -290,7 +297,7 @@ impl<'c> KernelUnderTest<'c> {
     }
 }
 
-/// Where the sources of a kernel file are looked up.
+/// A lookup of the sources of a kernel file.
 pub fn sources_of(file: &Path) -> Sources {
     Sources::beside(file)
 }

@@ -1,5 +1,6 @@
-//! Orders of work-groups on OpenCL devices: the kernel reads its ids through a map (`instrument::ids`), so that the n-th launched
-//! group does the work of another one. That changes what runs early, not what runs when.
+//! Reorders work-groups on OpenCL devices: the kernel reads its ids through a map (`instrument::ids`), so that the n-th
+//! launched group does the work of another one. This changes which groups' work runs early, but gives no control over
+//! what runs at the same time.
 
 use super::build::KernelUnderTest;
 use crate::error::{Error, Result};
@@ -12,33 +13,33 @@ use crate::lower::spirv;
 use crate::suite::launch::{Launch, NdRange};
 use crate::suite::schedule::Schedule;
 
-/// A kernel that reads its ids through a map.
+/// Code of a kernel that reads its ids through a map.
 #[derive(Debug)]
-pub struct Mapped {
+pub struct MappedKernel {
     pub code: Code,
     pub layout: GuardLayout,
 }
 
-/// Weaves it.
+/// Builds the code of such a kernel, without coverage probes.
 ///
 /// # Errors
 /// `Internal` if the kernel cannot be woven or lowered.
-pub fn build(under_test: &KernelUnderTest<'_>) -> Result<Mapped> {
+pub fn build(under_test: &KernelUnderTest<'_>) -> Result<MappedKernel> {
     let module = under_test.module.clone();
     let layout = GuardLayout { args: under_test.interface.args.len() as u32 };
-    // Without mutants that gives the kernel its probe buffer, and nothing else.
+    // Without mutants, this only gives the kernel its probe buffer.
     schemata::weave(&module, &under_test.sites, &[], false)?;
     refuse_other_ids(&module)?;
     ids::batched(&module, &under_test.entry, layout, &under_test.machine)?;
     spirv::prepare(&module, &under_test.entry, &under_test.machine)?;
     let spirv = spirv::emit(&module, &under_test.machine)?;
-    Ok(Mapped { code: Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), layout })
+    Ok(MappedKernel { code: Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), layout })
 }
 
-/// The same with coverage probes; the map lies behind what the plan's layout has.
+/// Like [`build`], but with coverage probes. The map follows the words of the plan's layout.
 ///
 /// # Errors
-/// As of [`build`].
+/// Those of [`build`].
 pub fn instrumented(under_test: &KernelUnderTest<'_>, slots: Slots) -> Result<(Code, CoveragePlan)> {
     let module = under_test.module.clone();
     let plan = CoveragePlan::new(&under_test.sites, slots);
@@ -50,7 +51,7 @@ pub fn instrumented(under_test: &KernelUnderTest<'_>, slots: Slots) -> Result<(C
     Ok((Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), plan))
 }
 
-/// Ids that are not read by OpenCL C's functions would be those of the launch.
+/// Rejects kernels that read ids other than by OpenCL C's functions: these ids would not be mapped.
 fn refuse_other_ids(module: &inkwell::module::Module<'_>) -> Result<()> {
     if ids::can_batch(module) {
         return Ok(());
@@ -61,10 +62,10 @@ fn refuse_other_ids(module: &inkwell::module::Module<'_>) -> Result<()> {
     .help("run the tests that have a `map` on the simulator with --device sim"))
 }
 
-/// The probe buffer for a launch with coverage probes, with the map of its schedule.
+/// The probe buffer for a launch with coverage probes, including the map of its schedule.
 ///
 /// # Errors
-/// As of [`probe`]; `Caller` if the launch is too large for a probe buffer.
+/// Those of [`probe`]; `Caller` if the launch is too large for a probe buffer.
 pub fn coverage_probe(layout: &CoverageLayout, launch: &Launch) -> Result<Vec<u32>> {
     check_groups(&launch.range)?;
     let words = layout.words_for(&launch.range).and_then(|words| usize::try_from(words).ok());
@@ -74,14 +75,14 @@ pub fn coverage_probe(layout: &CoverageLayout, launch: &Launch) -> Result<Vec<u3
     Ok(words)
 }
 
-/// Says in a probe buffer's header how many work-groups a launch has.
+/// Writes a launch's numbers of work-groups into the header of a probe buffer.
 fn put_groups(words: &mut [u32], range: &NdRange) {
     for (d, count) in range.group_counts().into_iter().enumerate() {
         words[header::GROUPS as usize + d] = count as u32;
     }
 }
 
-/// Appends a schedule's map, if it has one, to a probe buffer, and says so in its header.
+/// Appends a schedule's map, if it has one, to a probe buffer, and records its position in the header.
 pub fn put_map(words: &mut Vec<u32>, schedule: &Schedule) {
     if !schedule.map.is_empty() {
         words[header::MAPPED as usize] = 1;
@@ -90,12 +91,12 @@ pub fn put_map(words: &mut Vec<u32>, schedule: &Schedule) {
     }
 }
 
-/// Whether a launch's work-groups can be put in order on a device.
+/// Checks that a launch's work-groups can be reordered on a device.
 ///
 /// # Errors
-/// `Caller`: they are of different sizes, or too many.
+/// `Caller` if they have different sizes or are too many.
 pub fn check_groups(range: &NdRange) -> Result<()> {
-    if range.local.is_none() || !range.is_even() || u32::try_from(range.groups()).is_err() {
+    if range.local.is_none() || !range.has_uniform_groups() || u32::try_from(range.groups()).is_err() {
         return Err(Error::caller(
             "work-groups can be put in order on a device only if all are of one size, and fewer than 2^32",
         )
@@ -107,7 +108,7 @@ pub fn check_groups(range: &NdRange) -> Result<()> {
 /// Runs a launch on a device in the order of its schedule's map.
 ///
 /// # Errors
-/// As of [`probe`] and [`Executor::run`].
+/// Those of [`probe`] and [`Executor::run`].
 pub fn run(
     executor: &mut dyn Executor,
     program: ProgramId,
@@ -117,15 +118,15 @@ pub fn run(
 ) -> Result<RunResult> {
     let probe = probe(layout, launch)?;
     let options = RunOptions { probe_words: Some(probe.len() as u64), ..options.clone() };
-    // What the map says, the device need not know.
+    // The map is in the probe buffer: the executor need not know the schedule.
     let launch = Launch { schedule: Schedule::default(), ..launch.clone() };
     executor.run_with_probe(program, &launch, &options, &probe)
 }
 
-/// The probe buffer for a launch, with the map of its schedule.
+/// The probe buffer for a launch without coverage probes, including the map of its schedule.
 ///
 /// # Errors
-/// `Caller` if the launch has work-groups of different sizes, or too many of them.
+/// `Caller` if the launch has work-groups of different sizes or too many of them.
 pub fn probe(layout: GuardLayout, launch: &Launch) -> Result<Vec<u32>> {
     check_groups(&launch.range)?;
     let mut words = vec![0; layout.slot(1) as usize];

@@ -1,4 +1,4 @@
-//! Running the tests of a suite on an executor, plain and with probes.
+//! Runs the tests of a suite on an executor, without and with probes.
 
 use std::time::Duration;
 
@@ -7,29 +7,30 @@ use super::summary::TestTally;
 use super::tally::{self, Probe};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::exec::{DID, Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
+use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions, RunResult, VIOLATION};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::GuardLayout;
 use crate::result::cover::{TestOutcome, TestStatus};
 use crate::suite::compare::{self, Tolerance};
 use crate::suite::resolve::Test;
 
+/// Options for running tests.
 #[derive(Debug, Clone)]
 pub struct MeasureOptions {
     pub timeout: Duration,
-    /// How often each version of the kernel is run, for the ratio of times.
+    /// The number of runs of each version of the kernel, for the ratio of times.
     pub repeats: u32,
 }
 
-/// A loaded kernel, plain and with probes.
+/// A loaded kernel, without and with probes.
 pub struct Programs<'a> {
     pub plain: ProgramId,
     pub instrumented: ProgramId,
-    /// For tests with a map of work-groups, on devices.
+    /// For tests that map work-groups on devices.
     pub mapped: Option<MappedPrograms>,
     pub plan: &'a CoveragePlan,
     pub sites: &'a Sites,
-    /// Whether the kernel has operations whose precision is the device's choice.
+    /// Whether the kernel has operations whose precision is up to the device.
     pub inexact: bool,
 }
 
@@ -37,24 +38,24 @@ pub struct Programs<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct MappedPrograms {
     pub plain: ProgramId,
-    /// Of the plain one's probe buffer.
+    /// The layout of the plain version's probe buffer.
     pub layout: GuardLayout,
     pub instrumented: ProgramId,
 }
 
-/// What one test gave: its row for the result, and its tally if the run with probes completed.
+/// The outcome of one test: its row for the result, and its tally if the run with probes completed.
 #[derive(Debug)]
 pub struct Measured {
     pub outcome: TestOutcome,
     pub tally: Option<TestTally>,
-    /// Instrumented / original kernel time.
+    /// Kernel time with probes divided by the original's.
     pub ratio: Option<f64>,
 }
 
-/// Runs one test, whose local size must be decided (so that the number of work-groups is known), on both versions.
+/// Runs one test on both versions. Its local size must be decided, so that the number of work-groups is known.
 ///
 /// # Errors
-/// Of the environment only; what the kernel does wrong is in the result.
+/// Only failures of the environment and of the caller; the kernel's own faults are part of the result.
 pub fn test(
     executor: &mut dyn Executor,
     programs: &Programs<'_>,
@@ -88,25 +89,25 @@ pub fn test(
         Some(code) => group_order::run(executor, code.plain, code.layout, &test.launch, &run(None))?,
         None => executor.run(programs.plain, &test.launch, &run(None))?,
     };
-    let (plain, checked) = match seen(original) {
+    let (plain, checked) = match observation_of(original) {
         Ok(seen) => seen,
-        Err(fault) => return Ok(broken(outcome, "the original kernel", &fault)),
+        Err(fault) => return Ok(without_tally(outcome, "the original kernel", &fault)),
     };
     outcome.original_s = median(&plain.kernel_times);
     outcome.printf.clone_from(&plain.printf);
     let program = mapped.map_or(programs.instrumented, |code| code.instrumented);
     let with_probes = executor.run_with_probe(program, &test.launch, &run(Some(words)), &head)?;
-    let (woven, checked_too) = match seen(with_probes) {
+    let (woven, checked_too) = match observation_of(with_probes) {
         Ok(seen) => seen,
-        Err(fault) => return Ok(broken(outcome, "the instrumented kernel", &fault)),
+        Err(fault) => return Ok(without_tally(outcome, "the instrumented kernel", &fault)),
     };
     outcome.instrumented_s = median(&woven.kernel_times);
     if let Some(what) = checked.or(checked_too) {
-        // What was covered up to there counts.
+        // What was covered up to that point counts.
         outcome.status = TestStatus::Faulted;
-        outcome.reason = Some(format!("the kernel {DID}: {what}"));
+        outcome.reason = Some(format!("the kernel {VIOLATION}: {what}"));
     } else if let Some(what) = plain.allowed.as_ref().or(woven.allowed.as_ref()) {
-        outcome.reason = Some(format!("as the test allows, the kernel {DID}: {what}"));
+        outcome.reason = Some(format!("as the test allows, the kernel {VIOLATION}: {what}"));
     }
     if outcome.status == TestStatus::Completed
         && let Some(difference) = difference(programs.inexact, test, &plain, &woven)
@@ -124,8 +125,8 @@ pub fn test(
     Ok(Measured { outcome, tally: Some(tally), ratio })
 }
 
-/// What a launch did, and what a check found in it, if one did.
-fn seen(result: RunResult) -> std::result::Result<(Observation, Option<String>), Fault> {
+/// The observation of a run, and what a check of the simulator found in it, if anything.
+fn observation_of(result: RunResult) -> std::result::Result<(Observation, Option<String>), Fault> {
     match result {
         Ok(observation) => Ok((observation, None)),
         Err(Fault::Checked { what, observation }) => Ok((*observation, Some(what))),
@@ -133,7 +134,7 @@ fn seen(result: RunResult) -> std::result::Result<(Observation, Option<String>),
     }
 }
 
-fn broken(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
+fn without_tally(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
     outcome.status = match fault {
         Fault::Timeout { .. } => TestStatus::Timeout,
         Fault::Crash { .. } => TestStatus::Crashed,
@@ -144,16 +145,16 @@ fn broken(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
     Measured { outcome, tally: None, ratio: None }
 }
 
-/// How far floats of the two versions may be apart where the suite allows less, for kernels with operations whose
-/// precision is the device's choice: it may compile these in two ways, and that is no finding. Integers must be equal, and
-/// so must all outputs of other kernels, but for the suite's tolerance.
-const SLACK: Tolerance = Tolerance { abs: 1e-6, rel: 1e-4 };
+/// Minimum tolerance between the floats of the two versions, for kernels with operations whose precision is up to the
+/// device: it may compile these operations in two ways, which is not a finding. Integers must be equal, and so must all
+/// outputs of other kernels, except for the suite's tolerance.
+const INEXACT_TOLERANCE: Tolerance = Tolerance { abs: 1e-6, rel: 1e-4 };
 
-/// The first output in which two runs differ beyond the tolerance that holds for it.
+/// Describes the first difference between the outputs of two runs that exceeds the tolerance for it.
 fn difference(inexact: bool, test: &Test, plain: &Observation, woven: &Observation) -> Option<String> {
     plain.outputs.iter().zip(&woven.outputs).find_map(|((position, a), (_, b))| {
         let output = test.outputs.iter().find(|o| o.position == *position)?;
-        let slack = if inexact { SLACK } else { Tolerance::default() };
+        let slack = if inexact { INEXACT_TOLERANCE } else { Tolerance::default() };
         let Tolerance { abs, rel } = output.tolerance;
         let tolerance = Tolerance { abs: abs.max(slack.abs), rel: rel.max(slack.rel) };
         let first = compare::compare(a, b, Some(&output.ty), tolerance).first?;
@@ -171,7 +172,7 @@ fn median(times: &[Duration]) -> Option<f64> {
     seconds.get(seconds.len() / 2).copied()
 }
 
-/// The median of ratios.
+/// The median of ratios; `None` without any.
 pub fn median_ratio(mut ratios: Vec<f64>) -> Option<f64> {
     ratios.sort_by(f64::total_cmp);
     let n = ratios.len();

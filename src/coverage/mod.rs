@@ -1,7 +1,9 @@
-//! Coverage: which sites, what observation covers them, totals (PENG 4.2.1, LIU 5.2).
+//! Measures coverage: builds instrumented kernels, runs tests, and adds up which sites they cover (PENG
+//! 4.2.1, LIU 5.2).
 //!
-//! `build` makes the code of a kernel, plain and with probes, `group_order` the same for orders of work-groups on devices; `measure` runs the tests on an executor; `tally` turns probe
-//! data into covered outcomes, a pure function; `summary` adds them up.
+//! `build` produces a kernel's code, plain and with probes, and `group_order` the same for orders of work-groups on
+//! devices. `measure` runs the tests on an executor. `tally`, a pure function, turns probe data into covered outcomes,
+//! which `summary` adds up.
 //!
 //! Must never know: devices (it asks `exec`).
 

@@ -1,4 +1,4 @@
-//! Totals over sites and tests: the metrics themselves.
+//! Computes the metrics: totals over sites and tests.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::cfg::sites::{LoopClass, SiteKind, Sites};
 use crate::result::cover::{Coverage, LoopApplicable, LoopCoverage, SiteOutcome};
 use crate::result::{Location, Ratio};
 
-/// One completed test's tally.
+/// The tally of one completed test.
 #[derive(Debug, Clone)]
 pub struct TestTally {
     pub name: String,
@@ -15,7 +15,8 @@ pub struct TestTally {
     pub items: u64,
 }
 
-/// The metrics of all tests together. `counts`: the hits are numbers of work-items.
+/// The metrics of all tests together. `counts` says that hits are numbers of work-items, which average
+/// statement coverage needs.
 pub fn coverage(sites: &Sites, tests: &[TestTally], counts: bool) -> Coverage {
     let covered = |s: usize, o: usize| tests.iter().any(|t| t.sites[s].hits[o] > 0);
     let ratio = |kind: SiteKind| {
@@ -59,8 +60,8 @@ pub fn coverage(sites: &Sites, tests: &[TestTally], counts: bool) -> Coverage {
     }
 }
 
-/// LIU 5.2: per statement the share of work-items that execute it, averaged over the statements; in percent. Items of all
-/// tests together.
+/// Average statement coverage (LIU 5.2): per statement the share of work-items that execute it, averaged over the
+/// statements, in percent. The work-items of all tests count together.
 fn average_statement(sites: &Sites, tests: &[TestTally]) -> Option<f64> {
     let items: u64 = tests.iter().map(|t| t.items).sum();
     let shares: Vec<f64> = sites
@@ -73,7 +74,7 @@ fn average_statement(sites: &Sites, tests: &[TestTally]) -> Option<f64> {
     (items > 0 && !shares.is_empty()).then(|| 100.0 * shares.iter().sum::<f64>() / shares.len() as f64)
 }
 
-/// One entry per outcome, in order of file, line, column.
+/// One entry per outcome of each site, in order of file, line and column.
 pub fn outcomes(sites: &Sites, tests: &[TestTally], main_file: &str) -> Vec<SiteOutcome> {
     let mut all = Vec::new();
     for (s, site) in sites.sites.iter().enumerate() {

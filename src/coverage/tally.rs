@@ -1,36 +1,37 @@
-//! Probe data to covered outcomes: a pure function, tested without a device.
+//! Turns probe data into covered outcomes, as a pure function that is tested without a device.
 
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::{HEADER_WORDS, Slots};
 use crate::suite::launch::NdRange;
 
-/// One launch's probe data.
+/// The probe data of one launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Probe<'a> {
     /// The probe buffer after the launch, header included.
     pub words: &'a [u32],
-    /// Of the launch, its work-group size decided.
+    /// The range of the launch, with its work-group size decided.
     pub range: &'a NdRange,
 }
 
-/// What one launch showed of one site.
+/// The outcomes of one site that one launch covered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SiteTally {
-    /// By outcome: 0 or 1, or with slots per work-item the number of items that covered it.
+    /// For each outcome: 0 or 1, or with slots per work-item the number of work-items that covered it.
     pub hits: Vec<u64>,
-    /// Branches: work-groups in which more than one outcome was taken. Barriers: work-groups of which only a part arrived.
+    /// For branches, the work-groups in which more than one outcome was taken; for barriers, those of which only
+    /// a part arrived.
     pub divergent_groups: u64,
 }
 
-/// What shows an outcome, as masks over a slot's words.
-struct Seen {
+/// The evidence for an outcome, as masks over the words of a slot.
+struct OutcomeMasks {
     always: bool,
     masks: Vec<(usize, u32)>,
 }
 
-impl Seen {
-    fn of(plan: &CoveragePlan, sites: &Sites, site: usize, outcome: usize) -> Seen {
+impl OutcomeMasks {
+    fn of(plan: &CoveragePlan, sites: &Sites, site: usize, outcome: usize) -> OutcomeMasks {
         let mut always = false;
         let mut masks: Vec<(usize, u32)> = Vec::new();
         for (f, fact) in &sites.sites[site].outcomes[outcome].facts {
@@ -44,21 +45,21 @@ impl Seen {
                 }
             }
         }
-        Seen { always, masks }
+        OutcomeMasks { always, masks }
     }
 
     fn holds(&self, slot: &[u32]) -> bool {
         self.always || self.masks.iter().any(|(w, m)| slot[*w] & m != 0)
     }
 
-    /// For barriers: whether some item of the slot's group did not set the bit.
+    /// For barriers: returns whether some work-item of the slot's group did not set the bit.
     fn missed(&self, plan: &CoveragePlan, slot: &[u32]) -> bool {
         let first = plan.layout.words as usize;
         !self.always && self.masks.iter().any(|(w, m)| slot.get(first + w).is_some_and(|word| word & m != 0))
     }
 }
 
-/// What a launch showed, by site.
+/// Tallies a launch, by site.
 pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTally> {
     let stride = plan.layout.stride() as usize;
     let slots = &probe.words[(HEADER_WORDS as usize).min(probe.words.len())..];
@@ -66,7 +67,7 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
         Slots::Groups => 1,
         Slots::Items => probe.range.first_group_items().max(1) as usize,
     };
-    // Of a group at the end of a dimension only the first slots are used.
+    // A group at the end of a dimension uses only the first slots.
     let used = |group: u64| match plan.layout.slots {
         Slots::Groups => stride,
         Slots::Items => stride * probe.range.items_of(group) as usize,
@@ -74,15 +75,16 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
     (0..sites.sites.len())
         .map(|s| {
             let site = &sites.sites[s];
-            let seen: Vec<Seen> = (0..site.outcomes.len()).map(|o| Seen::of(plan, sites, s, o)).collect();
-            let mut result = SiteTally { hits: vec![0; seen.len()], divergent_groups: 0 };
+            let masks_of_outcomes: Vec<OutcomeMasks> =
+                (0..site.outcomes.len()).map(|o| OutcomeMasks::of(plan, sites, s, o)).collect();
+            let mut result = SiteTally { hits: vec![0; masks_of_outcomes.len()], divergent_groups: 0 };
             let groups = slots.chunks_exact(stride * per_group).take(probe.range.groups() as usize);
             for (number, group) in (0..).zip(groups) {
                 let group = group.get(..used(number)).unwrap_or(group);
                 if site.kind == SiteKind::Barrier {
-                    barrier(plan, &seen[0], group, stride, &mut result);
+                    barrier(plan, &masks_of_outcomes[0], group, stride, &mut result);
                 } else {
-                    outcomes(&seen, group, stride, &mut result);
+                    outcomes(&masks_of_outcomes, group, stride, &mut result);
                 }
             }
             if plan.layout.slots == Slots::Groups {
@@ -93,22 +95,22 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
         .collect()
 }
 
-fn outcomes(seen: &[Seen], group: &[u32], stride: usize, result: &mut SiteTally) {
-    let mut taken = 0;
-    for (hits, outcome) in result.hits.iter_mut().zip(seen) {
+fn outcomes(masks_of_outcomes: &[OutcomeMasks], group: &[u32], stride: usize, result: &mut SiteTally) {
+    let mut outcomes_taken = 0;
+    for (hits, outcome) in result.hits.iter_mut().zip(masks_of_outcomes) {
         let items = group.chunks_exact(stride).filter(|slot| outcome.holds(slot)).count() as u64;
         *hits += items;
-        taken += u64::from(items > 0);
+        outcomes_taken += u64::from(items > 0);
     }
-    result.divergent_groups += u64::from(taken > 1);
+    result.divergent_groups += u64::from(outcomes_taken > 1);
 }
 
-/// A barrier is hit by the items of groups in which all arrived.
-fn barrier(plan: &CoveragePlan, seen: &Seen, group: &[u32], stride: usize, result: &mut SiteTally) {
+/// A barrier is hit by the work-items of groups in which all of them arrived.
+fn barrier(plan: &CoveragePlan, arrival: &OutcomeMasks, group: &[u32], stride: usize, result: &mut SiteTally) {
     let slots: Vec<&[u32]> = group.chunks_exact(stride).collect();
-    let arrived = slots.iter().filter(|s| seen.holds(s)).count();
+    let arrived = slots.iter().filter(|s| arrival.holds(s)).count();
     let missed = match plan.layout.slots {
-        Slots::Groups => slots.iter().any(|s| seen.missed(plan, s)),
+        Slots::Groups => slots.iter().any(|s| arrival.missed(plan, s)),
         Slots::Items => arrived < slots.len(),
     };
     if arrived > 0 && missed {

@@ -1,19 +1,19 @@
-//! The first difference between an output and what it should be.
+//! Finds the first difference between an output and its expected contents.
 
 use crate::kernel::interface::Type;
 use crate::suite::compare::{self, Tolerance};
 
-/// Elements that are compared one by one where bytes differ, before the bytes behind them are looked at.
+/// Number of elements that are compared one by one where bytes differ, before the bytes after them are looked at.
 const WINDOW: usize = 64;
 
-/// The first difference beyond the tolerance, in words; `None`: they agree.
+/// The first difference beyond the tolerance, as text; `None` if the contents agree.
 pub fn first(label: &str, ty: Option<&Type>, tolerance: Tolerance, expected: &[u8], actual: &[u8]) -> Option<String> {
     if expected == actual {
         return None;
     }
     let size = ty.map_or(1, |t| usize::try_from(t.size()).unwrap_or(1)).max(1);
     let window = size.saturating_mul(WINDOW);
-    // Unequal lengths show at their end, unless something differs before.
+    // Unequal lengths differ at the shorter end, unless there is a difference before it.
     let parts = expected.len().max(actual.len()).div_ceil(window);
     for part in 0..parts {
         let of = |all: &[u8]| -> std::ops::Range<usize> {
@@ -43,7 +43,7 @@ mod tests {
     use crate::kernel::interface::Scalar;
 
     #[test]
-    fn the_first_difference_beyond_the_tolerance_is_told() {
+    fn the_first_difference_beyond_the_tolerance_is_reported() {
         let bytes = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|v| v.to_le_bytes()).collect() };
         let ty = Type::Scalar(Scalar::F32);
         let differs = |expected: &[f32], actual: &[f32]| {

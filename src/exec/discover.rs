@@ -1,8 +1,8 @@
-//! Where OpenCL drivers are: the ICD files that kassay's set-up and the system installed.
+//! Finds OpenCL drivers: the ICD files that kassay's set-up and the system have installed.
 //!
-//! OpenCL's loader takes one folder of `.icd` files (`OCL_ICD_VENDORS`). kassay's set-up puts a runtime into a folder of
-//! its own, without root, so two folders have to appear as one. What the user sets by `OCL_ICD_VENDORS` (or
-//! `OPENCL_VENDOR_PATH`, `OCL_ICD_FILENAMES`) is respected alone.
+//! OpenCL's loader reads one folder of `.icd` files (`OCL_ICD_VENDORS`). kassay's set-up installs a runtime into a
+//! folder of its own, without root, so two folders have to appear as one. If the user sets `OCL_ICD_VENDORS` (or
+//! `OPENCL_VENDOR_PATH`, `OCL_ICD_FILENAMES`), only that setting counts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// Variables by which a user directs the loader.
 const USER_VARIABLES: [&str; 3] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES"];
 
-/// Whose setting or folder an ICD file came from.
+/// Where an ICD file was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The user's environment.
@@ -26,6 +26,7 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// The name in results: `user`, `kassay` or `system`.
     pub fn name(self) -> &'static str {
         match self {
             Origin::User => "user",
@@ -39,22 +40,22 @@ impl Origin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Icd {
     pub file: PathBuf,
-    /// The library that the file names; empty if it cannot be read.
+    /// The library that the file names; empty if the file cannot be read.
     pub library: String,
     pub origin: Origin,
 }
 
-/// What there is to load drivers from.
+/// The drivers that can be loaded, and where they come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vendors {
     pub icds: Vec<Icd>,
-    /// The folders looked into; empty if the user's variables decide.
+    /// The folders that were searched; empty if the user's variables decide.
     pub folders: Vec<PathBuf>,
     /// The user's variable that decides, with its value.
     pub user: Option<(String, String)>,
 }
 
-/// `$XDG_DATA_HOME/kassay/opencl/vendors`, by default under `$HOME/.local/share`.
+/// kassay's own folder of ICD files: `$XDG_DATA_HOME/kassay/opencl/vendors`, by default under `$HOME/.local/share`.
 pub fn kassay_folder() -> Option<PathBuf> {
     let data = match std::env::var_os("XDG_DATA_HOME") {
         Some(dir) if Path::new(&dir).is_absolute() => PathBuf::from(dir),
@@ -64,7 +65,7 @@ pub fn kassay_folder() -> Option<PathBuf> {
 }
 
 impl Vendors {
-    /// Looks where drivers are; loads nothing.
+    /// Finds the installed drivers; loads nothing.
     pub fn discover() -> Vendors {
         for name in USER_VARIABLES {
             let Some(value) = std::env::var_os(name).filter(|v| !v.is_empty()) else { continue };
@@ -72,7 +73,7 @@ impl Vendors {
             let icds = if Path::new(&value).is_dir() {
                 icds_in(Path::new(&value), Origin::User)
             } else {
-                // Files or libraries; a library without a folder is sought by the system.
+                // Files or libraries; the system searches for a library without a folder.
                 let there = |v: &&str| !v.is_empty() && (!v.contains('/') || Path::new(v).exists());
                 value.split(':').filter(there).map(|v| icd(Path::new(v), Origin::User)).collect()
             };
@@ -90,11 +91,11 @@ impl Vendors {
         Vendors { icds, folders, user: None }
     }
 
-    /// The one folder to name in `OCL_ICD_VENDORS` so that the loader sees all of them; `None`: leave the environment.
-    /// The folder may be temporary: keep the guard until the loader has listed its platforms.
+    /// The one folder that `OCL_ICD_VENDORS` must name so that the loader sees all drivers; `None`: leave the
+    /// environment as it is. The folder may be temporary: keep the guard until the loader has listed its platforms.
     ///
     /// # Errors
-    /// `Environment` if a temporary folder is needed and cannot be made.
+    /// `Environment` if a temporary folder is needed and cannot be created.
     pub fn loader_folder(&self) -> Result<(Option<PathBuf>, Option<TempDir>)> {
         if self.user.is_some() {
             return Ok((None, None));
@@ -111,10 +112,10 @@ impl Vendors {
     }
 }
 
-/// A temporary folder from which the loader takes exactly these drivers.
+/// Creates a temporary folder from which the loader reads exactly these drivers.
 ///
 /// # Errors
-/// `Environment` if it cannot be made.
+/// `Environment` if it cannot be created.
 pub fn folder_of(icds: &[Icd]) -> Result<TempDir> {
     let broken = |e: std::io::Error| {
         Error::environment(format!("cannot make a temporary folder for OpenCL's vendor files: {e}"))

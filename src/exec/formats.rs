@@ -1,4 +1,4 @@
-//! Image formats by name (OpenCL specification 1.2, section 5.3.1.1), as suites write them.
+//! Image formats by name (OpenCL 1.2, section 5.3.1.1), as suites write them.
 
 use crate::suite::launch::{ImageFormat, ImageShape};
 
@@ -21,7 +21,8 @@ const ORDERS: [(&str, u32, u64); 15] = [
     ("sRGBA", 0x10C1, 4),
 ];
 
-/// Channel types: name, OpenCL's number, bytes, and whether these are the bytes of a whole texel.
+/// Channel types: name, OpenCL's number, size in bytes, and whether that is the size of a packed texel (rather than of
+/// one channel).
 const TYPES: [(&str, u32, u64, bool); 15] = [
     ("SNORM_INT8", 0x10D0, 1, false),
     ("SNORM_INT16", 0x10D1, 2, false),
@@ -40,17 +41,17 @@ const TYPES: [(&str, u32, u64, bool); 15] = [
     ("FLOAT", 0x10DE, 4, false),
 ];
 
-/// An image format as OpenCL takes it.
+/// An image format in OpenCL's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Coded {
+pub struct FormatCode {
     pub order: u32,
     pub ty: u32,
     /// Bytes of a texel in host memory.
     pub texel: u64,
 }
 
-/// Reads a format's names; a `CL_` before them does no harm, nor does their case. `Err`: which name is unknown.
-pub fn coded(format: &ImageFormat) -> Result<Coded, String> {
+/// Looks up a format's names; a leading `CL_` and the case are ignored. `Err`: which name is unknown.
+pub fn encode(format: &ImageFormat) -> Result<FormatCode, String> {
     let plain = |name: &str| name.strip_prefix("CL_").unwrap_or(name).to_owned();
     let (order, ty) = (plain(&format.channel_order), plain(&format.channel_type));
     let Some(&(_, order_code, channels)) = ORDERS.iter().find(|(n, ..)| n.eq_ignore_ascii_case(&order)) else {
@@ -59,19 +60,19 @@ pub fn coded(format: &ImageFormat) -> Result<Coded, String> {
     let Some(&(_, ty_code, bytes, whole)) = TYPES.iter().find(|(n, ..)| n.eq_ignore_ascii_case(&ty)) else {
         return Err(format!("channel type `{ty}` is none of {}", list(TYPES.iter().map(|t| t.0))));
     };
-    // Orders with an `x` have a padding channel in memory unless the type packs a whole texel.
+    // Orders with an `x` have a padding channel in memory, unless the type packs the texel.
     let channels = if order_code == 0x10BC { 4 } else { channels + u64::from(matches!(order_code, 0x10BA | 0x10BB)) };
-    Ok(Coded { order: order_code, ty: ty_code, texel: if whole { bytes } else { bytes * channels } })
+    Ok(FormatCode { order: order_code, ty: ty_code, texel: if whole { bytes } else { bytes * channels } })
 }
 
-/// OpenCL's numbers as names, `RGBA/UNORM_INT8`; `None` for what OpenCL 1.2 does not have.
+/// The names of OpenCL's numbers, such as `RGBA/UNORM_INT8`; `None` for formats that OpenCL 1.2 does not have.
 pub fn name(order: u32, ty: u32) -> Option<String> {
     let order = ORDERS.iter().find(|o| o.1 == order)?.0;
     let ty = TYPES.iter().find(|t| t.1 == ty)?.0;
     Some(format!("{order}/{ty}"))
 }
 
-/// Width, height (or layers of a 1D array), depth (or layers of a 2D array): the region of the whole image.
+/// The region that covers the image: width, height (or layers of a 1D array), depth (or layers of a 2D array).
 pub fn region(shape: &ImageShape) -> [u64; 3] {
     match *shape {
         ImageShape::D1 { width } | ImageShape::D1Buffer { width } => [width, 1, 1],
@@ -82,7 +83,7 @@ pub fn region(shape: &ImageShape) -> [u64; 3] {
     }
 }
 
-/// Bytes of an image's texels; `None` past 64 bits.
+/// Size of an image's texels in bytes; `None` if it exceeds 64 bits.
 pub fn size(shape: &ImageShape, texel: u64) -> Option<u64> {
     region(shape).iter().try_fold(texel, |size, extent| size.checked_mul(*extent))
 }
@@ -110,8 +111,8 @@ mod tests {
             ("RGBx", "UNORM_INT8", 4),
             ("CL_RG", "CL_HALF_FLOAT", 4),
         ] {
-            assert_eq!(coded(&format(order, ty)).map(|c| c.texel), Ok(texel), "{order} {ty}");
+            assert_eq!(encode(&format(order, ty)).map(|c| c.texel), Ok(texel), "{order} {ty}");
         }
-        assert!(coded(&format("RGBA", "FLOAT128")).is_err_and(|e| e.contains("SIGNED_INT32")));
+        assert!(encode(&format("RGBA", "FLOAT128")).is_err_and(|e| e.contains("SIGNED_INT32")));
     }
 }

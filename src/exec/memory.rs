@@ -1,4 +1,4 @@
-//! Memory shared with a worker process, and files in memory that take what a worker prints.
+//! Memory shared with a worker process, and in-memory files that capture a worker's output.
 //!
 //! Both are anonymous files (`memfd_create`): nothing reaches the disk, and nothing is left behind when a process dies.
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// A piece of the shared memory, in bytes.
+/// A part of the shared memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     pub start: u64,
@@ -25,67 +25,70 @@ impl Span {
         memory.get(usize::try_from(self.start).ok()?..usize::try_from(self.start.checked_add(self.len)?).ok()?)
     }
 
-    /// As [`Span::of`].
+    /// As [`Span::of`], mutably.
     pub fn of_mut(self, memory: &mut [u8]) -> Option<&mut [u8]> {
         memory.get_mut(usize::try_from(self.start).ok()?..usize::try_from(self.start.checked_add(self.len)?).ok()?)
     }
 }
 
-/// Hands out pieces of the shared memory, one after the other, each aligned to 128 bytes (the largest OpenCL type).
+/// Allocates spans of the shared memory, one after the other, each aligned to 128 bytes (the size of the largest
+/// OpenCL type).
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct SpanAllocator {
     len: u64,
 }
 
-impl Plan {
-    pub fn place(&mut self, len: u64) -> Span {
+impl SpanAllocator {
+    /// Allocates the next `len` bytes.
+    pub fn allocate(&mut self, len: u64) -> Span {
         let start = self.len.next_multiple_of(128);
         self.len = start.saturating_add(len);
         Span { start, len }
     }
 
+    /// Bytes allocated so far, including padding.
     pub fn len(&self) -> u64 {
         self.len
     }
 }
 
-/// A file in memory.
+/// Creates an anonymous file in memory.
 ///
 /// # Errors
-/// What the system says.
+/// As the system reports.
 pub fn memory_file(name: &std::ffi::CStr) -> std::io::Result<File> {
-    // SAFETY: `name` is a C string; the call touches nothing else.
+    // SAFETY: `name` is a NUL-terminated string that outlives the call, which accesses no other memory.
     let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
     if fd < 0 {
         return Err(IoError::last_os_error());
     }
-    // SAFETY: the call above made this descriptor, and nobody else owns it.
+    // SAFETY: `memfd_create` has just returned this descriptor, so nothing else owns it.
     Ok(unsafe { File::from_raw_fd(fd) })
 }
 
 /// Memory that a parent and its worker both map.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SharedMemory {
     file: File,
     map: Option<MmapMut>,
 }
 
-/// Memory above this size is given back after each use.
-const KEEP: u64 = 256 << 20;
+/// Mappings above this size are given back after each use.
+const MAX_KEPT_BYTES: u64 = 256 << 20;
 
-/// So much is taken without asking the system first what it has.
-const UNASKED: u64 = 64 << 20;
+/// Requests up to this many bytes are made without checking first how much memory is available.
+const UNCHECKED_BYTES: u64 = 64 << 20;
 
-impl Shared {
-    pub fn new(file: File) -> Shared {
-        Shared { file, map: None }
+impl SharedMemory {
+    pub fn new(file: File) -> SharedMemory {
+        SharedMemory { file, map: None }
     }
 
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// The mapped bytes; empty before the first [`Shared::reserve`] or [`Shared::follow`].
+    /// The mapped bytes; empty before the first [`SharedMemory::reserve`] or [`SharedMemory::map_reserved`].
     pub fn bytes(&mut self) -> &mut [u8] {
         self.map.as_deref_mut().unwrap_or_default()
     }
@@ -95,18 +98,18 @@ impl Shared {
         self.map.as_ref().map_or(0, |map| map.len() as u64)
     }
 
-    /// Makes the memory at least `len` bytes long (parent's side); it never shrinks here. `besides`: what the worker
+    /// Makes the memory at least `len` bytes long (parent's side); it never shrinks here. `extra`: what the worker
     /// will take from the same system for its own copies.
     ///
     /// # Errors
-    /// `Environment` if there is not so much memory.
-    pub fn reserve(&mut self, len: u64, besides: u64) -> Result<()> {
+    /// `Environment` if there is not enough memory.
+    pub fn reserve(&mut self, len: u64, extra: u64) -> Result<()> {
         let lacking = |e: IoError| {
             Error::environment(format!("cannot share {len} bytes of memory with the worker: {e}"))
                 .help("give the launch smaller buffers, or free some memory")
         };
-        let more = len.saturating_sub(self.len()).saturating_add(besides);
-        if more > UNASKED
+        let more = len.saturating_sub(self.len()).saturating_add(extra);
+        if more > UNCHECKED_BYTES
             && let Some(available) = available_memory()
             && more > available
         {
@@ -119,8 +122,10 @@ impl Shared {
         let len = len.next_multiple_of(1 << 20);
         let size = libc::off_t::try_from(len).map_err(|_| lacking(IoError::from(ErrorKind::OutOfMemory)))?;
         self.map = None;
-        // Allocating now gives an error; without it, the first write to a page that cannot be had would be a SIGBUS.
-        // SAFETY: the descriptor is open for as long as `self.file` lives.
+        // Allocating now reports an error; otherwise, the first write to a page that cannot be allocated would
+        // raise SIGBUS.
+        // SAFETY: the descriptor is open for as long as `self.file` lives, and the call accesses no memory of
+        // this process.
         let status = unsafe { libc::posix_fallocate(self.file.as_raw_fd(), 0, size) };
         if status != 0 {
             return Err(lacking(IoError::from_raw_os_error(status)));
@@ -128,19 +133,19 @@ impl Shared {
         self.map(len).map_err(lacking)
     }
 
-    /// Maps what the other side reserved (worker's side).
+    /// Maps what the other side has reserved (worker's side).
     ///
     /// # Errors
-    /// What the system says.
-    pub fn follow(&mut self, len: u64) -> std::io::Result<()> {
+    /// As the system reports.
+    pub fn map_reserved(&mut self, len: u64) -> std::io::Result<()> {
         if len == self.len() { Ok(()) } else { self.map(len) }
     }
 
-    /// Gives large memory back to the system (parent's side).
-    pub fn relax(&mut self) {
-        if self.len() > KEEP {
+    /// Gives a large mapping back to the system (parent's side).
+    pub fn trim(&mut self) {
+        if self.len() > MAX_KEPT_BYTES {
             self.map = None;
-            // A failure leaves the memory as it was, which the next `reserve` copes with.
+            // A failure leaves the file as long as it was, which the next `reserve` copes with.
             let _ = self.file.set_len(0);
         }
     }
@@ -149,49 +154,51 @@ impl Shared {
         self.map = None;
         if len > 0 {
             let len = usize::try_from(len).map_err(|_| IoError::from(ErrorKind::OutOfMemory))?;
-            // SAFETY: the file is anonymous; only the parent and its one worker hold it. They take turns: one writes
-            // only while the other waits for its message, and the file shrinks only while no span of it is in use.
+            // SAFETY: the file is anonymous, and only the parent and its one worker have it open. They take turns:
+            // one writes only while the other waits for its message, and the file shrinks only while no span of it is
+            // in use.
             self.map = Some(unsafe { MmapOptions::new().len(len).map_mut(&self.file)? });
         }
         Ok(())
     }
 }
 
-/// What the system could still give, from `/proc/meminfo`, in bytes.
+/// The memory that is still available, from `/proc/meminfo`, in bytes.
 fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-/// A file in memory that takes a worker's standard output or error.
+/// An in-memory file that captures a worker's standard output or error.
 #[derive(Debug)]
 pub struct Capture {
     file: File,
 }
 
 impl Capture {
+    /// Creates the file.
     /// # Errors
-    /// What the system says.
+    /// As the system reports.
     pub fn new(name: &std::ffi::CStr) -> std::io::Result<Capture> {
         let file = memory_file(name)?;
-        // Appending, so that truncating the file also moves the place of the next write.
-        // SAFETY: a plain flag on a descriptor that we own.
+        // Append mode: after a truncation, the next write goes to the new end.
+        // SAFETY: sets a flag on a descriptor that `file` owns; no memory is passed.
         if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) } < 0 {
             return Err(IoError::last_os_error());
         }
         Ok(Capture { file })
     }
 
-    /// A second handle for the child.
+    /// A second handle, for the child process.
     ///
     /// # Errors
-    /// What the system says.
+    /// As the system reports.
     pub fn for_child(&self) -> std::io::Result<File> {
         self.file.try_clone()
     }
 
-    /// Everything written since the last call.
+    /// Returns everything written since the last call, and empties the file.
     pub fn take(&self) -> String {
         let len = self.file.metadata().map_or(0, |m| m.len());
         if len == 0 {
@@ -232,10 +239,10 @@ mod tests {
 
     #[test]
     fn two_mappings_see_the_same_bytes() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let mut parent = Shared::new(memory_file(c"test")?);
-        let mut child = Shared::new(parent.file().try_clone()?);
+        let mut parent = SharedMemory::new(memory_file(c"test")?);
+        let mut child = SharedMemory::new(parent.file().try_clone()?);
         parent.reserve(5000, 0)?;
-        child.follow(parent.len())?;
+        child.map_reserved(parent.len())?;
         parent.bytes()[4999] = 42;
         assert_eq!(child.bytes()[4999], 42);
         assert!(parent.reserve(u64::MAX / 2, 0).is_err() && parent.reserve(1, u64::MAX).is_err());

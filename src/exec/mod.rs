@@ -1,4 +1,4 @@
-//! Executors: load code, run a launch, return an observation.
+//! Executors: they load a program, run launches of it and return what was observed.
 //!
 //! Must never know: mutants, coverage.
 
@@ -24,31 +24,31 @@ use crate::suite::launch::Launch;
 pub use opencl::{OpenClExecutor, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
 pub use simulator::Simulator;
-pub use start::{Started, StartingExecutors};
+pub use start::{StartedExecutors, StartingExecutors};
 
-/// A loaded program of one executor.
+/// Identifies a loaded program within the executor that loaded it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ProgramId(pub u32);
 
 /// How to run a launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunOptions {
-    /// Wall-clock limit of the whole call, all repeats and copies together. Replacing a worker that an earlier launch took
-    /// down does not count.
+    /// Wall-clock limit of the whole call: all repeats and copies together. Replacing a worker that an earlier launch
+    /// killed does not count.
     pub timeout: Duration,
     /// How many times to run it (at least 1), each time on pristine inputs and a zeroed probe buffer. Outputs and probe
-    /// data are those of the last time.
+    /// data are those of the last run.
     pub repeats: u32,
-    /// Words of the probe buffer, the kernel's extra last argument (`global uint *`); `None`: the kernel has none.
+    /// Words of the probe buffer, the kernel's extra last argument (`global uint *`); `None` if the kernel has none.
     pub probe_words: Option<u64>,
-    /// Whether to return what the buffers and images hold afterwards.
+    /// Whether to return the contents of buffers and images afterwards.
     pub outputs: bool,
 }
 
-/// What a completed launch did.
+/// What a completed launch left behind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observation {
-    /// By argument position: what every writable buffer and image held afterwards.
+    /// The contents of every writable buffer and image afterwards, by argument position.
     pub outputs: Vec<(u32, Vec<u8>)>,
     /// The probe buffer; empty if there was none.
     pub probe: Vec<u32>,
@@ -56,33 +56,34 @@ pub struct Observation {
     pub kernel_times: Vec<Duration>,
     /// What the kernel printed, all repeats together.
     pub printf: String,
-    /// What faulted first, in a sentence, in a launch that allows it.
+    /// The first fault, in one sentence, if the launch allows faults.
     pub allowed: Option<String>,
 }
 
-/// How a launch ended that did not complete.
+/// How a launch that did not complete ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// Over the time limit; the worker was killed.
+    /// The time limit was exceeded; the worker was killed.
     Timeout { limit: Duration },
-    /// The worker died: `signal` if by one (11: wild access), else `exit_code`; `stderr`: the end of what it wrote there.
+    /// The worker died: by `signal` if there is one (11: wild access), else with `exit_code`. `stderr` is the end of
+    /// its standard error.
     Crash { signal: Option<i32>, exit_code: Option<i32>, stderr: String },
     /// The driver refused the launch: OpenCL error name (such as `CL_INVALID_WORK_GROUP_SIZE`) and what it means here.
     Rejected { error: String, explanation: String },
-    /// The simulator stopped something that no kernel may do, and the launch does not allow it (an access out of bounds, barriers that diverge, a division by zero, a
-    /// loop that does not end). The rest went on as far as it could.
+    /// The simulator stopped something that no kernel may do and that the launch does not allow (an access out of
+    /// bounds, divergent barriers, a division by zero, a loop that does not end). The rest ran on as far as it could.
     Checked {
-        /// One sentence: what, which variable, index and size, where in the source, which work-item.
+        /// One sentence: the fault, the variable, index and size, the source location, the work-item.
         what: String,
-        /// What the launch left, as far as it came.
+        /// What the launch left behind, as far as it got.
         observation: Box<Observation>,
     },
 }
 
-/// The predicate of a sentence about a kernel in which a check found something, before what it found.
-pub const DID: &str = "did what no kernel may";
+/// The predicate of a sentence about a kernel in which a check failed; the description of the fault follows it.
+pub const VIOLATION: &str = "did what no kernel may";
 
-/// Formats what happened to the kernel: the predicate of a sentence.
+/// Writes what happened to the kernel, as the predicate of a sentence.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -98,105 +99,108 @@ impl fmt::Display for Fault {
                 if stderr.is_empty() { Ok(()) } else { write!(f, ": {stderr}") }
             }
             Fault::Rejected { error, explanation } => write!(f, "was refused: {error}: {explanation}"),
-            Fault::Checked { what, .. } => write!(f, "{DID}: {what}"),
+            Fault::Checked { what, .. } => write!(f, "{VIOLATION}: {what}"),
         }
     }
 }
 
-/// Many runs of one program on one launch's inputs that differ in a few words of the probe buffer, each compared with
-/// the expected outputs where the buffers lie. Nothing else travels.
+/// Many runs of one program on the inputs of one launch that differ in a few words of the probe buffer, each compared
+/// with the expected outputs where the buffers lie. Only the differences and the requested probe words are returned.
 #[derive(Debug, Clone)]
 pub struct Sweep<'a> {
     pub launch: &'a Launch,
-    /// What the probe buffer begins with, for every run; the rest of its `probe_words` is zero.
+    /// The first words of the probe buffer, for every run; the rest of its `probe_words` is zero.
     pub probe: &'a [u32],
     pub probe_words: u64,
     pub variations: &'a [Variation],
-    /// What outputs must agree with; nothing: nothing is compared.
+    /// What the outputs must agree with; if empty, nothing is compared.
     pub references: &'a [Reference],
-    /// How often each variation is run, each time on pristine inputs. A run that faults, or agrees where an earlier one
-    /// differed (or the other way round), ends its variation early.
+    /// How often each variation is run, each time on pristine inputs. A run that faults, or that agrees where an
+    /// earlier one differed (or the other way round), ends its variation early.
     pub repeats: u32,
     /// Wall-clock limit of one launch.
     pub timeout: Duration,
-    /// Which words of the probe buffer come back (with batches: relative to each slot's first word).
+    /// The words of the probe buffer to return (with batches: relative to each slot's first word).
     pub words: std::ops::Range<u32>,
     /// Several runs in one launch; `None`: one launch each.
     pub batch: Option<Batch>,
 }
 
-/// One run: words of the probe buffer that differ, by index (with batches: relative to the slot's first word).
+/// One run, given by the words of the probe buffer that differ: pairs of index and value (with batches, the index is
+/// relative to the slot's first word).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variation {
     pub words: Vec<(u32, u32)>,
 }
 
-/// How a launch holds several runs: slots, as ARCHITECTURE.md says of the probe buffer. The program must be woven for it.
+/// How a launch holds several runs, each in a slot of its own: see "The probe buffer" in ARCHITECTURE.md. The program
+/// must be instrumented for it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Batch {
-    /// At most so many runs per launch; slots without a run keep the words of the probe's beginning.
+    /// The maximum number of runs per launch; slots without a run keep the words that the probe buffer begins with.
     pub slots: u32,
-    /// Where the first slot's words begin, and how many words a slot has.
+    /// Index of the first slot's first word. `slot_words`: how many words a slot has.
     pub first_word: u32,
     pub slot_words: u32,
     /// The dimension whose number of work-groups is multiplied by the number of slots.
     pub dimension: usize,
-    /// By argument position: distance in bytes between the slots' copies of a buffer; 0: all share one.
+    /// Distance in bytes between the slots' copies of a buffer, by argument position; 0: all slots share one.
     pub strides: Vec<u64>,
 }
 
 /// Expected contents of an output.
 #[derive(Debug, Clone)]
 pub struct Reference {
-    /// Of the argument.
+    /// Position of the argument.
     pub position: u32,
-    /// What differences call it.
+    /// The name of the argument in descriptions of differences.
     pub label: String,
     pub bytes: Arc<Vec<u8>>,
     pub ty: Option<crate::kernel::interface::Type>,
     pub tolerance: crate::suite::compare::Tolerance,
 }
 
-/// How one variation ended: its repeats in order, or the fault that ended it.
+/// How one variation ended: its runs in order, or the fault that ended it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Swept {
+pub enum VariationOutcome {
     Ran(Vec<Run>),
-    /// The worker died or hung while this variation ran; it was run again alone to be sure.
+    /// The worker died or hung while this variation ran; the variation was run again alone to be sure.
     Fault(Fault),
 }
 
 /// One completed run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// The first difference from the references, in words; `None` if all agree.
+    /// The first difference from the references, as text; `None` if all agree.
     pub difference: Option<String>,
-    /// The probe words asked for.
+    /// The requested probe words.
     pub words: Vec<u32>,
 }
 
-/// What a sweep gave: one entry per variation, and how long launches and copies took.
+/// The result of a sweep: one entry per variation, and how long the launches took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepOutcome {
-    pub runs: Vec<Swept>,
-    /// Launches made.
+    pub runs: Vec<VariationOutcome>,
+    /// Number of launches made.
     pub launches: u64,
-    /// Time on the device, per launch, median.
+    /// Median time of a launch on the device.
     pub kernel_time: Duration,
 }
 
+/// The inner result of [`Executor::run`]: what the kernel did.
 pub type RunResult = std::result::Result<Observation, Fault>;
 
-/// What a device says of itself.
+/// A device's properties as it reports them.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DeviceInfo {
     pub name: String,
     pub driver: String,
     /// `cpu`, `gpu`, `accelerator` or `simulator`.
     pub kind: String,
-    /// Such as `SPIR-V_1.2`; empty: takes no IL.
+    /// Such as `SPIR-V_1.2`; empty if it takes no IL.
     pub il_versions: Vec<String>,
     pub platform: String,
-    /// As in `opencl:P.D`.
+    /// The platform and device numbers of `opencl:P.D`.
     pub index: Option<(u32, u32)>,
     pub max_work_group_size: u64,
     pub max_work_item_sizes: [u64; 3],
@@ -208,8 +212,9 @@ pub struct DeviceInfo {
     pub images: bool,
 }
 
-/// Something that runs launches. Each executor is one lane: one call at a time. It survives whatever a kernel does.
+/// Something that runs launches, one call at a time. It survives whatever a kernel does.
 pub trait Executor: Send {
+    /// The device that launches run on.
     fn device(&self) -> &DeviceInfo;
 
     /// The form of code that it takes.
@@ -217,7 +222,7 @@ pub trait Executor: Send {
         Target::SpirV
     }
 
-    /// Whether it takes sweeps with a [`Batch`]: where a launch by itself costs little, there is nothing to gain by them.
+    /// Whether it takes sweeps with a [`Batch`]. Where a single launch costs little, they gain nothing.
     fn batches(&self) -> bool {
         false
     }
@@ -225,25 +230,25 @@ pub trait Executor: Send {
     /// Loads and builds `code`.
     ///
     /// # Errors
-    /// `Internal` with the build log if the device refuses the module (it was valid when it left `lower`) or dies on it;
-    /// `Environment` if no worker can be started.
+    /// `Internal` with the build log if the device refuses the module (which was valid when it left `lower`) or crashes
+    /// on it; `Environment` if no worker can be started.
     fn load(&mut self, code: &Code) -> Result<ProgramId> {
         let program = self.begin_load(code)?;
         self.finish_load(program)?;
         Ok(program)
     }
 
-    /// Begins to load and build `code`, without waiting for it. [`Executor::finish_load`] has to follow before the
+    /// Begins to load and build `code` without waiting for it. [`Executor::finish_load`] must be called before the
     /// program is run.
     ///
     /// # Errors
-    /// As of [`Executor::load`], as far as they show already.
+    /// As for [`Executor::load`], as far as they show already.
     fn begin_load(&mut self, code: &Code) -> Result<ProgramId>;
 
-    /// Waits until a program is built. After an error its id is invalid.
+    /// Waits until a program is built. After an error, its id is invalid.
     ///
     /// # Errors
-    /// As of [`Executor::load`].
+    /// As for [`Executor::load`].
     fn finish_load(&mut self, program: ProgramId) -> Result<()>;
 
     /// Forgets a program, so that many can be loaded one after the other. Its id is invalid afterwards.
@@ -251,16 +256,17 @@ pub trait Executor: Send {
         let _ = program;
     }
 
-    /// Runs `launch`. The outer error is for the environment (no worker can be started, out of memory or disk); what
-    /// the kernel did is the inner result. After a fault, loaded programs stay usable (they are loaded again as needed).
+    /// Runs `launch`. The outer error is for the environment (no worker can be started, out of memory or disk);
+    /// the inner result is what the kernel did. After a fault, loaded programs stay usable (they are loaded again
+    /// as needed).
     fn run(&mut self, program: ProgramId, launch: &Launch, options: &RunOptions) -> Result<RunResult> {
         self.run_with_probe(program, launch, options, &[])
     }
 
-    /// The same, with a probe buffer that begins with these words, at most as many as it has.
+    /// Like [`Executor::run`], with a probe buffer that begins with the words `head`, at most as many as it has.
     ///
     /// # Errors
-    /// As of [`Executor::run`].
+    /// As for [`Executor::run`].
     fn run_with_probe(
         &mut self,
         program: ProgramId,
@@ -269,9 +275,9 @@ pub trait Executor: Send {
         head: &[u32],
     ) -> Result<RunResult>;
 
-    /// Runs all variations of `sweep`. A variation that takes the worker down is found, marked, and the rest goes on.
+    /// Runs all variations of `sweep`. A variation that kills the worker is found and marked; the others still run.
     ///
     /// # Errors
-    /// Of the environment only, as of [`Executor::run`].
+    /// `Environment` only, as for [`Executor::run`].
     fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome>;
 }

@@ -1,7 +1,7 @@
-//! What kassay and its worker processes say to each other: length-prefixed JSON over a socket pair.
+//! The messages between kassay and its worker processes: length-prefixed JSON over a socket pair.
 //!
 //! Bulk data (code, buffers, texels, probe words) is not in the messages: it lies in memory that both map, see
-//! [`super::memory`]. The parent asks, the worker answers, one at a time.
+//! [`super::memory`]. The parent sends requests, the worker replies, one at a time.
 
 use std::io::{Error as IoError, ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
@@ -16,8 +16,8 @@ use super::{Batch, DeviceInfo, DeviceRequest};
 use crate::kernel::interface::Type;
 use crate::suite::launch::{Addressing, Filter, ImageFormat, ImageShape, NdRange};
 
-/// No honest message is longer, in bytes.
-const LONGEST: u32 = 64 << 20;
+/// Upper limit for the length of a message in bytes; only garbage is longer.
+const MAX_MESSAGE_BYTES: u32 = 64 << 20;
 
 /// Parent to worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub enum Request {
     List,
     Load {
         program: u32,
-        /// The shared memory's size in bytes, here and below.
+        /// Size of the shared memory in bytes, here and below.
         memory: u64,
         spirv: Span,
         entry: String,
@@ -42,13 +42,13 @@ pub enum Request {
         memory: u64,
         range: NdRange,
         args: Vec<Arg>,
-        /// By position: bytes before and after a buffer that belong to it, all zero; shorter: none.
+        /// By position: how many zero bytes before and after a buffer belong to it; missing entries are 0.
         margins: Vec<u64>,
         repeats: u32,
         probe: Option<Span>,
         /// What the probe buffer begins with; the rest is zero.
         head: Option<Span>,
-        /// Positions of the arguments whose contents shall overwrite the inputs in the shared memory afterwards.
+        /// Positions of the arguments whose contents are to overwrite the inputs in the shared memory afterwards.
         outputs: Vec<u32>,
     },
     Sweep {
@@ -63,20 +63,20 @@ pub enum Request {
 pub struct Sweep {
     pub range: NdRange,
     pub args: Vec<Arg>,
-    /// By position: the kernel cannot write to it.
+    /// By position: whether the kernel cannot write to the argument.
     pub read_only: Vec<bool>,
-    /// What the probe buffer begins with; its length is in words.
+    /// What the probe buffer begins with; the span's bytes are its 32-bit words.
     pub probe: Span,
     pub probe_words: u64,
-    /// 32-bit words: where each of `count` variations begins among the pairs that follow, and where the last ends; then
-    /// the pairs of index and value.
+    /// 32-bit words: the start of each of the `count` variations among the pairs that follow, and the end of the last
+    /// one; then the pairs of index and value.
     pub variations: Span,
     pub count: u32,
     pub expected: Vec<Expected>,
     pub repeats: u32,
     pub words: (u32, u32),
     pub batch: Option<Batch>,
-    /// Behind everything else in the shared memory; see [`super::records`].
+    /// After everything else in the shared memory; see [`super::records`].
     pub records: Span,
 }
 
@@ -84,22 +84,23 @@ pub struct Sweep {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Expected {
     pub position: u32,
-    /// What differences call it.
+    /// The name of the argument in descriptions of differences.
     pub label: String,
     pub bytes: Span,
     pub ty: Option<Type>,
-    /// The bits of the tolerances `abs` and `rel`: JSON knows no infinity.
+    /// The bits of the tolerances `abs` and `rel`, because JSON has no infinity.
     pub tolerance: [u64; 2],
 }
 
-/// An argument of a launch, its bytes in the shared memory.
+/// An argument of a launch; its bytes lie in the shared memory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Arg {
     Value(Span),
-    /// Of no bytes: a null pointer.
+    /// A null pointer if the span is empty.
     Buffer(Span),
     /// The buffer of the argument at this position.
     Same(u32),
+    /// A pointer to local memory of this size in bytes.
     Local(u64),
     Image {
         shape: ImageShape,
@@ -117,9 +118,9 @@ pub enum Arg {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
     Opened(DeviceInfo),
-    /// No device answers the request; what there is instead.
+    /// No device matches the request; these devices exist instead.
     NoDevice(Vec<DeviceInfo>),
-    /// The device asked for takes no IL.
+    /// The requested device takes no IL.
     NoIl(DeviceInfo),
     /// OpenCL itself does not work: the loader is missing, or a driver refuses everything.
     Broken {
@@ -139,7 +140,7 @@ pub enum Reply {
         kernel_times: Vec<u64>,
     },
     Swept {
-        /// Nanoseconds of some of the launches.
+        /// Nanoseconds, of some of the launches.
         kernel_times: Vec<u64>,
     },
     /// The device refused the launch.
@@ -149,44 +150,50 @@ pub enum Reply {
     },
 }
 
-/// One end of the line.
+/// One end of the connection between parent and worker.
 #[derive(Debug)]
-pub struct Line {
+pub struct Connection {
     stream: UnixStream,
 }
 
-impl Line {
-    pub fn new(stream: UnixStream) -> Line {
-        Line { stream }
+impl Connection {
+    /// Wraps one end of the socket pair.
+    pub fn new(stream: UnixStream) -> Connection {
+        Connection { stream }
     }
 
+    /// Sends a message.
     /// # Errors
-    /// What the system says; `BrokenPipe` if the other side is gone.
+    /// As the system reports; `BrokenPipe` if the other side is gone.
     pub fn send<T: Serialize>(&mut self, message: &T) -> std::io::Result<()> {
         let mut bytes = vec![0; 4];
         serde_json::to_writer(&mut bytes, message)?;
-        let len = u32::try_from(bytes.len() - 4).ok().filter(|len| *len <= LONGEST).ok_or(ErrorKind::InvalidData)?;
+        let len = u32::try_from(bytes.len() - 4)
+            .ok()
+            .filter(|len| *len <= MAX_MESSAGE_BYTES)
+            .ok_or(ErrorKind::InvalidData)?;
         bytes[..4].copy_from_slice(&len.to_le_bytes());
         self.stream.write_all(&bytes)
     }
 
-    /// Waits until a message, or the end, can be read; `false` after `patience`.
+    /// Waits until a message, or the end of the stream, can be read; returns `false` if `patience` passes first.
     pub fn ready(&self, patience: Duration) -> bool {
         let mut poll = libc::pollfd { fd: self.stream.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let millis = i32::try_from(patience.as_millis()).unwrap_or(i32::MAX).max(1);
-        // SAFETY: one valid entry, of a descriptor that lives as long as `self`.
+        // SAFETY: `poll` gets one valid entry, and its descriptor is open for as long as `self.stream` lives.
         unsafe { libc::poll(&raw mut poll, 1, millis) > 0 }
     }
 
     /// Waits for a message.
     ///
     /// # Errors
-    /// `TimedOut` after `deadline`, `UnexpectedEof` if the other side is gone, `InvalidData` if it talks nonsense.
+    /// `TimedOut` after `deadline`, `UnexpectedEof` if the other side is gone, `InvalidData` if the bytes are not
+    /// a message.
     pub fn receive<T: DeserializeOwned>(&mut self, deadline: Option<Instant>) -> std::io::Result<T> {
         let mut head = [0; 4];
         self.fill(&mut head, deadline)?;
         let len = u32::from_le_bytes(head);
-        if len > LONGEST {
+        if len > MAX_MESSAGE_BYTES {
             return Err(ErrorKind::InvalidData.into());
         }
         let mut body = vec![0; len as usize];
@@ -219,9 +226,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_arrive_whole_or_not_at_all() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    fn messages_arrive_complete_or_not_at_all() -> std::result::Result<(), Box<dyn std::error::Error>> {
         let (a, b) = UnixStream::pair()?;
-        let (mut a, mut b) = (Line::new(a), Line::new(b));
+        let (mut a, mut b) = (Connection::new(a), Connection::new(b));
         a.send(&Request::Unload { program: 7 })?;
         assert!(matches!(b.receive(None)?, Request::Unload { program: 7 }));
         let soon = Some(Instant::now() + Duration::from_millis(20));

@@ -1,23 +1,23 @@
-//! The results of a sweep, as they lie in the shared memory while it runs: whatever a worker dies of, what it has
-//! finished can be read.
+//! The results of a sweep in shared memory, written while it runs: however a worker dies, the results it has finished
+//! can be read.
 //!
 //! Four 64-bit words of progress come first, then a record per variation: a word with the number of its completed runs,
-//! and each run's length of text, text and probe words.
+//! followed by length of text, text and probe words of each run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Run;
 
 /// Bytes of progress before the first record.
-const HEAD: usize = 32;
+const PROGRESS_BYTES: usize = 32;
 
 /// Set in a record's first word when the variation needs no more runs.
 const FINISHED: u32 = 1 << 31;
 
-/// A difference's text is cut after so many bytes.
-const TEXT: usize = 160;
+/// The maximum length of a difference's text in bytes; longer text is cut.
+const MAX_TEXT_BYTES: usize = 160;
 
-/// The sizes that follow from a sweep.
+/// The parameters of a sweep that determine the sizes of its records.
 #[derive(Debug, Clone, Copy)]
 pub struct Records {
     pub repeats: u32,
@@ -28,16 +28,16 @@ pub struct Records {
 /// How far a sweep got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Odd: a launch runs, and half of it, rounded down, have ended.
+    /// Launches begun plus launches ended: odd while a launch runs; half of it, rounded down, have ended.
     pub steps: u64,
-    /// The variations of the current launch.
+    /// The first variation of the current launch, and how many it has.
     pub first: u64,
     pub count: u64,
 }
 
 impl Records {
     fn run_bytes(self) -> usize {
-        4 + TEXT + 4 * self.words as usize
+        4 + MAX_TEXT_BYTES + 4 * self.words as usize
     }
 
     /// Bytes of one variation's record.
@@ -45,22 +45,22 @@ impl Records {
         4 + self.repeats as usize * self.run_bytes()
     }
 
-    /// Bytes for so many variations.
+    /// Total size in bytes for this many variations.
     pub fn bytes(self, variations: usize) -> usize {
-        HEAD + variations * self.stride()
+        PROGRESS_BYTES + variations * self.stride()
     }
 
     fn record(self, memory: &[u8], variation: usize) -> Option<&[u8]> {
-        memory.get(HEAD + variation * self.stride()..)?.get(..self.stride())
+        memory.get(PROGRESS_BYTES + variation * self.stride()..)?.get(..self.stride())
     }
 
     fn record_mut(self, memory: &mut [u8], variation: usize) -> Option<&mut [u8]> {
-        memory.get_mut(HEAD + variation * self.stride()..)?.get_mut(..self.stride())
+        memory.get_mut(PROGRESS_BYTES + variation * self.stride()..)?.get_mut(..self.stride())
     }
 
-    /// Empties the records of so many variations.
+    /// Clears the progress words and the records of the first `variations` variations.
     pub fn clear(self, memory: &mut [u8], variations: usize) {
-        memory[..HEAD].fill(0);
+        memory[..PROGRESS_BYTES].fill(0);
         for variation in 0..variations {
             if let Some(record) = self.record_mut(memory, variation) {
                 record[..4].fill(0);
@@ -72,14 +72,14 @@ impl Records {
     pub fn add(self, memory: &mut [u8], variation: usize, difference: Option<&str>, words: &[u32]) {
         let size = self.run_bytes();
         let Some(record) = self.record_mut(memory, variation) else { return };
-        let runs = number(record);
+        let runs = read_u32(record);
         let Some(run) = record.get_mut(4 + runs as usize * size..).and_then(|r| r.get_mut(..size)) else { return };
         let text = difference.unwrap_or_default();
-        let end = (0..=text.len().min(TEXT)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let end = (0..=text.len().min(MAX_TEXT_BYTES)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
         let text = &text.as_bytes()[..end];
         run[..4].copy_from_slice(&(text.len() as u32).to_le_bytes());
         run[4..4 + text.len()].copy_from_slice(text);
-        for (to, word) in run[4 + TEXT..].as_chunks_mut::<4>().0.iter_mut().zip(words) {
+        for (to, word) in run[4 + MAX_TEXT_BYTES..].as_chunks_mut::<4>().0.iter_mut().zip(words) {
             *to = word.to_le_bytes();
         }
         record[..4].copy_from_slice(&(runs + 1).to_le_bytes());
@@ -88,7 +88,7 @@ impl Records {
     /// Marks a variation as one that needs no more runs.
     pub fn finish(self, memory: &mut [u8], variation: usize) {
         if let Some(record) = self.record_mut(memory, variation) {
-            let runs = number(record) | FINISHED;
+            let runs = read_u32(record) | FINISHED;
             record[..4].copy_from_slice(&runs.to_le_bytes());
         }
     }
@@ -96,33 +96,33 @@ impl Records {
     /// The runs of a variation; `None` if it is not finished.
     pub fn read(self, memory: &[u8], variation: usize) -> Option<Vec<Run>> {
         let record = self.record(memory, variation)?;
-        let runs = number(record);
+        let runs = read_u32(record);
         if runs & FINISHED == 0 {
             return None;
         }
         let run = |bytes: &[u8]| {
-            let text = &bytes[4..4 + TEXT][..(number(bytes) as usize).min(TEXT)];
+            let text = &bytes[4..4 + MAX_TEXT_BYTES][..(read_u32(bytes) as usize).min(MAX_TEXT_BYTES)];
             let difference = (!text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned());
-            let words = bytes[4 + TEXT..].as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
+            let words = bytes[4 + MAX_TEXT_BYTES..].as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
             Run { difference, words }
         };
         Some(record[4..].chunks_exact(self.run_bytes()).take((runs & !FINISHED) as usize).map(run).collect())
     }
 }
 
-fn number(bytes: &[u8]) -> u32 {
+fn read_u32(bytes: &[u8]) -> u32 {
     bytes.first_chunk::<4>().map_or(0, |b| u32::from_le_bytes(*b))
 }
 
-/// The words of progress in memory that both sides map.
+/// The progress words, in memory that parent and worker both map.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock(*mut u64);
+pub struct ProgressWords(*mut u64);
 
-impl Clock {
-    /// Of records that begin `memory`; `None` if that is too short or unaligned.
-    pub fn of(memory: &mut [u8]) -> Option<Clock> {
+impl ProgressWords {
+    /// The progress words of records that begin `memory`; `None` if that is too short or unaligned.
+    pub fn of(memory: &mut [u8]) -> Option<ProgressWords> {
         let start = memory.as_mut_ptr().cast::<u64>();
-        (memory.len() >= HEAD && start.is_aligned()).then_some(Clock(start))
+        (memory.len() >= PROGRESS_BYTES && start.is_aligned()).then_some(ProgressWords(start))
     }
 
     fn word(&self, index: usize) -> &AtomicU64 {
@@ -131,18 +131,19 @@ impl Clock {
         unsafe { AtomicU64::from_ptr(self.0.add(index)) }
     }
 
-    /// A launch of `count` variations from `first` on begins.
+    /// Notes that a launch of `count` variations begins, of which `first` is the first.
     pub fn begin(&self, first: usize, count: usize) {
         self.word(1).store(first as u64, Ordering::Relaxed);
         self.word(2).store(count as u64, Ordering::Relaxed);
         self.word(0).fetch_add(1, Ordering::Release);
     }
 
-    /// The launch has ended.
+    /// Notes that the launch has ended.
     pub fn end(&self) {
         self.word(0).fetch_add(1, Ordering::Release);
     }
 
+    /// Reads the progress; acquires what was written before the last [`Self::begin`] or [`Self::end`].
     pub fn read(&self) -> Progress {
         let steps = self.word(0).load(Ordering::Acquire);
         Progress { steps, first: self.word(1).load(Ordering::Relaxed), count: self.word(2).load(Ordering::Relaxed) }
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read_once_it_is_finished() {
+    fn records_are_read_once_they_are_finished() {
         let records = Records { repeats: 2, words: 3 };
         let mut memory = vec![0xff; records.bytes(2)];
         records.clear(&mut memory, 2);

@@ -1,4 +1,4 @@
-//! Which device the caller wants: the text of `--device`.
+//! The device that the caller requests: parses the text of `--device`.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A device by the caller's words (`--device auto|sim|opencl[:P.D]|NAME`).
+/// A requested device (`--device auto|sim|opencl[:P.D]|NAME`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceRequest {
     /// The first device that takes SPIR-V, or the simulator if there is none (no `--device`, or `auto`).
@@ -16,7 +16,7 @@ pub enum DeviceRequest {
     Any,
     /// `opencl:P.D`: device D of platform P, both from 0 in the loader's order.
     Opencl { platform: u32, device: u32 },
-    /// A part of the device's name, whatever its case.
+    /// A part of the device's name; case is ignored.
     Name(String),
     /// `sim`.
     Simulator,
@@ -25,7 +25,7 @@ pub enum DeviceRequest {
 impl FromStr for DeviceRequest {
     type Err = Infallible;
 
-    /// Never fails: what is neither `auto`, `sim` nor `opencl[:P.D]` is part of a name.
+    /// Never fails: text that is neither `auto`, `sim` nor `opencl[:P.D]` is taken as part of a name.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let text = text.trim();
         let lower = text.to_ascii_lowercase();

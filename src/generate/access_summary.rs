@@ -1,4 +1,5 @@
-//! What the inferences share: a kernel's accesses, with their addresses and what holds where they stand.
+//! Summarises a kernel's memory accesses: their symbolic addresses, and the conditions under which they execute. The
+//! inferences are based on it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,64 +11,67 @@ use super::polynomial::{Atom, Poly, Symbols};
 use crate::kernel::builtins;
 use crate::program::{Op, Program, Region, ValueId};
 
-/// So many values behind one are looked at, the nearest first: what is farther away is taken not to be there.
-const MOST_SOURCES: usize = 2048;
-/// Branches keep a value below so many others at most.
-const MOST_BOUNDS: usize = 16;
+/// Values visited behind one, nearest first; those farther away are ignored.
+const MAX_SOURCES: usize = 2048;
+/// Upper bounds kept per value.
+const MAX_BOUNDS: usize = 16;
 
+/// Kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum AccessKind {
     Read,
     Write,
     Atomic,
 }
 
-/// An access to memory.
+/// A memory access.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// The instruction.
+    /// The instruction that performs it.
     pub id: ValueId,
     pub block: usize,
     pub region: Region,
-    /// In bytes.
+    /// Offset within the region, in bytes.
     pub offset: Poly,
     pub bytes: u64,
     pub pointer: ValueId,
-    /// An operand that counts elements behind the pointer, as of `vload`.
+    /// The operand that counts elements from the pointer, as in `vload`.
     pub number: Option<ValueId>,
-    pub way: Way,
+    pub kind: AccessKind,
 }
 
-/// A kernel, read.
-pub struct Reading<'p> {
+/// A program with its symbolic values, path conditions and accesses.
+pub struct AccessSummary<'p> {
     pub program: &'p Program,
     pub symbols: Symbols<'p>,
     pub facts: PathConditions,
     pub accesses: Vec<Access>,
-    /// What branches anywhere keep values below.
+    /// Upper bounds that branches anywhere impose on values.
     pub bounds: Bounds,
-    /// Accesses by their instructions, the first of each.
+    /// The first access of each instruction, as index into `accesses`.
     access_of: HashMap<ValueId, usize>,
-    /// By value, when [`Reading::sources`] came there last.
+    /// Visited marks of [`AccessSummary::sources`]: by value the number of the last traversal that visited it, and the
+    /// number of the current one.
     seen: RefCell<(Vec<u32>, u32)>,
     loads: RefCell<HashMap<ValueId, Loads>>,
 }
 
-/// Loads from buffers: instruction and argument.
+/// Loads from buffers: instruction, and position of the argument.
 pub type Loads = Rc<[(ValueId, u32)]>;
 
-impl<'p> Reading<'p> {
-    pub fn new(program: &'p Program) -> Reading<'p> {
+impl<'p> AccessSummary<'p> {
+    /// Summarises a program.
+    pub fn new(program: &'p Program) -> AccessSummary<'p> {
         let symbols = Symbols::new(program);
         let facts = path_conditions::find(&symbols);
         let accesses = accesses(&symbols);
         let mut bounds = Bounds::new();
         for (_, fact) in facts.all() {
-            for atom in fact.less.atoms().filter(|a| matches!(a, Atom::Value(_))) {
-                if let Some((1, rest)) = fact.less.linear_in(atom) {
-                    let bound = fact.than.sub(&rest);
+            for atom in fact.lhs.atoms().filter(|a| matches!(a, Atom::Value(_))) {
+                if let Some((1, rest)) = fact.lhs.linear_in(atom) {
+                    let bound = fact.rhs.sub(&rest);
                     let known = bounds.entry(atom).or_default();
-                    if known.len() < MOST_BOUNDS && !bound.has(atom) && !known.contains(&bound) {
+                    if known.len() < MAX_BOUNDS && !bound.has(atom) && !known.contains(&bound) {
                         known.push(bound);
                     }
                 }
@@ -78,11 +82,11 @@ impl<'p> Reading<'p> {
             access_of.entry(access.id).or_insert(i);
         }
         let seen = RefCell::new((vec![0; program.values.len()], 0));
-        Reading { program, symbols, facts, accesses, bounds, access_of, seen, loads: RefCell::default() }
+        AccessSummary { program, symbols, facts, accesses, bounds, access_of, seen, loads: RefCell::default() }
     }
 
-    /// The values that `start` is computed from, loads and what stands at their addresses excluded; the nearest first, so many of them as
-    /// are looked at.
+    /// Returns the values from which `start` is computed, itself included, the nearest first, at most [`MAX_SOURCES`].
+    /// The traversal stops at loads, atomics and calls that access memory, so address computations are excluded.
     pub fn sources(&self, start: ValueId) -> Vec<ValueId> {
         let (seen, turn) = &mut *self.seen.borrow_mut();
         *turn += 1;
@@ -95,7 +99,7 @@ impl<'p> Reading<'p> {
             let goes_on = !matches!(instruction.op, Op::Load | Op::AtomicRmw(_) | Op::CompareExchange)
                 && (value == start || !matches!(&instruction.op, Op::Call(_, base) if touches_memory(base)));
             for operand in self.program.read_by(instruction).filter(|_| goes_on) {
-                if found.len() < MOST_SOURCES && std::mem::replace(&mut seen[operand as usize], *turn) != *turn {
+                if found.len() < MAX_SOURCES && std::mem::replace(&mut seen[operand as usize], *turn) != *turn {
                     found.push(operand);
                 }
             }
@@ -103,7 +107,7 @@ impl<'p> Reading<'p> {
         found
     }
 
-    /// The loads from buffers among them.
+    /// Returns the loads from buffers among the [`AccessSummary::sources`] of a value. Cached.
     pub fn loads_behind(&self, start: ValueId) -> Loads {
         if let Some(known) = self.loads.borrow().get(&start) {
             return known.clone();
@@ -116,7 +120,7 @@ impl<'p> Reading<'p> {
         found
     }
 
-    /// The buffer that a value was loaded from.
+    /// Returns the argument from whose buffer a value was loaded, if it was.
     pub fn loaded_from(&self, value: ValueId) -> Option<u32> {
         let instruction = self.program.instruction(value)?;
         if !matches!(instruction.op, Op::Load) && !matches!(&instruction.op, Op::Call(_, b) if b.starts_with("vload")) {
@@ -140,7 +144,7 @@ fn accesses(symbols: &Symbols<'_>) -> Vec<Access> {
     for (block, instruction) in program.instructions() {
         let operands = &instruction.operands;
         let shape_of = |v: ValueId| program.shape(v);
-        let mut push = |pointer: ValueId, bytes: u64, way: Way, number: Option<(ValueId, u64)>| {
+        let mut push = |pointer: ValueId, bytes: u64, kind: AccessKind, number: Option<(ValueId, u64)>| {
             let address = symbols.address(pointer);
             let by = number.map(|(n, scale)| symbols.poly(n).times(scale.into())).unwrap_or_default();
             all.push(Access {
@@ -151,14 +155,14 @@ fn accesses(symbols: &Symbols<'_>) -> Vec<Access> {
                 bytes,
                 pointer,
                 number: number.map(|n| n.0),
-                way,
+                kind,
             });
         };
         match &instruction.op {
-            Op::Load => push(operands[0], shape_of(instruction.result).bytes(), Way::Read, None),
-            Op::Store => push(operands[1], shape_of(operands[0]).bytes(), Way::Write, None),
+            Op::Load => push(operands[0], shape_of(instruction.result).bytes(), AccessKind::Read, None),
+            Op::Store => push(operands[1], shape_of(operands[0]).bytes(), AccessKind::Write, None),
             Op::AtomicRmw(_) | Op::CompareExchange => {
-                push(operands[0], operands.last().map_or(4, |o| shape_of(*o).bytes()), Way::Atomic, None);
+                push(operands[0], operands.last().map_or(4, |o| shape_of(*o).bytes()), AccessKind::Atomic, None);
             }
             Op::Call(name, base) => {
                 let (_, params) = builtins::demangle(name).unwrap_or_default();
@@ -167,18 +171,18 @@ fn accesses(symbols: &Symbols<'_>) -> Vec<Access> {
                     let shape = shape_of(instruction.result);
                     let scalar = pointee.map_or(shape.lane_bytes(), |p| p.1);
                     let bytes = scalar * u64::from(shape.lanes.max(1));
-                    push(operands[1], bytes, Way::Read, Some((operands[0], bytes)));
+                    push(operands[1], bytes, AccessKind::Read, Some((operands[0], bytes)));
                 } else if base.starts_with("vstore") && operands.len() >= 3 {
                     let shape = shape_of(operands[0]);
                     let scalar = pointee.map_or(shape.lane_bytes(), |p| p.1);
                     let bytes = scalar * u64::from(shape.lanes.max(1));
-                    push(operands[2], bytes, Way::Write, Some((operands[1], bytes)));
+                    push(operands[2], bytes, AccessKind::Write, Some((operands[1], bytes)));
                 } else if base.starts_with("async_work_group") && operands.len() >= 3 {
                     let element = pointee.map_or(4, |p| p.0);
-                    push(operands[0], element, Way::Write, None);
-                    push(operands[1], element, Way::Read, None);
+                    push(operands[0], element, AccessKind::Write, None);
+                    push(operands[1], element, AccessKind::Read, None);
                 } else if builtins::operation(base).is_some() && !operands.is_empty() {
-                    push(operands[0], pointee.map_or(4, |p| p.0), Way::Atomic, None);
+                    push(operands[0], pointee.map_or(4, |p| p.0), AccessKind::Atomic, None);
                 }
             }
             _ => {}

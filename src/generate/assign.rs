@@ -1,13 +1,13 @@
-//! Values of a launch's scalars: as its sizes and the kernel's roles ask for.
+//! Chooses the scalars of a launch, from its sizes and the roles that the kernel gives them.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::access_summary::Reading;
+use super::access_summary::AccessSummary;
 use super::fill::mix;
 use super::geometry::Geometry;
-use super::intervals::Ranges;
+use super::intervals::IntervalAnalysis;
 use super::model::{KernelModel, Role, ScalarModel};
 use crate::kernel::interface::{ArgKind, Scalar};
 use crate::suite::scalar_layout;
@@ -20,7 +20,7 @@ pub enum Number {
     Float(f64),
 }
 
-/// A number as journals have it: floats by their bits, because JSON lacks infinities.
+/// A number as journals store it: floats as bits, because JSON has no infinities.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Stored {
@@ -46,15 +46,15 @@ impl From<Stored> for Number {
     }
 }
 
-/// By argument and offset in it.
+/// Scalars of a launch, by position of the argument and byte offset within it.
 pub type Scalars = HashMap<(u32, u64), Number>;
 
-/// How scalars that could be one thing or another are chosen.
+/// Relation of lengths to the sizes of the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// Lengths as the launch's sizes ask for.
+    /// Lengths as the launch's sizes require.
     Even,
-    /// Lengths a little below, so that some work-items have nothing to do.
+    /// Slightly shorter lengths, so that some work-items have nothing to do.
     Uneven,
     /// Lengths of 1.
     Least,
@@ -65,18 +65,18 @@ const ROWS: [i128; 5] = [5, 8, 3, 1, 16];
 const SMALL: [i128; 6] = [1, 2, 3, 0, 5, 7];
 const FLOATS: [f64; 7] = [0.5, 1.0, -1.25, 2.0, 0.0, 100.0, -3.0];
 
-/// Rounds after which lengths that depend on one another stay as they are.
+/// Iterations after which interdependent lengths are left as they are.
 const ROUNDS: usize = 4;
 
-/// A pick from a list, another for each variant.
+/// Returns an element of a list, a different one for each variant.
 fn pick<T: Copy>(from: &[T], variant: u64) -> T {
     from[(variant % from.len() as u64) as usize]
 }
 
-/// The scalars of the launch of that number.
+/// Returns the scalars of launch number `variant`.
 pub fn scalars(
     model: &KernelModel,
-    reading: &Reading<'_>,
+    summary: &AccessSummary<'_>,
     geometry: &Geometry,
     style: Style,
     variant: u64,
@@ -84,15 +84,15 @@ pub fn scalars(
 ) -> Scalars {
     let mut found = Scalars::new();
     for (i, scalar) in (0u64..).zip(&model.scalars) {
-        let number = free(scalar, i, variant, mix(seed, variant * 64 + i));
+        let number = unconstrained_value(scalar, i, variant, mix(seed, variant * 64 + i));
         found.insert((scalar.arg, scalar.offset), number);
     }
     for _ in 0..ROUNDS {
         let before = found.clone();
         for scalar in &model.scalars {
-            if let Some((soft, hard)) = natural(scalar, reading, geometry, &found) {
+            if let Some((soft, hard)) = required_values(scalar, summary, geometry, &found) {
                 let (_, most) = scalar_layout::range(scalar.scalar).unwrap_or((0, i128::from(u32::MAX)));
-                let further = if scalar.demands.iter().any(|d| d.is_start) { pick(&COUNTS, variant) } else { 0 };
+                let further = if scalar.lower_bounds.iter().any(|d| d.is_start) { pick(&COUNTS, variant) } else { 0 };
                 let value = match style {
                     Style::Even => (soft + further).max(hard),
                     Style::Uneven => (soft - (soft / 4).clamp(1, 3)).max(1).max(hard),
@@ -102,7 +102,7 @@ pub fn scalars(
                 found.insert((scalar.arg, scalar.offset), Number::Integer(value));
             }
         }
-        limit(model, reading, geometry, &mut found);
+        limit(model, summary, geometry, &mut found);
         if found == before {
             break;
         }
@@ -110,7 +110,7 @@ pub fn scalars(
     found
 }
 
-/// The value of an integer among scalars.
+/// Looks up an integer scalar; `None` for floats.
 pub fn integer(known: &Scalars, arg: u32, offset: u64) -> Option<i128> {
     match known.get(&(arg, offset)) {
         Some(Number::Integer(n)) => Some(*n),
@@ -119,53 +119,64 @@ pub fn integer(known: &Scalars, arg: u32, offset: u64) -> Option<i128> {
 }
 
 /// Lowers integers to what arrays of fixed size leave room for.
-pub fn limit(model: &KernelModel, reading: &Reading<'_>, geometry: &Geometry, known: &mut Scalars) {
+pub fn limit(model: &KernelModel, summary: &AccessSummary<'_>, geometry: &Geometry, known: &mut Scalars) {
     for scalar in &model.scalars {
         if let (Some(most), Some(Number::Integer(n))) =
-            (cap(scalar, reading, geometry, known), known.get_mut(&(scalar.arg, scalar.offset)))
+            (upper_limit(scalar, summary, geometry, known), known.get_mut(&(scalar.arg, scalar.offset)))
         {
             *n = (*n).min(most.max(0));
         }
     }
 }
 
-/// The greatest value that arrays of fixed size leave room for.
-fn cap(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, known: &Scalars) -> Option<i128> {
+/// Returns the greatest value that arrays of fixed size leave room for.
+fn upper_limit(
+    scalar: &ScalarModel,
+    summary: &AccessSummary<'_>,
+    geometry: &Geometry,
+    known: &Scalars,
+) -> Option<i128> {
     let value = |arg, offset| integer(known, arg, offset);
-    let ranges = ranges(reading, geometry, &value);
-    let room = |c: &super::model::Cap| (c.most - ranges.of(&c.rest).1).div_euclid(c.coefficient);
-    scalar.caps.iter().map(room).min()
+    let intervals = intervals(summary, geometry, &value);
+    let room = |c: &super::model::UpperBound| (c.most - intervals.of(&c.rest).1).div_euclid(c.coefficient);
+    scalar.upper_bounds.iter().map(room).min()
 }
 
-/// Intervals for a launch's sizes and scalars.
-pub fn ranges<'s, 'p>(
-    reading: &'s Reading<'p>,
+/// Returns the interval analysis for a launch's sizes and scalars.
+pub fn intervals<'s, 'p>(
+    summary: &'s AccessSummary<'p>,
     geometry: &Geometry,
     scalars: &'s dyn Fn(u32, u64) -> Option<i128>,
-) -> Ranges<'s, 'p> {
-    Ranges {
-        symbols: &reading.symbols,
-        bounds: &reading.bounds,
+) -> IntervalAnalysis<'s, 'p> {
+    IntervalAnalysis {
+        symbols: &summary.symbols,
+        bounds: &summary.bounds,
         range: geometry.resolved(),
         scalars,
         contents: Some((0, 8)),
-        known: Default::default(),
+        cache: Default::default(),
     }
 }
 
-/// The least value that all demands leave room for: those that branches check, and those that nothing checks.
-fn natural(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, known: &Scalars) -> Option<(i128, i128)> {
+/// Returns the least value that satisfies the lower bounds that branches check, and the least that satisfies those that
+/// nothing checks; `None` if there are no lower bounds.
+fn required_values(
+    scalar: &ScalarModel,
+    summary: &AccessSummary<'_>,
+    geometry: &Geometry,
+    known: &Scalars,
+) -> Option<(i128, i128)> {
     let value = |arg, offset| integer(known, arg, offset);
-    let ranges = ranges(reading, geometry, &value);
-    if scalar.demands.is_empty() || scalar.scalar.is_float() {
+    let intervals = intervals(summary, geometry, &value);
+    if scalar.lower_bounds.is_empty() || scalar.scalar.is_float() {
         return None;
     }
     let mut least = (0, 0);
-    for demand in &scalar.demands {
-        let room = ranges.of(&demand.extent).1 + 1 - ranges.of(&demand.rest).0;
-        let asks = room.div_euclid(demand.coefficient) + i128::from(room.rem_euclid(demand.coefficient) != 0);
+    for bound in &scalar.lower_bounds {
+        let room = intervals.of(&bound.extent).1 + 1 - intervals.of(&bound.rest).0;
+        let asks = room.div_euclid(bound.coefficient) + i128::from(room.rem_euclid(bound.coefficient) != 0);
         let asks = asks.clamp(0, 1 << 20);
-        if demand.is_hard {
+        if bound.is_hard {
             least.1 = asks.max(least.1);
         } else {
             least.0 = asks.max(least.0);
@@ -174,8 +185,8 @@ fn natural(scalar: &ScalarModel, reading: &Reading<'_>, geometry: &Geometry, kno
     Some(least)
 }
 
-/// A value that no other depends on.
-fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number {
+/// Returns a value for a scalar on which no lower bound is imposed.
+fn unconstrained_value(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number {
     if scalar.scalar.is_float() {
         return Number::Float(pick(&FLOATS, variant + ordinal));
     }
@@ -186,7 +197,7 @@ fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number
         Role::Count => pick(&COUNTS, variant),
         Role::RowLength => pick(&ROWS, variant),
         Role::Index => pick(&[0, 1, 2], variant),
-        // Differences of divisors are often divisors, too.
+        // Differences of divisors are often divisors, too, so divisors differ.
         Role::Divisor => pick(&[1, 2, 3, 7], variant + 1) + 8 * i128::from(ordinal),
         Role::Shift => pick(&[1, 3, 0, 4, 7], variant),
         Role::Flag => {
@@ -201,7 +212,7 @@ fn free(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number
     Number::Integer(number.clamp(least, greatest))
 }
 
-/// The bytes of a by-value argument.
+/// Returns the bytes of a by-value argument.
 pub fn bytes(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<u8> {
     let ArgKind::Value(ty) = &model.interface.args[position as usize].kind else { return Vec::new() };
     let mut out = Vec::new();

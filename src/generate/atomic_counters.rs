@@ -1,15 +1,16 @@
-//! Atomic counters that hand out places: `slots[atomic_inc(&count)] = x`. Launches begin with counters that are not negative, and without more
-//! work-items in a group than there are places in local memory, unless the kernel checks for that.
+//! Recognises atomic counters that hand out slots: `slots[atomic_inc(&count)] = x`. Launches begin with counters that
+//! are not negative, and with no more work-items per group than there are slots in local memory, unless the kernel
+//! checks for that.
 
 use llvm_sys::LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAdd;
 
-use super::access_summary::{Reading, Way};
+use super::access_summary::{AccessKind, AccessSummary};
 use super::polynomial::Atom;
 use crate::kernel::builtins::{self, Operation};
 use crate::program::{Definition, End, Instruction, Op, Program, Region, ValueId};
 
-/// Whether an instruction counts up and something is done with the number that it gives.
-fn claims(program: &Program, instruction: &Instruction) -> bool {
+/// Returns whether an instruction increments atomically and its result is used.
+fn claims_slot(program: &Program, instruction: &Instruction) -> bool {
     let counts = match &instruction.op {
         Op::AtomicRmw(operation) => *operation == LLVMAtomicRMWBinOpAdd,
         Op::Call(_, base) => matches!(builtins::operation(base), Some(Operation::Add | Operation::Inc)),
@@ -25,15 +26,16 @@ fn claims(program: &Program, instruction: &Instruction) -> bool {
             }))
 }
 
-/// Whether the buffer at `position` holds such counters.
-pub fn is_counter(reading: &Reading<'_>, position: u32) -> bool {
-    let here = reading.accesses.iter().filter(|a| a.way == Way::Atomic && a.region == Region::Argument(position));
-    here.filter_map(|a| reading.program.instruction(a.id)).any(|i| claims(reading.program, i))
+/// Returns whether the buffer at `position` holds such counters.
+pub fn is_counter(summary: &AccessSummary<'_>, position: u32) -> bool {
+    let here =
+        summary.accesses.iter().filter(|a| a.kind == AccessKind::Atomic && a.region == Region::Argument(position));
+    here.filter_map(|a| summary.program.instruction(a.id)).any(|i| claims_slot(summary.program, i))
 }
 
-/// The places in the smallest static local array whose elements such counters hand out.
-pub fn places(reading: &Reading<'_>) -> Option<u64> {
-    let program = reading.program;
+/// Returns the number of elements of the smallest static local array in which such counters allocate without a check.
+pub fn smallest_slot_array(summary: &AccessSummary<'_>) -> Option<u64> {
+    let program = summary.program;
     let mut least: Option<u64> = None;
     for (block, instruction) in program.instructions() {
         let Op::Address { steps, .. } = &instruction.op else { continue };
@@ -42,13 +44,14 @@ pub fn places(reading: &Reading<'_>) -> Option<u64> {
         }
         for step in steps {
             let (Some(extent), index) = (step.extent, instruction.operands[step.operand]) else { continue };
-            let sources = reading.sources(index);
-            let mut claimed = sources.iter().filter(|v| program.instruction(**v).is_some_and(|i| claims(program, i)));
+            let sources = summary.sources(index);
+            let mut claimed =
+                sources.iter().filter(|v| program.instruction(**v).is_some_and(|i| claims_slot(program, i)));
             let is_checked = |value: ValueId| {
-                let mut facts = reading.facts.blocks[block].iter();
+                let mut facts = summary.facts.blocks[block].iter();
                 facts.any(|f| {
-                    f.than.as_constant().is_some()
-                        && (f.less.has(Atom::Value(value)) || f.less == reading.symbols.poly(index))
+                    f.rhs.as_constant().is_some()
+                        && (f.lhs.has(Atom::Value(value)) || f.lhs == summary.symbols.poly(index))
                 })
             };
             if claimed.any(|value| !is_checked(*value)) {
@@ -59,7 +62,7 @@ pub fn places(reading: &Reading<'_>) -> Option<u64> {
     least
 }
 
-/// Whether a pointer leads to a static local variable.
+/// Returns whether a pointer leads to a static local variable.
 pub fn is_local(program: &Program, pointer: ValueId) -> bool {
     let mut at = pointer;
     loop {

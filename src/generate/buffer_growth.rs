@@ -1,4 +1,4 @@
-//! Buffers whose length nothing in the kernel gives: they grow where a run goes beyond them.
+//! Enlarges buffers whose length the kernel does not determine when a run accesses them out of bounds.
 
 use std::sync::Arc;
 
@@ -7,26 +7,27 @@ use crate::exec::simulator::observation::{FaultKind, SimulatorFault};
 use crate::lower::host::table::{HostTable, Storage};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// No buffer grows beyond that many bytes: what goes farther is out of bounds.
+/// Size limit of growing buffers, in bytes: accesses farther away count as out of bounds.
 const LARGEST: u64 = 1 << 24;
-/// Nor memory of a work-group beyond the least that a device has (OpenCL 1.2, table 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
+/// Size limit of growing local memory: the least that a device must have (OpenCL 1.2, table
+/// 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
 const LARGEST_LOCAL: u64 = 1 << 15;
 
-/// An argument whose length is what a dry run reached, or less where that did not see everything.
+/// An argument whose length is inferred from a dry run; it is too short if that did not observe all accesses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guess {
-    /// Of the argument.
+    /// Position of the argument.
     pub position: u32,
-    /// What messages call it.
+    /// Its name in messages.
     pub label: String,
-    /// What a buffer holds, also where it grows.
+    /// Contents of the buffer, also after it grows.
     pub filling: Filling,
-    /// Whether all accesses were seen: the length is what they reach.
+    /// Whether all accesses were observed, so that the length is exactly what they need.
     pub is_exact: bool,
 }
 
 impl Guess {
-    /// What is assumed of an argument of so many bytes.
+    /// Returns the precondition that the argument has `bytes` bytes, as a sentence.
     pub fn note(&self, bytes: u64) -> String {
         let elements = match bytes / self.filling.ty.size().max(1) {
             1 => "1 element".to_owned(),
@@ -37,9 +38,9 @@ impl Guess {
     }
 }
 
-/// Ends of accesses behind the ends of arguments, in bytes, by position.
+/// Returns the ends of the out-of-bounds accesses to arguments: position of the argument, and end in bytes.
 pub fn reached(table: &HostTable, faults: &[SimulatorFault]) -> Vec<(u32, u64)> {
-    // Of a buffer of no elements, every access is one through a null pointer.
+    // Accesses to a buffer without elements fault as accesses through a null pointer.
     let is_beyond =
         |f: &&SimulatorFault| matches!(f.kind, FaultKind::OutOfBounds | FaultKind::Null) && f.texel.is_none();
     let beyond = faults.iter().filter(is_beyond);
@@ -51,8 +52,9 @@ pub fn reached(table: &HostTable, faults: &[SimulatorFault]) -> Vec<(u32, u64)> 
     beyond.filter_map(end).collect()
 }
 
-/// Makes arguments of guessed length as large as an execution asks for, and says so among the preconditions; `reached`: position, and
-/// the end of an access in bytes. `false` if none of it is beyond such an argument, or all of it too far.
+/// Enlarges arguments of guessed length to what an execution accessed, and updates the preconditions. `reached`:
+/// position of an argument, and end of an access to it in bytes. Returns `false` if no access exceeds such an argument,
+/// or all exceed the limits.
 pub fn grow(
     guesses: &mut [Guess],
     launch: &mut Launch,
@@ -69,7 +71,7 @@ pub fn grow(
         };
         let ends = reached.iter().filter(|(position, _)| *position == guess.position).map(|(_, end)| *end);
         let Some(end) = ends.filter(|end| *end > before && *end <= most).max() else { continue };
-        // Of each place only the first access too far is known: more may follow.
+        // Only the first out-of-bounds access of each place is known: more may follow.
         let element = guess.filling.ty.size().max(1);
         let after = end.max(before.saturating_mul(2).min(most)).div_ceil(element) * element;
         match value {

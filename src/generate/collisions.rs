@@ -1,17 +1,19 @@
-//! Values of scalars for which two work-items meet at an address: `p[x]` by one and `p[0]` by another do for x = 0 alone, which no usual launch
-//! need have, and which launches that look like mistakes are repaired away from. Addresses and what guards them are taken as polynomials, and Z3
-//! is asked for values with which two of them overlap. What it gives is a launch to be run: only that shows whether work-items do meet.
+//! Solves for scalars with which two work-items access the same address: `p[x]` by one and `p[0]` by another collide
+//! for x = 0 alone, which no usual launch need have, and which the repair of suspicious launches avoids. Addresses and
+//! the conditions that guard them are taken as polynomials, and Z3 is asked for values with which two of them overlap.
+//! The result is a launch to be run: only that shows whether work-items do conflict.
 //!
-//! Most scalars are no such values: a host that passes a row that is too short, or one place under two names, makes any kernel race.
-//! [`Candidates::new`] has the rules for which scalars and which pairs of accesses are asked about.
+//! Most scalars are not candidates: a host that passes a row length that is too short, or one place under two
+//! names, makes any kernel race. [`Candidates::new`] has the rules for which scalars and which pairs of accesses
+//! are asked about.
 
 use std::collections::BTreeSet;
 
-use super::access_summary::{Access, Reading, Way};
+use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::assign::{self, Number, Scalars};
 use super::geometry::Geometry;
 use super::launch_builder::LaunchBuilder;
-use super::launches::{self, GeneratedLaunch, Planned};
+use super::launches::{self, GeneratedLaunch, PlannedLaunch};
 use super::model::{KernelModel, Role, ScalarModel};
 use super::polynomial::{Atom, Id, Poly};
 use crate::error::Result;
@@ -21,80 +23,82 @@ use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::solve::query::{Answer, Limits, Model, Session};
 use crate::suite::scalar_layout;
 
-/// Pairs of accesses that are asked about, and launches that come of them, at most.
-const PAIRS: usize = 64;
-const LAUNCHES: usize = 6;
+/// Limits on pairs of accesses that are asked about, and on launches that result.
+const MAX_PAIRS: usize = 64;
+const MAX_LAUNCHES: usize = 6;
 
-/// So many accesses of a kernel are looked at.
-const ACCESSES: usize = 4096;
+/// Accesses of a kernel that are considered.
+const MAX_ACCESSES: usize = 4096;
 
-/// Scalars do not go beyond this in amount: buffers grow with them.
-const MOST: i128 = 1 << 12;
+/// Limit of scalars, in absolute value: buffers grow with them.
+const MAX_SCALAR: i128 = 1 << 12;
 
-/// Bits of a number up to [`MOST`], and its sign.
-const NARROW: u32 = 14;
+/// Bits of a number up to [`MAX_SCALAR`], with its sign.
+const SCALAR_BITS: u32 = 14;
 
-/// Z3's measure of work for one question: some tens of milliseconds.
+/// Z3's resource limit for one question: some tens of milliseconds.
 const RLIMIT: u32 = 400_000;
 
 const WORD: Sort = Sort::Bits(64);
 
-/// By argument and offset in it, as in [`Scalars`].
-type Key = (u32, u64);
+/// Position of the argument and byte offset within it, as in [`Scalars`].
+type ScalarKey = (u32, u64);
 
-/// A launch in which two work-items may meet.
+/// A launch in which two work-items may conflict.
 #[derive(Debug, Clone)]
 pub struct Suspect {
     pub launch: GeneratedLaunch,
-    /// The argument in whose memory; `None`: a local variable.
+    /// The argument in whose memory they do; `None`: a local variable.
     pub argument: Option<u32>,
 }
 
-/// What was found.
+/// The launches found.
 #[derive(Debug, Default)]
 pub(super) struct Suspects {
     pub found: Vec<Suspect>,
-    /// Whether time was over before all was asked.
+    /// Whether time ran out before everything was asked.
     pub cut_short: bool,
 }
 
-/// Launches as `bases` but for scalars with which accesses of two work-items overlap; no more once `over` says so.
+/// Finds launches that differ from `bases` only in scalars, and in which accesses of two work-items overlap. Ends once
+/// `is_over` returns true.
 ///
 /// # Errors
-/// As of [`super::launches::launches`].
+/// As [`super::launches::launches`].
 pub(super) fn suspects(
     launch_builder: &LaunchBuilder<'_>,
-    bases: &[Planned],
-    over: impl Fn() -> bool,
+    bases: &[PlannedLaunch],
+    is_over: impl Fn() -> bool,
 ) -> Result<Suspects> {
     let candidates = Candidates::new(launch_builder);
     let mut asked = BTreeSet::new();
     // Unrolled loops and inlined helpers repeat the same question.
     let mut is_new = |pair: &[&Access; 2]| asked.insert(pair.map(|a| (a.block, a.region, a.offset.clone(), a.bytes)));
-    let pairs: Vec<[&Access; 2]> = candidates.pairs().filter(|pair| is_new(pair)).take(PAIRS).collect();
+    let pairs: Vec<[&Access; 2]> = candidates.pairs().filter(|pair| is_new(pair)).take(MAX_PAIRS).collect();
     if pairs.is_empty() {
         return Ok(Suspects::default());
     }
     let mut found: Vec<Suspect> = Vec::new();
     let mut terms = Terms::default();
-    let mut questions: Vec<(Region, Vec<(&Planned, Question)>)> = Vec::new();
+    let mut questions: Vec<(Region, Vec<(&PlannedLaunch, Question)>)> = Vec::new();
     for pair in pairs {
-        let ask = |base| Some((base, Asking::new(&candidates, base, &mut terms).about(pair)?));
+        let ask = |base| Some((base, QuestionBuilder::new(&candidates, base, &mut terms).build(pair)?));
         questions.push((pair[0].region, bases.iter().filter_map(ask).collect()));
     }
-    // One session for all, for a solver's first steps take longer than most answers.
+    // One session for all, because a solver's first steps take longer than most answers.
     let mut session = Session::new(&terms);
     let limits = Limits { rlimit: RLIMIT, end: None };
     for (region, questions) in questions {
-        if found.len() >= LAUNCHES {
+        if found.len() >= MAX_LAUNCHES {
             break;
         }
         for (base, question) in questions {
-            if over() {
+            if is_over() {
                 return Ok(Suspects { found, cut_short: true });
             }
             let Answer::Sat(model) = session.ask(&question.conditions, &limits) else { continue };
-            // Where they meet in the base too, that run tells what there is to tell: most such accesses have a barrier between them.
+            // If they overlap in the base, too, its run reports whatever there is: most such accesses have a barrier
+            // between them.
             let in_base = [&question.conditions[..], &question.as_base[..]].concat();
             if !matches!(session.ask(&in_base, &limits), Answer::Sat(_)) {
                 let values = question.values(&model);
@@ -106,75 +110,76 @@ pub(super) fn suspects(
     Ok(Suspects { found, cut_short: false })
 }
 
-/// The launch with these values, unless it is known.
+/// Returns the launch with these values, unless it is known already.
 fn suspect(
     launch_builder: &LaunchBuilder<'_>,
-    base: &Planned,
-    values: &[(Key, i128)],
+    base: &PlannedLaunch,
+    values: &[(ScalarKey, i128)],
     region: Region,
     known: &[Suspect],
 ) -> Result<Option<Suspect>> {
     let model = launch_builder.model;
     let mut plan = base.plan();
     plan.scalars.extend(values.iter().map(|(key, n)| (*key, Number::Integer(*n))));
-    let outcome = launch_builder.try_out(&plan);
-    let launch = launch_builder.launch(&plan, &outcome)?;
+    let fitted = launch_builder.fit(&plan);
+    let launch = launch_builder.launch(&plan, &fitted)?;
     if known.iter().any(|s| s.launch.launch == launch) {
         return Ok(None);
     }
-    let name = |key: &Key| scalar(model, *key).map_or("a scalar", |s| s.name.as_str());
-    let said: Vec<String> = values.iter().map(|(key, n)| format!("{} = {n}", name(key))).collect();
-    let name = format!("{}, {}", base.geometry.name, said.join(", "));
+    let name = |key: &ScalarKey| scalar(model, *key).map_or("a scalar", |s| s.name.as_str());
+    let settings: Vec<String> = values.iter().map(|(key, n)| format!("{} = {n}", name(key))).collect();
+    let name = format!("{}, {}", base.geometry.name, settings.join(", "));
     let name = launches::unique(name, known.iter().map(|s| s.launch.name.as_str()));
     let mut preconditions = model.preconditions.clone();
-    preconditions.extend(outcome.notes);
+    preconditions.extend(fitted.notes);
     let argument = match region {
         Region::Argument(position) => Some(position),
         _ => None,
     };
-    let launch = GeneratedLaunch { launch, name, preconditions, guesses: outcome.guesses };
+    let launch = GeneratedLaunch { launch, name, preconditions, guesses: fitted.guesses };
     Ok(Some(Suspect { launch, argument }))
 }
 
-fn scalar(model: &KernelModel, key: Key) -> Option<&ScalarModel> {
+fn scalar(model: &KernelModel, key: ScalarKey) -> Option<&ScalarModel> {
     model.scalars.iter().find(|s| (s.arg, s.offset) == key)
 }
 
-/// Which accesses may meet because of which scalars.
+/// Accesses that may conflict, and the scalars that decide whether they do.
 struct Candidates<'w, 'm> {
     launch_builder: &'w LaunchBuilder<'m>,
     /// Scalars that may have any value.
-    free: BTreeSet<Key>,
+    free: BTreeSet<ScalarKey>,
     /// Accesses to memory that work-items share, at addresses that are known.
-    places: Vec<Place<'w>>,
+    accesses: Vec<CandidateAccess<'w>>,
 }
 
-/// An access, and what is asked of it for each pair.
-struct Place<'w> {
+/// An access, with the properties that pairs are selected by.
+struct CandidateAccess<'w> {
     access: &'w Access,
     /// Whether its address is the same for all work-items.
-    stays: bool,
-    /// Whether a free scalar has a say in where it is or whether it is made.
-    depends: bool,
+    is_uniform: bool,
+    /// Whether a free scalar influences its address or whether it executes.
+    depends_on_free: bool,
     /// The free scalars in its address.
-    scalars: BTreeSet<Key>,
+    scalars: BTreeSet<ScalarKey>,
 }
 
 impl<'w, 'm> Candidates<'w, 'm> {
-    /// A scalar is free unless something says that it is a length, a row, a count, a divisor or a shift. Memory in which addresses go on from a free
-    /// scalar, by ids or loops, is laid out by the host, who keeps its parts apart: it is left out.
+    /// Finds the candidates. A scalar is free unless something shows that it is a length, a row length, a count, a
+    /// divisor or a shift. Memory in which ids or loops advance addresses from a free scalar is laid out by the host,
+    /// which keeps its parts apart: it is left out.
     fn new(launch_builder: &'w LaunchBuilder<'m>) -> Candidates<'w, 'm> {
-        let (model, reading) = (launch_builder.model, &launch_builder.reading);
+        let (model, summary) = (launch_builder.model, &launch_builder.summary);
         let may_be = |s: &&ScalarModel| {
             matches!(s.role, Role::Index | Role::Flag | Role::Data)
                 && !s.divides
-                && s.demands.is_empty()
-                && s.caps.is_empty()
+                && s.lower_bounds.is_empty()
+                && s.upper_bounds.is_empty()
                 && scalar_layout::range(s.scalar).is_some()
         };
         let scalars = model.scalars.iter().filter(may_be).map(|s| (s.arg, s.offset));
-        let free: BTreeSet<Key> = scalars.filter(|key| !is_length(reading, *key)).collect();
-        let mut candidates = Candidates { launch_builder, free, places: Vec::new() };
+        let free: BTreeSet<ScalarKey> = scalars.filter(|key| !is_length(summary, *key)).collect();
+        let mut candidates = Candidates { launch_builder, free, accesses: Vec::new() };
         if candidates.free.is_empty() {
             return candidates;
         }
@@ -185,24 +190,24 @@ impl<'w, 'm> Candidates<'w, 'm> {
         };
         let is_unknown = |atom| matches!(atom, Atom::Value(_));
         let mut laid_out = BTreeSet::new();
-        for access in reading.accesses.iter().filter(is_shared).take(ACCESSES) {
+        for access in summary.accesses.iter().filter(is_shared).take(MAX_ACCESSES) {
             let scalars = candidates.scalars_of(&access.offset);
-            let stays = !access.offset.atoms().any(follows);
+            let is_uniform = !access.offset.atoms().any(is_item_dependent);
             let is_known = !access.offset.atoms().any(is_unknown);
-            let goes_on = !stays || !is_known;
+            let goes_on = !is_uniform || !is_known;
             if goes_on && !scalars.is_empty() {
                 laid_out.insert(access.region);
             } else if is_known {
-                let depends = !scalars.is_empty() || candidates.is_guarded(access);
-                candidates.places.push(Place { access, stays, depends, scalars });
+                let depends_on_free = !scalars.is_empty() || candidates.is_guarded(access);
+                candidates.accesses.push(CandidateAccess { access, is_uniform, depends_on_free, scalars });
             }
         }
-        candidates.places.retain(|p| !laid_out.contains(&p.access.region));
+        candidates.accesses.retain(|p| !laid_out.contains(&p.access.region));
         candidates
     }
 
-    /// The free scalars of a polynomial.
-    fn scalars_of(&self, poly: &Poly) -> BTreeSet<Key> {
+    /// Returns the free scalars of a polynomial.
+    fn scalars_of(&self, poly: &Poly) -> BTreeSet<ScalarKey> {
         let key = |atom| match atom {
             Atom::Arg(arg, offset) => Some((arg, offset)).filter(|key| self.free.contains(key)),
             _ => None,
@@ -210,24 +215,25 @@ impl<'w, 'm> Candidates<'w, 'm> {
         poly.atoms().filter_map(key).collect()
     }
 
-    /// Whether a free scalar decides whether an access is made.
+    /// Returns whether a free scalar decides whether an access executes.
     fn is_guarded(&self, access: &Access) -> bool {
-        let facts = &self.launch_builder.reading.facts.blocks[access.block];
-        facts.iter().any(|f| [&f.less, &f.than].iter().any(|side| !self.scalars_of(side).is_empty()))
+        let facts = &self.launch_builder.summary.facts.blocks[access.block];
+        facts.iter().any(|f| [&f.lhs, &f.rhs].iter().any(|side| !self.scalars_of(side).is_empty()))
     }
 
-    /// Pairs of accesses to the same memory that would conflict. One at least stays where it is, whatever the work-item: where both
-    /// follow it, most scalars are steps and lengths of rows. Where two scalars name two places, they are taken to be different ones.
+    /// Returns pairs of accesses to the same memory that would conflict. The address of at least one is the same for
+    /// all work-items: where both depend on the work-item, most scalars are steps and row lengths. Two scalars that
+    /// name two places are taken to name different ones.
     fn pairs(&self) -> impl Iterator<Item = [&'w Access; 2]> + '_ {
-        let staying = self.places.iter().enumerate().filter(|(_, a)| a.stays);
-        staying.flat_map(move |(n, a)| {
-            let others = self.places.iter().enumerate().filter(move |(m, b)| {
-                let harmless = a.access.way == b.access.way && a.access.way != Way::Write;
+        let uniform = self.accesses.iter().enumerate().filter(|(_, a)| a.is_uniform);
+        uniform.flat_map(move |(n, a)| {
+            let others = self.accesses.iter().enumerate().filter(move |(m, b)| {
+                let harmless = a.access.kind == b.access.kind && a.access.kind != AccessKind::Write;
                 let names_two = !a.scalars.is_empty() && !b.scalars.is_empty() && a.scalars != b.scalars;
-                // A pair of two that stay comes once.
-                (a.depends || b.depends)
+                // A pair of two uniform accesses is listed once.
+                (a.depends_on_free || b.depends_on_free)
                     && a.access.region == b.access.region
-                    && (*m >= n || !b.stays)
+                    && (*m >= n || !b.is_uniform)
                     && !harmless
                     && !names_two
             });
@@ -236,79 +242,85 @@ impl<'w, 'm> Candidates<'w, 'm> {
     }
 }
 
-/// Whether it differs between work-items.
-fn follows(atom: Atom) -> bool {
+/// Returns whether a variable differs between work-items.
+fn is_item_dependent(atom: Atom) -> bool {
     matches!(atom, Atom::Id(Id::Global | Id::Local | Id::Group, _))
 }
 
-/// Whether a scalar says how much there is of something: work-items are told apart by lying below it, or by their distance from it, or an
-/// address counts from it downwards.
-fn is_length(reading: &Reading<'_>, (arg, offset): Key) -> bool {
+/// Returns whether a scalar is the size of something: work-items are distinguished by lying below it, or by their
+/// distance from it, or an address counts downwards from it.
+fn is_length(summary: &AccessSummary<'_>, (arg, offset): ScalarKey) -> bool {
     let scalar = Atom::Arg(arg, offset);
-    let counts_down = |a: &Access| a.offset.rest() < 0 && a.offset.linear_in(scalar).is_some_and(|(n, _)| n > 0);
-    let mut facts = reading.facts.all().filter(|(_, fact)| fact.less.has(scalar) || fact.than.has(scalar));
+    let counts_down =
+        |a: &Access| a.offset.constant_term() < 0 && a.offset.linear_in(scalar).is_some_and(|(n, _)| n > 0);
+    let mut facts = summary.facts.all().filter(|(_, fact)| fact.lhs.has(scalar) || fact.rhs.has(scalar));
     let bounds = facts.any(|(_, fact)| {
-        let apart = fact.than.sub(&fact.less);
-        // `id == x` picks a work-item.
-        let picks = fact.is_equal && apart.rest() == 1;
-        !picks && apart.linear_in(scalar).is_some_and(|(n, rest)| n > 0 && rest.atoms().any(follows))
+        let apart = fact.rhs.sub(&fact.lhs);
+        // `id == x` selects a work-item.
+        let picks = fact.is_equal && apart.constant_term() == 1;
+        !picks && apart.linear_in(scalar).is_some_and(|(n, rest)| n > 0 && rest.atoms().any(is_item_dependent))
     });
-    bounds || reading.accesses.iter().any(counts_down)
+    bounds || summary.accesses.iter().any(counts_down)
 }
 
-/// What holds if two work-items meet.
+/// The conditions under which two work-items collide.
 struct Question {
     conditions: Vec<Term>,
-    /// And if scalars are what they are in the base.
+    /// The additional conditions that scalars have their values of the base.
     as_base: Vec<Term>,
-    /// Free scalars that the conditions name.
-    named: BTreeSet<Key>,
+    /// Free scalars that occur in the conditions.
+    free_scalars: BTreeSet<ScalarKey>,
 }
 
 impl Question {
-    fn values(&self, model: &Model) -> Vec<(Key, i128)> {
-        let unused = 64 - NARROW;
+    fn values(&self, model: &Model) -> Vec<(ScalarKey, i128)> {
+        let unused = 64 - SCALAR_BITS;
         let signed = |bits: u64| i128::from((bits << unused).cast_signed() >> unused);
-        let value = |key: &Key| Some((*key, signed(model.symbol(&named(*key))?)));
-        self.named.iter().filter_map(value).collect()
+        let value = |key: &ScalarKey| Some((*key, signed(model.symbol(&symbol_name(*key))?)));
+        self.free_scalars.iter().filter_map(value).collect()
     }
 }
 
-/// Makes a question, for launches of one size.
-struct Asking<'q, 'w, 'm> {
+/// Builds a question, for launches of one geometry.
+struct QuestionBuilder<'q, 'w, 'm> {
     candidates: &'q Candidates<'w, 'm>,
     geometry: &'q Geometry,
-    /// The base's.
+    /// Those of the base.
     scalars: &'q Scalars,
     terms: &'q mut Terms,
-    named: BTreeSet<Key>,
+    free_scalars: BTreeSet<ScalarKey>,
 }
 
-impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
-    fn new(candidates: &'q Candidates<'w, 'm>, base: &'q Planned, terms: &'q mut Terms) -> Asking<'q, 'w, 'm> {
-        let Planned { geometry, scalars, .. } = base;
-        Asking { candidates, geometry, scalars, terms, named: BTreeSet::new() }
+impl<'q, 'w, 'm> QuestionBuilder<'q, 'w, 'm> {
+    fn new(
+        candidates: &'q Candidates<'w, 'm>,
+        base: &'q PlannedLaunch,
+        terms: &'q mut Terms,
+    ) -> QuestionBuilder<'q, 'w, 'm> {
+        let PlannedLaunch { geometry, scalars, .. } = base;
+        QuestionBuilder { candidates, geometry, scalars, terms, free_scalars: BTreeSet::new() }
     }
 
-    /// Whether these accesses of two work-items overlap.
-    fn about(mut self, pair: [&Access; 2]) -> Option<Question> {
+    /// Returns the question whether these accesses, by two work-items, overlap; `None` if an address cannot
+    /// be expressed.
+    fn build(mut self, pair: [&Access; 2]) -> Option<Question> {
         let (mut conditions, mut as_base) = (Vec::new(), Vec::new());
         let mut offsets = Vec::new();
-        for (who, access) in pair.iter().enumerate() {
+        for (item, access) in pair.iter().enumerate() {
             for d in 0..3 {
-                for part in [Part::Local, Part::Group] {
-                    let id = self.id(who, part, d);
+                for part in [IdPart::Local, IdPart::Group] {
+                    let id = self.id(item, part, d);
                     let size = self.terms.constant(self.size(part, d), WORD);
                     conditions.push(self.terms.compare(Operation::Ult, id, size));
                 }
             }
-            for fact in &self.candidates.launch_builder.reading.facts.blocks[access.block] {
-                // What is not known does not bind: the run will tell.
-                if let (Some(less), Some(than)) = (self.poly(&fact.less, who), self.poly(&fact.than, who)) {
-                    conditions.push(self.terms.compare(Operation::Slt, less, than));
+            for fact in &self.candidates.launch_builder.summary.facts.blocks[access.block] {
+                // Conditions on unknown values are left out: the run decides.
+                if let (Some(lhs), Some(rhs)) = (self.poly(&fact.lhs, item), self.poly(&fact.rhs, item)) {
+                    conditions.push(self.terms.compare(Operation::Slt, lhs, rhs));
                 }
             }
-            offsets.push(self.poly(&access.offset, who)?);
+            offsets.push(self.poly(&access.offset, item)?);
         }
         for [low, high] in [[0, 1], [1, 0]] {
             let bytes = self.terms.constant(pair[low].bytes, WORD);
@@ -323,13 +335,13 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
                 conditions.push(self.terms.compare(Operation::Ult, offset, bytes));
             }
         }
-        conditions.push(self.are_two(self.is_of_group(region)));
-        for key in self.named.clone() {
+        conditions.push(self.are_distinct(self.is_of_group(region)));
+        for key in self.free_scalars.clone() {
             let symbol = self.symbol(key);
             let [least, most] = self.range(key).map(|n| self.terms.constant(n.cast_unsigned(), WORD));
             conditions.push(self.terms.compare(Operation::Sle, least, symbol));
             conditions.push(self.terms.compare(Operation::Sle, symbol, most));
-            let is_same = match self.given(key) {
+            let is_same = match self.base_value(key) {
                 Some(n) => {
                     let n = self.terms.constant(n.cast_unsigned(), WORD);
                     self.terms.compare(Operation::Eq, symbol, n)
@@ -338,10 +350,10 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
             };
             as_base.push(is_same);
         }
-        Some(Question { conditions, as_base, named: self.named })
+        Some(Question { conditions, as_base, free_scalars: self.free_scalars })
     }
 
-    /// Whether each group has such memory of its own.
+    /// Returns whether each work-group has its own instance of such memory.
     fn is_of_group(&self, region: Region) -> bool {
         let args = &self.candidates.launch_builder.model.interface.args;
         match region {
@@ -350,56 +362,58 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         }
     }
 
-    /// What ids within a group, or numbers of groups, stay below.
-    fn size(&self, part: Part, d: usize) -> u64 {
+    /// Returns the upper bound of local ids or group ids, exclusive.
+    fn size(&self, part: IdPart, d: usize) -> u64 {
         match part {
-            Part::Local => self.geometry.local[d].max(1),
-            Part::Group => self.geometry.resolved().group_counts()[d],
+            IdPart::Local => self.geometry.local[d].max(1),
+            IdPart::Group => self.geometry.resolved().group_counts()[d],
         }
     }
 
-    /// Where the work-item numbered `who` is. Of no more bits than it needs, for a solver takes longer over each.
-    fn id(&mut self, who: usize, part: Part, d: usize) -> Term {
+    /// Returns a component of the ids of work-item `item` (0 or 1), with no more bits than it needs, because a solver
+    /// takes longer with more.
+    fn id(&mut self, item: usize, part: IdPart, d: usize) -> Term {
         let most = self.size(part, d).saturating_sub(1);
         if most == 0 {
             return self.terms.constant(0, WORD);
         }
         let bits = most.ilog2() + 1;
-        let id = self.terms.symbol(format!("{part:?} {d} of {who}, {bits} bits"), Sort::Bits(bits));
+        let id = self.terms.symbol(format!("{part:?} {d} of {item}, {bits} bits"), Sort::Bits(bits));
         self.terms.apply(Operation::ZExt, vec![id], WORD)
     }
 
-    fn symbol(&mut self, key: Key) -> Term {
-        let symbol = self.terms.symbol(named(key), Sort::Bits(NARROW));
+    fn symbol(&mut self, key: ScalarKey) -> Term {
+        let symbol = self.terms.symbol(symbol_name(key), Sort::Bits(SCALAR_BITS));
         self.terms.apply(Operation::SExt, vec![symbol], WORD)
     }
 
-    /// What a scalar is in the base.
-    fn given(&self, (arg, offset): Key) -> Option<i64> {
+    /// Returns the value of a scalar in the base.
+    fn base_value(&self, (arg, offset): ScalarKey) -> Option<i64> {
         i64::try_from(assign::integer(self.scalars, arg, offset)?).ok()
     }
 
-    /// The least and the greatest value of a free scalar.
-    fn range(&self, key: Key) -> [i64; 2] {
+    /// Returns the least and the greatest value of a free scalar.
+    fn range(&self, key: ScalarKey) -> [i64; 2] {
         let scalar = scalar(self.candidates.launch_builder.model, key);
-        let (least, greatest) = scalar.and_then(|s| scalar_layout::range(s.scalar)).unwrap_or((0, MOST));
+        let (least, greatest) = scalar.and_then(|s| scalar_layout::range(s.scalar)).unwrap_or((0, MAX_SCALAR));
         let is_index = scalar.is_some_and(|s| s.role == Role::Index);
-        let least = least.max(if is_index { 0 } else { -MOST });
-        let within = |n: i128| i64::try_from(n.clamp(-MOST, MOST)).unwrap_or(0);
+        let least = least.max(if is_index { 0 } else { -MAX_SCALAR });
+        let within = |n: i128| i64::try_from(n.clamp(-MAX_SCALAR, MAX_SCALAR)).unwrap_or(0);
         [within(least), within(greatest)]
     }
 
-    /// They are two work-items; of one group, if the memory is the group's.
-    fn are_two(&mut self, same_group: bool) -> Term {
+    /// Returns the condition that the two work-items are distinct, and of the same group if memory belongs to
+    /// the group.
+    fn are_distinct(&mut self, same_group: bool) -> Term {
         let mut differ = self.terms.truth(false);
         let mut same = self.terms.truth(true);
         for d in 0..3 {
-            for part in [Part::Local, Part::Group] {
-                let [a, b] = [0, 1].map(|who| self.id(who, part, d));
+            for part in [IdPart::Local, IdPart::Group] {
+                let [a, b] = [0, 1].map(|item| self.id(item, part, d));
                 let equal = self.terms.compare(Operation::Eq, a, b);
                 let unequal = self.terms.not(equal);
                 differ = self.terms.or(differ, unequal);
-                if part == Part::Group {
+                if part == IdPart::Group {
                     same = self.terms.and(same, equal);
                 }
             }
@@ -407,14 +421,14 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         if same_group { self.terms.and(differ, same) } else { differ }
     }
 
-    /// As the work-item numbered `who` computes it; `None` if there is no telling.
-    fn poly(&mut self, poly: &Poly, who: usize) -> Option<Term> {
+    /// Returns the polynomial as work-item `item` computes it; `None` if it contains unknown values.
+    fn poly(&mut self, poly: &Poly, item: usize) -> Option<Term> {
         let mut sum = self.terms.constant(0, WORD);
         for (product, factor) in &poly.0 {
             let factor = i64::try_from(*factor).ok()?;
             let mut term = self.terms.constant(factor.cast_unsigned(), WORD);
             for atom in product {
-                let atom = self.atom(*atom, who)?;
+                let atom = self.atom(*atom, item)?;
                 term = self.terms.apply(Operation::Mul, vec![term, atom], WORD);
             }
             sum = self.terms.apply(Operation::Add, vec![sum, term], WORD);
@@ -422,20 +436,20 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
         Some(sum)
     }
 
-    fn atom(&mut self, atom: Atom, who: usize) -> Option<Term> {
+    fn atom(&mut self, atom: Atom, item: usize) -> Option<Term> {
         let (id, d) = match atom {
             Atom::Value(_) => return None,
             Atom::Arg(arg, offset) if self.candidates.free.contains(&(arg, offset)) => {
-                self.named.insert((arg, offset));
+                self.free_scalars.insert((arg, offset));
                 return Some(self.symbol((arg, offset)));
             }
             Atom::Arg(arg, offset) => {
-                let n = self.given((arg, offset))?;
+                let n = self.base_value((arg, offset))?;
                 return Some(self.terms.constant(n.cast_unsigned(), WORD));
             }
             Atom::Id(id, d) => (id, usize::from(d.min(2))),
         };
-        let [local, groups] = [Part::Local, Part::Group].map(|part| self.size(part, d));
+        let [local, groups] = [IdPart::Local, IdPart::Group].map(|part| self.size(part, d));
         let Geometry { range, .. } = self.geometry;
         let (global, offset) = (range.global[d], range.offset[d]);
         Some(match id {
@@ -443,10 +457,10 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
             Id::LocalSize => self.terms.constant(local, WORD),
             Id::Groups => self.terms.constant(groups, WORD),
             Id::Offset => self.terms.constant(offset, WORD),
-            Id::Local => self.id(who, Part::Local, d),
-            Id::Group => self.id(who, Part::Group, d),
+            Id::Local => self.id(item, IdPart::Local, d),
+            Id::Group => self.id(item, IdPart::Group, d),
             Id::Global => {
-                let (inner, group) = (self.id(who, Part::Local, d), self.id(who, Part::Group, d));
+                let (inner, group) = (self.id(item, IdPart::Local, d), self.id(item, IdPart::Group, d));
                 let [size, offset] = [local, offset].map(|n| self.terms.constant(n, WORD));
                 let start = self.terms.apply(Operation::Mul, vec![group, size], WORD);
                 let first = self.terms.apply(Operation::Add, vec![start, offset], WORD);
@@ -456,14 +470,14 @@ impl<'q, 'w, 'm> Asking<'q, 'w, 'm> {
     }
 }
 
-/// Ids consist of a place in a group and the group's number.
+/// The components of a global id: local id and group id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum IdPart {
     Local,
     Group,
 }
 
-/// The name of a scalar's symbol.
-fn named((arg, offset): Key) -> String {
+/// Returns the name of a scalar's symbol.
+fn symbol_name((arg, offset): ScalarKey) -> String {
     format!("scalar {arg} {offset}")
 }

@@ -1,51 +1,52 @@
-//! From genes to launches.
+//! Decodes genotypes into launches.
 
 use std::time::Instant;
 
 use super::buffer_growth::{self, Guess};
 use super::genotype::{self, Edit, Genotype};
-use super::interface_file::Wishes;
-use super::launch_builder::{LaunchBuilder, Outcome};
+use super::interface_file::UserConstraints;
+use super::launch_builder::{FittedPlan, LaunchBuilder};
 use crate::error::Result;
 use crate::suite::launch::{ArgValue, Launch};
 
-/// Launches that are remembered, and the bytes that one of them may have.
-const REMEMBERED: usize = 32;
-const MOST_BYTES: usize = 1 << 20;
+/// Decoded genotypes that are cached, and the size limit of each in bytes.
+const CACHE_SIZE: usize = 32;
+const MAX_CACHED_BYTES: usize = 1 << 20;
 
-/// Makes launches. What genes without their edits come to is remembered: most children differ from their parents in contents
-/// only, and need neither a dry run nor to be filled anew.
+/// Decodes genotypes into launches. The decoded base (genotype without edits) is cached: most children differ from
+/// their parents only in contents, and need neither a dry run nor to be filled again.
 pub struct Decoder<'w> {
     launch_builder: &'w LaunchBuilder<'w>,
-    wishes: &'w Wishes,
-    /// When nothing more is made.
+    constraints: &'w UserConstraints,
+    /// When decoding ends.
     end: Instant,
-    /// The last ones, oldest first.
-    known: Vec<(Genotype, Decoded, Vec<Guess>)>,
+    /// Decoded bases, least recently used first.
+    cache: Vec<(Genotype, Decoded, Vec<Guess>)>,
 }
 
-/// A launch, and what is assumed of it.
+/// A launch and its preconditions.
 type Decoded = (Launch, Vec<String>);
 
 impl<'w> Decoder<'w> {
-    pub fn new(launch_builder: &'w LaunchBuilder<'w>, wishes: &'w Wishes, end: Instant) -> Decoder<'w> {
-        Decoder { launch_builder, wishes, end, known: Vec::new() }
+    /// Creates a decoder with an empty cache; nothing new is decoded after `end`.
+    pub fn new(launch_builder: &'w LaunchBuilder<'w>, constraints: &'w UserConstraints, end: Instant) -> Decoder<'w> {
+        Decoder { launch_builder, constraints, end, cache: Vec::new() }
     }
 
-    /// The launch that genes come to; `None` if it would be too large, or the time is up. `tried`: what trying out its plan has given, if
-    /// that was done.
+    /// Returns the launch of a genotype; `None` if it would be too large, or the time is up. `fitted`: the result of
+    /// its dry run, if that was already made.
     ///
     /// # Errors
-    /// As of [`LaunchBuilder::launch`].
-    pub fn express(&mut self, genotype: &Genotype, tried: Option<Outcome>) -> Result<Option<Decoded>> {
-        let made = match self.known.iter().position(|(known, ..)| known.same_plan(genotype)) {
+    /// As [`LaunchBuilder::launch`].
+    pub fn decode(&mut self, genotype: &Genotype, fitted: Option<FittedPlan>) -> Result<Option<Decoded>> {
+        let made = match self.cache.iter().position(|(cached, ..)| cached.same_plan(genotype)) {
             Some(i) => {
-                let entry = self.known.remove(i);
+                let entry = self.cache.remove(i);
                 let made = entry.1.clone();
-                self.known.push(entry);
+                self.cache.push(entry);
                 made
             }
-            None => match self.base(genotype, tried)? {
+            None => match self.base(genotype, fitted)? {
                 Some(made) => made,
                 None => return Ok(None),
             },
@@ -58,79 +59,82 @@ impl<'w> Decoder<'w> {
             {
                 *value = ArgValue::Sampler { addressing: *addressing, filter: *filter, normalized: *normalized };
             } else if let Some(value) = launch.args.get_mut(position) {
-                let (launch_builder, wishes) = (self.launch_builder, self.wishes);
-                genotype::change(launch_builder, position, value, |bytes, ty| {
-                    genotype::apply(edit, bytes, ty, launch_builder, wishes)
+                let (launch_builder, constraints) = (self.launch_builder, self.constraints);
+                genotype::edit_contents(launch_builder, position, value, |bytes, ty| {
+                    genotype::apply(edit, bytes, ty, launch_builder, constraints)
                 });
             }
         }
         Ok(Some((launch, preconditions)))
     }
 
-    /// Makes arguments of guessed length as large as an execution asked for, in what genes and all others of the same plan come to from
-    /// now on. `false` if there is nothing to grow.
+    /// Enlarges arguments of guessed length to what an execution accessed, for this genotype and all others with the
+    /// same plan. Returns `false` if there is nothing to grow.
     pub fn grow(&mut self, genotype: &Genotype, reached: &[(u32, u64)]) -> bool {
-        let Some((_, made, guesses)) = self.known.iter_mut().find(|(known, ..)| known.same_plan(genotype)) else {
+        let Some((_, made, guesses)) = self.cache.iter_mut().find(|(cached, ..)| cached.same_plan(genotype)) else {
             return false;
         };
-        let has_grown = buffer_growth::grow(guesses, &mut made.0, &mut made.1, reached) && bytes(&made.0) <= MOST_BYTES;
+        let has_grown =
+            buffer_growth::grow(guesses, &mut made.0, &mut made.1, reached) && bytes(&made.0) <= MAX_CACHED_BYTES;
         if has_grown {
-            bound(self.launch_builder, self.wishes, &mut made.0);
+            clamp_launch(self.launch_builder, self.constraints, &mut made.0);
         }
         has_grown
     }
 
-    /// Without the edits.
-    fn base(&mut self, genotype: &Genotype, tried: Option<Outcome>) -> Result<Option<Decoded>> {
+    /// Decodes the genotype without its edits.
+    fn base(&mut self, genotype: &Genotype, fitted: Option<FittedPlan>) -> Result<Option<Decoded>> {
         let plan = genotype.plan();
-        let mut outcome = tried.unwrap_or_else(|| self.launch_builder.try_out(&plan));
-        for (position, (wish, arg)) in
-            self.wishes.args.iter().zip(&self.launch_builder.model.interface.args).enumerate()
+        let mut fitted = fitted.unwrap_or_else(|| self.launch_builder.fit(&plan));
+        for (position, (constraint, arg)) in
+            self.constraints.args.iter().zip(&self.launch_builder.model.interface.args).enumerate()
         {
-            if let Some(size) = wish.size {
-                outcome.resize(position, size.saturating_mul(LaunchBuilder::element(arg).size()));
+            if let Some(size) = constraint.size {
+                fitted.resize(position, size.saturating_mul(LaunchBuilder::element(arg).size()));
             }
         }
-        if outcome.too_large || Instant::now() >= self.end {
+        if fitted.too_large || Instant::now() >= self.end {
             return Ok(None);
         }
-        let mut launch = self.launch_builder.launch(&plan, &outcome)?;
-        for (wish, value) in self.wishes.args.iter().zip(&mut launch.args) {
-            if let Some(given) = wish.value.as_ref().filter(|v| !matches!(v, ArgValue::Value(_))) {
+        let mut launch = self.launch_builder.launch(&plan, &fitted)?;
+        for (constraint, value) in self.constraints.args.iter().zip(&mut launch.args) {
+            if let Some(given) = constraint.value.as_ref().filter(|v| !matches!(v, ArgValue::Value(_))) {
                 *value = given.clone();
             }
         }
-        bound(self.launch_builder, self.wishes, &mut launch);
+        clamp_launch(self.launch_builder, self.constraints, &mut launch);
         let mut preconditions = self.launch_builder.model.preconditions.clone();
-        preconditions.extend(outcome.notes);
+        preconditions.extend(fitted.notes);
         let made = (launch, preconditions);
-        if bytes(&made.0) <= MOST_BYTES {
-            if self.known.len() >= REMEMBERED {
-                self.known.remove(0);
+        if bytes(&made.0) <= MAX_CACHED_BYTES {
+            if self.cache.len() >= CACHE_SIZE {
+                self.cache.remove(0);
             }
-            let mut guesses = outcome.guesses;
-            // What the user says is no guess.
+            let mut guesses = fitted.guesses;
+            // A length that the user specifies is no guess.
             let is_free = |guess: &Guess| {
-                let wish = &self.wishes.args[guess.position as usize];
-                wish.size.is_none() && wish.value.is_none()
+                let constraint = &self.constraints.args[guess.position as usize];
+                constraint.size.is_none() && constraint.value.is_none()
             };
             guesses.retain(is_free);
-            self.known.push((Genotype { edits: Vec::new(), ..genotype.clone() }, made.clone(), guesses));
+            self.cache.push((Genotype { edits: Vec::new(), ..genotype.clone() }, made.clone(), guesses));
         }
         Ok(Some(made))
     }
 }
 
-/// Brings what buffers and images hold within the user's bounds.
-fn bound(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes, launch: &mut Launch) {
-    for (position, (wish, value)) in wishes.args.iter().zip(&mut launch.args).enumerate() {
-        if wish.least.is_some() || wish.greatest.is_some() {
-            genotype::change(launch_builder, position, value, |bytes, ty| genotype::bound(bytes, ty, wishes, position));
+/// Clamps the contents of buffers and images to the user's bounds.
+fn clamp_launch(launch_builder: &LaunchBuilder<'_>, constraints: &UserConstraints, launch: &mut Launch) {
+    for (position, (constraint, value)) in constraints.args.iter().zip(&mut launch.args).enumerate() {
+        if constraint.least.is_some() || constraint.greatest.is_some() {
+            genotype::edit_contents(launch_builder, position, value, |bytes, ty| {
+                genotype::clamp_contents(bytes, ty, constraints, position)
+            });
         }
     }
 }
 
-/// Of all its buffers and images.
+/// Returns the size of all buffers and images of a launch, in bytes.
 fn bytes(launch: &Launch) -> usize {
     let of = |value: &ArgValue| match value {
         ArgValue::Buffer(bytes) => bytes.len(),

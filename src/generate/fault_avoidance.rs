@@ -1,5 +1,5 @@
-//! First launches all of which did what no kernel may: what went wrong in one becomes a condition for the next. The divisor that was 0,
-//! the index that lay outside are traced back to the input that they come from, and solved for.
+//! Repairs first launches that were rejected: what goes wrong in one becomes a condition for the next. The divisor that
+//! was 0, or the index that was out of bounds, is traced back to the input that it comes from, and solved for.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use super::genotype::{Edit, Genotype};
 use super::launch_builder::LaunchBuilder;
 use super::model::KernelModel;
 use super::search::Search;
-use super::solving::{self, ATTEMPTS, PATH, STEPS};
+use super::solving::{self, MAX_FLIPS, MAX_STEPS, PATH_RLIMIT};
 use crate::error::Result;
 use crate::kernel::interface::Scalar;
 use crate::result::generate::By;
@@ -16,27 +16,28 @@ use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::scalar_layout;
 use crate::symbolic::concolic::{Engine, Limits};
 
-/// Elements of a buffer that are told one by one; where more have changed, all are told at once.
-const SINGLE: usize = 24;
+/// Elements of a buffer that get an edit each; if more have changed, one edit sets all of them.
+const MAX_SINGLE_EDITS: usize = 24;
 
-/// Changes launches that were of no use until they do nothing that no kernel may, and runs them; those that come to their ends are kept.
-/// Gives what they are made of, for further changes.
+/// Repairs rejected launches until they do nothing undefined, and runs them; those that complete are kept. Returns
+/// their genotypes, as parents for mutations.
 ///
 /// # Errors
-/// As of [`super::search::Runs::run`] and of the first launches.
-pub(super) fn avoid_fault(search: &mut Search<'_>, useless: &[Genotype], end: Instant) -> Result<Vec<Genotype>> {
-    let subject = search.subject;
-    let (model, wishes) = (subject.launch_builder.model, subject.wishes);
-    let mut engine = Engine::new(&model.program, &model.interface, &solving::bounds(wishes), solving::ranges(wishes));
-    let limits = Limits { rlimit: PATH, end: Some(end), steps: STEPS, attempts: ATTEMPTS };
+/// As [`super::search::CoverageRunner::run`] and the construction of the first launches.
+pub(super) fn avoid_fault(search: &mut Search<'_>, rejected: &[Genotype], end: Instant) -> Result<Vec<Genotype>> {
+    let problem = search.problem;
+    let (model, constraints) = (problem.launch_builder.model, problem.constraints);
+    let mut engine =
+        Engine::new(&model.program, &model.interface, &solving::bounds(constraints), solving::ranges(constraints));
+    let limits = Limits { rlimit: PATH_RLIMIT, end: Some(end), steps: MAX_STEPS, attempts: MAX_FLIPS };
     let mut made = Vec::new();
-    for genotype in useless {
-        if search.over().is_some() || Instant::now() >= end {
+    for genotype in rejected {
+        if search.stop_reason().is_some() || Instant::now() >= end {
             break;
         }
-        let Some((launch, preconditions)) = search.expressed(genotype)? else { continue };
+        let Some((launch, preconditions)) = search.decode(genotype)? else { continue };
         let Some(repaired) = engine.avoid_fault(&launch, &limits) else { continue };
-        let child = told(genotype, &launch, &repaired, model);
+        let child = updated_genotype(genotype, &launch, &repaired, model);
         let found = match search.attempt(child.clone(), None, By::Smt)? {
             Some(found) => Some(found),
             None => search.attempt_launch(repaired, preconditions, By::Smt)?,
@@ -49,8 +50,8 @@ pub(super) fn avoid_fault(search: &mut Search<'_>, useless: &[Genotype], end: In
     Ok(made)
 }
 
-/// What the launch is made of, with the numbers that are others in `after`.
-fn told(genotype: &Genotype, before: &Launch, after: &Launch, model: &KernelModel) -> Genotype {
+/// Returns the genotype of `before`, with the numbers that differ in `after`.
+fn updated_genotype(genotype: &Genotype, before: &Launch, after: &Launch, model: &KernelModel) -> Genotype {
     let mut genotype = genotype.clone();
     for (position, (old, new)) in before.args.iter().zip(&after.args).enumerate() {
         match (old, new) {
@@ -73,7 +74,7 @@ fn told(genotype: &Genotype, before: &Launch, after: &Launch, model: &KernelMode
                         .map(|(index, (_, new))| (index, number(at.scalar, &new[from..to])))
                         .collect();
                     match &changed[..] {
-                        [(_, number), ..] if changed.len() > SINGLE => {
+                        [(_, number), ..] if changed.len() > MAX_SINGLE_EDITS => {
                             genotype.add(Edit::Every { position, leaf, number: *number });
                         }
                         few => few.iter().for_each(|(index, number)| {

@@ -1,4 +1,5 @@
-//! Launches that fault: what they do is named, and where it stays near its buffers, these get margins, so that devices can run them too.
+//! Handles launches that fault: names what they do, and gives buffers margins where accesses stay near them, so that
+//! devices can run such launches, too.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,17 +13,17 @@ use crate::error::Result;
 use crate::exec::simulator::observation::{FaultKind, SimulatorFault};
 use crate::kernel::interface::{ArgKind, Interface};
 use crate::lower::host::table::{HostTable, Storage};
-use crate::suite::faults::{self, Faulted, Reach};
+use crate::suite::faults::{self, AllowedFault, Reach};
 use crate::suite::format::FaultName;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::symbolic::infeasible::ProofOutcome;
 
-/// Elements of the largest margin: what goes farther is no slip of an index.
-const MOST: u64 = 1 << 12;
+/// Elements of the largest margin: accesses farther away are no slip of an index.
+const MAX_MARGIN: u64 = 1 << 12;
 
-/// What faulted, an entry per kind, buffer and place in the source.
-pub fn named(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -> Vec<Faulted> {
-    let mut found: BTreeMap<(&str, Option<u32>, Option<String>), Faulted> = BTreeMap::new();
+/// Describes what faulted, with one entry per kind, buffer and source location.
+pub fn describe_faults(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -> Vec<AllowedFault> {
+    let mut found: BTreeMap<(&str, Option<u32>, Option<String>), AllowedFault> = BTreeMap::new();
     for fault in all {
         let (kind, path) = match fault.kind {
             FaultKind::OutOfBounds => (FaultName::OutOfBounds, None),
@@ -41,8 +42,8 @@ pub fn named(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -
         let at = place.map(|f| format!("{}:{}:{}", f.file, f.line, f.column));
         let reach = if kind == FaultName::OutOfBounds { reach(table, interface, fault) } else { None };
         let key = (kind.name(), reach.map(|r| r.position), at.clone());
-        let entry = found.entry(key).or_insert_with(|| Faulted { kind, reach, at });
-        // Copies of one place, by the calls that lead there.
+        let entry = found.entry(key).or_insert_with(|| AllowedFault { kind, reach, at });
+        // The same source location, reached through different calls.
         if let (Some(known), Some(new)) = (&mut entry.reach, reach) {
             known.first = known.first.min(new.first);
             known.last = known.last.max(new.last);
@@ -51,32 +52,33 @@ pub fn named(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -
     found.into_values().collect()
 }
 
-/// Which elements of which buffer accesses out of bounds are about.
+/// Returns the range of elements that an out-of-bounds fault affects; `None` if it concerns no buffer, or is not known.
 fn reach(table: &HostTable, interface: &Interface, fault: &SimulatorFault) -> Option<Reach> {
     let Storage::Argument(position) = table.objects.get(fault.object? as usize)?.storage else { return None };
     let arg = interface.args.get(position as usize).filter(|a| matches!(a.kind, ArgKind::Buffer { .. }))?;
     let access = table.accesses.get(fault.site as usize)?;
-    // Builtins that copy tell only where they begin.
+    // Builtins that copy only report where they begin.
     if access.builtin.as_ref().is_some_and(|b| b.starts_with("async")) {
         return None;
     }
     let (low, high) = fault.span?;
-    let element = i64::try_from(faults::element(arg)).ok()?;
+    let element = i64::try_from(faults::element_size(arg)).ok()?;
     let last = high.checked_add(i64::from(access.bytes.max(1)) - 1)?;
     Some(Reach { position, first: low.div_euclid(element), last: last.div_euclid(element) })
 }
 
-/// Gives buffers the margins that hold all that is out of bounds, if that is near; powers of two, in bytes.
-pub fn give_margins(interface: &Interface, faulted: &[Faulted], launch: &mut Launch) {
+/// Gives buffers margins that contain everything out of bounds, if that is near. A margin, in bytes, is a power of two
+/// times the element's size.
+pub fn give_margins(interface: &Interface, faulted: &[AllowedFault], launch: &mut Launch) {
     let mut margins = vec![0; launch.args.len()];
     for reach in faulted.iter().filter_map(|f| f.reach) {
         let at = reach.position as usize;
         let (Some(arg), Some(ArgValue::Buffer(bytes))) = (interface.args.get(at), launch.args.get(at)) else {
             continue;
         };
-        let element = faults::element(arg);
+        let element = faults::element_size(arg);
         let needed = reach.margin(bytes.len() as u64 / element);
-        if (1..=MOST).contains(&needed) {
+        if (1..=MAX_MARGIN).contains(&needed) {
             margins[at] = margins[at].max(needed.next_power_of_two() * element);
         }
     }
@@ -86,8 +88,8 @@ pub fn give_margins(interface: &Interface, faulted: &[Faulted], launch: &mut Lau
     launch.margins = margins;
 }
 
-/// A fault in words: `out-of-bounds of `in`, elements -1 to -1, at k.cl:3:5`.
-pub fn said(fault: &Faulted, interface: &Interface) -> String {
+/// Returns a fault in words, such as ``out-of-bounds (element -1 of `in`) at k.cl:3:5``.
+pub fn text(fault: &AllowedFault, interface: &Interface) -> String {
     let mut text = fault.kind.name().to_owned();
     if let Some(reach) = fault.reach
         && let Some(arg) = interface.args.get(reach.position as usize)
@@ -104,33 +106,33 @@ pub fn said(fault: &Faulted, interface: &Interface) -> String {
     text
 }
 
-/// Covers what is left by launches that fault, where only these come there: better than no test at all, and told apart. `fates`: what
-/// proofs say.
+/// Covers what is left with launches that fault, where only these get there: better than no test at all, and reported
+/// separately. `proofs`: results of the proofs, by outcome.
 ///
 /// # Errors
-/// As of [`fuzz::fuzz`] and [`solving::solve`].
-pub fn cover(
+/// As [`fuzz::fuzz`] and [`solving::solve`].
+pub fn cover_with_faults(
     search: &mut Search<'_>,
     under_test: &KernelUnderTest<'_>,
     request: &Request,
     solve: bool,
-    fates: &[Option<ProofOutcome>],
+    proofs: &[Option<ProofOutcome>],
 ) -> Result<()> {
-    let goals = search.subject.goals;
-    let is_proved = |o: usize| matches!(fates.get(o), Some(Some(ProofOutcome::Infeasible { .. })));
+    let goals = search.problem.goals;
+    let is_proved = |o: usize| matches!(proofs.get(o), Some(Some(ProofOutcome::Infeasible { .. })));
     let left: Vec<usize> =
         (0..goals.len()).filter(|o| goals[*o] && search.first()[*o].is_none() && !is_proved(*o)).collect();
-    // Divisors are kept from being 0.
-    let may_divide = search.subject.launch_builder.model.scalars.iter().any(|s| s.divides);
-    let nothing_faults = search.tried().faulted == 0 && !may_divide;
-    if left.is_empty() && !search.kept().is_empty() || nothing_faults || search.over().is_some() {
+    // Unless faults are allowed, divisors are kept from being 0.
+    let may_divide = search.problem.launch_builder.model.scalars.iter().any(|s| s.divides);
+    let nothing_faults = search.statistics().faulted == 0 && !may_divide;
+    if left.is_empty() && !search.corpus().is_empty() || nothing_faults || search.stop_reason().is_some() {
         return Ok(());
     }
-    let had_none = search.kept().is_empty();
+    let had_none = search.corpus().is_empty();
     search.allow_faults()?;
     let share = Share::of(search.limits, Instant::now(), solve);
     let count = |search: &Search<'_>| left.iter().filter(|o| search.first()[**o].is_none()).count();
-    // Where faults lead nowhere new, more of them hardly do.
+    // If faults lead nowhere new, more of them are unlikely to.
     if !had_none && !may_divide && count(search) == left.len() {
         return Ok(());
     }

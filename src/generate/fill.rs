@@ -1,5 +1,5 @@
-//! What generated buffers hold: each element follows from a seed, its place and the way of filling alone, so that a buffer can grow
-//! without changing what it has.
+//! Contents of generated buffers. Each element depends only on the seed, its index and the pattern, so that a buffer
+//! can grow without changing the elements that it has.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::interface::{Scalar, Type};
 use crate::suite::scalar_layout::{self, Leaf};
 
-/// A way of filling a buffer.
+/// A pattern that fills buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fill {
-    /// Numbers of many sizes, those that the code compares with among them.
+    /// Numbers of varied magnitude, among them those that the kernel compares with.
     Random,
     Rising,
     Falling,
     Equal,
     Zero,
-    /// Integers from 0 to below this.
+    /// Integers from 0 up to, but excluding, this.
     Below(u64),
-    /// The integers from 0 to below this, each once before any comes again.
+    /// A permutation of the integers below this, repeated.
     Distinct(u64),
-    /// Integers that rise by 0 to this much.
+    /// Non-decreasing integers that start at 0 and rise by this much on average, by at most twice as much.
     Offsets(u64),
 }
 
-/// How a buffer is filled.
+/// The contents of one buffer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filling {
     pub ty: Type,
@@ -33,11 +33,11 @@ pub struct Filling {
     pub seed: u64,
     /// Integers that the kernel compares with.
     pub dictionary: Arc<[i128]>,
-    /// The only contents there are: those of a variable of the program.
+    /// Fixed contents: those of a program-scope variable.
     pub fixed: Option<Arc<Vec<u8>>>,
 }
 
-/// A well mixed number (the finaliser of splitmix64).
+/// Returns a well-mixed number (the finaliser of splitmix64).
 pub fn mix(seed: u64, n: u64) -> u64 {
     let mut z = seed.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -45,7 +45,7 @@ pub fn mix(seed: u64, n: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Appends a number, brought into the type's range.
+/// Appends a number, clamped to the type's range.
 pub fn push(scalar: Scalar, n: i128, out: &mut Vec<u8>) {
     match scalar_layout::range(scalar) {
         Some((least, greatest)) => scalar_layout::push_integer(scalar, n.clamp(least, greatest), out),
@@ -56,7 +56,7 @@ pub fn push(scalar: Scalar, n: i128, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a float; what is too large becomes 1.
+/// Appends a float. Values too large for the type become 1; integer types get the nearest integer in range.
 pub fn push_float(scalar: Scalar, x: f64, out: &mut Vec<u8>) {
     if !scalar_layout::push_float(scalar, x, out) && !scalar_layout::push_float(scalar, 1.0, out) {
         #[expect(clippy::cast_possible_truncation, reason = "saturates")]
@@ -65,7 +65,7 @@ pub fn push_float(scalar: Scalar, x: f64, out: &mut Vec<u8>) {
 }
 
 impl Filling {
-    /// The bytes from one offset to another.
+    /// Returns the bytes in the range `from..to`.
     pub fn bytes(&self, from: u64, to: u64) -> Vec<u8> {
         if let Some(fixed) = &self.fixed {
             let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX).min(fixed.len());
@@ -111,7 +111,7 @@ impl Filling {
             Fill::Below(n) => i128::from(word % n.max(1)),
             Fill::Distinct(n) => i128::from(permuted(i % n.max(1), n.max(1), self.seed)),
             Fill::Offsets(step) => {
-                // Equal steps, each part but the first shortened by a share of its own.
+                // Equal steps; each offset but the first is lowered by a random amount of at most one step.
                 if i == 0 { 0 } else { wide * i128::from(step) - i128::from(word % (step + 1)) }
             }
             Fill::Random => {
@@ -149,7 +149,7 @@ impl Filling {
     }
 }
 
-/// A permutation of the numbers below `n`: a step that shares no divisor with it.
+/// Returns the `i`th element of a permutation of the numbers below `n`: an affine map whose step is coprime to `n`.
 fn permuted(i: u64, n: u64, seed: u64) -> u64 {
     let mut step = (mix(seed, 1) % n) | 1;
     while gcd(step, n) != 1 {

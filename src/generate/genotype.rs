@@ -1,4 +1,5 @@
-//! What an input is made of, so that it can be changed a little and made again with sizes that fit.
+//! Genotypes: the description of an input from which its launch is built, so that it can be mutated and rebuilt with
+//! fitting sizes.
 
 use std::sync::Arc;
 
@@ -7,36 +8,37 @@ use serde::{Deserialize, Serialize};
 use super::assign::{Number, Scalars};
 use super::fill::{self, Fill, Filling, mix};
 use super::geometry::Geometry;
-use super::interface_file::{Wishes, as_f64};
-use super::launch_builder::{LaunchBuilder, Plan, Sides};
-use super::launches::Planned;
+use super::interface_file::{UserConstraints, as_f64};
+use super::launch_builder::{ImageSides, LaunchBuilder, LaunchPlan};
+use super::launches::PlannedLaunch;
 use super::model::KernelModel;
 use crate::kernel::interface::{Arg, ArgKind, Scalar, Type};
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat};
 use crate::suite::scalar_layout::{self, Leaf};
 
-/// Edits that an input carries; older ones go.
+/// Edits that a genotype carries; the oldest are dropped.
 const MOST_EDITS: usize = 64;
 
-/// A change of a buffer's or an image's contents.
+/// A change to the contents of a buffer or image, or to a sampler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Edit {
-    /// All of it anew.
+    /// Replaces all contents.
     Contents { position: usize, fill: Fill, seed: u64 },
-    /// Every scalar one of these, drawn.
+    /// Sets every scalar to one of `numbers`, drawn at random.
     Among { position: usize, numbers: Vec<Number>, seed: u64 },
-    /// One scalar of every element.
+    /// Sets one scalar of every element.
     Every { position: usize, leaf: usize, number: Number },
-    /// One scalar of one element; `index` counts round.
+    /// Sets one scalar of one element; `index` wraps around.
     Element { position: usize, index: u64, leaf: usize, number: Number },
-    /// One element becomes what another is.
+    /// Copies one element over another.
     Copy { position: usize, from: u64, to: u64 },
-    /// Another sampler.
+    /// Replaces the sampler.
     Sampler { position: usize, addressing: Addressing, filter: Filter, normalized: bool },
 }
 
 impl Edit {
+    /// Returns the position of the argument that is edited.
     pub fn position(&self) -> usize {
         match self {
             Edit::Contents { position, .. }
@@ -49,7 +51,7 @@ impl Edit {
     }
 }
 
-/// An input, before sizes are fitted.
+/// A description of an input; sizes are fitted when it is decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Genotype {
     pub geometry: Geometry,
@@ -57,12 +59,12 @@ pub struct Genotype {
     pub scalars: Scalars,
     pub fill: Fill,
     pub seed: u64,
-    pub images: Sides,
-    /// In order.
+    pub images: ImageSides,
+    /// Applied in order.
     pub edits: Vec<Edit>,
 }
 
-/// Scalars as a list, in order: JSON has no keys of two numbers.
+/// Serialises scalars as a sorted list of pairs: JSON keys cannot be pairs of numbers.
 mod pairs {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -80,13 +82,13 @@ mod pairs {
 }
 
 impl Genotype {
-    /// Of one of the first launches, with the values that the user gives.
-    pub fn of(planned: Planned, model: &KernelModel, wishes: &Wishes) -> Genotype {
-        let Planned { geometry, mut scalars, fill, seed, images, .. } = planned;
+    /// Returns the genotype of one of the first launches, with the values that the user specifies.
+    pub fn from_planned(planned: PlannedLaunch, model: &KernelModel, constraints: &UserConstraints) -> Genotype {
+        let PlannedLaunch { geometry, mut scalars, fill, seed, images, .. } = planned;
         for scalar in &model.scalars {
-            let wish = &wishes.args[scalar.arg as usize];
+            let constraint = &constraints.args[scalar.arg as usize];
             let key = (scalar.arg, scalar.offset);
-            if let Some(ArgValue::Value(bytes)) = &wish.value
+            if let Some(ArgValue::Value(bytes)) = &constraint.value
                 && let Some(bytes) = bytes.get(scalar.offset as usize..)
             {
                 let number = match scalar_layout::decode(scalar.scalar, bytes) {
@@ -96,13 +98,13 @@ impl Genotype {
                 scalars.insert(key, number);
             }
             if let Some(number) = scalars.get_mut(&key) {
-                *number = bounded(*number, scalar.scalar, wishes, scalar.arg as usize);
+                *number = clamped(*number, scalar.scalar, constraints, scalar.arg as usize);
             }
         }
         Genotype { geometry, scalars, fill, seed, images, edits: Vec::new() }
     }
 
-    /// Adds an edit, and drops those that it makes needless.
+    /// Adds an edit, and drops those that it makes redundant.
     pub fn add(&mut self, edit: Edit) {
         let position = edit.position();
         self.edits.retain(|e| match (&edit, e) {
@@ -119,9 +121,9 @@ impl Genotype {
         self.edits.push(edit);
     }
 
-    /// All but the edits.
-    pub fn plan(&self) -> Plan<'_> {
-        Plan {
+    /// Returns everything but the edits.
+    pub fn plan(&self) -> LaunchPlan<'_> {
+        LaunchPlan {
             geometry: &self.geometry,
             scalars: self.scalars.clone(),
             fill: self.fill,
@@ -130,7 +132,7 @@ impl Genotype {
         }
     }
 
-    /// Whether the other differs in edits at most.
+    /// Returns whether the two differ at most in their edits.
     pub fn same_plan(&self, other: &Genotype) -> bool {
         self.geometry == other.geometry
             && self.scalars == other.scalars
@@ -140,30 +142,30 @@ impl Genotype {
     }
 }
 
-/// Within the user's bounds.
-pub fn bounded(number: Number, scalar: Scalar, wishes: &Wishes, position: usize) -> Number {
-    let wish = &wishes.args[position];
+/// Returns the number, clamped to the user's bounds and converted to the scalar's kind.
+pub fn clamped(number: Number, scalar: Scalar, constraints: &UserConstraints, position: usize) -> Number {
+    let constraint = &constraints.args[position];
     let below = |a: Number, b: Number| match (a, b) {
         (Number::Integer(a), Number::Integer(b)) => a < b,
         _ => as_f64(a) < as_f64(b),
     };
-    let mut bounded = number;
-    if let Some(least) = wish.least.filter(|least| below(number, *least)) {
-        bounded = least;
+    let mut clamped = number;
+    if let Some(least) = constraint.least.filter(|least| below(number, *least)) {
+        clamped = least;
     }
-    if let Some(greatest) = wish.greatest.filter(|greatest| below(*greatest, number)) {
-        bounded = greatest;
+    if let Some(greatest) = constraint.greatest.filter(|greatest| below(*greatest, number)) {
+        clamped = greatest;
     }
-    match bounded {
+    match clamped {
         #[expect(clippy::cast_possible_truncation, reason = "saturates")]
         Number::Float(x) if !scalar.is_float() => Number::Integer(x.trunc() as i128),
-        Number::Integer(_) if scalar.is_float() => Number::Float(as_f64(bounded)),
+        Number::Integer(_) if scalar.is_float() => Number::Float(as_f64(clamped)),
         other => other,
     }
 }
 
-/// The scalars that a buffer's elements consist of, or an image's texels: which channels those have only the launch tells; four of 32
-/// bits.
+/// Returns the scalars that an element of a buffer or a texel of an image consists of. The channels of an image are
+/// only known from the launch, so four of 32 bits are assumed.
 pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
     match &arg.kind {
         ArgKind::Image(_) => vec![Scalar::F32; 4],
@@ -171,14 +173,15 @@ pub fn leaves_of(arg: &Arg) -> Vec<Scalar> {
     }
 }
 
-/// Whether an image is such as kassay makes: four channels of 32 bits. The user's own may have others.
-pub fn is_own(format: &ImageFormat) -> bool {
+/// Returns whether an image has a format that kassay generates: four channels of 32 bits. Images of the user's may
+/// have others.
+pub fn is_generated_format(format: &ImageFormat) -> bool {
     format.channel_order == "RGBA"
         && ["FLOAT", "UNSIGNED_INT32", "SIGNED_INT32"].contains(&format.channel_type.as_str())
 }
 
-/// The scalars of a texel of an image of kassay's own: four channels.
-pub fn texel(format: &ImageFormat) -> Type {
+/// Returns the type of a texel of a generated image.
+pub fn texel_type(format: &ImageFormat) -> Type {
     let scalar = match format.channel_type.as_str() {
         "UNSIGNED_INT32" => Scalar::U32,
         "SIGNED_INT32" => Scalar::I32,
@@ -187,8 +190,8 @@ pub fn texel(format: &ImageFormat) -> Type {
     Type::Vector(scalar, 4)
 }
 
-/// Changes the contents of a buffer or image; nothing where an argument has none.
-pub fn change(
+/// Applies `with` to the contents of a buffer or image; does nothing for arguments that have none.
+pub fn edit_contents(
     launch_builder: &LaunchBuilder<'_>,
     position: usize,
     value: &mut ArgValue,
@@ -199,13 +202,15 @@ pub fn change(
         ArgValue::Buffer(bytes) if matches!(arg.kind, ArgKind::Buffer { .. }) => {
             with(Arc::make_mut(bytes), &LaunchBuilder::element(arg));
         }
-        ArgValue::Image { format, texels, .. } if is_own(format) => with(Arc::make_mut(texels), &texel(format)),
+        ArgValue::Image { format, texels, .. } if is_generated_format(format) => {
+            with(Arc::make_mut(texels), &texel_type(format))
+        }
         _ => {}
     }
 }
 
-/// Brings every number of a buffer or image within the user's bounds.
-pub fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
+/// Clamps every number in a buffer or image to the user's bounds.
+pub fn clamp_contents(bytes: &mut [u8], ty: &Type, constraints: &UserConstraints, position: usize) {
     let leaves = scalar_layout::leaves(ty);
     for element in bytes.chunks_exact_mut(ty.size().max(1) as usize) {
         for leaf in &leaves {
@@ -214,7 +219,7 @@ pub fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
                 scalar_layout::Number::Integer(n) => Number::Integer(n),
                 scalar_layout::Number::Float(x) => Number::Float(x),
             };
-            let allowed = bounded(number, leaf.scalar, wishes, position);
+            let allowed = clamped(number, leaf.scalar, constraints, position);
             if allowed != number {
                 put(at, leaf.scalar, allowed);
             }
@@ -222,6 +227,7 @@ pub fn bound(bytes: &mut [u8], ty: &Type, wishes: &Wishes, position: usize) {
     }
 }
 
+/// Stores a number in the representation of `scalar`.
 fn put(at: &mut [u8], scalar: Scalar, number: Number) {
     let mut out = Vec::with_capacity(8);
     match number {
@@ -231,8 +237,14 @@ fn put(at: &mut [u8], scalar: Scalar, number: Number) {
     at[..out.len()].copy_from_slice(&out);
 }
 
-/// Makes the edit.
-pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) {
+/// Applies the edit.
+pub fn apply(
+    edit: &Edit,
+    bytes: &mut [u8],
+    ty: &Type,
+    launch_builder: &LaunchBuilder<'_>,
+    constraints: &UserConstraints,
+) {
     let size = ty.size().max(1) as usize;
     let count = bytes.len() / size;
     if count == 0 {
@@ -251,7 +263,7 @@ pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, launch_builder: &LaunchBu
                 fixed: None,
             };
             bytes[..count * size].copy_from_slice(&filling.bytes(0, (count * size) as u64));
-            bound(bytes, ty, wishes, *position);
+            clamp_contents(bytes, ty, constraints, *position);
         }
         Edit::Among { position, numbers, seed } => {
             let mut word = 0;
@@ -260,7 +272,7 @@ pub fn apply(edit: &Edit, bytes: &mut [u8], ty: &Type, launch_builder: &LaunchBu
                     word += 1;
                     let drawn = mix(*seed, word) % numbers.len().max(1) as u64;
                     if let Some(number) = numbers.get(drawn as usize) {
-                        let number = bounded(*number, leaf.scalar, wishes, *position);
+                        let number = clamped(*number, leaf.scalar, constraints, *position);
                         put(&mut element[leaf.offset as usize..], leaf.scalar, number);
                     }
                 }

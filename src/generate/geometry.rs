@@ -1,4 +1,4 @@
-//! Sizes of launches and work-groups that suit a kernel.
+//! Chooses NDRanges and work-group sizes that suit a kernel.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::program::Op;
 use crate::suite::launch::{NdRange, ResolvedRange};
 
-/// A launch's sizes, with a word for them.
+/// An NDRange with its work-group size, and a description for the names of launches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
     pub range: NdRange,
@@ -23,22 +23,24 @@ impl Geometry {
         self.range.with_local(self.local)
     }
 
-    /// Whether all groups are of one size.
+    /// Returns whether all work-groups have the same size.
     pub fn is_even(&self) -> bool {
-        self.resolved().is_even()
+        self.resolved().has_uniform_groups()
     }
 }
 
-/// Work-items of a group that the kernel leaves open, by number of dimensions.
+/// Work-group sizes where the kernel leaves them open, by number of dimensions.
 const SMALL: [[u64; 3]; 3] = [[8, 1, 1], [4, 4, 1], [4, 2, 2]];
 const LARGE: [[u64; 3]; 3] = [[64, 1, 1], [16, 8, 1], [4, 4, 4]];
-/// No group of kassay's own is larger in one dimension.
+/// Limits of generated work-group sizes, per dimension and in total.
 const LARGEST: u64 = 256;
-const LARGEST_IN_ALL: u64 = 512;
+const LARGEST_TOTAL: u64 = 512;
+/// Numbers of work-groups in launches with several, by number of dimensions.
 const GROUPS: [[u64; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 2, 2]];
 
-/// The work-group that comes nearest to `wanted` and fits the kernel.
-fn fitted(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
+/// Returns the work-group size closest to `wanted` that fits the kernel. `full`: as large as arrays of fixed
+/// size allow.
+fn fit_local_size(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
     let rules = &model.groups;
     if let Some(required) = rules.required {
         return required;
@@ -55,7 +57,7 @@ fn fitted(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
             local[d] = (local[d].next_power_of_two() / 2).max(1);
         }
     }
-    while local.iter().product::<u64>() > LARGEST_IN_ALL {
+    while local.iter().product::<u64>() > LARGEST_TOTAL {
         let Some(d) = (0..3).filter(|d| rules.exactly[*d].is_none()).max_by_key(|d| local[*d]) else { break };
         if local[d] == 1 {
             break;
@@ -65,7 +67,7 @@ fn fitted(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
     local
 }
 
-/// So many groups of that size.
+/// Returns the geometry with `groups` work-groups of size `local`.
 pub fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &'static str) -> Geometry {
     let global = std::array::from_fn(|d| local[d] * groups[d]);
     Geometry {
@@ -75,12 +77,12 @@ pub fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &
     }
 }
 
-/// The sizes to try: one group, several, larger ones, and the smallest there is.
+/// Returns the geometries to try: one group, several, two larger ones, and the smallest group possible.
 pub fn choices(model: &KernelModel) -> Vec<Geometry> {
     let at = model.dims as usize - 1;
-    let small = fitted(model, SMALL[at], false);
-    let large = fitted(model, LARGE[at], true);
-    let least = fitted(model, [1; 3], false);
+    let small = fit_local_size(model, SMALL[at], false);
+    let large = fit_local_size(model, LARGE[at], true);
+    let least = fit_local_size(model, [1; 3], false);
     let two = std::array::from_fn(|d| if d == 0 { 2 } else { 1 });
     let mut all = vec![
         of_groups(model, small, [1; 3], "one group"),
@@ -97,10 +99,11 @@ pub fn choices(model: &KernelModel) -> Vec<Geometry> {
     all
 }
 
-/// Groups of which those at the end of each dimension are smaller (OpenCL API 3.0, 5.8), where the kernel may be launched so.
+/// Returns a geometry whose last work-groups in each dimension are smaller (OpenCL API 3.0, 5.8), if the kernel may be
+/// launched like that.
 pub fn uneven(model: &KernelModel) -> Option<Geometry> {
     let at = model.dims as usize - 1;
-    let local = fitted(model, SMALL[at], false);
+    let local = fit_local_size(model, SMALL[at], false);
     if model.interface.uniform_groups || local == [1; 3] {
         return None;
     }
@@ -113,7 +116,8 @@ pub fn uneven(model: &KernelModel) -> Option<Geometry> {
     Some(geometry)
 }
 
-/// Other numbers of dimensions than the kernel's ids need, if it asks how many there are.
+/// Returns geometries with other numbers of dimensions than the kernel's ids need, if it queries the number
+/// of dimensions.
 pub fn other_dims(model: &KernelModel) -> Vec<Geometry> {
     let asks = |op: &Op| matches!(op, Op::Call(_, base) if base == "get_work_dim");
     if !model.program.instructions().any(|(_, i)| asks(&i.op)) {
@@ -123,7 +127,8 @@ pub fn other_dims(model: &KernelModel) -> Vec<Geometry> {
     let others = (1..=3u32).zip(names).filter(|(dims, _)| *dims != model.dims);
     let of = |(dims, name): (u32, &'static str)| {
         let within = |sizes: [u64; 3]| std::array::from_fn(|d| if d < dims as usize { sizes[d] } else { 1 });
-        let local = model.groups.required.unwrap_or_else(|| within(fitted(model, SMALL[dims as usize - 1], false)));
+        let local =
+            model.groups.required.unwrap_or_else(|| within(fit_local_size(model, SMALL[dims as usize - 1], false)));
         let mut geometry = of_groups(model, local, within(GROUPS[dims as usize - 1]), name);
         geometry.range.dims = dims;
         geometry
@@ -131,10 +136,10 @@ pub fn other_dims(model: &KernelModel) -> Vec<Geometry> {
     others.map(of).filter(|g| g.local[g.range.dims as usize..].iter().all(|n| *n == 1)).collect()
 }
 
-/// The sizes that the caller fixes, with the kernel's work-group size where they leave it open.
+/// Returns the geometry for sizes that the caller fixes. The work-group size is chosen if they leave it open.
 ///
 /// # Errors
-/// `Caller` if they do not go with what the kernel requires.
+/// `Caller` if the sizes contradict what the kernel requires.
 pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
     if let (Some(required), Some(local)) = (model.groups.required, range.local)
         && required != local
@@ -150,7 +155,7 @@ pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
     }
     let local = range.local.or(model.groups.required).unwrap_or_else(|| {
         let fits = |d: usize| {
-            let most = fitted(model, LARGE[2.min(range.dims as usize - 1)], true)[d];
+            let most = fit_local_size(model, LARGE[2.min(range.dims as usize - 1)], true)[d];
             let divides =
                 |n: &u64| range.global[d].is_multiple_of(*n) && (!model.groups.power_of_two || n.is_power_of_two());
             (1..=most).rev().find(divides).unwrap_or(1)

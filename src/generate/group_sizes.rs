@@ -1,84 +1,87 @@
-//! Which work-group sizes a kernel can have: static local arrays, constants in its index arithmetic, loops that halve the group.
+//! Infers which work-group sizes a kernel supports, from static local arrays, constants in its index arithmetic, and
+//! loops that halve the group.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use llvm_sys::LLVMOpcode;
 
-use super::access_summary::{Reading, Way};
+use super::access_summary::{AccessKind, AccessSummary};
 use super::atomic_counters;
 use super::model::GroupRules;
 use super::polynomial::{Atom, Id, Poly};
 use crate::kernel::interface::Interface;
 use crate::program::{Op, Region, ValueId};
 
-/// Sizes beyond this are no group's.
+/// Upper limit of inferred work-group sizes.
 const LARGEST: u64 = 1024;
 
-/// The largest constants added to a local id where it picks from an array: by array size, dimension and factor.
+/// The largest constants added to a local id that indexes an array, by array size, dimension and factor of the id.
 type Halos = BTreeMap<(u64, usize, i128), i128>;
 
-/// `dims`: of the ids that the kernel asks for.
-pub fn find(reading: &Reading<'_>, interface: &Interface, dims: u32) -> GroupRules {
+/// Infers the rules. `dims`: number of dimensions in which the kernel queries ids.
+pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> GroupRules {
     let mut rules = GroupRules {
         required: interface.required_local,
         hint: interface.local_hint,
-        power_of_two: halves(reading),
+        power_of_two: halves_group(summary),
         ..GroupRules::default()
     };
     let mut halos = Halos::new();
-    for (block, instruction) in reading.program.instructions() {
+    for (block, instruction) in summary.program.instructions() {
         let Op::Address { steps, .. } = &instruction.op else { continue };
-        if !atomic_counters::is_local(reading.program, instruction.result) {
+        if !atomic_counters::is_local(summary.program, instruction.result) {
             continue;
         }
         for step in steps {
             let Some(extent) = step.extent else { continue };
-            let index = reading.symbols.poly(instruction.operands[step.operand]);
+            let index = summary.symbols.poly(instruction.operands[step.operand]);
             for d in 0..3 {
-                note_halo(reading, block, &index, (extent, d), &mut halos);
+                record_halo(summary, block, &index, (extent, d), &mut halos);
             }
         }
     }
     for ((extent, d, factor), halo) in halos {
         let factor = u64::try_from(factor).unwrap_or(1).max(1);
         let room = match u64::try_from(halo) {
-            // An array with a border has a size of its own; one of a power of two is the group's.
+            // An array with a halo is larger than the group by the halo; if its size is a power of two, that is the
+            // group's size.
             Ok(halo) if !extent.is_power_of_two() => extent - halo.min(extent - 1),
             Ok(_) => extent,
-            // Work-items from a number on have the array for themselves.
+            // Only the work-items from some id on use the array.
             Err(_) => extent.saturating_add(u64::try_from(-halo).unwrap_or(0)).min(LARGEST),
         };
         let most = room.div_ceil(factor).max(1);
         let known = &mut rules.at_most[d];
         *known = Some(known.map_or(most, |n| n.min(most)));
     }
-    if let Some(places) = atomic_counters::places(reading) {
-        // All work-items of a group may claim one.
-        let most =
-            (1..=places).take_while(|n| n.checked_pow(dims).is_some_and(|all| all <= places)).last().unwrap_or(1);
+    if let Some(slots) = atomic_counters::smallest_slot_array(summary) {
+        // All work-items of a group may claim a slot.
+        let most = (1..=slots).take_while(|n| n.checked_pow(dims).is_some_and(|all| all <= slots)).last().unwrap_or(1);
         for known in &mut rules.at_most[..dims as usize] {
             *known = Some(known.map_or(most, |n| n.min(most)));
         }
     }
-    let filled = filled(reading);
+    let tile_widths = tile_widths(summary);
     for d in 0..3u8 {
-        // Where work-items take several elements each, the rows of a group are a multiple of the group.
+        // If work-items process several elements each, rows are a multiple of the group's size.
         let most = rules.at_most[usize::from(d)];
-        let found = strides(reading, d).or_else(|| rows(reading, d)).filter(|n| most.is_none_or(|most| *n <= most));
-        rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| filled[usize::from(d)].contains(n)));
+        let found =
+            loop_stride(summary, d).or_else(|| row_width(summary, d)).filter(|n| most.is_none_or(|most| *n <= most));
+        rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| tile_widths[usize::from(d)].contains(n)));
     }
     rules
 }
 
-/// By dimension: how many elements side by side loops read of local arrays that each work-item writes its own element of.
-fn filled(reading: &Reading<'_>) -> [BTreeSet<u64>; 3] {
-    let program = reading.program;
+/// Returns, by dimension, the lengths of the runs of adjacent elements that loops read from local arrays in which each
+/// work-item writes one element of its own.
+fn tile_widths(summary: &AccessSummary<'_>) -> [BTreeSet<u64>; 3] {
+    let program = summary.program;
     let is_array = |region| matches!(region, Region::Variable(index) if program.variables[index].is_local);
     let mut found: [BTreeSet<u64>; 3] = Default::default();
     for (d, found) in (0..3u8).zip(&mut found) {
         let id = Atom::Id(Id::Local, d);
-        for read in reading.accesses.iter().filter(|a| a.way == Way::Read && is_array(a.region)) {
-            let mut writes = reading.accesses.iter().filter(|a| a.region == read.region && a.way != Way::Read);
+        for read in summary.accesses.iter().filter(|a| a.kind == AccessKind::Read && is_array(a.region)) {
+            let mut writes = summary.accesses.iter().filter(|a| a.region == read.region && a.kind != AccessKind::Read);
             let steps = |poly: &Poly, atom| poly.linear_in(atom).map(|(step, _)| step);
             let Some(step) = writes.next().and_then(|w| steps(&w.offset, id)) else { continue };
             if !writes.all(|w| steps(&w.offset, id) == Some(step)) {
@@ -86,7 +89,7 @@ fn filled(reading: &Reading<'_>) -> [BTreeSet<u64>; 3] {
             }
             let counts = |a: &Atom| matches!(a, Atom::Value(v) if program.is_counter(*v));
             for counter in read.offset.atoms().filter(counts).filter(|a| steps(&read.offset, *a) == Some(step)) {
-                let bounds = reading.bounds.get(&counter).into_iter().flatten();
+                let bounds = summary.bounds.get(&counter).into_iter().flatten();
                 found.extend(bounds.filter_map(|b| u64::try_from(b.as_constant()?).ok()).filter(|n| *n <= LARGEST));
             }
         }
@@ -94,17 +97,18 @@ fn filled(reading: &Reading<'_>) -> [BTreeSet<u64>; 3] {
     found
 }
 
-/// An index into an array of `extent` elements that follows the local id in dimension `d`, unless a check limits it.
-fn note_halo(reading: &Reading<'_>, block: usize, index: &Poly, (extent, d): (u64, usize), halos: &mut Halos) {
+/// Records the halo of an index into an array of `extent` elements that depends on the local id in dimension `d`,
+/// unless a check bounds it.
+fn record_halo(summary: &AccessSummary<'_>, block: usize, index: &Poly, (extent, d): (u64, usize), halos: &mut Halos) {
     let id = Atom::Id(Id::Local, d as u8);
     let Some((factor, rest)) = index.linear_in(id).filter(|(factor, _)| *factor > 0) else { return };
     let in_reach = |f: &std::rc::Rc<super::path_conditions::Fact>| {
-        f.less.has(id) && f.than.as_constant().is_some_and(|n| n <= i128::from(extent))
+        f.lhs.has(id) && f.rhs.as_constant().is_some_and(|n| n <= i128::from(extent))
     };
-    if reading.facts.blocks[block].iter().any(in_reach) {
+    if summary.facts.blocks[block].iter().any(in_reach) {
         return;
     }
-    // In a flat array of rows, other ids take the larger steps.
+    // In a flattened multi-dimensional array, other ids contribute the larger steps.
     let (factor, halo) = match rest.as_constant() {
         Some(halo) => (factor, halo),
         None if rest.0.values().all(|n| *n >= 0) && factor > 1 => (factor, 0),
@@ -114,16 +118,16 @@ fn note_halo(reading: &Reading<'_>, block: usize, index: &Poly, (extent, d): (u6
     *known = (*known).max(halo);
 }
 
-/// `for (i = lid; …; i += 16)`: the group has 16 work-items there.
-fn strides(reading: &Reading<'_>, d: u8) -> Option<u64> {
-    let program = reading.program;
+/// Recognises `for (i = lid; …; i += 16)`, which implies 16 work-items per group.
+fn loop_stride(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
+    let program = summary.program;
     let id = Poly::atom(Atom::Id(Id::Local, d));
     for (_, instruction) in program.instructions() {
         if !program.is_counter(instruction.result) || !program.shape(instruction.result).is_int() {
             continue;
         }
         let me = Poly::atom(Atom::Value(instruction.result));
-        let polys: Vec<Poly> = instruction.operands.iter().map(|o| reading.symbols.poly(*o)).collect();
+        let polys: Vec<Poly> = instruction.operands.iter().map(|o| summary.symbols.poly(*o)).collect();
         let starts = polys.contains(&id);
         let step = polys.iter().find_map(|p| p.sub(&me).as_constant());
         if let (true, Some(step)) = (starts, step) {
@@ -133,10 +137,11 @@ fn strides(reading: &Reading<'_>, d: u8) -> Option<u64> {
     None
 }
 
-/// `group * 16 + lid`, or `tile * 16 + lid`: rows of 16 that the group's work-items fill side by side.
-fn rows(reading: &Reading<'_>, d: u8) -> Option<u64> {
+/// Recognises `group * 16 + lid` and `tile * 16 + lid`: rows of 16 elements that the work-items of a group cover side
+/// by side.
+fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
     let id = Atom::Id(Id::Local, d);
-    let program = reading.program;
+    let program = summary.program;
     let row_of = |poly: &Poly| {
         let (1, rest) = poly.linear_in(id)? else { return None };
         let sizes = rest.0.iter().filter_map(|(product, n)| {
@@ -152,17 +157,17 @@ fn rows(reading: &Reading<'_>, d: u8) -> Option<u64> {
         sizes.min()
     };
     let computed = program.instructions().filter(|(_, i)| program.shape(i.result).is_int());
-    let polys = computed.filter(|(_, i)| matches!(i.op, Op::Binary(_))).map(|(_, i)| reading.symbols.poly(i.result));
+    let polys = computed.filter(|(_, i)| matches!(i.op, Op::Binary(_))).map(|(_, i)| summary.symbols.poly(i.result));
     polys.filter(|p| p.has(id)).filter_map(|p| row_of(&p)).min()
 }
 
-/// Whether a loop halves the group's size, or doubles up to it.
-fn halves(reading: &Reading<'_>) -> bool {
-    let program = reading.program;
+/// Returns whether a loop halves the group's size, or doubles a counter up to it.
+fn halves_group(summary: &AccessSummary<'_>) -> bool {
+    let program = summary.program;
     let of_group = |poly: &Poly| poly.atoms().any(|a| matches!(a, Atom::Id(Id::LocalSize, _)));
     let is_of_group = |value: ValueId| {
-        of_group(&reading.symbols.poly(value))
-            || reading.sources(value).into_iter().any(|v| of_group(&reading.symbols.poly(v)))
+        of_group(&summary.symbols.poly(value))
+            || summary.sources(value).into_iter().any(|v| of_group(&summary.symbols.poly(v)))
     };
     program.instructions().filter(|(_, i)| program.is_counter(i.result)).any(|(_, phi)| {
         let Op::Phi(from) = &phi.op else { return false };
@@ -182,8 +187,8 @@ fn halves(reading: &Reading<'_>) -> bool {
             })
         };
         let doubled = Poly::atom(Atom::Value(phi.result)).times(2);
-        let is_doubled = |v: ValueId| reading.symbols.poly(v) == doubled;
-        let bounds = reading.bounds.get(&Atom::Value(phi.result)).into_iter().flatten();
+        let is_doubled = |v: ValueId| summary.symbols.poly(v) == doubled;
+        let bounds = summary.bounds.get(&Atom::Value(phi.result)).into_iter().flatten();
         let ends_at_group =
             || bounds.clone().any(|b| of_group(b) || b.atoms().any(|a| matches!(a, Atom::Value(v) if is_of_group(v))));
         let first: Vec<ValueId> = starts.collect();

@@ -1,4 +1,4 @@
-//! Small changes of an input: one argument, or the NDRange, at a time (PENG algorithm 1, line 6).
+//! Mutates inputs in small steps: one argument, or the NDRange, at a time (PENG algorithm 1, line 6).
 
 use std::collections::BTreeSet;
 
@@ -7,23 +7,23 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::assign::Number;
 use super::fill::Fill;
-use super::genotype::{Edit, Genotype, bounded, leaves_of};
-use super::interface_file::Wishes;
+use super::genotype::{Edit, Genotype, clamped, leaves_of};
+use super::interface_file::UserConstraints;
 use super::launch_builder::LaunchBuilder;
 use super::model::{Contents, KernelModel, Role, ScalarModel};
 use crate::kernel::interface::{ArgKind, Scalar, Type};
 use crate::program::{Definition, End, Kind, Op, Program, signed};
 use crate::suite::scalar_layout;
 
-/// Lengths beyond this would only make launches slow.
-pub(super) const LONGEST: i128 = 1 << 12;
-/// Elements that an edit of one element picks from: the first ones, because launches are small.
-const NEAR: u64 = 64;
+/// Upper limit of lengths; greater ones would only make launches slow.
+pub(super) const MAX_LENGTH: i128 = 1 << 12;
+/// Edits of one element pick among this many first ones, because launches are small.
+const EDITED_ELEMENTS: u64 = 64;
 
-/// What can be changed.
+/// The part of an input that a mutation changes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Target {
-    /// Of [`KernelModel::scalars`].
+    /// Index into [`KernelModel::scalars`].
     Scalar(usize),
     /// The buffer or image at this position.
     Contents(usize),
@@ -34,9 +34,10 @@ pub(super) enum Target {
     Sampler(usize),
 }
 
+/// Mutates genotypes at random.
 pub struct Mutator<'m> {
     pub(super) launch_builder: &'m LaunchBuilder<'m>,
-    pub(super) wishes: &'m Wishes,
+    pub(super) constraints: &'m UserConstraints,
     pub(super) targets: Vec<Vec<Target>>,
     integers: Vec<i128>,
     floats: Vec<f64>,
@@ -46,13 +47,14 @@ pub struct Mutator<'m> {
 }
 
 impl<'m> Mutator<'m> {
-    pub fn new(launch_builder: &'m LaunchBuilder<'m>, wishes: &'m Wishes, seed: u64) -> Mutator<'m> {
+    /// Creates a mutator whose choices depend on `seed` only.
+    pub fn new(launch_builder: &'m LaunchBuilder<'m>, constraints: &'m UserConstraints, seed: u64) -> Mutator<'m> {
         let (integers, floats) = constants(&launch_builder.model.program);
         let integers = launch_builder.dictionary().iter().copied().chain(integers).collect::<BTreeSet<_>>();
         Mutator {
             launch_builder,
-            wishes,
-            targets: targets(launch_builder, wishes),
+            constraints,
+            targets: targets(launch_builder, constraints),
             integers: integers.into_iter().collect(),
             floats,
             allows_faults: false,
@@ -60,35 +62,38 @@ impl<'m> Mutator<'m> {
         }
     }
 
-    /// How many arguments can be changed, the NDRange among them.
+    /// Returns the number of things that can be changed: arguments, sizes of images, the NDRange.
     pub fn targets(&self) -> usize {
         self.targets.len()
     }
 
+    /// Returns the model of the kernel.
     pub(super) fn model(&self) -> &'m KernelModel {
         self.launch_builder.model
     }
 
-    /// Integers that the code names, with their neighbours.
+    /// Returns the integer constants of the kernel, with the neighbours of those that it compares with.
     pub(super) fn integers(&self) -> &[i128] {
         &self.integers
     }
 
-    /// Whether the NDRange may change.
+    /// Returns whether the NDRange may change.
     pub(super) fn may_resize(&self) -> bool {
-        self.wishes.range.is_none()
+        self.constraints.range.is_none()
     }
 
+    /// Returns a random number below `n`; 0 if `n` is 0.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         self.random.next_u64() % n.max(1)
     }
 
+    /// Returns a random element; `None` if there is none.
     pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         let i = self.below(from.len() as u64) as usize;
         from.get(i).copied()
     }
 
-    /// The input with one argument changed; `None` if there is none that may be.
+    /// Returns a copy of the parent with one argument changed; `None` if none may be.
     pub fn child(&mut self, parent: &Genotype) -> Option<Genotype> {
         let i = self.below(self.targets.len() as u64) as usize;
         let parts = self.targets.get(i)?.clone();
@@ -115,10 +120,10 @@ impl<'m> Mutator<'m> {
             Some(n) => Number::Integer(n),
             None => self.number(scalar.scalar, now, genotype),
         };
-        let mut number = bounded(number, scalar.scalar, self.wishes, scalar.arg as usize);
+        let mut number = clamped(number, scalar.scalar, self.constraints, scalar.arg as usize);
         if let Number::Integer(n) = &mut number {
             if matches!(scalar.role, Role::Bound | Role::RowLength | Role::Count) {
-                *n = (*n).clamp(-1, LONGEST);
+                *n = (*n).clamp(-1, MAX_LENGTH);
             }
             if scalar.divides && *n == 0 && !self.allows_faults {
                 *n = 1;
@@ -135,7 +140,8 @@ impl<'m> Mutator<'m> {
         }
     }
 
-    /// Another number: a constant of the code, a boundary, one of the launch's sizes, a neighbour of what is there, or any.
+    /// Returns a new number: a constant of the code, a boundary value, a size of the launch, a neighbour of the current
+    /// value, or a random one.
     fn number(&mut self, scalar: Scalar, now: Option<Number>, genotype: &Genotype) -> Number {
         if scalar.is_float() {
             return Number::Float(self.float(scalar, now));
@@ -173,7 +179,7 @@ impl<'m> Mutator<'m> {
             6 => i128::from(self.random.next_u64()),
             _ => small,
         };
-        // What does not fit wraps, as it would in the code.
+        // What does not fit wraps, as it would in the kernel.
         let mut out = Vec::new();
         scalar_layout::push_integer(scalar, n, &mut out);
         match scalar_layout::decode(scalar, &out) {
@@ -221,11 +227,11 @@ impl<'m> Mutator<'m> {
         let Some(scalar) = scalars.get(leaf).copied() else { return };
         let is_data = self.model().args[position].contents == Contents::Data;
         let number = self.number(scalar, None, genotype);
-        let number = bounded(number, scalar, self.wishes, position);
-        let index = self.below(NEAR);
+        let number = clamped(number, scalar, self.constraints, position);
+        let index = self.below(EDITED_ELEMENTS);
         let edit = match self.below(8) {
-            // What says where to go stays in range: its own numbers in other places.
-            _ if !is_data => Edit::Copy { position, from: index, to: self.below(NEAR) },
+            // Contents that determine addresses or loops stay in range: existing elements are copied to other places.
+            _ if !is_data => Edit::Copy { position, from: index, to: self.below(EDITED_ELEMENTS) },
             0 => {
                 let most = 1 + self.below(300);
                 let fills = [
@@ -241,25 +247,25 @@ impl<'m> Mutator<'m> {
                 Edit::Contents { position, fill, seed: self.random.next_u64() }
             }
             1 | 2 => {
-                // Few different ones: long words of them are met sooner.
+                // Few distinct numbers, so that long sequences of them occur sooner.
                 let count = 1 + self.below(4);
                 let numbers = (0..count).map(|_| self.number(scalar, None, genotype)).collect();
                 Edit::Among { position, numbers, seed: self.random.next_u64() }
             }
             3 | 4 => Edit::Every { position, leaf, number },
-            5 => Edit::Copy { position, from: index, to: self.below(NEAR) },
+            5 => Edit::Copy { position, from: index, to: self.below(EDITED_ELEMENTS) },
             _ => Edit::Element { position, index: self.pick(&[0, 1, 2, index, index]).unwrap_or(index), leaf, number },
         };
         genotype.add(edit);
     }
 }
 
-/// What may be changed, by argument.
-fn targets(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) -> Vec<Vec<Target>> {
+/// Returns what may be changed, grouped by argument.
+fn targets(launch_builder: &LaunchBuilder<'_>, constraints: &UserConstraints) -> Vec<Vec<Target>> {
     let model: &KernelModel = launch_builder.model;
     let mut all = Vec::new();
     for (position, (arg, known)) in model.interface.args.iter().zip(&model.args).enumerate() {
-        if !wishes.args[position].fuzz || known.role == Role::Unused {
+        if !constraints.args[position].fuzz || known.role == Role::Unused {
             continue;
         }
         match &arg.kind {
@@ -284,13 +290,13 @@ fn targets(launch_builder: &LaunchBuilder<'_>, wishes: &Wishes) -> Vec<Vec<Targe
     if has_image && launch_builder.asks_sizes() {
         all.push(vec![Target::Images]);
     }
-    if wishes.range.is_none() {
+    if constraints.range.is_none() {
         all.push(vec![Target::Range]);
     }
     all
 }
 
-/// The constants of comparisons, switches and arithmetic: integers with their neighbours, floats.
+/// Returns the constants in comparisons, switches, arithmetic and calls: integers, and floats.
 fn constants(program: &Program) -> (Vec<i128>, Vec<f64>) {
     let (mut integers, mut floats) = (Vec::new(), Vec::new());
     for block in &program.blocks {

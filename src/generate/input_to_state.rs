@@ -1,9 +1,10 @@
-//! Changes that bring a comparison nearer to what it never was: where one of its operands stands in the input, the other one is put
-//! (the correspondence of input and state; REDQUEEN, NDSS 2019, section III), or what is there moves by the distance.
+//! Steers inputs towards results that comparisons never had. Where one of the operands occurs in the input, it is
+//! replaced by the other (input-to-state correspondence; REDQUEEN, NDSS 2019, section III); otherwise some number moves
+//! by the branch distance.
 
 use super::assign::Number;
 use super::branch_distance::Champion;
-use super::genotype::{Edit, Genotype, bounded, leaves_of};
+use super::genotype::{Edit, Genotype, clamped, leaves_of};
 use super::input_mutations::{Mutator, Target};
 use super::interface_file::as_f64;
 use super::model::{Contents, Role};
@@ -12,15 +13,15 @@ use crate::lower::host::abi::comparison::{FLOAT, WIDTH};
 use crate::suite::launch::ArgValue;
 use crate::suite::scalar_layout;
 
-/// Places of an operand in one argument that are looked at.
-const MOST_PLACES: usize = 64;
-/// Bytes of a buffer in which they are looked for.
-const SEARCHED: usize = 1 << 14;
+/// Occurrences of an operand considered per argument.
+const MAX_LOCATIONS: usize = 64;
+/// Bytes of a buffer that are searched for them.
+const SEARCHED_BYTES: usize = 1 << 14;
 
-/// A number in an input.
+/// Location of a number in an input.
 #[derive(Debug, Clone, Copy)]
-enum Place {
-    /// Of [`super::model::KernelModel::scalars`].
+enum InputLocation {
+    /// Index into [`super::model::KernelModel::scalars`].
     Scalar(usize),
     Element {
         position: usize,
@@ -31,56 +32,56 @@ enum Place {
 }
 
 impl Mutator<'_> {
-    /// The champion's input with one number changed; `tries`: how often that was done before.
+    /// Returns the champion's input with one number changed; `tries`: how often that was done before.
     pub fn steered(&mut self, champion: &Champion, tries: u32) -> Genotype {
         let mut genotype = champion.genotype.clone();
         let (a, b) = champion.operands;
         let (from, to) = if tries.is_multiple_of(2) { (a, b) } else { (b, a) };
-        // Sizes are few, and ids often just pick elements.
+        // There are few sizes, and ids often only select elements.
         if self.may_resize()
             && tries % 4 < 2
             && let (Number::Integer(from), Number::Integer(to)) =
-                (operand(champion.kind, from), operand(champion.kind, to))
+                (decode_operand(champion.kind, from), decode_operand(champion.kind, to))
             && self.steer_range(from, to, &mut genotype)
         {
             return genotype;
         }
-        let mut places = self.places(champion, from);
+        let mut locations = self.locations(champion, from);
         let mut to = to;
-        if places.is_empty() {
-            places = self.places(champion, to);
+        if locations.is_empty() {
+            locations = self.locations(champion, to);
             to = from;
         }
-        let place = match self.pick_place(&places) {
-            // Now and then what is computed from the operand would have to move, too.
-            Some(place) if tries < 4 || self.below(4) > 0 => place,
+        let location = match self.pick_location(&locations) {
+            // Now and then a value computed from the operand would have to change, too.
+            Some(location) if tries < 4 || self.below(4) > 0 => location,
             _ => {
-                let Some(place) = self.any_place() else { return genotype };
+                let Some(location) = self.any_location() else { return genotype };
                 if self.below(4) > 0 {
-                    self.shift(place, champion.distance, &mut genotype);
+                    self.shift(location, champion.distance, &mut genotype);
                     return genotype;
                 }
-                place
+                location
             }
         };
-        // First just what was asked for, then what is beside it.
+        // First exactly what was asked for, then its neighbours.
         let near = [0, 0, 1, 1, -1, -1].get(tries as usize).copied();
         let near = near.or_else(|| self.pick(&[0, 0, 1, -1, 2, -2])).unwrap_or(0);
-        let scalar = self.scalar_of(place);
-        let number = beside(operand(champion.kind, to), near, scalar);
-        self.put(place, number, &mut genotype);
+        let scalar = self.scalar_of(location);
+        let number = offset_by(decode_operand(champion.kind, to), near, scalar);
+        self.put(location, number, &mut genotype);
         genotype
     }
 
-    /// One of them: any argument, and in it often the first.
-    fn pick_place(&mut self, places: &[Vec<Place>]) -> Option<Place> {
-        let i = self.below(places.len() as u64) as usize;
-        let own = places.get(i)?;
+    /// Picks an argument, and one of its locations, often the first.
+    fn pick_location(&mut self, locations: &[Vec<InputLocation>]) -> Option<InputLocation> {
+        let i = self.below(locations.len() as u64) as usize;
+        let own = locations.get(i)?;
         if self.below(3) == 0 { own.first().copied() } else { self.pick(own) }
     }
 
-    /// Where a number stands in the champion's input, by argument.
-    fn places(&self, champion: &Champion, bits: u64) -> Vec<Vec<Place>> {
+    /// Returns the locations of a number in the champion's input, by argument.
+    fn locations(&self, champion: &Champion, bits: u64) -> Vec<Vec<InputLocation>> {
         let mut all = Vec::new();
         for target in self.targets.iter().flatten() {
             let mut found = Vec::new();
@@ -88,20 +89,20 @@ impl Mutator<'_> {
                 Target::Scalar(i) => {
                     let scalar = &self.launch_builder.model.scalars[i];
                     let now = champion.genotype.scalars.get(&(scalar.arg, scalar.offset));
-                    if now.is_some_and(|now| is_operand(*now, champion.kind, bits)) {
-                        found.push(Place::Scalar(i));
+                    if now.is_some_and(|now| equals_operand(*now, champion.kind, bits)) {
+                        found.push(InputLocation::Scalar(i));
                     }
                 }
                 Target::Contents(position) if self.is_data(position) => {
                     let value = &champion.launch.args[position];
                     let Some((bytes, ty)) = contents(self, position, value) else { continue };
                     let leaves = scalar_layout::leaves(&ty);
-                    let elements = bytes[..bytes.len().min(SEARCHED)].chunks_exact(ty.size().max(1) as usize);
+                    let elements = bytes[..bytes.len().min(SEARCHED_BYTES)].chunks_exact(ty.size().max(1) as usize);
                     for (index, element) in (0u64..).zip(elements) {
                         for (leaf, at) in leaves.iter().enumerate() {
                             let number = decode(at.scalar, &element[at.offset as usize..]);
-                            if found.len() < MOST_PLACES && is_operand(number, champion.kind, bits) {
-                                found.push(Place::Element { position, index, leaf, scalar: at.scalar });
+                            if found.len() < MAX_LOCATIONS && equals_operand(number, champion.kind, bits) {
+                                found.push(InputLocation::Element { position, index, leaf, scalar: at.scalar });
                             }
                         }
                     }
@@ -119,8 +120,8 @@ impl Mutator<'_> {
         self.launch_builder.model.args[position].contents == Contents::Data
     }
 
-    /// Some number of the input.
-    fn any_place(&mut self) -> Option<Place> {
+    /// Picks any number of the input.
+    fn any_location(&mut self) -> Option<InputLocation> {
         let targets: Vec<Target> = self.targets.iter().flatten().copied().collect();
         let numbers: Vec<Target> = targets
             .into_iter()
@@ -131,53 +132,53 @@ impl Mutator<'_> {
             })
             .collect();
         match self.pick(&numbers)? {
-            Target::Scalar(i) => Some(Place::Scalar(i)),
+            Target::Scalar(i) => Some(InputLocation::Scalar(i)),
             Target::Contents(position) => {
                 let scalars = leaves_of(&self.launch_builder.model.interface.args[position]);
                 let leaf = self.below(scalars.len() as u64) as usize;
                 let index = self.below(16);
                 let index = self.pick(&[0, 0, 1, index]).unwrap_or(0);
-                Some(Place::Element { position, index, leaf, scalar: *scalars.get(leaf)? })
+                Some(InputLocation::Element { position, index, leaf, scalar: *scalars.get(leaf)? })
             }
             _ => None,
         }
     }
 
-    fn scalar_of(&self, place: Place) -> Scalar {
-        match place {
-            Place::Scalar(i) => self.launch_builder.model.scalars[i].scalar,
-            Place::Element { scalar, .. } => scalar,
+    fn scalar_of(&self, location: InputLocation) -> Scalar {
+        match location {
+            InputLocation::Scalar(i) => self.launch_builder.model.scalars[i].scalar,
+            InputLocation::Element { scalar, .. } => scalar,
         }
     }
 
-    /// Moves a number by the distance, or a part of it, one way or the other.
-    fn shift(&mut self, place: Place, distance: u64, genotype: &mut Genotype) {
+    /// Moves a number by the distance or a fraction of it, up or down.
+    fn shift(&mut self, location: InputLocation, distance: u64, genotype: &mut Genotype) {
         let part = self.pick(&[1, 1, 2, 3, 4, 5, 8, 10, 16, 100]).unwrap_or(1);
         let step = i128::from((distance / part).max(1));
         let step = if self.below(2) == 0 { step } else { -step };
-        match place {
-            Place::Scalar(i) => {
+        match location {
+            InputLocation::Scalar(i) => {
                 let scalar = &self.launch_builder.model.scalars[i];
                 let now = genotype.scalars.get(&(scalar.arg, scalar.offset)).copied().unwrap_or(Number::Integer(0));
-                let number = beside(now, step, scalar.scalar);
-                self.put(place, number, genotype);
+                let number = offset_by(now, step, scalar.scalar);
+                self.put(location, number, genotype);
             }
-            // What is there now is not known where edits overlap; a step from where it was first does as well.
-            Place::Element { scalar, .. } => {
-                let number = beside(Number::Integer(0), step, scalar);
-                self.put(place, number, genotype);
+            // The current value is not known where edits overlap, so the step starts from 0.
+            InputLocation::Element { scalar, .. } => {
+                let number = offset_by(Number::Integer(0), step, scalar);
+                self.put(location, number, genotype);
             }
         }
     }
 
-    fn put(&mut self, place: Place, number: Number, genotype: &mut Genotype) {
-        match place {
-            Place::Scalar(i) => {
+    fn put(&mut self, location: InputLocation, number: Number, genotype: &mut Genotype) {
+        match location {
+            InputLocation::Scalar(i) => {
                 let scalar = &self.launch_builder.model.scalars[i];
-                let mut number = bounded(number, scalar.scalar, self.wishes, scalar.arg as usize);
+                let mut number = clamped(number, scalar.scalar, self.constraints, scalar.arg as usize);
                 if let Number::Integer(n) = &mut number {
                     if matches!(scalar.role, Role::Bound | Role::RowLength | Role::Count) {
-                        *n = (*n).clamp(-1, super::input_mutations::LONGEST);
+                        *n = (*n).clamp(-1, super::input_mutations::MAX_LENGTH);
                     }
                     if scalar.divides && *n == 0 && !self.allows_faults {
                         *n = 1;
@@ -185,8 +186,8 @@ impl Mutator<'_> {
                 }
                 genotype.scalars.insert((scalar.arg, scalar.offset), number);
             }
-            Place::Element { position, index, leaf, scalar } => {
-                let number = bounded(number, scalar, self.wishes, position);
+            InputLocation::Element { position, index, leaf, scalar } => {
+                let number = clamped(number, scalar, self.constraints, position);
                 let every = self.below(8) == 0;
                 let edit = match every {
                     true => Edit::Every { position, leaf, number },
@@ -198,7 +199,7 @@ impl Mutator<'_> {
     }
 }
 
-/// A buffer's or an image's bytes, and what they consist of.
+/// Returns the bytes of a buffer or image, and the type of its elements.
 fn contents<'v>(
     mutator: &Mutator<'_>,
     position: usize,
@@ -209,8 +210,8 @@ fn contents<'v>(
             bytes,
             super::launch_builder::LaunchBuilder::element(&mutator.launch_builder.model.interface.args[position]),
         )),
-        ArgValue::Image { format, texels, .. } if super::genotype::is_own(format) => {
-            Some((texels, super::genotype::texel(format)))
+        ArgValue::Image { format, texels, .. } if super::genotype::is_generated_format(format) => {
+            Some((texels, super::genotype::texel_type(format)))
         }
         _ => None,
     }
@@ -223,8 +224,8 @@ fn decode(scalar: Scalar, bytes: &[u8]) -> Number {
     }
 }
 
-/// An operand as a number; integers as if they had a sign.
-fn operand(kind: u32, bits: u64) -> Number {
+/// Decodes an operand; integers are taken as signed.
+fn decode_operand(kind: u32, bits: u64) -> Number {
     let width = kind >> WIDTH;
     #[expect(clippy::cast_possible_truncation, reason = "bits beyond the width are zero")]
     match (kind & FLOAT != 0, width) {
@@ -238,9 +239,9 @@ fn operand(kind: u32, bits: u64) -> Number {
     }
 }
 
-/// Whether a number of the input is what was compared; of integers in as many bits as that had.
-fn is_operand(number: Number, kind: u32, bits: u64) -> bool {
-    match (number, operand(kind, bits)) {
+/// Returns whether a number of the input equals an operand; integers are compared modulo the operand's width.
+fn equals_operand(number: Number, kind: u32, bits: u64) -> bool {
+    match (number, decode_operand(kind, bits)) {
         (Number::Integer(n), Number::Integer(_)) => {
             let unused = 64 - (kind >> WIDTH).clamp(1, 64);
             #[expect(clippy::cast_possible_truncation, reason = "modulo the width")]
@@ -251,9 +252,9 @@ fn is_operand(number: Number, kind: u32, bits: u64) -> bool {
     }
 }
 
-/// A number some steps away, as the scalar can have it: integers wrap, steps of floats are units in the last place where they are
-/// small, else differences.
-fn beside(number: Number, steps: i128, scalar: Scalar) -> Number {
+/// Returns the number `steps` away, as the scalar can represent it. Integers wrap; a step of a float is about a unit in
+/// the last place, with a greater minimum for more than two steps.
+fn offset_by(number: Number, steps: i128, scalar: Scalar) -> Number {
     if scalar.is_float() {
         let x = as_f64(number);
         let ulp = match scalar {
@@ -287,12 +288,12 @@ mod tests {
     fn operands_are_found_in_numbers_of_other_widths() {
         let int = 32 << WIDTH;
         let minus = u64::from((-5i32).cast_unsigned());
-        assert!(is_operand(Number::Integer(-5), int, minus));
-        assert!(is_operand(Number::Integer(i128::from(u32::MAX - 4)), int, minus));
-        assert!(!is_operand(Number::Integer(5), int, minus));
-        assert!(is_operand(Number::Integer(3), int | FLOAT, 3.0f32.to_bits().into()));
-        assert_eq!(operand(int, minus), Number::Integer(-5));
-        assert_eq!(beside(Number::Integer(-5), 0, Scalar::U8), Number::Integer(251));
-        assert_eq!(beside(Number::Float(7.9), 1, Scalar::I32), Number::Integer(8));
+        assert!(equals_operand(Number::Integer(-5), int, minus));
+        assert!(equals_operand(Number::Integer(i128::from(u32::MAX - 4)), int, minus));
+        assert!(!equals_operand(Number::Integer(5), int, minus));
+        assert!(equals_operand(Number::Integer(3), int | FLOAT, 3.0f32.to_bits().into()));
+        assert_eq!(decode_operand(int, minus), Number::Integer(-5));
+        assert_eq!(offset_by(Number::Integer(-5), 0, Scalar::U8), Number::Integer(251));
+        assert_eq!(offset_by(Number::Float(7.9), 1, Scalar::I32), Number::Integer(8));
     }
 }

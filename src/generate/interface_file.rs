@@ -1,4 +1,5 @@
-//! The interface file (PENG table 5.2): what kassay takes a kernel's arguments for, written for the user to correct, and read back.
+//! The interface file (PENG table 5.2): the inferred roles of a kernel's arguments, written for the user to correct,
+//! and read back.
 //!
 //! Must never know: how launches are searched for.
 
@@ -17,63 +18,63 @@ use crate::suite::de::{self, At};
 use crate::suite::document::{Node, Source, Value, suggestion};
 use crate::suite::launch::{ArgValue, NdRange};
 
-/// What the user wants of one argument.
+/// The user's constraints on one argument.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ArgWish {
-    /// Whether other values than the first ones are tried.
+pub struct ArgConstraints {
+    /// Whether values other than the first ones are tried.
     pub fuzz: bool,
     pub role: Option<Role>,
-    /// Of buffers and local memory, in elements.
+    /// Of buffers and local memory: number of elements.
     pub size: Option<u64>,
-    /// Where the search begins, or, without fuzzing, the only value.
+    /// The value with which the search begins; without fuzzing, the only one.
     pub value: Option<ArgValue>,
     /// Bounds of its numbers, inclusive.
     pub least: Option<Number>,
     pub greatest: Option<Number>,
 }
 
-/// What the user wants of the launches.
+/// The user's constraints on launches.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wishes {
+pub struct UserConstraints {
     /// By position.
-    pub args: Vec<ArgWish>,
-    /// The only range to launch.
+    pub args: Vec<ArgConstraints>,
+    /// The only NDRange to launch.
     pub range: Option<NdRange>,
     /// The only work-group size.
     pub local: Option<[u64; 3]>,
-    /// Launches have no more work-items.
+    /// Upper limit of work-items in a launch.
     pub max_items: u64,
-    /// Nor more than these unless an outcome asks for them.
+    /// Upper limit of work-items, unless an outcome requires more.
     pub usual_items: u64,
 }
 
-/// What one launch can have and leave time for others.
+/// Work-items that a launch can have and still leave time for others.
 const MAX_ITEMS: u64 = 1 << 21;
-/// Enough for every group that matters, little enough to run thousands of launches.
+/// Enough for every work-group size that matters, few enough to run thousands of launches.
 const USUAL_ITEMS: u64 = 4096;
 
-impl Wishes {
-    /// Of a user who says nothing.
-    pub fn none(interface: &Interface) -> Wishes {
-        let arg = ArgWish { fuzz: true, role: None, size: None, value: None, least: None, greatest: None };
+impl UserConstraints {
+    /// Returns constraints that allow everything.
+    pub fn none(interface: &Interface) -> UserConstraints {
+        let arg = ArgConstraints { fuzz: true, role: None, size: None, value: None, least: None, greatest: None };
         let of = |a: &Arg| match &a.source {
-            // Only launches before this one could have changed it.
+            // Only earlier launches could have changed it.
             ArgSource::Variable { initial } => {
-                ArgWish { fuzz: false, value: Some(ArgValue::Buffer(Arc::clone(initial))), ..arg.clone() }
+                ArgConstraints { fuzz: false, value: Some(ArgValue::Buffer(Arc::clone(initial))), ..arg.clone() }
             }
             ArgSource::Parameter | ArgSource::Member { .. } => arg.clone(),
         };
         let args = interface.args.iter().map(of).collect();
-        Wishes { args, range: None, local: None, max_items: MAX_ITEMS, usual_items: USUAL_ITEMS }
+        UserConstraints { args, range: None, local: None, max_items: MAX_ITEMS, usual_items: USUAL_ITEMS }
     }
 
-    /// Makes a model say what the user says of roles and work-groups.
+    /// Overrides what the model says of roles and work-group sizes.
     pub fn apply(&self, model: &mut KernelModel) {
         if self.local.is_some() {
             model.groups.required = self.local;
         }
-        for (position, wish) in (0u32..).zip(&self.args) {
-            let Some(role) = wish.role else { continue };
+        for (position, constraint) in (0u32..).zip(&self.args) {
+            let Some(role) = constraint.role else { continue };
             model.args[position as usize].role = role;
             for scalar in model.scalars.iter_mut().filter(|s| s.arg == position) {
                 scalar.role = role;
@@ -139,7 +140,7 @@ const ROLES: [(&str, Role); 14] = [
     ("unused", Role::Unused),
 ];
 
-/// Which roles an argument can have.
+/// Returns the roles that an argument of this kind can have.
 fn roles_for(kind: &ArgKind) -> &'static [(&'static str, Role)] {
     match kind {
         ArgKind::Buffer { .. } | ArgKind::Image(_) => &ROLES[..3],
@@ -158,12 +159,12 @@ fn is_pointer(arg: &Arg) -> bool {
     matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. })
 }
 
-/// A string as TOML has it.
+/// Returns the text as a TOML string.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// The file's text for a kernel of which nobody has said anything yet.
+/// Returns the text of the file as it is first written for a kernel.
 pub fn text(model: &KernelModel) -> String {
     let mut out = String::from(
         "# What kassay takes this kernel's arguments for. Edit it and generate again; what is commented out is a choice of\n\
@@ -179,7 +180,7 @@ pub fn text(model: &KernelModel) -> String {
     );
     let _ = writeln!(out, "kernel = {}\n", quoted(&model.interface.name));
     range_text(model, &mut out);
-    // What variables of the program hold before a launch is not for the host to say.
+    // The host has no influence on what program-scope variables hold before a launch.
     for arg in model.interface.args.iter().filter(|a| !matches!(a.source, ArgSource::Variable { .. })) {
         arg_text(model, arg, &mut out);
     }
@@ -247,8 +248,8 @@ fn arg_text(model: &KernelModel, arg: &Arg, out: &mut String) {
 /// Reads the file.
 ///
 /// # Errors
-/// `Caller`, with its place, if it is not well-formed or not of this kernel; `Environment` if it cannot be read.
-pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<Wishes> {
+/// `Caller`, with the location, if it is malformed or belongs to another kernel; `Environment` if it cannot be read.
+pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<UserConstraints> {
     let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::InvalidData => Error::caller(format!("{} is not UTF-8", path.display())),
         _ => Error::environment(format!("cannot read {}: {e}", path.display())),
@@ -256,7 +257,7 @@ pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<
     let source = Source { path: path.to_owned(), text };
     let spec: FileSpec = de::read(&source, &source.parse()?)?;
     let reader = Reader { source: &source, folder: path.parent().unwrap_or(Path::new("")), interface, seed };
-    reader.wishes(&spec, dims)
+    reader.constraints(&spec, dims)
 }
 
 struct Reader<'a> {
@@ -267,14 +268,14 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn wishes(&self, spec: &FileSpec, dims: u32) -> Result<Wishes> {
+    fn constraints(&self, spec: &FileSpec, dims: u32) -> Result<UserConstraints> {
         let renew = "correct it, or delete the file: a new one is written then";
         if spec.kernel.value != self.interface.name {
             let what = format!("this is for the kernel `{}`, not for `{}`", spec.kernel.value, self.interface.name);
             return Err(self.source.error(&spec.kernel.span, what).help(renew));
         }
-        let mut wishes = Wishes::none(self.interface);
-        self.range(&spec.ndrange, dims, &mut wishes)?;
+        let mut constraints = UserConstraints::none(self.interface);
+        self.range(&spec.ndrange, dims, &mut constraints)?;
         let mut seen = vec![false; self.interface.args.len()];
         for given in &spec.arg {
             let index = usize::try_from(given.position.value).unwrap_or(usize::MAX);
@@ -294,9 +295,9 @@ impl Reader<'_> {
                     format!("the argument `{}` is {}a pointer", arg.label(), if pointer.value { "not " } else { "" });
                 return Err(self.source.error(&pointer.span, what).help(renew));
             }
-            wishes.args[index] = self.arg(given, arg)?;
+            constraints.args[index] = self.arg(given, arg)?;
         }
-        Ok(wishes)
+        Ok(constraints)
     }
 
     fn same(&self, key: &str, given: Option<&At<String>>, is: &str) -> Result<()> {
@@ -309,19 +310,20 @@ impl Reader<'_> {
         }
     }
 
-    fn arg(&self, spec: &ArgSpec, arg: &Arg) -> Result<ArgWish> {
+    fn arg(&self, spec: &ArgSpec, arg: &Arg) -> Result<ArgConstraints> {
         let label = arg.label();
-        let mut wish = ArgWish { fuzz: spec.fuzz, role: None, size: None, value: None, least: None, greatest: None };
+        let mut constraint =
+            ArgConstraints { fuzz: spec.fuzz, role: None, size: None, value: None, least: None, greatest: None };
         if let Some(role) = &spec.role {
             let known = roles_for(&arg.kind);
-            // Whatever its kind, an argument can turn out to be used for nothing.
+            // Any argument can turn out to be unused.
             let found = known.iter().chain(&ROLES[13..]).find(|(name, _)| *name == role.value);
             let Some((_, found)) = found else {
                 let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
                 let what = format!("`{}` is no role that `{label}` (`{}`) can have", role.value, arg.type_name);
                 return Err(self.source.error(&role.span, what).help(suggestion(&role.value, &names, "its roles")));
             };
-            wish.role = Some(*found);
+            constraint.role = Some(*found);
         }
         if let Some(size) = &spec.size {
             if !is_pointer(arg) {
@@ -332,16 +334,16 @@ impl Reader<'_> {
                 let what = format!("`{label}` cannot have 0 elements");
                 return Err(self.source.error(&size.span, what).help("give 1 or more"));
             }
-            wish.size = Some(size.value);
+            constraint.size = Some(size.value);
         }
         if let Some(value) = &spec.value {
             let key = At { span: value.span.clone(), value: label };
             let node = &value.value;
-            wish.value = Some(suite::given((self.source, self.folder), arg, &key, node, self.seed)?);
+            constraint.value = Some(suite::argument_value((self.source, self.folder), arg, &key, node, self.seed)?);
         }
-        wish.least = spec.min.as_ref().map(|node| self.number(node)).transpose()?;
-        wish.greatest = spec.max.as_ref().map(|node| self.number(node)).transpose()?;
-        if let (Some(least), Some(greatest), Some(node)) = (wish.least, wish.greatest, &spec.max)
+        constraint.least = spec.min.as_ref().map(|node| self.number(node)).transpose()?;
+        constraint.greatest = spec.max.as_ref().map(|node| self.number(node)).transpose()?;
+        if let (Some(least), Some(greatest), Some(node)) = (constraint.least, constraint.greatest, &spec.max)
             && as_f64(least) > as_f64(greatest)
         {
             return Err(self.source.error(&node.span, "`max` is less than `min`").help("exchange them"));
@@ -357,7 +359,7 @@ impl Reader<'_> {
                 .error(&span, "this argument has no numbers to bound")
                 .help("leave `min` and `max` out"));
         }
-        Ok(wish)
+        Ok(constraint)
     }
 
     fn number(&self, node: &Node) -> Result<Number> {
@@ -371,7 +373,7 @@ impl Reader<'_> {
         }
     }
 
-    fn range(&self, spec: &RangeSpec, dims: u32, wishes: &mut Wishes) -> Result<()> {
+    fn range(&self, spec: &RangeSpec, dims: u32, constraints: &mut UserConstraints) -> Result<()> {
         if let Some(most) = &spec.max_items {
             if most.value == 0 {
                 return Err(self
@@ -379,7 +381,7 @@ impl Reader<'_> {
                     .error(&most.span, "a launch has at least one work-item")
                     .help("give 1 or more"));
             }
-            (wishes.max_items, wishes.usual_items) = (most.value, most.value);
+            (constraints.max_items, constraints.usual_items) = (most.value, most.value);
         }
         let local = spec.local.as_ref().map(|l| self.sizes(l)).transpose()?;
         if let (Some((_, given)), Some(required), Some(at)) = (local, self.interface.required_local, &spec.local)
@@ -388,10 +390,10 @@ impl Reader<'_> {
             let what = format!("the kernel requires work-groups of {required:?}");
             return Err(self.source.error(&at.span, what).help("leave `local` out"));
         }
-        wishes.local = local.map(|(_, sizes)| sizes);
+        constraints.local = local.map(|(_, sizes)| sizes);
         let Some(at) = &spec.global else { return Ok(()) };
         let (given, global) = self.sizes(at)?;
-        let local = wishes.local.or(self.interface.required_local);
+        let local = constraints.local.or(self.interface.required_local);
         if self.interface.uniform_groups
             && let Some(local) = local
             && let Some(d) = (0..3).find(|d| !global[*d].is_multiple_of(local[*d]))
@@ -400,15 +402,15 @@ impl Reader<'_> {
             return Err(self.source.error(&at.span, what).help("give a multiple of the work-group size"));
         }
         let items = global.iter().try_fold(1u64, |n, size| n.checked_mul(*size));
-        if items.is_none_or(|n| n > wishes.max_items) {
-            let what = format!("these are more work-items than `max_items` allows ({})", wishes.max_items);
+        if items.is_none_or(|n| n > constraints.max_items) {
+            let what = format!("these are more work-items than `max_items` allows ({})", constraints.max_items);
             return Err(self.source.error(&at.span, what).help("give smaller sizes, or raise `max_items`"));
         }
-        wishes.range = Some(NdRange { dims: dims.max(given), global, local, offset: [0; 3] });
+        constraints.range = Some(NdRange { dims: dims.max(given), global, local, offset: [0; 3] });
         Ok(())
     }
 
-    /// How many sizes are given, and all three.
+    /// Returns the number of sizes given, and all three sizes.
     fn sizes(&self, given: &At<Vec<u64>>) -> Result<(u32, [u64; 3])> {
         let wrong =
             |what: &str| Err(self.source.error(&given.span, what).help("give one to three sizes, such as [64]"));
@@ -420,7 +422,7 @@ impl Reader<'_> {
     }
 }
 
-/// For comparing bounds; both may be of either kind.
+/// Converts a bound for comparisons, since bounds may be integers or floats.
 pub(super) fn as_f64(number: Number) -> f64 {
     match number {
         #[expect(clippy::cast_precision_loss, reason = "bounds are compared coarsely")]

@@ -1,4 +1,4 @@
-//! Intervals of polynomials, for a launch's sizes and given scalars.
+//! Interval analysis of polynomials, for a launch's sizes and given scalars.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,29 +12,31 @@ use crate::suite::launch::ResolvedRange;
 /// Least and greatest value.
 pub type Interval = (i128, i128);
 
-/// What is taken where nothing is known.
+/// Assumed where nothing is known.
 const DEFAULT: Interval = (0, 15);
 const DEPTH: u32 = 12;
-/// Values are looked into so often for one launch; the others count as if nothing were known of them.
-const MOST: usize = 20_000;
+/// Values evaluated for one launch; any others count as unknown.
+const MAX_EVALUATIONS: usize = 20_000;
 const FAR: i128 = 1 << 62;
 
-/// Upper bounds that branches put on values: `atom < bound`.
+/// Upper bounds that branches impose on values: `atom < bound`.
 pub type Bounds = HashMap<Atom, Vec<Poly>>;
 
-pub struct Ranges<'s, 'p> {
+/// Evaluates polynomials to intervals.
+pub struct IntervalAnalysis<'s, 'p> {
     pub symbols: &'s Symbols<'p>,
     pub bounds: &'s Bounds,
     pub range: ResolvedRange,
-    /// Of by-value arguments.
+    /// Values of by-value arguments, by position and byte offset; `None` if unknown.
     pub scalars: &'s dyn Fn(u32, u64) -> Option<i128>,
-    /// Of what is loaded from buffers; `None`: the whole type.
+    /// Interval of values loaded from buffers; `None`: the range of their type.
     pub contents: Option<Interval>,
-    /// What was found of values, by how much deeper was looked.
-    pub known: RefCell<HashMap<(u32, u32), Interval>>,
+    /// Intervals of values, by value and the remaining depth.
+    pub cache: RefCell<HashMap<(u32, u32), Interval>>,
 }
 
-impl Ranges<'_, '_> {
+impl IntervalAnalysis<'_, '_> {
+    /// Returns the interval of a polynomial.
     pub fn of(&self, poly: &Poly) -> Interval {
         self.poly(poly, DEPTH)
     }
@@ -75,13 +77,15 @@ impl Ranges<'_, '_> {
             }
             Atom::Value(_) if depth == 0 => DEFAULT,
             Atom::Value(value) => {
-                let known = self.known.borrow();
-                if let Some(range) = known.get(&(value, depth)).copied().or((known.len() >= MOST).then_some(DEFAULT)) {
+                let cache = self.cache.borrow();
+                if let Some(range) =
+                    cache.get(&(value, depth)).copied().or((cache.len() >= MAX_EVALUATIONS).then_some(DEFAULT))
+                {
                     return range;
                 }
-                drop(known);
+                drop(cache);
                 let range = self.value(value, depth - 1);
-                self.known.borrow_mut().insert((value, depth), range);
+                self.cache.borrow_mut().insert((value, depth), range);
                 range
             }
         }
@@ -172,7 +176,7 @@ impl Ranges<'_, '_> {
     }
 }
 
-/// What may be negative is large if it counts as unsigned.
+/// Returns the interval as unsigned: what may be negative is large.
 fn unsigned(range: Interval, is_unsigned: bool) -> Interval {
     if is_unsigned && range.0 < 0 { (0, FAR) } else { range }
 }

@@ -1,4 +1,5 @@
-//! What a search writes down as it goes, so that another can go on from there: inputs that are kept, and goals that are decided.
+//! The journal that a search writes, so that another can resume from it: inputs that are kept, and goals that
+//! are decided.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -6,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::genotype::Genotype;
-use super::search::{Kept, Tried};
+use super::search::{SearchStatistics, TestInput};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::hash;
@@ -20,14 +21,15 @@ use crate::suite::schedule::Schedule;
 pub enum Entry {
     Test(Box<TestEntry>),
     Goal(Box<Goal>),
-    /// Goal `mutants`: an input that kills.
+    /// Goal `mutants`: an input that kills mutants.
     Killer(Box<TestEntry>),
-    /// Goal `mutants`: what the search for equivalents found.
+    /// Goal `mutants`: the result of the search for equivalent mutants.
     Classified(Box<crate::mutation::campaign::Entry>),
 }
 
 impl Entry {
-    /// Whether it is of the search for mutants, not of that for outcomes before it.
+    /// Returns whether it belongs to the search for inputs that kill mutants, as opposed to the search for covering
+    /// inputs before it.
     pub fn is_of_mutants(&self) -> bool {
         matches!(self, Entry::Killer(_) | Entry::Classified(_))
     }
@@ -38,16 +40,17 @@ impl Entry {
 pub struct TestEntry {
     pub name: String,
     pub by: By,
-    /// Seconds from the beginning until it was found.
+    /// Seconds from the start until it was found.
     pub time_s: f64,
-    pub tried: Tried,
+    pub tried: SearchStatistics,
     pub(super) genotype: Option<Genotype>,
     launch: StoredLaunch,
     pub preconditions: Vec<String>,
 }
 
 impl TestEntry {
-    pub fn new(kept: &Kept, tried: Tried, time_s: f64) -> TestEntry {
+    /// Returns the entry of an input that was found after `time_s` seconds.
+    pub fn new(kept: &TestInput, tried: SearchStatistics, time_s: f64) -> TestEntry {
         TestEntry {
             name: kept.name.clone(),
             by: kept.by,
@@ -59,8 +62,10 @@ impl TestEntry {
         }
     }
 
+    /// Returns the launch.
+    ///
     /// # Errors
-    /// `Caller` if the entry was changed so that it is no launch any more.
+    /// `Caller` if the entry was altered and is no valid launch any more.
     pub fn launch(&self) -> Result<Launch> {
         self.launch.launch().ok_or_else(|| {
             Error::caller(format!("the journal's test `{}` has bytes that are no hexadecimal digits", self.name))
@@ -151,9 +156,9 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|pair| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?)).collect()
 }
 
-/// Everything that goals and tests follow from, as a hash in hexadecimal: the code without debug information, the ids of the sites
-/// (so that lines count where they show), the interface file's text, and `options`, which are all others; how far the search may go
-/// is none.
+/// Returns a hash, in hexadecimal, of everything that goals and tests depend on: the code without debug information,
+/// the ids and locations of the sites (so that line numbers count where they are visible), the interface file's text,
+/// and `options`, which stands for all other options. Limits of the search are not included.
 pub fn configuration(under_test: &KernelUnderTest<'_>, interface_file: &str, options: &str) -> String {
     let ids: Vec<&str> = under_test.sites.sites.iter().map(|s| s.id.as_str()).collect();
     let places = under_test.sites.sites.iter().map(|s| format!("{:?}", s.location));
@@ -165,7 +170,7 @@ pub fn configuration(under_test: &KernelUnderTest<'_>, interface_file: &str, opt
         interface_file.to_owned(),
         options.to_owned(),
     ];
-    hash::of_text(parts.join("\0").as_bytes())
+    hash::hex_digest(parts.join("\0").as_bytes())
 }
 
 #[cfg(test)]
@@ -173,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn launches_come_back_as_they_were() {
+    fn launches_survive_serialisation() {
         let range = NdRange { dims: 2, global: [8, 4, 1], local: Some([4, 2, 1]), offset: [1, 0, 0] };
         let format = ImageFormat { channel_order: "RGBA".into(), channel_type: "FLOAT".into() };
         let args = vec![
@@ -192,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_genes_come_back_as_they_were() {
+    fn numbers_of_genotypes_survive_serialisation() {
         use crate::generate::assign::Number;
         for number in [Number::Integer(i128::from(u64::MAX)), Number::Integer(-5), Number::Float(f64::INFINITY)] {
             let text = serde_json::to_string(&number).unwrap();

@@ -1,4 +1,5 @@
-//! From sizes and scalars to a launch: contents are chosen, a dry run says how far buffers are accessed, and sizes follow.
+//! Builds launches from sizes and scalars: chooses contents, finds out by a dry run how far buffers are accessed, and
+//! sizes them accordingly.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,10 +8,10 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::access_summary::Reading;
+use super::access_summary::AccessSummary;
 use super::assign::{self, Scalars};
 use super::buffer_growth::Guess;
-use super::dry_run::{self, Given, Report, Setup};
+use super::dry_run::{self, DryRunArg, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
 use super::model::{Contents, KernelModel};
@@ -19,84 +20,86 @@ use crate::kernel::interface::{Arg, ArgKind, ArgSource, ImageKind, Scalar, Type}
 use crate::program::{Instruction, Kind, Op, Program, Region};
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
 
-/// No buffer of kassay's own is larger, in bytes.
+/// Size limit of generated buffers, in bytes.
 const LARGEST: u64 = 1 << 26;
 
-/// What making a launch may cost.
+/// Limits on building one launch.
 #[derive(Debug, Clone, Copy)]
-pub struct Cost {
+pub struct BuildLimits {
     /// Instructions of one dry run.
     pub instructions: u64,
-    /// Of one buffer; launches that need a larger one are [too large](Outcome::too_large).
+    /// Bytes of one buffer; launches that need more are [too large](FittedPlan::too_large).
     pub bytes: u64,
     /// When dry runs are cut short.
     pub end: Option<Instant>,
 }
 
-impl Default for Cost {
-    fn default() -> Cost {
-        Cost { instructions: 2_000_000, bytes: LARGEST, end: None }
+impl Default for BuildLimits {
+    fn default() -> BuildLimits {
+        BuildLimits { instructions: 2_000_000, bytes: LARGEST, end: None }
     }
 }
 
-/// How large images are.
+/// Size of images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sides {
-    /// As the launch has work-items, or larger where more is accessed.
+pub enum ImageSides {
+    /// One texel per work-item, or more where more is accessed.
     #[default]
     Launch,
-    /// A little smaller, if the kernel asks for their size and so can do with less.
+    /// Slightly smaller, if the kernel queries image sizes and so can handle it.
     Small,
-    /// Just so; under the same condition.
+    /// Exactly this size, under the same condition.
     Given([u64; 3]),
 }
 
-/// A launch to be made.
+/// Parameters of a launch to be built.
 #[derive(Debug, Clone)]
-pub struct Plan<'g> {
+pub struct LaunchPlan<'g> {
     pub geometry: &'g Geometry,
     pub scalars: Scalars,
-    /// For buffers that hold data.
+    /// For buffers whose contents are plain data.
     pub fill: Fill,
     pub seed: u64,
-    pub images: Sides,
+    pub images: ImageSides,
 }
 
-/// What a plan comes to.
-pub struct Outcome {
+/// The sizes that a plan needs, as its dry run shows them.
+pub struct FittedPlan {
     pub report: Report,
-    /// Bytes, by position, of buffers and local memory.
+    /// Bytes of buffers and local memory, by position.
     sizes: Vec<u64>,
-    images: Sides,
-    /// A buffer would have to be larger than [`Cost::bytes`]; here it is not, so that accesses go beyond it.
+    images: ImageSides,
+    /// A buffer would have to exceed [`BuildLimits::bytes`]; its size is capped there, so accesses overrun it.
     pub too_large: bool,
-    /// What is assumed of sizes.
+    /// Assumptions about sizes, as sentences.
     pub notes: Vec<String>,
+    /// Arguments whose length is only known from the dry run.
     pub guesses: Vec<Guess>,
 }
 
-impl Outcome {
-    /// Gives a buffer or local memory another size, in bytes, at most [`LARGEST`].
+impl FittedPlan {
+    /// Sets the size of a buffer or local memory, in bytes; capped at [`LARGEST`].
     pub fn resize(&mut self, position: usize, bytes: u64) {
         self.sizes[position] = bytes.clamp(1, LARGEST);
     }
 }
 
-/// A kernel's model with what is read off its code, for making launches.
+/// Builds launches of one kernel from its model and the summary of its accesses.
 pub struct LaunchBuilder<'m> {
     pub model: &'m KernelModel,
-    pub reading: Reading<'m>,
+    pub summary: AccessSummary<'m>,
     dictionary: Arc<[i128]>,
-    cost: Cost,
-    /// Whether the kernel asks images for their size.
+    limits: BuildLimits,
+    /// Whether the kernel queries image sizes.
     asks_sizes: bool,
-    /// By argument: see [`LaunchBuilder::follows_data`].
-    follows_data: RefCell<HashMap<u32, bool>>,
+    /// Cache of [`LaunchBuilder::is_data_dependent`], by argument.
+    is_data_dependent: RefCell<HashMap<u32, bool>>,
 }
 
 impl<'m> LaunchBuilder<'m> {
-    pub fn new(model: &'m KernelModel, cost: Cost) -> LaunchBuilder<'m> {
+    /// Summarises the model's program; `limits` apply to each launch.
+    pub fn new(model: &'m KernelModel, limits: BuildLimits) -> LaunchBuilder<'m> {
         let program: &Program = &model.program;
         let mut dictionary: Vec<i128> = Vec::new();
         let mut asks_sizes = false;
@@ -116,25 +119,25 @@ impl<'m> LaunchBuilder<'m> {
         dictionary.dedup();
         LaunchBuilder {
             model,
-            reading: Reading::new(program),
+            summary: AccessSummary::new(program),
             dictionary: dictionary.into(),
-            cost,
+            limits,
             asks_sizes,
-            follows_data: RefCell::default(),
+            is_data_dependent: RefCell::default(),
         }
     }
 
-    /// Whether the kernel asks images for their size.
+    /// Returns whether the kernel queries image sizes.
     pub fn asks_sizes(&self) -> bool {
         self.asks_sizes
     }
 
-    /// Integers that the kernel compares with, and their neighbours, ascending.
+    /// Returns integers that the kernel compares with, and their neighbours, in ascending order.
     pub fn dictionary(&self) -> &[i128] {
         &self.dictionary
     }
 
-    /// What a buffer or local memory consists of: bytes where the kernel does not tell.
+    /// Returns the element type of a buffer or local memory; `uchar` if the kernel does not say.
     pub fn element(arg: &Arg) -> Type {
         match &arg.kind {
             ArgKind::Buffer { element: Some(ty), .. } | ArgKind::Local { element: Some(ty) } if ty.size() > 0 => {
@@ -144,15 +147,16 @@ impl<'m> LaunchBuilder<'m> {
         }
     }
 
-    /// The largest of the lengths that checks give a buffer, in elements.
-    fn length(&self, position: usize, plan: &Plan<'_>) -> Option<u64> {
+    /// Returns the largest of the lengths that the kernel's checks imply for a buffer, in elements.
+    fn length(&self, position: usize, plan: &LaunchPlan<'_>) -> Option<u64> {
         let scalars = |arg, offset| assign::integer(&plan.scalars, arg, offset);
-        let ranges = assign::ranges(&self.reading, plan.geometry, &scalars);
-        let most = self.model.args[position].lengths.iter().map(|l| ranges.of(l).1).max()?;
+        let intervals = assign::intervals(&self.summary, plan.geometry, &scalars);
+        let most = self.model.args[position].lengths.iter().map(|l| intervals.of(l).1).max()?;
         u64::try_from(most.max(0)).ok()
     }
 
-    fn filling(&self, position: usize, plan: &Plan<'_>) -> Filling {
+    /// Chooses how an argument is filled, by the role of its contents.
+    fn filling(&self, position: usize, plan: &LaunchPlan<'_>) -> Filling {
         let arg = &self.model.interface.args[position];
         let ty = Self::element(arg);
         let items = plan.geometry.range.items();
@@ -160,8 +164,8 @@ impl<'m> LaunchBuilder<'m> {
             Contents::Data if self.model.args[position].is_counter && plan.fill != Fill::Zero => Fill::Below(8),
             Contents::Data => plan.fill,
             Contents::Offsets => Fill::Offsets(4),
-            Contents::Counts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
-            Contents::Places { target, scale, distinct, room } => {
+            Contents::TripCounts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
+            Contents::Indices { target, scale, distinct, room } => {
                 let room = match target {
                     _ if room.is_some() => room.unwrap_or(1),
                     Region::Argument(to) => self.length(to as usize, plan).unwrap_or(items.clamp(16, 4096)),
@@ -186,21 +190,27 @@ impl<'m> LaunchBuilder<'m> {
         Filling { ty, fill, seed: mix(plan.seed, position as u64), dictionary: self.dictionary.clone(), fixed }
     }
 
-    /// Bytes of the narrowest access to a region.
+    /// Returns the bytes of the narrowest access to a region.
     fn width(&self, region: Region) -> u64 {
-        self.reading.accesses.iter().filter(|a| a.region == region).map(|a| a.bytes).min().unwrap_or(1)
+        self.summary.accesses.iter().filter(|a| a.region == region).map(|a| a.bytes).min().unwrap_or(1)
     }
 
-    /// Sides of an image; `reached`: what is accessed of it.
-    fn sides(&self, kind: ImageKind, plan: &Plan<'_>, images: Sides, reached: Option<&[u64; 3]>) -> [u64; 3] {
+    /// Returns the size of an image; `reached`: extent of the accesses to it.
+    fn sides(
+        &self,
+        kind: ImageKind,
+        plan: &LaunchPlan<'_>,
+        images: ImageSides,
+        reached: Option<&[u64; 3]>,
+    ) -> [u64; 3] {
         let global = plan.geometry.range.global;
         let of = |d: usize| match images {
-            Sides::Small if global[d] > 3 => global[d] - 3,
-            Sides::Given(sides) => sides[d].max(1),
+            ImageSides::Small if global[d] > 3 => global[d] - 3,
+            ImageSides::Given(sides) => sides[d].max(1),
             _ => global[d].max(2),
         };
         let mut sides: [u64; 3] = std::array::from_fn(of);
-        if let (Some(reached), false) = (reached, images != Sides::Launch) {
+        if let (Some(reached), false) = (reached, images != ImageSides::Launch) {
             sides = std::array::from_fn(|d| sides[d].max(reached[d].min(1 << 10)));
         }
         match kind {
@@ -210,10 +220,11 @@ impl<'m> LaunchBuilder<'m> {
         }
     }
 
-    /// Runs a plan dry and finds the sizes.
-    pub fn try_out(&self, plan: &Plan<'_>) -> Outcome {
-        if self.asks_sizes && plan.images != Sides::Launch {
-            let outcome = self.attempt(plan, plan.images);
+    /// Runs a plan dry and sizes its arguments. Falls back to images of the launch's size if the requested ones are
+    /// accessed out of bounds.
+    pub fn fit(&self, plan: &LaunchPlan<'_>) -> FittedPlan {
+        if self.asks_sizes && plan.images != ImageSides::Launch {
+            let fitted = self.fit_with_images(plan, plan.images);
             let fits =
                 |(position, reached): (&u32, &[u64; 3])| match &self.model.interface.args[*position as usize].kind {
                     ArgKind::Image(kind) => {
@@ -222,62 +233,66 @@ impl<'m> LaunchBuilder<'m> {
                     }
                     _ => true,
                 };
-            if outcome.report.texels.iter().all(fits) {
-                return outcome;
+            if fitted.report.texels.iter().all(fits) {
+                return fitted;
             }
         }
-        self.attempt(plan, Sides::Launch)
+        self.fit_with_images(plan, ImageSides::Launch)
     }
 
-    fn attempt(&self, plan: &Plan<'_>, images: Sides) -> Outcome {
+    fn fit_with_images(&self, plan: &LaunchPlan<'_>, images: ImageSides) -> FittedPlan {
         let interface = &self.model.interface;
         let fillings: Vec<Filling> = (0..interface.args.len()).map(|p| self.filling(p, plan)).collect();
         let contents: Vec<_> = fillings.iter().map(|f| |from, to| f.bytes(from, to)).collect();
         let values: Vec<Vec<u8>> =
             interface.args.iter().map(|a| assign::bytes(self.model, a.position, &plan.scalars)).collect();
-        let given: Vec<Given<'_>> = interface
+        let dry_run_args: Vec<DryRunArg<'_>> = interface
             .args
             .iter()
             .enumerate()
             .map(|(p, arg)| match &arg.kind {
-                ArgKind::Value(_) => Given::Value(&values[p]),
-                ArgKind::Buffer { .. } => Given::Buffer(&contents[p]),
-                ArgKind::Local { .. } => Given::Local,
-                ArgKind::Image(kind) => Given::Image(self.sides(*kind, plan, images, None)),
-                ArgKind::Sampler | ArgKind::Unsupported(_) => Given::Other,
+                ArgKind::Value(_) => DryRunArg::Value(&values[p]),
+                ArgKind::Buffer { .. } => DryRunArg::Buffer(&contents[p]),
+                ArgKind::Local { .. } => DryRunArg::Local,
+                ArgKind::Image(kind) => DryRunArg::Image(self.sides(*kind, plan, images, None)),
+                ArgKind::Sampler | ArgKind::Unsupported(_) => DryRunArg::Other,
             })
             .collect();
-        let setup =
-            Setup { range: plan.geometry.resolved(), args: &given, budget: self.cost.instructions, end: self.cost.end };
+        let setup = Setup {
+            range: plan.geometry.resolved(),
+            args: &dry_run_args,
+            budget: self.limits.instructions,
+            end: self.limits.end,
+        };
         let report = dry_run::run(&self.model.program, &setup);
         let (mut sizes, mut notes, mut guesses, mut too_large) = (Vec::new(), Vec::new(), Vec::new(), false);
         for (p, arg) in interface.args.iter().enumerate() {
             let (size, note) = self.size(p, arg, plan, &report);
-            too_large |= size > self.cost.bytes;
+            too_large |= size > self.limits.bytes;
             let element = Self::element(arg).size().max(1);
-            let size = size.min(self.cost.bytes / element * element);
+            let size = size.min(self.limits.bytes / element * element);
             sizes.push(size);
             notes.extend(note);
             let Some(guess) = self.guess(p, arg, &fillings[p], &report) else { continue };
             notes.extend((report.args[p].high > 0 || !guess.is_exact).then(|| guess.note(size)));
             guesses.push(guess);
         }
-        Outcome { report, sizes, images, too_large, notes, guesses }
+        FittedPlan { report, sizes, images, too_large, notes, guesses }
     }
 
-    /// If nothing but the dry run says how large an argument has to be.
+    /// Returns a guess, if only the dry run determines how large the argument has to be.
     fn guess(&self, position: usize, arg: &Arg, filling: &Filling, report: &Report) -> Option<Guess> {
         let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) && filling.fixed.is_none();
         (has_size && self.model.args[position].lengths.is_empty()).then(|| Guess {
             position: arg.position,
-            label: arg.said(),
+            label: arg.display_name(),
             filling: filling.clone(),
-            is_exact: !report.exhausted && report.wild == 0 && !self.follows_data(arg.position),
+            is_exact: !report.exhausted && report.wild == 0 && !self.is_data_dependent(arg.position),
         })
     }
 
-    /// The bytes that a buffer has, and what that assumes.
-    fn size(&self, position: usize, arg: &Arg, plan: &Plan<'_>, report: &Report) -> (u64, Option<String>) {
+    /// Returns the bytes of a buffer, and the assumption that this implies, if any.
+    fn size(&self, position: usize, arg: &Arg, plan: &LaunchPlan<'_>, report: &Report) -> (u64, Option<String>) {
         if !matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) {
             return (0, None);
         }
@@ -289,7 +304,7 @@ impl<'m> LaunchBuilder<'m> {
         let mut high = report.args[position].high;
         let mut note = None;
         if report.exhausted || report.wild > 0 {
-            // Some accesses were not seen.
+            // Some accesses were not observed.
             high = high.max(plan.geometry.range.items().clamp(64, 1 << 16) * 4 * element);
         }
         let size = match self.length(position, plan) {
@@ -297,55 +312,56 @@ impl<'m> LaunchBuilder<'m> {
                 let declared = elements.saturating_mul(element);
                 let region = Region::Argument(arg.position);
                 let unchecked = |id: &u32| !model.checked.contains(id);
-                let mine = self.reading.accesses.iter().filter(|a| a.region == region || a.region == Region::Unknown);
+                let mine = self.summary.accesses.iter().filter(|a| a.region == region || a.region == Region::Unknown);
                 let reached = mine.map(|a| a.id).filter(unchecked).filter_map(|id| report.reached.get(&id)).copied();
                 let mut most = reached.max().unwrap_or(0).min(report.args[position].high);
-                // Offsets have one more than the parts that they part.
+                // An offsets array has one more element than there are segments.
                 if model.contents != Contents::Data && report.args[position].high == declared.saturating_add(element) {
                     most = declared.saturating_add(element);
-                    note = Some(format!("{} has one element more than checks say", arg.said()));
+                    note = Some(format!("{} has one element more than checks say", arg.display_name()));
                 }
                 declared.max(most)
             }
             None => high,
         };
         let mut size = size.div_ceil(element).max(1).saturating_mul(element);
-        if model.lengths.is_empty() && self.follows_data(arg.position) {
-            // Another order of work-items may go farther.
+        if model.lengths.is_empty() && self.is_data_dependent(arg.position) {
+            // Other schedules of the work-items may reach further.
             size = size.saturating_add((size / 4 / element + 16) * element);
         }
         (size, note)
     }
 
-    /// Whether an access to the argument's buffer goes where data, atomics or local memory say.
-    fn follows_data(&self, position: u32) -> bool {
-        if let Some(known) = self.follows_data.borrow().get(&position) {
+    /// Returns whether the address of an access to the argument's buffer depends on loaded data, atomics or
+    /// calls. Cached.
+    fn is_data_dependent(&self, position: u32) -> bool {
+        if let Some(known) = self.is_data_dependent.borrow().get(&position) {
             return *known;
         }
-        let follows = self.goes_where_data_say(position);
-        self.follows_data.borrow_mut().insert(position, follows);
+        let follows = self.compute_data_dependence(position);
+        self.is_data_dependent.borrow_mut().insert(position, follows);
         follows
     }
 
-    fn goes_where_data_say(&self, position: u32) -> bool {
-        let program = self.reading.program;
+    fn compute_data_dependence(&self, position: u32) -> bool {
+        let program = self.summary.program;
         let is_data = |v: &u32| {
             program.instruction(*v).is_some_and(|i| {
                 matches!(i.op, Op::Load | Op::AtomicRmw(_) | Op::CompareExchange)
                     || matches!(&i.op, Op::Call(_, base) if super::polynomial::id_of(base).is_none())
             })
         };
-        let mine = self.reading.accesses.iter().filter(|a| a.region == Region::Argument(position));
-        mine.flat_map(|a| [Some(a.pointer), a.number]).flatten().any(|v| self.reading.sources(v).iter().any(is_data))
+        let mine = self.summary.accesses.iter().filter(|a| a.region == Region::Argument(position));
+        mine.flat_map(|a| [Some(a.pointer), a.number]).flatten().any(|v| self.summary.sources(v).iter().any(is_data))
     }
 
-    /// Whether the kernel takes pointers out of a buffer into which it puts none itself.
-    fn reads_pointers_of(&self, arg: &Arg) -> bool {
+    /// Returns whether the kernel loads pointers from a buffer into which it stores none itself.
+    fn loads_pointers_from(&self, arg: &Arg) -> bool {
         let ArgKind::Buffer { element: Some(element), .. } = &arg.kind else { return false };
         if !holds_pointers(element) {
             return false;
         }
-        let program = self.reading.program;
+        let program = self.summary.program;
         let is_mine = |v: u32| program.roots[v as usize].contains(&Region::Argument(arg.position));
         let is_pointer = |v: u32| program.shape(v).kind == Kind::Pointer;
         let reads = |i: &Instruction| matches!(i.op, Op::Load) && is_pointer(i.result) && is_mine(i.operands[0]);
@@ -353,15 +369,15 @@ impl<'m> LaunchBuilder<'m> {
         program.instructions().any(|(_, i)| reads(i)) && !program.instructions().any(|(_, i)| writes(i))
     }
 
-    /// The launch.
+    /// Builds the launch.
     ///
     /// # Errors
-    /// `Caller` if an argument is of a type that no launch can give.
-    pub fn launch(&self, plan: &Plan<'_>, outcome: &Outcome) -> Result<Launch> {
+    /// `Caller` if an argument has a type that cannot be generated.
+    pub fn launch(&self, plan: &LaunchPlan<'_>, fitted: &FittedPlan) -> Result<Launch> {
         let interface = &self.model.interface;
         let mut args = Vec::new();
         for (p, arg) in interface.args.iter().enumerate() {
-            if self.reads_pointers_of(arg) {
+            if self.loads_pointers_from(arg) {
                 return Err(Error::caller(format!(
                     "the kernel reads pointers out of the buffer `{}` of `{}`, whose contents no launch of kassay's can give",
                     arg.label(),
@@ -371,9 +387,9 @@ impl<'m> LaunchBuilder<'m> {
             }
             let value = match &arg.kind {
                 ArgKind::Value(_) => ArgValue::Value(assign::bytes(self.model, arg.position, &plan.scalars)),
-                ArgKind::Buffer { .. } => ArgValue::Buffer(Arc::new(self.filling(p, plan).bytes(0, outcome.sizes[p]))),
-                ArgKind::Local { .. } => ArgValue::Local(outcome.sizes[p]),
-                ArgKind::Image(kind) if *kind != ImageKind::Other => self.image(arg, *kind, plan, outcome),
+                ArgKind::Buffer { .. } => ArgValue::Buffer(Arc::new(self.filling(p, plan).bytes(0, fitted.sizes[p]))),
+                ArgKind::Local { .. } => ArgValue::Local(fitted.sizes[p]),
+                ArgKind::Image(kind) if *kind != ImageKind::Other => self.image(arg, *kind, plan, fitted),
                 ArgKind::Sampler => ArgValue::Sampler {
                     addressing: Addressing::ClampToEdge,
                     filter: Filter::Nearest,
@@ -394,9 +410,9 @@ impl<'m> LaunchBuilder<'m> {
         Ok(Launch::new(plan.geometry.range.clone(), args))
     }
 
-    fn image(&self, arg: &Arg, kind: ImageKind, plan: &Plan<'_>, outcome: &Outcome) -> ArgValue {
-        let reached = outcome.report.texels.get(&arg.position);
-        let [width, height, depth] = self.sides(kind, plan, outcome.images, reached);
+    fn image(&self, arg: &Arg, kind: ImageKind, plan: &LaunchPlan<'_>, fitted: &FittedPlan) -> ArgValue {
+        let reached = fitted.report.texels.get(&arg.position);
+        let [width, height, depth] = self.sides(kind, plan, fitted.images, reached);
         let shape = match kind {
             ImageKind::D1 => ImageShape::D1 { width },
             ImageKind::D1Buffer => ImageShape::D1Buffer { width },
@@ -418,7 +434,7 @@ impl<'m> LaunchBuilder<'m> {
         ArgValue::Image { shape, format, texels: Arc::new(texels) }
     }
 
-    /// The channel type that goes with the builtins that read or write an image.
+    /// Returns the channel type that matches the builtins which access an image.
     fn channel(&self, position: u32) -> (&'static str, Scalar) {
         let program = &self.model.program;
         let mine = |i: &&crate::program::Instruction| i.operands.first() == Some(&program.params[position as usize]);
@@ -438,7 +454,7 @@ impl<'m> LaunchBuilder<'m> {
     }
 }
 
-/// Whether a value of the type has pointers in it.
+/// Returns whether values of the type contain pointers.
 fn holds_pointers(ty: &Type) -> bool {
     match ty {
         Type::Opaque { name, .. } => name.ends_with('*'),

@@ -1,19 +1,19 @@
-//! Changes of what an input is launched with besides its arguments' contents: the NDRange, sizes of images, samplers.
+//! Mutates what an input is launched with besides its arguments' contents: the NDRange, sizes of images, samplers.
 
 use super::genotype::{Edit, Genotype};
 use super::geometry;
 use super::input_mutations::Mutator;
-use super::launch_builder::Sides;
+use super::launch_builder::ImageSides;
 use crate::program::{Kind, Op};
 use crate::suite::launch::{Addressing, Filter};
 
-/// No group is larger in one dimension, nor in all, unless a comparison asks for it.
+/// Largest work-group, per dimension and in total, unless a comparison asks for a larger one.
 const LARGEST: u64 = 256;
-/// What launches and groups have at most where one does.
+/// Largest launch and work-group if one does.
 const STEERED_ITEMS: u64 = 1 << 14;
 const STEERED_GROUP: u64 = 1024;
 
-/// Work-group size and numbers of groups.
+/// A work-group size and numbers of work-groups.
 #[derive(Clone, Copy)]
 struct Sizes {
     local: [u64; 3],
@@ -26,9 +26,9 @@ impl Sizes {
     }
 }
 
-/// What of the NDRange a number is.
+/// A component of the NDRange.
 #[derive(Clone, Copy)]
-enum Side {
+enum RangeComponent {
     Groups,
     Local,
     Global,
@@ -36,7 +36,8 @@ enum Side {
 }
 
 impl Mutator<'_> {
-    /// Other sizes: one group more or fewer, another work-group where the kernel leaves it open, sizes that the code names, or an offset.
+    /// Changes the NDRange: one group more or fewer, another work-group size where the kernel leaves it open, sizes
+    /// that the code names, or an offset.
     pub(super) fn range(&mut self, genotype: &mut Genotype) {
         let dims = genotype.geometry.range.dims;
         let d = self.below(dims.into()) as usize;
@@ -58,19 +59,20 @@ impl Mutator<'_> {
             _ if rules.power_of_two => sizes.local[d] = (sizes.local[d] / 2).max(1),
             _ => sizes.local[d] = (sizes.local[d] + self.below(3)).saturating_sub(1).max(1),
         }
-        self.resize(sizes, (self.wishes.usual_items, LARGEST), genotype);
+        self.resize(sizes, (self.constraints.usual_items, LARGEST), genotype);
     }
 
-    /// A size that the code names, or one that has an id so large.
+    /// Returns a size that the code names, or a slightly larger one that makes an id as large as that.
     fn named_size(&mut self) -> u64 {
-        let most = i128::from(self.wishes.usual_items);
+        let most = i128::from(self.constraints.usual_items);
         let named: Vec<u64> =
             self.integers().iter().filter(|n| (1..=most).contains(*n)).filter_map(|n| u64::try_from(*n).ok()).collect();
         let next = self.below(3);
         self.pick(&named).map_or(1 + next, |n| n + next).max(1)
     }
 
-    /// Gives an input these sizes, as far as the kernel's work-groups and these limits allow: of launches, and of groups.
+    /// Sets the sizes of an input, as far as the kernel's rules and the limits (of launches, of groups) allow. Returns
+    /// whether the NDRange has changed.
     fn resize(&self, sizes: Sizes, (most, most_of_group): (u64, u64), genotype: &mut Genotype) -> bool {
         let Sizes { mut local, mut groups } = sizes;
         let model = self.model();
@@ -103,7 +105,8 @@ impl Mutator<'_> {
         genotype.geometry.range != before
     }
 
-    /// The NDRange with a size or id that is `from` become `to`, or somewhat beside it; `false` if none is, or it may not change.
+    /// Changes a size or id of the NDRange that equals `from` into `to`, or a neighbour of it. Returns `false` if there
+    /// is none, or it may not change.
     pub(super) fn steer_range(&mut self, from: i128, to: i128, genotype: &mut Genotype) -> bool {
         let (Ok(from), Ok(to)) = (u64::try_from(from), u64::try_from(to)) else { return false };
         let range = &genotype.geometry.range;
@@ -111,35 +114,36 @@ impl Mutator<'_> {
         let mut found = Vec::new();
         for d in 0..range.dims as usize {
             let (groups, local, global) = (sizes.groups[d], sizes.local[d], range.global[d]);
-            // Ids go up to one below sizes.
-            let places = [(Side::Groups, groups), (Side::Local, local), (Side::Global, global)];
-            for (side, size) in places {
-                found.extend((size == from).then_some((side, d, to)));
-                found.extend((size == from + 1).then_some((side, d, to.saturating_add(1))));
+            // The greatest id is one less than the size.
+            let places =
+                [(RangeComponent::Groups, groups), (RangeComponent::Local, local), (RangeComponent::Global, global)];
+            for (component, size) in places {
+                found.extend((size == from).then_some((component, d, to)));
+                found.extend((size == from + 1).then_some((component, d, to.saturating_add(1))));
             }
             let last = range.offset[d] + global - 1;
             if from == range.offset[d] || from == last && range.offset[d] > 0 {
-                found.push((Side::Offset, d, to));
+                found.push((RangeComponent::Offset, d, to));
             }
         }
-        let Some((side, d, to)) = self.pick(&found) else { return false };
+        let Some((component, d, to)) = self.pick(&found) else { return false };
         let beside = self.below(3);
         let to = match beside {
             1 => to.saturating_add(1),
             2 => to.saturating_sub(1),
             _ => to,
         };
-        let most = (self.wishes.max_items.min(STEERED_ITEMS.max(self.wishes.usual_items)), STEERED_GROUP);
+        let most = (self.constraints.max_items.min(STEERED_ITEMS.max(self.constraints.usual_items)), STEERED_GROUP);
         let mut sizes = sizes;
-        match side {
-            Side::Offset => {
+        match component {
+            RangeComponent::Offset => {
                 genotype.geometry.range.offset[d] = to.min(1 << 62);
                 return true;
             }
             _ if to == 0 || to > most.0 => return false,
-            Side::Groups => sizes.groups[d] = to,
-            Side::Local => sizes.local[d] = to,
-            Side::Global => {
+            RangeComponent::Groups => sizes.groups[d] = to,
+            RangeComponent::Local => sizes.local[d] = to,
+            RangeComponent::Global => {
                 let rules = &self.model().groups;
                 let is_fixed = rules.required.is_some() || rules.exactly[d].is_some();
                 let divisor = (1..=sizes.local[d].max(8)).rev().find(|n| to.is_multiple_of(*n)).unwrap_or(1);
@@ -152,7 +156,7 @@ impl Mutator<'_> {
         self.resize(sizes, most, genotype)
     }
 
-    /// Ids that begin elsewhere.
+    /// Changes the global offset.
     fn offset(&mut self, d: usize, genotype: &mut Genotype) {
         let local = genotype.geometry.local[d];
         let global = genotype.geometry.range.global[d];
@@ -160,20 +164,20 @@ impl Mutator<'_> {
         genotype.geometry.range.offset[d] = offset;
     }
 
-    /// Images of other sizes.
+    /// Changes the sizes of images.
     pub(super) fn images(&mut self, genotype: &mut Genotype) {
         let mut sides = match genotype.images {
-            Sides::Given(sides) => sides,
+            ImageSides::Given(sides) => sides,
             _ => genotype.geometry.range.global,
         };
         let d = self.below(3) as usize;
         let global = genotype.geometry.range.global[d];
         sides[d] = self.pick(&[1, 2, 3, 5, 8, global, global + 1, global.div_ceil(2), global * 2]).unwrap_or(global);
-        genotype.images = if self.below(6) == 0 { Sides::Launch } else { Sides::Given(sides) };
+        genotype.images = if self.below(6) == 0 { ImageSides::Launch } else { ImageSides::Given(sides) };
     }
 
-    /// Another sampler, of those that all reads through it are defined for (OpenCL C 3.0, section 6.15.15.2): with integer coordinates
-    /// neither filters nor normalises, and does not repeat; only floats are filtered.
+    /// Picks another sampler, among those for which all reads through it are defined (OpenCL C 3.0, section 6.15.15.2):
+    /// with integer coordinates, they neither filter nor normalise nor repeat; only floats are filtered.
     pub(super) fn sampler(&mut self, position: usize, genotype: &mut Genotype) {
         let program = &self.model().program;
         let (mut floats, mut filters) = (true, true);

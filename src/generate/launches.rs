@@ -1,4 +1,4 @@
-//! Launches for a kernel without a suite: several sizes, each with scalars and contents that go with them.
+//! Builds launches for a kernel without a suite: several sizes, each with fitting scalars and contents.
 
 use std::cell::Cell;
 
@@ -7,50 +7,51 @@ use super::buffer_growth::Guess;
 use super::collisions::{self, Suspect};
 use super::fill::{Fill, mix};
 use super::geometry::{self, Geometry};
-use super::launch_builder::{Cost, LaunchBuilder, Outcome, Plan, Sides};
+use super::launch_builder::{BuildLimits, FittedPlan, ImageSides, LaunchBuilder, LaunchPlan};
 use super::model::{KernelModel, Role};
 use crate::error::Result;
 use crate::suite::launch::{Launch, NdRange};
 
-/// What the caller fixes.
+/// Parameters that the caller fixes.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Sizes to use; without them several small ones are tried.
+    /// The only NDRange; `None`: several small ones are tried.
     pub range: Option<NdRange>,
-    /// Launches with the same seed are equal.
+    /// Equal seeds give equal launches.
     pub seed: u64,
 }
 
-/// A launch that kassay made.
+/// A launch built by kassay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneratedLaunch {
     pub launch: Launch,
     /// Unique among the launches of a kernel.
     pub name: String,
-    /// What was assumed in making it.
+    /// Assumptions made in building it.
     pub preconditions: Vec<String>,
-    /// Arguments that have no length of their own.
+    /// Arguments whose length the kernel does not determine.
     pub guesses: Vec<Guess>,
 }
 
-/// Dry runs in which other scalars are tried, for one launch.
-const REPAIRS: usize = 24;
+/// Dry runs per launch that try other scalars.
+const MAX_REPAIR_RUNS: usize = 24;
 
-/// A launch as it is to be made.
+/// A launch that is planned but not built.
 #[derive(Debug, Clone)]
-pub(super) struct Planned {
+pub(super) struct PlannedLaunch {
     pub geometry: Geometry,
     pub scalars: Scalars,
     pub fill: Fill,
     pub seed: u64,
-    pub images: Sides,
-    /// Of what kind it is; several may be of one.
+    pub images: ImageSides,
+    /// Describes its kind; not unique.
     pub name: String,
 }
 
-impl Planned {
-    pub fn plan(&self) -> Plan<'_> {
-        Plan {
+impl PlannedLaunch {
+    /// Returns the plan without the name.
+    pub fn plan(&self) -> LaunchPlan<'_> {
+        LaunchPlan {
             geometry: &self.geometry,
             scalars: self.scalars.clone(),
             fill: self.fill,
@@ -60,15 +61,16 @@ impl Planned {
     }
 }
 
-/// The launches of [`launches`], not yet made, each tried out when it is asked for; some may turn out alike. No more once `over` says so.
+/// Returns the plans of [`launches`], in order, each run dry when it is requested; some may result in equal launches.
+/// Ends once `is_over` returns true.
 ///
 /// # Errors
-/// `Caller` if the sizes asked for do not fit the kernel.
-pub(super) fn planned<'w>(
+/// `Caller` if the requested sizes do not fit the kernel.
+pub(super) fn planned_launches<'w>(
     launch_builder: &'w LaunchBuilder<'_>,
     request: &Request,
-    over: impl Fn() -> bool + 'w,
-) -> Result<impl Iterator<Item = (Planned, Outcome)> + 'w> {
+    is_over: impl Fn() -> bool + 'w,
+) -> Result<impl Iterator<Item = (PlannedLaunch, FittedPlan)> + 'w> {
     let (geometries, others) = match &request.range {
         Some(range) => (vec![geometry::fixed(launch_builder.model, range)?], Vec::new()),
         None => {
@@ -80,66 +82,67 @@ pub(super) fn planned<'w>(
     let others = others.into_iter().map(|geometry| (geometry, Style::Even, Fill::Random));
     let seed = request.seed;
     let mut repairs = true;
-    let mut turns = (0u64..).zip(turns(&geometries).chain(others));
+    let mut variants = (0u64..).zip(variants(&geometries).chain(others));
     Ok(std::iter::from_fn(move || {
-        if over() {
+        if is_over() {
             return None;
         }
-        let (variant, (geometry, style, fill)) = turns.next()?;
+        let (variant, (geometry, style, fill)) = variants.next()?;
         let seed = mix(seed, variant);
-        let scalars = assign::scalars(launch_builder.model, &launch_builder.reading, &geometry, style, variant, seed);
+        let scalars = assign::scalars(launch_builder.model, &launch_builder.summary, &geometry, style, variant, seed);
         let name = name(&geometry, style, fill);
-        let images = if style == Style::Uneven { Sides::Small } else { Sides::Launch };
-        let mut planned = Planned { geometry, scalars, fill, seed, images, name };
-        let mut outcome = launch_builder.try_out(&planned.plan());
-        let before = trouble(&outcome);
+        let images = if style == Style::Uneven { ImageSides::Small } else { ImageSides::Launch };
+        let mut planned = PlannedLaunch { geometry, scalars, fill, seed, images, name };
+        let mut fitted = launch_builder.fit(&planned.plan());
+        let before = misfit(&fitted);
         if repairs && before > 0 {
-            let repaired = repair(launch_builder, planned.plan(), outcome, &over);
-            repairs = trouble(&repaired.1) < before;
-            (planned.scalars, outcome) = (repaired.0, repaired.1);
+            let repaired = repair_scalars(launch_builder, planned.plan(), fitted, &is_over);
+            repairs = misfit(&repaired.1) < before;
+            (planned.scalars, fitted) = (repaired.0, repaired.1);
         }
-        Some((planned, outcome))
+        Some((planned, fitted))
     }))
 }
 
-/// Several launches in different geometry and with different values.
+/// Builds several launches with different sizes and values.
 ///
 /// # Errors
-/// `Caller` if an argument's type is none that a launch can give, or the sizes asked for do not fit the kernel.
+/// `Caller` if an argument has a type that cannot be generated, or the requested sizes do not fit the kernel.
 pub fn launches(model: &KernelModel, request: &Request) -> Result<Vec<GeneratedLaunch>> {
     Ok(first_round(model, request, || false, || true)?.launches)
 }
 
-/// What is made before anything was run.
+/// The launches built before anything has run.
 #[derive(Debug, Clone)]
 pub struct FirstRound {
-    /// As of [`launches`].
+    /// As [`launches`] returns them.
     pub launches: Vec<GeneratedLaunch>,
-    /// Launches in which work-items may meet: worth a look, but no inputs as hosts give them unless a run shows that they do.
+    /// Launches in which work-items may conflict. Worth running, but not inputs that a host would pass, unless a run
+    /// shows a conflict.
     pub suspects: Vec<Suspect>,
-    /// Whether time was over before all suspects were found.
+    /// Whether time ran out before all suspects were found.
     pub cut_short: bool,
 }
 
-/// The [`launches`], but no more than one once `over` says so, and those that [`collisions`] finds,
-/// until `solving_over` says so.
+/// Builds the [`launches`], no more than one after `is_over` returns true, and those that [`collisions`] finds until
+/// `solving_over` does.
 ///
 /// # Errors
-/// As of [`launches`].
+/// As [`launches`].
 pub fn first_round(
     model: &KernelModel,
     request: &Request,
-    over: impl Fn() -> bool,
+    is_over: impl Fn() -> bool,
     solving_over: impl Fn() -> bool,
 ) -> Result<FirstRound> {
-    let launch_builder = LaunchBuilder::new(model, Cost::default());
+    let launch_builder = LaunchBuilder::new(model, BuildLimits::default());
     let mut all: Vec<GeneratedLaunch> = Vec::new();
-    let mut bases: Vec<Planned> = Vec::new();
-    let some = Cell::new(false);
-    for (planned, outcome) in planned(&launch_builder, request, || some.get() && over())? {
-        some.set(true);
-        let launch = launch_builder.launch(&planned.plan(), &outcome)?;
-        // Each but those in which fewer work-items could meet than in one before.
+    let mut bases: Vec<PlannedLaunch> = Vec::new();
+    let has_one = Cell::new(false);
+    for (planned, fitted) in planned_launches(&launch_builder, request, || has_one.get() && is_over())? {
+        has_one.set(true);
+        let launch = launch_builder.launch(&planned.plan(), &fitted)?;
+        // All but those in which fewer work-items could conflict than in an earlier one.
         let items = planned.geometry.range.items();
         if planned.geometry.is_even() && bases.iter().all(|b| b.geometry.range.items() < items) {
             bases.push(planned.clone());
@@ -148,18 +151,18 @@ pub fn first_round(
             continue;
         }
         let mut preconditions = model.preconditions.clone();
-        preconditions.extend(outcome.notes);
+        preconditions.extend(fitted.notes);
         let name = unique(planned.name, all.iter().map(|g| g.name.as_str()));
-        all.push(GeneratedLaunch { launch, name, preconditions, guesses: outcome.guesses });
+        all.push(GeneratedLaunch { launch, name, preconditions, guesses: fitted.guesses });
     }
     let suspects = collisions::suspects(&launch_builder, &bases, solving_over)?;
     Ok(FirstRound { launches: all, suspects: suspects.found, cut_short: suspects.cut_short })
 }
 
-/// Sizes, styles and contents, each launch another.
-fn turns(geometries: &[Geometry]) -> impl Iterator<Item = (Geometry, Style, Fill)> + use<> {
+/// Returns sizes, styles and contents of the launches, in the order in which they are built.
+fn variants(geometries: &[Geometry]) -> impl Iterator<Item = (Geometry, Style, Fill)> + use<> {
     let pick = |i: usize| geometries[i.min(geometries.len() - 1)].clone();
-    let turns = [
+    let variants = [
         (pick(1), Style::Even, Fill::Random),
         (pick(0), Style::Even, Fill::Random),
         (pick(1), Style::Uneven, Fill::Rising),
@@ -169,7 +172,7 @@ fn turns(geometries: &[Geometry]) -> impl Iterator<Item = (Geometry, Style, Fill
         (pick(1), Style::Least, Fill::Random),
         (pick(3), Style::Least, Fill::Zero),
     ];
-    turns.into_iter()
+    variants.into_iter()
 }
 
 fn name(geometry: &Geometry, style: Style, fill: Fill) -> String {
@@ -188,46 +191,46 @@ fn name(geometry: &Geometry, style: Style, fill: Fill) -> String {
     format!("{}{style}, {fill} values", geometry.name)
 }
 
-/// `name`, with a number if others have it.
+/// Returns `name`, with a number appended if it is taken.
 pub(super) fn unique<'n>(name: String, others: impl Iterator<Item = &'n str>) -> String {
     let taken: Vec<&str> = others.filter(|o| o.starts_with(&name)).collect();
     let named = std::iter::once(name.clone()).chain((2..).map(|n| format!("{name} {n}")));
     named.into_iter().find(|n| !taken.contains(&n.as_str())).unwrap_or(name)
 }
 
-/// How much of what a dry run did looks like values that do not fit together.
-fn trouble(outcome: &Outcome) -> u64 {
-    let report = &outcome.report;
+/// Scores how much of a dry run suggests that the values do not fit together; 0 if nothing does.
+fn misfit(fitted: &FittedPlan) -> u64 {
+    let report = &fitted.report;
     let below = report.args.iter().chain(&report.variables).filter(|u| u.low < 0).count() as u64;
-    let met: u64 = report.args.iter().map(|u| u.conflicts.min(1000)).sum();
+    let conflicts: u64 = report.args.iter().map(|u| u.conflicts.min(1000)).sum();
     below * 1000
         + report.wild.min(1000) * 10
         + report.divisions.min(1000) * 10
-        + met
+        + conflicts
         + u64::from(report.exhausted) * 500
 }
 
-/// Tries other values of integers that take part in addresses, one at a time; keeps what makes less trouble.
-fn repair(
+/// Tries other values of integers that take part in addresses, one at a time, and keeps those that lower the score.
+fn repair_scalars(
     launch_builder: &LaunchBuilder<'_>,
-    plan: Plan<'_>,
-    outcome: Outcome,
-    over: &dyn Fn() -> bool,
-) -> (Scalars, Outcome) {
+    plan: LaunchPlan<'_>,
+    fitted: FittedPlan,
+    is_over: &dyn Fn() -> bool,
+) -> (Scalars, FittedPlan) {
     let global = plan.geometry.range.global.map(i128::from);
     let local = plan.geometry.local.map(i128::from);
     let candidates =
         [1, global[0], global[1], 2, 4, local[0], global[0] * global[1], 0, 8, 16, global[0] * 2, global[2]];
-    let mut best = (plan, outcome);
+    let mut best = (plan, fitted);
     let mut tries = 0;
     for scalar in &launch_builder.model.scalars {
-        // Lengths that the kernel checks stay as they are: what goes wrong under them is the kernel's.
+        // Lengths that the kernel checks stay as they are: what goes wrong despite a check is the kernel's fault.
         if !matches!(scalar.role, Role::RowLength | Role::Index | Role::Divisor | Role::Shift) {
             continue;
         }
         let key = (scalar.arg, scalar.offset);
         for candidate in candidates {
-            if trouble(&best.1) == 0 || tries >= REPAIRS || over() {
+            if misfit(&best.1) == 0 || tries >= MAX_REPAIR_RUNS || is_over() {
                 return (best.0.scalars, best.1);
             }
             if best.0.scalars.get(&key) == Some(&Number::Integer(candidate)) {
@@ -236,9 +239,9 @@ fn repair(
             tries += 1;
             let mut plan = best.0.clone();
             plan.scalars.insert(key, Number::Integer(candidate));
-            let outcome = launch_builder.try_out(&plan);
-            if trouble(&outcome) < trouble(&best.1) {
-                best = (plan, outcome);
+            let fitted = launch_builder.fit(&plan);
+            if misfit(&fitted) < misfit(&best.1) {
+                best = (plan, fitted);
             }
         }
     }

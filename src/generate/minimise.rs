@@ -1,29 +1,30 @@
-//! The smallest set of inputs that covers what all cover together, each as small as that leaves it.
+//! Minimises the corpus: the fewest inputs that cover what all cover together, each as small as that allows.
 
 use super::genotype::Genotype;
 use super::geometry;
-use super::search::{Kept, Search};
+use super::search::{Search, TestInput};
 use crate::error::Result;
 
-/// Keeps as few inputs of a search as cover everything, and makes their launches smaller where they still cover what they are kept for.
+/// Keeps as few inputs of a search as cover everything, and makes their launches smaller where they still cover what
+/// they are kept for.
 ///
 /// # Errors
-/// As of [`super::search::Runs::run`].
+/// As [`super::search::CoverageRunner::run`].
 pub fn minimise(search: &mut Search<'_>) -> Result<()> {
     let found = search.replace(Vec::new());
-    let kept = smallest(search, fewest(found))?;
+    let kept = shrink(search, minimal_cover(found))?;
     search.replace(kept);
     Ok(())
 }
 
-fn smallest(search: &mut Search<'_>, mut kept: Vec<Kept>) -> Result<Vec<Kept>> {
+fn shrink(search: &mut Search<'_>, mut kept: Vec<TestInput>) -> Result<Vec<TestInput>> {
     for i in 0..kept.len() {
         let made_of = kept[i].genotype.clone();
-        for smaller in made_of.iter().flat_map(|genotype| smaller(search, genotype)).collect::<Vec<_>>() {
-            if search.over().is_some() {
+        for smaller in made_of.iter().flat_map(|genotype| smaller_genotypes(search, genotype)).collect::<Vec<_>>() {
+            if search.stop_reason().is_some() {
                 return Ok(kept);
             }
-            let needed = needed(&kept, i);
+            let needed = uniquely_covered(&kept, i);
             let Some(mut made) = search.attempt(smaller, None, kept[i].by)? else { continue };
             let is_worse = kept[i].faulted.is_empty() && !made.faulted.is_empty();
             if !is_worse && needed.iter().all(|o| made.covers[*o]) {
@@ -35,15 +36,16 @@ fn smallest(search: &mut Search<'_>, mut kept: Vec<Kept>) -> Result<Vec<Kept>> {
     Ok(kept)
 }
 
-/// Greedily, the one that adds most first, but those that fault behind all others; then without those that the others make needless.
-fn fewest(mut found: Vec<Kept>) -> Vec<Kept> {
+/// Selects inputs by greedy set cover: the one that adds most comes first, but those that fault come after all others.
+/// Then drops those that the others make redundant.
+fn minimal_cover(mut found: Vec<TestInput>) -> Vec<TestInput> {
     let total = found.first().map_or(0, |k| k.covers.len());
     let mut covered = vec![false; total];
-    let mut kept: Vec<Kept> = Vec::new();
+    let mut kept: Vec<TestInput> = Vec::new();
     while !found.is_empty() {
-        let gain = |k: &Kept| k.covers.iter().zip(&covered).filter(|(new, old)| **new && !**old).count();
-        // Of equals the first.
-        let rank = |k: &Kept| (gain(k) > 0 && k.faulted.is_empty(), gain(k));
+        let gain = |k: &TestInput| k.covers.iter().zip(&covered).filter(|(new, old)| **new && !**old).count();
+        // The first of equals.
+        let rank = |k: &TestInput| (gain(k) > 0 && k.faulted.is_empty(), gain(k));
         let best = (0..found.len()).rev().max_by_key(|i| rank(&found[*i])).unwrap_or(0);
         if gain(&found[best]) == 0 && !kept.is_empty() {
             break;
@@ -55,24 +57,25 @@ fn fewest(mut found: Vec<Kept>) -> Vec<Kept> {
     let mut i = kept.len();
     while i > 0 && kept.len() > 1 {
         i -= 1;
-        if needed(&kept, i).is_empty() {
+        if uniquely_covered(&kept, i).is_empty() {
             kept.remove(i);
         }
     }
     kept
 }
 
-/// Outcomes that only this input covers; one that faults makes none needless that does not.
-fn needed(kept: &[Kept], i: usize) -> Vec<usize> {
-    let counts = |other: &Kept| other.faulted.is_empty() || !kept[i].faulted.is_empty();
+/// Returns the outcomes that only this input covers. An input that faults does not make one redundant that does not.
+fn uniquely_covered(kept: &[TestInput], i: usize) -> Vec<usize> {
+    let counts = |other: &TestInput| other.faulted.is_empty() || !kept[i].faulted.is_empty();
     let others = |o: usize| kept.iter().enumerate().any(|(k, other)| k != i && counts(other) && other.covers[o]);
     (0..kept[i].covers.len()).filter(|o| kept[i].covers[*o] && !others(*o)).collect()
 }
 
-/// With half of the groups in the largest dimension, and with one group only, as far as the user leaves sizes open.
-fn smaller(search: &Search<'_>, genotype: &Genotype) -> Vec<Genotype> {
+/// Returns variants with half of the groups in the largest dimension, and with a single group, unless the user fixes
+/// the sizes.
+fn smaller_genotypes(search: &Search<'_>, genotype: &Genotype) -> Vec<Genotype> {
     let groups = genotype.geometry.range.group_counts();
-    if search.subject.wishes.range.is_some() || groups == [1; 3] {
+    if search.problem.constraints.range.is_some() || groups == [1; 3] {
         return Vec::new();
     }
     let mut halved = groups;
@@ -82,7 +85,7 @@ fn smaller(search: &Search<'_>, genotype: &Genotype) -> Vec<Genotype> {
     let mut sizes = vec![halved, [1; 3]];
     sizes.dedup();
     let with = |groups: [u64; 3]| {
-        let model = search.subject.launch_builder.model;
+        let model = search.problem.launch_builder.model;
         let mut geometry = geometry::of_groups(model, genotype.geometry.local, groups, "smaller");
         geometry.range.dims = genotype.geometry.range.dims;
         geometry.range.offset = genotype.geometry.range.offset;

@@ -1,9 +1,13 @@
-//! Launches for a kernel that has no suite: what its arguments are for (`roles`, into a `model`), launches whose sizes and contents
-//! fit together (`launches`, tried out by `dry_run`; `buffer_growth` mends what that guessed), and launches in which work-items meet: solved for
-//! (`collisions`) and searched for (`evolve`).
+//! Generates launches for kernels that have no suite.
 //!
-//! All of it reads a `program`: the kernel promoted (`promoted`) and taken from LLVM (`read`), as plain data.
+//! `roles` infers what each argument is for, as a `model`. `launches` builds launches whose sizes and contents fit
+//! together, checked by a `dry_run`; `buffer_growth` corrects the lengths that the dry run only guessed. Launches in
+//! which work-items conflict are solved for (`collisions`) and searched for (`evolve`).
 //!
+//! All of it reads a `program`: the kernel, promoted (`program::promoted`) and translated from LLVM into plain
+//! data (`program::reader`).
+//!
+//! Must never know: how a run is instrumented.
 //! Must never know: how a run is instrumented.
 
 mod access_summary;

@@ -1,4 +1,4 @@
-//! What is known of a kernel without a suite.
+//! The model of a kernel: what the analysis of its code infers about arguments and work-groups.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::polynomial::Poly;
 use crate::kernel::interface::{Interface, Scalar};
 use crate::program::{Program, Region};
 
-/// What an argument is for, as far as the code tells.
+/// The purpose of an argument, as far as the code shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// A buffer or image that is only read.
@@ -15,78 +15,80 @@ pub enum Role {
     Output,
     /// One that is read and written.
     InOut,
-    /// A number that something which grows with the work-items stays below: a length.
+    /// A length: something that grows with the number of work-items stays below it.
     Bound,
-    /// A number that an index is multiplied by: the length of a row.
+    /// A row length: an index is multiplied by it.
     RowLength,
-    /// A number of turns of a loop.
+    /// A trip count of a loop.
     Count,
-    /// A number that becomes part of an address as it is.
+    /// An index: it becomes part of an address unchanged.
     Index,
-    /// A number that values are shifted by.
+    /// A shift amount.
     Shift,
-    /// A number that is divided by.
+    /// A divisor.
     Divisor,
-    /// A number that only decides.
+    /// A number that only takes part in comparisons.
     Flag,
     /// Any other value.
     Data,
-    /// Memory of a work-group.
+    /// Local memory.
     Local,
     Sampler,
     /// Neither read nor written.
     Unused,
 }
 
-/// What a buffer's integers are for.
+/// The purpose of the integers in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Contents {
-    /// Values that no address and no loop depends on, or that the code itself keeps in range.
+    /// Values on which no address or loop depends, or that the kernel itself keeps in range.
     Data,
-    /// Places in another region, `scale` elements apart; distinct where they say what to write.
-    Places {
+    /// Indices into another region, in units of `scale` elements; distinct if they say where to write.
+    Indices {
         target: Region,
         scale: u64,
         distinct: bool,
-        /// Elements of the array that is picked from, where its type says so.
+        /// Number of elements of the array that they index, if its type gives it.
         room: Option<u64>,
     },
-    /// Where parts of another buffer begin: they do not fall.
+    /// Offsets at which segments of another buffer begin; they do not decrease.
     Offsets,
-    /// Numbers of turns of loops.
-    Counts,
+    /// Trip counts of loops.
+    TripCounts,
 }
 
+/// The inferred properties of one argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArgModel {
     pub role: Role,
-    /// Of buffers.
+    /// Of buffers: what their contents are for.
     pub contents: Contents,
-    /// Of buffers: numbers of elements that the kernel's own checks keep its accesses below; the buffer has the largest of them.
+    /// Of buffers: numbers of elements below which the kernel's own checks keep its accesses; the buffer has the
+    /// largest of them.
     pub(crate) lengths: Vec<Poly>,
-    /// Of buffers: which accesses those checks cover, by instruction.
+    /// Of buffers: the accesses that those checks guard, by instruction.
     pub(crate) checked: Vec<u32>,
-    /// Of buffers: atomics count up in it, and the kernel uses the numbers that they give.
+    /// Of buffers: atomics increment its elements, and the kernel uses the results.
     pub is_counter: bool,
-    /// [`ArgModel::lengths`] in words, such as `width * height`.
+    /// [`ArgModel::lengths`] as text, such as `width * height`.
     pub length: Option<String>,
 }
 
-/// `extent < coefficient * scalar + rest` has to hold.
+/// `extent < coefficient * scalar + rest` must hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Demand {
+pub(crate) struct LowerBound {
     pub extent: Poly,
     pub coefficient: i128,
     pub rest: Poly,
-    /// Nothing checks it: a smaller scalar would make rows overlap.
+    /// Nothing checks it: with a smaller scalar, rows would overlap or accesses precede the buffer.
     pub is_hard: bool,
-    /// `extent` is where a loop starts that goes on to the scalar: more than it asks for is wanted.
+    /// `extent` is the start of a loop that runs up to the scalar, so the scalar should be larger than required.
     pub is_start: bool,
 }
 
-/// `coefficient * scalar + rest <= most` has to hold, or an array of fixed size overflows.
+/// `coefficient * scalar + rest <= most` must hold, or an array of fixed size overflows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cap {
+pub(crate) struct UpperBound {
     pub coefficient: i128,
     pub rest: Poly,
     pub most: i128,
@@ -97,35 +99,35 @@ pub(crate) struct Cap {
 pub struct ScalarModel {
     /// Position of the argument.
     pub arg: u32,
-    /// In bytes, in the argument.
+    /// Byte offset within the argument.
     pub offset: u64,
     pub scalar: Scalar,
-    /// Such as `n` or `size.s1`.
+    /// Name in messages, such as `n` or `size.s1`.
     pub name: String,
     pub role: Role,
-    pub(crate) demands: Vec<Demand>,
-    pub(crate) caps: Vec<Cap>,
-    /// Something is divided by it: it must not be 0.
+    pub(crate) lower_bounds: Vec<LowerBound>,
+    pub(crate) upper_bounds: Vec<UpperBound>,
+    /// Something is divided by it, so it must not be 0.
     pub divides: bool,
     /// Values that the code compares it with, and their neighbours.
     pub dictionary: Vec<i128>,
 }
 
-/// What work-group sizes the kernel can have, by dimension.
+/// Work-group sizes that the kernel supports, by dimension.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroupRules {
     /// `reqd_work_group_size`.
     pub required: Option<[u64; 3]>,
     pub hint: Option<[u64; 3]>,
-    /// The code counts on exactly this size.
+    /// The code relies on exactly this size.
     pub exactly: [Option<u64>; 3],
-    /// Static local arrays have room for no more.
+    /// Static local arrays have room for no more work-items.
     pub at_most: [Option<u64>; 3],
     /// A loop halves or doubles its way through the work-group.
     pub power_of_two: bool,
 }
 
-/// A kernel's interface and what follows from its code.
+/// A kernel's interface and what is inferred from its code.
 #[derive(Debug, Clone)]
 pub struct KernelModel {
     pub interface: Interface,
@@ -134,9 +136,9 @@ pub struct KernelModel {
     /// All scalars passed by value.
     pub scalars: Vec<ScalarModel>,
     pub groups: GroupRules,
-    /// How many dimensions the kernel asks ids of: 1 to 3.
+    /// Number of dimensions in which the kernel queries ids: 1 to 3.
     pub dims: u32,
-    /// What is assumed of every launch, as sentences.
+    /// Assumptions about every launch, as sentences.
     pub preconditions: Vec<String>,
     pub(crate) program: Arc<Program>,
 }

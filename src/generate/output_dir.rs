@@ -1,7 +1,8 @@
-//! The folder that a generated suite goes to. What kassay wrote there earlier is replaced; what it did not write is not touched.
+//! Writes generated suites into a folder. What kassay wrote there earlier is replaced; what it did not write is
+//! not touched.
 //!
-//! A generated suite file begins with comments that name its data files and the hashes of their contents. A file that has another hash
-//! now is not kassay's any more.
+//! A generated suite file begins with comments that list its data files and the hashes of their contents. A file whose
+//! hash has changed no longer counts as kassay's.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,15 +13,15 @@ use crate::error::{Error, Result};
 use crate::hash;
 use crate::kernel::interface::Interface;
 use crate::result::store;
-use crate::suite::write::{self, Writing};
+use crate::suite::write::{self, NewSuite};
 
 const FILE: &str = "suite.toml";
 
-/// The first line of every generated suite file, and what the lines of its data files begin with.
+/// First line of every generated suite file, and prefix of the lines that list its data files.
 const HEADING: &str = "# Written by kassay generate, which replaces this file and those named here:";
 const DATA: &str = "#   ";
 
-/// Refuses a folder that holds a suite file which `kassay generate` did not write.
+/// Refuses a folder with a suite file that `kassay generate` did not write.
 ///
 /// # Errors
 /// `Caller` in that case; `Environment` if the file cannot be read.
@@ -35,12 +36,12 @@ pub fn check(folder: &Path) -> Result<()> {
     }
 }
 
-/// Writes a suite in place of the one that was generated there before, whose data goes. At no moment is there a suite file whose data
-/// is of another suite.
+/// Writes a suite and its data, in place of the suite that was generated there before. At no moment does the folder
+/// hold a suite file with the data of another suite.
 ///
 /// # Errors
-/// As of [`check`] and [`write::write`].
-pub fn write(folder: &Path, suite: &Writing<'_>, interface: &Interface) -> Result<()> {
+/// As [`check`] and [`write::write`].
+pub fn write(folder: &Path, suite: &NewSuite<'_>, interface: &Interface) -> Result<()> {
     check(folder)?;
     let before = own_files(folder)?;
     remove(folder, FILE)?;
@@ -62,11 +63,11 @@ fn suite_text(folder: &Path) -> Result<Option<String>> {
     match fs::read(folder.join(FILE)) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(broken(folder, "read", FILE, &e)),
+        Err(e) => Err(io_error(folder, "read", FILE, &e)),
     }
 }
 
-/// Data files of the generated suite that is there, as far as they are still what was written.
+/// Returns data files of the generated suite that is there, except those that were changed since.
 fn own_files(folder: &Path) -> Result<BTreeSet<String>> {
     let text = suite_text(folder)?.unwrap_or_default();
     let lines = text.lines().skip(1).map_while(|line| line.strip_prefix(DATA)?.split_once(' '));
@@ -77,26 +78,26 @@ fn own_files(folder: &Path) -> Result<BTreeSet<String>> {
     Ok(lines.filter(is_own).map(|(_, name)| name.to_owned()).collect())
 }
 
-/// Names in the folder that are not ours.
+/// Returns names in the folder that are not in `own`.
 fn others(folder: &Path, own: &BTreeSet<String>) -> Result<BTreeSet<String>> {
-    let list = fs::read_dir(folder).map_err(|e| broken(folder, "list", "", &e))?;
+    let list = fs::read_dir(folder).map_err(|e| io_error(folder, "list", "", &e))?;
     let names = list.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     Ok(names.filter(|name| !own.contains(name)).collect())
 }
 
 fn hash_of(folder: &Path, name: &str) -> Result<String> {
-    let bytes = fs::read(folder.join(name)).map_err(|e| broken(folder, "read", name, &e))?;
-    Ok(hash::of_text(&bytes))
+    let bytes = fs::read(folder.join(name)).map_err(|e| io_error(folder, "read", name, &e))?;
+    Ok(hash::hex_digest(&bytes))
 }
 
 fn remove(folder: &Path, name: &str) -> Result<()> {
     match fs::remove_file(folder.join(name)) {
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(broken(folder, "remove", name, &e)),
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(io_error(folder, "remove", name, &e)),
         _ => Ok(()),
     }
 }
 
-fn broken(folder: &Path, what: &str, name: &str, error: &std::io::Error) -> Error {
+fn io_error(folder: &Path, what: &str, name: &str, error: &std::io::Error) -> Error {
     Error::environment(format!("cannot {what} {}: {error}", folder.join(name).display()))
         .help("make the folder writable, or name another one with -o")
 }

@@ -1,4 +1,4 @@
-//! What holds in a block because of the branches that lead there.
+//! Derives what holds in each block from the branches that lead there.
 
 use std::rc::Rc;
 
@@ -8,78 +8,78 @@ use super::polynomial::{Poly, Symbols};
 use crate::kernel::ir::DebugLocation;
 use crate::program::{End, Op, Program, ValueId};
 
-/// `less < than`.
+/// The inequality `lhs < rhs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    pub less: Poly,
-    pub than: Poly,
-    /// The source compares by `<=` or `>=`: `than` has been raised by 1.
+    pub lhs: Poly,
+    pub rhs: Poly,
+    /// The source compares by `<=` or `>=`: `rhs` has been raised by 1.
     pub inclusive: bool,
-    /// Half of an equality.
+    /// It is one of the two inequalities of an equality.
     pub is_equal: bool,
     pub location: Option<DebugLocation>,
 }
 
-/// How far conditions are taken apart.
+/// Nesting depth to which conditions are decomposed.
 const DEPTH: u32 = 8;
 
-/// A block holds so many facts: those of the nearest branches that dominate it. An edge says no more.
-const MOST_FACTS: usize = 96;
-/// Dominators of a block that are asked for theirs.
-const MOST_DOMINATORS: usize = 1024;
-/// Branches on what a `phi` says are taken apart so deep.
+/// Facts per block, from the nearest branches that dominate it; also the limit per edge.
+const MAX_FACTS: usize = 96;
+/// Dominators of a block that contribute facts.
+const MAX_DOMINATORS: usize = 1024;
+/// Nesting depth to which branches on a `phi` are decomposed.
 const PHI_DEPTH: u32 = 3;
 
-/// What branches say.
+/// Facts that follow from branches.
 #[derive(Debug, Default)]
 pub struct PathConditions {
-    /// By block that one edge of a branch alone enters: what that says.
+    /// By block: the facts of the edge that enters it, if there is only one and it belongs to a branch.
     pub edges: Vec<Vec<Rc<Fact>>>,
-    /// By block: what holds there.
+    /// By block: the facts that hold there.
     pub blocks: Vec<Vec<Rc<Fact>>>,
 }
 
 impl PathConditions {
-    /// What each edge says, once.
+    /// Returns the facts of every edge, with the block that it enters.
     pub fn all(&self) -> impl Iterator<Item = (usize, &Rc<Fact>)> {
         self.edges.iter().enumerate().flat_map(|(block, facts)| facts.iter().map(move |fact| (block, fact)))
     }
 }
 
-/// What holds in each block.
+/// Computes the facts of all edges and blocks.
 pub fn find(symbols: &Symbols<'_>) -> PathConditions {
     let mut finder = Finder { symbols, plain: Vec::new() };
-    // What those say that are no `phi`s, at every depth at which a `phi` may ask for it.
+    // Conditions other than `phi`s come first, at every depth at which a `phi` may ask for them.
     for depth in 0..=PHI_DEPTH {
         let edges = finder.edges(depth, true);
         finder.plain.push(edges);
     }
     let edges = finder.edges(DEPTH, false);
-    let blocks = (0..symbols.program.blocks.len()).map(|block| holding(symbols.program, &edges, block)).collect();
+    let blocks = (0..symbols.program.blocks.len()).map(|block| facts_at(symbols.program, &edges, block)).collect();
     PathConditions { edges, blocks }
 }
 
-/// What the edges say that lead to a block and its dominators, the farthest first.
-fn holding(program: &Program, edges: &[Vec<Rc<Fact>>], block: usize) -> Vec<Rc<Fact>> {
+/// Returns the facts of the edges that enter a block and its dominators, the farthest first.
+fn facts_at(program: &Program, edges: &[Vec<Rc<Fact>>], block: usize) -> Vec<Rc<Fact>> {
     let mut found: Vec<&Rc<Fact>> = Vec::new();
     let mut at = Some(block).filter(|b| program.dominance.dominates(*b, *b));
-    for _ in 0..MOST_DOMINATORS {
-        let Some(here) = at.filter(|_| found.len() < MOST_FACTS) else { break };
+    for _ in 0..MAX_DOMINATORS {
+        let Some(here) = at.filter(|_| found.len() < MAX_FACTS) else { break };
         found.extend(edges[here].iter().rev());
         at = program.dominance.immediate_dominator(here);
     }
-    found.truncate(MOST_FACTS);
+    found.truncate(MAX_FACTS);
     found.into_iter().rev().cloned().collect()
 }
 
 struct Finder<'s, 'p> {
     symbols: &'s Symbols<'p>,
-    /// By depth and block: what branches say whose conditions are no `phi`s.
+    /// By depth and block: facts of branches whose conditions are no `phi`s.
     plain: Vec<Vec<Vec<Rc<Fact>>>>,
 }
 
 impl Finder<'_, '_> {
-    /// By block that is entered by one edge of a branch only: what that edge says.
+    /// Returns, by block, the facts of the edge that enters it, if there is only one and it belongs to a branch.
     fn edges(&self, depth: u32, without_phis: bool) -> Vec<Vec<Rc<Fact>>> {
         let program = self.symbols.program;
         let mut all = vec![Vec::new(); program.blocks.len()];
@@ -90,7 +90,7 @@ impl Finder<'_, '_> {
                 if !(is_phi && without_phis) && then != other && program.cfg.incoming(to).len() == 1 {
                     let mut facts = Vec::new();
                     self.assume(condition, truth, depth, &mut facts);
-                    facts.truncate(MOST_FACTS);
+                    facts.truncate(MAX_FACTS);
                     all[to] = facts;
                 }
             }
@@ -98,7 +98,7 @@ impl Finder<'_, '_> {
         all
     }
 
-    /// What follows from a condition's truth.
+    /// Collects what follows from the truth of a condition.
     fn assume(&self, condition: ValueId, truth: bool, depth: u32, out: &mut Vec<Rc<Fact>>) {
         let symbols = self.symbols;
         let program = symbols.program;
@@ -107,25 +107,34 @@ impl Finder<'_, '_> {
         let constant = |i: usize| program.constant(operands[i]);
         match &instruction.op {
             Op::Compare(predicate) => {
-                // A widened bool against zero.
+                // A widened boolean compared with zero.
                 let (equal, differ) = (LLVMIntPredicate::LLVMIntEQ, LLVMIntPredicate::LLVMIntNE);
                 if constant(1) == Some(0)
                     && (*predicate == equal || *predicate == differ)
-                    && is_truth(program, operands[0])
+                    && is_boolean(program, operands[0])
                 {
                     return self.assume(operands[0], truth == (*predicate == differ), depth - 1, out);
                 }
                 if program.shape(operands[0]).is_int() {
-                    compare(symbols, *predicate, [operands[0], operands[1]], truth, instruction.location.as_ref(), out);
+                    add_comparison(
+                        symbols,
+                        *predicate,
+                        [operands[0], operands[1]],
+                        truth,
+                        instruction.location.as_ref(),
+                        out,
+                    );
                 }
             }
-            Op::Binary(LLVMOpcode::LLVMAnd) if truth && is_truth(program, condition) => {
+            Op::Binary(LLVMOpcode::LLVMAnd) if truth && is_boolean(program, condition) => {
                 operands.iter().for_each(|o| self.assume(*o, true, depth - 1, out));
             }
-            Op::Binary(LLVMOpcode::LLVMOr) if !truth && is_truth(program, condition) => {
+            Op::Binary(LLVMOpcode::LLVMOr) if !truth && is_boolean(program, condition) => {
                 operands.iter().for_each(|o| self.assume(*o, false, depth - 1, out));
             }
-            Op::Binary(LLVMOpcode::LLVMXor) if matches!(constant(1), Some(1 | -1)) && is_truth(program, condition) => {
+            Op::Binary(LLVMOpcode::LLVMXor)
+                if matches!(constant(1), Some(1 | -1)) && is_boolean(program, condition) =>
+            {
                 self.assume(operands[0], !truth, depth - 1, out);
             }
             Op::Cast(_) | Op::Copy => self.assume(operands[0], truth, depth - 1, out),
@@ -143,7 +152,7 @@ impl Finder<'_, '_> {
                     self.assume(operands[only], truth, depth - 1, out);
                     let plain = (depth - 1).min(PHI_DEPTH) as usize;
                     if let Some(edges) = self.plain.get(plain) {
-                        out.extend(holding(program, edges, from[only]));
+                        out.extend(facts_at(program, edges, from[only]));
                     }
                 }
             }
@@ -152,39 +161,39 @@ impl Finder<'_, '_> {
     }
 }
 
-/// Whether a value is 0 or 1.
-fn is_truth(program: &Program, value: ValueId) -> bool {
+/// Returns whether a value is a boolean, possibly widened.
+fn is_boolean(program: &Program, value: ValueId) -> bool {
     use crate::program::Kind;
     if program.shape(value).kind == Kind::Int(1) {
         return true;
     }
     match program.instruction(value).map(|i| (&i.op, &i.operands)) {
-        Some((Op::Cast(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt), operands)) => is_truth(program, operands[0]),
+        Some((Op::Cast(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt), operands)) => is_boolean(program, operands[0]),
         Some((Op::Phi(_), operands)) => operands.iter().all(|o| {
             matches!(program.constant(*o), Some(0 | 1))
-                || program
-                    .instruction(*o)
-                    .is_some_and(|i| matches!(i.op, Op::Cast(LLVMOpcode::LLVMZExt)) && is_truth(program, i.operands[0]))
+                || program.instruction(*o).is_some_and(|i| {
+                    matches!(i.op, Op::Cast(LLVMOpcode::LLVMZExt)) && is_boolean(program, i.operands[0])
+                })
         }),
         _ => false,
     }
 }
 
-fn compare(
+fn add_comparison(
     symbols: &Symbols<'_>,
     predicate: LLVMIntPredicate,
-    of: [ValueId; 2],
+    operands: [ValueId; 2],
     truth: bool,
     location: Option<&DebugLocation>,
     out: &mut Vec<Rc<Fact>>,
 ) {
     use LLVMIntPredicate::*;
-    let [a, b] = of.map(|v| symbols.poly(v));
+    let [a, b] = operands.map(|v| symbols.poly(v));
     let one = Poly::constant(1);
     let is_equal = matches!((predicate, truth), (LLVMIntEQ, true) | (LLVMIntNE, false));
-    let mut push = |less: &Poly, than: &Poly, inclusive: bool| {
-        let than = if inclusive { than.add(&one) } else { than.clone() };
-        out.push(Rc::new(Fact { less: less.clone(), than, inclusive, is_equal, location: location.cloned() }));
+    let mut push = |lhs: &Poly, rhs: &Poly, inclusive: bool| {
+        let rhs = if inclusive { rhs.add(&one) } else { rhs.clone() };
+        out.push(Rc::new(Fact { lhs: lhs.clone(), rhs, inclusive, is_equal, location: location.cloned() }));
     };
     match (predicate, truth) {
         (LLVMIntSLT | LLVMIntULT, true) | (LLVMIntSGE | LLVMIntUGE, false) => push(&a, &b, false),
@@ -195,10 +204,10 @@ fn compare(
             push(&a, &b.add(&one), false);
             push(&b, &a.add(&one), false);
         }
-        // Loops that count up to equality.
+        // A loop counter that counts up to equality.
         (LLVMIntNE, true) | (LLVMIntEQ, false) => {
             let counts = |v: ValueId| symbols.program.instruction(v).is_some_and(|i| matches!(i.op, Op::Phi(_)));
-            if counts(of[0]) {
+            if counts(operands[0]) {
                 push(&a, &b, false);
             }
         }

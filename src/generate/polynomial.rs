@@ -1,4 +1,5 @@
-//! Integers and addresses of a kernel as polynomials over arguments, ids and what loops count.
+//! Represents a kernel's integers and addresses as polynomials over arguments, ids and opaque values such as
+//! loop counters.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -7,7 +8,7 @@ use llvm_sys::LLVMOpcode;
 
 use crate::program::{Definition, Kind, Op, Program, Region, ValueId};
 
-/// What the id functions give.
+/// Ids and sizes that work-item functions return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Id {
     Global,
@@ -22,29 +23,32 @@ pub enum Id {
 /// A variable of a polynomial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Atom {
-    /// The scalar at this byte of a by-value argument.
+    /// The scalar at this byte offset of a by-value argument.
     Arg(u32, u64),
     Id(Id, u8),
     /// Any other value.
     Value(ValueId),
 }
 
-/// A sum of products with integer coefficients; no entry has coefficient 0.
+/// A sum of products with integer coefficients, by sorted factors; the constant term has none. No coefficient is 0.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Poly(pub BTreeMap<Vec<Atom>, i128>);
 
-/// Sums and products of more terms than this are atoms.
-const TERMS: usize = 40;
+/// Sums and products with more terms than this become atoms.
+const MAX_TERMS: usize = 40;
 
 impl Poly {
+    /// Returns the constant polynomial `n`.
     pub fn constant(n: i128) -> Poly {
         Poly(if n == 0 { BTreeMap::new() } else { [(Vec::new(), n)].into() })
     }
 
+    /// Returns the polynomial that consists of one variable.
     pub fn atom(atom: Atom) -> Poly {
         Poly([(vec![atom], 1)].into())
     }
 
+    /// Returns the value, if the polynomial is constant.
     pub fn as_constant(&self) -> Option<i128> {
         match self.0.len() {
             0 => Some(0),
@@ -53,11 +57,12 @@ impl Poly {
         }
     }
 
-    /// The constant summand.
-    pub fn rest(&self) -> i128 {
+    /// Returns the constant term.
+    pub fn constant_term(&self) -> i128 {
         self.0.get(&Vec::new()).copied().unwrap_or(0)
     }
 
+    /// Returns the sum; coefficients saturate.
     pub fn add(&self, other: &Poly) -> Poly {
         let mut sum = self.0.clone();
         for (product, n) in &other.0 {
@@ -68,6 +73,7 @@ impl Poly {
         Poly(sum)
     }
 
+    /// Returns the product with a constant; coefficients saturate.
     pub fn times(&self, n: i128) -> Poly {
         if n == 0 {
             return Poly::default();
@@ -75,13 +81,14 @@ impl Poly {
         Poly(self.0.iter().map(|(p, c)| (p.clone(), c.saturating_mul(n))).collect())
     }
 
+    /// Returns the difference; coefficients saturate.
     pub fn sub(&self, other: &Poly) -> Poly {
         self.add(&other.times(-1))
     }
 
-    /// The product, unless it is too large.
+    /// Returns the product; `None` if it has too many terms or factors.
     pub fn mul(&self, other: &Poly) -> Option<Poly> {
-        if self.0.len() * other.0.len() > TERMS {
+        if self.0.len() * other.0.len() > MAX_TERMS {
             return None;
         }
         let mut product = Poly::default();
@@ -98,20 +105,23 @@ impl Poly {
         Some(product)
     }
 
-    /// Divided by `n`, where that leaves no rest.
-    pub fn exactly(&self, n: i128) -> Option<Poly> {
+    /// Returns the quotient by `n`; `None` if there is a remainder.
+    pub fn div_exact(&self, n: i128) -> Option<Poly> {
         self.0.values().all(|c| c % n == 0).then(|| Poly(self.0.iter().map(|(p, c)| (p.clone(), c / n)).collect()))
     }
 
+    /// Returns the variables of all terms, with repetitions.
     pub fn atoms(&self) -> impl Iterator<Item = Atom> + '_ {
         self.0.keys().flatten().copied()
     }
 
+    /// Returns whether the variable occurs.
     pub fn has(&self, atom: Atom) -> bool {
         self.atoms().any(|a| a == atom)
     }
 
-    /// `self = coefficient * atom + others`, where the atom stands alone and once.
+    /// Splits `self` into `coefficient * atom + others`; `None` unless the atom occurs exactly once, as a term of
+    /// its own.
     pub fn linear_in(&self, atom: Atom) -> Option<(i128, Poly)> {
         let coefficient = *self.0.get(&vec![atom])?;
         let mut others = self.clone();
@@ -119,8 +129,8 @@ impl Poly {
         (!others.has(atom)).then_some((coefficient, others))
     }
 
-    /// With `by` in the place of `atom`.
-    pub fn replace(&self, atom: Atom, by: &Poly) -> Option<Poly> {
+    /// Substitutes `by` for `atom`; `None` if the result is too large.
+    pub fn substitute(&self, atom: Atom, by: &Poly) -> Option<Poly> {
         let mut sum = Poly::default();
         for (product, n) in &self.0 {
             let mut term = Poly::constant(*n);
@@ -132,7 +142,7 @@ impl Poly {
         Some(sum)
     }
 
-    /// Written with names, highest products first.
+    /// Formats the polynomial with these names, terms of the highest degree first.
     pub fn text(&self, name: &dyn Fn(Atom) -> String) -> String {
         let mut out = String::new();
         let mut terms: Vec<_> = self.0.iter().collect();
@@ -155,35 +165,36 @@ impl Poly {
     }
 }
 
-/// An address: where it starts from, and how many bytes behind that.
+/// An address: its region and the offset in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     pub region: Region,
     pub offset: Poly,
 }
 
-/// Polynomials by value.
+/// The polynomials of a program's values, computed once.
 pub struct Symbols<'p> {
     pub program: &'p Program,
     known: RefCell<HashMap<ValueId, Poly>>,
 }
 
 impl<'p> Symbols<'p> {
+    /// Computes the polynomials of all integers of the program.
     pub fn new(program: &'p Program) -> Symbols<'p> {
         let symbols = Symbols { program, known: RefCell::new(HashMap::new()) };
-        // In their order, so that operands are known before what is made of them.
+        // In program order, so that operands are known before their uses.
         for (_, instruction) in program.instructions().filter(|(_, i)| program.shape(i.result).is_int()) {
             symbols.poly(instruction.result);
         }
         symbols
     }
 
-    /// An integer's polynomial. Widths are left out of account: it holds where nothing overflows.
+    /// Returns the polynomial of an integer. Widths are ignored: it is valid as long as nothing overflows.
     pub fn poly(&self, value: ValueId) -> Poly {
         if let Some(known) = self.known.borrow().get(&value) {
             return known.clone();
         }
-        let poly = self.compute(value).filter(|poly| poly.0.len() <= TERMS);
+        let poly = self.compute(value).filter(|poly| poly.0.len() <= MAX_TERMS);
         let poly = poly.unwrap_or_else(|| Poly::atom(Atom::Value(value)));
         self.known.borrow_mut().insert(value, poly.clone());
         poly
@@ -215,14 +226,14 @@ impl<'p> Symbols<'p> {
                         _ => 1i64.checked_shl(u32::try_from(n).ok().filter(|n| *n < 62)?)?,
                     };
                     let divided = operand(0);
-                    (by > 0).then(|| divided.exactly(by.into())).flatten()
+                    (by > 0).then(|| divided.div_exact(by.into())).flatten()
                 }
                 _ => None,
             },
             Op::Cast(LLVMOpcode::LLVMSExt | LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMTrunc) => {
                 let wider = |v, than| matches!(program.shape(v).kind, Kind::Int(bits) if bits > than);
                 let from = instruction.operands[0];
-                // Neither truth values nor what is cut to a byte.
+                // Neither booleans nor truncations to a byte.
                 (program.shape(value).is_int() && wider(value, 8) && wider(from, 1)).then(|| self.poly(from))
             }
             Op::Copy if program.shape(value).is_int() => Some(operand(0)),
@@ -254,7 +265,8 @@ impl<'p> Symbols<'p> {
         }
     }
 
-    /// An address.
+    /// Returns the address that a pointer holds. What cannot be resolved is an opaque offset, in an unknown region
+    /// unless the pointer has a single root.
     pub fn address(&self, pointer: ValueId) -> Address {
         let program = self.program;
         match &program.values[pointer as usize] {
@@ -287,7 +299,7 @@ impl<'p> Symbols<'p> {
                     sum = sum.add(&self.poly(instruction.operands[step.operand]).times(step.scale.into()));
                 }
                 address.offset = address.offset.add(&sum);
-                if address.offset.0.len() > TERMS {
+                if address.offset.0.len() > MAX_TERMS {
                     address.offset = Poly::atom(Atom::Value(pointer));
                 }
                 address
@@ -297,7 +309,7 @@ impl<'p> Symbols<'p> {
     }
 }
 
-/// Which id a builtin gives.
+/// Returns the id or size that a builtin returns.
 pub fn id_of(base: &str) -> Option<Id> {
     Some(match base {
         "get_global_id" => Id::Global,

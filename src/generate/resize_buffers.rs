@@ -1,8 +1,8 @@
-//! A launch that another was turned into by values alone: its buffers get the sizes that the new values ask for.
+//! Resizes the buffers of a launch whose values were changed: they get the sizes that the new values require.
 
 use std::sync::Arc;
 
-use super::dry_run::{self, Given, Setup};
+use super::dry_run::{self, DryRunArg, Setup};
 use crate::exec::formats;
 use crate::kernel::interface::{Arg, ArgKind, Interface};
 use crate::program::Program;
@@ -10,32 +10,34 @@ use crate::suite::launch::{ArgValue, Launch};
 
 /// Instructions of the dry run.
 const BUDGET: u64 = 500_000;
-/// No buffer grows beyond that many bytes.
+/// Size limit of buffers, in bytes.
 const LARGEST: u64 = 1 << 24;
-/// Nor memory of a work-group beyond the least that a device has (OpenCL 1.2, table 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
+/// Size limit of local memory: the least that a device must have (OpenCL 1.2, table 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
 const LARGEST_LOCAL: u64 = 1 << 15;
 
-/// Lengthens buffers by zeros, and local memory, to where a dry run accesses them; the positions that changed. What is too long for
-/// that stays as it is.
-fn refit(program: &Program, interface: &Interface, launch: &mut Launch, end: std::time::Instant) -> Vec<usize> {
+/// Extends buffers, with zeros, and local memory to what a dry run accesses; returns the positions that changed. What
+/// would exceed the limits stays as it is.
+fn resize(program: &Program, interface: &Interface, launch: &mut Launch, end: std::time::Instant) -> Vec<usize> {
     let images: Vec<[u64; 3]> = launch.args.iter().map(sides).collect();
-    let contents: Vec<_> = launch.args.iter().map(held).collect();
-    let given: Vec<Given<'_>> = interface
+    let contents: Vec<_> = launch.args.iter().map(byte_source).collect();
+    let dry_run_args: Vec<DryRunArg<'_>> = interface
         .args
         .iter()
         .zip(&launch.args)
         .enumerate()
         .map(|(p, (arg, value))| match (&arg.kind, value) {
-            (ArgKind::Value(_), ArgValue::Value(bytes)) => Given::Value(bytes),
-            (ArgKind::Buffer { .. }, _) => Given::Buffer(&contents[p]),
-            (ArgKind::Local { .. }, _) => Given::Local,
-            (ArgKind::Image(_), _) => Given::Image(images[p]),
-            _ => Given::Other,
+            (ArgKind::Value(_), ArgValue::Value(bytes)) => DryRunArg::Value(bytes),
+            (ArgKind::Buffer { .. }, _) => DryRunArg::Buffer(&contents[p]),
+            (ArgKind::Local { .. }, _) => DryRunArg::Local,
+            (ArgKind::Image(_), _) => DryRunArg::Image(images[p]),
+            _ => DryRunArg::Other,
         })
         .collect();
-    let report =
-        dry_run::run(program, &Setup { range: launch.range.decided(), args: &given, budget: BUDGET, end: Some(end) });
-    drop(given);
+    let report = dry_run::run(
+        program,
+        &Setup { range: launch.range.decided(), args: &dry_run_args, budget: BUDGET, end: Some(end) },
+    );
+    drop(dry_run_args);
     drop(contents);
     let mut changed = Vec::new();
     for (p, (needed, arg)) in report.args.iter().zip(&interface.args).enumerate() {
@@ -55,35 +57,35 @@ fn refit(program: &Program, interface: &Interface, launch: &mut Launch, end: std
     changed
 }
 
-/// The launch refitted, and what is assumed of it then, a sentence each; `None` if nothing was too short.
-pub fn refitted(
+/// Returns the resized launch and its assumptions, a sentence each; `None` if nothing was too short.
+pub fn resized(
     program: &Program,
     interface: &Interface,
     launch: &Launch,
     end: std::time::Instant,
 ) -> Option<(Launch, Vec<String>)> {
     let mut launch = launch.clone();
-    let changed = refit(program, interface, &mut launch, end);
-    let said = |position: &usize| {
+    let changed = resize(program, interface, &mut launch, end);
+    let note = |position: &usize| {
         let arg = &interface.args[*position];
         let bytes = match &launch.args[*position] {
             ArgValue::Buffer(bytes) => bytes.len() as u64,
             ArgValue::Local(bytes) => *bytes,
             _ => return None,
         };
-        Some(format!("{} has {} elements, as many as its accesses reach", arg.said(), bytes / element(arg)))
+        Some(format!("{} has {} elements, as many as its accesses reach", arg.display_name(), bytes / element(arg)))
     };
-    let notes = changed.iter().filter_map(said).collect();
+    let notes = changed.iter().filter_map(note).collect();
     (!changed.is_empty()).then_some((launch, notes))
 }
 
-/// Bytes of an element, 1 where the kernel does not tell.
+/// Returns the bytes of an element, 1 if the kernel does not say.
 fn element(arg: &Arg) -> u64 {
     super::launch_builder::LaunchBuilder::element(arg).size().max(1)
 }
 
-/// What a buffer holds from one byte to another; zeros beyond its end.
-fn held(value: &ArgValue) -> impl Fn(u64, u64) -> Vec<u8> + use<> {
+/// Returns the contents of a buffer by range of bytes; zeros beyond its end.
+fn byte_source(value: &ArgValue) -> impl Fn(u64, u64) -> Vec<u8> + use<> {
     let bytes = match value {
         ArgValue::Buffer(bytes) => Arc::clone(bytes),
         _ => Arc::default(),

@@ -1,4 +1,4 @@
-//! From a kernel's code to what its arguments are for.
+//! Infers from a kernel's code what its arguments are for.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use llvm_sys::LLVMOpcode;
 
-use super::access_summary::{Access, Reading, Way};
-use super::model::{ArgModel, Contents, Demand, KernelModel, Role, ScalarModel};
+use super::access_summary::{Access, AccessKind, AccessSummary};
+use super::model::{ArgModel, Contents, KernelModel, LowerBound, Role, ScalarModel};
 use super::polynomial::{Atom, Id};
 use super::{atomic_counters, buffer_lengths, content_roles, group_sizes, scalar_bounds};
 use crate::coverage::build::KernelUnderTest;
@@ -16,7 +16,7 @@ use crate::kernel::interface::{ArgKind, Interface, Type};
 use crate::program::{End, Op, Program, Region, ValueId, promoted, reader};
 use crate::suite::scalar_layout;
 
-/// Reads what the kernel's arguments are for off its canonical form.
+/// Infers the model of a kernel from its promoted form.
 ///
 /// # Errors
 /// `Internal` if a pass fails.
@@ -24,10 +24,10 @@ pub fn infer(under_test: &KernelUnderTest<'_>) -> Result<KernelModel> {
     infer_until(under_test, None)
 }
 
-/// The same until `deadline`.
+/// Does the same as [`infer`], until `deadline` at the latest.
 ///
 /// # Errors
-/// As of [`infer`]; [`Error::late`] at the deadline.
+/// As [`infer`]; [`Error::late`] at the deadline.
 pub fn infer_until(under_test: &KernelUnderTest<'_>, deadline: Option<Instant>) -> Result<KernelModel> {
     let module = promoted::promote_until(&under_test.module, &under_test.entry, &under_test.machine, deadline)?;
     let program = reader::read(&module, &under_test.entry)?;
@@ -37,12 +37,12 @@ pub fn infer_until(under_test: &KernelUnderTest<'_>, deadline: Option<Instant>) 
     Ok(model(program, &under_test.interface))
 }
 
-/// A name for a polynomial's variable.
+/// Returns the name of a polynomial's variable, for messages.
 pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarModel]) -> String {
     match atom {
         Atom::Arg(arg, offset) => match scalars.iter().find(|s| s.arg == arg && s.offset == offset) {
             Some(scalar) => scalar.name.clone(),
-            None => interface.args.get(arg as usize).map_or_else(|| arg.to_string(), |a| a.said()),
+            None => interface.args.get(arg as usize).map_or_else(|| arg.to_string(), |a| a.display_name()),
         },
         Atom::Id(id, d) => {
             let name = match id {
@@ -61,16 +61,16 @@ pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarMode
 }
 
 fn model(program: Program, interface: &Interface) -> KernelModel {
-    let reading = Reading::new(&program);
+    let summary = AccessSummary::new(&program);
     let mut scalars = scalars(interface);
-    let shifts = shifts(&reading);
+    let shifts = shifts(&summary);
     for scalar in &mut scalars {
-        let use_of = Use::of(&reading, &shifts, scalar.arg, scalar.offset);
-        scalar.demands = scalar_bounds::of(&reading, Atom::Arg(scalar.arg, scalar.offset));
-        scalar.caps = scalar_bounds::caps(&reading, Atom::Arg(scalar.arg, scalar.offset));
-        scalar.dictionary = use_of.dictionary.iter().copied().collect();
-        scalar.divides = use_of.divides && !scalar.scalar.is_float();
-        scalar.role = use_of.role(!scalar.demands.is_empty());
+        let scalar_use = ScalarUse::of(&summary, &shifts, scalar.arg, scalar.offset);
+        scalar.lower_bounds = scalar_bounds::lower_bounds(&summary, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.upper_bounds = scalar_bounds::upper_bounds(&summary, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.dictionary = scalar_use.dictionary.iter().copied().collect();
+        scalar.divides = scalar_use.divides && !scalar.scalar.is_float();
+        scalar.role = scalar_use.role(!scalar.lower_bounds.is_empty());
     }
     let args: Vec<ArgModel> = interface
         .args
@@ -86,11 +86,11 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
             };
             match &arg.kind {
                 ArgKind::Buffer { element, .. } => {
-                    model.role = buffer_role(&reading, arg.position);
-                    model.contents = content_roles::find(&reading, arg.position);
-                    model.is_counter = atomic_counters::is_counter(&reading, arg.position);
+                    model.role = buffer_role(&summary, arg.position);
+                    model.contents = content_roles::find(&summary, arg.position);
+                    model.is_counter = atomic_counters::is_counter(&summary, arg.position);
                     let size = element.as_ref().map_or(1, Type::size).max(1);
-                    let found = buffer_lengths::of(&reading, arg.position, size);
+                    let found = buffer_lengths::of(&summary, arg.position, size);
                     let texts: Vec<String> =
                         found.lengths.iter().map(|l| l.text(&|atom| atom_name(atom, interface, &scalars))).collect();
                     model.length = (!texts.is_empty()).then(|| texts.join(" or "));
@@ -101,7 +101,7 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
                 ArgKind::Sampler => model.role = Role::Sampler,
                 ArgKind::Value(_) => {
                     let of = scalars.iter().filter(|s| s.arg == arg.position).map(|s| s.role);
-                    // The strictest role of its scalars: those come first.
+                    // The strictest role of its scalars; roles are declared in that order.
                     model.role = of.filter(|r| *r != Role::Unused).min().unwrap_or(Role::Unused);
                 }
                 ArgKind::Unsupported(_) => {}
@@ -110,9 +110,9 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         })
         .collect();
     let dims = dims(&program, interface.required_local);
-    let groups = group_sizes::find(&reading, interface, dims);
+    let groups = group_sizes::find(&summary, interface, dims);
     let preconditions = preconditions(interface, &args, &scalars, &groups);
-    drop(reading);
+    drop(summary);
     KernelModel { interface: interface.clone(), args, scalars, groups, dims, preconditions, program: Arc::new(program) }
 }
 
@@ -130,7 +130,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
     for arg in &interface.args {
         let ArgKind::Value(ty) = &arg.kind else { continue };
         for leaf in scalar_layout::leaves(ty) {
-            let label = arg.said();
+            let label = arg.display_name();
             let name = match (leaf.path.is_empty(), leaf.path.starts_with('[')) {
                 (true, _) => label,
                 (false, true) => format!("{label}{}", leaf.path),
@@ -142,8 +142,8 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
                 scalar: leaf.scalar,
                 name,
                 role: Role::Unused,
-                demands: Vec::new(),
-                caps: Vec::new(),
+                lower_bounds: Vec::new(),
+                upper_bounds: Vec::new(),
                 divides: false,
                 dictionary: Vec::new(),
             });
@@ -152,9 +152,9 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
     all
 }
 
-/// Where a scalar is used.
+/// The uses of a scalar.
 #[derive(Debug, Default)]
-struct Use {
+struct ScalarUse {
     is_used: bool,
     in_address: bool,
     multiplies: bool,
@@ -166,30 +166,30 @@ struct Use {
     dictionary: BTreeSet<i128>,
 }
 
-/// The arguments' scalars that something is shifted by. What is shifted by goes through a mask.
-fn shifts(reading: &Reading<'_>) -> HashSet<Atom> {
+/// Returns the arguments' scalars that are used as shift amounts, directly or through a mask.
+fn shifts(summary: &AccessSummary<'_>) -> HashSet<Atom> {
     let mut amounts = HashSet::new();
     let mut found = HashSet::new();
-    for (_, instruction) in reading.program.instructions() {
+    for (_, instruction) in summary.program.instructions() {
         if let Op::Binary(LLVMOpcode::LLVMShl | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr) = &instruction.op
-            && reading.program.constant(instruction.operands[1]).is_none()
+            && summary.program.constant(instruction.operands[1]).is_none()
             && amounts.insert(instruction.operands[1])
         {
-            for value in reading.sources(instruction.operands[1]) {
-                found.extend(reading.symbols.poly(value).atoms().filter(|a| matches!(a, Atom::Arg(..))));
+            for value in summary.sources(instruction.operands[1]) {
+                found.extend(summary.symbols.poly(value).atoms().filter(|a| matches!(a, Atom::Arg(..))));
             }
         }
     }
     found
 }
 
-impl Use {
-    fn of(reading: &Reading<'_>, shifts: &HashSet<Atom>, arg: u32, offset: u64) -> Use {
+impl ScalarUse {
+    fn of(summary: &AccessSummary<'_>, shifts: &HashSet<Atom>, arg: u32, offset: u64) -> ScalarUse {
         let atom = Atom::Arg(arg, offset);
-        let program = reading.program;
-        let mut found = Use { shifts: shifts.contains(&atom), ..Use::default() };
-        let is = |value: ValueId| reading.symbols.poly(value).has(atom);
-        for access in reading.accesses.iter().filter(|a| a.offset.has(atom)) {
+        let program = summary.program;
+        let mut found = ScalarUse { shifts: shifts.contains(&atom), ..ScalarUse::default() };
+        let is = |value: ValueId| summary.symbols.poly(value).has(atom);
+        for access in summary.accesses.iter().filter(|a| a.offset.has(atom)) {
             found.is_used = true;
             found.in_address = true;
             found.multiplies |= access.offset.0.keys().any(|product| product.len() > 1 && product.contains(&atom));
@@ -207,7 +207,7 @@ impl Use {
                     found.computes |= is(operands[0]);
                 }
                 Op::Compare(_) => {
-                    let apart = reading.symbols.poly(operands[0]).sub(&reading.symbols.poly(operands[1]));
+                    let apart = summary.symbols.poly(operands[0]).sub(&summary.symbols.poly(operands[1]));
                     if let Some((n, rest)) = apart.linear_in(atom) {
                         found.decides = true;
                         if let Some(constant) = rest.as_constant() {
@@ -233,42 +233,42 @@ impl Use {
             }
         }
         let counted = |fact: &super::path_conditions::Fact| {
-            fact.than.has(atom) && fact.less.atoms().any(|a| matches!(a, Atom::Value(v) if program.is_counter(v)))
+            fact.rhs.has(atom) && fact.lhs.atoms().any(|a| matches!(a, Atom::Value(v) if program.is_counter(v)))
         };
-        found.bounds_loop = reading.facts.all().any(|(_, fact)| counted(fact));
+        found.bounds_loop = summary.facts.all().any(|(_, fact)| counted(fact));
         found.is_used |= found.decides || found.computes || found.shifts || found.divides || found.bounds_loop;
         found.is_used |= used_otherwise(program, arg);
         found
     }
 
-    fn role(&self, is_demanded: bool) -> Role {
+    fn role(&self, has_lower_bound: bool) -> Role {
         match self {
-            Use { is_used: false, .. } => Role::Unused,
-            Use { multiplies: true, .. } if !is_demanded || !self.decides => Role::RowLength,
-            _ if is_demanded => Role::Bound,
-            Use { bounds_loop: true, .. } => Role::Count,
-            Use { in_address: true, .. } => Role::Index,
-            Use { shifts: true, .. } => Role::Shift,
-            Use { divides: true, .. } => Role::Divisor,
-            Use { decides: true, .. } => Role::Flag,
+            ScalarUse { is_used: false, .. } => Role::Unused,
+            ScalarUse { multiplies: true, .. } if !has_lower_bound || !self.decides => Role::RowLength,
+            _ if has_lower_bound => Role::Bound,
+            ScalarUse { bounds_loop: true, .. } => Role::Count,
+            ScalarUse { in_address: true, .. } => Role::Index,
+            ScalarUse { shifts: true, .. } => Role::Shift,
+            ScalarUse { divides: true, .. } => Role::Divisor,
+            ScalarUse { decides: true, .. } => Role::Flag,
             _ => Role::Data,
         }
     }
 }
 
-/// Whether an argument is an operand of anything at all.
+/// Returns whether any instruction has the argument as an operand.
 fn used_otherwise(program: &Program, arg: u32) -> bool {
     let Some(param) = program.params.get(arg as usize) else { return false };
     program.instructions().any(|(_, i)| i.operands.contains(param))
 }
 
-fn buffer_role(reading: &Reading<'_>, position: u32) -> Role {
+fn buffer_role(summary: &AccessSummary<'_>, position: u32) -> Role {
     let region = Region::Argument(position);
-    let is_mine = |a: &&Access| a.region == region || reading.program.roots[a.pointer as usize].contains(&region);
+    let is_mine = |a: &&Access| a.region == region || summary.program.roots[a.pointer as usize].contains(&region);
     let (mut reads, mut writes) = (false, false);
-    for access in reading.accesses.iter().filter(is_mine) {
-        reads |= access.way != Way::Write;
-        writes |= access.way != Way::Read;
+    for access in summary.accesses.iter().filter(is_mine) {
+        reads |= access.kind != AccessKind::Write;
+        writes |= access.kind != AccessKind::Read;
     }
     match (reads, writes) {
         (true, true) => Role::InOut,
@@ -278,7 +278,7 @@ fn buffer_role(reading: &Reading<'_>, position: u32) -> Role {
     }
 }
 
-/// Values that something comes of: not the lanes of a vector of ids that nothing takes out, as SPIR-V has it.
+/// Returns values that affect control flow or memory. Excludes unused lanes of id vectors, which SPIR-V produces.
 fn needed(program: &Program) -> HashSet<ValueId> {
     let ends = program.blocks.iter().filter_map(|code| match &code.end {
         End::Branch { condition, .. } => Some(*condition),
@@ -302,7 +302,7 @@ fn needed(program: &Program) -> HashSet<ValueId> {
     found
 }
 
-/// Dimensions of the ids that the kernel asks for, or that its group's required size has.
+/// Returns the number of dimensions in which the kernel queries ids, or that its required work-group size has.
 fn dims(program: &Program, required: Option<[u64; 3]>) -> u32 {
     let mut dims = 1;
     let needed = needed(program);
@@ -327,19 +327,19 @@ fn preconditions(
     groups: &super::model::GroupRules,
 ) -> Vec<String> {
     let mut all = Vec::new();
-    let label = |position: usize| interface.args[position].said();
+    let label = |position: usize| interface.args[position].display_name();
     for (position, arg) in args.iter().enumerate() {
         if let Some(length) = &arg.length {
             all.push(format!("{} has {length} elements", label(position)));
         }
         let what = match arg.contents {
             Contents::Data => continue,
-            Contents::Places { target: Region::Argument(to), distinct, .. } => {
+            Contents::Indices { target: Region::Argument(to), distinct, .. } => {
                 format!("{}places in {}", if distinct { "distinct " } else { "" }, label(to as usize))
             }
-            Contents::Places { .. } => "places in memory of the work-group or work-item".to_owned(),
+            Contents::Indices { .. } => "places in memory of the work-group or work-item".to_owned(),
             Contents::Offsets => "offsets that do not fall".to_owned(),
-            Contents::Counts => "numbers of turns of a loop".to_owned(),
+            Contents::TripCounts => "numbers of turns of a loop".to_owned(),
         };
         all.push(format!("{} holds {what}", label(position)));
     }
@@ -353,9 +353,9 @@ fn preconditions(
         all.push(format!("{} {what}", scalar.name));
     }
     for scalar in scalars {
-        let is_given = |d: &&Demand| d.extent.atoms().all(|a| matches!(a, Atom::Arg(..)));
-        for demand in scalar.demands.iter().filter(|d| d.is_hard && d.coefficient == 1).filter(is_given) {
-            let least = demand.extent.sub(&demand.rest).text(&|atom| atom_name(atom, interface, scalars));
+        let is_given = |d: &&LowerBound| d.extent.atoms().all(|a| matches!(a, Atom::Arg(..)));
+        for bound in scalar.lower_bounds.iter().filter(|d| d.is_hard && d.coefficient == 1).filter(is_given) {
+            let least = bound.extent.sub(&bound.rest).text(&|atom| atom_name(atom, interface, scalars));
             all.push(format!("{} is greater than {least}", scalar.name));
         }
     }

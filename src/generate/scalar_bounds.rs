@@ -1,24 +1,25 @@
-//! How large a scalar has to be for what is compared with it, laid out by it or counted down from it, and how large it may be for
-//! arrays of fixed size.
+//! Bounds of scalars: lower ones from what is compared with them, laid out by them or counted down from them; upper
+//! ones from arrays of fixed size.
 
 use std::rc::Rc;
 
-use super::access_summary::Reading;
-use super::model::{Cap, Demand};
+use super::access_summary::AccessSummary;
+use super::model::{LowerBound, UpperBound};
 use super::path_conditions::Fact;
 use super::polynomial::{Atom, Id, Poly};
 use crate::program::{Op, Region};
 
-/// Whether a polynomial grows with the launch: by ids or sizes, directly or through a loop that starts at them.
-fn grows(poly: &Poly, reading: &Reading<'_>, depth: u32) -> bool {
+/// Returns whether a polynomial grows with the launch: it contains ids or sizes, directly or through values computed
+/// from them.
+fn grows(poly: &Poly, summary: &AccessSummary<'_>, depth: u32) -> bool {
     poly.atoms().any(|atom| match atom {
         Atom::Id(id, _) => !matches!(id, Id::Offset),
         Atom::Arg(..) => false,
         Atom::Value(value) => {
             depth > 0
-                && reading.program.instruction(value).is_some_and(|i| match &i.op {
+                && summary.program.instruction(value).is_some_and(|i| match &i.op {
                     Op::Phi(_) | Op::Binary(_) | Op::Select => {
-                        i.operands.iter().any(|o| *o != value && grows(&reading.symbols.poly(*o), reading, depth - 1))
+                        i.operands.iter().any(|o| *o != value && grows(&summary.symbols.poly(*o), summary, depth - 1))
                     }
                     _ => false,
                 })
@@ -26,11 +27,11 @@ fn grows(poly: &Poly, reading: &Reading<'_>, depth: u32) -> bool {
     })
 }
 
-/// By block: whether an access to memory that work-items share stands there or behind it.
-fn leading_to_accesses(reading: &Reading<'_>) -> Vec<bool> {
-    let cfg = &reading.program.cfg;
+/// Returns, by block, whether it contains an access to memory that work-items share, or can reach one.
+fn leading_to_accesses(summary: &AccessSummary<'_>) -> Vec<bool> {
+    let cfg = &summary.program.cfg;
     let mut leads = vec![false; cfg.len()];
-    let shared = reading.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_)));
+    let shared = summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_)));
     let mut todo: Vec<usize> = shared.map(|a| a.block).collect();
     while let Some(block) = todo.pop() {
         if !std::mem::replace(&mut leads[block], true) {
@@ -40,9 +41,9 @@ fn leading_to_accesses(reading: &Reading<'_>) -> Vec<bool> {
     leads
 }
 
-/// Where a loop's counter starts, with what is added to it.
-fn start_of(poly: &Poly, reading: &Reading<'_>) -> Option<Poly> {
-    let program = reading.program;
+/// Returns the polynomial with its loop counter replaced by the counter's initial value; `None` without a counter.
+fn start_of(poly: &Poly, summary: &AccessSummary<'_>) -> Option<Poly> {
+    let program = summary.program;
     let counter = poly.atoms().find_map(|a| match a {
         Atom::Value(v) if program.is_counter(v) => Some(v),
         _ => None,
@@ -51,27 +52,27 @@ fn start_of(poly: &Poly, reading: &Reading<'_>) -> Option<Poly> {
     let Op::Phi(from) = &phi.op else { return None };
     let here = program.block_of(counter)?;
     let outside = phi.operands.iter().zip(from).find(|(_, b)| !program.dominance.dominates(here, **b));
-    poly.replace(Atom::Value(counter), &reading.symbols.poly(*outside?.0))
+    poly.substitute(Atom::Value(counter), &summary.symbols.poly(*outside?.0))
 }
 
-/// What arrays of fixed size leave room for, where an index into them stays below multiples of the scalar.
-pub fn caps(reading: &Reading<'_>, scalar: Atom) -> Vec<Cap> {
-    let program = reading.program;
-    let mut all: Vec<Cap> = Vec::new();
-    if !reading.facts.all().any(|(_, fact)| fact.than.has(scalar)) {
+/// Returns upper bounds of the scalar: arrays of fixed size are indexed below multiples of it.
+pub fn upper_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<UpperBound> {
+    let program = summary.program;
+    let mut all: Vec<UpperBound> = Vec::new();
+    if !summary.facts.all().any(|(_, fact)| fact.rhs.has(scalar)) {
         return all;
     }
     for (block, instruction) in program.instructions() {
         let Op::Address { steps, .. } = &instruction.op else { continue };
         for step in steps {
             let Some(extent) = step.extent else { continue };
-            let index = reading.symbols.poly(instruction.operands[step.operand]);
-            for fact in &reading.facts.blocks[block] {
-                let Some((coefficient, rest)) = fact.than.linear_in(scalar) else { continue };
-                let Some(apart) = fact.less.sub(&index).as_constant() else { continue };
-                let cap = Cap { coefficient, rest, most: i128::from(extent) + apart };
-                if coefficient > 0 && !all.contains(&cap) {
-                    all.push(cap);
+            let index = summary.symbols.poly(instruction.operands[step.operand]);
+            for fact in &summary.facts.blocks[block] {
+                let Some((coefficient, rest)) = fact.rhs.linear_in(scalar) else { continue };
+                let Some(apart) = fact.lhs.sub(&index).as_constant() else { continue };
+                let bound = UpperBound { coefficient, rest, most: i128::from(extent) + apart };
+                if coefficient > 0 && !all.contains(&bound) {
+                    all.push(bound);
                 }
             }
         }
@@ -79,31 +80,31 @@ pub fn caps(reading: &Reading<'_>, scalar: Atom) -> Vec<Cap> {
     all
 }
 
-/// What has to stay below multiples of the scalar.
-pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
-    let mut all: Vec<Demand> = Vec::new();
-    let mut push = |demand: Demand| {
-        if !all.contains(&demand) {
-            all.push(demand);
+/// Returns lower bounds of the scalar: something has to stay below multiples of it.
+pub fn lower_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<LowerBound> {
+    let mut all: Vec<LowerBound> = Vec::new();
+    let mut push = |bound: LowerBound| {
+        if !all.contains(&bound) {
+            all.push(bound);
         }
     };
-    // if (id < n), where memory is accessed behind it
-    let leading = leading_to_accesses(reading);
-    let facts = reading.facts.all().filter(|(block, _)| leading[*block]).map(|(_, fact)| fact);
+    // `if (id < n)`, followed by accesses to memory
+    let leading = leading_to_accesses(summary);
+    let facts = summary.facts.all().filter(|(block, _)| leading[*block]).map(|(_, fact)| fact);
     for fact in facts.filter(|f| !f.is_equal) {
-        if let Some((coefficient, rest)) = fact.than.linear_in(scalar)
+        if let Some((coefficient, rest)) = fact.rhs.linear_in(scalar)
             && coefficient > 0
-            && !fact.less.has(scalar)
-            && grows(&fact.less, reading, 3)
+            && !fact.lhs.has(scalar)
+            && grows(&fact.lhs, summary, 3)
         {
-            let start = start_of(&fact.less, reading);
+            let start = start_of(&fact.lhs, summary);
             let is_start = start.is_some();
-            let extent = start.unwrap_or_else(|| fact.less.clone());
-            push(Demand { extent, coefficient, rest, is_hard: false, is_start });
+            let extent = start.unwrap_or_else(|| fact.lhs.clone());
+            push(LowerBound { extent, coefficient, rest, is_hard: false, is_start });
         }
     }
-    // a[y * w + x], with nothing that keeps x below w
-    for access in &reading.accesses {
+    // `a[y * w + x]`, where nothing keeps x below w
+    for access in &summary.accesses {
         for (product, scale) in &access.offset.0 {
             let [a, b] = product[..] else { continue };
             if (a != scalar && b != scalar) || a == b || *scale <= 0 {
@@ -112,33 +113,39 @@ pub fn of(reading: &Reading<'_>, scalar: Atom) -> Vec<Demand> {
             let row = if a == scalar { b } else { a };
             let mut column = access.offset.clone();
             column.0.retain(|p, _| !p.contains(&scalar) && !p.contains(&row) && !p.is_empty());
-            let Some(column) = column.exactly(*scale).filter(|c| !c.0.is_empty() && grows(c, reading, 3)) else {
+            let Some(column) = column.div_exact(*scale).filter(|c| !c.0.is_empty() && grows(c, summary, 3)) else {
                 continue;
             };
-            let is_kept = |f: &Rc<Fact>| f.than.has(scalar) && f.less.atoms().any(|a| column.has(a));
-            if !reading.facts.blocks[access.block].iter().any(is_kept) {
-                push(Demand { extent: column, coefficient: 1, rest: Poly::default(), is_hard: true, is_start: false });
+            let is_kept = |f: &Rc<Fact>| f.rhs.has(scalar) && f.lhs.atoms().any(|a| column.has(a));
+            if !summary.facts.blocks[access.block].iter().any(is_kept) {
+                push(LowerBound {
+                    extent: column,
+                    coefficient: 1,
+                    rest: Poly::default(),
+                    is_hard: true,
+                    is_start: false,
+                });
             }
         }
     }
-    // a[(n - 1 - k) * w + x], with nothing that keeps k below n
-    for access in reading.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_) | Region::Variable(_))) {
+    // `a[(n - 1 - k) * w + x]`, where nothing keeps k below n
+    for access in summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_) | Region::Variable(_))) {
         for (coefficient, rest) in counted_down(&access.offset, scalar) {
             let down: Vec<Atom> = rest.0.iter().filter(|(_, n)| **n < 0).flat_map(|(p, _)| p.iter().copied()).collect();
-            let is_number = |a: &Atom| !matches!(a, Atom::Value(v) if !reading.program.is_counter(*v));
-            let is_kept = |f: &Rc<Fact>| f.than.has(scalar) && down.iter().any(|a| f.less.has(*a));
-            if !down.is_empty() && down.iter().all(is_number) && !reading.facts.blocks[access.block].iter().any(is_kept)
+            let is_number = |a: &Atom| !matches!(a, Atom::Value(v) if !summary.program.is_counter(*v));
+            let is_kept = |f: &Rc<Fact>| f.rhs.has(scalar) && down.iter().any(|a| f.lhs.has(*a));
+            if !down.is_empty() && down.iter().all(is_number) && !summary.facts.blocks[access.block].iter().any(is_kept)
             {
                 let extent = Poly::constant(-1).sub(&rest);
-                push(Demand { extent, coefficient, rest: Poly::default(), is_hard: true, is_start: false });
+                push(LowerBound { extent, coefficient, rest: Poly::default(), is_hard: true, is_start: false });
             }
         }
     }
     all
 }
 
-/// Rows, or elements, that an offset counts from the scalar downwards, as multiples of it and what is added. They lie in the buffer
-/// if that is not negative.
+/// Returns rows or elements that an offset counts downwards from the scalar: coefficient of the scalar, and the
+/// remaining summands. They lie in the buffer if their sum is not negative.
 fn counted_down(offset: &Poly, scalar: Atom) -> Vec<(i128, Poly)> {
     let without = |product: &[Atom], factor: Atom| {
         let at = product.iter().position(|a| *a == factor)?;
@@ -154,8 +161,8 @@ fn counted_down(offset: &Poly, scalar: Atom) -> Vec<(i128, Poly)> {
     let elements = offset.0.keys().all(|p| p.len() < 2).then(|| offset.clone());
     let found = rows.chain(elements).filter_map(|counted| {
         let (coefficient, _) = counted.linear_in(scalar).filter(|(n, _)| *n > 0)?;
-        // An access within a row may begin anywhere in it: bytes are of no account.
-        counted.exactly(coefficient).unwrap_or(counted).linear_in(scalar)
+        // An access within a row may begin anywhere in it, so its bytes do not matter.
+        counted.div_exact(coefficient).unwrap_or(counted).linear_in(scalar)
     });
     found.collect()
 }

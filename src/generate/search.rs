@@ -1,7 +1,8 @@
-//! What all ways of searching share: launches are run with coverage probes, and inputs that cover something new are kept.
+//! Runs launches with coverage probes and keeps the inputs that cover something new: the corpus that all search
+//! strategies share.
 //!
-//! A searcher hands over inputs: as genes, where it knows how the input came about (they can be changed, and made smaller), or as a
-//! launch that is ready.
+//! A strategy submits an input as a genotype, if it knows how the input was made (such inputs can be mutated and made
+//! smaller), or as a finished launch.
 
 use std::time::{Duration, Instant};
 
@@ -9,18 +10,19 @@ use super::branch_distance::{BranchDistances, Gain};
 use super::decode::Decoder;
 use super::faulting_launches;
 use super::genotype::Genotype;
-use super::interface_file::Wishes;
-use super::launch_builder::{LaunchBuilder, Outcome};
+use super::interface_file::UserConstraints;
+use super::launch_builder::{FittedPlan, LaunchBuilder};
 use super::launches::unique;
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::tally::SiteTally;
 use crate::error::Result;
-use crate::exec::simulator::compare::Compared;
+use crate::exec::simulator::compare::ComparisonStats;
 use crate::result::generate::By;
-use crate::suite::faults::Faulted;
+use crate::suite::faults::AllowedFault;
 use crate::suite::launch::Launch;
 
-/// Decides whether outcomes of such sites make an input worth keeping: lines, statements and regions follow from the others.
+/// Decides whether outcomes of a kind of sites make an input worth keeping; line, statement and region coverage follow
+/// from the others.
 fn is_watched(kind: SiteKind) -> bool {
     match kind {
         SiteKind::Branch | SiteKind::Condition | SiteKind::Loop | SiteKind::Barrier => true,
@@ -28,238 +30,250 @@ fn is_watched(kind: SiteKind) -> bool {
     }
 }
 
-/// Runs a launch with coverage probes.
-pub trait Runs {
-    /// What came of it.
+/// Runs launches with coverage probes.
+pub trait CoverageRunner {
+    /// Runs one launch, for at most `limit`.
     ///
     /// # Errors
-    /// Of the environment, or of kassay.
-    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<Ran>;
+    /// `Environment` or `Internal`; a launch that fails is [`RunOutcome::Rejected`], not an error.
+    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<RunOutcome>;
 }
 
-/// What came of a launch.
+/// Result of running a launch.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ran {
-    Shown(Shown),
-    /// It accessed arguments beyond their ends: position, and how far in bytes.
-    Beyond(Vec<(u32, u64)>),
-    /// It did something else that no kernel may, did not end in time or fuel, or cannot be launched.
-    Useless,
+pub enum RunOutcome {
+    /// The launch completed, without faults unless it allows them.
+    Completed(RunObservation),
+    /// It accessed arguments beyond their ends: position of the argument, and end of the access in bytes.
+    OutOfBounds(Vec<(u32, u64)>),
+    /// It did anything else that is undefined, did not terminate within its time or fuel, or cannot be launched.
+    Rejected,
 }
 
-/// What a launch showed.
+/// Observations of a completed launch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct RunObservation {
     /// By site.
     pub tally: Vec<SiteTally>,
-    /// By comparison; empty if nobody looked.
-    pub compared: Vec<Compared>,
-    /// What faulted, in a launch that allows it.
-    pub faulted: Vec<Faulted>,
+    /// By comparison; empty if comparisons were not recorded.
+    pub compared: Vec<ComparisonStats>,
+    /// The faults of a launch that allows them.
+    pub faulted: Vec<AllowedFault>,
 }
 
-/// When to stop.
+/// Limits of a search.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// When the time is up.
     pub end: Instant,
+    /// Launches that may be made.
     pub max_execs: Option<u64>,
-    /// Attempts without a gain, one after the other; 0: only the first launches.
+    /// Consecutive attempts without a gain before the search ends; 0: only the first launches are made.
     pub attempts: u64,
-    /// Of one launch.
+    /// Time limit of one launch.
     pub launch: Duration,
 }
 
-/// An input that is kept.
+/// An input that ran, with its coverage. It becomes a test if it is kept.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct TestInput {
     pub name: String,
     pub by: By,
-    /// How it was made, unless it came as a launch.
+    /// How it was made; `None` for finished launches.
     pub(super) genotype: Option<Genotype>,
     pub launch: Launch,
     pub preconditions: Vec<String>,
     pub tally: Vec<SiteTally>,
     /// By outcome, in the order of [`outcomes`].
     pub covers: Vec<bool>,
-    /// What faulted; mostly nothing.
-    pub faulted: Vec<Faulted>,
+    /// The faults of a launch that allows them; mostly empty.
+    pub faulted: Vec<AllowedFault>,
 }
 
-/// How an outcome was covered first.
+/// The circumstances under which an outcome was covered first.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct First {
+pub struct FirstCover {
     pub by: By,
-    /// Since the search began.
+    /// Time since the search began.
     pub after: Duration,
 }
 
 /// Why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum StopReason {
+    /// Everything is covered.
     Covered,
+    /// Too many attempts in a row gained nothing.
     Fruitless,
     OutOfTime,
     OutOfExecutions,
     /// No argument may be changed.
-    Nothing,
+    NothingToChange,
 }
 
-/// What all searching came to.
+/// Result of a search.
 #[derive(Debug, Clone)]
-pub struct Found {
-    /// Inputs that cover all that is covered.
-    pub tests: Vec<Kept>,
-    /// By outcome.
-    pub first: Vec<Option<First>>,
-    /// By outcome: whether a launch that does not fault covers it.
+pub struct SearchResult {
+    /// Inputs that together cover everything that is covered.
+    pub tests: Vec<TestInput>,
+    /// By outcome: how it was covered first, if it was.
+    pub first: Vec<Option<FirstCover>>,
+    /// By outcome: whether a launch without faults covers it.
     pub clean: Vec<bool>,
-    pub tried: Tried,
+    pub statistics: SearchStatistics,
 }
 
-/// The watched outcomes: position of the site, and of the outcome in it.
+/// Returns the watched outcomes, as pairs of the site's position and the outcome's position within it.
 pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
     let watched = sites.sites.iter().enumerate().filter(|(_, s)| is_watched(s.kind));
     watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
 }
 
-/// Called after every launch: executions, covered outcomes, all outcomes.
+/// Progress callback, called after every launch: launches made, covered outcomes, all outcomes.
 pub type Progress<'a> = dyn FnMut(u64, usize, usize) + 'a;
 
-/// Called for every input that is kept, before it counts: the outcomes that it covers first, and how far the search is.
-pub type Record<'a> = dyn FnMut(&Kept, &[usize], &Tried) -> Result<()> + 'a;
+/// Called for every input that is kept, before it counts, with the outcomes that it is the first to cover and the
+/// statistics so far.
+pub type Record<'a> = dyn FnMut(&TestInput, &[usize], &SearchStatistics) -> Result<()> + 'a;
 
-/// How far a search is.
+/// Counters of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Tried {
-    /// Launches that were made.
+pub struct SearchStatistics {
+    /// Launches made.
     pub executions: u64,
-    /// Of those: launches of no use.
+    /// Those of them that were rejected.
     pub faulted: u64,
-    /// Of the largest one, in work-items.
+    /// Work-items of the largest completed one.
     pub largest: u64,
 }
 
-/// An input that an earlier search kept.
+/// An input that an earlier search kept, read back from its journal.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct ResumedInput {
     pub name: String,
-    pub first: First,
+    pub first: FirstCover,
     pub(super) genotype: Option<Genotype>,
     pub launch: Launch,
     pub preconditions: Vec<String>,
-    pub tried: Tried,
+    pub statistics: SearchStatistics,
 }
 
-/// What is searched.
+/// The outcomes that are searched for, and the space of inputs.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct SearchProblem<'a> {
     pub launch_builder: &'a LaunchBuilder<'a>,
-    pub wishes: &'a Wishes,
-    /// Those of [`outcomes`].
+    pub constraints: &'a UserConstraints,
+    /// As [`outcomes`] returns them.
     pub outcomes: &'a [(usize, usize)],
-    /// By outcome: whether it is a goal; the others only make inputs worth keeping.
+    /// By outcome: whether it is a goal; other outcomes only make inputs worth keeping.
     pub goals: &'a [bool],
 }
 
 /// How often arguments of guessed length may grow for one input.
-const GROWTHS: usize = 6;
+const MAX_GROWTHS: usize = 6;
 
-/// A launch that is larger than usual may take this part of the time that is left.
+/// A launch larger than usual may take at most the remaining time divided by this.
 const LARGE_SHARE: u32 = 4;
 
-/// Launches of no use that are kept in mind.
-const MOST_FAULTING: usize = 48;
+/// Rejected launches that are kept for [`Search::allow_faults`].
+const MAX_FAULTING: usize = 48;
 
-/// A launch of no use.
-struct Faulting {
+/// A rejected launch.
+struct FaultingInput {
     genotype: Option<Genotype>,
     launch: Launch,
     preconditions: Vec<String>,
     by: By,
 }
 
-/// A run that was made.
+/// Result of one run.
 enum Attempt {
-    /// Nothing if it is of no use.
-    Done(Option<Box<Kept>>),
-    /// See [`Ran::Beyond`].
-    Beyond(Vec<(u32, u64)>),
+    /// `None`: the launch was rejected.
+    Done(Option<Box<TestInput>>),
+    /// See [`RunOutcome::OutOfBounds`].
+    OutOfBounds(Vec<(u32, u64)>),
 }
 
-/// The inputs kept so far, and what they cover.
+/// State of a search: the corpus, and what it covers.
 pub struct Search<'a> {
-    pub subject: Subject<'a>,
+    pub problem: SearchProblem<'a>,
     pub limits: &'a Limits,
     decoder: Decoder<'a>,
-    runs: &'a mut dyn Runs,
+    runner: &'a mut dyn CoverageRunner,
     progress: &'a mut Progress<'a>,
     record: &'a mut Record<'a>,
     begun: Instant,
-    kept: Vec<Kept>,
-    first: Vec<Option<First>>,
+    corpus: Vec<TestInput>,
+    first: Vec<Option<FirstCover>>,
     clean: Vec<bool>,
-    /// Launches of no use, as long as faults are not allowed: some that fault may be of use later.
-    faulting: Vec<Faulting>,
+    /// Rejected launches, while faults are not allowed: those that fault may be useful once they are.
+    faulting: Vec<FaultingInput>,
     allows_faults: bool,
-    tried: Tried,
-    pub(super) near: BranchDistances,
-    /// What the last launch added to it.
-    pub(super) gain: Gain,
+    statistics: SearchStatistics,
+    pub(super) distances: BranchDistances,
+    /// What the last launch contributed to `distances`.
+    pub(super) last_gain: Gain,
 }
 
 impl<'a> Search<'a> {
+    /// Starts a search with an empty corpus.
     pub fn new(
-        subject: Subject<'a>,
+        problem: SearchProblem<'a>,
         limits: &'a Limits,
-        runs: &'a mut dyn Runs,
+        runner: &'a mut dyn CoverageRunner,
         progress: &'a mut Progress<'a>,
         record: &'a mut Record<'a>,
     ) -> Search<'a> {
         Search {
-            subject,
+            problem,
             limits,
-            decoder: Decoder::new(subject.launch_builder, subject.wishes, limits.end),
-            runs,
+            decoder: Decoder::new(problem.launch_builder, problem.constraints, limits.end),
+            runner,
             progress,
             record,
             begun: Instant::now(),
-            kept: Vec::new(),
-            first: vec![None; subject.outcomes.len()],
-            clean: vec![false; subject.outcomes.len()],
+            corpus: Vec::new(),
+            first: vec![None; problem.outcomes.len()],
+            clean: vec![false; problem.outcomes.len()],
             faulting: Vec::new(),
             allows_faults: false,
-            tried: Tried::default(),
-            near: BranchDistances::default(),
-            gain: Gain::default(),
+            statistics: SearchStatistics::default(),
+            distances: BranchDistances::default(),
+            last_gain: Gain::default(),
         }
     }
 
-    /// Why no more launches may be made.
-    pub fn over(&self) -> Option<Ended> {
-        if self.limits.max_execs.is_some_and(|most| self.tried.executions >= most) {
-            return Some(Ended::OutOfExecutions);
+    /// Returns why no more launches may be made; `None` while they may.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        if self.limits.max_execs.is_some_and(|most| self.statistics.executions >= most) {
+            return Some(StopReason::OutOfExecutions);
         }
-        (Instant::now() >= self.limits.end).then_some(Ended::OutOfTime)
+        (Instant::now() >= self.limits.end).then_some(StopReason::OutOfTime)
     }
 
-    /// Makes and runs a launch. `tried`: what trying out its plan has given, if that was done.
-    pub(super) fn attempt(&mut self, genotype: Genotype, tried: Option<Outcome>, by: By) -> Result<Option<Kept>> {
-        let Some((launch, preconditions)) = self.decoder.express(&genotype, tried)? else { return Ok(None) };
+    /// Decodes and runs an input; buffers of guessed length grow if it overruns them. `fitted`: the result of its dry
+    /// run, if that was already made.
+    pub(super) fn attempt(
+        &mut self,
+        genotype: Genotype,
+        fitted: Option<FittedPlan>,
+        by: By,
+    ) -> Result<Option<TestInput>> {
+        let Some((launch, preconditions)) = self.decoder.decode(&genotype, fitted)? else { return Ok(None) };
         let mut made = (launch, preconditions);
-        for _ in 0..GROWTHS {
+        for _ in 0..MAX_GROWTHS {
             let reached = match self.attempt_with(Some(&genotype), &made.0, by)? {
-                Attempt::Done(Some(kept)) => return Ok(Some(Kept { preconditions: made.1, ..*kept })),
+                Attempt::Done(Some(kept)) => return Ok(Some(TestInput { preconditions: made.1, ..*kept })),
                 Attempt::Done(None) => break,
-                Attempt::Beyond(reached) => reached,
+                Attempt::OutOfBounds(reached) => reached,
             };
-            if self.over().is_some() {
+            if self.stop_reason().is_some() {
                 return Ok(None);
             }
             if !self.decoder.grow(&genotype, &reached) {
                 break;
             }
-            match self.decoder.express(&genotype, None)? {
+            match self.decoder.decode(&genotype, None)? {
                 Some(larger) => made = larger,
                 None => break,
             }
@@ -267,40 +281,40 @@ impl<'a> Search<'a> {
         self.fault(Some(genotype), made, by)
     }
 
-    /// The launch that genes come to, and what is assumed of it; `None` as of [`Decoder::express`].
-    pub(super) fn expressed(&mut self, genotype: &Genotype) -> Result<Option<(Launch, Vec<String>)>> {
-        self.decoder.express(genotype, None)
+    /// Returns the launch of a genotype, and its preconditions; `None` as in [`Decoder::decode`].
+    pub(super) fn decode(&mut self, genotype: &Genotype) -> Result<Option<(Launch, Vec<String>)>> {
+        self.decoder.decode(genotype, None)
     }
 
-    /// Runs a launch that is ready; `None` if it is of no use: it did what no kernel may, or did not end. It is not kept yet: see
-    /// [`Search::consider`].
+    /// Runs a finished launch. `None` if it was rejected: it did something undefined or did not terminate. The input is
+    /// not kept yet, see [`Search::consider`].
     ///
     /// # Errors
-    /// As of [`Runs::run`].
-    pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<Kept>> {
+    /// As [`CoverageRunner::run`].
+    pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<TestInput>> {
         let launch = Launch { allows_faults: false, margins: Vec::new(), ..launch };
         match self.attempt_with(None, &launch, by)? {
-            Attempt::Done(Some(kept)) => Ok(Some(Kept { preconditions, ..*kept })),
+            Attempt::Done(Some(kept)) => Ok(Some(TestInput { preconditions, ..*kept })),
             _ => self.fault(None, (launch, preconditions), by),
         }
     }
 
-    /// Whether launches that fault are of use.
+    /// Returns whether launches that fault are accepted.
     pub(super) fn allows_faults(&self) -> bool {
         self.allows_faults
     }
 
-    /// From now on launches that fault are of use.
+    /// Accepts launches that fault from now on, and reruns those that were rejected.
     ///
     /// # Errors
-    /// As of [`Runs::run`], and if what is found cannot be recorded.
+    /// As [`CoverageRunner::run`], and if an input cannot be recorded.
     pub fn allow_faults(&mut self) -> Result<()> {
         self.allows_faults = true;
         for faulting in std::mem::take(&mut self.faulting) {
-            if self.over().is_some() {
+            if self.stop_reason().is_some() {
                 break;
             }
-            let Faulting { genotype, launch, preconditions, by } = faulting;
+            let FaultingInput { genotype, launch, preconditions, by } = faulting;
             if let Some(found) = self.fault(genotype, (launch, preconditions), by)? {
                 self.consider(found, "with faults".to_owned())?;
             }
@@ -308,54 +322,56 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Runs a launch of no use once more with its faults allowed, or keeps it in mind for that.
+    /// Runs a rejected launch again with its faults allowed, or stores it until they are.
     fn fault(
         &mut self,
         genotype: Option<Genotype>,
         (launch, preconditions): (Launch, Vec<String>),
         by: By,
-    ) -> Result<Option<Kept>> {
+    ) -> Result<Option<TestInput>> {
         if !self.allows_faults {
-            // The first ones differ most.
-            if self.faulting.len() < MOST_FAULTING {
-                self.faulting.push(Faulting { genotype, launch, preconditions, by });
+            // The first ones differ most from each other.
+            if self.faulting.len() < MAX_FAULTING {
+                self.faulting.push(FaultingInput { genotype, launch, preconditions, by });
             }
             return Ok(None);
         }
-        if self.over().is_some() {
+        if self.stop_reason().is_some() {
             return Ok(None);
         }
         let launch = Launch { allows_faults: true, ..launch };
         match self.attempt_with(genotype.as_ref(), &launch, by)? {
-            Attempt::Done(Some(kept)) => Ok(Some(Kept { preconditions, ..*kept })),
+            Attempt::Done(Some(kept)) => Ok(Some(TestInput { preconditions, ..*kept })),
             _ => Ok(None),
         }
     }
 
     fn attempt_with(&mut self, genotype: Option<&Genotype>, launch: &Launch, by: By) -> Result<Attempt> {
-        self.tried.executions += 1;
+        self.statistics.executions += 1;
         let mut left = self.limits.end.saturating_duration_since(Instant::now());
-        if launch.range.items() > self.subject.wishes.usual_items {
+        if launch.range.items() > self.problem.constraints.usual_items {
             left /= LARGE_SHARE;
         }
         let attempt = self.run(genotype, launch, by, self.limits.launch.min(left))?;
         match &attempt {
-            Attempt::Done(Some(kept)) => self.tried.largest = self.tried.largest.max(kept.launch.range.items()),
-            _ => self.tried.faulted += 1,
+            Attempt::Done(Some(kept)) => {
+                self.statistics.largest = self.statistics.largest.max(kept.launch.range.items())
+            }
+            _ => self.statistics.faulted += 1,
         }
         Ok(attempt)
     }
 
     fn run(&mut self, genotype: Option<&Genotype>, launch: &Launch, by: By, limit: Duration) -> Result<Attempt> {
-        self.gain = Gain::default();
-        let Shown { tally, compared, faulted } = match self.runs.run(launch, limit)? {
-            Ran::Shown(shown) => shown,
-            Ran::Beyond(reached) => return Ok(Attempt::Beyond(reached)),
-            Ran::Useless => return Ok(Attempt::Done(None)),
+        self.last_gain = Gain::default();
+        let RunObservation { tally, compared, faulted } = match self.runner.run(launch, limit)? {
+            RunOutcome::Completed(shown) => shown,
+            RunOutcome::OutOfBounds(reached) => return Ok(Attempt::OutOfBounds(reached)),
+            RunOutcome::Rejected => return Ok(Attempt::Done(None)),
         };
-        self.gain = self.near.note(&compared, genotype, launch);
-        let covers = self.subject.outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
-        Ok(Attempt::Done(Some(Box::new(Kept {
+        self.last_gain = self.distances.note(&compared, genotype, launch);
+        let covers = self.problem.outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
+        Ok(Attempt::Done(Some(Box::new(TestInput {
             name: String::new(),
             by,
             genotype: genotype.cloned(),
@@ -367,35 +383,37 @@ impl<'a> Search<'a> {
         }))))
     }
 
-    /// The launch as a test has it: with margins where it faults, without a leave to fault where it does not.
-    fn with_margins(&self, launch: &Launch, faulted: &[Faulted]) -> Launch {
+    /// Returns the launch as it is stored in a test: with margins if it faults, without `allows_faults` if it does not.
+    fn with_margins(&self, launch: &Launch, faulted: &[AllowedFault]) -> Launch {
         let allows_faults = launch.allows_faults && !faulted.is_empty();
         let mut launch = Launch { allows_faults, margins: Vec::new(), ..launch.clone() };
-        faulting_launches::give_margins(&self.subject.launch_builder.model.interface, faulted, &mut launch);
+        faulting_launches::give_margins(&self.problem.launch_builder.model.interface, faulted, &mut launch);
         launch
     }
 
-    /// Goes on from inputs that an earlier search kept: they run again, and what they cover counts as covered when it was then.
+    /// Continues from inputs that an earlier search kept: they run again, and what they cover counts as covered at the
+    /// time recorded.
     ///
     /// # Errors
-    /// As of [`Runs::run`].
-    pub fn resume(&mut self, known: Vec<Known>) -> Result<()> {
+    /// As [`CoverageRunner::run`].
+    pub fn resume(&mut self, known: Vec<ResumedInput>) -> Result<()> {
         for known in known {
-            self.tried = known.tried;
+            self.statistics = known.statistics;
             let limit = self.limits.launch;
             let run = self.run(known.genotype.as_ref(), &known.launch, known.first.by, limit)?;
             if let Attempt::Done(Some(kept)) = run {
-                let gained = self.gain(&kept, known.first);
-                if !gained.is_empty() || self.kept.is_empty() {
-                    self.kept.push(Kept { name: known.name, preconditions: known.preconditions, ..*kept });
+                let gained = self.mark_covered(&kept, known.first);
+                if !gained.is_empty() || self.corpus.is_empty() {
+                    self.corpus.push(TestInput { name: known.name, preconditions: known.preconditions, ..*kept });
                 }
             }
         }
         Ok(())
     }
 
-    /// The outcomes that an input covers first, or first without a fault; from now on they count as covered.
-    fn gain(&mut self, kept: &Kept, first: First) -> Vec<usize> {
+    /// Marks the outcomes of an input as covered; returns those that it is the first to cover, or the first without
+    /// a fault.
+    fn mark_covered(&mut self, kept: &TestInput, first: FirstCover) -> Vec<usize> {
         let mut gained = Vec::new();
         let is_clean = kept.faulted.is_empty();
         for (o, _) in kept.covers.iter().enumerate().filter(|(_, covers)| **covers) {
@@ -408,55 +426,56 @@ impl<'a> Search<'a> {
         gained
     }
 
-    /// Keeps an input that covers something new; whether it does. `name` gets a number if another has it.
+    /// Keeps an input if it covers something new; returns whether it does. `name` gets a number if it is taken.
     ///
     /// # Errors
-    /// If it cannot be recorded.
-    pub fn consider(&mut self, mut found: Kept, name: String) -> Result<bool> {
-        let first = First { by: found.by, after: self.begun.elapsed() };
-        let gained = self.gain(&found, first);
-        // A suite has a test, even if there is nothing to cover.
-        if !gained.is_empty() || self.kept.is_empty() {
-            found.name = unique(name, self.kept.iter().map(|k| k.name.as_str()));
-            (self.record)(&found, &gained, &self.tried)?;
-            self.kept.push(found);
+    /// If the input cannot be recorded.
+    pub fn consider(&mut self, mut found: TestInput, name: String) -> Result<bool> {
+        let first = FirstCover { by: found.by, after: self.begun.elapsed() };
+        let gained = self.mark_covered(&found, first);
+        // A suite has at least one test, even if there is nothing to cover.
+        if !gained.is_empty() || self.corpus.is_empty() {
+            found.name = unique(name, self.corpus.iter().map(|k| k.name.as_str()));
+            (self.record)(&found, &gained, &self.statistics)?;
+            self.corpus.push(found);
         }
         let covered = self.first.iter().flatten().count();
-        (self.progress)(self.tried.executions, covered, self.first.len());
+        (self.progress)(self.statistics.executions, covered, self.first.len());
         Ok(!gained.is_empty())
     }
 
-    /// How far it is.
-    pub fn tried(&self) -> Tried {
-        self.tried
+    /// Returns the counters so far.
+    pub fn statistics(&self) -> SearchStatistics {
+        self.statistics
     }
 
-    pub fn kept(&self) -> &[Kept] {
-        &self.kept
+    /// Returns the inputs kept so far.
+    pub fn corpus(&self) -> &[TestInput] {
+        &self.corpus
     }
 
-    /// How each outcome was covered first, as far as it was.
-    pub fn first(&self) -> &[Option<First>] {
+    /// Returns how each outcome was covered first, `None` if it is uncovered.
+    pub fn first(&self) -> &[Option<FirstCover>] {
         &self.first
     }
 
-    /// Whether no goal is left.
+    /// Returns whether every goal is covered.
     pub fn goals_covered(&self) -> bool {
-        self.first.iter().zip(self.subject.goals).all(|(first, is_goal)| first.is_some() || !is_goal)
+        self.first.iter().zip(self.problem.goals).all(|(first, is_goal)| first.is_some() || !is_goal)
     }
 
-    /// Whether nothing is left to be covered.
+    /// Returns whether every watched outcome is covered and the corpus is not empty.
     pub fn all_covered(&self) -> bool {
-        !self.kept.is_empty() && self.first.iter().all(Option::is_some)
+        !self.corpus.is_empty() && self.first.iter().all(Option::is_some)
     }
 
-    /// Puts other inputs in the place of those kept so far, and gives these.
-    pub(super) fn replace(&mut self, kept: Vec<Kept>) -> Vec<Kept> {
-        std::mem::replace(&mut self.kept, kept)
+    /// Replaces the corpus and returns the old one.
+    pub(super) fn replace(&mut self, kept: Vec<TestInput>) -> Vec<TestInput> {
+        std::mem::replace(&mut self.corpus, kept)
     }
 
-    /// What it came to.
-    pub fn found(self) -> Found {
-        Found { tests: self.kept, first: self.first, clean: self.clean, tried: self.tried }
+    /// Ends the search.
+    pub fn finish(self) -> SearchResult {
+        SearchResult { tests: self.corpus, first: self.first, clean: self.clean, statistics: self.statistics }
     }
 }

@@ -1,14 +1,15 @@
-//! Solving for what fuzzing leaves (PENG algorithm 2): proofs that outcomes cannot be covered, and inputs from path constraints of runs
-//! that come near the others. What a model proposes is run; only what the run shows counts.
+//! Solves for what fuzzing leaves uncovered (PENG algorithm 2): proofs that outcomes are infeasible, and inputs derived
+//! from path conditions of runs that come near the others. Inputs that a model proposes are run; only what the run
+//! shows counts.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::assign::Number;
-use super::interface_file::{ArgWish, Wishes};
+use super::interface_file::{ArgConstraints, UserConstraints};
 use super::minimise;
 use super::resize_buffers;
-use super::search::{Ended, Kept, Search};
+use super::search::{Search, StopReason, TestInput};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
@@ -22,15 +23,17 @@ use crate::solve::query;
 use crate::suite::launch::Launch;
 use crate::suite::scalar_layout;
 use crate::symbolic::concolic::{self, Bound, Engine, Ranges};
-use crate::symbolic::infeasible::{self, Most, ProofOutcome};
+use crate::symbolic::infeasible::{self, LaunchLimits, ProofOutcome};
 
-/// Z3's resource limit of a proof, and of a path: measures of work, not of time.
-const PROOF: u32 = 2_000_000;
-pub(super) const PATH: u32 = 1_000_000;
-/// The first proofs may take this part of the time that is left; what they did not get to comes after the search for inputs.
+/// Z3's resource limits for one proof and for one path: measures of work, not of time.
+const PROOF_RLIMIT: u32 = 2_000_000;
+/// See [`PROOF_RLIMIT`].
+pub(super) const PATH_RLIMIT: u32 = 1_000_000;
+/// The first proofs may take at most the remaining time divided by this; those that they do not get to follow the
+/// search for inputs.
 const PROOFS_SHARE: u32 = 4;
-/// What launches are too small for, if it goes far.
-const SIZES: [&str; 7] = [
+/// Builtins whose results are limited by the size of the launch.
+const SIZE_BUILTINS: [&str; 7] = [
     "get_local_id",
     "get_local_size",
     "get_enqueued_local_size",
@@ -39,21 +42,22 @@ const SIZES: [&str; 7] = [
     "get_global_size",
     "get_local_linear_id",
 ];
-/// Proposals in a row that bring nothing before the search gives up.
-pub(super) const FRUITLESS: u32 = 60;
-/// Conditions flipped for one proposal.
-pub(super) const ATTEMPTS: u64 = 400;
+/// Consecutive proposals without a gain before the search gives up.
+pub(super) const MAX_FRUITLESS: u32 = 60;
+/// Conditions flipped per proposal.
+pub(super) const MAX_FLIPS: u64 = 400;
 /// Instructions of one interpreted launch.
-pub(super) const STEPS: u64 = 500_000;
-/// How much is tried for goals, and for outcomes that are none: as much as is found at once.
-const GOALS: Effort = Effort { fruitless: FRUITLESS, attempts: ATTEMPTS, steps: STEPS, rlimit: PATH };
-const BESIDES: Effort = Effort { fruitless: 1, attempts: 6, steps: 30_000, rlimit: 100_000 };
+pub(super) const MAX_STEPS: u64 = 500_000;
+/// Effort for goals, and for other outcomes, of which only those that are found at once are sought.
+const GOAL_EFFORT: Effort =
+    Effort { fruitless: MAX_FRUITLESS, attempts: MAX_FLIPS, steps: MAX_STEPS, rlimit: PATH_RLIMIT };
+const OTHER_EFFORT: Effort = Effort { fruitless: 1, attempts: 6, steps: 30_000, rlimit: 100_000 };
 
 #[derive(Clone, Copy)]
 struct Effort {
-    /// Proposals in a row that bring nothing.
+    /// Consecutive proposals without a gain.
     fruitless: u32,
-    /// Conditions flipped for one proposal.
+    /// Conditions flipped per proposal.
     attempts: u64,
     /// Instructions of one interpreted launch.
     steps: u64,
@@ -61,38 +65,38 @@ struct Effort {
     rlimit: u32,
 }
 
-/// What solving came to.
+/// Result of solving.
 #[derive(Debug, Clone, Default)]
-pub struct Solved {
-    /// By watched outcome: what a proof says of it; nothing of covered ones, and where no proof was tried.
-    pub fates: Vec<Option<ProofOutcome>>,
+pub struct SolvingResult {
+    /// By watched outcome: the result of its proof; `None` for covered outcomes and where no proof was tried.
+    pub proofs: Vec<Option<ProofOutcome>>,
     /// Why the search for inputs ended.
-    pub ended: Option<GaveUp>,
+    pub ended: Option<SolvingStop>,
     pub proposals: u64,
-    /// Seconds.
+    /// Time taken, in seconds.
     pub took: f64,
 }
 
 /// Why no more inputs were proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GaveUp {
-    /// Nothing wanted is left.
+pub enum SolvingStop {
+    /// No wanted outcome is left.
     Done,
-    /// Every path that was seen has been tried in both directions.
+    /// All branches on the observed paths were tried in both directions.
     NoPaths,
     Fruitless,
     OutOfTime,
     OutOfExecutions,
-    /// No launch came to its end, so there is no path to start from.
+    /// No launch completed, so there is no path to start from.
     NoParent,
 }
 
-/// Proves and solves until nothing is left, or nothing is gained. `goals`: the kinds of sites that matter most; only of them proofs are
-/// made. `known`: what is known already, by watched outcome; `decided` is called for every further proof. `reading`: what reading the kernel
-/// took before.
+/// Proves and solves until nothing is left, or nothing is gained. `goals`: the kinds of sites that matter most; only
+/// these are subject to proofs. `known`: earlier proofs, by watched outcome; `decided` is called for every further
+/// proof. `analysis_time`: time that the inference of the kernel model took.
 ///
 /// # Errors
-/// `Internal` if the kernel cannot be read; as of [`super::search::Runs::run`] and of `decided`.
+/// `Internal` if the kernel cannot be read; as [`super::search::CoverageRunner::run`] and `decided`.
 pub fn solve(
     search: &mut Search<'_>,
     under_test: &KernelUnderTest<'_>,
@@ -100,28 +104,32 @@ pub fn solve(
     known: Vec<Option<ProofOutcome>>,
     decided: &mut dyn FnMut(usize, &ProofOutcome) -> Result<()>,
     sources: &Sources,
-    reading: Duration,
-) -> Result<Solved> {
+    analysis_time: Duration,
+) -> Result<SolvingResult> {
     let begun = Instant::now();
-    let mut solved = Solved { fates: known, ..Solved::default() };
-    let outcomes = search.subject.outcomes;
+    let mut solved = SolvingResult { proofs: known, ..SolvingResult::default() };
+    let outcomes = search.problem.outcomes;
     let open = uncovered(search);
     if open.is_empty() {
-        solved.ended = Some(GaveUp::Done);
+        solved.ended = Some(SolvingStop::Done);
         return Ok(solved);
     }
-    if let Some(over) = search.over() {
-        solved.ended = Some(if over == Ended::OutOfExecutions { GaveUp::OutOfExecutions } else { GaveUp::OutOfTime });
+    if let Some(stop) = search.stop_reason() {
+        solved.ended = Some(if stop == StopReason::OutOfExecutions {
+            SolvingStop::OutOfExecutions
+        } else {
+            SolvingStop::OutOfTime
+        });
         return Ok(solved);
     }
-    // Reading it takes as long as it took to find out what arguments are for, and a little more for the marks.
-    if Instant::now() + reading.mul_f64(1.2) > search.limits.end {
-        solved.ended = Some(GaveUp::OutOfTime);
+    // Reading takes as long as the inference of the model did, and a little more for the marks.
+    if Instant::now() + analysis_time.mul_f64(1.2) > search.limits.end {
+        solved.ended = Some(SolvingStop::OutOfTime);
         return Ok(solved);
     }
     let program = match program(under_test, outcomes, search.limits.end) {
         Err(e) if e.is_late() => {
-            solved.ended = Some(GaveUp::OutOfTime);
+            solved.ended = Some(SolvingStop::OutOfTime);
             return Ok(solved);
         }
         program => program?,
@@ -129,126 +137,128 @@ pub fn solve(
     let goals: BTreeSet<u32> =
         open.iter().copied().filter(|o| goals.contains(&kind(&under_test.sites, outcomes[*o as usize]))).collect();
     let proved =
-        |fates: &[Option<ProofOutcome>], o: u32| matches!(fates[o as usize], Some(ProofOutcome::Infeasible { .. }));
-    let asked: Vec<u32> = goals.iter().copied().filter(|o| !proved(&solved.fates, *o)).collect();
+        |proofs: &[Option<ProofOutcome>], o: u32| matches!(proofs[o as usize], Some(ProofOutcome::Infeasible { .. }));
+    let asked: Vec<u32> = goals.iter().copied().filter(|o| !proved(&solved.proofs, *o)).collect();
     let left = search.limits.end.saturating_duration_since(Instant::now());
     let end = Instant::now() + left / PROOFS_SHARE;
-    let mut prove = |asked: &[u32], end: Instant, fates: &mut Vec<Option<ProofOutcome>>| -> Result<()> {
-        let limits = query::Limits { rlimit: PROOF, end: Some(end) };
-        for (outcome, fate) in
+    let mut prove = |asked: &[u32], end: Instant, proofs: &mut Vec<Option<ProofOutcome>>| -> Result<()> {
+        let limits = query::Limits { rlimit: PROOF_RLIMIT, end: Some(end) };
+        for (outcome, proof) in
             asked.iter().zip(infeasible::prove(&program, &under_test.interface, asked, &[], sources, &limits))
         {
-            decided(*outcome as usize, &fate)?;
-            fates[*outcome as usize] = Some(fate);
+            decided(*outcome as usize, &proof)?;
+            proofs[*outcome as usize] = Some(proof);
         }
         Ok(())
     };
-    prove(&asked, end, &mut solved.fates)?;
+    prove(&asked, end, &mut solved.proofs)?;
     let was_short = Instant::now() >= end;
     // Launches are interpreted with all their work-items, so the fewer the better.
     minimise::minimise(search)?;
-    let wishes = search.subject.wishes;
-    let engine = Engine::new(&program, &under_test.interface, &bounds(wishes), ranges(wishes));
-    let mut hunt = InputSearch {
+    let constraints = search.problem.constraints;
+    let engine = Engine::new(&program, &under_test.interface, &bounds(constraints), ranges(constraints));
+    let mut input_search = InputSearch {
         engine,
         program: &program,
         interface: &under_test.interface,
         parents: Vec::new(),
-        seen: 0,
+        known_inputs: 0,
         proposals: 0,
     };
-    let ended = hunt.run(search, GOALS, &|o| goals.contains(o) && !proved(&solved.fates, *o))?;
+    let ended = input_search.run(search, GOAL_EFFORT, &|o| goals.contains(o) && !proved(&solved.proofs, *o))?;
     solved.ended = Some(ended);
-    if was_short && search.over().is_none() {
+    if was_short && search.stop_reason().is_none() {
         let open = uncovered(search);
         let again: Vec<u32> =
-            asked.iter().copied().filter(|o| open.contains(o) && !proved(&solved.fates, *o)).collect();
-        prove(&again, search.limits.end, &mut solved.fates)?;
+            asked.iter().copied().filter(|o| open.contains(o) && !proved(&solved.proofs, *o)).collect();
+        prove(&again, search.limits.end, &mut solved.proofs)?;
     }
-    explain(search, &program, &under_test.interface, &mut solved.fates, sources);
-    if matches!(ended, GaveUp::Done | GaveUp::Fruitless | GaveUp::NoPaths) {
-        hunt.run(search, BESIDES, &|o| !goals.contains(o))?;
+    explain(search, &program, &under_test.interface, &mut solved.proofs, sources);
+    if matches!(ended, SolvingStop::Done | SolvingStop::Fruitless | SolvingStop::NoPaths) {
+        input_search.run(search, OTHER_EFFORT, &|o| !goals.contains(o))?;
     }
-    solved.proposals = hunt.proposals;
+    solved.proposals = input_search.proposals;
     solved.took = begun.elapsed().as_secs_f64();
     Ok(solved)
 }
 
-/// Searches for launches that come to these outcomes whatever they fault.
+/// Searches for launches that reach these outcomes, even if they fault.
 ///
 /// # Errors
-/// As of [`solve`].
+/// As [`solve`].
 pub fn solve_with_faults(search: &mut Search<'_>, under_test: &KernelUnderTest<'_>, wanted: &[usize]) -> Result<()> {
-    let program = match program(under_test, search.subject.outcomes, search.limits.end) {
+    let program = match program(under_test, search.problem.outcomes, search.limits.end) {
         Err(e) if e.is_late() => return Ok(()),
         program => program?,
     };
-    let wishes = search.subject.wishes;
-    let engine = Engine::new(&program, &under_test.interface, &bounds(wishes), ranges(wishes)).allowing_faults();
-    let mut hunt = InputSearch {
+    let constraints = search.problem.constraints;
+    let engine =
+        Engine::new(&program, &under_test.interface, &bounds(constraints), ranges(constraints)).allowing_faults();
+    let mut input_search = InputSearch {
         engine,
         program: &program,
         interface: &under_test.interface,
         parents: Vec::new(),
-        seen: 0,
+        known_inputs: 0,
         proposals: 0,
     };
-    hunt.run(search, GOALS, &|o| wanted.contains(&(*o as usize)))?;
+    input_search.run(search, GOAL_EFFORT, &|o| wanted.contains(&(*o as usize)))?;
     Ok(())
 }
 
-/// Says of outcomes that stay open where no launch is large enough for them: that is no proof, for others may be larger.
+/// Explains outcomes that stay open where no launch within the limits is large enough for them. That is no proof,
+/// because launches elsewhere may be larger.
 fn explain(
     search: &Search<'_>,
     program: &Program,
     interface: &Interface,
-    fates: &mut [Option<ProofOutcome>],
+    proofs: &mut [Option<ProofOutcome>],
     sources: &Sources,
 ) {
-    let is_open = |o: &u32| matches!(fates[*o as usize], Some(ProofOutcome::Unknown { .. }));
+    let is_open = |o: &u32| matches!(proofs[*o as usize], Some(ProofOutcome::Unknown { .. }));
     let open: Vec<u32> = uncovered(search).into_iter().filter(is_open).collect();
-    let asks = |op: &Op| matches!(op, Op::Call(_, base) if SIZES.contains(&base.as_str()));
-    if open.is_empty() || search.over().is_some() || !program.instructions().any(|(_, i)| asks(&i.op)) {
+    let asks = |op: &Op| matches!(op, Op::Call(_, base) if SIZE_BUILTINS.contains(&base.as_str()));
+    if open.is_empty() || search.stop_reason().is_some() || !program.instructions().any(|(_, i)| asks(&i.op)) {
         return;
     }
     let end = Instant::now() + search.limits.end.saturating_duration_since(Instant::now()) / PROOFS_SHARE;
-    let ranges = ranges(search.subject.wishes);
-    let most = Most { items: ranges.max_items, group: ranges.max_group };
-    let limits = query::Limits { rlimit: PROOF / 8, end: Some(end) };
-    for (outcome, fate) in open.iter().zip(infeasible::prove_within(program, interface, &open, most, sources, &limits))
+    let ranges = ranges(search.problem.constraints);
+    let most = LaunchLimits { items: ranges.max_items, group: ranges.max_group };
+    let limits = query::Limits { rlimit: PROOF_RLIMIT / 8, end: Some(end) };
+    for (outcome, proof) in open.iter().zip(infeasible::prove_within(program, interface, &open, most, sources, &limits))
     {
-        if let ProofOutcome::Infeasible { reason, preconditions } = fate
-            && preconditions.iter().any(|p| most.is_said_by(p))
+        if let ProofOutcome::Infeasible { reason, preconditions } = proof
+            && preconditions.iter().any(|p| most.is_stated_by(p))
         {
             let reason = format!("no launch is large enough for it here ({reason})");
-            fates[*outcome as usize] = Some(ProofOutcome::Unknown { reason, bound: None });
+            proofs[*outcome as usize] = Some(ProofOutcome::Unknown { reason, bound: None });
         }
     }
 }
 
-/// What the user allows of arguments.
-pub(super) fn bounds(wishes: &Wishes) -> Vec<Bound> {
+/// Returns the user's bounds on arguments.
+pub(super) fn bounds(constraints: &UserConstraints) -> Vec<Bound> {
     let number = |n: Number| match n {
         Number::Integer(n) => scalar_layout::Number::Integer(n),
         Number::Float(x) => scalar_layout::Number::Float(x),
     };
-    let bound = |(position, wish): (usize, &ArgWish)| Bound {
+    let bound = |(position, constraint): (usize, &ArgConstraints)| Bound {
         position,
-        fixed: !wish.fuzz,
-        least: wish.least.map(number),
-        greatest: wish.greatest.map(number),
+        fixed: !constraint.fuzz,
+        least: constraint.least.map(number),
+        greatest: constraint.greatest.map(number),
     };
-    wishes.args.iter().enumerate().map(bound).collect()
+    constraints.args.iter().enumerate().map(bound).collect()
 }
 
-/// And of the NDRange.
-pub(super) fn ranges(wishes: &Wishes) -> Ranges {
+/// Returns the user's bounds on the NDRange.
+pub(super) fn ranges(constraints: &UserConstraints) -> Ranges {
     Ranges {
-        fixed: wishes.range.is_some(),
-        local: wishes.local,
-        max_items: wishes.max_items,
+        fixed: constraints.range.is_some(),
+        local: constraints.local,
+        max_items: constraints.max_items,
         max_group: simulator::device().max_work_group_size,
-        usual_items: wishes.usual_items,
+        usual_items: constraints.usual_items,
         ..Ranges::default()
     }
 }
@@ -257,13 +267,13 @@ fn kind(sites: &Sites, outcome: (usize, usize)) -> SiteKind {
     sites.sites[outcome.0].kind
 }
 
-/// Outcomes that nothing covers, by position in the subject's.
+/// Returns the indices of the outcomes that nothing covers.
 fn uncovered(search: &Search<'_>) -> BTreeSet<u32> {
     let open = search.first().iter().enumerate().filter(|(_, first)| first.is_none());
     open.map(|(o, _)| o as u32).collect()
 }
 
-/// The kernel with a mark for every outcome, numbered like them, unless that takes until `end`.
+/// Returns the kernel with a mark for every outcome, numbered like the outcomes. Gives up at `end`, with a late error.
 fn program(under_test: &KernelUnderTest<'_>, outcomes: &[(usize, usize)], end: Instant) -> Result<Program> {
     let module = under_test.module.clone();
     marks::weave(&module, &under_test.sites, outcomes)?;
@@ -271,23 +281,28 @@ fn program(under_test: &KernelUnderTest<'_>, outcomes: &[(usize, usize)], end: I
     reader::read(&module, &under_test.entry)
 }
 
-/// The search for inputs.
+/// The search for inputs by concolic execution.
 struct InputSearch<'p> {
     engine: Engine<'p>,
     program: &'p Program,
     interface: &'p Interface,
-    /// The engine's parents, by number.
+    /// The engine's parents, by their number.
     parents: Vec<Launch>,
-    /// How many of the kept inputs the engine knows.
-    seen: usize,
+    /// How many inputs of the corpus the engine knows.
+    known_inputs: usize,
     proposals: u64,
 }
 
 impl InputSearch<'_> {
-    fn run(&mut self, search: &mut Search<'_>, effort: Effort, is_wanted: &dyn Fn(&u32) -> bool) -> Result<GaveUp> {
-        let Effort { fruitless: patience, attempts, steps, rlimit } = effort;
-        if search.kept().is_empty() {
-            return Ok(GaveUp::NoParent);
+    fn run(
+        &mut self,
+        search: &mut Search<'_>,
+        effort: Effort,
+        is_wanted: &dyn Fn(&u32) -> bool,
+    ) -> Result<SolvingStop> {
+        let Effort { fruitless: max_fruitless, attempts, steps, rlimit } = effort;
+        if search.corpus().is_empty() {
+            return Ok(SolvingStop::NoParent);
         }
         let limits = concolic::Limits { rlimit, end: Some(search.limits.end), steps, attempts };
         self.engine.limit(&limits);
@@ -295,28 +310,28 @@ impl InputSearch<'_> {
         loop {
             let wanted: BTreeSet<u32> = uncovered(search).into_iter().filter(is_wanted).collect();
             if wanted.is_empty() {
-                return Ok(GaveUp::Done);
+                return Ok(SolvingStop::Done);
             }
-            match search.over() {
-                Some(Ended::OutOfExecutions) => return Ok(GaveUp::OutOfExecutions),
-                Some(_) => return Ok(GaveUp::OutOfTime),
-                None if fruitless >= patience => return Ok(GaveUp::Fruitless),
+            match search.stop_reason() {
+                Some(StopReason::OutOfExecutions) => return Ok(SolvingStop::OutOfExecutions),
+                Some(_) => return Ok(SolvingStop::OutOfTime),
+                None if fruitless >= max_fruitless => return Ok(SolvingStop::Fruitless),
                 None => {}
             }
-            for kept in &search.kept()[self.seen..] {
+            for kept in &search.corpus()[self.known_inputs..] {
                 self.engine.parent(&kept.launch);
                 self.parents.push(kept.launch.clone());
             }
-            self.seen = search.kept().len();
-            let tried = self.engine.statistics().attempts;
+            self.known_inputs = search.corpus().len();
+            let attempts_before = self.engine.statistics().attempts;
             let Some(proposal) = self.engine.next(&wanted, &limits) else {
-                // It gave up for now, but has more to try.
-                let more = self.engine.statistics().attempts - tried >= attempts;
-                if more && search.over().is_none() {
-                    fruitless += patience.div_ceil(3);
+                // It used up its attempts, but has more to try.
+                let more = self.engine.statistics().attempts - attempts_before >= attempts;
+                if more && search.stop_reason().is_none() {
+                    fruitless += max_fruitless.div_ceil(3);
                     continue;
                 }
-                return Ok(if search.over().is_some() { GaveUp::OutOfTime } else { GaveUp::NoPaths });
+                return Ok(if search.stop_reason().is_some() { SolvingStop::OutOfTime } else { SolvingStop::NoPaths });
             };
             self.proposals += 1;
             let Some(parent) = self.parents.get(proposal.parent) else { continue };
@@ -326,11 +341,11 @@ impl InputSearch<'_> {
             self.engine.outcome(&proposal, reached.then_some(&launch));
             let gained = match ran {
                 Some(kept) => {
-                    // The engine knows what it proposed, unless that had to be changed or did something else.
+                    // The engine knows what it proposed, unless that was changed or did something else.
                     let is_known = reached && kept.launch == launch;
                     let gained = search.consider(kept, "solved".to_owned())?;
                     if is_known {
-                        self.seen = search.kept().len();
+                        self.known_inputs = search.corpus().len();
                     }
                     gained
                 }
@@ -340,18 +355,18 @@ impl InputSearch<'_> {
         }
     }
 
-    /// Runs a launch; if it goes beyond its buffers, once more with longer ones.
-    fn attempt(&self, search: &mut Search<'_>, launch: Launch) -> Result<Option<Kept>> {
-        let mut preconditions = search.subject.launch_builder.model.preconditions.clone();
+    /// Runs a launch; if it overruns its buffers, once more with longer ones.
+    fn attempt(&self, search: &mut Search<'_>, launch: Launch) -> Result<Option<TestInput>> {
+        let mut preconditions = search.problem.launch_builder.model.preconditions.clone();
         let first = search.attempt_launch(launch.clone(), preconditions.clone(), By::Smt)?;
         if first.as_ref().is_some_and(|kept| kept.faulted.is_empty()) {
             return Ok(first);
         }
-        let Some((launch, notes)) = resize_buffers::refitted(self.program, self.interface, &launch, search.limits.end)
+        let Some((launch, notes)) = resize_buffers::resized(self.program, self.interface, &launch, search.limits.end)
         else {
             return Ok(first);
         };
-        if search.over().is_some() {
+        if search.stop_reason().is_some() {
             return Ok(first);
         }
         preconditions.extend(notes);

@@ -152,7 +152,7 @@ impl FaultKind {
         Some((kind, word >> 8))
     }
 
-    /// Returns it in words. They name the cause, as mutants are judged by it, where suites and findings name what happens
+    /// Returns a description. It names the cause, by which mutants are judged; suites and findings name the effect
     /// ([`crate::suite::faults::FaultClass`]).
     pub fn words(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Reading the syntax tree that `clang/records.cpp` writes down. The format is a matter of these two files alone.
+//! Decodes the syntax tree that `clang/records.cpp` encodes. The format is private to these two files.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::bytes::Reader;
 const END: u8 = 0;
 const ABSENT: u8 = 1;
 
-/// The parts of a node, as `records.cpp` numbers them.
+/// The parts of a node, with the values of `records.cpp`.
 mod part {
     pub const RANGE: u64 = 1 << 0;
     pub const OPCODE: u64 = 1 << 1;
@@ -25,7 +25,7 @@ mod part {
     pub const IS_RANGE: u64 = 1 << 11;
 }
 
-/// The tree; `None` if there is none in `bytes`.
+/// Decodes the tree; `None` if `bytes` holds none.
 pub(super) fn read(bytes: &[u8]) -> Option<Ast> {
     if bytes.is_empty() {
         return None;
@@ -72,7 +72,7 @@ impl Records<'_> {
         Some(self.declarations.entry(id).or_insert_with(|| id.to_string().into()).clone())
     }
 
-    /// A node with all below it. Not by recursion, for trees may be deep.
+    /// Decodes a node with its descendants. Iterative, because trees may be deep.
     fn node(&mut self) -> Option<Node> {
         let mut open = Vec::new();
         loop {
@@ -117,7 +117,7 @@ impl Records<'_> {
         Some(node)
     }
 
-    /// The outer `None` is a mistake, the inner one a token that is nowhere.
+    /// The outer `None` is malformed input, the inner one a token without a position.
     fn position(&mut self) -> Option<Option<Position>> {
         let tag = self.reader.number()?;
         let (is_spelt, is_macro_arg) = match tag {

@@ -1,7 +1,7 @@
-//! Builtins by their (mangled) names; atomics: those of OpenCL C 1.x (6.12.11: `atomic_*`, and `atom_*` of the extensions), and C11's as
-//! OpenCL C 2.0 has them (6.13.11).
+//! Recognises OpenCL builtins by their (mangled) names, above all the atomics: those of OpenCL C 1.x (6.12.11:
+//! `atomic_*`, and `atom_*` of the extensions) and the C11 atomics of OpenCL C 2.0 (6.13.11).
 
-/// Base name and parameters of a builtin's mangled name (Itanium C++ ABI 5.1.4: `_Z`, length, name, types).
+/// Splits a mangled name into base name and mangled parameters (Itanium C++ ABI 5.1.4: `_Z`, length, name, types).
 pub fn demangle(callee: &str) -> Option<(&str, &str)> {
     let rest = callee.strip_prefix("_Z")?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -14,7 +14,7 @@ pub fn mangle(name: &str, params: &str) -> String {
     format!("_Z{}{name}{params}", name.len())
 }
 
-/// What an atomic computes from what is there and what it is given.
+/// The operation that an atomic performs on the value in memory and its operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     Add,
@@ -27,9 +27,9 @@ pub enum Operation {
     Inc,
     Dec,
     Exchange,
-    /// OpenCL C 1.x: the result is what was there.
+    /// OpenCL C 1.x: returns the old value.
     CompareExchange,
-    /// C11: the result is whether it happened.
+    /// C11: returns whether the exchange happened.
     CompareExchangeBool,
     Load,
     Store,
@@ -37,7 +37,7 @@ pub enum Operation {
     Clear,
 }
 
-/// What the builtin of that name does; `None` if it is no atomic operation.
+/// The operation of the builtin with that plain name; `None` if it is not an atomic operation.
 pub fn operation(name: &str) -> Option<Operation> {
     use Operation::*;
     let c11 = name.strip_suffix("_explicit").unwrap_or(name);
@@ -73,11 +73,11 @@ pub fn operation(name: &str) -> Option<Operation> {
     })
 }
 
-/// Whether work-items meet, or wait for each other's memory, in the builtin of that (plain) name: atomics, barriers, fences,
-/// functions of a work-group or sub-group, and what translators from SPIR-V leave of them. Not for functions of the user's, which
-/// may be called anything: ask it of declarations without a body.
+/// Returns whether the builtin with that plain name synchronises work-items or orders their memory accesses: atomics,
+/// barriers, fences, functions of a work-group or sub-group, and what SPIR-V translators turn them into. Only
+/// meaningful for declarations without a body: a function of the user's may have any name.
 pub fn synchronises(name: &str) -> bool {
-    const WHOLE: [&str; 9] = [
+    const NAMES: [&str; 9] = [
         "barrier",
         "work_group_barrier",
         "sub_group_barrier",
@@ -88,7 +88,7 @@ pub fn synchronises(name: &str) -> bool {
         "__spirv_ControlBarrier",
         "__spirv_MemoryBarrier",
     ];
-    const FAMILIES: [&str; 8] = [
+    const PREFIXES: [&str; 8] = [
         "atomic_",
         "atom_",
         "async_work_group_",
@@ -98,29 +98,30 @@ pub fn synchronises(name: &str) -> bool {
         "__spirv_Atomic",
         "__spirv_Group",
     ];
-    WHOLE.contains(&name) || FAMILIES.iter().any(|prefix| name.starts_with(prefix))
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// What stands behind the qualifiers of a mangled pointer: `Vjj` and `U3AS1KDv4_f` give `jj` and `Dv4_f`.
+/// What follows the qualifiers of a mangled pointer: `jj` in `Vjj`, `Dv4_f` in `U3AS1KDv4_f`.
 fn unqualified(mut rest: &str) -> Option<&str> {
     loop {
         if let Some(vendor) = rest.strip_prefix('U') {
             let digits = vendor.bytes().take_while(u8::is_ascii_digit).count();
             rest = vendor.get(digits + vendor[..digits].parse::<usize>().ok()?..)?;
-        } else if let Some(behind) = rest.strip_prefix(['V', 'K', 'r']) {
-            rest = behind;
+        } else if let Some(unqualified) = rest.strip_prefix(['V', 'K', 'r']) {
+            rest = unqualified;
         } else {
             return Some(rest);
         }
     }
 }
 
-/// The builtin type that the first parameter points to, behind the pointer's qualifiers: `j` of `PU3AS1VU7_Atomicj`.
+/// The mangled type that the first parameter points to, after the pointer's qualifiers: `j` for `PU3AS1VU7_Atomicj`.
 pub fn pointee(params: &str) -> Option<char> {
     unqualified(params.strip_prefix('P')?)?.chars().next()
 }
 
-/// The lanes of what the first pointer among the parameters points to, and the bytes of one: `(4, 4)` of `jPU3AS1KDv4_f`.
+/// The number of lanes and the bytes per lane of what the first pointer among the parameters points to:
+/// `(4, 4)` for `jPU3AS1KDv4_f`.
 pub fn pointed(params: &str) -> Option<(u64, u64)> {
     let rest = unqualified(params.get(params.find('P')? + 1..)?)?;
     let (lanes, scalar) = match rest.strip_prefix("Dv") {
@@ -140,12 +141,12 @@ pub fn pointed(params: &str) -> Option<(u64, u64)> {
     Some((lanes, bytes))
 }
 
-/// Whether a mangled builtin type (Itanium C++ ABI 5.1.5) is of floats.
+/// Returns whether a mangled builtin type (Itanium C++ ABI 5.1.5) is a floating-point type.
 pub fn is_float(ty: char) -> bool {
     matches!(ty, 'f' | 'd' | 'D')
 }
 
-/// Whether it is of signed integers.
+/// Returns whether a mangled builtin type is a signed integer.
 pub fn is_signed(ty: char) -> bool {
     matches!(ty, 'c' | 'a' | 's' | 'i' | 'l' | 'x')
 }
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_the_operation() {
+    fn atomic_operations_are_recognised_by_name() {
         assert_eq!(operation("atomic_add"), Some(Operation::Add));
         assert_eq!(operation("atom_cmpxchg"), Some(Operation::CompareExchange));
         assert_eq!(operation("atomic_fetch_max_explicit"), Some(Operation::Max));
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_where_work_items_meet() {
+    fn synchronising_builtins_are_recognised_by_name() {
         for name in
             ["barrier", "atomic_add", "atom_cmpxchg", "mem_fence", "async_work_group_copy", "sub_group_reduce_add"]
         {
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_in_memory_is_read_behind_the_qualifiers() {
+    fn the_pointee_type_is_read_after_the_qualifiers() {
         assert_eq!(pointee("PU3AS1Vjj"), Some('j'));
         assert_eq!(pointee("PU3AS3VU7_Atomicii12memory_order"), Some('i'));
         assert_eq!(pointee("PVU3AS1ff"), Some('f'));

@@ -1,24 +1,29 @@
-//! Reading what `clang/clang.h` writes: numbers in LEB128, texts with their length in front. `None` is the end, or no such thing.
+//! Reads and writes the encoding of `clang/clang.h`: numbers in LEB128, strings with their length in front.
 
+/// Decodes bytes from front to back. `None` means the end of input or malformed input.
 pub(super) struct Reader<'b> {
     left: &'b [u8],
 }
 
 impl<'b> Reader<'b> {
+    /// A reader at the beginning of `bytes`.
     pub fn new(bytes: &'b [u8]) -> Self {
         Reader { left: bytes }
     }
 
+    /// Returns whether all bytes have been read.
     pub fn is_done(&self) -> bool {
         self.left.is_empty()
     }
 
+    /// One byte.
     pub fn byte(&mut self) -> Option<u8> {
         let (&first, left) = self.left.split_first()?;
         self.left = left;
         Some(first)
     }
 
+    /// A number in LEB128.
     pub fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -31,11 +36,12 @@ impl<'b> Reader<'b> {
         None
     }
 
-    /// A number that counts things of at least one byte each: more than are left is a mistake.
+    /// A number of items of at least one byte each. A number above that of the remaining bytes is malformed.
     pub fn count(&mut self) -> Option<usize> {
         usize::try_from(self.number()?).ok().filter(|&count| count <= self.left.len())
     }
 
+    /// Bytes with their length in front.
     pub fn block(&mut self) -> Option<&'b [u8]> {
         let len = self.count()?;
         let (block, left) = self.left.split_at_checked(len)?;
@@ -44,13 +50,14 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// Writes what [`Reader`] reads.
+/// Encodes what [`Reader`] decodes.
 #[derive(Default)]
 pub(super) struct Writer {
     pub bytes: Vec<u8>,
 }
 
 impl Writer {
+    /// Appends a number in LEB128.
     pub fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push(number as u8 | 0x80);
@@ -59,6 +66,7 @@ impl Writer {
         self.bytes.push(number as u8);
     }
 
+    /// Appends bytes with their length in front.
     pub fn block(&mut self, block: &[u8]) {
         self.number(block.len() as u64);
         self.bytes.extend_from_slice(block);

@@ -1,8 +1,9 @@
-//! What earlier runs made, kept in a folder that processes share: bitcode, syntax trees, builtins, code.
+//! Keeps results of earlier runs in a folder that processes share: bitcode, syntax trees, builtins, compiled code.
 //!
-//! An entry is a file named by a hash of all that decides its content. It is written beside and renamed, carries a checksum, and goes
-//! when the folder is full and nothing asked for it lately. Nothing here ever fails: without a cache all is made anew.
-//! Not for what is worth keeping, nor for what decides it: who keeps says that.
+//! An entry is a file named by a hash of everything that determines its content. It is written to a temporary file and
+//! renamed, carries a checksum, and is evicted when the folder is full and the entry has not been used lately. No
+//! function here fails: without a cache, everything is computed from scratch.
+//! Not for what is worth caching nor for what determines it: the callers know that.
 
 use std::fs::{self, File};
 use std::hash::Hasher;
@@ -14,16 +15,16 @@ use std::time::{Duration, SystemTime};
 
 use crate::hash::StableHasher;
 
-/// Bytes that the entries may have together, unless [`open`] is told otherwise.
+/// Capacity in bytes, all entries together, unless [`open`] is given another one.
 pub const BOUND: u64 = 512 << 20;
 
-/// A folder that is full is emptied to this share, so that it is not full again at once.
-const KEPT: f64 = 0.8;
+/// The share of its capacity to which a full cache is reduced, so that it is not full again at once.
+const FILL_AFTER_EVICTION: f64 = 0.8;
 
-/// Entries begin with this; another layout gets another one.
+/// The first bytes of every entry; to be changed with the layout.
 const MAGIC: &[u8; 8] = b"kassay\x00\x01";
 
-/// Files that are being written begin with this; one that is older than [`ABANDONED`] belongs to a process that died.
+/// Name prefix of files that are being written. One that is older than [`ABANDONED`] belongs to a process that died.
 const UNFINISHED: &str = "unfinished.";
 const ABANDONED: Duration = Duration::from_secs(3600);
 
@@ -34,26 +35,27 @@ struct Cache {
 }
 
 static CACHE: OnceLock<Cache> = OnceLock::new();
-/// What this process kept since it last looked whether the folder is full; at first it always looks.
-static WRITTEN: AtomicU64 = AtomicU64::new(u64::MAX / 2);
+/// Bytes that this process has stored since it last checked the folder's size. The initial value makes the
+/// first store check.
+static STORED_SINCE_CHECK: AtomicU64 = AtomicU64::new(u64::MAX / 2);
 
-/// Uses `folder` from now on, for entries of `bound` bytes together; it is made when the first entry is kept. Until then, nothing
-/// is kept or found. Only the first call counts.
+/// Uses `folder` from now on, for entries of at most `bound` bytes together; the folder is created when the first entry
+/// is stored. Until this is called, nothing is stored or found. Only the first call has an effect.
 pub fn open(folder: PathBuf, bound: u64) {
     let _ = CACHE.set(Cache { folder, bound });
 }
 
-/// Whether anything can be found or kept.
+/// Returns whether [`open`] has been called: whether entries can be found or stored.
 pub fn is_open() -> bool {
     CACHE.get().is_some()
 }
 
-/// All that decides an entry's content, hashed.
+/// A hash of everything that determines an entry's content.
 #[derive(Debug, Clone)]
 pub struct Key([StableHasher; 2]);
 
-/// Which kassay this is: another build may make something else of the same.
-static SELF: LazyLock<Vec<u8>> = LazyLock::new(|| {
+/// Identifies this build of kassay: another one may produce other output for the same input.
+static BUILD_ID: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut text = env!("CARGO_PKG_VERSION").as_bytes().to_vec();
     if let Ok(program) = std::env::current_exe() {
         text.extend_from_slice(&stamp(&program));
@@ -61,7 +63,7 @@ static SELF: LazyLock<Vec<u8>> = LazyLock::new(|| {
     text
 });
 
-/// What tells one state of a file from another without reading it: its length and when it changed.
+/// Distinguishes states of a file without reading it: its length and modification time.
 pub fn stamp(path: &Path) -> Vec<u8> {
     let Ok(metadata) = fs::metadata(path) else { return b"none".to_vec() };
     let changed = metadata.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -69,15 +71,16 @@ pub fn stamp(path: &Path) -> Vec<u8> {
 }
 
 impl Key {
-    /// For one kind of content, of this kassay.
+    /// A key for one kind of content, as made by this build of kassay.
     pub fn new(kind: &str) -> Key {
         let mut key = Key([StableHasher::new(), StableHasher::new()]);
-        // Two hashes of 64 bits over different texts are as good as one of 128.
+        // Two 64-bit hashes of different texts are as good as one of 128 bits.
         key.0[1].write_u8(1);
-        key.with(kind.as_bytes()).with(&SELF)
+        key.with(kind.as_bytes()).with(&BUILD_ID)
     }
 
     #[must_use]
+    /// Adds a part to what the key hashes; the boundaries between parts count.
     pub fn with(mut self, part: &[u8]) -> Key {
         for hasher in &mut self.0 {
             hasher.write_usize(part.len());
@@ -86,14 +89,14 @@ impl Key {
         self
     }
 
-    /// The hash itself.
+    /// The hash value.
     pub fn digest(&self) -> u128 {
         u128::from(self.0[0].finish()) << 64 | u128::from(self.0[1].finish())
     }
 }
 
-/// The hash of a file's content, of a folder's name; `None` if there is neither.
-pub fn content(path: &Path) -> Option<u128> {
+/// The hash of a file's content, or 0 for a folder; `None` if there is neither.
+pub fn content_hash(path: &Path) -> Option<u128> {
     let key = Key([StableHasher::new(), StableHasher::new()]);
     if path.is_dir() {
         return Some(0);
@@ -101,7 +104,7 @@ pub fn content(path: &Path) -> Option<u128> {
     fs::read(path).ok().map(|bytes| key.with(&bytes).with(&[1]).digest())
 }
 
-/// What was kept under `key`; what is damaged is as good as not there.
+/// The content stored under `key`. A damaged entry counts as missing.
 pub fn find(key: &Key) -> Option<Vec<u8>> {
     let cache = CACHE.get()?;
     let mut file = File::open(cache.path(key)).ok()?;
@@ -112,13 +115,13 @@ pub fn find(key: &Key) -> Option<Vec<u8>> {
     if head != MAGIC || u64::from_le_bytes(*sum) != checksum(content) {
         return None;
     }
-    // The time of change is that of the last use: what was used longest ago goes first.
+    // The modification time records the last use: the least recently used entry is evicted first.
     let _ = file.set_modified(SystemTime::now());
     bytes.drain(..MAGIC.len() + 8);
     Some(bytes)
 }
 
-/// Keeps `content` for later, if that can be done.
+/// Stores `content` under `key` if possible; entries larger than a quarter of the capacity are not stored.
 pub fn keep(key: &Key, content: &[u8]) {
     let Some(cache) = CACHE.get() else { return };
     if content.len() as u64 > cache.bound / 4 {
@@ -135,9 +138,9 @@ pub fn keep(key: &Key, content: &[u8]) {
     };
     if write().is_ok() {
         let size = content.len() as u64;
-        if WRITTEN.fetch_add(size, Ordering::Relaxed).saturating_add(size) > cache.bound / 16 {
-            WRITTEN.store(0, Ordering::Relaxed);
-            cache.make_room();
+        if STORED_SINCE_CHECK.fetch_add(size, Ordering::Relaxed).saturating_add(size) > cache.bound / 16 {
+            STORED_SINCE_CHECK.store(0, Ordering::Relaxed);
+            cache.evict();
         }
     }
 }
@@ -153,8 +156,9 @@ impl Cache {
         self.folder.join(format!("{:032x}", key.digest()))
     }
 
-    /// Removes what was used longest ago if there is too much, and what dead processes left.
-    fn make_room(&self) {
+    /// Evicts the least recently used entries if the cache is over its capacity, and removes what dead
+    /// processes left behind.
+    fn evict(&self) {
         let Ok(files) = fs::read_dir(&self.folder) else { return };
         let mut entries = Vec::new();
         let mut total = 0;
@@ -176,9 +180,9 @@ impl Cache {
             return;
         }
         entries.sort();
-        let kept = (self.bound as f64 * KEPT) as u64;
+        let remaining = (self.bound as f64 * FILL_AFTER_EVICTION) as u64;
         for (_, len, path) in entries {
-            if total <= kept {
+            if total <= remaining {
                 break;
             }
             let _ = fs::remove_file(path);

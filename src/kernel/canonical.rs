@@ -1,8 +1,8 @@
-//! The canonical form: one module per entry kernel, in which sites are enumerated and probes woven.
+//! Produces the canonical form: one module per entry kernel, in which sites are enumerated and probes are woven.
 //!
-//! clang 21 and later put a kernel's body into `__clang_ocl_kern_imp_<name>` and call it from a stub. Here the body takes
-//! the stub's place, every other function becomes an internal helper (or goes, if the kernel does not reach it), and what
-//! would hinder later passes is dropped: `optnone`, `noinline`, TBAA. Nothing is optimised.
+//! clang 21 and later put a kernel's body into `__clang_ocl_kern_imp_<name>` and call it from a stub. Here the body
+//! replaces the stub, every other function becomes an internal helper (or is dropped if the kernel does not reach it),
+//! and what would hinder later passes is removed: `optnone`, `noinline`, TBAA. Nothing is optimised.
 
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
@@ -13,20 +13,20 @@ use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMLinkage, LLVM
 use super::ir::{self, Function};
 use crate::error::{Error, Result};
 
-/// clang's prefix for the body of a kernel.
+/// clang's name prefix for the body of a kernel.
 pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
 
 const SPIR_FUNC: u32 = 75;
 const SPIR_KERNEL: u32 = 76;
 
-/// Names of the kernels that `module` defines, in order.
+/// The names of the kernels that `module` defines, in order.
 pub fn kernels(module: &Module<'_>) -> Vec<String> {
     // SAFETY: the module is alive.
     let is_kernel = |f: &Function| f.has_body() && unsafe { LLVMGetFunctionCallConv(f.0) } == SPIR_KERNEL;
     ir::functions(module).into_iter().filter(is_kernel).map(Function::name).collect()
 }
 
-/// Drops all that `entry` does not reach, so that the other kernels of a file cost nothing more than their parsing.
+/// Drops everything that `entry` does not reach, so that the other kernels of a file only cost parsing time.
 ///
 /// # Errors
 /// `Caller` if there is no such kernel; `Internal` if the pass fails.
@@ -35,8 +35,8 @@ pub fn keep_only(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> R
     if !names.iter().any(|n| n == entry) {
         return Err(no_such_kernel(entry, &names));
     }
-    let own = format!("{BODY_PREFIX}{entry}");
-    for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry && f.name() != own) {
+    let body_name = format!("{BODY_PREFIX}{entry}");
+    for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry && f.name() != body_name) {
         // SAFETY: alive.
         unsafe {
             LLVMSetLinkage(f.0, LLVMLinkage::LLVMInternalLinkage);
@@ -83,20 +83,20 @@ pub fn canonicalise(module: &Module<'_>, entry: &str, machine: &TargetMachine) -
     verify(module, "canonical form")
 }
 
-/// The error for an entry that the module lacks.
+/// The error for an entry kernel that the module lacks.
 pub fn no_such_kernel(entry: &str, names: &[String]) -> Error {
     Error::caller(format!("there is no kernel `{entry}`"))
         .help(format!("name one of: {}", if names.is_empty() { "(none)".to_owned() } else { names.join(", ") }))
 }
 
-/// Checks a module after a pass (invariant 4: a module that does not verify is kassay's fault).
+/// Verifies a module after a pass. A module that does not verify is kassay's own fault, hence an `Internal` error.
 pub fn verify(module: &Module<'_>, after: &str) -> Result<()> {
     module
         .verify()
         .map_err(|e| Error::internal(format!("the module does not verify after: {after}")).details(e.to_string()))
 }
 
-/// Puts the body of `entry` into the stub's place.
+/// Replaces the stub of `entry` by the kernel's body.
 fn take_body(module: &Module<'_>, entry: &str) -> Function {
     let stub = ir::function(module, entry).expect("the caller found it");
     let Some(body) = ir::function(module, &format!("{BODY_PREFIX}{entry}")).filter(|b| b.has_body()) else {
@@ -116,8 +116,8 @@ fn take_body(module: &Module<'_>, entry: &str) -> Function {
     body
 }
 
-/// Gives `to` the metadata kinds of `from` that it lacks (`reqd_work_group_size` and the argument descriptions), the debug
-/// subprogram excepted.
+/// Copies to `to` the metadata of `from` whose kinds it lacks (`reqd_work_group_size` and the argument descriptions),
+/// except the debug subprogram.
 unsafe fn add_missing_metadata(from: Function, to: Function) {
     // SAFETY: the caller's functions are alive; the entries are freed once.
     unsafe {
@@ -137,7 +137,7 @@ unsafe fn add_missing_metadata(from: Function, to: Function) {
     }
 }
 
-/// A kernel that the entry calls is a helper like any other.
+/// Turns other kernels, which the entry can only call, into ordinary helpers.
 fn demote_other_kernels(module: &Module<'_>, kernel: Function) {
     for f in ir::functions(module) {
         // SAFETY: alive; every call site's convention follows its callee's.
@@ -163,7 +163,7 @@ fn demote_other_kernels(module: &Module<'_>, kernel: Function) {
     }
 }
 
-/// Gives the bodies of kernels that the entry calls their kernels' names, which the source and results use.
+/// Renames the bodies of kernels that the entry calls to the kernels' own names, which the source and the results use.
 fn name_bodies_after_kernels(module: &Module<'_>) {
     for f in ir::functions(module) {
         let name = f.name();

@@ -1,7 +1,9 @@
-//! clang's driver and front end inside a forked child of this process: no other program starts, a crash stays in the child.
+//! Runs clang's driver and front end inside a forked child of this process: no other program is started, and a crash
+//! stays in the child.
 //!
-//! The library around clang (`clang/*.cpp`) is embedded, and loaded by the child alone, so that commands which compile nothing
-//! do not pay for libclang-cpp. Not for which arguments clang gets (`options`), nor for what its output means.
+//! The library around clang (`clang/*.cpp`) is embedded in kassay and loaded only by the child, so that commands
+//! that compile nothing do not pay for libclang-cpp. Not for clang's arguments (`options`), nor for the meaning
+//! of its output.
 
 use std::ffi::{CStr, CString, OsString, c_char, c_int, c_uint, c_void};
 use std::fs::File;
@@ -17,40 +19,40 @@ use super::external_tools::CLANG;
 use super::forked::{self, Failure, Limit};
 use crate::error::{Error, Result};
 
-/// `clang/*.cpp`, see `build.rs`.
+/// The shared library built from `clang/*.cpp`, see `build.rs`.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libkassay_clang.so"));
 
-/// How long clang may take for one kernel.
+/// Time limit for clang on one kernel.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// How a run ended; the numbers are those of `compile.cpp`.
+/// How a run ended; the values are those of `enum Outcome` in `compile.cpp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Compiled,
-    /// The diagnostics say why.
+    /// The diagnostics give the reason.
     Refused,
-    /// The arguments ask for something else than one compilation to bitcode.
+    /// The arguments ask for something other than one compilation to bitcode.
     NoCompilation,
 }
 
-/// What one run gave.
+/// The result of one run.
 #[derive(Debug)]
 pub(super) struct Run {
     pub outcome: Outcome,
-    /// What clang wrote to its standard error.
+    /// The text that clang wrote to standard error.
     pub diagnostics: String,
     pub bitcode: Vec<u8>,
-    /// The syntax tree for `records`; empty if it was not asked for or is too deep.
+    /// The syntax tree, encoded for `ast_records`; empty if it was not requested or is too deep.
     pub records: Vec<u8>,
-    /// Files that clang looked for, by absolute path, and whether they were there.
-    pub asked: Vec<(PathBuf, bool)>,
+    /// The files that clang looked for, by absolute path, each with whether it existed.
+    pub file_lookups: Vec<(PathBuf, bool)>,
 }
 
-/// Runs clang with `arguments` (those of the program, without its name) until `deadline`.
+/// Runs clang with `arguments` (without the program's name) until `deadline`.
 ///
 /// # Errors
-/// `Environment` if clang's program or library is missing or no child can be made; `Internal` if clang crashes or hangs; [`Error::late`] at the
-/// deadline.
+/// `Environment` if clang's program or library is missing or no child can be created; `Internal` if clang crashes or
+/// hangs; [`Error::late`] at the deadline.
 pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<Instant>) -> Result<Run> {
     let program = CLANG.find()?;
     let all: Vec<CString> = std::iter::once(program.as_os_str())
@@ -74,10 +76,12 @@ pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<I
 type Sink = unsafe extern "C" fn(*mut c_void, c_uint, *const c_char, usize);
 type Entry = unsafe extern "C" fn(c_uint, *const *const c_char, c_int, Sink, *mut c_void) -> c_int;
 
+/// Bitcode, records and file lookups, by the numbers of `KassaySink` in `clang.h`.
 #[derive(Default)]
 struct Pieces([Vec<u8>; 3]);
 
-unsafe extern "C" fn take(to: *mut c_void, piece: c_uint, bytes: *const c_char, count: usize) {
+/// The callback (`KassaySink`) through which the library hands out its results.
+unsafe extern "C" fn receive_piece(to: *mut c_void, piece: c_uint, bytes: *const c_char, count: usize) {
     // SAFETY: `to` is the `Pieces` that `in_child` gave, which nobody else uses meanwhile.
     let pieces = unsafe { &mut *to.cast::<Pieces>() };
     if count > 0
@@ -88,8 +92,9 @@ unsafe extern "C" fn take(to: *mut c_void, piece: c_uint, bytes: *const c_char, 
     }
 }
 
+/// Runs clang in the child and encodes the result for `decode`.
 fn in_child(arguments: &[CString], with_records: bool) -> std::result::Result<Vec<u8>, String> {
-    let entry = library()?;
+    let entry = load_library()?;
     let pointers: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
     let mut pieces = Pieces::default();
     // SAFETY: `kassay_clang` of `compile.cpp` has this type; all it is given lives until it returns.
@@ -98,20 +103,20 @@ fn in_child(arguments: &[CString], with_records: bool) -> std::result::Result<Ve
             pointers.len() as c_uint,
             pointers.as_ptr(),
             c_int::from(with_records),
-            take,
+            receive_piece,
             (&raw mut pieces).cast::<c_void>(),
         )
     };
     let mut answer = vec![u8::try_from(outcome).unwrap_or(u8::MAX)];
-    for piece in std::iter::once(&written()).chain(&pieces.0) {
+    for piece in std::iter::once(&captured_stderr()).chain(&pieces.0) {
         answer.extend_from_slice(&(piece.len() as u64).to_le_bytes());
         answer.extend_from_slice(piece);
     }
     Ok(answer)
 }
 
-/// What went to the child's standard error, which is a file (see `forked`).
-fn written() -> Vec<u8> {
+/// The text on the child's standard error, which is a file (see `forked`).
+fn captured_stderr() -> Vec<u8> {
     // SAFETY: the descriptor is open in the child, and is left open.
     let stderr = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(libc::STDERR_FILENO) });
     let mut text = vec![0; stderr.metadata().map_or(0, |metadata| metadata.len() as usize)];
@@ -119,8 +124,8 @@ fn written() -> Vec<u8> {
     if read.is_ok() { text } else { Vec::new() }
 }
 
-/// Loads the library from memory.
-fn library() -> std::result::Result<Entry, String> {
+/// Loads the library from memory and returns its entry point.
+fn load_library() -> std::result::Result<Entry, String> {
     // SAFETY: a name without NUL inside; the descriptor is owned from here on.
     let descriptor = unsafe { libc::memfd_create(c"kassay_clang".as_ptr(), libc::MFD_CLOEXEC) };
     if descriptor < 0 {
@@ -158,13 +163,13 @@ fn decode(answer: &[u8]) -> Option<Run> {
         Some(piece.to_vec())
     };
     let diagnostics = String::from_utf8_lossy(&piece()?).into_owned();
-    let (bitcode, records, asked) = (piece()?, piece()?, piece()?);
+    let (bitcode, records, file_lookups) = (piece()?, piece()?, piece()?);
     let outcome = match outcome {
         0 => Outcome::Compiled,
         1 => Outcome::Refused,
         _ => Outcome::NoCompilation,
     };
-    Some(Run { outcome, diagnostics, bitcode, records, asked: files(&asked)? })
+    Some(Run { outcome, diagnostics, bitcode, records, file_lookups: files(&file_lookups)? })
 }
 
 fn files(bytes: &[u8]) -> Option<Vec<(PathBuf, bool)>> {

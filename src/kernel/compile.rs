@@ -1,6 +1,6 @@
-//! From a kernel file to LLVM bitcode in kassay's canonical form, and clang's syntax tree beside it.
+//! Turns a kernel file into LLVM bitcode in the form that kassay analyses, together with clang's syntax tree.
 //!
-//! Not for parsing what comes out (`module`, `ast`).
+//! Not for parsing the result (`module`, `ast`).
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,14 +11,14 @@ use std::process::Stdio;
 use super::ast::Ast;
 use super::ast_records;
 use super::clang::{self, Outcome, Run};
-use super::compile_cache::Place as Kept;
+use super::compile_cache::CacheEntry;
 use super::external_tools::LLVM_SPIRV;
 use super::line_directives;
 use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
 use super::spirv_words;
 use crate::error::{Error, Place, Report, Result};
 
-/// What the kernel file was, by its extension.
+/// The format of a kernel file, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     OpenClC,
@@ -28,44 +28,44 @@ pub enum Format {
     SpirV,
 }
 
-/// A kernel file, read.
+/// A kernel file after reading and, for OpenCL C, compiling it.
 #[derive(Debug)]
 pub struct Loaded {
-    /// LLVM bitcode; for [`Format::LlvmIr`] the file's text. Not parsed yet: see `module::parse`.
+    /// LLVM bitcode, or for [`Format::LlvmIr`] the file's text. Not parsed yet: see `module::parse`.
     pub bitcode: Vec<u8>,
     pub format: Format,
-    /// As the caller gave it.
+    /// The path as the caller gave it.
     pub source: PathBuf,
-    /// clang's warnings, as it wrote them.
+    /// clang's warnings, verbatim.
     pub warnings: String,
-    /// clang's syntax tree, where it was asked for and could be had.
+    /// clang's syntax tree, if it was requested and is available.
     pub ast: Option<Ast>,
-    /// Files that clang looked for, by absolute path, and whether they were there.
-    pub asked: Vec<(PathBuf, bool)>,
+    /// The files that clang looked for, by absolute path, each with whether it existed.
+    pub file_lookups: Vec<(PathBuf, bool)>,
 }
 
 impl Loaded {
-    /// Those of the warnings, with their lines, that clang 22 has as errors by default (see `options`).
+    /// Those of the warnings, with their source lines, that clang 22 reports as errors by default (see `options`).
     pub fn accepted_errors(&self) -> String {
-        let mut told = String::new();
-        let mut is_told = false;
+        let mut accepted = String::new();
+        let mut is_accepted = false;
         for line in self.warnings.lines() {
             if line.contains(": warning: ") {
-                is_told = ACCEPTED_BY_DRIVERS.iter().any(|group| line.ends_with(&format!("[-W{group}]")));
+                is_accepted = ACCEPTED_BY_DRIVERS.iter().any(|group| line.ends_with(&format!("[-W{group}]")));
             } else if line.ends_with(" generated.") {
-                is_told = false;
+                is_accepted = false;
             }
-            if is_told {
-                told += line;
-                told.push('\n');
+            if is_accepted {
+                accepted += line;
+                accepted.push('\n');
             }
         }
-        told
+        accepted
     }
 }
 
 impl Format {
-    /// By the file's extension.
+    /// The format that the file's extension names.
     pub fn of(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "cl" | "ocl" | "clcpp" => Some(Format::OpenClC),
@@ -77,12 +77,12 @@ impl Format {
     }
 }
 
-/// Reads or compiles `source`. With `with_ast`, the same run brings the syntax tree of OpenCL C; where that is too deep, there
-/// is no tree, and no error.
+/// Reads or compiles `source`. With `with_ast`, the same run of clang yields the syntax tree of OpenCL C; if the tree
+/// is too deep, there is none, and no error.
 ///
 /// # Errors
-/// Caller: no such file, an unknown extension, a kernel that does not compile, an ill-formed SPIR-V module.
-/// Environment: clang or llvm-spirv is missing. Internal: one of them crashed.
+/// Caller: no such file, an unknown extension, a kernel that does not compile, a malformed SPIR-V module. Environment:
+/// clang or llvm-spirv is missing. Internal: one of them crashed.
 pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
     let format = Format::of(source).ok_or_else(|| {
         Error::caller(format!("{} is no kernel file", source.display()))
@@ -95,7 +95,7 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
         Format::SpirV => read_spirv(source, &bytes)?,
     };
     let source = source.to_owned();
-    Ok(Loaded { bitcode, format, source, warnings: String::new(), ast: None, asked: Vec::new() })
+    Ok(Loaded { bitcode, format, source, warnings: String::new(), ast: None, file_lookups: Vec::new() })
 }
 
 fn read(source: &Path) -> Result<Vec<u8>> {
@@ -121,37 +121,37 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
         if let Some(overlay) = overlay {
             arguments.extend(["-ivfsoverlay".into(), overlay.file().into()]);
         }
-        // Nothing is written there: the output stays in memory.
+        // Nothing is written to this file: the output stays in memory.
         arguments.extend(["-emit-llvm", "-c", "-o", "kernel.bc", "--"].map(OsString::from));
         arguments.push(source.into());
         arguments
     };
-    let place = Kept::new(source, content, &arguments_of(Features::Reduced, None));
-    if let Some(run) = place.as_ref().and_then(Kept::find) {
+    let entry = CacheEntry::new(source, content, &arguments_of(Features::Reduced, None));
+    if let Some(run) = entry.as_ref().and_then(CacheEntry::find) {
         return Ok(loaded(source, run, with_ast));
     }
     let overlay = line_directives::overlay(source, &options.include_path())?;
-    // What is kept has the tree for whoever wants it.
-    let with_records = with_ast || place.is_some();
+    // A cache entry always holds the tree, in case a later run needs it.
+    let with_records = with_ast || entry.is_some();
     let run = |features| clang::run(&arguments_of(features, overlay.as_ref()), with_records, options.deadline);
     let first = run(Features::Reduced)?;
-    let mut taken = None;
+    let mut fallback_run = None;
     if first.outcome == Outcome::Refused {
-        for features in options.further_features(&first.diagnostics) {
-            taken = Some(run(features)?).filter(|run| run.outcome == Outcome::Compiled);
-            if let Some(taken) = &mut taken {
-                // That the first run failed hangs on what it looked for.
-                taken.asked.extend(first.asked.iter().cloned());
+        for features in options.fallback_features(&first.diagnostics) {
+            fallback_run = Some(run(features)?).filter(|run| run.outcome == Outcome::Compiled);
+            if let Some(fallback_run) = &mut fallback_run {
+                // That the first run failed depends on the files that it looked for.
+                fallback_run.file_lookups.extend(first.file_lookups.iter().cloned());
                 break;
             }
         }
     }
-    let run = taken.unwrap_or(first);
+    let run = fallback_run.unwrap_or(first);
     match run.outcome {
         Outcome::Compiled => {
-            if let Some(place) = place {
+            if let Some(entry) = entry {
                 let copies = overlay.as_ref().map(line_directives::Overlay::folder);
-                place.keep(&run, copies, overlay.as_ref().map_or(&[], |overlay| &overlay.blanked));
+                entry.store(&run, copies, overlay.as_ref().map_or(&[], |overlay| &overlay.blanked));
             }
             Ok(loaded(source, run, with_ast))
         }
@@ -171,7 +171,7 @@ fn loaded(source: &Path, run: Run, with_ast: bool) -> Loaded {
         source: source.to_owned(),
         warnings: run.diagnostics,
         ast: if with_ast { ast_records::read(&run.records) } else { None },
-        asked: run.asked,
+        file_lookups: run.file_lookups,
     }
 }
 
@@ -183,7 +183,7 @@ fn refusal(source: &Path, diagnostics: String) -> Error {
     Error::Caller(Box::new(report))
 }
 
-/// The place of the first `file:line:column: error:` line; clang shows the text itself.
+/// The position in the first `file:line:column: error:` line. No line text: clang's diagnostics show it.
 fn first_error(diagnostics: &str) -> Option<Place> {
     let line = diagnostics.lines().find(|line| line.contains(" error: "))?;
     let place = line.split(": ").next()?;

@@ -1,4 +1,5 @@
-//! Compilations in the cache: what clang made of a source file, valid as long as every file that it looked for is as it was.
+//! Caches compilations: clang's output for a source file, valid as long as every file that clang looked
+//! for is unchanged.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -8,16 +9,16 @@ use super::cache::{self, Key};
 use super::clang::{Outcome, Run};
 use super::external_tools::CLANG;
 
-/// Where a compilation is kept.
-pub(super) struct Place {
+/// The cache entry of one compilation.
+pub(super) struct CacheEntry {
     key: Key,
     started: SystemTime,
 }
 
-impl Place {
-    /// Of a source file with that content under clang's arguments, which may be about a temporary copy only for what is not among
-    /// them. `None` without a cache.
-    pub fn new(source: &Path, content: &[u8], arguments: &[std::ffi::OsString]) -> Option<Place> {
+impl CacheEntry {
+    /// The entry for a source file with that content, compiled with clang's `arguments`, which must not name temporary
+    /// files (the overlay is left out of them). `None` if there is no cache.
+    pub fn new(source: &Path, content: &[u8], arguments: &[std::ffi::OsString]) -> Option<CacheEntry> {
         if !cache::is_open() {
             return None;
         }
@@ -29,49 +30,50 @@ impl Place {
         for argument in arguments {
             key = key.with(argument.as_encoded_bytes());
         }
-        // Variables that clang's driver heeds.
+        // Variables that clang's driver reads.
         for variable in ["CPATH", "C_INCLUDE_PATH", "OPENCL_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH"]
         {
             let value = std::env::var_os(variable).unwrap_or_default();
             key = key.with(value.as_encoded_bytes());
         }
-        Some(Place { key, started: SystemTime::now().checked_sub(CLOCK)? })
+        Some(CacheEntry { key, started: SystemTime::now().checked_sub(MAX_MTIME_LAG)? })
     }
 
-    /// What is kept there, if nothing has changed since.
+    /// The cached compilation, if nothing has changed since.
     pub fn find(&self) -> Option<Run> {
         let bytes = cache::find(&self.key)?;
         let mut reader = Reader::new(&bytes);
-        let mut asked = Vec::new();
+        let mut file_lookups = Vec::new();
         for _ in 0..reader.count()? {
             let path = PathBuf::from(std::ffi::OsStr::new(std::str::from_utf8(reader.block()?).ok()?));
-            let was: u128 = u128::from_le_bytes(*reader.block()?.first_chunk()?);
-            let found = was != ABSENT;
-            if cache::content(&path).unwrap_or(ABSENT) != was {
+            let expected: u128 = u128::from_le_bytes(*reader.block()?.first_chunk()?);
+            let found = expected != ABSENT;
+            if cache::content_hash(&path).unwrap_or(ABSENT) != expected {
                 return None;
             }
-            asked.push((path, found));
+            file_lookups.push((path, found));
         }
         let diagnostics = String::from_utf8(reader.block()?.to_vec()).ok()?;
         let (bitcode, records) = (reader.block()?.to_vec(), reader.block()?.to_vec());
-        reader.is_done().then_some(Run { outcome: Outcome::Compiled, diagnostics, bitcode, records, asked })
+        reader.is_done().then_some(Run { outcome: Outcome::Compiled, diagnostics, bitcode, records, file_lookups })
     }
 
-    /// Keeps `run`, unless one of the files changed while clang read it. `instead` are the files whose temporary copies under
-    /// `copies` clang read.
-    pub fn keep(&self, run: &Run, copies: Option<&Path>, instead: &[PathBuf]) {
-        let asked = run.asked.iter().filter(|(path, _)| copies.is_none_or(|folder| !path.starts_with(folder)));
-        let asked: Vec<&PathBuf> = asked.map(|(path, _)| path).chain(instead).collect();
+    /// Stores `run`, unless one of its files was modified while clang ran. `originals` are the files of which clang
+    /// read temporary copies under `copies`.
+    pub fn store(&self, run: &Run, copies: Option<&Path>, originals: &[PathBuf]) {
+        let file_lookups =
+            run.file_lookups.iter().filter(|(path, _)| copies.is_none_or(|folder| !path.starts_with(folder)));
+        let file_lookups: Vec<&PathBuf> = file_lookups.map(|(path, _)| path).chain(originals).collect();
         let mut writer = Writer::default();
-        writer.number(asked.len() as u64);
-        for path in asked {
+        writer.number(file_lookups.len() as u64);
+        for path in file_lookups {
             let changed = path.metadata().and_then(|metadata| metadata.modified());
             if path.is_file() && changed.is_ok_and(|changed| changed >= self.started) {
                 return;
             }
             let Some(text) = path.to_str() else { return };
             writer.block(text.as_bytes());
-            writer.block(&cache::content(path).unwrap_or(ABSENT).to_le_bytes());
+            writer.block(&cache::content_hash(path).unwrap_or(ABSENT).to_le_bytes());
         }
         writer.block(run.diagnostics.as_bytes());
         writer.block(&run.bitcode);
@@ -80,8 +82,8 @@ impl Place {
     }
 }
 
-/// How far a file's time of change may lie behind the clock.
-const CLOCK: Duration = Duration::from_millis(10);
+/// How far a file's modification time may lag behind the clock.
+const MAX_MTIME_LAG: Duration = Duration::from_millis(10);
 
-/// Instead of a content's hash: no such file.
+/// Stored in place of a content hash: there is no such file.
 const ABSENT: u128 = u128::MAX;

@@ -1,14 +1,14 @@
-//! Which statements of a `switch` on a constant clang leaves out.
+//! Predicts which statements of a `switch` on a constant clang leaves out.
 //!
-//! Where the chosen label's statements are easy to cut out, clang emits only these; else the whole switch stays, with a
-//! constant for its condition. The cases are told apart as clang's code generator does it (`FindCaseStatementsForValue`).
+//! If the statements of the chosen label are easy to extract, clang emits only these; otherwise the complete switch
+//! stays, with a constant as its condition. The rules follow clang's code generator (`FindCaseStatementsForValue`).
 
 use std::collections::HashSet;
 
 use super::ast::{Ast, Node};
 use super::folding;
 
-/// Nodes, by their addresses in one tree.
+/// A set of nodes, by their addresses in one tree.
 pub type Nodes = HashSet<*const Node>;
 
 /// All nodes of `function` that clang leaves out because a switch on a constant does not choose them.
@@ -29,7 +29,7 @@ pub fn dropped(ast: &Ast, function: &Node) -> Nodes {
     all
 }
 
-/// The statements that `value` does not choose; `None` if clang keeps the whole switch.
+/// The statements that `value` does not choose; `None` if clang keeps the complete switch.
 fn unchosen<'a>(ast: &Ast, switch: &'a Node, value: i128) -> Option<Vec<&'a Node>> {
     let body = switch.children.get(1)?;
     let mut labels = Vec::new();
@@ -42,12 +42,12 @@ fn unchosen<'a>(ast: &Ast, switch: &'a Node, value: i128) -> Option<Vec<&'a Node
     let Some(chosen) = chosen.or_else(|| labels.iter().find(|label| label.is("DefaultStmt"))) else {
         return (!contains_goto_label(switch)).then(|| vec![body]);
     };
-    let mut cut = Cut { chosen, found: false, unchosen: Vec::new() };
-    let end = cut.statement(body, true);
-    (end != End::Failed && cut.found).then_some(cut.unchosen)
+    let mut selector = Selector { chosen, found: false, unchosen: Vec::new() };
+    let end = selector.statement(body, true);
+    (end != Flow::Failed && selector.found).then_some(selector.unchosen)
 }
 
-/// The `case` and `default` labels of a switch, not those of switches within it.
+/// The `case` and `default` labels of a switch, without those of nested switches.
 fn own_labels<'a>(node: &'a Node, labels: &mut Vec<&'a Node>) {
     if node.is("CaseStmt") || node.is("DefaultStmt") {
         labels.push(node);
@@ -57,59 +57,60 @@ fn own_labels<'a>(node: &'a Node, labels: &mut Vec<&'a Node>) {
     }
 }
 
+/// How a statement of the switch ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// Skipped, or left by the switch's `break`.
+enum Flow {
+    /// The statement is skipped, or leaves the switch by `break`.
     Done,
     FallsThrough,
     Failed,
 }
 
-struct Cut<'a, 'c> {
+struct Selector<'a, 'c> {
     chosen: &'c Node,
     found: bool,
     unchosen: Vec<&'a Node>,
 }
 
-impl<'a> Cut<'a, '_> {
-    /// `searching`: the chosen label is still to come.
-    fn statement(&mut self, node: &'a Node, searching: bool) -> End {
+impl<'a> Selector<'a, '_> {
+    /// `searching`: the chosen label has not been reached yet.
+    fn statement(&mut self, node: &'a Node, searching: bool) -> Flow {
         match &*node.kind {
-            "" if searching => End::Done,
-            "" => End::FallsThrough,
+            "" if searching => Flow::Done,
+            "" => Flow::FallsThrough,
             "CaseStmt" | "DefaultStmt" => {
-                let here = searching && std::ptr::eq(node, self.chosen);
-                self.found |= here;
+                let is_chosen = searching && std::ptr::eq(node, self.chosen);
+                self.found |= is_chosen;
                 match node.children.last() {
-                    Some(inner) => self.statement(inner, searching && !here),
-                    None => End::Failed,
+                    Some(inner) => self.statement(inner, searching && !is_chosen),
+                    None => Flow::Failed,
                 }
             }
-            "BreakStmt" if !searching => End::Done,
+            "BreakStmt" if !searching => Flow::Done,
             "CompoundStmt" => self.list(node, searching),
-            _ if contains_goto_label(node) && searching => End::Failed,
+            _ if contains_goto_label(node) && searching => Flow::Failed,
             _ if searching => {
                 self.unchosen.push(node);
-                End::Done
+                Flow::Done
             }
-            _ if contains_break(node) => End::Failed,
-            _ => End::FallsThrough,
+            _ if contains_break(node) => Flow::Failed,
+            _ => Flow::FallsThrough,
         }
     }
 
-    fn list(&mut self, list: &'a Node, searching: bool) -> End {
+    fn list(&mut self, list: &'a Node, searching: bool) -> Flow {
         let began_chosen = self.found;
         let mut rest = list.children.iter();
         if searching {
             let mut skipped_declaration = false;
             while !self.found {
-                let Some(node) = rest.next() else { return End::Done };
+                let Some(node) = rest.next() else { return Flow::Done };
                 skipped_declaration |= declares(node);
                 let end = self.statement(node, true);
-                if end == End::Failed || (self.found && skipped_declaration) {
-                    return End::Failed;
+                if end == Flow::Failed || (self.found && skipped_declaration) {
+                    return Flow::Failed;
                 }
-                if self.found && end == End::Done {
+                if self.found && end == Flow::Done {
                     return self.leave(rest);
                 }
             }
@@ -118,23 +119,23 @@ impl<'a> Cut<'a, '_> {
         while let Some(node) = rest.next() {
             has_declaration |= declares(node);
             match self.statement(node, false) {
-                End::Failed => return End::Failed,
-                End::FallsThrough => {}
-                End::Done => return self.leave(rest),
+                Flow::Failed => return Flow::Failed,
+                Flow::FallsThrough => {}
+                Flow::Done => return self.leave(rest),
             }
         }
-        if has_declaration && !began_chosen { End::Failed } else { End::FallsThrough }
+        if has_declaration && !began_chosen { Flow::Failed } else { Flow::FallsThrough }
     }
 
-    /// Behind the switch's `break`.
-    fn leave(&mut self, rest: impl Iterator<Item = &'a Node>) -> End {
+    /// Handles the statements after the switch's `break`.
+    fn leave(&mut self, rest: impl Iterator<Item = &'a Node>) -> Flow {
         for node in rest {
             if contains_goto_label(node) {
-                return End::Failed;
+                return Flow::Failed;
             }
             self.unchosen.push(node);
         }
-        End::Done
+        Flow::Done
     }
 }
 
@@ -152,7 +153,7 @@ fn contains_goto_label(node: &Node) -> bool {
     found
 }
 
-/// Whether a `break` in it would leave the switch.
+/// Returns whether `node` contains a `break` that would leave the switch.
 fn contains_break(node: &Node) -> bool {
     match &*node.kind {
         "BreakStmt" => true,

@@ -1,5 +1,4 @@
-//! Variables of the module that become something else within a function: constants that are computed from their addresses are computed
-//! by instructions then.
+//! Replaces variables of a module within one function: constant expressions over their addresses become instructions.
 
 use std::collections::HashMap;
 
@@ -11,27 +10,32 @@ use llvm_sys::prelude::*;
 use super::ir::{Block, Function, Inst};
 use crate::error::{Error, Result};
 
-/// Uses, in all of `function`, for each variable of `moved` the value beside it. That value stands before every such use.
+/// Replaces every use of a variable in `function`, directly or in a constant expression, by the value that
+/// `replacements` maps it to. That value must dominate every such use.
 ///
 /// # Errors
-/// `Internal` if the address of one is part of a constant that no instruction can compute.
-pub fn replace(function: Function, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> Result<()> {
+/// `Internal` if the address is part of a constant that no instruction can compute.
+pub fn replace(function: Function, replacements: &HashMap<LLVMValueRef, LLVMValueRef>) -> Result<()> {
     // SAFETY: alive; the builder is disposed of.
     let builder = unsafe { LLVMCreateBuilderInContext(LLVMGetModuleContext(LLVMGetGlobalParent(function.0))) };
     let instructions: Vec<Inst> = function.blocks().into_iter().flat_map(Block::instructions).collect();
-    let done = instructions.into_iter().try_for_each(|inst| of_instruction(builder, inst, moved));
+    let done = instructions.into_iter().try_for_each(|inst| replace_in_instruction(builder, inst, replacements));
     // SAFETY: made above.
     unsafe { LLVMDisposeBuilder(builder) };
     done
 }
 
-fn of_instruction(builder: LLVMBuilderRef, inst: Inst, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> Result<()> {
-    // Of phis: several ways may come from one block, and must bring the same.
+fn replace_in_instruction(
+    builder: LLVMBuilderRef,
+    inst: Inst,
+    replacements: &HashMap<LLVMValueRef, LLVMValueRef>,
+) -> Result<()> {
+    // For phis: several edges may come from one block, and must then have the same value.
     let mut built: HashMap<(LLVMBasicBlockRef, LLVMValueRef), LLVMValueRef> = HashMap::new();
     for (i, operand) in (0..).zip(inst.operands()) {
         // SAFETY: alive; a phi has a block for each operand.
         unsafe {
-            if !leads_to(operand, moved) {
+            if !depends_on(operand, replacements) {
                 continue;
             }
             let at = match inst.opcode() {
@@ -41,7 +45,7 @@ fn of_instruction(builder: LLVMBuilderRef, inst: Inst, moved: &HashMap<LLVMValue
             let key = (at.block().0, operand);
             let value = match built.get(&key) {
                 Some(value) => *value,
-                None => spell_out(builder, operand, at, moved)?,
+                None => materialise(builder, operand, at, replacements)?,
             };
             built.insert(key, value);
             LLVMSetOperand(inst.0, i, value);
@@ -50,45 +54,45 @@ fn of_instruction(builder: LLVMBuilderRef, inst: Inst, moved: &HashMap<LLVMValue
     Ok(())
 }
 
-/// Whether a value is a constant that is one of the variables, or computed from one.
-pub(crate) fn leads_to(value: LLVMValueRef, moved: &HashMap<LLVMValueRef, LLVMValueRef>) -> bool {
+/// Returns whether a value is one of the variables or a constant that is computed from one.
+pub(crate) fn depends_on(value: LLVMValueRef, replacements: &HashMap<LLVMValueRef, LLVMValueRef>) -> bool {
     // SAFETY: alive; operands are below the count. Functions and variables lead nowhere.
     unsafe {
         if LLVMIsAConstant(value).is_null() {
             return false;
         }
-        if moved.contains_key(&value) {
+        if replacements.contains_key(&value) {
             return true;
         }
         if LLVMIsAUser(value).is_null() || !LLVMIsAGlobalValue(value).is_null() {
             return false;
         }
-        (0..LLVMGetNumOperands(value).max(0) as u32).any(|i| leads_to(LLVMGetOperand(value, i), moved))
+        (0..LLVMGetNumOperands(value).max(0) as u32).any(|i| depends_on(LLVMGetOperand(value, i), replacements))
     }
 }
 
-/// Computes a constant that leads to a variable by instructions before `at`.
-unsafe fn spell_out(
+/// Emits instructions before `at` that compute a constant which depends on a variable.
+unsafe fn materialise(
     builder: LLVMBuilderRef,
     constant: LLVMValueRef,
     at: Inst,
-    moved: &HashMap<LLVMValueRef, LLVMValueRef>,
+    replacements: &HashMap<LLVMValueRef, LLVMValueRef>,
 ) -> Result<LLVMValueRef> {
     // SAFETY: alive; operand numbers are those of the opcode.
     unsafe {
-        if let Some(place) = moved.get(&constant) {
+        if let Some(place) = replacements.get(&constant) {
             return Ok(*place);
         }
-        if !leads_to(constant, moved) {
+        if !depends_on(constant, replacements) {
             return Ok(constant);
         }
-        let unknown = || Error::internal("a constant holds the address of a variable");
+        let not_computable = || Error::internal("a constant holds the address of a variable");
         if LLVMIsAConstantExpr(constant).is_null() {
-            return Err(unknown());
+            return Err(not_computable());
         }
         let mut operands = Vec::new();
         for i in 0..LLVMGetNumOperands(constant) as u32 {
-            operands.push(spell_out(builder, LLVMGetOperand(constant, i), at, moved)?);
+            operands.push(materialise(builder, LLVMGetOperand(constant, i), at, replacements)?);
         }
         LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, at.0);
         LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(at.0));
@@ -107,7 +111,7 @@ unsafe fn spell_out(
             opcode @ (LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMXor) => {
                 Ok(LLVMBuildBinOp(b, opcode, operands[0], operands[1], c"".as_ptr()))
             }
-            _ => Err(unknown()),
+            _ => Err(not_computable()),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The constructs of a function that coverage asks about, read from clang's syntax tree: decisions, loops, barriers.
+//! Collects the constructs of a function that coverage measures from clang's syntax tree: decisions, loops, barriers.
 //!
-//! Definitions: PENG 4.2.1 for branches, loops and barriers; a `?:` on a vector is data, a loop condition belongs to its
-//! loop. Not for statements (`statements`), nor for finding a construct's instructions in the IR.
+//! Definitions: PENG 4.2.1 for branches, loops and barriers. A `?:` on a vector is data; a loop condition belongs to
+//! its loop. Not for statements (`statements`), nor for finding a construct's instructions in the IR.
 
 use std::sync::Arc;
 
@@ -17,17 +17,19 @@ pub struct FunctionConstructs {
     pub constructs: Vec<Construct>,
 }
 
+/// A construct and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Construct {
     pub kind: Kind,
-    /// Of the whole construct; a `?:` begins at its condition.
+    /// The complete construct; a `?:` begins at its condition.
     pub range: Range,
-    /// Of its condition, where it has one.
+    /// The condition, if there is one.
     pub condition: Option<Range>,
-    /// clang emits no branch, loop or call for it, because a condition is constant or a jump stands before it.
+    /// Whether clang emits no branch, loop or call for it, because a condition is constant or a jump precedes it.
     pub is_folded: bool,
 }
 
+/// The kind of a construct.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     If {
@@ -43,13 +45,13 @@ pub enum Kind {
         form: LoopForm,
         /// `false` where the body runs exactly once: `do {} while (0)`, `for (;;) { break; }`.
         is_loop: bool,
-        /// It has a condition that is not a constant.
+        /// Whether it has a condition that is not constant.
         has_boundary: bool,
     },
     Barrier {
         callee: Arc<str>,
     },
-    /// A maximal tree of `&&` and `||`, seen through parentheses, `!` and implicit casts.
+    /// A maximal tree of `&&` and `||`, looking through parentheses, `!` and implicit casts.
     ShortCircuit {
         leaves: Vec<Leaf>,
         context: Context,
@@ -60,10 +62,11 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     pub at: Position,
-    /// First and last value, the same but for a range; `None` where they are not known here.
+    /// First and last value, which differ only for a range; `None` if they cannot be evaluated here.
     pub values: Option<(i128, i128)>,
 }
 
+/// The keyword of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopForm {
     For,
@@ -75,22 +78,22 @@ pub enum LoopForm {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
     pub range: Range,
-    /// Constant, or never evaluated because of a constant before it: it has no branch.
+    /// Whether it has no branch: it is constant, or a constant before it keeps it from being evaluated.
     pub is_folded: bool,
 }
 
-/// What a short-circuit decision decides.
+/// What the result of a short-circuit decision is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Context {
     /// The whole condition of an `if` or `?:`.
     Branch,
     /// The whole condition of a loop.
     Loop,
-    /// A value, also as part of a larger condition.
+    /// A value, which may be part of a larger condition.
     Value,
 }
 
-/// How many constructs of each kind there are, but for the folded ones.
+/// The number of constructs of each kind, without the folded ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub ifs: usize,
@@ -110,6 +113,7 @@ pub fn all(ast: &Ast) -> Vec<FunctionConstructs> {
     ast.functions.iter().map(|function| of(ast, function)).collect()
 }
 
+/// The constructs of one function.
 pub fn of(ast: &Ast, function: &Function) -> FunctionConstructs {
     let dropped = constant_switch::dropped(ast, &function.body);
     let mut walk = Walk { ast, dropped, constructs: Vec::new() };
@@ -118,6 +122,7 @@ pub fn of(ast: &Ast, function: &Function) -> FunctionConstructs {
 }
 
 impl FunctionConstructs {
+    /// Counts the constructs that are not folded.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for construct in self.constructs.iter().filter(|construct| !construct.is_folded) {
@@ -147,11 +152,11 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// `context` is that of a decision which `node` as a whole may be; `dead`: clang emits nothing here.
+    /// `context` applies if `node` as a whole is a decision; `dead` means that clang emits nothing here.
     fn node(&mut self, node: &Node, context: Context, dead: bool) {
         let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         match &*node.kind {
-            // Not evaluated, or known before the kernel runs.
+            // Not evaluated, or evaluated at compile time.
             "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" => return,
             "VarDecl" if node.ty.as_deref().is_some_and(|ty| ty.contains("__constant ") && !ty.contains('*')) => return,
             "CompoundStmt" => return self.list(node, dead),
@@ -220,7 +225,7 @@ impl Walk<'_> {
     }
 
     fn leaves<'n>(&self, node: &'n Node, dead: bool, leaves: &mut Vec<(&'n Node, bool)>) {
-        let inner = through(node);
+        let inner = strip_wrappers(node);
         if !inner.is_short_circuit() {
             leaves.push((node, dead));
             return;
@@ -256,8 +261,8 @@ impl Walk<'_> {
     }
 }
 
-/// Through parentheses, `!` and implicit casts.
-fn through(mut node: &Node) -> &Node {
+/// Looks through parentheses, `!` and implicit casts.
+fn strip_wrappers(mut node: &Node) -> &Node {
     loop {
         let is_not = node.is("UnaryOperator") && node.opcode.as_deref() == Some("!") && !node.is_vector();
         match node.children.first() {
@@ -267,7 +272,7 @@ fn through(mut node: &Node) -> &Node {
     }
 }
 
-/// The labels of a switch, not those of a switch within it.
+/// The labels of a switch, without those of nested switches.
 fn labels(ast: &Ast, node: &Node, cases: &mut Vec<Case>, has_default: &mut bool) {
     for child in &node.children {
         match &*child.kind {

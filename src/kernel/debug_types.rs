@@ -1,5 +1,5 @@
-//! Types from debug information. LLVM's C interface tells little of it, so the module's text is read: lines of the
-//! form `!12 = !DICompositeType(tag: …, name: "…", elements: !13)`.
+//! Reads types from debug information. LLVM's C interface exposes little of it, so the module's text is parsed: lines
+//! of the form `!12 = !DICompositeType(tag: …, name: "…", elements: !13)`.
 //!
 //! Not for functions or locations.
 
@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use super::interface::{Field, POINTER_BYTES, Scalar, Struct, Type};
 
-/// How deep types may nest; deeper ones are opaque (a guard against circles in malformed metadata).
+/// Limit on the nesting of types; deeper ones are opaque (a guard against cycles in malformed metadata).
 const MAX_DEPTH: u32 = 64;
 
-/// The nodes of a module's debug information that describe types and subprograms.
+/// The nodes of a module's debug information that describe types, subprograms and variables.
 #[derive(Debug, Default)]
 pub(super) struct DebugTypes {
     nodes: HashMap<u32, Node>,
@@ -34,7 +34,7 @@ pub(super) struct Param {
 }
 
 impl DebugTypes {
-    /// Reads `module`, LLVM's text of it.
+    /// Parses the text of a module.
     pub fn read(module: &str) -> Self {
         DebugTypes { nodes: module.lines().filter_map(line).collect() }
     }
@@ -61,6 +61,7 @@ impl DebugTypes {
         }
     }
 
+    /// The class of a node, such as `DISubprogram`; empty for lists and unknown nodes.
     fn class(&self, id: u32) -> &str {
         match self.nodes.get(&id) {
             Some(Node::Described { class, .. }) => class,
@@ -68,7 +69,7 @@ impl DebugTypes {
         }
     }
 
-    /// The parameters of the function that the source calls `name`.
+    /// The parameters of the function whose source name is `name`.
     pub fn params(&self, name: &str) -> Option<Vec<Param>> {
         let mut subprograms: Vec<u32> = (self.nodes.keys().copied())
             .filter(|&id| self.class(id) == "DISubprogram" && self.key(id, "name") == Some(name))
@@ -90,18 +91,18 @@ impl DebugTypes {
         params.map(|(i, ty)| Some(Param { name: named(i as u64), ty: (*ty)? })).collect()
     }
 
-    /// The type of the module's variable that the source calls `name`, LLVM `linkage`.
+    /// The type of the global variable with source name `name` or LLVM name `linkage`.
     pub fn variable(&self, name: &str, linkage: &str) -> Option<Type> {
         let is_it = |id: &u32| {
-            let given = [self.key(*id, "linkageName"), self.key(*id, "name")].into_iter().flatten().next();
-            self.class(*id) == "DIGlobalVariable" && given.is_some_and(|n| n == linkage || n == name)
+            let source_name = [self.key(*id, "linkageName"), self.key(*id, "name")].into_iter().flatten().next();
+            self.class(*id) == "DIGlobalVariable" && source_name.is_some_and(|n| n == linkage || n == name)
         };
         let mut found: Vec<u32> = self.nodes.keys().copied().filter(is_it).collect();
         found.sort_unstable();
         self.resolve(self.reference(*found.first()?, "type")?)
     }
 
-    /// Without typedefs and qualifiers.
+    /// Strips typedefs and qualifiers.
     fn strip(&self, mut id: u32) -> Option<u32> {
         for _ in 0..MAX_DEPTH {
             match self.key(id, "tag") {
@@ -119,13 +120,13 @@ impl DebugTypes {
         None
     }
 
-    /// What a pointer type points to; `None` for other types and for `void *`.
+    /// The pointee of a pointer type; `None` for other types and for `void *`.
     pub fn pointee(&self, id: u32) -> Option<u32> {
         let pointer = self.strip(id)?;
         (self.key(pointer, "tag") == Some("DW_TAG_pointer_type")).then(|| self.reference(pointer, "baseType"))?
     }
 
-    /// Whether what `id` points to is const.
+    /// Returns whether the pointee of `id` is const.
     pub fn points_to_const(&self, id: u32) -> bool {
         let mut at = self.pointee(id);
         for _ in 0..MAX_DEPTH {
@@ -140,12 +141,13 @@ impl DebugTypes {
         false
     }
 
-    /// The type in memory; `None` for functions, incomplete structs and what is not there.
+    /// The in-memory type; `None` for functions, incomplete structs and unknown nodes.
     pub fn resolve(&self, id: u32) -> Option<Type> {
         self.resolve_within(id, MAX_DEPTH, false)
     }
 
-    /// The same of what is passed by value: pointers in it are [`Type::Pointer`], those in what they point to are opaque.
+    /// Like [`resolve`](Self::resolve), for what is passed by value: pointers in it become [`Type::Pointer`]; those
+    /// behind them are opaque.
     pub fn resolve_value(&self, id: u32) -> Option<Type> {
         self.resolve_within(id, MAX_DEPTH, true)
     }
@@ -186,7 +188,7 @@ impl DebugTypes {
         let stripped = self.strip(base);
         let name = stripped.and_then(|base| self.key(base, "name")).map(str::to_owned);
         let name = name.or_else(|| {
-            // Structs may point to themselves: those are named, not followed.
+            // Structs may point to themselves: they are named, not followed.
             let followed = stripped.filter(|&base| self.key(base, "elements").is_none());
             self.resolve_within(followed?, depth, false).map(|ty| ty.name())
         });
@@ -228,8 +230,8 @@ impl DebugTypes {
         let natural = fields.iter().map(|field| alignment(&field.ty)).max().unwrap_or(1);
         let misplaced = |field: &Field| !field.offset.is_multiple_of(alignment(&field.ty));
         let is_packed = !size.is_multiple_of(natural) || fields.iter().any(misplaced);
-        let given = self.number(id, "align").map(|bits| bits / 8).unwrap_or(0);
-        let align = given.max(if is_packed { 1 } else { natural });
+        let declared_align = self.number(id, "align").map(|bits| bits / 8).unwrap_or(0);
+        let align = declared_align.max(if is_packed { 1 } else { natural });
         let name = self.key(id, "name").unwrap_or_default().to_owned();
         Some(Type::Struct(Struct { name, size, align, fields, is_union }))
     }
@@ -267,7 +269,7 @@ fn reference(value: &str) -> Option<u32> {
     value.strip_prefix('!')?.parse().ok()
 }
 
-/// A line of the module's text; `None` for what is no such node.
+/// Parses one line of the module's text; `None` if it is not a node of a known class.
 fn line(line: &str) -> Option<(u32, Node)> {
     let (id, value) = line.strip_prefix('!')?.split_once(" = ")?;
     let id = id.parse().ok()?;
@@ -293,7 +295,7 @@ fn line(line: &str) -> Option<(u32, Node)> {
     Some((id, Node::Described { class: class.to_owned(), keys: keys(rest.strip_suffix(')')?) }))
 }
 
-/// `key: value, key: "text", …`, split at commas outside quotes and brackets.
+/// Splits `key: value, key: "text", …` at the commas outside quotes and brackets.
 fn keys(text: &str) -> HashMap<String, String> {
     let mut keys = HashMap::new();
     let (mut quoted, mut depth, mut start) = (false, 0_i32, 0);
@@ -318,7 +320,7 @@ fn keys(text: &str) -> HashMap<String, String> {
     keys
 }
 
-/// LLVM escapes bytes in quotes as `\` and two hexadecimal digits.
+/// Unquotes a string. LLVM escapes bytes in quotes as `\` and two hexadecimal digits.
 fn unquote(value: &str) -> String {
     let Some(inner) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else {
         return value.to_owned();

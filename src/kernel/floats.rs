@@ -1,8 +1,8 @@
-//! Floats by their bits.
+//! Converts floating-point numbers to and from their bit patterns.
 
 use half::f16;
 
-/// The bits of the float of that width (16, 32 or 64) that is nearest, of two the even one.
+/// The bits of the nearest float of that width (16, 32 or 64), ties to even.
 pub fn bits(x: f64, width: u32) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
     match width {
@@ -12,7 +12,7 @@ pub fn bits(x: f64, width: u32) -> u64 {
     }
 }
 
-/// The float of that width that has these bits.
+/// The value of the float of that width that has these bits.
 pub fn number(bits: u64, width: u32) -> f64 {
     #[expect(clippy::cast_possible_truncation, reason = "the width says how many bits count")]
     match width {
@@ -22,7 +22,8 @@ pub fn number(bits: u64, width: u32) -> f64 {
     }
 }
 
-/// Rounded once: by way of the `f32` with an odd last bit beside it, so that the second step sees what the first lost.
+/// Rounds to half precision once: an inexact intermediate `f32` is first made odd (round to odd), so that the second
+/// rounding sees the bits that the first one lost.
 #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
 fn half_bits(x: f64) -> u16 {
     let near = x as f32;
@@ -39,7 +40,7 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_once() {
-        // Just above the middle of 1 and the next half: in two steps it would go down to the even one.
+        // Just above the midpoint of 1 and the next half: two roundings would round down to the even neighbour.
         let above = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
         assert_eq!(bits(above, 16), 0x3c01);
         assert_eq!(bits(1.0 + 2f64.powi(-11), 16), 0x3c00);

@@ -1,13 +1,14 @@
-//! What clang folds away without any pass: conditions that are constant, the arms they rule out, and code after a jump.
+//! Predicts what clang folds away without any optimisation pass: constant conditions, the arms they rule out, and code
+//! after a jump.
 //!
-//! Best effort on numbers: what it calls constant, clang does too. Not for optimisation by LLVM.
+//! Sound for numbers but incomplete: what it calls constant, clang does too. Not for optimisation by LLVM.
 
 use super::ast::{Ast, Node};
 
-/// How deep constants may refer to constants.
+/// Limit on the nesting of expressions, and of constants that refer to constants.
 const MAX_DEPTH: u32 = 256;
 
-/// The value of a constant expression; that of a floating-point one only as a truth value, 0 or 1.
+/// The value of a constant expression; for floating-point ones only their truth value, 0 or 1.
 pub fn constant(ast: &Ast, node: &Node) -> Option<i128> {
     evaluate(ast, node, MAX_DEPTH).map(|value| match value {
         Value::Integer(value) => value,
@@ -20,7 +21,7 @@ pub fn value(ast: &Ast, node: &Node) -> Option<Value> {
     evaluate(ast, node, MAX_DEPTH)
 }
 
-/// A number as C computes it.
+/// A number in C's arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     Integer(i128),
@@ -60,7 +61,7 @@ fn evaluate(ast: &Ast, node: &Node, depth: u32) -> Option<Value> {
             "LValueToRValue" | "NoOp" | "IntegralCast" | "FloatingCast" => child(0)?,
             "IntegralToBoolean" | "FloatingToBoolean" => truth(child(0)?.truth()),
             "IntegralToFloating" => Value::Float(child(0)?.float()),
-            "FloatingToIntegral" => Value::Integer(whole(child(0)?.float())?),
+            "FloatingToIntegral" => Value::Integer(truncated(child(0)?.float())?),
             _ => return None,
         },
         "DeclRefExpr" => {
@@ -95,9 +96,9 @@ fn evaluate(ast: &Ast, node: &Node, depth: u32) -> Option<Value> {
         }
         _ => return None,
     };
-    Some(match (value, node.canonical_type().map(bare)) {
+    Some(match (value, node.canonical_type().map(unqualified)) {
         (Value::Float(value), Some(ty)) if ty == "float" => Value::Float(f64::from(value as f32)),
-        // Rounding to half is not imitated.
+        // Rounding to half is not modelled.
         (Value::Float(_), Some(ty)) if ty == "half" => return None,
         (Value::Integer(value), Some(ty)) => match integer_type(&ty) {
             Some((bits, is_signed)) => Value::Integer(wrap(value, bits, is_signed)),
@@ -107,8 +108,8 @@ fn evaluate(ast: &Ast, node: &Node, depth: u32) -> Option<Value> {
     })
 }
 
-/// A floating-point value as an integer, if it has one.
-fn whole(value: f64) -> Option<i128> {
+/// The integer part of a floating-point value, if it fits 64 bits.
+fn truncated(value: f64) -> Option<i128> {
     (value.abs() < 2f64.powi(63)).then_some(value as i128)
 }
 
@@ -153,10 +154,12 @@ fn binary(opcode: &str, a: i128, b: i128) -> Option<i128> {
     })
 }
 
-/// Whether a variable of this type, if it is `const`, has a value for clang's folding.
+/// Returns whether clang can fold a `const` variable of this type.
 fn is_number(ty: &str) -> bool {
-    let bare = bare(ty);
-    integer_type(&bare).is_some() || bare.starts_with("enum ") || matches!(bare.as_str(), "half" | "float" | "double")
+    let unqualified = unqualified(ty);
+    integer_type(&unqualified).is_some()
+        || unqualified.starts_with("enum ")
+        || matches!(unqualified.as_str(), "half" | "float" | "double")
 }
 
 fn wrap(value: i128, bits: u32, is_signed: bool) -> i128 {
@@ -165,14 +168,14 @@ fn wrap(value: i128, bits: u32, is_signed: bool) -> i128 {
 }
 
 /// A type's spelling without qualifiers and address spaces.
-fn bare(ty: &str) -> String {
+fn unqualified(ty: &str) -> String {
     let is_qualifier = |word: &&str| {
         matches!(*word, "const" | "volatile" | "restrict") || (word.starts_with("__") && !word.contains('('))
     };
     ty.split_whitespace().filter(|word| !is_qualifier(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Bits and sign.
+/// Width in bits and signedness.
 fn integer_type(ty: &str) -> Option<(u32, bool)> {
     Some(match ty {
         "char" | "signed char" => (8, true),
@@ -187,24 +190,24 @@ fn integer_type(ty: &str) -> Option<(u32, bool)> {
     })
 }
 
-/// The size in bytes of what a pointer's type points to, if that is a number, a vector or an array of them.
+/// The size in bytes of a pointer type's pointee, if that is a number, a vector or an array of them.
 pub fn pointee_size(ty: &str) -> Option<i128> {
-    size_of(bare(ty).strip_suffix('*')?)
+    size_of(unqualified(ty).strip_suffix('*')?)
 }
 
 fn size_of(ty: &str) -> Option<i128> {
-    let ty = bare(ty);
+    let ty = unqualified(ty);
     if let Some((bits, _)) = integer_type(&ty) {
         return Some(i128::from(bits / 8));
     }
-    let of_lanes = |element: &str, lanes: i128| Some(size_of(element)? * if lanes == 3 { 4 } else { lanes });
+    let vector_size = |element: &str, lanes: i128| Some(size_of(element)? * if lanes == 3 { 4 } else { lanes });
     if let Some((element, lanes)) = ty.split_once(" __attribute__((ext_vector_type(") {
-        return of_lanes(element, lanes.strip_suffix(")))")?.parse().ok()?);
+        return vector_size(element, lanes.strip_suffix(")))")?.parse().ok()?);
     }
-    // Within other types clang leaves a vector's name.
+    // clang writes a vector inside another type by its typedef name.
     let element = ty.trim_end_matches(|c: char| c.is_ascii_digit());
     if let Ok(lanes @ (2 | 3 | 4 | 8 | 16)) = ty[element.len()..].parse() {
-        return of_lanes(element, lanes);
+        return vector_size(element, lanes);
     }
     if let Some((element, rest)) = ty.rsplit_once('[').filter(|(element, _)| !element.contains(['(', '['])) {
         return Some(size_of(element)? * rest.strip_suffix(']')?.parse::<i128>().ok()?);
@@ -218,7 +221,7 @@ fn size_of(ty: &str) -> Option<i128> {
     }
 }
 
-/// The condition of an `if`, `switch`, `?:` or loop. `None` where there is none.
+/// The condition of an `if`, `switch`, `?:` or loop, if it has one.
 pub fn condition(node: &Node) -> Option<&Node> {
     let slot = match &*node.kind {
         "ForStmt" => 2,
@@ -229,7 +232,7 @@ pub fn condition(node: &Node) -> Option<&Node> {
     node.children.get(slot).filter(|condition| !condition.kind.is_empty())
 }
 
-/// Whether clang makes no branch of this `if`, `switch`, `?:`, `&&` or `||`. Loops always stay.
+/// Returns whether clang emits no branch for this `if`, `switch`, `?:`, `&&` or `||`. Loops are never folded.
 pub fn is_folded(ast: &Ast, node: &Node) -> bool {
     match &*node.kind {
         "IfStmt" | "ConditionalOperator" => {
@@ -244,7 +247,7 @@ pub fn is_folded(ast: &Ast, node: &Node) -> bool {
     }
 }
 
-/// Whether clang emits nothing for this child, because its parent's condition rules it out.
+/// Returns whether clang emits nothing for this child, because its parent's condition rules it out.
 pub fn is_ruled_out(ast: &Ast, parent: &Node, child: usize) -> bool {
     let first = || parent.children.first().and_then(|first| constant(ast, first));
     match &*parent.kind {
@@ -258,8 +261,8 @@ pub fn is_ruled_out(ast: &Ast, parent: &Node, child: usize) -> bool {
     }
 }
 
-/// Whether this loop's body runs exactly once and cannot be told from a plain block: the condition of a `do` is false or
-/// never reached, or a loop without a condition never comes back.
+/// Returns whether this loop's body runs exactly once and is indistinguishable from a plain block: the condition of a
+/// `do` is false or never reached, or the body of a loop with no condition or a true one never reaches its end.
 pub fn runs_once(ast: &Ast, node: &Node) -> bool {
     let value = condition(node).map(|condition| constant(ast, condition));
     let body = match &*node.kind {
@@ -273,7 +276,7 @@ pub fn runs_once(ast: &Ast, node: &Node) -> bool {
     is_false || body.is_some_and(|body| ends_flow(body) && !contains_continue(body) && !contains_label(body))
 }
 
-/// Whether a `continue` in it belongs to the loop around it.
+/// Returns whether `node` contains a `continue` that belongs to the enclosing loop.
 fn contains_continue(node: &Node) -> bool {
     match &*node.kind {
         "ContinueStmt" => true,
@@ -282,7 +285,8 @@ fn contains_continue(node: &Node) -> bool {
     }
 }
 
-/// Whether a label of `goto` or of an enclosing `switch` stands in it, so that code can be reached past what is before.
+/// Returns whether `node` contains a label of a `goto` or of an enclosing `switch`, through which it can be
+/// entered from elsewhere.
 pub fn contains_label(node: &Node) -> bool {
     fn within(node: &Node, in_switch: bool) -> bool {
         match &*node.kind {
@@ -297,7 +301,7 @@ pub fn contains_label(node: &Node) -> bool {
     within(node, false)
 }
 
-/// Whether control never goes on behind this statement.
+/// Returns whether control never continues after this statement.
 pub fn ends_flow(node: &Node) -> bool {
     match &*node.kind {
         "ReturnStmt" | "BreakStmt" | "ContinueStmt" | "GotoStmt" => true,

@@ -1,6 +1,6 @@
-//! Running a piece of work in a forked child, so that a crash or a hang of LLVM's backend takes nothing down.
+//! Runs a piece of work in a forked child, so that a crash or a hang of LLVM's backend does not affect this process.
 //!
-//! Forking keeps LLVM's state (context, targets) at hand, so the work itself is as fast as in process.
+//! The child inherits LLVM's state (context, targets), so that the work is as fast as in process.
 
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result as Outcome};
 
-/// How long a piece of work may take.
+/// The time limits of a piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     longest: Duration,
@@ -17,18 +17,18 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// So long: who takes longer hangs.
+    /// A fixed time limit; work that takes longer counts as hung.
     pub fn of(longest: Duration) -> Limit {
         Limit { longest, deadline: None }
     }
 
-    /// And until then, when the caller has no more time.
+    /// Adds the caller's deadline, which may be earlier.
     #[must_use]
     pub fn until(self, deadline: Option<Instant>) -> Limit {
         Limit { deadline, ..self }
     }
 
-    /// When it is over if the work begins now, and how it failed then.
+    /// When the time is over if the work begins now, and the failure to report then.
     fn end(self) -> (Instant, Failure) {
         let end = Instant::now() + self.longest;
         match self.deadline.filter(|deadline| *deadline < end) {
@@ -38,70 +38,70 @@ impl Limit {
     }
 }
 
-/// How the work ended if it gave no answer.
+/// Why the work gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The child died of a signal, or exited with a code; with what it wrote to standard error.
+    /// The child died of a signal or exited with an error code; `stderr` holds the last lines it wrote.
     Crashed {
         how: String,
         stderr: String,
     },
     TimedOut(Duration),
-    /// The caller's deadline came.
+    /// The caller's deadline passed.
     Late,
-    /// No child could be made.
+    /// No child could be created.
     System(String),
 }
 
 const ANSWER: u8 = b'+';
 const REFUSAL: u8 = b'-';
 
-/// Exit code of a child that panicked; what it said is on its standard error.
+/// Exit code of a child that panicked; the message is on its standard error.
 const PANICKED: i32 = 101;
 
-/// Runs `work` in a child and returns its bytes, or its error. `what` it is to make, for messages.
+/// Runs `work` in a child and returns its bytes or its error. `what` names the product in messages.
 ///
 /// # Errors
-/// Those of `work`, whatever their kind; `Internal` if the child crashes or hangs, `Environment` if there is none; [`Error::late`] at
-/// the deadline.
+/// Those of `work`, with their kind; `Internal` if the child crashes or hangs; `Environment` if none can be created;
+/// [`Error::late`] at the deadline.
 pub fn attempt(limit: Limit, what: &'static str, work: impl FnOnce() -> Outcome<Vec<u8>>) -> Outcome<Vec<u8>> {
     begin_attempt(limit, what, work)?.end()
 }
 
-/// The same, while the caller does something else.
+/// Starts `work` in a child and returns at once; otherwise like [`attempt`].
 ///
 /// # Errors
-/// `Environment` if there is no child.
+/// `Environment` if no child can be created.
 pub fn begin_attempt(limit: Limit, what: &'static str, work: impl FnOnce() -> Outcome<Vec<u8>>) -> Outcome<Attempt> {
-    let told = |error: Error| serde_json::to_string(&error).unwrap_or_else(|_| error.to_string());
-    match begin(limit, || work().map_err(told)) {
-        Ok(work) => Ok(Attempt { work, what }),
-        Err(failure) => Err(failed(failure, what)),
+    let serialised = |error: Error| serde_json::to_string(&error).unwrap_or_else(|_| error.to_string());
+    match spawn(limit, || work().map_err(serialised)) {
+        Ok(child) => Ok(Attempt { child, what }),
+        Err(failure) => Err(error_of(failure, what)),
     }
 }
 
-/// What a child is about to make.
+/// The pending result of a child.
 #[derive(Debug)]
 pub struct Attempt {
-    work: Work,
+    child: RunningChild,
     what: &'static str,
 }
 
 impl Attempt {
-    /// Waits for it.
+    /// Waits for the result.
     ///
     /// # Errors
-    /// As of [`attempt`].
+    /// Those of [`attempt`].
     pub fn end(self) -> Outcome<Vec<u8>> {
-        match self.work.end() {
+        match self.child.join() {
             Ok(Ok(bytes)) => Ok(bytes),
             Ok(Err(message)) => Err(serde_json::from_str(&message).unwrap_or_else(|_| Error::internal(message))),
-            Err(failure) => Err(failed(failure, self.what)),
+            Err(failure) => Err(error_of(failure, self.what)),
         }
     }
 }
 
-fn failed(failure: Failure, what: &str) -> Error {
+fn error_of(failure: Failure, what: &str) -> Error {
     match failure {
         Failure::Crashed { how, stderr } => {
             let error = Error::internal(format!("LLVM could not make {what}: it {how}"));
@@ -115,27 +115,27 @@ fn failed(failure: Failure, what: &str) -> Error {
     }
 }
 
-/// Runs `work` in a child and returns its bytes, or its message.
+/// Runs `work` in a child and returns its bytes or its error message.
 ///
 /// # Errors
 /// The outer error if the child gave neither.
 pub fn run(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Result<Vec<u8>, String>, Failure> {
-    begin(limit, work)?.end()
+    spawn(limit, work)?.join()
 }
 
-/// A child at work. It is killed if nobody waits for it.
+/// A running child. It is killed if this value is dropped before the child has answered.
 #[derive(Debug)]
-struct Work {
+struct RunningChild {
     child: libc::pid_t,
     answer: Option<OwnedFd>,
     stderr: Option<std::fs::File>,
-    /// When it is over, and how it failed then.
+    /// When the time is over, and the failure to report then.
     end: (Instant, Failure),
     is_running: bool,
 }
 
-/// Has `work` done in a child.
-fn begin(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Work, Failure> {
+/// Forks a child that does `work`.
+fn spawn(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<RunningChild, Failure> {
     let (answer_read, answer_write) = pipe()?;
     let stderr = tempfile::tempfile().map_err(|e| Failure::System(e.to_string()))?;
     // SAFETY: the child runs LLVM code on data it owns after the fork and leaves with `_exit`; it touches no lock that
@@ -145,7 +145,8 @@ fn begin(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result
         return Err(Failure::System(std::io::Error::last_os_error().to_string()));
     }
     if child == 0 {
-        // The child must not outlive whom it answers: with the reading end in its own hands it would wait for ever.
+        // The child must not outlive the process it answers: with the pipe's reading end open in the child itself, it
+        // would block on the write for ever.
         drop(answer_read);
         // SAFETY: takes a number; the thread that forked ends after the child, so it ends before only if killed.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
@@ -155,7 +156,7 @@ fn begin(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result
             let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
             libc::setrlimit(libc::RLIMIT_CORE, &none);
         }
-        // A panic must not unwind into what the parent is doing.
+        // A panic must not unwind into the parent's frames.
         let (tag, bytes) = match catch_unwind(AssertUnwindSafe(work)) {
             Ok(Ok(bytes)) => (ANSWER, bytes),
             Ok(Err(message)) => (REFUSAL, message.into_bytes()),
@@ -168,15 +169,16 @@ fn begin(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result
         unsafe { libc::_exit(i32::from(sent.is_err())) };
     }
     drop(answer_write);
-    Ok(Work { child, answer: Some(answer_read), stderr: Some(stderr), end: limit.end(), is_running: true })
+    Ok(RunningChild { child, answer: Some(answer_read), stderr: Some(stderr), end: limit.end(), is_running: true })
 }
 
-impl Work {
-    /// Waits for what the child has to say.
-    fn end(mut self) -> Result<Result<Vec<u8>, String>, Failure> {
-        let lost = || Failure::System("the child was waited for twice".to_owned());
-        let (answer, stderr) = (self.answer.take().ok_or_else(lost)?, self.stderr.take().ok_or_else(lost)?);
-        // If it fails, the child is killed.
+impl RunningChild {
+    /// Waits for the child's answer.
+    fn join(mut self) -> Result<Result<Vec<u8>, String>, Failure> {
+        let joined_twice = || Failure::System("the child was waited for twice".to_owned());
+        let (answer, stderr) =
+            (self.answer.take().ok_or_else(joined_twice)?, self.stderr.take().ok_or_else(joined_twice)?);
+        // On failure `self` is dropped, which kills the child.
         let bytes = read_all(answer, &self.end)?;
         let status = self.wait();
         match bytes.split_first() {
@@ -195,7 +197,7 @@ impl Work {
     }
 }
 
-impl Drop for Work {
+impl Drop for RunningChild {
     fn drop(&mut self) {
         if self.is_running {
             // SAFETY: our own child, not waited for yet.
@@ -216,17 +218,17 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     }
 }
 
-fn read_all(from: OwnedFd, (end, over): &(Instant, Failure)) -> Result<Vec<u8>, Failure> {
+fn read_all(from: OwnedFd, (end, timeout_failure): &(Instant, Failure)) -> Result<Vec<u8>, Failure> {
     let mut file = std::fs::File::from(from);
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 1 << 16];
     loop {
-        let left = end.saturating_duration_since(Instant::now());
+        let remaining = end.saturating_duration_since(Instant::now());
         let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one descriptor, which is open.
-        let ready = unsafe { libc::poll(&mut poll, 1, left.as_millis().min(i32::MAX as u128) as i32) };
+        let ready = unsafe { libc::poll(&mut poll, 1, remaining.as_millis().min(i32::MAX as u128) as i32) };
         if ready == 0 {
-            return Err(over.clone());
+            return Err(timeout_failure.clone());
         }
         match file.read(&mut chunk) {
             Ok(0) => return Ok(bytes),
@@ -253,9 +255,9 @@ fn tail(mut file: std::fs::File) -> String {
         return String::new();
     }
     let text = String::from_utf8_lossy(&text);
-    let telling: Vec<&str> =
+    let relevant: Vec<&str> =
         text.lines().filter(|l| !l.trim_start().starts_with(['#', '0']) && !l.contains("PLEASE submit")).collect();
-    telling.iter().take(12).copied().collect::<Vec<_>>().join("\n")
+    relevant.iter().take(12).copied().collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -265,7 +267,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
-    fn errors_keep_their_kind_on_the_way_out_of_the_child() {
+    fn errors_of_the_child_keep_their_kind() {
         let error = Error::caller("too much").help("less").details("of it");
         let failed = attempt(Limit::of(LONG), "anything", || Err(error.clone()));
         assert_eq!(failed, Err(error));
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn work_ends_at_the_deadline_and_nobody_is_to_blame() {
+    fn work_ends_at_the_deadline_with_a_late_error() {
         let begun = Instant::now();
         let sleep = || {
             std::thread::sleep(LONG);

@@ -1,4 +1,4 @@
-//! Where an instruction comes from, through all calls that were inlined: its place, then those of the calls that lead there.
+//! Finds an instruction's source location together with the chain of inlined calls that leads to it.
 
 use std::collections::HashMap;
 
@@ -10,21 +10,21 @@ use llvm_sys::prelude::*;
 use super::canonical::BODY_PREFIX;
 use super::ir::{Block, DebugLocation, Function, Inst, scope_file};
 
-/// A place in a function of the source.
+/// A source location and the function that contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Frame {
     pub function: String,
     pub location: DebugLocation,
 }
 
-/// The frames of an instruction, innermost first; none without debug information.
+/// The frames of an instruction, innermost first; empty without debug information.
 pub fn frames(inst: Inst) -> Vec<Frame> {
     // SAFETY: alive; null is checked by `unwind`.
     unsafe { unwind(LLVMInstructionGetDebugLoc(inst.0), context_of(inst)) }
 }
 
-/// The frames of the loop that a terminator closes: of the first location in its metadata of the kind `llvm.loop` (`kind` is LLVM's
-/// number of that), where the loop's keyword stands; else those of the terminator.
+/// The frames of the loop that a terminator closes: those of the first location in its `llvm.loop` metadata, which is
+/// the position of the loop's keyword, or else those of the terminator. `kind` is LLVM's number for `llvm.loop`.
 pub fn loop_frames(terminator: Inst, kind: u32) -> Vec<Frame> {
     // SAFETY: alive; operands are copied into a vector of the right length, nulls are checked.
     unsafe {
@@ -63,7 +63,7 @@ unsafe fn unwind(mut location: LLVMMetadataRef, context: LLVMContextRef) -> Vec<
     all
 }
 
-/// The name of the function that a scope lies in.
+/// The name of the function that contains a scope.
 ///
 /// # Safety
 /// `scope` is null or a local scope of a living module.
@@ -96,7 +96,7 @@ unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
     }
 }
 
-/// The source's names of the variables that a function keeps in memory, by their `alloca`.
+/// The source names of a function's variables that live in memory, by their `alloca`.
 pub fn variable_names(function: Function) -> HashMap<LLVMValueRef, String> {
     let mut names = HashMap::new();
     for inst in function.blocks().into_iter().flat_map(Block::instructions) {
@@ -120,7 +120,7 @@ pub fn variable_names(function: Function) -> HashMap<LLVMValueRef, String> {
     names
 }
 
-/// The text of a metadata string.
+/// The text of a metadata string, or `None` for other metadata.
 ///
 /// # Safety
 /// `value` is metadata of a living module.
@@ -134,7 +134,7 @@ unsafe fn string(value: LLVMValueRef) -> Option<String> {
     }
 }
 
-/// The text that an instruction's metadata of that kind holds as its only operand.
+/// The string that is the only operand of an instruction's metadata of that kind.
 pub fn note(inst: Inst, kind: u32) -> Option<String> {
     // SAFETY: alive; null is checked.
     unsafe {

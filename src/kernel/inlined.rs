@@ -1,4 +1,4 @@
-//! How large a kernel becomes once all that it calls is part of it.
+//! Computes a kernel's size after everything that it calls has been inlined.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,12 @@ use inkwell::module::Module;
 
 use super::ir::{self, Block, Function};
 
-/// Kernels of more instructions, with everything inlined, are large: passes take seconds.
+/// Kernels with more instructions than this after inlining are large: passes take seconds.
 pub const LARGE: u64 = 20_000;
 
-/// The passes that inline everything which is to be inlined. Large functions are promoted before, as what is copied is a third as long
-/// then; of others everything stays that LLVM's inliner would simplify away where it sees a constant argument.
+/// The passes that inline all calls. Large kernels are promoted first, because the code that is then copied is
+/// a third as long. Smaller ones are not, which preserves everything that LLVM's inliner would simplify away
+/// at constant arguments.
 pub fn passes(module: &Module<'_>, entry: &str) -> &'static str {
     match size(module, entry).is_some_and(|size| size > LARGE) {
         true => "function(sroa,mem2reg),always-inline,globaldce",
@@ -18,8 +19,8 @@ pub fn passes(module: &Module<'_>, entry: &str) -> &'static str {
     }
 }
 
-/// Instructions of `entry` with those of all it calls, as often as it calls them; `None` if some function calls itself. 0 if
-/// there is no such function.
+/// The number of instructions of `entry` after inlining: a callee counts once per call. `None` if a function is
+/// recursive; 0 if the function does not exist.
 pub fn size(module: &Module<'_>, entry: &str) -> Option<u64> {
     match ir::function(module, entry) {
         Some(f) => size_of(module, f, &mut HashMap::new()),
@@ -27,7 +28,7 @@ pub fn size(module: &Module<'_>, entry: &str) -> Option<u64> {
     }
 }
 
-/// `known`: sizes; `None` while the function is being counted.
+/// `known` caches sizes; `None` marks a function that is still being counted.
 fn size_of(module: &Module<'_>, f: Function, known: &mut HashMap<Function, Option<u64>>) -> Option<u64> {
     if let Some(size) = known.get(&f) {
         return *size;

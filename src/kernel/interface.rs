@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-/// A scalar type of OpenCL C (specification 6.1.1); `bool` cannot be a kernel argument.
+/// A scalar type of OpenCL C (OpenCL C specification 6.1.1); `bool` cannot be a kernel argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Scalar {
     I8,
@@ -31,10 +31,12 @@ impl Scalar {
         }
     }
 
+    /// Returns whether this is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
     }
 
+    /// Returns whether values can be negative; floating-point types count as signed.
     pub fn is_signed(self) -> bool {
         matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64) || self.is_float()
     }
@@ -61,50 +63,51 @@ impl Scalar {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Type {
     Scalar(Scalar),
-    /// 2, 3, 4, 8 or 16 lanes; three lanes take the room of four (specification 6.1.5).
+    /// 2, 3, 4, 8 or 16 lanes; three lanes occupy the space of four (OpenCL C specification 6.1.5).
     Vector(Scalar, u32),
     Array(Box<Type>, u64),
     Struct(Struct),
-    /// A pointer in a struct that is passed by value, to which an argument of its own belongs ([`ArgSource::Member`]).
+    /// A pointer in a struct that is passed by value; an argument of its own belongs to it ([`ArgSource::Member`]).
     Pointer {
         /// As the source writes it: `float*`.
         name: String,
-        /// What it points to, where the module tells.
+        /// The type that it points to, if the module records it.
         pointee: Option<Box<Type>>,
     },
-    /// A pointer inside another struct, or another thing that no test can give; `size` in bytes.
+    /// A pointer inside any other struct, or anything else that no test can supply; `size` in bytes.
     Opaque {
         name: String,
         size: u64,
     },
 }
 
-/// A struct or union, with its layout.
+/// A struct or union with its layout.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Struct {
-    /// Empty where the source gives none.
+    /// Empty for an anonymous struct.
     pub name: String,
-    /// In bytes, with padding.
+    /// In bytes, including padding.
     pub size: u64,
     pub align: u64,
     pub fields: Vec<Field>,
     pub is_union: bool,
 }
 
+/// A field of a struct or union.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Field {
-    /// The name, or the position as text where the IR has no names.
+    /// The name, or the index as text if the IR has no names.
     pub name: String,
-    /// In bytes from the struct's start.
+    /// In bytes from the start of the struct.
     pub offset: u64,
     pub ty: Type,
 }
 
-/// Of a pointer on the targets that kassay compiles for.
+/// Size of a pointer, in bytes, on the targets that kassay compiles for.
 pub const POINTER_BYTES: u64 = 8;
 
 impl Type {
-    /// Size in bytes as `sizeof` gives it.
+    /// Size in bytes, as `sizeof` gives it.
     pub fn size(&self) -> u64 {
         match self {
             Type::Scalar(s) => s.size(),
@@ -117,7 +120,7 @@ impl Type {
         }
     }
 
-    /// As OpenCL C would write it.
+    /// The spelling in OpenCL C.
     pub fn name(&self) -> String {
         match self {
             Type::Scalar(s) => s.name().to_owned(),
@@ -131,7 +134,7 @@ impl Type {
     }
 }
 
-/// An address space of OpenCL (specification 5.8 of OpenCL C 1.2), in kassay's spelling of results.
+/// An OpenCL address space (OpenCL C 1.2, section 5.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AddressSpace {
     Private,
@@ -142,6 +145,7 @@ pub enum AddressSpace {
 }
 
 impl AddressSpace {
+    /// The spelling in results.
     pub fn name(self) -> &'static str {
         match self {
             AddressSpace::Private => "private",
@@ -163,6 +167,7 @@ pub enum Access {
 }
 
 impl Access {
+    /// The spelling in results.
     pub fn name(self) -> &'static str {
         match self {
             Access::None => "none",
@@ -173,7 +178,7 @@ impl Access {
     }
 }
 
-/// The image types of OpenCL C (specification 6.1.3).
+/// An image type of OpenCL C (OpenCL C specification 6.1.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ImageKind {
     D1,
@@ -182,16 +187,16 @@ pub enum ImageKind {
     D2,
     D2Array,
     D3,
-    /// Depth images, multi-sample images: named, but no test can give them yet.
+    /// Depth images and multi-sample images: recognised, but no test can supply them yet.
     Other,
 }
 
-/// What an argument is.
+/// The kind of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgKind {
     /// Passed by value.
     Value(Type),
-    /// A pointer to `__global` or `__constant` memory; the type of what it points to where the module tells.
+    /// A pointer to `__global` or `__constant` memory, with the element type if the module records it.
     Buffer {
         element: Option<Type>,
         space: AddressSpace,
@@ -202,43 +207,44 @@ pub enum ArgKind {
     },
     Image(ImageKind),
     Sampler,
-    /// Something no launch can give (a queue, a pipe …), by its type's name.
+    /// A type that no launch can supply (a queue, a pipe …), by name.
     Unsupported(String),
 }
 
-/// Where an argument comes from. Arguments that are no parameters of the kernel in its source become parameters in the canonical form
-/// (`kernel::implicit`), behind its own.
+/// The origin of an argument. Arguments that are not parameters in the source become parameters in the canonical form
+/// (`kernel::implicit`), after the kernel's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgSource {
     /// A parameter of the kernel.
     Parameter,
-    /// A pointer in the struct that the parameter at this position takes by value.
+    /// A pointer in the struct that the kernel takes by value at position `parameter`.
     Member {
         parameter: u32,
-        /// In bytes from the struct's start.
+        /// In bytes from the start of the struct.
         offset: u64,
-        /// From the struct to the pointer.
+        /// The path from the struct to the pointer.
         path: Vec<Step>,
     },
-    /// A variable of the program in global memory (OpenCL C 2.0, 6.5.1), with what it holds when the program is loaded.
+    /// A program-scope variable in global memory (OpenCL C 2.0, 6.5.1), with its contents when the program is loaded.
     Variable { initial: Arc<Vec<u8>> },
 }
 
-/// A step into a type.
+/// A step from a type to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Field(String),
     Index(u64),
 }
 
+/// One argument of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arg {
-    /// `None` where the IR has no names; tests then go by position.
+    /// `None` if the IR has no names; tests then use the position.
     pub name: Option<String>,
-    /// From 0; of implicit arguments behind the kernel's own.
+    /// From 0; implicit arguments follow the kernel's own.
     pub position: u32,
     pub source: ArgSource,
-    /// As the source writes it, with typedefs resolved: `float*`, `struct params`, `image2d_t`.
+    /// The type as the source writes it, with typedefs resolved: `float*`, `struct params`, `image2d_t`.
     pub type_name: String,
     pub kind: ArgKind,
     pub access: Access,
@@ -248,16 +254,17 @@ pub struct Arg {
 }
 
 impl Arg {
-    /// Whether the source has it as a parameter of the kernel.
+    /// Returns whether this is a parameter of the kernel in its source.
     pub fn is_parameter(&self) -> bool {
         self.source == ArgSource::Parameter
     }
 
-    /// The struct's pointer that it is the buffer of.
+    /// Returns whether this is the buffer behind a pointer in a struct.
     pub fn is_member(&self) -> bool {
         matches!(self.source, ArgSource::Member { .. })
     }
 
+    /// The address space of the memory behind the argument; `Private` for values.
     pub fn address_space(&self) -> AddressSpace {
         match &self.kind {
             ArgKind::Buffer { space, .. } => *space,
@@ -272,13 +279,13 @@ impl Arg {
         self.name.clone().unwrap_or_else(|| self.position.to_string())
     }
 
-    /// What sentences call it: the name, or `argument 0`.
-    pub fn said(&self) -> String {
+    /// The name in messages: the argument's own, or `argument 0`.
+    pub fn display_name(&self) -> String {
         self.name.clone().unwrap_or_else(|| format!("argument {}", self.position))
     }
 }
 
-/// A `__local` variable declared inside the kernel (or a function it calls).
+/// A `__local` variable declared in the kernel (or in a function that it calls).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalVariable {
     pub name: String,
@@ -286,17 +293,19 @@ pub struct LocalVariable {
     pub size: u64,
 }
 
+/// What a launch of the kernel has to supply, and the work-group sizes that it accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// The kernel function's name.
+    /// The name of the kernel function.
     pub name: String,
     /// The kernel's parameters, then its implicit arguments, each at its position.
     pub args: Vec<Arg>,
-    /// `reqd_work_group_size`.
+    /// The attribute `reqd_work_group_size`.
     pub required_local: Option<[u64; 3]>,
-    /// `work_group_size_hint`.
+    /// The attribute `work_group_size_hint`.
     pub local_hint: Option<[u64; 3]>,
-    /// Whether all work-groups of a launch have to be of one size: before OpenCL C 2.0, and with `-cl-uniform-work-group-size`.
+    /// Whether all work-groups of a launch must have the same size: before OpenCL C 2.0,
+    /// and with `-cl-uniform-work-group-size`.
     pub uniform_groups: bool,
     pub local_variables: Vec<LocalVariable>,
 }
@@ -307,7 +316,7 @@ impl Interface {
         self.args.iter().filter(|a| a.is_parameter())
     }
 
-    /// The argument that belongs to the pointer at `offset` of the struct that the parameter at `position` takes by value.
+    /// The argument for the pointer at offset `at` of the struct that the kernel takes by value at `position`.
     pub fn member(&self, position: u32, at: u64) -> Option<&Arg> {
         let is_it = |a: &&Arg| matches!(a.source, ArgSource::Member { parameter, offset, .. } if (parameter, offset) == (position, at));
         self.args.iter().find(is_it)

@@ -1,8 +1,8 @@
-//! Thin, copyable views of LLVM's functions, blocks and instructions, on llvm-sys.
+//! Thin, copyable views of LLVM's functions, blocks and instructions, on top of llvm-sys.
 //!
-//! inkwell owns contexts, modules and builders; these views exist because inkwell 0.11 panics on target extension types
-//! (images, samplers) when it wraps values, and because debug locations and metadata are only reachable through LLVM-C.
-//! A view must not outlive its module: every function here takes one that is alive.
+//! inkwell owns contexts, modules and builders. These views exist because inkwell 0.11 panics when it wraps values of
+//! target extension types (images, samplers), and because debug locations and metadata are only reachable through
+//! LLVM-C. A view must not outlive its module: every function here requires a living one.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
@@ -14,24 +14,21 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 
-/// A debug location: file as the module names it, line and column from 1 (line 0: code without a line).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DebugLocation {
-    pub file: String,
-    pub line: u32,
-    pub column: u32,
-}
+pub use crate::llvm::DebugLocation;
 
+/// A function, declared or defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Function(pub LLVMValueRef);
 
+/// A basic block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Block(pub LLVMBasicBlockRef);
 
+/// An instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Inst(pub LLVMValueRef);
 
-/// Bytes that LLVM hands out with a length, as text.
+/// Copies a string that LLVM returns with its length.
 fn text(pointer: *const std::os::raw::c_char, len: usize) -> String {
     if pointer.is_null() {
         return String::new();
@@ -48,7 +45,7 @@ fn value_name(value: LLVMValueRef) -> String {
     text(pointer, len)
 }
 
-/// The names of a module's global variables, declarations included, in order.
+/// The names of a module's global variables, including declarations, in order.
 pub fn variable_names(module: &inkwell::module::Module<'_>) -> Vec<String> {
     let mut all = Vec::new();
     // SAFETY: alive; the list ends with null.
@@ -62,7 +59,7 @@ pub fn variable_names(module: &inkwell::module::Module<'_>) -> Vec<String> {
     all
 }
 
-/// All functions of a module, declarations included, in order.
+/// All functions of a module, including declarations, in order.
 pub fn functions(module: &inkwell::module::Module<'_>) -> Vec<Function> {
     let mut all = Vec::new();
     // SAFETY: the module is alive; the list ends with null.
@@ -93,15 +90,18 @@ pub fn metadata_kind(module: &inkwell::module::Module<'_>, name: &str) -> u32 {
 }
 
 impl Function {
+    /// The function's name.
     pub fn name(self) -> String {
         value_name(self.0)
     }
 
+    /// Returns whether this is a definition.
     pub fn has_body(self) -> bool {
         // SAFETY: alive, see the module's head.
         unsafe { LLVMCountBasicBlocks(self.0) > 0 }
     }
 
+    /// The basic blocks in order; empty for a declaration.
     pub fn blocks(self) -> Vec<Block> {
         let mut all = Vec::new();
         // SAFETY: alive; the list ends with null.
@@ -117,36 +117,38 @@ impl Function {
 }
 
 impl Block {
-    /// The label, or nothing if the block has none.
+    /// The label; empty if the block has none.
     pub fn label(self) -> String {
         // SAFETY: alive.
         value_name(unsafe { LLVMBasicBlockAsValue(self.0) })
     }
 
+    /// All instructions of the block, in order.
     pub fn instructions(self) -> Vec<Inst> {
         self.walk().collect()
     }
 
-    /// The same, each found when it is asked for: for whoever needs the first of them. None may be removed before the next is
-    /// found.
+    /// Iterates over the instructions lazily, for callers that need only the first few. An instruction must not be
+    /// removed before its successor has been requested.
     pub fn walk(self) -> impl Iterator<Item = Inst> {
         // SAFETY: alive.
         let first = unsafe { LLVMGetFirstInstruction(self.0) };
         walk_from(first)
     }
 
+    /// The last instruction; the block must have a terminator.
     pub fn terminator(self) -> Inst {
         // SAFETY: alive; a verified block has a terminator.
         Inst(unsafe { LLVMGetBasicBlockTerminator(self.0) })
     }
 
-    /// The first instruction that is no phi.
+    /// The first instruction that is not a phi.
     pub fn first_insertion_point(self) -> Inst {
         self.walk().find(|i| i.opcode() != LLVMOpcode::LLVMPHI).unwrap_or_else(|| self.terminator())
     }
 }
 
-/// Whether a function takes the parameter at `position` by value, behind a pointer to a copy.
+/// Returns whether a function takes the parameter at `position` by value, that is, behind a pointer to a copy.
 pub(crate) fn is_by_value(function: Function, position: u32) -> bool {
     let name = "byval";
     // SAFETY: alive; attributes of parameters count from 1.
@@ -156,7 +158,7 @@ pub(crate) fn is_by_value(function: Function, position: u32) -> bool {
     }
 }
 
-/// What uses a value: instructions and constants, each once, in LLVM's order.
+/// The users of a value, instructions and constants, each once and in LLVM's order.
 pub(crate) fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     let mut all: Vec<LLVMValueRef> = Vec::new();
     let mut seen = HashSet::new();
@@ -174,7 +176,7 @@ pub(crate) fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     all
 }
 
-/// An instruction, if there is one, and those behind it in its block.
+/// The instruction `first`, unless null, and those that follow it in its block.
 fn walk_from(first: LLVMValueRef) -> impl Iterator<Item = Inst> {
     let some = |inst: LLVMValueRef| (!inst.is_null()).then_some(Inst(inst));
     // SAFETY: alive; the list ends with null.
@@ -182,12 +184,12 @@ fn walk_from(first: LLVMValueRef) -> impl Iterator<Item = Inst> {
 }
 
 impl Inst {
-    /// Those behind it in its block; see [`Block::walk`].
+    /// The instructions that follow this one in its block; see [`Block::walk`].
     pub fn following(self) -> impl Iterator<Item = Inst> {
         walk_from(self.0).skip(1)
     }
 
-    /// Takes away the flags by which a result may be poison.
+    /// Clears the flags that can make a result poison.
     pub fn drop_poison_flags(self) {
         use LLVMOpcode::*;
         // SAFETY: alive; each flag is set on opcodes that have it.
@@ -210,7 +212,7 @@ impl Inst {
         }
     }
 
-    /// Takes away all metadata but the debug location.
+    /// Removes all metadata except the debug location.
     pub fn drop_metadata(self) {
         let mut count = 0;
         // SAFETY: alive; the entries are read within their count and freed once; a null node removes what is attached.
@@ -224,20 +226,24 @@ impl Inst {
         }
     }
 
+    /// The instruction's opcode.
     pub fn opcode(self) -> LLVMOpcode {
         // SAFETY: alive.
         unsafe { LLVMGetInstructionOpcode(self.0) }
     }
 
+    /// The block that contains the instruction.
     pub fn block(self) -> Block {
         // SAFETY: alive and inside a block.
         Block(unsafe { LLVMGetInstructionParent(self.0) })
     }
 
+    /// The name of the result; empty if it has none.
     pub fn name(self) -> String {
         value_name(self.0)
     }
 
+    /// All operands in LLVM's order; for calls, the callee comes last.
     pub fn operands(self) -> Vec<LLVMValueRef> {
         // SAFETY: alive; indices are below the operand count.
         unsafe {
@@ -251,7 +257,7 @@ impl Inst {
         self.operands().into_iter().filter_map(as_instruction).collect()
     }
 
-    /// Successor blocks of a terminator, in order.
+    /// The successor blocks of a terminator, in order.
     pub fn successors(self) -> Vec<Block> {
         // SAFETY: alive; only asked of terminators; indices are below the count.
         unsafe {
@@ -260,7 +266,7 @@ impl Inst {
         }
     }
 
-    /// Whether this is a `br` on a condition that is not a constant; then the condition.
+    /// The condition of a conditional `br`, unless it is a constant.
     pub fn branch_condition(self) -> Option<LLVMValueRef> {
         // SAFETY: alive; the condition is asked of conditional branches only.
         unsafe {
@@ -272,7 +278,7 @@ impl Inst {
         }
     }
 
-    /// The name of the function that a call calls directly.
+    /// The name of the function that a call names directly.
     pub fn callee(self) -> Option<String> {
         if self.opcode() != LLVMOpcode::LLVMCall {
             return None;
@@ -284,6 +290,7 @@ impl Inst {
         }
     }
 
+    /// The debug location, if there is one.
     pub fn location(self) -> Option<DebugLocation> {
         // SAFETY: alive; null results are checked.
         unsafe {
@@ -297,8 +304,8 @@ impl Inst {
         }
     }
 
-    /// The first debug location among the operands of the instruction's metadata of that kind (`llvm.loop`: the
-    /// loop's start).
+    /// The first debug location among the operands of the instruction's metadata of that kind (for `llvm.loop`: the
+    /// start of the loop).
     pub fn metadata_location(self, kind: u32) -> Option<DebugLocation> {
         // SAFETY: alive; the node's operands are copied into a vector of the right length; nulls are checked.
         unsafe {
@@ -325,7 +332,7 @@ impl Inst {
     }
 }
 
-/// Where debug information says that a global variable is declared; the column is not told (0).
+/// The declaration of a global variable according to debug information, which has no column (0).
 pub(crate) fn global_location(global: LLVMValueRef) -> Option<DebugLocation> {
     const DBG: u32 = 0;
     // SAFETY: the global is alive; the entries are read before they are freed, and their metadata belongs to the module.
@@ -342,10 +349,13 @@ pub(crate) fn global_location(global: LLVMValueRef) -> Option<DebugLocation> {
     }
 }
 
-/// The current folder when it was first asked for.
+/// The current folder at the time of the first use.
 static CURRENT: LazyLock<PathBuf> = LazyLock::new(|| std::env::current_dir().unwrap_or_default());
 
-/// The file of a debug scope, with its directory where the name is relative to another folder than the current one.
+/// The file of a debug scope. A name relative to a folder other than the current one is joined to that folder.
+///
+/// # Safety
+/// `scope` must be null or a DIScope of a living module.
 ///
 /// # Safety
 /// `scope` must be null or a DIScope of a living module.
@@ -388,7 +398,7 @@ pub(crate) fn constant_bool(value: LLVMValueRef) -> Option<bool> {
     }
 }
 
-/// Whether `value` is a scalar `i1` (not a vector of them).
+/// Returns whether `value` is a scalar `i1` (not a vector of them).
 pub(crate) fn is_bool(value: LLVMValueRef) -> bool {
     // SAFETY: alive.
     unsafe {
@@ -397,7 +407,10 @@ pub(crate) fn is_bool(value: LLVMValueRef) -> bool {
     }
 }
 
-/// An LLVM message, freed.
+/// Copies and frees an LLVM message.
+///
+/// # Safety
+/// `message` must be null or a string that LLVM allocated for its caller.
 ///
 /// # Safety
 /// `message` must be null or a string that LLVM allocated for its caller.
@@ -413,7 +426,7 @@ pub unsafe fn take_message(message: *mut std::os::raw::c_char) -> String {
     }
 }
 
-/// The module, as one that need not outlive this reference: inkwell's modules are invariant in their context's lifetime.
+/// Shortens the context lifetime of a module to that of the reference: inkwell's modules are invariant in it.
 pub fn shortened<'a>(module: &'a inkwell::module::Module<'_>) -> &'a inkwell::module::Module<'a> {
     // SAFETY: only the lifetime changes, which is that of the borrow, and the context outlives that.
     unsafe { &*std::ptr::from_ref(module).cast() }

@@ -1,6 +1,6 @@
-//! Types as LLVM IR and the argument metadata's C spellings tell them, for modules without debug information.
+//! Derives types from LLVM IR and from the C spellings in the argument metadata, for modules without debug information.
 //!
-//! IR has no signs: integers count as signed unless a C spelling says otherwise.
+//! IR integers have no signedness: they count as signed unless a C spelling says otherwise.
 
 use std::collections::HashSet;
 
@@ -10,12 +10,12 @@ use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use super::interface::{Field, ImageKind, Scalar, Struct, Type};
 use super::raw::{self, Layout};
 
-/// The type in memory of an IR type.
+/// The in-memory type that corresponds to an IR type.
 pub(super) fn from_ir(ty: raw::Type, layout: Layout) -> Option<Type> {
     read(ty, layout, false)
 }
 
-/// The same of what is passed by value: pointers in it are [`Type::Pointer`].
+/// Like [`from_ir`], for what is passed by value: pointers in it become [`Type::Pointer`].
 pub(super) fn value_from_ir(ty: raw::Type, layout: Layout) -> Option<Type> {
     read(ty, layout, true)
 }
@@ -72,7 +72,8 @@ fn integer(width: u32) -> Option<Scalar> {
     }
 }
 
-/// The type that a C spelling such as `uint4`, `unsigned int` or `struct P` names; structs by the IR type of that name.
+/// The type that a C spelling such as `uint4`, `unsigned int` or `struct P` names. Structs are looked up by
+/// their IR type.
 pub(super) fn from_c(text: &str, module: &Module) -> Option<Type> {
     let text = text.trim().trim_start_matches("const ").trim_start_matches("volatile ");
     if let Some(scalar) = scalar(text) {
@@ -110,7 +111,7 @@ fn scalar(text: &str) -> Option<Scalar> {
     })
 }
 
-/// A type's spelling as OpenCL C has it: `uint __attribute__((ext_vector_type(4)))*` is `uint4*`.
+/// Rewrites clang's spelling of a type to OpenCL C's: `uint __attribute__((ext_vector_type(4)))*` to `uint4*`.
 pub(super) fn normal_spelling(text: &str) -> String {
     const VECTOR: &str = " __attribute__((ext_vector_type(";
     let Some((before, rest)) = text.split_once(VECTOR) else { return text.to_owned() };
@@ -120,7 +121,7 @@ pub(super) fn normal_spelling(text: &str) -> String {
     }
 }
 
-/// `image2d_t`, also in the spellings with an access qualifier (`image2d_ro_t`).
+/// The image kind of a type such as `image2d_t`, with or without an access qualifier (`image2d_ro_t`).
 pub(super) fn image_kind(name: &str) -> Option<ImageKind> {
     let name = name.trim_start_matches("__read_only ").trim_start_matches("__write_only ");
     let name = name.trim_start_matches("__read_write ").trim_start_matches("opencl.");
@@ -137,8 +138,8 @@ pub(super) fn image_kind(name: &str) -> Option<ImageKind> {
     })
 }
 
-/// The kind of a `spirv.Image` type by its integer parameters (SPIR-V's `OpTypeImage`): dimension, depth, arrayed,
-/// multi-sampled, sampled, format, access.
+/// The image kind of a `spirv.Image` type, from its integer parameters (those of SPIR-V's `OpTypeImage`): dimension,
+/// depth, arrayed, multi-sampled, sampled, format, access.
 pub(super) fn spirv_image_kind(params: &[u32]) -> ImageKind {
     match params {
         [0, 0, 0, 0, ..] => ImageKind::D1,
@@ -151,12 +152,12 @@ pub(super) fn spirv_image_kind(params: &[u32]) -> ImageKind {
     }
 }
 
-/// The type a pointer's uses agree on, where nothing declares it: what is loaded, stored and stepped through.
+/// The element type on which all uses of an undeclared pointer agree: the types that are loaded, stored and indexed.
 pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
     let mut found: Vec<Type> = Vec::new();
     let mut seen = HashSet::new();
-    let mut todo = vec![pointer];
-    while let Some(value) = todo.pop() {
+    let mut worklist = vec![pointer];
+    while let Some(value) = worklist.pop() {
         if !seen.insert(value) {
             continue;
         }
@@ -164,19 +165,19 @@ pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
             let accessed = match user.opcode() {
                 Some(LLVMOpcode::LLVMGetElementPtr) if user.operand(0) == Some(value) => {
                     let element = user.gep_element();
-                    // A step in bytes says nothing of what is there.
+                    // A step in bytes says nothing about the element type.
                     let is_byte = element.kind() == LLVMTypeKind::LLVMIntegerTypeKind && element.int_width() == 8;
                     if is_byte {
-                        todo.push(user);
+                        worklist.push(user);
                     }
                     (!is_byte).then_some(element)
                 }
                 Some(LLVMOpcode::LLVMLoad) => Some(user.ty()),
                 Some(LLVMOpcode::LLVMStore) if user.operand(1) == Some(value) => user.operand(0).map(|v| v.ty()),
                 Some(LLVMOpcode::LLVMStore) => {
-                    // The pointer itself is kept in a variable: go on from where it is loaded.
-                    let slots = user.operand(1).map(|slot| aliases(slot)).unwrap_or_default();
-                    todo.extend(
+                    // The pointer itself is stored in a variable: continue where it is loaded.
+                    let slots = user.operand(1).map(|slot| variable_and_casts(slot)).unwrap_or_default();
+                    worklist.extend(
                         slots
                             .into_iter()
                             .flat_map(|slot| slot.users())
@@ -190,13 +191,14 @@ pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
                     | LLVMOpcode::LLVMPHI
                     | LLVMOpcode::LLVMSelect,
                 ) => {
-                    todo.push(user);
+                    worklist.push(user);
                     None
                 }
                 Some(LLVMOpcode::LLVMCall) => {
                     let params = user.callee().map(|callee| callee.params()).unwrap_or_default();
                     let passed = params.into_iter().enumerate();
-                    todo.extend(passed.filter(|(i, _)| user.operand(*i as u32) == Some(value)).map(|(_, param)| param));
+                    worklist
+                        .extend(passed.filter(|(i, _)| user.operand(*i as u32) == Some(value)).map(|(_, param)| param));
                     None
                 }
                 _ => None,
@@ -208,8 +210,8 @@ pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
     found.iter().all(|other| *other == first).then_some(first)
 }
 
-/// The variable behind a pointer and its casts.
-fn aliases(slot: raw::Value) -> Vec<raw::Value> {
+/// The variable behind a pointer's casts, and all casts of it.
+fn variable_and_casts(slot: raw::Value) -> Vec<raw::Value> {
     let mut root = slot;
     while root.opcode() == Some(LLVMOpcode::LLVMBitCast) {
         let Some(inner) = root.operand(0) else { break };

@@ -1,22 +1,22 @@
-//! `#line` directives blanked out for the compiler, so that debug locations name the places of the file itself.
+//! Blanks out `#line` directives for the compiler, so that debug locations refer to the file itself.
 //!
-//! The blanked text stands in for the file through clang's overlay of the file system: paths, relative includes and
-//! byte offsets stay what they are. Not for any other rewriting of source.
+//! The blanked text replaces the file through clang's virtual file system overlay: paths, relative includes and byte
+//! offsets stay the same. Not for any other rewriting of source.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// Blanked copies of the files that need it, alive as long as this value.
+/// Blanked copies of the files that need them. The copies are deleted when this value is dropped.
 pub(super) struct Overlay {
     folder: tempfile::TempDir,
-    /// The files themselves.
+    /// The original files that have a blanked copy.
     pub blanked: Vec<PathBuf>,
 }
 
 impl Overlay {
-    /// Where the copies are.
+    /// The folder that holds the copies.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -27,13 +27,13 @@ impl Overlay {
     }
 }
 
-/// An overlay for `source` and the files it includes, as far as quotes, `<>` and `include_path` tell where they are;
-/// `None` where none of them has a `#line`.
+/// Builds an overlay for `source` and the files it includes, as far as quoted and `<>` includes can be resolved with
+/// `include_path`; `None` if none of them contains a `#line`.
 pub(super) fn overlay(source: &Path, include_path: &[PathBuf]) -> Result<Option<Overlay>> {
     let mut blanked = Vec::new();
     let mut seen = HashSet::new();
-    let mut todo = vec![source.to_owned()];
-    while let Some(path) = todo.pop() {
+    let mut worklist = vec![source.to_owned()];
+    while let Some(path) = worklist.pop() {
         let Ok(path) = std::path::absolute(path) else { continue };
         if !seen.insert(path.clone()) {
             continue;
@@ -45,7 +45,7 @@ pub(super) fn overlay(source: &Path, include_path: &[PathBuf]) -> Result<Option<
         let beside = path.parent().unwrap_or(Path::new("/"));
         for name in included(&text) {
             let folders = std::iter::once(beside).chain(include_path.iter().map(PathBuf::as_path));
-            todo.extend(folders.map(|folder| folder.join(&name)).find(|file| file.is_file()));
+            worklist.extend(folders.map(|folder| folder.join(&name)).find(|file| file.is_file()));
         }
     }
     if blanked.is_empty() {
@@ -72,7 +72,7 @@ fn write(blanked: &[(PathBuf, Vec<u8>)]) -> std::io::Result<Overlay> {
     Ok(overlay)
 }
 
-/// The text with every `#line N …` and `# N …` line turned to spaces; `None` where there is none.
+/// The text with every `#line N …` and `# N …` line replaced by spaces; `None` if there is none.
 fn blank(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
     let mut changed = false;

@@ -1,4 +1,5 @@
-//! Getting a module: clang, IR and SPIR-V in; the kernel's interface; source positions.
+//! Loads a kernel as an LLVM module: compiles OpenCL C with clang, reads LLVM IR and SPIR-V, and derives the kernel's
+//! interface and source positions.
 //!
 //! Must never know: devices, tests.
 

@@ -1,4 +1,4 @@
-//! Parsing a kernel's LLVM module and refusing what kassay cannot take. Not for compiling (`compile`).
+//! Parses a kernel's LLVM module and rejects those that kassay cannot handle. Not for compiling (`compile`).
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use inkwell::module::Module;
 use super::raw;
 use crate::error::{Error, Place, Report, Result};
 
-/// Parses LLVM IR, text or bitcode, and verifies it. `source` is for messages and names the module.
+/// Parses and verifies LLVM IR, as text or bitcode. `source` names the module and appears in messages.
 ///
 /// # Errors
 /// Caller: it does not parse or verify, is for another target or for 32-bit SPIR, or has no kernel.
@@ -33,7 +33,7 @@ pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Mo
     Ok(module)
 }
 
-/// The kernels' names, in the module's order: functions of calling convention `spir_kernel` that have a body.
+/// The names of the kernels, in the module's order: functions with a body and calling convention `spir_kernel`.
 pub fn kernels(module: &Module) -> Vec<String> {
     raw::functions(module).into_iter().filter(|function| function.is_kernel()).map(|function| function.name()).collect()
 }
@@ -50,7 +50,7 @@ fn unparsable(source: &Path, bytes: &[u8], is_bitcode: bool, message: &str) -> E
     } else {
         "correct the text, or make it anew with `clang-22 -S -emit-llvm`".to_owned()
     });
-    // LLVM's form: `<name>:<line>:<column>: error: <what>`, then the line and a caret.
+    // LLVM's format: `<name>:<line>:<column>: error: <what>`, then the source line and a caret.
     let head = message.lines().find_map(|line| line.split_once(": error: "));
     let located = head.and_then(|(place, what)| {
         let mut parts = place.rsplitn(3, ':');

@@ -1,4 +1,4 @@
-//! How a kernel is to be compiled: the caller's wishes, and the clang arguments that follow from them.
+//! Describes how a kernel is to be compiled: the user's options, and the clang arguments derived from them.
 //!
 //! Not for running clang (`compile`).
 
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What `-D`, `-I`, `--cl-std`, `--clang-arg` and the suite's `options` say.
+/// The options given by `-D`, `-I`, `--cl-std`, `--clang-arg` and the suite's `options`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KernelOptions {
     /// `NAME` or `NAME=VALUE`, without `-D`.
@@ -14,33 +14,36 @@ pub struct KernelOptions {
     pub include_dirs: Vec<PathBuf>,
     /// `CL1.2`, `CL2.0`, `CL3.0` …, as clang spells it; `None` is [`DEFAULT_CL_STD`].
     pub cl_std: Option<String>,
-    /// Handed to clang as they are, after kassay's own.
+    /// Passed to clang unchanged, after kassay's own arguments.
     pub clang_args: Vec<String>,
-    /// The suite's `options`: they come last, so that they win over all others.
+    /// The suite's `options`. They come last, so that they override all others.
     pub suite_options: Vec<String>,
-    /// When whoever waits for the kernel has no more time.
+    /// When compilation has to end because the caller's time is up.
     pub deadline: Option<Instant>,
 }
 
+/// The language version if no option names one.
 pub const DEFAULT_CL_STD: &str = "CL1.2";
 
-/// Which declarations a compilation has.
+/// Which declarations are visible to a compilation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Features {
-    /// CL 3.0 goes without generic pointers, pipes, queues and program-scope variables; other versions have all of theirs.
+    /// OpenCL C 3.0 without generic pointers, pipes, device queues and program-scope variables; every other version
+    /// with all of its features.
     Reduced,
-    /// All of the language version's.
-    Whole,
-    /// Those of clang's header for OpenCL too: functions of vendors' extensions, which clang does not declare by itself.
+    /// All features of the language version.
+    AllOfVersion,
+    /// Those of clang's OpenCL header as well: functions of vendor extensions, which clang does not declare by itself.
     Header,
 }
 
-/// Optional features of OpenCL C 3.0 that are switched off at first, because without them C11 atomics and pointers
-/// keep their named address spaces, which every consumer of SPIR-V 1.2 takes.
-const CL3_WITHOUT: &str = "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_device_enqueue,-__opencl_c_pipes,\
+/// Optional features of OpenCL C 3.0 that are disabled at first: without them, C11 atomics and pointers keep their
+/// named address spaces, which every consumer of SPIR-V 1.2 accepts.
+const CL3_DISABLED_FEATURES: &str = "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_device_enqueue,-__opencl_c_pipes,\
                            -__opencl_c_program_scope_global_variables";
 
-/// What clang 22 makes errors of by default and OpenCL drivers, built on earlier clangs, accept with a warning.
+/// Diagnostics that are errors by default in clang 22, but that OpenCL drivers, built on earlier clangs, accept
+/// with a warning.
 pub(super) const ACCEPTED_BY_DRIVERS: &[&str] = &[
     "incompatible-pointer-types",
     "incompatible-function-pointer-types",
@@ -52,14 +55,15 @@ pub(super) const ACCEPTED_BY_DRIVERS: &[&str] = &[
     "non-pod-varargs",
 ];
 
-/// Options that only choose how much clang optimises; kassay needs the raw form, in which clang optimises nothing.
-fn only_optimises(option: &str) -> bool {
+/// Returns whether an option only chooses the optimisation level. kassay needs the raw form, in which
+/// clang optimises nothing.
+fn is_optimisation_level(option: &str) -> bool {
     option == "-cl-opt-disable"
         || option.strip_prefix("-O").is_some_and(|level| level.is_empty() || level.len() == 1 || level == "fast")
 }
 
 impl KernelOptions {
-    /// The language version in force: the last `-cl-std=` among the options, else `cl_std`.
+    /// The effective language version: the last `-cl-std=` among the options, or else `cl_std`.
     pub fn effective_cl_std(&self) -> &str {
         self.clang_args
             .iter()
@@ -70,34 +74,36 @@ impl KernelOptions {
             .unwrap_or(DEFAULT_CL_STD)
     }
 
+    /// Returns whether the effective language version is OpenCL C 3.x.
     pub(super) fn is_cl3(&self) -> bool {
         self.effective_cl_std().to_ascii_uppercase().starts_with("CL3")
     }
 
-    /// Whether the caller makes all warnings errors. What is an error by default is one then, as clang has it; single
-    /// groups (`-Werror=int-conversion`) need no care, because the last word on a group counts.
-    fn wants_errors(&self) -> bool {
-        let wishes = self.clang_args.iter().chain(&self.suite_options);
-        wishes
+    /// Returns whether the user turns all warnings into errors. Diagnostics that are errors by default then stay
+    /// errors, as in clang. Single groups (`-Werror=int-conversion`) need no special treatment, because the last option
+    /// for a group wins.
+    fn turns_warnings_into_errors(&self) -> bool {
+        let user_options = self.clang_args.iter().chain(&self.suite_options);
+        user_options
             .rev()
             .find(|option| ["-Werror", "-Wno-error"].contains(&option.as_str()))
             .is_some_and(|last| last == "-Werror")
     }
 
-    /// What to try after clang refused the reduced features with `diagnostics`.
-    pub(super) fn further_features(&self, diagnostics: &str) -> Vec<Features> {
-        let mut further = Vec::new();
+    /// The features to try in turn after clang has rejected the reduced set with `diagnostics`.
+    pub(super) fn fallback_features(&self, diagnostics: &str) -> Vec<Features> {
+        let mut fallbacks = Vec::new();
         if self.is_cl3() {
-            // The kernel may need what was switched off: generic pointers, program-scope variables.
-            further.push(Features::Whole);
+            // The kernel may need a disabled feature: generic pointers or program-scope variables.
+            fallbacks.push(Features::AllOfVersion);
         }
         if diagnostics.contains("error: use of undeclared identifier") {
-            further.push(Features::Header);
+            fallbacks.push(Features::Header);
         }
-        further
+        fallbacks
     }
 
-    /// Everything before the input file and the kind of output.
+    /// The arguments that precede the input file and the kind of output.
     pub(super) fn clang_arguments(&self, features: Features) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
         arguments.push(format!("-cl-std={}", self.cl_std.as_deref().unwrap_or(DEFAULT_CL_STD)).into());
@@ -113,7 +119,7 @@ impl KernelOptions {
                 "-disable-lifetime-markers",
                 "-g",
                 "-fdebug-macro",
-                // Else clang splits absolute paths at what they share with the current folder.
+                // Otherwise clang splits absolute paths at their common prefix with the current folder.
                 "-fdebug-compilation-dir=.",
                 "-fno-discard-value-names",
                 "-cl-kernel-arg-info",
@@ -121,11 +127,11 @@ impl KernelOptions {
             ]
             .map(OsString::from),
         );
-        if !self.wants_errors() {
+        if !self.turns_warnings_into_errors() {
             arguments.extend(ACCEPTED_BY_DRIVERS.iter().map(|group| OsString::from(format!("-Wno-error={group}"))));
         }
-        if features != Features::Whole && self.is_cl3() {
-            arguments.extend(["-Xclang", CL3_WITHOUT].map(OsString::from));
+        if features != Features::AllOfVersion && self.is_cl3() {
+            arguments.extend(["-Xclang", CL3_DISABLED_FEATURES].map(OsString::from));
         }
         if features == Features::Header {
             arguments.extend(["-cl-no-stdinc", "-include", "opencl-c.h"].map(OsString::from));
@@ -135,12 +141,12 @@ impl KernelOptions {
             arguments.push("-I".into());
             arguments.push(dir.into());
         }
-        let wishes = self.clang_args.iter().chain(&self.suite_options);
-        arguments.extend(wishes.filter(|option| !only_optimises(option)).map(OsString::from));
+        let user_options = self.clang_args.iter().chain(&self.suite_options);
+        arguments.extend(user_options.filter(|option| !is_optimisation_level(option)).map(OsString::from));
         arguments
     }
 
-    /// All wishes as arguments of clang that mean the same wherever kassay runs: what a suite's `options` can hold.
+    /// All options as clang arguments that mean the same in every working directory: what a suite's `options` can hold.
     pub fn as_arguments(&self) -> Vec<String> {
         let mut all: Vec<String> = self.cl_std.iter().map(|std| format!("-cl-std={std}")).collect();
         all.extend(self.defines.iter().map(|define| format!("-D{define}")));
@@ -150,13 +156,13 @@ impl KernelOptions {
         all
     }
 
-    /// Folders that `#include` looks in, in order, as far as the options name them.
+    /// The folders that `#include` searches, in order, as far as the options name them.
     pub(super) fn include_path(&self) -> Vec<PathBuf> {
         let mut dirs = self.include_dirs.clone();
-        let mut wishes = self.clang_args.iter().chain(&self.suite_options);
-        while let Some(option) = wishes.next() {
+        let mut user_options = self.clang_args.iter().chain(&self.suite_options);
+        while let Some(option) = user_options.next() {
             if ["-I", "-iquote", "-isystem"].contains(&option.as_str()) {
-                dirs.extend(wishes.next().map(PathBuf::from));
+                dirs.extend(user_options.next().map(PathBuf::from));
             } else if let Some(dir) = option.strip_prefix("-I") {
                 dirs.push(Path::new(dir).to_owned());
             }
@@ -195,7 +201,7 @@ mod tests {
         options.suite_options = vec!["-cl-std=CL1.2".into(), "-cl-std=CL3.0".into()];
         assert_eq!(options.effective_cl_std(), "CL3.0");
         assert!(options.is_cl3());
-        assert!(strings(&options.clang_arguments(Features::Reduced)).contains(&CL3_WITHOUT));
-        assert!(!strings(&options.clang_arguments(Features::Whole)).contains(&CL3_WITHOUT));
+        assert!(strings(&options.clang_arguments(Features::Reduced)).contains(&CL3_DISABLED_FEATURES));
+        assert!(!strings(&options.clang_arguments(Features::AllOfVersion)).contains(&CL3_DISABLED_FEATURES));
     }
 }

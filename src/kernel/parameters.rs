@@ -1,4 +1,4 @@
-//! Giving functions one more parameter: a function's type changes, so its body moves into a new function.
+//! Appends a parameter to functions: a function's type changes, so its body moves into a new function.
 
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -6,7 +6,7 @@ use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex};
 
 use super::ir::{Block, Function};
 
-/// Whether every use of `function` is a direct call of it, so that its type can change.
+/// Returns whether every use of `function` is a direct call of it, so that its type can change.
 pub fn only_called(function: Function) -> bool {
     // SAFETY: the function is alive; the list of uses ends with null.
     unsafe {
@@ -22,9 +22,9 @@ pub fn only_called(function: Function) -> bool {
     }
 }
 
-/// Moves the body of `function` into a function of the same name with one more, last argument of type `extra`; the old
-/// function goes. Blocks and instructions stay the same objects. Calls of the old function must have been rewritten, or
-/// are with [`call_with`] afterwards: they are returned.
+/// Moves the body of `function` into a function of the same name with one more, last argument of type `extra`. Blocks
+/// and instructions remain the same objects. The old function is left without body and name, for the caller to delete.
+/// Returns its calls: those that remain have to be rewritten with [`call_with`].
 pub fn append(function: Function, extra: LLVMTypeRef, name: &str) -> (Function, Vec<LLVMValueRef>) {
     // SAFETY: the function is alive and has a body; every use of it that is left is a call, which the caller rewrites;
     // arguments are replaced by arguments of the same type.
@@ -97,7 +97,7 @@ unsafe fn call_attributes(call: LLVMValueRef, index: u32) -> Vec<LLVMAttributeRe
     }
 }
 
-/// Replaces `call` by a call of `callee` with one more, last argument.
+/// Replaces `call` by a call of `callee` with one additional last argument.
 pub(crate) fn call_with(call: LLVMValueRef, callee: Function, argument: LLVMValueRef) {
     // SAFETY: the call is alive and was of a function that `callee` extends by one argument; the builder is disposed of; the old
     // call has no uses left when it is erased.
@@ -122,8 +122,8 @@ pub(crate) fn call_with(call: LLVMValueRef, callee: Function, argument: LLVMValu
     }
 }
 
-/// Adds the description of a last parameter, a pointer to `space`, to a kernel's argument metadata (where it has any), so that its
-/// lists are as long as its parameters. `ty`: as OpenCL C writes it.
+/// Adds the description of a last parameter, a pointer to `space`, to a kernel's argument metadata (if it has any), so
+/// that its lists stay as long as the parameter list. `ty` is spelt as in OpenCL C.
 pub fn describe(kernel: Function, name: &str, ty: &str, space: u32) {
     let texts = [
         ("kernel_arg_access_qual", "none"),

@@ -1,9 +1,10 @@
-//! Which of a kernel's operations OpenCL leaves to the device's precision, so that two programs may compute them differently.
+//! Determines which of a kernel's operations have a precision that OpenCL leaves to the device, so that two compiled
+//! programs may compute different results.
 
 use std::collections::BTreeSet;
 
-/// Functions of floats that OpenCL 1.2 defines exactly (7.4: 0 ULP or correctly rounded; 6.12.2 to 6.12.14: selection,
-/// relation, conversion, moving of data). `sqrt` and `fma` have their own rules below.
+/// Floating-point functions that OpenCL 1.2 defines exactly (7.4: 0 ULP or correctly rounded; 6.12.2 to 6.12.14:
+/// selection, relations, conversion, data movement). `sqrt` has a rule of its own below.
 const EXACT: &[&str] = &[
     "all",
     "any",
@@ -55,9 +56,10 @@ const EXACT: &[&str] = &[
     "fma",
 ];
 
-/// The errors that OpenCL 1.2 allows (7.4, table 7.1), in ULP. What is not in the table, and what the table calls
-/// implementation-defined, is taken to have this one.
+/// The error in ULP assumed for functions that are not in the table of OpenCL 1.2, or that
+/// it calls implementation-defined.
 const UNSTATED_ULP: f64 = 16.0;
+/// The errors in ULP that OpenCL 1.2 allows (7.4, table 7.1).
 const ULP: &[(&str, f64)] = &[
     ("sqrt", 3.0),
     ("rsqrt", 2.0),
@@ -78,7 +80,7 @@ const ULP: &[(&str, f64)] = &[
     ("read_imagef", 1.5),
 ];
 
-/// The base name of a mangled builtin and the rest, which says its parameters.
+/// The base name of a mangled builtin, and the rest, which encodes its parameters.
 fn demangle(symbol: &str) -> Option<(&str, &str)> {
     let rest = symbol.strip_prefix("_Z")?;
     let digits = rest.find(|c: char| !c.is_ascii_digit())?;
@@ -86,13 +88,14 @@ fn demangle(symbol: &str) -> Option<(&str, &str)> {
     rest[digits..].split_at_checked(len)
 }
 
-/// The error allowed to a builtin, in ULP, if its precision is the device's choice.
+/// The error in ULP that a builtin is allowed, if its precision is up to the device.
 fn allowed_error(symbol: &str) -> Option<f64> {
     let (name, parameters) = demangle(symbol)?;
     if name == "write_imagef" || name == "read_imagef" {
         return Some(ULP.iter().find(|(n, _)| *n == name).map_or(UNSTATED_ULP, |(_, ulp)| *ulp));
     }
-    // Lengths, qualifiers and vectors hold letters of types: `PU3AS1Dv4_h` is a pointer to `uchar4`.
+    // Address spaces, vectors and substitutions contain letters that also encode types: `PU3AS1Dv4_h` is a
+    // pointer to `uchar4`.
     let mut scalars = parameters.to_owned();
     for word in ["U3AS", "Dv", "S_"] {
         scalars = scalars.replace(word, "");
@@ -110,7 +113,7 @@ fn allowed_error(symbol: &str) -> Option<f64> {
     Some(ULP.iter().find(|(n, _)| *n == name).map_or(UNSTATED_ULP, |(_, ulp)| *ulp))
 }
 
-/// What a kernel uses whose precision is the device's choice, and the largest error allowed to any of it.
+/// The operations of a kernel whose precision is up to the device, and the largest error allowed to any of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Precision {
     uses: BTreeSet<String>,
@@ -118,7 +121,7 @@ pub struct Precision {
 }
 
 impl Precision {
-    /// Reads the text of a kernel's canonical form.
+    /// Scans the text of a kernel's canonical form.
     pub fn of(canonical: &str) -> Precision {
         let mut found = Precision::default();
         for line in canonical.lines().filter(|l| l.starts_with("  ")) {
@@ -142,12 +145,13 @@ impl Precision {
         self.ulp = self.ulp.max(ulp);
     }
 
-    /// The operations, by name.
+    /// The names of the operations.
     pub fn uses(&self) -> &BTreeSet<String> {
         &self.uses
     }
 
-    /// How far apart two results of one operation may be, in ULP: each is off by what is allowed. 0: all is exact.
+    /// The largest distance between two results of one operation, in ULP: each may be off by the allowed error. 0 means
+    /// that everything is exact.
     pub fn bound(&self) -> u64 {
         (2.0 * self.ulp).ceil() as u64
     }

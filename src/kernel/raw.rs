@@ -1,7 +1,7 @@
-//! The edge to LLVM's C interface, for what inkwell cannot ask without panicking: types of image and sampler
-//! arguments, function metadata, layouts. Handles here live as long as the module they come from.
+//! Wraps the parts of LLVM's C interface that inkwell cannot query without panicking: types of image and sampler
+//! arguments, function metadata, data layouts. The handles live as long as the module they come from.
 //!
-//! Not for what the answers mean (`signature`, `ir_types`).
+//! Not for the meaning of the results (`signature`, `ir_types`).
 
 use std::ffi::{CStr, CString, c_uint};
 use std::marker::PhantomData;
@@ -12,15 +12,18 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
 
-/// LLVM's number of the calling convention `spir_kernel`.
+/// LLVM's number for the calling convention `spir_kernel`.
 const SPIR_KERNEL: c_uint = 76;
 
+/// A value of a module: a function, global variable, argument, instruction or constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Value<'m>(LLVMValueRef, PhantomData<&'m ()>);
 
+/// A type of a module's context.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Type<'m>(LLVMTypeRef, PhantomData<&'m ()>);
 
+/// The data layout of a module.
 #[derive(Clone, Copy)]
 pub(super) struct Layout<'m>(LLVMTargetDataRef, PhantomData<&'m ()>);
 
@@ -32,11 +35,13 @@ pub(super) enum Operand {
     Other,
 }
 
+/// All functions of a module, including declarations, in order.
 pub(super) fn functions<'m>(module: &'m Module) -> Vec<Value<'m>> {
     // SAFETY: the module is alive; LLVM ends the list with null.
     list(unsafe { LLVMGetFirstFunction(module.as_mut_ptr()) }, |f| unsafe { LLVMGetNextFunction(f) })
 }
 
+/// All global variables of a module, in order.
 pub(super) fn globals<'m>(module: &'m Module) -> Vec<Value<'m>> {
     // SAFETY: the module is alive; LLVM ends the list with null.
     list(unsafe { LLVMGetFirstGlobal(module.as_mut_ptr()) }, |g| unsafe { LLVMGetNextGlobal(g) })
@@ -50,17 +55,19 @@ fn list<'m>(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) ->
     chain.map(|value| Value(value, PhantomData)).collect()
 }
 
+/// The module's data layout.
 pub(super) fn layout<'m>(module: &'m Module) -> Layout<'m> {
     // SAFETY: the module is alive and owns its layout.
     Layout(unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) }, PhantomData)
 }
 
+/// The size in bytes of a pointer to address space 0.
 pub(super) fn pointer_bytes(module: &Module) -> u32 {
     // SAFETY: the layout belongs to the module, which is alive.
     unsafe { LLVMPointerSize(layout(module).0) }
 }
 
-/// The struct type of that name, such as `struct.params`.
+/// The sized struct type of that name, such as `struct.params`.
 pub(super) fn named_struct<'m>(module: &'m Module, name: &str) -> Option<Type<'m>> {
     let name = CString::new(name).ok()?;
     // SAFETY: the context outlives its module; null means that there is none.
@@ -69,7 +76,10 @@ pub(super) fn named_struct<'m>(module: &'m Module, name: &str) -> Option<Type<'m
     (!ty.is_null() && unsafe { LLVMIsOpaqueStruct(ty) } == 0).then_some(Type(ty, PhantomData))
 }
 
-/// Bytes that LLVM owns, as text.
+/// Copies a string that LLVM owns.
+///
+/// # Safety
+/// `data` is null or points to `length` readable bytes.
 ///
 /// # Safety
 /// `data` is null or points to `length` readable bytes.
@@ -82,6 +92,7 @@ unsafe fn text(data: *const std::ffi::c_char, length: usize) -> String {
 }
 
 impl<'m> Value<'m> {
+    /// The value's name; empty if it has none.
     pub fn name(self) -> String {
         let mut length = 0;
         // SAFETY: LLVM owns the bytes and tells how many there are.
@@ -91,37 +102,37 @@ impl<'m> Value<'m> {
         }
     }
 
-    /// Of a function: whether it is a kernel with a body.
+    /// For functions: returns whether it is a kernel with a body.
     pub fn is_kernel(self) -> bool {
         // SAFETY: `functions` gives functions only.
         unsafe { LLVMGetFunctionCallConv(self.0) == SPIR_KERNEL && LLVMIsDeclaration(self.0) == 0 }
     }
 
-    /// Of a function.
+    /// The parameters of a function.
     pub fn params(self) -> Vec<Value<'m>> {
         // SAFETY: the value is a function; LLVM ends the list with null.
         list(unsafe { LLVMGetFirstParam(self.0) }, |param| unsafe { LLVMGetNextParam(param) })
     }
 
+    /// The value's type.
     pub fn ty(self) -> Type<'m> {
         // SAFETY: every value has a type.
         Type(unsafe { LLVMTypeOf(self.0) }, PhantomData)
     }
 
-    /// Of a global variable.
+    /// The type of a global variable's contents.
     pub fn value_type(self) -> Type<'m> {
         // SAFETY: `globals` gives global variables only.
         Type(unsafe { LLVMGlobalGetValueType(self.0) }, PhantomData)
     }
 
-    /// Of a function: whether its parameter at `position` (from 0) has the attribute.
+    /// For functions: returns whether the parameter at `position` (from 0) has the attribute.
     pub fn param_has(self, position: u32, attribute: &str) -> bool {
         // SAFETY: the value is a function and `position` one of its parameters, which count from 1 here.
         unsafe { !LLVMGetEnumAttributeAtIndex(self.0, position + 1, attribute_kind(attribute)).is_null() }
     }
 
-    /// Of a function: the type of `byval` at that parameter.
-    /// The text of a string attribute of a function.
+    /// The value of a function's string attribute.
     pub fn attribute(self, name: &str) -> Option<String> {
         let index = llvm_sys::LLVMAttributeFunctionIndex;
         let mut length = 0;
@@ -136,6 +147,7 @@ impl<'m> Value<'m> {
         }
     }
 
+    /// For functions: the type of the `byval` attribute of the parameter at `position` (from 0).
     pub fn byval(self, position: u32) -> Option<Type<'m>> {
         // SAFETY: as in `param_has`; `byval` is a type attribute.
         unsafe {
@@ -144,7 +156,7 @@ impl<'m> Value<'m> {
         }
     }
 
-    /// Of a function: the operands of the metadata of that kind attached to it.
+    /// For functions: the operands of the attached metadata of that kind.
     pub fn metadata(self, kind: &str) -> Option<Vec<Operand>> {
         // SAFETY: the value is a function; the copied entries are freed below; every node read belongs to its context.
         unsafe {
@@ -162,7 +174,7 @@ impl<'m> Value<'m> {
         }
     }
 
-    /// The values that use this one.
+    /// The values that use this one, once per use.
     pub fn users(self) -> Vec<Value<'m>> {
         let mut users = Vec::new();
         // SAFETY: the use list of a value in a live module; null ends it.
@@ -176,7 +188,7 @@ impl<'m> Value<'m> {
         users
     }
 
-    /// Of an instruction: its function. `None` for constants.
+    /// The function that contains an instruction; `None` for constants.
     pub fn function(self) -> Option<Value<'m>> {
         // SAFETY: only an instruction is asked for its block.
         unsafe {
@@ -188,12 +200,13 @@ impl<'m> Value<'m> {
         }
     }
 
-    /// Of an instruction.
+    /// The opcode of an instruction; `None` for other values.
     pub fn opcode(self) -> Option<llvm_sys::LLVMOpcode> {
         // SAFETY: only an instruction is asked.
         unsafe { (!LLVMIsAInstruction(self.0).is_null()).then(|| LLVMGetInstructionOpcode(self.0)) }
     }
 
+    /// The operand at `index`; `None` if the value has no such operand.
     pub fn operand(self, index: u32) -> Option<Value<'m>> {
         // SAFETY: only users are asked, and only for operands they have.
         unsafe {
@@ -205,13 +218,13 @@ impl<'m> Value<'m> {
         }
     }
 
-    /// Of a `getelementptr` instruction: the type it steps through.
+    /// For `getelementptr` instructions: the source element type.
     pub fn gep_element(self) -> Type<'m> {
         // SAFETY: callers have looked at the opcode.
         Type(unsafe { LLVMGetGEPSourceElementType(self.0) }, PhantomData)
     }
 
-    /// Of a call: the function called, where it is named directly and has a body.
+    /// For calls: the callee, if it is named directly and has a body.
     pub fn callee(self) -> Option<Value<'m>> {
         // SAFETY: callers have looked at the opcode.
         unsafe {
@@ -247,24 +260,25 @@ fn attribute_kind(name: &str) -> c_uint {
 }
 
 impl<'m> Type<'m> {
+    /// LLVM's kind of the type.
     pub fn kind(self) -> LLVMTypeKind {
         // SAFETY: a type of a live module.
         unsafe { LLVMGetTypeKind(self.0) }
     }
 
-    /// Of an integer type.
+    /// The width of an integer type in bits.
     pub fn int_width(self) -> u32 {
         // SAFETY: callers have looked at the kind.
         unsafe { LLVMGetIntTypeWidth(self.0) }
     }
 
-    /// Of a pointer type.
+    /// The address space of a pointer type.
     pub fn address_space(self) -> u32 {
         // SAFETY: callers have looked at the kind.
         unsafe { LLVMGetPointerAddressSpace(self.0) }
     }
 
-    /// Of a vector or array type: element and number.
+    /// For vector and array types: the element type and the number of elements.
     pub fn elements(self) -> (Type<'m>, u64) {
         // SAFETY: callers have looked at the kind.
         unsafe {
@@ -276,7 +290,7 @@ impl<'m> Type<'m> {
         }
     }
 
-    /// Of a struct type: its name, such as `struct.params`; empty for literal ones.
+    /// The name of a struct type, such as `struct.params`; empty for literal structs.
     pub fn struct_name(self) -> String {
         // SAFETY: callers have looked at the kind; null means no name.
         unsafe {
@@ -285,7 +299,7 @@ impl<'m> Type<'m> {
         }
     }
 
-    /// Of a struct type: each field's type and offset in bytes.
+    /// For sized struct types: each field's type and its offset in bytes.
     pub fn fields(self, layout: Layout) -> Vec<(Type<'m>, u64)> {
         // SAFETY: callers have looked at the kind and that the struct is sized; indices stay below the count.
         unsafe {
@@ -296,18 +310,19 @@ impl<'m> Type<'m> {
         }
     }
 
+    /// Returns whether the type has a size.
     pub fn is_sized(self) -> bool {
         // SAFETY: a type of a live module.
         unsafe { LLVMTypeIsSized(self.0) != 0 }
     }
 
-    /// Size and alignment in bytes; the type is sized.
+    /// Size and alignment in bytes; the type must be sized.
     pub fn size(self, layout: Layout) -> (u64, u64) {
         // SAFETY: callers have asked `is_sized`.
         unsafe { (LLVMABISizeOfType(layout.0, self.0), u64::from(LLVMABIAlignmentOfType(layout.0, self.0))) }
     }
 
-    /// Of a target extension type: its name and integer parameters.
+    /// The name and the integer parameters of a target extension type.
     pub fn target_ext(self) -> (String, Vec<u32>) {
         // SAFETY: callers have looked at the kind; indices stay below the count.
         unsafe {

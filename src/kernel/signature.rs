@@ -1,7 +1,7 @@
-//! A kernel's interface, from what its module still tells: argument metadata, debug information, IR types.
+//! Reads a kernel's interface from its module: argument metadata, debug information, IR types.
 //!
-//! Each says what the others lack: metadata has signs, access and qualifiers (OpenCL's SPIR specification 2.8); debug
-//! information the fields of structs; IR types always stand. Not for values or launches.
+//! They complement each other: metadata has signedness, access and qualifiers (OpenCL's SPIR specification 2.8); debug
+//! information has the fields of structs; IR types are always present. Not for values or launches.
 
 use inkwell::module::Module;
 use llvm_sys::LLVMTypeKind;
@@ -12,10 +12,11 @@ use super::ir_types::{self, from_c, from_ir, from_uses, value_from_ir};
 use super::raw::{self, Operand, Value};
 use crate::error::{Error, Result};
 
-/// Prefix of the function in which clang 21 and later keep a kernel's body.
+/// Name prefix of the function in which clang 21 and later keep a kernel's body.
 pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
 
-/// The interface of the kernel of that name. It takes a text of the whole module, for the types of its debug information.
+/// The interface of the kernel of that name. Prints the complete module to text, for the types in
+/// its debug information.
 ///
 /// # Errors
 /// Caller: the module has no such kernel; the message lists those it has.
@@ -55,13 +56,13 @@ struct Reader<'m, 'c> {
     module: &'m Module<'c>,
     debug: &'m DebugTypes,
     function: Value<'m>,
-    /// clang's function with the kernel's body, which may have kept metadata that the kernel has not.
+    /// clang's function with the kernel's body, which may hold metadata that the kernel lacks.
     body: Option<Value<'m>>,
 }
 
-/// What the metadata says of one argument.
+/// The metadata of one argument.
 #[derive(Default)]
-struct Described {
+struct ArgMetadata {
     space: Option<u64>,
     access: Option<String>,
     ty: Option<String>,
@@ -76,7 +77,7 @@ impl Reader<'_, '_> {
         found.unwrap_or_default()
     }
 
-    /// What clang says of the kernel; of what other producers made, the version of OpenCL C that it was written in.
+    /// clang's attribute if there is one; for modules from other producers, whether the OpenCL C version is 1.x.
     fn has_uniform_groups(&self) -> bool {
         match self.function.attribute("uniform-work-group-size") {
             Some(text) => text != "false",
@@ -105,10 +106,10 @@ impl Reader<'_, '_> {
         let (bases, qualifiers) = (texts("kernel_arg_base_type"), texts("kernel_arg_type_qual"));
         let names = texts("kernel_arg_name");
         let params = self.function.params();
-        // Argument by argument only where both lists agree: optimisers may drop parameters.
+        // Only if both lists have the same length: optimisers may drop parameters.
         let declared = self.debug.params(kernel).filter(|declared| declared.len() == params.len());
         let at = |list: &[Option<String>], i: usize| list.get(i).cloned().flatten();
-        let described = |i: usize| Described {
+        let described = |i: usize| ArgMetadata {
             space: spaces.get(i).and_then(|space| if let Operand::Number(n) = space { Some(*n) } else { None }),
             access: at(&access, i),
             ty: at(&types, i).map(|ty| ir_types::normal_spelling(&ty)),
@@ -120,7 +121,7 @@ impl Reader<'_, '_> {
         params.iter().enumerate().map(|(i, param)| self.arg(i as u32, *param, described(i), declared(i))).collect()
     }
 
-    fn arg(&self, position: u32, param: Value, described: Described, declared: Option<&Param>) -> Arg {
+    fn arg(&self, position: u32, param: Value, described: ArgMetadata, declared: Option<&Param>) -> Arg {
         let ir_name = || Some(param.name()).filter(|name| !name.is_empty());
         let declared_name = || declared.and_then(|declared| declared.name.clone());
         let name = described.name.clone().or_else(declared_name).or_else(ir_name);
@@ -139,17 +140,17 @@ impl Reader<'_, '_> {
         let is_constant = matches!(&kind, ArgKind::Buffer { space: AddressSpace::Constant, .. });
         let declared_const = || is_constant || debug_type.is_some_and(|ty| self.debug.points_to_const(ty));
         let written = match (&described.base, &described.ty) {
-            // An empty spelling is that of an anonymous struct.
+            // Anonymous structs have an empty spelling.
             (Some(base), _) if !base.trim_end_matches('*').is_empty() => Some(base.clone()),
             (_, ty) => ty.clone(),
         };
-        // Translators from SPIR-V write `char*` for every pointer, because the backend's pointers have no type.
+        // SPIR-V translators write `char*` for every pointer, because the backend's pointers are untyped.
         let written = written.filter(|_| {
             !(self.is_from_spirv()
                 && param.ty().kind() == LLVMTypeKind::LLVMPointerTypeKind
                 && matches!(kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }))
         });
-        // Of a pipe the written type is that of its packets.
+        // For a pipe, the recorded type is that of its packets.
         let is_pipe = matches!(&kind, ArgKind::Unsupported(name) if name == "pipe");
         let written = written.map(|ty| if is_pipe { format!("pipe {ty}") } else { ty });
         Arg {
@@ -170,7 +171,7 @@ impl Reader<'_, '_> {
             || self.module.get_global_metadata_size("spirv.Generator") > 0
     }
 
-    fn kind(&self, position: u32, param: Value, described: &Described, debug_type: Option<u32>) -> (ArgKind, Access) {
+    fn kind(&self, position: u32, param: Value, described: &ArgMetadata, debug_type: Option<u32>) -> (ArgKind, Access) {
         let ty = param.ty();
         let layout = raw::layout(self.module);
         let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
@@ -209,7 +210,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn pointer(&self, position: u32, param: Value, described: &Described, debug_type: Option<u32>) -> ArgKind {
+    fn pointer(&self, position: u32, param: Value, described: &ArgMetadata, debug_type: Option<u32>) -> ArgKind {
         let layout = raw::layout(self.module);
         let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
         if let Some(by_value) = self.function.byval(position) {
@@ -231,7 +232,7 @@ impl Reader<'_, '_> {
                 None => from_uses(param, layout),
             }
         };
-        // The metadata's address space holds where a translator has lost it in the IR.
+        // The metadata's address space applies if a translator lost it in the IR.
         match (param.ty().address_space(), described.space) {
             (1, _) => ArgKind::Buffer { element: element(), space: AddressSpace::Global },
             (2, _) => ArgKind::Buffer { element: element(), space: AddressSpace::Constant },
@@ -248,7 +249,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The access that a `spirv.Image` type carries as its last parameter.
+/// The access of a `spirv.Image` type, which is its last parameter.
 fn image_access(ty: raw::Type) -> Access {
     if ty.kind() != LLVMTypeKind::LLVMTargetExtTypeKind {
         return Access::None;
@@ -261,7 +262,7 @@ fn image_access(ty: raw::Type) -> Access {
     }
 }
 
-/// A type's name where nothing but its kind is known.
+/// A type's name if only the argument's kind is known.
 fn spelling(kind: &ArgKind) -> String {
     match kind {
         ArgKind::Value(ty) => ty.name(),
@@ -283,7 +284,8 @@ fn spelling(kind: &ArgKind) -> String {
     }
 }
 
-/// Variables in local memory that the kernel or what it calls uses, without the function's name that clang puts first.
+/// The variables in local memory that the kernel or its callees use, without the function name that clang
+/// puts in front.
 fn local_variables(module: &Module, functions: &[Value], kernel: Value) -> Vec<LocalVariable> {
     let layout = raw::layout(module);
     let names: Vec<String> = functions.iter().map(|function| function.name()).collect();
@@ -302,18 +304,18 @@ fn local_variables(module: &Module, functions: &[Value], kernel: Value) -> Vec<L
     variables
 }
 
-/// Whether `value` is used in `function` or in what it calls, directly or through constants.
+/// Returns whether `value` is used in `function` or its callees, directly or through constants.
 fn is_used_by(value: Value, function: Value) -> bool {
     let mut seen = std::collections::HashSet::new();
-    let mut todo = vec![value];
-    while let Some(value) = todo.pop() {
+    let mut worklist = vec![value];
+    while let Some(value) = worklist.pop() {
         for user in value.users() {
             let user = user.function().unwrap_or(user);
             if user == function {
                 return true;
             }
             if seen.insert(user) {
-                todo.push(user);
+                worklist.push(user);
             }
         }
     }

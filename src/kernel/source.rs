@@ -1,11 +1,11 @@
-//! Source text by the names that debug locations use, read once.
+//! Looks up source text by the file names that debug locations use; each file is read once.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Finds and keeps the lines of source files.
+/// Finds source files and caches their lines.
 #[derive(Debug, Default)]
 pub struct Sources {
     /// Folders in which relative names are looked up, after the current one.
@@ -14,14 +14,14 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Looks names up as they are, then in the folder of `kernel`, then without their own folders beside it: debug
-    /// information may come from another machine.
+    /// Looks names up as they are, then relative to the folder of `kernel`, then by their last component in that
+    /// folder, because debug information may come from another machine.
     pub fn beside(kernel: &Path) -> Sources {
         let folders = kernel.parent().map(Path::to_path_buf).into_iter().collect();
         Sources { folders, files: RefCell::default() }
     }
 
-    /// The lines of a file, or `None` if it is not at hand.
+    /// The lines of a file, or `None` if the file cannot be found.
     pub fn lines(&self, file: &str) -> Option<Rc<Vec<String>>> {
         if let Some(known) = self.files.borrow().get(file) {
             return known.clone();
@@ -38,12 +38,12 @@ impl Sources {
         lines
     }
 
-    /// A whole file as text.
+    /// The complete text of a file.
     pub fn text(&self, file: &str) -> Option<String> {
         self.lines(file).map(|lines| lines.iter().map(|l| format!("{l}\n")).collect())
     }
 
-    /// What stands at a line and column (both from 1, column in bytes) up to the end of the line.
+    /// The rest of the line from a line and column on (both count from 1, the column in bytes).
     pub fn at(&self, file: &str, line: u32, column: u32) -> Option<String> {
         let lines = self.lines(file)?;
         let text = lines.get((line as usize).checked_sub(1)?)?;

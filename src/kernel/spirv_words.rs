@@ -1,4 +1,4 @@
-//! A SPIR-V module as words: its header and instruction lengths checked, scalar null constants spelt out.
+//! Checks and normalises a SPIR-V module as a sequence of words: header, instruction lengths, scalar null constants.
 //!
 //! Layout and numbers are those of the SPIR-V specification, sections 2.3 and 3. Not for translating to LLVM IR
 //! (`compile` calls llvm-spirv for that).
@@ -23,6 +23,7 @@ const EXECUTION_MODEL_KERNEL: u32 = 6;
 const ADDRESSING_PHYSICAL_32: u32 = 1;
 const ADDRESSING_PHYSICAL_64: u32 = 2;
 
+/// Why a file is rejected. The messages continue a sentence that names the file.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Malformed {
     #[error("it does not begin with SPIR-V's magic number")]
@@ -47,16 +48,16 @@ pub(super) enum Malformed {
     NoBody,
 }
 
-/// The module in little-endian bytes, checked, with `OpConstantNull` of scalar types rewritten to `OpConstant 0` and
-/// `OpConstantFalse`, which older readers need.
+/// Returns the checked module in little-endian bytes, with `OpConstantNull` of scalar types rewritten to `OpConstant 0`
+/// or `OpConstantFalse`, which older readers require.
 pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
     let words = words(bytes)?;
     let mut out: Vec<u32> = words[..HEADER_WORDS].to_vec();
-    // Words of a scalar type's constants; 0 for bool.
+    // The number of literal words of each scalar type's constants; 0 for bool.
     let mut scalars: HashMap<u32, u32> = HashMap::new();
     let mut kernels = Vec::new();
-    // Readers die of modules whose end is lost, so what is begun is looked for to the end.
-    let (mut functions, mut within) = (HashSet::new(), false);
+    // Readers crash on truncated modules, so completeness is checked: every function ends, every kernel has one.
+    let (mut functions, mut in_function) = (HashSet::new(), false);
     let mut at = HEADER_WORDS;
     while at < words.len() {
         let (length, opcode) = ((words[at] >> 16) as usize, words[at] & 0xffff);
@@ -70,9 +71,9 @@ pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
             (OP_ENTRY_POINT, [EXECUTION_MODEL_KERNEL, function, ..]) => kernels.push(*function),
             (OP_FUNCTION, [_, id, ..]) => {
                 functions.insert(*id);
-                within = true;
+                in_function = true;
             }
-            (OP_FUNCTION_END, _) => within = false,
+            (OP_FUNCTION_END, _) => in_function = false,
             (OP_TYPE_BOOL, [id, ..]) => {
                 scalars.insert(*id, 0);
             }
@@ -93,7 +94,7 @@ pub(super) fn normalise(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
         at += length;
     }
     match () {
-        () if within => return Err(Malformed::Unfinished),
+        () if in_function => return Err(Malformed::Unfinished),
         () if kernels.is_empty() => return Err(Malformed::NoKernel),
         () if !kernels.iter().all(|k| functions.contains(k)) => return Err(Malformed::NoBody),
         () => {}

@@ -1,33 +1,36 @@
-//! The statements of a function as LIU 5.2 counts them, and the regions of code between branch points.
+//! Counts the statements of a function as LIU 5.2 does, and splits them into regions between branch points.
 //!
-//! Declarations do not count, control heads count once; blocks, labels and empty statements do not count. Not for what
-//! executes them.
+//! Declarations do not count; a control head counts once; blocks, labels and empty statements do not count. Not for
+//! what executes them.
 
 use super::ast::{Ast, Function, Node, Position, Range};
 use super::constant_switch::{self, Nodes};
 use super::folding;
 
-/// The statements of one function in source order, and the regions that they make up.
+/// The statements of one function in source order, and the regions that they form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statements {
     pub function: String,
     pub is_kernel: bool,
     pub statements: Vec<Statement>,
-    /// The first one is the function's beginning. A region may have no statement: an empty arm, or only declarations.
+    /// The first one is the beginning of the function. A region may have no statement: an empty arm,
+    /// or only declarations.
     pub regions: Vec<Region>,
 }
 
+/// A counted statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     pub kind: StatementKind,
-    /// Of the statement; of a control head from its keyword to its condition's last token.
+    /// The statement; for a control head, from its keyword to its condition's last token.
     pub range: Range,
-    /// Index of its region.
+    /// Index of the region that contains it.
     pub region: usize,
-    /// clang emits nothing for it, because a condition is constant or a jump stands before it.
+    /// Whether clang emits nothing for it, because a condition is constant or a jump precedes it.
     pub is_folded: bool,
 }
 
+/// The kind of a statement; for control statements, that of the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatementKind {
     If,
@@ -43,6 +46,7 @@ pub enum StatementKind {
 }
 
 impl StatementKind {
+    /// Returns whether this is the head of a control statement.
     pub fn is_control(self) -> bool {
         matches!(
             self,
@@ -51,34 +55,35 @@ impl StatementKind {
     }
 }
 
-/// A run of statements of one list that are executed together: it ends after a control statement, and a label begins a
-/// new one.
+/// A run of statements of one list that are executed together: a control statement ends it, and a label begins
+/// a new one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Region {
     pub arm: Arm,
-    /// Index of the region that the control statement of the arm stands in.
+    /// Index of the region that contains the arm's control statement.
     pub parent: Option<usize>,
-    /// Index of the statement whose arm it is; `None` in the function's own list.
+    /// Index of the control statement that the arm belongs to; `None` in the function's own list.
     pub head: Option<usize>,
-    /// Index of the control statement just before it in the same list.
+    /// Index of the control statement that directly precedes it in the same list.
     pub after: Option<usize>,
-    /// Indices of its statements; a control statement can only be the last.
+    /// Indices of its statements; only the last one can be a control statement.
     pub statements: Vec<usize>,
 }
 
-/// Which part of a control statement a region lies in.
+/// The part of a control statement that a region lies in.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arm {
     Function,
     Then,
     Else,
     LoopBody,
-    /// A switch's body, before any label.
+    /// A switch's body before any label.
     SwitchBody,
-    /// Behind these labels of a switch, first to last.
+    /// The part after these labels of a switch, first to last.
     Case(Vec<Label>),
 }
 
+/// A `case` or `default` label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Label {
     pub at: Position,
@@ -90,6 +95,7 @@ pub fn all(ast: &Ast) -> Vec<Statements> {
     ast.functions.iter().map(|function| of(ast, function)).collect()
 }
 
+/// The statements of one function.
 pub fn of(ast: &Ast, function: &Function) -> Statements {
     let result = Statements {
         function: function.name.clone(),
@@ -112,7 +118,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// A list, or a single statement in the place of one.
+    /// Begins a new arm: a list, or a single statement in place of one.
     fn arm(&mut self, node: &Node, arm: Arm, head: Option<usize>, dead: bool) {
         let outer = self.current;
         let parent = head.map(|_| outer);
@@ -126,7 +132,7 @@ impl Walk<'_> {
         self.result.regions.push(region);
     }
 
-    /// A new region in the list of the current one.
+    /// Begins a new region in the list of the current one.
     fn split(&mut self, arm: Option<Arm>, after: Option<usize>) {
         let Region { arm: old, parent, head, .. } = self.result.regions[self.current].clone();
         self.region(Region { arm: arm.unwrap_or(old), parent, head, after, statements: Vec::new() });
@@ -148,7 +154,7 @@ impl Walk<'_> {
                 return self.last_child(node);
             }
             "CaseStmt" | "DefaultStmt" => return self.labelled(node),
-            // `do { … } while (0)` is no loop: its body stands in its place.
+            // `do { … } while (0)` is not a loop: its body replaces it.
             "DoStmt" | "ForStmt" | "WhileStmt" if folding::runs_once(self.ast, node) => {
                 let body = if node.is("DoStmt") { node.children.first() } else { node.children.last() };
                 if let Some(body) = body {
@@ -203,7 +209,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Labels that follow each other share one region.
+    /// Adjacent labels share one region.
     fn labelled(&mut self, node: &Node) {
         let (mut labels, mut inner) = (Vec::new(), node);
         while inner.is("CaseStmt") || inner.is("DefaultStmt") {
@@ -226,16 +232,16 @@ impl Walk<'_> {
 }
 
 fn head_range(node: &Node, kind: StatementKind) -> Option<Range> {
-    let whole = node.range.clone()?;
+    let full_range = node.range.clone()?;
     let parts = match kind {
         StatementKind::If | StatementKind::Switch | StatementKind::While => {
             &node.children[..1.min(node.children.len())]
         }
         StatementKind::For => &node.children[..4.min(node.children.len())],
-        // The condition of a do-while stands behind its body: the head is the keyword.
+        // The condition of a do-while follows its body: the head is the keyword alone.
         StatementKind::Do => &[],
-        _ => return Some(whole),
+        _ => return Some(full_range),
     };
     let end = parts.iter().rev().find_map(|part| part.range.as_ref()).map(|range| range.end.clone());
-    Some(Range { end: end.unwrap_or_else(|| whole.begin.clone()), begin: whole.begin })
+    Some(Range { end: end.unwrap_or_else(|| full_range.begin.clone()), begin: full_range.begin })
 }

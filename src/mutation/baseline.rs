@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::coverage::group_order;
 use crate::error::Result;
-use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Swept, Variation};
+use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Variation, VariationOutcome};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, argument, header, slot};
 use crate::suite::compare;
 use crate::suite::launch::{ArgValue, Launch};
@@ -46,19 +46,19 @@ pub struct TestBaseline<'t> {
 /// Why a test cannot judge mutants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DropReason {
-    /// It was not run on the original in time.
+    /// The time was up before the test was run on the original.
     OutOfTime,
-    /// The original's launch ends in this fault.
+    /// The launch of the original ends in this fault.
     Faults(String),
     /// A guard records this fault in the original.
     Guarded(String),
-    /// The original does not meet its expectations; holds the first difference.
+    /// The outputs of the original differ from the expected ones; the text is the first difference.
     Fails(String),
-    /// Runs of the original differ; holds in what.
+    /// Runs of the original differ; the text says in what.
     Unstable(String),
 }
 
-/// Formats it as results state it.
+/// Writes the reason as in results.
 impl fmt::Display for DropReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -219,12 +219,12 @@ pub fn establish<'t>(
     baseline.wall_time = begun.elapsed() / baseline_options.repeats.max(1);
     baseline.run_time = swept.kernel_time + LAUNCH_OVERHEAD;
     match swept.runs.first() {
-        Some(Swept::Ran(runs)) => {
+        Some(VariationOutcome::Ran(runs)) => {
             if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {
                 baseline.dropped = Some(DropReason::Unstable(difference.clone()));
             }
         }
-        Some(Swept::Fault(fault)) => {
+        Some(VariationOutcome::Fault(fault)) => {
             baseline.dropped = Some(DropReason::Unstable(format!("it {fault}")));
         }
         None => {}
@@ -260,6 +260,7 @@ pub fn time(
             batch: None,
         },
     )?;
-    let agrees = matches!(swept.runs.first(), Some(Swept::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
+    let agrees =
+        matches!(swept.runs.first(), Some(VariationOutcome::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
     Ok(agrees.then(|| swept.kernel_time + LAUNCH_OVERHEAD))
 }

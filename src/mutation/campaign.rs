@@ -246,7 +246,8 @@ fn texts(campaign: &CampaignContext<'_, '_>, rows: &ByMutant<result::Mutant>) ->
         .map(|l| l.file.as_str())
         .filter(|f| !f.is_empty())
         .collect();
-    let hash = |file: &str| campaign.sources.text(file).map(|text| (file.to_owned(), hash::of_text(text.as_bytes())));
+    let hash =
+        |file: &str| campaign.sources.text(file).map(|text| (file.to_owned(), hash::hex_digest(text.as_bytes())));
     files.into_iter().filter_map(hash).collect()
 }
 
@@ -277,7 +278,7 @@ fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSe
     let (kept, drawn): (Vec<MutantIndex>, _) = match request.order {
         1 => (higher_order::sample(mutants.len(), count, request.seed).into_iter().map(MutantIndex).collect(), None),
         _ => {
-            // Equal edits would make equal pairs. Launch mutants equal none.
+            // Equal edits would make equal pairs. Edits of the launch count as equal to no other.
             let is_duplicate = |m: &MutantIndex| m.0 < duplicate_of.len() && duplicate_of[*m].is_some();
             let first: Vec<MutantIndex> = positions(mutants.len()).filter(|m| !is_duplicate(m)).collect();
             let pairs = higher_order::pairs(&first, Some(count), request.seed);
@@ -356,7 +357,7 @@ fn second_order(
 struct OpenRow<'a> {
     mutants: Vec<MutantIndex>,
     reach: &'a Reach,
-    /// Its row, without an outcome.
+    /// Row of the mutant in the result, without an outcome.
     row: result::Mutant,
 }
 

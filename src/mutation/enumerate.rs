@@ -16,7 +16,7 @@ use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};
 pub struct Enumeration {
     /// In source order, with ids. No two have the same operator, place and edit.
     pub mutants: Vec<Mutant>,
-    /// For each mutant, the first one with an equal edit, unless that is itself.
+    /// By mutant: the first one with an equal edit, unless that is the mutant itself.
     pub duplicate_of: ByMutant<Option<MutantIndex>>,
     /// In source order.
     pub excluded: Vec<Excluded>,
@@ -83,13 +83,13 @@ fn arrange(found: OperatorOutput, sites: &Sites) -> Enumeration {
     out
 }
 
-/// Returns the text by which mutants are sorted that agree in place, operator and replacement. Ids with numbers (`#2`)
-/// follow from this order, so the text of an edit must not change: neither the names nor the order of what [`Edit`] holds.
+/// Returns the sort key of mutants with the same place, operator and replacement. The numbers in ids (`#2`) depend on
+/// this order, so the text of an edit must not change: neither the names nor the order of the parts of [`Edit`].
 fn order_text(edit: &Edit) -> String {
     format!("{edit:?}")
 }
 
-/// Returns for each mutant the first one with an equal edit, which may be itself.
+/// Returns the first mutant with an equal edit, for each mutant; it may be the mutant itself.
 pub fn first_with_equal_edit(mutants: &[Mutant]) -> ByMutant<MutantIndex> {
     let mut first: HashMap<&Edit, MutantIndex> = HashMap::new();
     let all = indices::positions(mutants.len());

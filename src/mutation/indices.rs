@@ -1,4 +1,5 @@
-//! Types of positions, so that a mutant's is never taken for a test's, and lists that only their own positions index.
+//! Types of positions, so that the position of a mutant cannot be confused with that of a test, and lists that only
+//! positions of the right type index.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,7 +7,7 @@ use std::ops::{Index, IndexMut};
 
 use super::mutant::Mutant;
 
-/// The position of a mutant in the list at hand: all mutants of a campaign, or those that a search wants to kill. Shards
+/// The position of a mutant in a list: of all mutants of a campaign, or of those that a search wants to kill. Shards
 /// share positions; results name mutants by their ids instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MutantIndex(pub usize);
@@ -17,7 +18,7 @@ pub struct TestIndex(pub usize);
 
 /// A position that a [`Table`] is indexed by.
 pub trait Position: Copy {
-    /// Returns the position with this number, counted from 0.
+    /// Creates the position with this number, counted from 0.
     fn of(number: usize) -> Self;
 
     /// Returns its number, counted from 0.
@@ -86,7 +87,7 @@ impl<P: Position, T> Table<P, T> {
         self.values.iter()
     }
 
-    /// Gives all positions this value.
+    /// Sets the values of all positions.
     pub fn fill(&mut self, value: T)
     where
         T: Clone,

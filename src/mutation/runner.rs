@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::coverage::group_order;
 use crate::error::Result;
-use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Swept, Variation};
+use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Variation, VariationOutcome};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
 use crate::instrument::mutants::{Edit, LaunchChange};
 use crate::suite::launch::{ArgValue, Launch};
@@ -28,17 +28,17 @@ const MAX_SLOTS: u64 = 64;
 /// Launches of more work-items gain nothing from batching (measured on a CPU; see `docs/benchmarks.md`).
 pub const BATCHED_ITEMS: u64 = 2048;
 
-/// What to run: the mutants that are in force, and the tests.
+/// What to run: the active mutants, and the tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scenario {
-    /// One mutant or, of a pair, two.
+    /// One mutant, or the two of a pair.
     pub mutants: Vec<MutantIndex>,
-    /// By position of the baseline: whether to run them on it.
+    /// By position of the baseline: whether to run the mutants on it.
     pub tests: Vec<bool>,
 }
 
 impl Scenario {
-    /// Returns the number of tests to run on.
+    /// Returns the number of tests to run.
     pub fn test_count(&self) -> u64 {
         self.tests.iter().filter(|runs| **runs).count() as u64
     }
@@ -261,7 +261,7 @@ fn sweep(
     )?;
     cost.pairs += pairs;
     cost.executions +=
-        swept.runs.iter().map(|r| if let Swept::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
+        swept.runs.iter().map(|r| if let VariationOutcome::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
     let describe = |word| woven.guards.describe(word).unwrap_or_default();
     let allows_faults = baseline.test.launch.allows_faults;
     Ok(swept
@@ -273,11 +273,11 @@ fn sweep(
 
 /// Lets a fault recorded by a guard take precedence over what the simulator saw afterwards: exhausted fuel is often
 /// what made barriers diverge. `first`: index of the slot's first word.
-fn guard_fault_first(swept: Swept, first: u32) -> Swept {
-    let Swept::Fault(Fault::Checked { observation, .. }) = &swept else { return swept };
+fn guard_fault_first(swept: VariationOutcome, first: u32) -> VariationOutcome {
+    let VariationOutcome::Fault(Fault::Checked { observation, .. }) = &swept else { return swept };
     let words = observation.probe.get(first as usize..(first + SLOT_WORDS) as usize).unwrap_or_default();
     match words.get(slot::FAULT as usize).copied().and_then(FaultKind::read) {
-        Some(_) => Swept::Ran(vec![Run { difference: None, words: words.to_vec() }]),
+        Some(_) => VariationOutcome::Ran(vec![Run { difference: None, words: words.to_vec() }]),
         None => swept,
     }
 }

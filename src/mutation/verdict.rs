@@ -1,7 +1,7 @@
 //! Computes verdicts from runs, and a mutant's outcome from its verdicts, without a device (statuses: docs/mutate.md).
 
 use super::indices::TestIndex;
-use crate::exec::{Fault, Swept};
+use crate::exec::{Fault, VariationOutcome};
 use crate::instrument::layout::{FaultKind, slot};
 use crate::result::mutate::Status;
 
@@ -37,16 +37,16 @@ impl TestVerdict {
 /// A fault that a guard recorded takes precedence over outputs, which are void after it (invariant 12 of
 /// ARCHITECTURE.md). `allows_faults`: whether the test allows faults, so that of the guards only exhausted fuel counts;
 /// accesses out of bounds are skipped in the original and the mutant alike.
-pub fn test_verdict(swept: &Swept, describe: &dyn Fn(u32) -> String, allows_faults: bool) -> TestVerdict {
+pub fn test_verdict(swept: &VariationOutcome, describe: &dyn Fn(u32) -> String, allows_faults: bool) -> TestVerdict {
     let runs = match swept {
-        Swept::Ran(runs) => runs,
-        Swept::Fault(Fault::Timeout { limit }) => {
+        VariationOutcome::Ran(runs) => runs,
+        VariationOutcome::Fault(Fault::Timeout { limit }) => {
             return TestVerdict::Timeout(format!("was not done after {:.3} s and was ended", limit.as_secs_f64()));
         }
-        Swept::Fault(Fault::Rejected { error, explanation }) => {
+        VariationOutcome::Fault(Fault::Rejected { error, explanation }) => {
             return TestVerdict::Refused(format!("{error}: {explanation}"));
         }
-        Swept::Fault(fault @ (Fault::Crash { .. } | Fault::Checked { .. })) => {
+        VariationOutcome::Fault(fault @ (Fault::Crash { .. } | Fault::Checked { .. })) => {
             return TestVerdict::RuntimeError(fault.to_string());
         }
     };
@@ -118,7 +118,7 @@ impl MutantOutcome {
         self.reason = Some(why.to_owned());
     }
 
-    /// Leaves the mutant pending, unless it is decided: the time was up before it was run on all its tests.
+    /// Makes the mutant pending, unless it is decided: the time was up before it was run on all its tests.
     pub fn leave_pending(&mut self) {
         if self.status.is_none() {
             self.status = Some(Status::Pending);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn verdict(runs: Vec<Run>) -> TestVerdict {
-        test_verdict(&Swept::Ran(runs), &|word| format!("fault {word}"), false)
+        test_verdict(&VariationOutcome::Ran(runs), &|word| format!("fault {word}"), false)
     }
 
     #[test]
@@ -206,9 +206,9 @@ mod tests {
 
     #[test]
     fn a_dead_worker_is_a_runtime_error_and_a_hanging_one_a_timeout() {
-        let crash = Swept::Fault(Fault::Crash { signal: Some(11), exit_code: None, stderr: String::new() });
+        let crash = VariationOutcome::Fault(Fault::Crash { signal: Some(11), exit_code: None, stderr: String::new() });
         assert!(matches!(test_verdict(&crash, &|_| String::new(), false), TestVerdict::RuntimeError(_)));
-        let hang = Swept::Fault(Fault::Timeout { limit: Duration::from_secs(1) });
+        let hang = VariationOutcome::Fault(Fault::Timeout { limit: Duration::from_secs(1) });
         assert!(matches!(test_verdict(&hang, &|_| String::new(), false), TestVerdict::Timeout(_)));
     }
 }

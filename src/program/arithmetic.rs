@@ -1,11 +1,11 @@
-//! What instructions without memory make of the bits of scalars.
+//! Evaluates instructions that do not access memory on the bits of scalars.
 
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 use super::{Kind, masked, signed};
 pub use crate::kernel::floats::{bits as float_bits, number as float};
 
-/// The width of a scalar's bits.
+/// The width of a scalar, in bits.
 pub fn width(kind: Kind) -> u32 {
     match kind {
         Kind::Int(width) | Kind::Float(width) => width,
@@ -13,13 +13,13 @@ pub fn width(kind: Kind) -> u32 {
     }
 }
 
-/// Integer and float arithmetic; `None` for a division that has no result.
+/// Integer and floating-point arithmetic; `None` for an integer division without a result.
 pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Option<u64> {
     use LLVMOpcode::*;
     let width = width(kind);
     if matches!(kind, Kind::Float(_)) {
         let (x, y) = (float(a, width), float(b, width));
-        // Of two floats of half the width or less, 64 bits hold enough of the result that rounding it again does no harm.
+        // For operands of at most half its width, a 64-bit result is precise enough that rounding it again is harmless.
         let z = match opcode {
             LLVMFAdd => x + y,
             LLVMFSub => x - y,
@@ -51,6 +51,7 @@ pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Option<u64> {
     Some(masked(result, width))
 }
 
+/// Compares integers of `width` bits.
 pub fn compare(predicate: LLVMIntPredicate, width: u32, a: u64, b: u64) -> bool {
     use LLVMIntPredicate::*;
     let (x, y) = (signed(a, width), signed(b, width));
@@ -68,6 +69,7 @@ pub fn compare(predicate: LLVMIntPredicate, width: u32, a: u64, b: u64) -> bool 
     }
 }
 
+/// Compares floating-point numbers of `width` bits.
 pub fn compare_floats(predicate: LLVMRealPredicate, width: u32, a: u64, b: u64) -> bool {
     use LLVMRealPredicate::*;
     let (x, y) = (float(a, width), float(b, width));
@@ -92,7 +94,7 @@ pub fn compare_floats(predicate: LLVMRealPredicate, width: u32, a: u64, b: u64) 
     }
 }
 
-/// A conversion of one lane; `None` for those that change the number of lanes.
+/// Converts one lane from kind `from` to kind `to`. Conversions that reinterpret bits return them unchanged.
 pub fn cast(opcode: LLVMOpcode, from: Kind, to: Kind, bits: u64) -> u64 {
     use LLVMOpcode::*;
     let (before, after) = (width(from), width(to));
@@ -102,7 +104,7 @@ pub fn cast(opcode: LLVMOpcode, from: Kind, to: Kind, bits: u64) -> u64 {
         LLVMSExt => masked(signed(bits, before).cast_unsigned(), after),
         LLVMFPToUI => to_unsigned(float(bits, before), after),
         LLVMFPToSI => to_signed(float(bits, before), after),
-        // In one step, as the way over 64 bits would round twice.
+        // In one step: going through 64 bits would round twice.
         LLVMUIToFP if after == 32 => (bits as f32).to_bits().into(),
         LLVMSIToFP if after == 32 => (signed(bits, before) as f32).to_bits().into(),
         LLVMUIToFP => float_bits(bits as f64, after),
@@ -112,14 +114,14 @@ pub fn cast(opcode: LLVMOpcode, from: Kind, to: Kind, bits: u64) -> u64 {
     }
 }
 
-/// Towards 0, as an integer of that width; the nearest that there is for what does not fit, 0 for what is no number.
+/// Truncates towards 0 to a signed integer of that width; saturates, and maps NaN to 0.
 #[expect(clippy::cast_possible_truncation, reason = "conversions saturate")]
 fn to_signed(x: f64, width: u32) -> u64 {
-    let most = i64::MAX >> (64 - width.clamp(1, 64));
-    masked((x as i64).clamp(-most - 1, most).cast_unsigned(), width)
+    let max = i64::MAX >> (64 - width.clamp(1, 64));
+    masked((x as i64).clamp(-max - 1, max).cast_unsigned(), width)
 }
 
-/// The same of unsigned integers.
+/// Like [`to_signed`], for unsigned integers.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "conversions saturate")]
 fn to_unsigned(x: f64, width: u32) -> u64 {
     (x as u64).min(masked(u64::MAX, width))

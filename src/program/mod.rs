@@ -1,4 +1,4 @@
-//! A promoted kernel as plain data: what the analyses and the dry run read, without LLVM.
+//! Represents a promoted kernel as plain data, which the analyses and the dry run read without LLVM.
 
 pub mod arithmetic;
 pub mod math;
@@ -16,11 +16,12 @@ use crate::kernel::ir::DebugLocation;
 /// Index into [`Program::values`].
 pub type ValueId = u32;
 
+/// The kind of a scalar, or of a vector's lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// By width in bits, up to 64.
+    /// An integer; width in bits, up to 64.
     Int(u32),
-    /// By width in bits: 16, 32 or 64.
+    /// A floating-point number; width in bits: 16, 32 or 64.
     Float(u32),
     Pointer,
     Void,
@@ -28,7 +29,7 @@ pub enum Kind {
     Other,
 }
 
-/// A type: `lanes` is 0 for scalars.
+/// A type. `lanes` is 0 for scalars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     pub kind: Kind,
@@ -36,7 +37,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Bytes of one lane in memory.
+    /// The size of one lane in memory, in bytes.
     pub fn lane_bytes(self) -> u64 {
         match self.kind {
             Kind::Int(bits) => u64::from(bits.div_ceil(8)),
@@ -46,17 +47,18 @@ impl Shape {
         }
     }
 
-    /// Bytes that a load or store of the type touches.
+    /// The number of bytes that a load or store of this type accesses.
     pub fn bytes(self) -> u64 {
         self.lane_bytes() * u64::from(self.lanes.max(1))
     }
 
+    /// Returns whether this is a scalar integer.
     pub fn is_int(self) -> bool {
         matches!(self.kind, Kind::Int(_)) && self.lanes == 0
     }
 }
 
-/// Where a value comes from.
+/// The definition of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Definition {
     Param(u32),
@@ -64,25 +66,26 @@ pub enum Definition {
         block: usize,
         index: usize,
     },
-    /// The bits of a scalar, or of each lane; undefined parts are 0.
+    /// The bits of a scalar, or of each lane of a vector; undefined parts are 0.
     Constant(Vec<u64>),
-    /// The address of a variable of the module, and an offset in bytes.
+    /// The address of a global variable (index into [`Program::variables`]) plus an offset in bytes.
     Variable(usize, i64),
 }
 
-/// A thing in memory.
+/// An object in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Region {
-    /// What the argument at this position points to.
+    /// The memory that the argument at this position points to.
     Argument(u32),
-    /// Of [`Program::variables`].
+    /// Index into [`Program::variables`].
     Variable(usize),
-    /// A private variable, by its `alloca`.
+    /// A private variable, given by its `alloca`.
     Private(ValueId),
     Unknown,
 }
 
-/// A summand of an address: an operand by its position times bytes; how many elements the array has that it picks from.
+/// A summand of an address: the operand at position `operand` times `scale` bytes. `extent` is the number of elements
+/// of the array that it indexes, if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     pub operand: usize,
@@ -90,6 +93,7 @@ pub struct Step {
     pub extent: Option<u64>,
 }
 
+/// The operation of an instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Op {
     Binary(LLVMOpcode),
@@ -97,19 +101,20 @@ pub enum Op {
     Compare(LLVMIntPredicate),
     FCompare(LLVMRealPredicate),
     Cast(LLVMOpcode),
-    /// Operand 0 plus the steps plus so many bytes.
+    /// Operand 0 plus the steps plus `offset` bytes.
     Address {
         steps: Vec<Step>,
         offset: i64,
     },
     Load,
-    /// Operand 0 goes to operand 1.
+    /// Stores operand 0 to the address in operand 1.
     Store,
     Select,
-    /// By predecessor, the operand of the same position.
+    /// The predecessors; operand `i` comes from the predecessor at position `i`.
     Phi(Vec<usize>),
-    /// A function without body: mangled name, base name.
+    /// A call of a function without a body: mangled name and base name.
     Call(String, String),
+    /// A private variable of that many bytes.
     Alloca(u64),
     Extract,
     Insert,
@@ -117,20 +122,22 @@ pub enum Op {
     Copy,
     AtomicRmw(llvm_sys::LLVMAtomicRMWBinOp),
     CompareExchange,
-    /// One member of a pair.
+    /// Extracts one member of a pair.
     Member(usize),
     Other,
 }
 
+/// An instruction. A terminator appears as [`Op::Other`]; its meaning is in [`End`].
 #[derive(Debug, Clone)]
 pub struct Instruction {
     pub op: Op,
-    /// Of calls without the callee.
+    /// For calls, without the callee.
     pub operands: Vec<ValueId>,
     pub result: ValueId,
     pub location: Option<DebugLocation>,
 }
 
+/// The terminator of a block.
 #[derive(Debug, Clone)]
 pub enum End {
     Goto(usize),
@@ -141,7 +148,7 @@ pub enum End {
 }
 
 impl End {
-    /// Where it may lead to, in its order: of branches first where the condition is true, of switches first the default.
+    /// The successors in order: for branches, the one for a true condition first; for switches, the default first.
     pub fn successors(&self) -> Vec<usize> {
         match self {
             End::Goto(to) => vec![*to],
@@ -154,6 +161,7 @@ impl End {
     }
 }
 
+/// A basic block.
 #[derive(Debug, Clone)]
 pub struct Code {
     pub instructions: Vec<Instruction>,
@@ -161,43 +169,45 @@ pub struct Code {
     pub end_location: Option<DebugLocation>,
 }
 
-/// A variable of the module.
+/// A global variable of the module.
 #[derive(Debug, Clone)]
 pub struct Variable {
     pub name: String,
     pub is_local: bool,
-    /// Nothing writes it.
+    /// Whether nothing writes it.
     pub is_constant: bool,
     pub bytes: u64,
-    /// Its initial contents; zeros where it has none.
+    /// The initial contents; zeros if there is no initialiser.
     pub initial: Vec<u8>,
 }
 
+/// A promoted kernel.
 #[derive(Debug)]
 pub struct Program {
     pub values: Vec<Definition>,
-    /// By value.
+    /// The type of each value.
     pub shapes: Vec<Shape>,
     pub params: Vec<ValueId>,
-    /// Bytes of arguments that are structs by value.
+    /// For each parameter that is a struct passed by value, its size in bytes.
     pub by_value: Vec<Option<u64>>,
     pub blocks: Vec<Code>,
     pub variables: Vec<Variable>,
-    /// What pointers may point to, by value; empty for what is no pointer.
+    /// For each value, the objects that it may point into; empty for values that are not pointers.
     pub roots: Vec<Vec<Region>>,
-    /// Constants with parts that have no value, or none that is known here.
+    /// Constants with parts that are undefined or whose value is not known here.
     pub undefined: HashSet<ValueId>,
-    /// Results of loads that must be made as they stand.
+    /// Results of volatile loads, which must not be merged or dropped.
     pub volatile: HashSet<ValueId>,
-    /// All work-groups of a launch have the same size, as before OpenCL 2.0.
+    /// Whether all work-groups of a launch have the same size, as before OpenCL 2.0.
     pub uniform_groups: bool,
-    /// By position: whether a launch may give the parameter the memory of another one.
+    /// For each parameter, whether a launch may pass it the memory of another one.
     pub may_share: Vec<bool>,
     pub cfg: Cfg,
     pub dominance: Dominance,
 }
 
 impl Program {
+    /// The instruction that defines a value, if one does.
     pub fn instruction(&self, value: ValueId) -> Option<&Instruction> {
         match self.values[value as usize] {
             Definition::Inst { block, index } => Some(&self.blocks[block].instructions[index]),
@@ -205,6 +215,7 @@ impl Program {
         }
     }
 
+    /// The block of the instruction that defines a value, if one does.
     pub fn block_of(&self, value: ValueId) -> Option<usize> {
         match self.values[value as usize] {
             Definition::Inst { block, .. } => Some(block),
@@ -212,11 +223,12 @@ impl Program {
         }
     }
 
+    /// The type of a value.
     pub fn shape(&self, value: ValueId) -> Shape {
         self.shapes[value as usize]
     }
 
-    /// Whether a value counts the turns of a loop, or changes with them in another way.
+    /// Returns whether a value is a phi of a loop header, that is, a loop counter or another loop-carried value.
     pub fn is_counter(&self, value: ValueId) -> bool {
         let Some(block) = self.block_of(value) else { return false };
         match self.instruction(value).map(|i| &i.op) {
@@ -233,7 +245,7 @@ impl Program {
         }
     }
 
-    /// What a lane of a vector was put together from, where its number is a constant.
+    /// The value that was inserted as a lane of a vector, if all insertions have constant positions.
     pub fn lane(&self, vector: ValueId, lane: i64) -> Option<ValueId> {
         let mut at = vector;
         loop {
@@ -249,17 +261,18 @@ impl Program {
         }
     }
 
-    /// What an instruction reads: all its operands, but of vectors that are put together only the lane it takes.
+    /// The values that an instruction reads: all its operands, except that the extraction of a lane from an assembled
+    /// vector reads only that lane.
     pub fn read_by<'a>(&'a self, instruction: &'a Instruction) -> impl Iterator<Item = ValueId> + 'a {
-        let taken = match (&instruction.op, &instruction.operands[..]) {
+        let extracted = match (&instruction.op, &instruction.operands[..]) {
             (Op::Extract, [vector, number]) => self.constant(*number).and_then(|n| self.lane(*vector, n)),
             _ => None,
         };
-        let all = instruction.operands.iter().copied().filter(move |_| taken.is_none());
-        all.chain(taken)
+        let all = instruction.operands.iter().copied().filter(move |_| extracted.is_none());
+        all.chain(extracted)
     }
 
-    /// All instructions with their blocks.
+    /// All instructions, each with its block.
     pub fn instructions(&self) -> impl Iterator<Item = (usize, &Instruction)> {
         self.blocks.iter().enumerate().flat_map(|(b, code)| code.instructions.iter().map(move |i| (b, i)))
     }

@@ -1,4 +1,4 @@
-//! The form of a kernel that values are read from: one function, private scalars in SSA form.
+//! Produces the promoted form of a kernel, from which values are read: one function, with private scalars in SSA form.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +11,14 @@ use crate::error::{Error, Result};
 use crate::kernel::forked::{self, Limit};
 use crate::kernel::{canonical, inlined, ir};
 
-/// Passes that change how values are held, not which accesses and branches there are. Debug locations stay.
-const PROMOTING: &str = "function(sroa,mem2reg)";
+/// Passes that change how values are represented, but not which accesses and branches there are. They
+/// keep debug locations.
+const PROMOTION_PASSES: &str = "function(sroa,mem2reg)";
 
-/// How long the passes may take.
+/// Time limit for the passes.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// A clone of the canonical form in which everything is inlined into the kernel and private scalars are promoted.
+/// Clones the canonical form, inlines everything into the kernel and promotes private scalars.
 ///
 /// # Errors
 /// `Internal` if a pass fails or breaks the module.
@@ -26,21 +27,21 @@ pub fn promote<'c>(canonical: &Module<'c>, entry: &str, machine: &TargetMachine)
     for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
         canonical::add_attribute(f, "alwaysinline");
     }
-    run(&module, &format!("{},{PROMOTING}", inlined::passes(&module, entry)), machine)?;
+    run(&module, &format!("{},{PROMOTION_PASSES}", inlined::passes(&module, entry)), machine)?;
     Ok(module)
 }
 
-/// The same until `deadline`, when whoever asked has no more time: of large kernels it is done in a child, which can be ended.
+/// Like [`promote`], with a deadline: large kernels are promoted in a child, which can be killed.
 ///
 /// # Errors
-/// As of [`promote`]; [`Error::late`] at the deadline.
+/// Those of [`promote`]; [`Error::late`] at the deadline.
 pub fn promote_until<'c>(
     canonical: &Module<'c>,
     entry: &str,
     machine: &TargetMachine,
     deadline: Option<Instant>,
 ) -> Result<Module<'c>> {
-    // A function that calls itself is refused later.
+    // Recursive functions are rejected later.
     if deadline.is_none() || inlined::size(canonical, entry).unwrap_or(0) <= inlined::LARGE {
         return promote(canonical, entry, machine);
     }
@@ -53,7 +54,7 @@ pub fn promote_until<'c>(
         .map_err(|e| Error::internal("LLVM cannot read what it wrote").details(e.to_string()))
 }
 
-/// Runs passes by LLVM's names for them.
+/// Runs passes, given in LLVM's pipeline syntax, and verifies the result.
 ///
 /// # Errors
 /// `Internal` if one fails or breaks the module.

@@ -1,36 +1,32 @@
-//! From a promoted module to a [`Program`].
+//! Reads a [`Program`] from a promoted module.
 
 use std::collections::{HashMap, HashSet};
 
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
-use llvm_sys::target::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMOpcode, LLVMTypeKind};
 
 use super::arithmetic::float_bits;
 use super::{Code, Definition, End, Instruction, Kind, Op, Program, Region, Shape, Step, ValueId, Variable, signed};
 use crate::cfg::dominance::Dominance;
 use crate::cfg::graph::Cfg;
-use crate::cfg::points_to::{self, Pointers, Root};
+use crate::cfg::points_to::{Pointers, Root};
 use crate::error::{Error, Result};
 use crate::kernel::builtins;
 use crate::kernel::implicit;
-use crate::kernel::ir::{self, Inst};
+use crate::kernel::ir;
+use crate::llvm::{
+    AddressSpace, AttributeIndex, Block, DataLayout, Function, Global, Inst, Opcode, Type, TypeKind, Value, View,
+};
 
-/// LLVM's number for OpenCL's local memory.
-const LOCAL: u32 = 3;
+/// Contents of larger variables are not read, in bytes.
+const MAX_CONTENT_BYTES: u64 = 1 << 24;
 
-/// Variables and constants larger than this are not read in.
-const LARGEST: u64 = 1 << 24;
-
-struct Reader {
-    layout: LLVMTargetDataRef,
+struct Reader<'m> {
+    layout: DataLayout<'m>,
     values: Vec<Definition>,
     shapes: Vec<Shape>,
-    known: HashMap<LLVMValueRef, ValueId>,
+    ids: HashMap<Value<'m>, ValueId>,
     variables: Vec<Variable>,
-    globals: HashMap<LLVMValueRef, usize>,
+    globals: HashMap<Global<'m>, usize>,
     undefined: HashSet<ValueId>,
     volatile: HashSet<ValueId>,
 }
@@ -41,45 +37,46 @@ struct Reader {
 /// `Internal` if the module has no such function.
 pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
     let missing = || Error::internal(format!("the promoted module has no kernel `{entry}`"));
-    let function = ir::function(module, entry).filter(|f| f.has_body()).ok_or_else(missing)?;
+    let view = View::of(module);
+    let function = view.function(entry).filter(|f| f.has_body()).ok_or_else(missing)?;
     let mut reader = Reader {
-        // SAFETY: the module is alive and owns its layout.
-        layout: unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) },
+        layout: view.layout(),
         values: Vec::new(),
         shapes: Vec::new(),
-        known: HashMap::new(),
+        ids: HashMap::new(),
         variables: Vec::new(),
         globals: HashMap::new(),
         undefined: HashSet::new(),
         volatile: HashSet::new(),
     };
-    let found = Pointers::find_apart(&[function], &[]);
-    let params: Vec<LLVMValueRef> = points_to::params(function);
-    let by_value = (0u32..).zip(&params).map(|(i, _)| reader.by_value(function.0, i)).collect();
-    let params: Vec<ValueId> = (0u32..).zip(params).map(|(i, p)| reader.add(p, Definition::Param(i))).collect();
+    let kernel = ir::Function(function.as_raw());
+    let found = Pointers::find_without_sharing(&[kernel], &[]);
+    let by_value = (0..function.param_count()).map(|i| reader.by_value(function, i)).collect();
+    let params: Vec<ValueId> =
+        (0u32..).zip(function.params()).map(|(i, p)| reader.add(p, Definition::Param(i))).collect();
     let blocks = function.blocks();
     for (b, block) in blocks.iter().enumerate() {
         for (i, inst) in block.instructions().into_iter().enumerate() {
-            reader.add(inst.0, Definition::Inst { block: b, index: i });
+            reader.add(inst.value(), Definition::Inst { block: b, index: i });
         }
     }
-    let position = |b: ir::Block| blocks.iter().position(|x| *x == b).unwrap_or(0);
+    let position = |b: Block<'_>| blocks.iter().position(|x| *x == b).unwrap_or(0);
     let mut codes = Vec::with_capacity(blocks.len());
     for block in &blocks {
         let instructions = block.instructions().into_iter().map(|inst| reader.instruction(inst, &position)).collect();
         let terminator = block.terminator();
         codes.push(Code { instructions, end: reader.end(terminator, &position), end_location: terminator.location() });
     }
-    let by_id: HashMap<ValueId, LLVMValueRef> = reader.known.iter().map(|(v, id)| (*id, *v)).collect();
+    let by_id: HashMap<ValueId, Value<'_>> = reader.ids.iter().map(|(v, id)| (*id, *v)).collect();
     let roots = (0..reader.values.len() as u32)
         .map(|id| match by_id.get(&id) {
-            Some(value) if points_to::is_pointer(*value) => {
-                found.roots(*value).into_iter().map(|r| reader.region(r)).collect()
+            Some(value) if value.ty().is_pointer() => {
+                found.roots(value.as_raw()).into_iter().map(|r| reader.region(r)).collect()
             }
             _ => Vec::new(),
         })
         .collect();
-    let cfg = Cfg::read(function);
+    let cfg = Cfg::read(kernel);
     let dominance = Dominance::of(&cfg);
     Ok(Program {
         values: reader.values,
@@ -91,46 +88,47 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         roots,
         undefined: reader.undefined,
         volatile: reader.volatile,
-        uniform_groups: has_uniform_groups(function.0),
-        // SAFETY: alive.
-        may_share: unsafe { (0..LLVMCountParams(function.0)).map(|p| implicit::may_share(function, p)).collect() },
+        uniform_groups: has_uniform_groups(function),
+        may_share: (0..function.param_count()).map(|p| implicit::may_share(kernel, p)).collect(),
         cfg,
         dominance,
     })
 }
 
-impl Reader {
-    fn add(&mut self, value: LLVMValueRef, definition: Definition) -> ValueId {
-        // SAFETY: alive.
-        let shape = shape(unsafe { LLVMTypeOf(value) });
+impl<'m> Reader<'m> {
+    fn add(&mut self, value: Value<'m>, definition: Definition) -> ValueId {
+        let shape = shape(value.ty());
         self.values.push(definition);
         self.shapes.push(shape);
         let id = (self.values.len() - 1) as ValueId;
-        self.known.insert(value, id);
+        self.ids.insert(value, id);
         id
     }
 
-    fn by_value(&self, function: LLVMValueRef, position: u32) -> Option<u64> {
-        let name = "byval";
-        // SAFETY: alive; the attribute is checked for null before its type is asked.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            let attribute = LLVMGetEnumAttributeAtIndex(function, position + 1, kind);
-            (!attribute.is_null()).then(|| LLVMABISizeOfType(self.layout, LLVMGetTypeAttributeValue(attribute)))
-        }
+    fn by_value(&self, function: Function<'m>, position: u32) -> Option<u64> {
+        let attribute = function.attributes(AttributeIndex::Parameter(position)).get("byval")?;
+        Some(self.layout.abi_size(attribute.type_value()?))
     }
 
     fn region(&self, root: Root) -> Region {
+        // SAFETY: roots are values of the module that is being read.
+        let value = |raw| unsafe { Value::from_raw(raw) };
         match root {
-            Root::Private(alloca) => self.known.get(&alloca).map_or(Region::Unknown, |id| Region::Private(*id)),
-            Root::Variable(global) => self.globals.get(&global).map_or(Region::Unknown, |i| Region::Variable(*i)),
+            Root::Private(alloca) => {
+                let id = value(alloca).and_then(|alloca| self.ids.get(&alloca));
+                id.map_or(Region::Unknown, |id| Region::Private(*id))
+            }
+            Root::Variable(global) => {
+                let index = value(global).and_then(Value::as_global).and_then(|global| self.globals.get(&global));
+                index.map_or(Region::Unknown, |i| Region::Variable(*i))
+            }
             Root::Argument(position) => Region::Argument(position),
             Root::Unknown => Region::Unknown,
         }
     }
 
-    fn value(&mut self, value: LLVMValueRef) -> ValueId {
-        if let Some(id) = self.known.get(&value) {
+    fn value(&mut self, value: Value<'m>) -> ValueId {
+        if let Some(id) = self.ids.get(&value) {
             return *id;
         }
         let definition = self.constant(value);
@@ -141,301 +139,233 @@ impl Reader {
         id
     }
 
-    fn constant(&mut self, value: LLVMValueRef) -> Definition {
+    fn constant(&mut self, value: Value<'m>) -> Definition {
         if let Some((global, offset)) = self.address(value, 0) {
             return Definition::Variable(self.variable(global), offset);
         }
-        // SAFETY: alive.
-        let of = shape(unsafe { LLVMTypeOf(value) });
+        let of = shape(value.ty());
         if of.lanes == 0 {
             return Definition::Constant(vec![scalar(value, of)]);
         }
-        // SAFETY: alive and a constant vector; null where an element is an expression.
-        let lane = |i| unsafe { LLVMGetAggregateElement(value, i) };
         let element = Shape { lanes: 0, ..of };
-        let lanes = (0..of.lanes).map(lane).map(|e| if e.is_null() { 0 } else { scalar(e, element) });
-        Definition::Constant(lanes.collect())
+        // An element of an expression is none.
+        let lane = |i| value.element(i).map_or(0, |e| scalar(e, element));
+        Definition::Constant((0..of.lanes).map(lane).collect())
     }
 
-    /// A constant address: the variable and the bytes behind its begin.
-    fn address(&self, value: LLVMValueRef, offset: i64) -> Option<(LLVMValueRef, i64)> {
-        // SAFETY: alive; operands are asked of constant expressions only, indices of address computations.
-        unsafe {
-            if !LLVMIsAGlobalVariable(value).is_null() {
-                return Some((value, offset));
+    /// Resolves a constant address to a variable and an offset in bytes.
+    fn address(&self, value: Value<'m>, offset: i64) -> Option<(Global<'m>, i64)> {
+        if let Some(global) = value.as_global() {
+            return Some((global, offset));
+        }
+        if !value.is_constant_expression() {
+            return None;
+        }
+        match value.opcode()? {
+            Opcode::LLVMGetElementPtr => {
+                let (steps, fixed) = self.steps(value)?;
+                steps.is_empty().then_some(())?;
+                self.address(value.operand(0)?, offset + fixed)
             }
-            if LLVMIsAConstantExpr(value).is_null() {
-                return None;
-            }
-            match LLVMGetConstOpcode(value) {
-                LLVMOpcode::LLVMGetElementPtr => {
-                    let (steps, fixed) = self.steps(value)?;
-                    steps.is_empty().then_some(())?;
-                    self.address(LLVMGetOperand(value, 0), offset + fixed)
-                }
-                LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMBitCast => {
-                    self.address(LLVMGetOperand(value, 0), offset)
-                }
-                _ => None,
-            }
+            Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => self.address(value.operand(0)?, offset),
+            _ => None,
         }
     }
 
-    fn variable(&mut self, global: LLVMValueRef) -> usize {
+    fn variable(&mut self, global: Global<'m>) -> usize {
         if let Some(index) = self.globals.get(&global) {
             return *index;
         }
-        // SAFETY: alive and a global variable.
-        let (ty, initializer, is_local, is_constant) = unsafe {
-            let space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
-            let is_constant = LLVMIsGlobalConstant(global) != 0;
-            (LLVMGlobalGetValueType(global), LLVMGetInitializer(global), space == LOCAL, is_constant)
-        };
-        // SAFETY: a sized type of the module.
-        let bytes = unsafe { LLVMABISizeOfType(self.layout, ty) };
-        let mut initial = vec![0; usize::try_from(bytes.min(LARGEST)).unwrap_or(0)];
-        if !initializer.is_null() && !is_local && bytes <= LARGEST {
-            self.contents(initializer, ty, 0, &mut initial);
+        let is_local = global.ty().space() == Some(AddressSpace::Local);
+        let ty = global.value_type();
+        let bytes = self.layout.abi_size(ty);
+        let mut initial = vec![0; usize::try_from(bytes.min(MAX_CONTENT_BYTES)).unwrap_or(0)];
+        if let Some(initializer) = global.initializer().filter(|_| !is_local && bytes <= MAX_CONTENT_BYTES) {
+            self.write_constant(initializer, ty, 0, &mut initial);
         }
-        let name = Inst(global).name();
-        self.variables.push(Variable { name, is_local, is_constant, bytes, initial });
+        self.variables.push(Variable {
+            name: global.name(),
+            is_local,
+            is_constant: global.is_constant(),
+            bytes,
+            initial,
+        });
         self.globals.insert(global, self.variables.len() - 1);
         self.variables.len() - 1
     }
 
-    fn contents(&self, value: LLVMValueRef, ty: LLVMTypeRef, at: u64, out: &mut [u8]) {
-        // SAFETY: alive; element types and offsets are asked of the types that have them.
-        unsafe {
-            let count = match LLVMGetTypeKind(ty) {
-                LLVMTypeKind::LLVMArrayTypeKind => LLVMGetArrayLength2(ty),
-                LLVMTypeKind::LLVMVectorTypeKind => LLVMGetVectorSize(ty).into(),
-                LLVMTypeKind::LLVMStructTypeKind => LLVMCountStructElementTypes(ty).into(),
-                _ => {
-                    let of = shape(ty);
-                    let size = of.lane_bytes() as usize;
-                    if let Some(to) = out.get_mut(at as usize..at as usize + size) {
-                        to.copy_from_slice(&scalar(value, of).to_le_bytes()[..size]);
-                    }
-                    return;
-                }
-            };
-            let is_struct = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind;
-            for i in 0..count as u32 {
-                let element = LLVMGetAggregateElement(value, i);
-                if element.is_null() {
-                    continue;
-                }
-                let (inner, offset) = if is_struct {
-                    (LLVMStructGetTypeAtIndex(ty, i), LLVMOffsetOfElement(self.layout, ty, i))
-                } else {
-                    let inner = LLVMGetElementType(ty);
-                    (inner, u64::from(i) * LLVMABISizeOfType(self.layout, inner))
-                };
-                self.contents(element, inner, at + offset, out);
+    fn write_constant(&self, value: Value<'m>, ty: Type<'m>, at: u64, out: &mut [u8]) {
+        let parts: Vec<(Type<'m>, u64)> = if ty.is_struct() {
+            (0..).zip(ty.fields()).map(|(i, field)| (field, self.layout.field_offset(ty, i))).collect()
+        } else if let Some((inner, count)) = ty.elements() {
+            (0..count).map(|i| (inner, i * self.layout.abi_size(inner))).collect()
+        } else {
+            let of = shape(ty);
+            let size = of.lane_bytes() as usize;
+            if let Some(to) = out.get_mut(at as usize..at as usize + size) {
+                to.copy_from_slice(&scalar(value, of).to_le_bytes()[..size]);
+            }
+            return;
+        };
+        for (i, (inner, offset)) in (0..).zip(parts) {
+            if let Some(element) = value.element(i) {
+                self.write_constant(element, inner, at + offset, out);
             }
         }
     }
 
-    /// The variable and the constant part of an address computation (instruction or expression).
-    fn steps(&self, value: LLVMValueRef) -> Option<(Vec<Step>, i64)> {
+    /// The variable summands and the constant offset of an address computation (instruction or expression).
+    fn steps(&self, value: Value<'m>) -> Option<(Vec<Step>, i64)> {
         let (mut steps, mut offset) = (Vec::new(), 0i64);
-        // SAFETY: alive and an address computation; its type is walked as its indices say.
-        unsafe {
-            let mut ty = LLVMGetGEPSourceElementType(value);
-            let count = LLVMGetNumOperands(value) as u32;
-            for i in 1..count {
-                let index = LLVMGetOperand(value, i);
-                let is_constant = !LLVMIsAConstantInt(index).is_null();
-                let (scale, extent) = if i == 1 {
-                    (LLVMABISizeOfType(self.layout, ty), None)
-                } else {
-                    match LLVMGetTypeKind(ty) {
-                        LLVMTypeKind::LLVMStructTypeKind => {
-                            let field = LLVMConstIntGetZExtValue(index) as u32;
-                            offset += LLVMOffsetOfElement(self.layout, ty, field).cast_signed();
-                            ty = LLVMStructGetTypeAtIndex(ty, field);
-                            continue;
-                        }
-                        LLVMTypeKind::LLVMArrayTypeKind => {
-                            let length = LLVMGetArrayLength2(ty);
-                            ty = LLVMGetElementType(ty);
-                            (LLVMABISizeOfType(self.layout, ty), Some(length))
-                        }
-                        LLVMTypeKind::LLVMVectorTypeKind => {
-                            ty = LLVMGetElementType(ty);
-                            (LLVMABISizeOfType(self.layout, ty), None)
-                        }
-                        _ => return None,
-                    }
-                };
-                if is_constant {
-                    offset = offset.wrapping_add(LLVMConstIntGetSExtValue(index).wrapping_mul(scale.cast_signed()));
-                } else {
-                    steps.push(Step { operand: i as usize, scale: scale.cast_signed(), extent });
+        let mut ty = value.gep_source()?;
+        for (i, index) in value.operands().into_iter().enumerate().skip(1) {
+            let mut extent = None;
+            if i > 1 {
+                if ty.is_struct() {
+                    let field = index.as_u64()? as u32;
+                    offset += self.layout.field_offset(ty, field).cast_signed();
+                    ty = ty.fields()[field as usize];
+                    continue;
                 }
+                let (element, length) = ty.elements()?;
+                extent = ty.is_array().then_some(length);
+                ty = element;
+            }
+            let scale = self.layout.abi_size(ty).cast_signed();
+            match index.as_i64() {
+                Some(index) => offset = offset.wrapping_add(index.wrapping_mul(scale)),
+                None => steps.push(Step { operand: i, scale, extent }),
             }
         }
         Some((steps, offset))
     }
 
-    fn instruction(&mut self, inst: Inst, position: &dyn Fn(ir::Block) -> usize) -> Instruction {
+    fn instruction(&mut self, inst: Inst<'m>, position: &dyn Fn(Block<'m>) -> usize) -> Instruction {
         let opcode = inst.opcode();
         let mut raw = inst.operands();
         let op = match opcode {
-            LLVMOpcode::LLVMCall => {
+            Opcode::LLVMCall => {
                 raw.pop();
                 let name = inst.callee().unwrap_or_default();
                 let base = builtins::demangle(&name).map_or_else(|| name.clone(), |(base, _)| base.to_owned());
                 Op::Call(name, base)
             }
-            LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch => {
+            Opcode::LLVMBr | Opcode::LLVMSwitch => {
                 raw.clear();
                 Op::Other
             }
-            LLVMOpcode::LLVMPHI => {
-                // SAFETY: alive and a phi; indices are below the count.
-                let from = |i| ir::Block(unsafe { LLVMGetIncomingBlock(inst.0, i) });
-                // SAFETY: alive and a phi.
-                let count = unsafe { LLVMCountIncoming(inst.0) };
-                Op::Phi((0..count).map(|i| position(from(i))).collect())
-            }
-            LLVMOpcode::LLVMGetElementPtr => match self.steps(inst.0) {
+            Opcode::LLVMPHI => Op::Phi(inst.incoming().into_iter().map(|(_, from)| position(from)).collect()),
+            Opcode::LLVMGetElementPtr => match self.steps(inst.value()) {
                 Some((steps, offset)) => Op::Address { steps, offset },
                 None => Op::Other,
             },
-            _ => self.plain(inst, opcode),
+            _ => self.plain(inst, opcode).unwrap_or(Op::Other),
         };
-        // SAFETY: alive and a load.
-        if opcode == LLVMOpcode::LLVMLoad && unsafe { LLVMGetVolatile(inst.0) } != 0 {
-            self.volatile.insert(self.known[&inst.0]);
+        let result = self.ids[&inst.value()];
+        if opcode == Opcode::LLVMLoad && inst.is_volatile() {
+            self.volatile.insert(result);
         }
         let operands = raw.into_iter().map(|o| self.value(o)).collect();
-        Instruction { op, operands, result: self.known[&inst.0], location: inst.location().filter(|l| l.line > 0) }
+        Instruction { op, operands, result, location: inst.location().filter(|l| l.line > 0) }
     }
 
-    fn plain(&self, inst: Inst, opcode: LLVMOpcode) -> Op {
-        use LLVMOpcode::*;
-        // SAFETY: alive; each question is asked of the instruction that has the answer.
-        unsafe {
-            match opcode {
-                LLVMICmp => Op::Compare(LLVMGetICmpPredicate(inst.0)),
-                LLVMFCmp => Op::FCompare(LLVMGetFCmpPredicate(inst.0)),
-                LLVMLoad => Op::Load,
-                LLVMStore => Op::Store,
-                LLVMSelect => Op::Select,
-                LLVMAlloca => Op::Alloca(LLVMABISizeOfType(self.layout, LLVMGetAllocatedType(inst.0))),
-                LLVMExtractElement => Op::Extract,
-                LLVMInsertElement => Op::Insert,
-                LLVMShuffleVector => {
-                    Op::Shuffle((0..LLVMGetNumMaskElements(inst.0)).map(|i| LLVMGetMaskValue(inst.0, i)).collect())
-                }
-                LLVMFreeze => Op::Copy,
-                LLVMAtomicRMW => Op::AtomicRmw(LLVMGetAtomicRMWBinOp(inst.0)),
-                LLVMAtomicCmpXchg => Op::CompareExchange,
-                LLVMExtractValue if LLVMGetNumIndices(inst.0) == 1 => Op::Member(*LLVMGetIndices(inst.0) as usize),
-                LLVMFNeg => Op::FNeg,
-                LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPToUI | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP | LLVMFPTrunc
-                | LLVMFPExt | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast | LLVMAddrSpaceCast => Op::Cast(opcode),
-                LLVMAdd | LLVMFAdd | LLVMSub | LLVMFSub | LLVMMul | LLVMFMul | LLVMUDiv | LLVMSDiv | LLVMFDiv
-                | LLVMURem | LLVMSRem | LLVMFRem | LLVMShl | LLVMLShr | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor => {
-                    Op::Binary(opcode)
-                }
-                _ => Op::Other,
+    fn plain(&self, inst: Inst<'m>, opcode: Opcode) -> Option<Op> {
+        use Opcode::*;
+        Some(match opcode {
+            LLVMICmp => Op::Compare(inst.int_predicate()?),
+            LLVMFCmp => Op::FCompare(inst.real_predicate()?),
+            LLVMLoad => Op::Load,
+            LLVMStore => Op::Store,
+            LLVMSelect => Op::Select,
+            LLVMAlloca => Op::Alloca(self.layout.abi_size(inst.allocated_type()?)),
+            LLVMExtractElement => Op::Extract,
+            LLVMInsertElement => Op::Insert,
+            LLVMShuffleVector => {
+                let mask = inst.shuffle_mask()?.into_iter();
+                Op::Shuffle(mask.map(|lane| lane.map_or(-1, u32::cast_signed)).collect())
             }
-        }
+            LLVMFreeze => Op::Copy,
+            LLVMAtomicRMW => Op::AtomicRmw(inst.rmw_operation()?),
+            LLVMAtomicCmpXchg => Op::CompareExchange,
+            LLVMExtractValue => match inst.aggregate_indices()?[..] {
+                [only] => Op::Member(only as usize),
+                _ => Op::Other,
+            },
+            LLVMFNeg => Op::FNeg,
+            LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPToUI | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP | LLVMFPTrunc
+            | LLVMFPExt | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast | LLVMAddrSpaceCast => Op::Cast(opcode),
+            LLVMAdd | LLVMFAdd | LLVMSub | LLVMFSub | LLVMMul | LLVMFMul | LLVMUDiv | LLVMSDiv | LLVMFDiv
+            | LLVMURem | LLVMSRem | LLVMFRem | LLVMShl | LLVMLShr | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor => {
+                Op::Binary(opcode)
+            }
+            _ => Op::Other,
+        })
     }
 
-    fn end(&mut self, inst: Inst, position: &dyn Fn(ir::Block) -> usize) -> End {
+    fn end(&mut self, inst: Inst<'m>, position: &dyn Fn(Block<'m>) -> usize) -> End {
         let to: Vec<usize> = inst.successors().into_iter().map(position).collect();
         match (inst.opcode(), &to[..]) {
-            (LLVMOpcode::LLVMRet, _) => End::Return,
-            (LLVMOpcode::LLVMBr, [only]) => End::Goto(*only),
-            (LLVMOpcode::LLVMBr, [then, other]) => {
-                // SAFETY: alive and conditional, for it has two successors.
-                let condition = self.value(unsafe { LLVMGetCondition(inst.0) });
+            (Opcode::LLVMRet, _) => End::Return,
+            (Opcode::LLVMBr, [only]) => End::Goto(*only),
+            (Opcode::LLVMBr, [then, other]) => {
+                let condition = self.value(inst.operand(0));
                 End::Branch { condition, then: *then, other: *other }
             }
-            (LLVMOpcode::LLVMSwitch, [default, rest @ ..]) => {
-                let operand = inst.operands()[0];
-                let value = self.value(operand);
-                // SAFETY: alive and a switch; each successor but the first has an integer constant.
-                let case = |i: usize| unsafe { LLVMConstIntGetZExtValue(LLVMGetSwitchCaseValue(inst.0, i as u32)) };
-                let cases = rest.iter().enumerate().map(|(i, to)| (case(i + 1), *to)).collect();
-                End::Switch { value, default: *default, cases }
+            (Opcode::LLVMSwitch, [default, ..]) => {
+                let value = self.value(inst.operand(0));
+                let case = |(case, to): (Value<'m>, Block<'m>)| (case.as_u64().unwrap_or(0), position(to));
+                End::Switch { value, default: *default, cases: inst.switch_cases().into_iter().map(case).collect() }
             }
             _ => End::Unreachable,
         }
     }
 }
 
-/// What clang says of kernels whose work-groups are all of one size.
-fn has_uniform_groups(function: LLVMValueRef) -> bool {
-    let name = "uniform-work-group-size";
-    // SAFETY: alive; the attribute is checked for null before its text is asked, which is as long as LLVM says.
-    unsafe {
-        let index = LLVMAttributeFunctionIndex;
-        let attribute = LLVMGetStringAttributeAtIndex(function, index, name.as_ptr().cast(), name.len() as u32);
-        if attribute.is_null() {
-            return false;
+/// Returns whether clang says that all work-groups of the kernel have one size.
+fn has_uniform_groups(function: Function<'_>) -> bool {
+    let text = function.attributes(AttributeIndex::Function).text("uniform-work-group-size");
+    // Newer clangs write the attribute without a value.
+    text.is_some_and(|text| text.is_empty() || text == "true")
+}
+
+/// Returns whether all bits of a constant are defined.
+fn is_known(value: Value<'_>) -> bool {
+    let ty = value.ty();
+    match ty.kind() {
+        TypeKind::LLVMVectorTypeKind => {
+            (0..ty.lanes().unwrap_or(0)).all(|i| value.element(i).is_some_and(|element| is_known(element)))
         }
-        let mut length = 0;
-        let text = LLVMGetStringAttributeValue(attribute, &mut length);
-        // Newer clangs write the attribute without a value.
-        length == 0 || std::slice::from_raw_parts(text.cast::<u8>(), length as usize) == b"true"
+        TypeKind::LLVMIntegerTypeKind => value.as_u64().is_some(),
+        TypeKind::LLVMPointerTypeKind => value.is_null_pointer(),
+        _ => value.is_constant_float(),
     }
 }
 
-/// Whether all of a constant's bits are what they are read as.
-fn is_known(value: LLVMValueRef) -> bool {
-    // SAFETY: alive; elements are asked of constant vectors, within their count; null where one is an expression.
-    unsafe {
-        let ty = LLVMTypeOf(value);
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMVectorTypeKind => (0..LLVMGetVectorSize(ty)).all(|i| {
-                let element = LLVMGetAggregateElement(value, i);
-                !element.is_null() && is_known(element)
-            }),
-            LLVMTypeKind::LLVMIntegerTypeKind => !LLVMIsAConstantInt(value).is_null() && LLVMGetIntTypeWidth(ty) <= 64,
-            LLVMTypeKind::LLVMPointerTypeKind => !LLVMIsAConstantPointerNull(value).is_null(),
-            _ => !LLVMIsAConstantFP(value).is_null(),
-        }
+fn shape(ty: Type<'_>) -> Shape {
+    if let Some(lanes) = ty.lanes() {
+        return Shape { kind: shape(ty.scalar()).kind, lanes };
+    }
+    let kind = match ty.kind() {
+        TypeKind::LLVMIntegerTypeKind => ty.int_width().map_or(Kind::Other, Kind::Int),
+        TypeKind::LLVMHalfTypeKind => Kind::Float(16),
+        TypeKind::LLVMFloatTypeKind => Kind::Float(32),
+        TypeKind::LLVMDoubleTypeKind => Kind::Float(64),
+        TypeKind::LLVMPointerTypeKind => Kind::Pointer,
+        TypeKind::LLVMVoidTypeKind => Kind::Void,
+        _ => Kind::Other,
+    };
+    Shape { kind, lanes: 0 }
+}
+
+fn scalar(value: Value<'_>, of: Shape) -> u64 {
+    match of.kind {
+        Kind::Int(_) => value.as_u64().unwrap_or(0),
+        Kind::Float(width) => value.as_f64().map_or(0, |(n, _)| float_bits(n, width)),
+        _ => 0,
     }
 }
 
-fn shape(ty: LLVMTypeRef) -> Shape {
-    // SAFETY: alive; widths, elements and sizes are asked of the types that have them.
-    unsafe {
-        let kind = match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMIntegerTypeKind => Kind::Int(LLVMGetIntTypeWidth(ty)),
-            LLVMTypeKind::LLVMHalfTypeKind => Kind::Float(16),
-            LLVMTypeKind::LLVMFloatTypeKind => Kind::Float(32),
-            LLVMTypeKind::LLVMDoubleTypeKind => Kind::Float(64),
-            LLVMTypeKind::LLVMPointerTypeKind => Kind::Pointer,
-            LLVMTypeKind::LLVMVoidTypeKind => Kind::Void,
-            LLVMTypeKind::LLVMVectorTypeKind => {
-                return Shape { kind: shape(LLVMGetElementType(ty)).kind, lanes: LLVMGetVectorSize(ty) };
-            }
-            _ => Kind::Other,
-        };
-        Shape { kind, lanes: 0 }
-    }
-}
-
-fn scalar(value: LLVMValueRef, of: Shape) -> u64 {
-    // SAFETY: alive; numbers are asked of numeric constants only.
-    unsafe {
-        match of.kind {
-            Kind::Int(width) if !LLVMIsAConstantInt(value).is_null() && width <= 64 => LLVMConstIntGetZExtValue(value),
-            Kind::Float(width) if !LLVMIsAConstantFP(value).is_null() => {
-                let mut inexact = 0;
-                float_bits(LLVMConstRealGetDouble(value, &mut inexact), width)
-            }
-            _ => 0,
-        }
-    }
-}
-
-/// A case of a switch on a value of that width, as a number.
+/// Returns the case value of a switch on a value of that type, as a number.
 pub fn case_value(bits: u64, shape: Shape) -> i64 {
     match shape.kind {
         Kind::Int(width) => signed(bits, width),

@@ -1,7 +1,7 @@
-//! Coverage results as an lcov tracefile, for `genhtml`, editors and coverage services.
+//! Converts coverage results to an lcov tracefile for `genhtml`, editors and coverage services.
 //!
-//! The records are those of geninfo(1) of lcov 1.16. Lines, functions and branches are carried over; loops, conditions and
-//! barriers have no record there.
+//! The records are those of geninfo(1) in lcov 1.16. Lines, functions and branches are carried over; the format has no
+//! records for loops, conditions and barriers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,7 +12,10 @@ use crate::error::{Error, Result};
 use crate::result::cover::{CoverResult, SiteOutcome};
 use crate::result::store::AnyResult;
 
-/// The tracefile of loaded results.
+/// Returns the tracefile of loaded results.
+///
+/// # Errors
+/// `Caller` if a result is not of `kassay cover`.
 pub(super) fn convert(results: &[Loaded]) -> Result<String> {
     let covers = results
         .iter()
@@ -29,8 +32,9 @@ pub(super) fn convert(results: &[Loaded]) -> Result<String> {
     Ok(tracefile(&covers))
 }
 
-/// The tracefile of `results`: one section per test and source file. A count is 1 for "hit by this test", or the number of
-/// work-items in results that have it. Paths are as in the results: `genhtml` reads them from where kassay was run.
+/// Returns the tracefile of `results`, with one section per test and source file. Counts are numbers of work-items in
+/// results with `--counts`, otherwise 1 for "hit by this test". Paths are those of the results, relative to where
+/// kassay was run.
 pub fn tracefile(results: &[&CoverResult]) -> String {
     let mut out = String::new();
     let mut names = BTreeSet::new();
@@ -39,7 +43,7 @@ pub fn tracefile(results: &[&CoverResult]) -> String {
         let tests = tests(result);
         for test in &tests {
             let name = test.map(|t| test_name(t, &mut names)).unwrap_or_default();
-            // What has no place in a file has none here either.
+            // Sites without a file cannot be represented.
             for file in files.iter().filter(|f| !f.name.is_empty() && !f.functions.is_empty()) {
                 section(&mut out, &name, *test, file);
             }
@@ -48,19 +52,19 @@ pub fn tracefile(results: &[&CoverResult]) -> String {
     out
 }
 
-/// The tests to give sections of their own; `[None]` if the result does not tell which test hit what.
+/// Returns the tests that get sections of their own; `[None]` if the result does not attribute every hit to a test.
 fn tests(result: &CoverResult) -> Vec<Option<&str>> {
     let names: BTreeSet<&str> = result.tests.iter().map(|t| t.name.as_str()).collect();
-    let told = |site: &SiteOutcome| {
+    let is_attributed = |site: &SiteOutcome| {
         !site.covered || site.hits_by_test.iter().any(|(test, &n)| n > 0 && names.contains(test.as_str()))
     };
-    if names.is_empty() || !result.sites.iter().all(told) {
+    if names.is_empty() || !result.sites.iter().all(is_attributed) {
         return vec![None];
     }
     result.tests.iter().map(|t| Some(t.name.as_str())).collect()
 }
 
-/// A name that lcov takes (letters, digits, underscores), given to no other test before.
+/// Returns a unique name that lcov accepts (letters, digits, underscores).
 fn test_name(test: &str, taken: &mut BTreeSet<String>) -> String {
     let plain: String = test.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let mut name = plain.clone();
@@ -72,6 +76,7 @@ fn test_name(test: &str, taken: &mut BTreeSet<String>) -> String {
     name
 }
 
+/// Returns how often an outcome was hit by a test; without one, 1 if it is covered at all.
 fn hits(outcome: &SiteOutcome, test: Option<&str>) -> u64 {
     match test {
         Some(test) => outcome.hits_by_test.get(test).copied().unwrap_or(0),
@@ -79,7 +84,7 @@ fn hits(outcome: &SiteOutcome, test: Option<&str>) -> u64 {
     }
 }
 
-/// One section: `file` under `test`. (`fmt::Write` to a `String` cannot fail.)
+/// Writes the section of `file` under `test`. Results of `fmt::Write` to a `String` are ignored because it cannot fail.
 fn section(out: &mut String, name: &str, test: Option<&str>, file: &File<'_>) {
     let line_hits: BTreeMap<u32, u64> = file
         .lines
@@ -102,7 +107,8 @@ fn section(out: &mut String, name: &str, test: Option<&str>, file: &File<'_>) {
     let _ = writeln!(out, "LF:{}\nLH:{hit}\nend_of_record", line_hits.len());
 }
 
-/// A function begins at its first line with a site, and is hit as often as what is hit most in it.
+/// Writes the function records. A function starts at its first line with a site; its count is the largest of
+/// its outcomes.
 fn functions(out: &mut String, test: Option<&str>, file: &File<'_>) {
     for (name, function) in &file.functions {
         let _ = writeln!(out, "FN:{},{name}", function.first_line);
@@ -116,12 +122,12 @@ fn functions(out: &mut String, test: Option<&str>, file: &File<'_>) {
     let _ = writeln!(out, "FNF:{}\nFNH:{hit}", file.functions.len());
 }
 
-/// Each branch is a block of its line, and its outcomes are the block's branches.
+/// Writes the branch records: each branch is a block of its line, with its outcomes as the branches of the block.
 fn branches(out: &mut String, test: Option<&str>, file: &File<'_>) {
     let (mut found, mut hit) = (0, 0);
     let mut last = (0, 0);
-    for site in file.sites.iter().filter(|s| s.is("branch") && s.what().location.line > 0) {
-        let line = site.what().location.line;
+    for site in file.sites.iter().filter(|s| s.is("branch") && s.shared().location.line > 0) {
+        let line = site.shared().location.line;
         let block = if last.0 == line { last.1 + 1 } else { 0 };
         last = (line, block);
         let reached = site.outcomes.iter().any(|o| hits(o, test) > 0);
@@ -129,7 +135,7 @@ fn branches(out: &mut String, test: Option<&str>, file: &File<'_>) {
             let n = hits(outcome, test);
             found += 1;
             hit += u64::from(n > 0);
-            // "-": the decision was never evaluated.
+            // "-" means that the decision was never evaluated.
             let taken = if reached { n.to_string() } else { "-".to_owned() };
             let _ = writeln!(out, "BRDA:{line},{block},{branch},{taken}");
         }

@@ -1,6 +1,6 @@
-//! Results to text, lcov, Stryker's JSON and other formats.
+//! Converts results to text, lcov tracefiles, Stryker's JSON and other formats.
 //!
-//! Must never know: LLVM, devices. A new format is one file here and one line in [`FORMATS`].
+//! Must never know: LLVM, devices. To add a format, add a file here and a line to [`FORMATS`].
 
 mod by_file;
 pub mod lcov;
@@ -19,11 +19,11 @@ pub use style::Style;
 /// A result and the file it was read from.
 pub type Loaded = (PathBuf, AnyResult);
 
-/// A format that results can be converted to.
+/// A format to which results can be converted.
 struct Format {
-    /// How the output's name ends.
+    /// Ending of the output's file name that selects the format.
     suffix: &'static str,
-    /// The whole file from the results, at least one.
+    /// Renders the complete file from the results, of which there is at least one.
     render: fn(&[Loaded]) -> Result<String>,
 }
 
@@ -33,14 +33,14 @@ const FORMATS: &[Format] = &[
     Format { suffix: ".stryker.json", render: stryker::convert },
 ];
 
-/// Formats that the contract names and that are not built yet.
+/// Formats that are planned but not implemented yet.
 const PLANNED: &[&str] = &[".html", ".junit.xml", ".xml", ".sarif"];
 
-/// Converts results to the format that the name of `output` ends in.
+/// Converts results to the format selected by the ending of `output`'s name.
 ///
 /// # Errors
-/// `Caller` if the format is unknown or not built yet, or if a result cannot be read or has no such report; what
-/// [`store::write_text`] gives.
+/// `Caller` if the format is unknown or not implemented, or a result has no report in it; those of [`store::read`]
+/// and [`store::write_text`].
 pub fn convert(results: &[PathBuf], output: &Path) -> Result<()> {
     let name = output.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
     let Some(format) = FORMATS.iter().find(|f| name.ends_with(f.suffix)) else {

@@ -1,7 +1,9 @@
-//! Mutation results as a report of Stryker's mutation-testing schema (version 2), which its viewers and dashboards show.
+//! Converts mutation results to a report in Stryker's mutation-testing schema (version 2) for its viewers
+//! and dashboards.
 //!
-//! First-order mutants only: the schema has no pairs. Undecided mutants are `Survived`; equivalents and duplicates are
-//! `Ignored`, so that they count in no score; both say so as their reason.
+//! Contains first-order mutants only, because the schema has no pairs. Undecided mutants become `Survived`;
+//! equivalent and duplicate mutants become `Ignored`, so that they count in no score. In each case the reason gives
+//! the actual status.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,11 +18,15 @@ use crate::hash;
 use crate::result::mutate::{Location, Mutant, MutateResult, Position, Status};
 use crate::result::store::AnyResult;
 
-/// Scores that viewers paint green from, and red below.
+/// Score from which viewers show green.
 const HIGH: u32 = 80;
+/// Score below which viewers show red.
 const LOW: u32 = 60;
 
-/// The report of loaded results.
+/// Returns the report of loaded results.
+///
+/// # Errors
+/// `Caller` if a result is not of `kassay mutate`; those of [`report`].
 pub(super) fn convert(results: &[Loaded]) -> Result<String> {
     let results = results
         .iter()
@@ -47,17 +53,18 @@ struct File {
     mutants: Vec<Value>,
 }
 
-/// The report of `results`. `read` gives the bytes of a file.
+/// Returns the report of `results`. `read` returns the bytes of a file.
 ///
 /// # Errors
-/// `Caller` if a source file is not there any more or has changed since the run; `Environment` if it cannot be read.
+/// `Caller` if a source file no longer exists or has changed since the run; `Environment` if it cannot be read.
 pub fn report(
     results: &[&MutateResult],
     read: &dyn Fn(&Path) -> std::result::Result<Vec<u8>, ErrorKind>,
 ) -> Result<Value> {
     let mut files: BTreeMap<String, File> = BTreeMap::new();
     let mut tests = Map::new();
-    // Names of tests, and ids of mutants in shared helpers, may come up in several results: there the kernel is part of them.
+    // Names of tests and ids of mutants in shared functions may occur in several results; the kernel's name is
+    // then added.
     let mut taken = BTreeSet::new();
     let mut unique = |kernel: &str, id: &str| {
         let candidates = std::iter::once(id.to_owned()).chain((1..).map(|n| match n {
@@ -107,7 +114,7 @@ pub fn report(
     Ok(report)
 }
 
-/// The file that a mutant is shown in: what has no place is shown at the beginning of the kernel's file.
+/// Returns the file in which a mutant is shown: the kernel's file if it has no location.
 fn file_of<'a>(mutant: &'a Mutant, result: &'a MutateResult) -> &'a str {
     if mutant.location.start.line == 0 || mutant.location.file.is_empty() {
         &result.header.source
@@ -116,7 +123,7 @@ fn file_of<'a>(mutant: &'a Mutant, result: &'a MutateResult) -> &'a str {
     }
 }
 
-/// Reads a source file: as it is named, or beside the kernel.
+/// Reads a source file by its name, or else from the folder of the kernel's file.
 fn load(
     name: &str,
     result: &MutateResult,
@@ -140,10 +147,10 @@ fn load(
                 .help("run `kassay report` in the folder in which `kassay mutate` was run"));
         }
     };
-    if result.texts.get(name).is_some_and(|hash| *hash != hash::of_text(&bytes)) {
+    if result.texts.get(name).is_some_and(|hash| *hash != hash::hex_digest(&bytes)) {
         return Err(changed(name));
     }
-    // Of modules in binary there is no text to show.
+    // Binary modules have no text to show.
     let text = if language(name) == "none" { String::new() } else { String::from_utf8_lossy(&bytes).into_owned() };
     Ok(File { lines: text.lines().map(str::to_owned).collect(), text, mutants: Vec::new() })
 }
@@ -153,7 +160,7 @@ fn changed(name: &str) -> Error {
         .help("run `kassay mutate` again, or restore the file as it was")
 }
 
-/// As Prism, the highlighter of Stryker's viewers, names it.
+/// Returns the language as named by Prism, the syntax highlighter of Stryker's viewers.
 fn language(file: &str) -> &'static str {
     match Path::new(file).extension().and_then(|e| e.to_str()) {
         Some("ll") => "llvm",
@@ -190,7 +197,7 @@ fn description(mutant: &Mutant) -> String {
     format!("{what} in {}", mutant.function)
 }
 
-/// The status by the schema's names, and why.
+/// Returns the status by the schema's names, and its reason.
 fn status(mutant: &Mutant) -> (&'static str, Option<String>) {
     let because = |what: &str| match &mutant.reason {
         Some(reason) => format!("{what}: {reason}"),
@@ -214,11 +221,11 @@ fn status(mutant: &Mutant) -> (&'static str, Option<String>) {
     }
 }
 
-/// A location with columns in UTF-16 code units, which viewers count in; kassay's are in bytes. At least one column wide;
-/// line 1, column 1 where the place is unknown.
+/// Converts a location: columns become UTF-16 code units, as viewers count; kassay's are in bytes. The range is at
+/// least one column wide; an unknown location becomes line 1, column 1.
 ///
 /// # Errors
-/// `Caller` if the file has no such line any more.
+/// `Caller` if the file no longer has such a line.
 fn location(at: &Location, file: &str, lines: &[String]) -> Result<Value> {
     if at.start.line == 0 || at.file.is_empty() {
         return Ok(json!({ "start": { "line": 1, "column": 1 }, "end": { "line": 1, "column": 2 } }));

@@ -1,12 +1,12 @@
-//! How text comes out: colours, width, and the spelling of quantities.
+//! Formats text: colours, line width, and the spelling of quantities.
 
 use std::borrow::Cow;
 
-/// What the terminal can do; the caller asks it (and `NO_COLOR`).
+/// Properties of the terminal; the caller determines them (and reads `NO_COLOR`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     pub color: bool,
-    /// In columns. Prose and the last column of tables are wrapped to it; source lines never are.
+    /// Width in columns. Prose and the last column of tables are wrapped to it; source lines never are.
     pub width: usize,
 }
 
@@ -16,7 +16,7 @@ impl Default for Style {
     }
 }
 
-/// What a piece of text is; only colour shows it.
+/// The role of a piece of text, shown by colour only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paint {
     Plain,
@@ -28,6 +28,7 @@ pub(super) enum Paint {
 }
 
 impl Style {
+    /// Returns `text` in the colour of its role, if colours are on.
     pub(super) fn paint<'a>(&self, paint: Paint, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
         let text = text.into();
         let code = match paint {
@@ -42,7 +43,7 @@ impl Style {
     }
 }
 
-/// `text` with control characters (but tabs) spelled out, so that what a kernel prints cannot steer the terminal.
+/// Escapes control characters except tabs, so that output of a kernel cannot control the terminal.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
     if text.chars().all(|c| c == '\t' || !c.is_control()) {
         return text.into();
@@ -59,9 +60,9 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
         .into()
 }
 
-/// A time in the unit that fits, three digits.
+/// Formats a time with three digits in a fitting unit.
 pub(super) fn seconds(s: f64) -> String {
-    // Bounds at which three digits would round up to 1000 of the smaller unit.
+    // The bounds are where three digits would round up to 1000 of the smaller unit.
     let (value, unit) = if s < 999.5e-9 {
         (s * 1e9, "ns")
     } else if s < 999.5e-6 {
@@ -81,13 +82,13 @@ pub(super) fn seconds(s: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// In percent with one digit, rounded down: only what is complete reads 100.0 %.
+/// Formats a percentage with one decimal, rounded down, so that only complete coverage reads 100.0 %.
 pub(super) fn percent(p: f64) -> String {
-    // The small term keeps 33.3 from becoming 33.2 by the binary representation.
+    // The small term keeps 33.3 from becoming 33.2 because of its binary representation.
     format!("{:.1} %", (p * 10.0 + 1e-9).floor() / 10.0)
 }
 
-/// An error's size: four digits after the point, or a power of ten where that says too little.
+/// Formats the size of an error: up to four decimals, or scientific notation for very small and very large values.
 pub(super) fn magnitude(x: f64) -> String {
     if x != 0.0 && x.is_finite() && !(1e-2..1e6).contains(&x.abs()) {
         return format!("{x:.3e}");
@@ -96,7 +97,7 @@ pub(super) fn magnitude(x: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// `1 test`, `3 tests`.
+/// Formats a number with its noun: `1 test`, `3 tests`.
 pub(super) fn count(n: u64, noun: &str) -> String {
     let plural = match noun {
         _ if n == 1 => noun.to_owned(),
@@ -106,7 +107,7 @@ pub(super) fn count(n: u64, noun: &str) -> String {
     format!("{n} {plural}")
 }
 
-/// Ascending numbers, runs joined: `3-9, 12`.
+/// Formats ascending numbers with runs joined: `3-9, 12`.
 pub(super) fn ranges(numbers: impl IntoIterator<Item = u32>) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for n in numbers {
@@ -119,16 +120,17 @@ pub(super) fn ranges(numbers: impl IntoIterator<Item = u32>) -> String {
     runs.iter().map(run).collect::<Vec<_>>().join(", ")
 }
 
-/// The words of `text` on lines of at most `width` columns (longer words stand alone); at least one line.
+/// Wraps `text` at `width` columns; longer words get a line of their own. Returns at least one line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     fill(text.split_whitespace(), width)
 }
 
-/// As [`wrap`], but items of a list stay whole: lines end in commas where there are any.
+/// Like [`wrap`], but breaks comma-separated lists only after commas.
 pub(super) fn wrap_list(text: &str, width: usize) -> Vec<String> {
     if text.contains(", ") { fill(text.split_inclusive(", ").map(str::trim_end), width) } else { wrap(text, width) }
 }
 
+/// Fills lines with pieces separated by single blanks.
 fn fill<'a>(pieces: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
     let mut lines = vec![];
     let mut line = String::new();

@@ -1,16 +1,17 @@
-//! Tables of aligned columns.
+//! Renders tables of aligned columns.
 
 use std::borrow::Cow;
 
 use super::style::{Paint, Style, visible, wrap_list};
 
+/// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
     Right,
 }
 
-/// A cell: its text, and what it is.
+/// A cell: its text and the role of the text.
 #[derive(Debug, Clone)]
 pub(super) struct Cell {
     text: String,
@@ -18,10 +19,12 @@ pub(super) struct Cell {
 }
 
 impl Cell {
+    /// Returns a plain cell; control characters are escaped.
     pub(super) fn new(text: impl AsRef<str>) -> Self {
         Cell::painted(Paint::Plain, text)
     }
 
+    /// Returns a cell with a role; control characters are escaped.
     pub(super) fn painted(paint: Paint, text: impl AsRef<str>) -> Self {
         Cell { text: visible(text.as_ref()).into_owned(), paint }
     }
@@ -37,8 +40,8 @@ impl<T: AsRef<str>> From<T> for Cell {
     }
 }
 
-/// Rows of cells; columns as wide as their widest cell. The last column is wrapped to the terminal if it is
-/// left-aligned: at commas if it is a list, else at blanks.
+/// Rows of cells, with columns as wide as their widest cell. A left-aligned last column is wrapped to the terminal: at
+/// commas if it is a list, otherwise at blanks.
 pub(super) struct Table {
     indent: usize,
     aligns: Vec<Align>,
@@ -46,34 +49,35 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// `aligns`: one letter a column, `l` or `r`.
+    /// Returns an empty table. `aligns` has one letter per column, `l` or `r`.
     pub(super) fn new(indent: usize, aligns: &str) -> Self {
         let align = |c| if c == 'r' { Align::Right } else { Align::Left };
         Table { indent, aligns: aligns.chars().map(align).collect(), rows: Vec::new() }
     }
 
-    /// A row; cells that are not there are empty.
+    /// Appends a row; missing cells are empty.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().take(self.aligns.len()).collect());
     }
 
-    /// The names of the columns.
+    /// Appends the row with the names of the columns.
     pub(super) fn head(&mut self, names: &[&str]) {
         self.row(names.iter().map(|n| Cell::painted(Paint::Dim, n)));
     }
 
+    /// Returns the table as text, one line per row unless the last column is wrapped.
     pub(super) fn render(&self, style: &Style) -> String {
         const GAP: usize = 2;
         let widths: Vec<usize> = (0..self.aligns.len())
             .map(|i| self.rows.iter().filter_map(|row| row.get(i)).map(Cell::width).max().unwrap_or(0))
             .collect();
-        // Columns without anything in them are left out.
+        // Empty columns are left out.
         let shown: Vec<usize> = (0..widths.len()).filter(|&i| widths[i] > 0).collect();
         let mut out = String::new();
         for row in &self.rows {
             let mut line = " ".repeat(self.indent);
-            // Blanks are owed, and paid only if something follows: no line ends in blanks.
-            let mut owed = 0;
+            // Padding is only written once more text follows, so that no line ends in blanks.
+            let mut pending = 0;
             let mut start = self.indent;
             for (n, &i) in shown.iter().enumerate() {
                 let width = widths[i];
@@ -87,7 +91,7 @@ impl Table {
                         vec![Cow::Borrowed(cell.text.as_str())]
                     };
                     let fill = width.saturating_sub(cell.width());
-                    line.push_str(&" ".repeat(owed + if left { 0 } else { fill }));
+                    line.push_str(&" ".repeat(pending + if left { 0 } else { fill }));
                     for (k, part) in parts.iter().enumerate() {
                         if k > 0 {
                             line.push('\n');
@@ -95,9 +99,9 @@ impl Table {
                         }
                         line.push_str(&style.paint(cell.paint, part.as_ref()));
                     }
-                    owed = GAP + if left { fill } else { 0 };
+                    pending = GAP + if left { fill } else { 0 };
                 } else {
-                    owed += width + GAP;
+                    pending += width + GAP;
                 }
                 start += width + GAP;
             }

@@ -1,4 +1,4 @@
-//! `kassay check`.
+//! The result of `kassay check`.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{Header, Location};
 use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
 
-/// What `kassay check` found: races, barriers that diverge, memory faults, barriers that nothing needs.
+/// The result of `kassay check`: races, barrier divergence, memory faults and redundant barriers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
     #[serde(flatten)]
@@ -17,43 +17,47 @@ pub struct CheckResult {
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub verdict: Verdict,
-    /// What the verdict stands for, of the explored inputs.
+    /// Which interleavings of the explored inputs the verdict holds for.
     pub holds_for: HoldsFor,
-    /// Why it does not hold for all interleavings, a sentence each.
+    /// Reasons why it does not hold for all interleavings, a sentence each.
     pub holds_for_because: Vec<String>,
-    /// Races first, then divergences, faults, and what is no complaint; in the order of the source.
+    /// Races first, then divergences, faults and findings that do not affect the verdict; each in source order.
     pub findings: Vec<Finding>,
-    /// What was run.
+    /// The launches that were run.
     pub inputs: Vec<Input>,
     /// Every barrier that some work-item could reach.
     pub barriers: Vec<Barrier>,
     /// Null with `--no-amplify`.
     pub amplification: Option<Amplification>,
     pub summary: Summary,
-    /// What the reader should know besides, a sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl CheckResult {
-    /// What `schema` says.
+    /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.check/1";
 }
 
+/// The verdict on a kernel; the first that applies of racy, divergent and memory-fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// At least one input completed, and nothing was found but redundant barriers and reads of uninitialised memory.
+    /// At least one input completed, with no findings except redundant barriers and reads of uninitialised memory.
     Clean,
+    /// Accesses race.
     Racy,
+    /// Work-items wait at a barrier that others of their group do not reach.
     Divergent,
-    /// An access out of bounds, through a null pointer, to read-only memory or misaligned; a division that traps; no end.
+    /// An access out of bounds, through a null pointer, to read-only memory or misaligned; a division that traps; a
+    /// loop that does not end.
     MemoryFault,
     /// No input completed, and nothing was found.
     Unknown,
 }
 
 impl Verdict {
-    /// As results spell it.
+    /// Returns the name as spelt in results.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Clean => "clean",
@@ -65,7 +69,7 @@ impl Verdict {
     }
 }
 
-/// Which interleavings of an explored input a verdict stands for.
+/// The interleavings of an explored input for which a verdict holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HoldsFor {
@@ -73,6 +77,7 @@ pub enum HoldsFor {
     ExploredSchedules,
 }
 
+/// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
@@ -90,7 +95,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// As results spell it.
+    /// Returns the name as spelt in results.
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::DataRace => "data-race",
@@ -107,7 +112,7 @@ impl FindingKind {
     }
 }
 
-/// Who takes part in a race.
+/// Whether the two accesses of a race are within a work-group or in different ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
@@ -115,6 +120,7 @@ pub enum Scope {
     InterGroup,
 }
 
+/// The memory accessed: an address space, or an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Memory {
@@ -125,6 +131,7 @@ pub enum Memory {
     Image,
 }
 
+/// The kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -133,70 +140,71 @@ pub enum Mode {
     Atomic,
 }
 
-/// One thing to know about the kernel. Keys that a kind does not have are null.
+/// A finding. Keys that do not apply to its kind are null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     pub kind: FindingKind,
-    /// Of races.
+    /// For races: within a work-group or between work-groups.
     pub scope: Option<Scope>,
-    /// Where the memory lies that was accessed.
+    /// The memory accessed.
     pub memory: Option<Memory>,
-    /// The argument's or variable's name.
+    /// Name of the argument or variable accessed.
     pub variable: Option<String>,
-    /// Which element of it, of the example; negative: before its beginning.
+    /// Element accessed in the example; negative before the start.
     pub index: Option<i64>,
-    /// Out of bounds: true if the index leaves an inner array (a row, a member of a struct), and the access may stay in the object around it.
+    /// For accesses out of bounds: true if the index leaves an inner array (a row, a struct member) but may stay within
+    /// the enclosing object.
     pub within_object: Option<bool>,
-    /// Of races: both write, and whenever they met they wrote equal values.
+    /// For races: both accesses are writes, and wrote equal values whenever they conflicted.
     pub benign: bool,
-    /// Races: at how many elements; divergences: in how many work-groups; else how often. All inputs together.
+    /// For races the number of elements, for divergences of work-groups, otherwise of occurrences; over all inputs.
     pub count: u64,
-    /// The example. Races have two; what is no access (a barrier, a division, a loop) has no mode.
+    /// The accesses of the example; two for races. A barrier, a division or a loop has no mode.
     pub accesses: Vec<Access>,
-    /// Of divergences: the work-items that had finished while others waited.
+    /// For divergences: the work-items that had finished while others waited.
     pub finished: Option<Items>,
-    /// Of divergences: the branch or loop that sent the work-items different ways, as far as it can be told.
+    /// For divergences: the branch or loop at which the work-items diverged, if known.
     pub branch: Option<Branch>,
-    /// What it means for the reader, in a sentence.
+    /// Explanation in a sentence.
     pub message: String,
-    /// The name of the input that shows it; of several the first.
+    /// Name of the first input that shows it.
     pub input: Option<String>,
-    /// How many inputs show it.
+    /// Number of inputs that show it.
     pub inputs: u64,
-    /// The schedule that shows it; empty: the natural one.
+    /// Schedule that shows it; empty: the natural one.
     pub schedule: Schedule,
-    /// Of races: two schedules after which the outputs differ.
+    /// For races: two schedules after which the outputs differ.
     pub witness: Option<Witness>,
-    /// The suite file that shows it again, with `--reproduce`.
+    /// With `--reproduce`: path of a suite file that reproduces it.
     pub reproduction: Option<String>,
 }
 
-/// An access of a work-item, or a place where work-items wait.
+/// An access of a work-item, or a barrier at which work-items wait.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Access {
     /// `line` 0: unknown.
     #[serde(flatten)]
     pub location: Location,
-    /// The function it stands in.
+    /// Name of the function that contains it.
     pub function: String,
-    /// The calls that lead there, innermost first.
+    /// Locations of the calls that lead to it, innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called_from: Vec<Location>,
     pub mode: Option<Mode>,
     pub global_id: Option<[u64; 3]>,
     pub group_id: Option<[u64; 3]>,
-    /// The builtin that makes the access, or that the work-items wait at.
+    /// The builtin function that makes the access or at which the work-items wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builtin: Option<String>,
-    /// Bytes accessed.
+    /// Number of bytes accessed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u32>,
-    /// Of barriers: how many work-items wait there.
+    /// For barriers: number of work-items that wait there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
 }
 
-/// Work-items of a group, and one of them.
+/// A number of work-items of a group, with the global id of one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Items {
     pub items: u64,
@@ -208,7 +216,7 @@ pub struct Items {
 pub struct Branch {
     #[serde(flatten)]
     pub location: Location,
-    /// `if`, `switch`, `?:`, `for`, `while`, `do`; `branch` where the IR does not tell.
+    /// `if`, `switch`, `?:`, `for`, `while` or `do`; `branch` if the IR does not show it.
     pub construct: String,
 }
 
@@ -216,13 +224,14 @@ pub struct Branch {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Witness {
     pub schedules: [Schedule; 2],
-    /// The argument's name, or its position.
+    /// Name of the argument, or its position.
     pub argument: String,
-    /// The first element that differs, and its field or lane.
+    /// Index of the first element that differs.
     pub index: u64,
+    /// Field or vector component that differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// After each of the schedules.
+    /// Values after each of the two schedules.
     pub values: [String; 2],
 }
 
@@ -235,22 +244,23 @@ pub struct Input {
     pub global: Vec<u64>,
     pub local: Vec<u64>,
     pub work_groups: u64,
-    /// Null: all of them; else how many of them were run, of a launch that is too large to be watched as a whole.
+    /// Number of work-groups run, if the launch is too large to observe completely; null: all.
     pub groups_run: Option<u64>,
-    /// Whether every work-item came to its end.
+    /// Whether every work-item finished.
     pub completed: bool,
-    /// Why not.
+    /// Reason why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How many findings it shows.
+    /// Number of findings that it shows.
     pub findings: u64,
-    /// The schedule it ran under; empty: the natural one.
+    /// Schedule of the run; empty: the natural one.
     #[serde(default, skip_serializing_if = "Schedule::is_natural")]
     pub schedule: Schedule,
-    /// What was assumed in making it.
+    /// Assumptions under which it was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preconditions: Vec<String>,
-    /// Distinct accessed addresses by the threads that access them (SIMULEE 3.1), with `--evolve`.
+    /// With `--evolve`: distinct addresses accessed, divided by the sum over them of the accessing threads
+    /// (SIMULEE 3.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<f64>,
 }
@@ -262,37 +272,37 @@ pub struct Barrier {
     pub location: Location,
     pub function: String,
     pub builtin: String,
-    /// In how many of the explored inputs some work-item came there.
+    /// Number of explored inputs in which some work-item reached it.
     pub reached: u64,
-    /// Whether no finding appears if it is ignored, in any explored input; null: not tried.
+    /// Whether ignoring it causes no finding in any explored input; null: not tried.
     pub redundant: Option<bool>,
-    /// How many findings appear if it is ignored, or why that was not tried.
+    /// Result of ignoring it, or the reason why that was not tried.
     pub reason: String,
 }
 
-/// For which values of which arguments `clean` holds (LEUNG 3 and 4).
+/// The argument values for which a `clean` verdict holds (LEUNG 3 and 4).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Amplification {
-    /// Whether no contents of a buffer or image have a say in addresses, guards of accesses or barriers.
+    /// Whether addresses, guards of accesses and barriers are independent of the contents of all buffers and images.
     pub access_invariant: bool,
-    /// Inputs for all values of which a clean verdict holds: `n`, a value; `x[]`, the contents of a buffer.
+    /// Inputs for all of whose values a clean verdict holds: `n` is a value, `x[]` the contents of a buffer.
     pub holds_for_all_values_of: Vec<String>,
-    /// Inputs that have a say in addresses, guards of accesses or barriers.
+    /// Inputs that influence addresses, guards of accesses or barriers.
     pub property_integrity_inputs: Vec<String>,
-    /// What each of those has a say in, and where.
+    /// What each of these inputs influences, and where.
     pub why_not: Vec<String>,
 }
 
-/// Numbers.
+/// Numbers of findings, inputs, launches and barriers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// By kind.
+    /// Findings by kind.
     pub findings: BTreeMap<String, u64>,
     pub inputs: u64,
     pub completed: u64,
-    /// Launches in all, also those that looked for redundant barriers and for schedules.
+    /// All launches, including those that tested barriers for redundancy or searched for schedules.
     pub launches: u64,
-    /// Barriers that may be ignored.
+    /// Redundant barriers.
     pub redundant_barriers: u64,
     pub barriers: u64,
 }

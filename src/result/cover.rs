@@ -1,4 +1,4 @@
-//! `kassay cover`.
+//! The result of `kassay cover`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Header, Location, Ratio};
 
-/// What `kassay cover` found: how much of a kernel its tests cover.
+/// The result of `kassay cover`: how much of a kernel the tests of a suite cover.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverResult {
     #[serde(flatten)]
@@ -15,21 +15,21 @@ pub struct CoverResult {
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub coverage: Coverage,
-    /// One entry per outcome of each site, in order of file, line, column.
+    /// One entry per outcome of each site, ordered by file, line and column.
     pub sites: Vec<SiteOutcome>,
     pub tests: Vec<TestOutcome>,
-    /// Kernel time, instrumented / original: the median over the tests. Null if no test completed.
+    /// Instrumented kernel time divided by the original's: the median over the tests. Null if no test completed.
     pub overhead: Option<f64>,
-    /// What the reader should know besides, a sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl CoverResult {
-    /// What `schema` says.
+    /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.cover/1";
 }
 
-/// Coverage by metric, all tests together.
+/// Coverage by metric, over all tests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     pub branch: Ratio,
@@ -40,12 +40,12 @@ pub struct Coverage {
     pub line: Ratio,
     pub statement: Ratio,
     pub least_branch: Ratio,
-    /// In percent, with `--counts`.
+    /// Percent; only with `--counts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average_statement: Option<f64>,
 }
 
-/// Loops by class (PENG 4.2.1.2): how many show it, and to how many it applies.
+/// Loops covered by class (PENG 4.2.1.2), and the numbers of loops to which the classes apply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopCoverage {
     pub total: u64,
@@ -56,7 +56,7 @@ pub struct LoopCoverage {
     pub applicable: LoopApplicable,
 }
 
-/// Loops that have the class at all: `zero` a do-while has not, `boundary` a `for (;;)` has not.
+/// Numbers of loops to which a class applies: `zero` not to a do-while, `boundary` not to a `for (;;)`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopApplicable {
     pub zero: u64,
@@ -64,7 +64,7 @@ pub struct LoopApplicable {
 }
 
 impl LoopCoverage {
-    /// All applicable classes of all loops together, as `--fail-under loop=` counts them.
+    /// Returns the applicable classes of all loops together, as `--fail-under loop=` counts them.
     pub fn classes(&self) -> Ratio {
         Ratio {
             covered: self.zero + self.one + self.many + self.boundary,
@@ -76,14 +76,14 @@ impl LoopCoverage {
 /// What a metric measures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
-    /// What is covered, of how much.
+    /// Number of covered outcomes, and of all.
     Ratio(Ratio),
-    /// A mean over statements in percent; `None` where it was not measured.
+    /// Mean over statements, in percent; `None` if it was not measured.
     Mean(Option<f64>),
 }
 
 impl Measure {
-    /// In percent; `None` if there is nothing to cover, or it was not measured.
+    /// Returns the value in percent; `None` if there is nothing to cover, or it was not measured.
     pub fn percent(self) -> Option<f64> {
         match self {
             Measure::Ratio(ratio) => ratio.percent(),
@@ -95,13 +95,13 @@ impl Measure {
 /// A coverage metric.
 #[derive(Debug)]
 pub struct Metric {
-    /// As results and `--fail-under` name it.
+    /// Name in results and in `--fail-under`.
     pub key: &'static str,
-    /// As reports name it.
+    /// Name in reports.
     pub label: &'static str,
-    /// The kind of the sites that it counts, as [`SiteOutcome::kind`] spells it.
+    /// Kind of the sites that it counts, as spelt in [`SiteOutcome::kind`].
     pub site_kind: &'static str,
-    /// Whether it needs numbers of work-items (`--counts`).
+    /// Whether it needs counts of work-items (`--counts`).
     pub needs_counts: bool,
     /// Reads it from a result.
     pub measure: fn(&Coverage) -> Measure,
@@ -147,25 +147,25 @@ impl LoopCoverage {
 /// One outcome of one site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteOutcome {
-    /// The site's stable id, shared by its outcomes.
+    /// Stable id of the site, shared by its outcomes.
     pub id: String,
     /// `branch`, `condition`, `loop`, `barrier`, `line`, `statement`, `region`.
     pub kind: String,
-    /// The source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` where the IR does not tell.
+    /// Source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` if it is unknown.
     pub construct: String,
-    /// The function it stands in.
+    /// Name of the function that contains it.
     pub function: String,
     #[serde(flatten)]
     pub location: Location,
-    /// Branches and conditions: `true`, `false`, `case N`, `default`; loops: `zero`, `one`, `many`, `boundary`; barriers:
-    /// `all`; lines, statements and regions: `executed`.
+    /// For branches and conditions `true`, `false`, `case N` or `default`; for loops `zero`, `one`, `many` or
+    /// `boundary`; for barriers `all`; for lines, statements and regions `executed`.
     pub outcome: String,
-    /// Whether some work-item of some test took it.
+    /// Whether some work-item in some test reached it.
     pub covered: bool,
-    /// By test name: 0 or 1; with `--counts` the number of work-items that covered it.
+    /// By test name: 0 or 1; with `--counts` the number of work-items that reached it.
     pub hits_by_test: BTreeMap<String, u64>,
-    /// Branches: work-groups in which more than one outcome was taken; barriers: work-groups of which only a part
-    /// arrived. Summed over tests.
+    /// For branches: work-groups in which more than one outcome was taken; for barriers: work-groups of which only some
+    /// work-items arrived. Summed over the tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divergent_groups: Option<u64>,
 }
@@ -178,9 +178,9 @@ pub enum TestStatus {
     Timeout,
     Crashed,
     Rejected,
-    /// A check of the simulator found something.
+    /// A check of the simulator failed.
     Faulted,
-    /// Instrumented and original kernel disagree.
+    /// The instrumented and the original kernel disagree.
     OutputDiffers,
 }
 
@@ -198,20 +198,21 @@ impl TestStatus {
     }
 }
 
-/// How one test went.
+/// The outcome of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
     pub name: String,
     pub status: TestStatus,
-    /// What happened, if not `completed`.
+    /// Explanation of a status other than `completed`; also the first allowed fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub work_items: u64,
     pub work_groups: u64,
-    /// Seconds on the device, medians.
+    /// Kernel time of the original in seconds, median of the repeats.
     pub original_s: Option<f64>,
+    /// Kernel time of the instrumented kernel in seconds, median of the repeats.
     pub instrumented_s: Option<f64>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    /// What the kernel printed.
+    /// Output of the kernel's printf.
     pub printf: String,
 }

@@ -1,61 +1,66 @@
-//! `kassay devices`.
+//! The result of `kassay devices`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The result of `kassay devices`: devices, drivers, and what is missing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DevicesResult {
     /// `kassay.devices/1`
     pub schema: String,
+    /// Version of kassay.
     pub version: String,
-    /// Always null, as is `source`: no kernel is asked about.
+    /// Always null, as is `source`: the command takes no kernel.
     pub kernel: Option<String>,
     pub source: Option<String>,
-    /// What is used without `--device`.
+    /// The device used without `--device`.
     pub device: Option<super::Device>,
     /// Always 0.
     pub seed: u64,
+    /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub devices: Vec<Found>,
     pub drivers: Vec<Driver>,
     pub missing: Vec<Missing>,
 }
 
-/// A device.
+/// An available device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
-    /// What `--device` takes: `opencl:P.D` or `sim`.
+    /// Value for `--device`: `opencl:P.D` or `sim`.
     pub id: String,
     pub name: String,
     pub platform: String,
     pub driver: String,
     /// `cpu`, `gpu`, `accelerator` or `simulator`.
     pub kind: String,
-    /// How it takes code.
+    /// The form of code that it accepts.
     pub code: CodePath,
     pub il_versions: Vec<String>,
     pub max_work_group_size: u64,
     pub max_work_item_sizes: [u64; 3],
-    /// In bytes, as are the next two.
+    /// Bytes per work-group.
     pub local_memory: u64,
+    /// Bytes.
     pub global_memory: u64,
+    /// Bytes per buffer.
     pub max_allocation: u64,
     pub fp16: bool,
     pub fp64: bool,
     pub images: bool,
 }
 
-/// How a device takes code.
+/// The form of code that a device accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CodePath {
-    /// SPIR-V through its IL loader.
+    /// SPIR-V (clCreateProgramWithIL).
     Spirv,
-    /// As LLVM IR, compiled for the host: the simulator.
+    /// LLVM IR compiled for the host: the simulator.
     Host,
-    /// PTX through program binaries, which kassay does not make yet.
+    /// PTX as a program binary, which kassay cannot produce yet.
     PtxLater,
-    /// In no way that kassay could use.
+    /// Nothing that kassay can produce.
     None,
 }
 
@@ -64,13 +69,13 @@ pub enum CodePath {
 pub struct Driver {
     pub file: String,
     pub library: String,
-    /// `kassay` (its set-up), `system`, or `user` (by an environment variable).
+    /// `kassay` (installed by its set-up), `system`, or `user` (named by an environment variable).
     pub origin: String,
-    /// Whether the library is there; null where the system's search path decides.
+    /// Whether the library exists; null if it is looked up on the system's search path.
     pub present: Option<bool>,
 }
 
-/// Something lacking, and how to get it.
+/// Something missing, and how to get it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Missing {
     pub what: String,

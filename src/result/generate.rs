@@ -1,4 +1,4 @@
-//! `kassay generate`.
+//! The result of `kassay generate`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,110 +6,115 @@ use serde::{Deserialize, Serialize};
 use super::cover::Coverage;
 use super::{Header, Location};
 
-/// What `kassay generate` made of a kernel: a suite, what its tests cover, and the fate of every goal.
+/// The result of `kassay generate`: the tests of the suite, their coverage, and the status of every goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GenerateResult {
     #[serde(flatten)]
     pub header: Header,
-    /// Hash of all that goals and tests follow from.
+    /// Hash of everything that determines goals and tests.
     pub configuration: String,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
-    /// Of the suite that was written.
+    /// Coverage of the suite written.
     pub coverage: Coverage,
-    /// In order of file, line, column.
+    /// Goals, ordered by file, line and column.
     pub goals: Vec<Goal>,
-    /// In the suite's order.
+    /// Tests, in suite order.
     pub tests: Vec<GeneratedTest>,
     pub summary: GenerateSummary,
-    /// Where mutants are the goal.
+    /// Mutation scores, if mutants are the goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<Scores>,
-    /// What the reader should know besides, a sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl GenerateResult {
-    /// What `schema` says.
+    /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.generate/1";
 }
 
-/// An outcome to be covered, and what became of it.
+/// A goal of the search: an outcome to cover or a mutant to kill, with its status.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Goal {
-    /// The site's stable id, as `kassay cover` has it; absent for mutants.
+    /// Stable id of the site, as in results of `kassay cover`; null for mutants.
     pub site: Option<String>,
-    /// As in the results of `kassay cover`, such as `true` or `case 3`.
+    /// Outcome as in results of `kassay cover`, such as `true` or `case 3`; null for mutants.
     pub outcome: Option<String>,
-    /// The id of the mutant to be killed, where that is the goal.
+    /// Id of the mutant to kill; null for outcomes.
     pub mutant: Option<String>,
-    /// Such as `branch`.
+    /// Kind of the site, such as `branch`, or `mutant`.
     pub kind: String,
     #[serde(flatten)]
     pub location: Location,
     pub status: GoalStatus,
-    /// What covered it.
+    /// Technique that found the covering test.
     pub by: Option<By>,
-    /// Why it is not covered.
+    /// Reason why it is not covered.
     pub reason: Option<String>,
-    /// How far the search went.
+    /// Extent of the search, if it ended without a decision.
     pub bound: Option<String>,
-    /// What a proof leans on besides OpenCL itself.
+    /// Assumptions of a proof beyond the rules of OpenCL.
     pub preconditions: Vec<String>,
-    /// Seconds from the beginning until it was decided.
+    /// Seconds from the start until it was decided.
     pub time_s: f64,
 }
 
+/// The status of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GoalStatus {
     /// A test of the suite covers it.
     Covered,
-    /// Only launches that fault came there; a test of the suite that allows it is one of them.
+    /// Only faulting launches reach it; the suite has one of them as a test that allows the fault.
     CoveredWithFault,
-    /// No launch can cover it: proved.
+    /// Proved: no launch can cover it.
     Infeasible,
-    /// No launch tells the mutant from the kernel: proved.
+    /// Proved: no launch distinguishes the mutant from the kernel.
     Equivalent,
+    /// Neither covered nor proved.
     Unknown,
 }
 
+/// The technique that found a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
-    /// One of the first launches.
+    /// One of the initial launches.
     Seed,
+    /// Fuzzing.
     Fuzz,
+    /// Solving path conditions.
     Smt,
 }
 
-/// A test of the suite that was written.
+/// A test of the suite written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratedTest {
     pub name: String,
     pub by: By,
     pub work_items: u64,
     pub work_groups: u64,
-    /// Outcomes of branches, conditions, loops and barriers that it covers.
+    /// Number of outcomes of branches, conditions, loops and barriers that it covers.
     pub covers: u64,
-    /// What was assumed in making it.
+    /// Assumptions under which it was made.
     pub preconditions: Vec<String>,
 }
 
-/// Mutation scores in percent, as `kassay mutate` counts them; null where no mutant counts.
+/// Mutation scores in percent, as `kassay mutate` computes them; null if no mutant counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scores {
-    /// Of the suite that covers the branches, with which the search began.
+    /// Score of the branch-covering suite with which the search started.
     pub branch_suite: Option<f64>,
-    /// Of the suite that was written.
+    /// Score of the suite written.
     pub suite: Option<f64>,
 }
 
-/// Numbers of tests and of goals by status, and where the time went.
+/// Numbers of tests, of goals by status and of launches, and the time spent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GenerateSummary {
     pub tests: u64,
-    /// Those of tests that do not fault.
+    /// Goals covered by tests without faults.
     pub covered: u64,
     #[serde(default)]
     pub covered_with_fault: u64,
@@ -118,12 +123,12 @@ pub struct GenerateSummary {
     #[serde(default)]
     pub equivalent: u64,
     pub unknown: u64,
-    /// Launches made, those of minimising included.
+    /// Launches made, including those for minimisation.
     pub executions: u64,
-    /// Of those: launches that did what no kernel may, or did not end; nothing of them is kept.
+    /// Launches that faulted or did not end; nothing of them is kept.
     pub faulted: u64,
-    /// Seconds of seeds, fuzzing and minimising.
+    /// Seconds for initial launches, fuzzing and minimisation.
     pub fuzz_s: f64,
-    /// Seconds of solving.
+    /// Seconds for solving.
     pub smt_s: f64,
 }

@@ -1,4 +1,4 @@
-//! `kassay inspect`.
+//! The result of `kassay inspect`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Header, Location};
 
-/// What `kassay inspect` found: the interface of the kernels of a file and the sites in them.
+/// The result of `kassay inspect`: the interfaces of the kernels of a file and their sites.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectResult {
     #[serde(flatten)]
@@ -15,27 +15,27 @@ pub struct InspectResult {
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub kernels: Vec<Kernel>,
-    /// What the reader should know besides, a sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl InspectResult {
-    /// What `schema` says.
+    /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.inspect/1";
 }
 
-/// A kernel, with all that it reaches.
+/// A kernel with the functions that it reaches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Kernel {
     pub name: String,
     pub args: Vec<Arg>,
-    /// `reqd_work_group_size`.
+    /// Value of the attribute `reqd_work_group_size`.
     pub required_local: Option<[u64; 3]>,
     pub local_variables: Vec<LocalVariable>,
-    /// Functions whose sites count: the kernel and every helper it reaches.
+    /// Functions whose sites count: the kernel and every function that it reaches.
     pub functions: Vec<String>,
     pub counts: Counts,
-    /// Mutants by operator id, for the operators asked for without those that change launches, which need a suite.
+    /// Mutants by operator id, for the requested operators except launch operators, which need a suite.
     pub mutants_by_operator: BTreeMap<String, u64>,
     pub sites: Vec<Site>,
 }
@@ -45,14 +45,14 @@ pub struct Kernel {
 pub struct Arg {
     /// Null where the IR has no names.
     pub name: Option<String>,
-    /// From 0.
+    /// Position, from 0.
     pub position: u32,
-    /// As the source writes it, with typedefs resolved.
+    /// Type as written in the source, with typedefs resolved.
     #[serde(rename = "type")]
     pub type_name: String,
     /// `private`, `global`, `constant`, `local`, `generic`.
     pub address_space: String,
-    /// Of images: `read_only`, `write_only`, `read_write`; else `none`.
+    /// For images `read_only`, `write_only` or `read_write`; otherwise `none`.
     pub access: String,
     /// For structs (by value or behind a pointer): the fields with their offsets in bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -78,36 +78,36 @@ pub struct LocalVariable {
     pub size: u64,
 }
 
-/// How many of what there are.
+/// Numbers of sites, basic blocks and mutants.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
-    /// Decisions that are branches: `if`, `switch`, `?:`.
+    /// Branch decisions: `if`, `switch`, `?:`.
     pub branches: u64,
-    /// Their outcomes.
+    /// Outcomes of the branches.
     pub branch_outcomes: u64,
-    /// Operands of short-circuit decisions, two outcomes each.
+    /// Operands of short-circuit decisions, with two outcomes each.
     pub conditions: u64,
     pub loops: u64,
     pub barriers: u64,
     pub basic_blocks: u64,
     pub lines: u64,
     pub statements: u64,
-    /// First-order mutants of the operators asked for, without those of launches.
+    /// First-order mutants of the requested operators, without launch mutants.
     pub mutants: u64,
 }
 
-/// A site: a place where something is to be covered.
+/// A site: a place in the code with outcomes to cover.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Site {
-    /// Stable: the same source and options give the same ids.
+    /// Stable id: the same source and options give the same ids.
     pub id: String,
     /// `branch`, `condition`, `loop`, `barrier`, `statement`, `line`.
     pub kind: String,
-    /// The source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` where the IR does not tell.
+    /// Source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` if it is unknown.
     pub construct: String,
     pub function: String,
     #[serde(flatten)]
     pub location: Location,
-    /// What can be covered at it.
+    /// Outcomes that can be covered.
     pub outcomes: Vec<String>,
 }

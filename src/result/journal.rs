@@ -1,9 +1,9 @@
-//! The journal of a run: what was decided so far, a line each, so that a killed run can go on.
+//! Journals a run: appends every decision as a line, so that an interrupted run can be resumed.
 //!
-//! `<result file>.journal.jsonl` is JSON Lines. Its first line is the [`Header`]; the file appears with it, by rename. Every
-//! entry goes to the file in one write when it is decided, so that a killed process loses at most the entry that it was
-//! just writing; entries are synced in groups, so that a machine that fails loses at most the last second. The journal
-//! lives until the result file is there; then [`Journal::remove`] ends it.
+//! `<result file>.journal.jsonl` is JSON Lines. Its first line is the [`Header`], with which the file is created, by
+//! rename. Every entry is written with a single write as soon as it is decided, so that a killed process loses at most
+//! the entry that it was writing; entries are synced in groups, so that a machine failure loses at most the last
+//! second. The journal exists until the result file does; then [`Journal::remove`] deletes it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -19,31 +19,32 @@ use serde::{Deserialize, Serialize};
 use super::store;
 use crate::error::{Error, Result};
 
-/// How long an entry may wait for its group to be synced.
-const GROUP: Duration = Duration::from_millis(500);
+/// Longest time that a written entry waits before its group is synced.
+const SYNC_DELAY: Duration = Duration::from_millis(500);
 
-/// How long to wait for whoever else has the journal: the last children of a killed run may outlive it for a moment.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest wait for the lock of a journal: the last children of a killed run may outlive it for a moment.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 
-/// The first line of a journal: whose it is.
+/// The first line of a journal: identifies the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// `kassay.journal/1`
     pub schema: String,
-    /// `mutate`, `generate`
+    /// `mutate` or `generate`
     pub command: String,
-    /// Of kassay.
+    /// Version of kassay.
     pub version: String,
     /// The entry's name.
     pub kernel: String,
-    /// Hash of all that decides what the entries say.
+    /// Hash of everything that determines the entries.
     pub configuration: String,
 }
 
 impl Header {
-    /// What `schema` says.
+    /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.journal/1";
 
+    /// Returns the header of a journal that this version of kassay writes.
     pub fn new(command: &str, kernel: &str, configuration: &str) -> Header {
         Header {
             schema: Header::SCHEMA.into(),
@@ -55,14 +56,14 @@ impl Header {
     }
 }
 
-/// Where the journal of a run with this result file is.
+/// Returns the path of the journal of a run with this result file.
 pub fn path_for(result: &Path) -> PathBuf {
     let mut path = OsString::from(result);
     path.push(".journal.jsonl");
     path.into()
 }
 
-/// An open journal. Threads may append to it at the same time. Dropping it syncs what is not yet synced; the file stays.
+/// An open journal. Threads may append concurrently. Dropping it syncs the remaining entries; the file stays.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -73,19 +74,19 @@ pub struct Journal {
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// That there is something to sync, or that it is over.
+    /// Signals that there is something to sync or that the journal is closed.
     changed: Condvar,
-    /// A second handle of the file: syncing does not keep others from appending.
-    synced: File,
+    /// A second handle of the file, so that appending need not wait for a sync.
+    sync_handle: File,
 }
 
 #[derive(Debug)]
 struct State {
     file: File,
-    /// When the oldest entry was written that is not synced.
+    /// Time at which the oldest entry not yet synced was written.
     waiting_since: Option<Instant>,
     closed: bool,
-    /// Why nothing can be written any more: what would follow a torn line could not be read.
+    /// The first error. Nothing is written after it, because an entry behind a torn line could not be read back.
     broken: Option<String>,
 }
 
@@ -94,7 +95,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Syncs groups until the journal is closed, and then the rest.
+    /// Syncs groups of entries until the journal is closed, then the remaining ones.
     fn sync_groups(&self) {
         let mut state = self.lock();
         loop {
@@ -102,14 +103,14 @@ impl Shared {
                 (None, true) => return,
                 (None, false) => None,
                 (Some(_), true) => Some(Duration::ZERO),
-                (Some(since), false) => Some(GROUP.saturating_sub(since.elapsed())),
+                (Some(since), false) => Some(SYNC_DELAY.saturating_sub(since.elapsed())),
             };
             match wait {
                 None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(Duration::ZERO) => {
                     state.waiting_since = None;
                     drop(state);
-                    let outcome = self.synced.sync_data();
+                    let outcome = self.sync_handle.sync_data();
                     state = self.lock();
                     if let Err(e) = outcome {
                         state.broken.get_or_insert(e.to_string());
@@ -124,13 +125,13 @@ impl Shared {
 }
 
 impl Journal {
-    /// Begins a journal; one that is there is replaced.
+    /// Creates a journal; replaces an existing one.
     ///
     /// # Errors
-    /// Those of [`store::write_text`]; `Caller` if another process writes this journal; `Environment` if the file system
-    /// fails.
+    /// Those of [`store::write_text`]; `Caller` if another process is writing this journal; `Environment` if the file
+    /// system fails.
     pub fn create(path: &Path, header: &Header) -> Result<Journal> {
-        // Whoever has the old one keeps its lock on it until the new one stands in its place.
+        // The old file stays locked until the new one has replaced it.
         let old = path.exists().then(|| open(path)).transpose()?;
         let mut line = serde_json::to_string(header)
             .map_err(|e| Error::internal(format!("cannot turn the journal's header into JSON: {e}")))?;
@@ -142,12 +143,12 @@ impl Journal {
         Journal::start(path, file)
     }
 
-    /// Opens the journal of a run that was ended, and gives what it had decided; where there is none, begins one. A torn
-    /// end, as a power failure leaves it, is cut off.
+    /// Opens the journal of an interrupted run and returns its entries; creates one if there is none. A torn end, as a
+    /// power failure leaves it, is cut off.
     ///
     /// # Errors
-    /// `Caller` if the journal is of another configuration, another command or another version of kassay, if its first
-    /// line is damaged, or if another process writes it; `Environment` if the file system fails.
+    /// `Caller` if the journal belongs to another configuration, command or version of kassay, if its first line is
+    /// damaged, or if another process is writing it; `Environment` if the file system fails.
     pub fn resume<E: DeserializeOwned>(path: &Path, header: &Header) -> Result<(Journal, Vec<E>)> {
         if !path.exists() {
             return Ok((Journal::create(path, header)?, Vec::new()));
@@ -164,7 +165,7 @@ impl Journal {
             ))
             .help("delete it, or leave out --resume: the run then begins anew"));
         };
-        same_run(path, &found, header)?;
+        check_same_run(path, &found, header)?;
         let mut good = end + 1;
         let mut entries = Vec::new();
         while let Some(len) = bytes[good..].iter().position(|b| *b == b'\n') {
@@ -172,18 +173,18 @@ impl Journal {
             entries.push(entry);
             good += len + 1;
         }
-        let cut = |file: &mut File| {
+        let truncate = |file: &mut File| {
             file.set_len(good as u64)?;
             file.seek(SeekFrom::Start(good as u64))
         };
-        cut(&mut file).map_err(|e| io_error(path, &e.to_string()))?;
+        truncate(&mut file).map_err(|e| io_error(path, &e.to_string()))?;
         Ok((Journal::start(path, file)?, entries))
     }
 
     fn start(path: &Path, file: File) -> Result<Journal> {
-        let synced = file.try_clone().map_err(|e| io_error(path, &e.to_string()))?;
+        let sync_handle = file.try_clone().map_err(|e| io_error(path, &e.to_string()))?;
         let state = State { file, waiting_since: None, closed: false, broken: None };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), synced });
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), sync_handle });
         let syncer = std::thread::Builder::new()
             .name("journal".into())
             .spawn({
@@ -194,10 +195,10 @@ impl Journal {
         Ok(Journal { path: path.to_owned(), shared, syncer: Some(syncer) })
     }
 
-    /// Adds an entry. When this returns, killing the process no longer loses it; within a second it is on disk.
+    /// Appends an entry. Once this returns, the entry survives a kill of the process; within a second it is on disk.
     ///
     /// # Errors
-    /// `Environment` if this or an earlier entry could not be written or synced; `Internal` if the entry has no JSON form.
+    /// `Environment` if this or an earlier entry was not written or synced; `Internal` if the entry has no JSON form.
     pub fn append<E: Serialize>(&self, entry: &E) -> Result<()> {
         let mut line = serde_json::to_string(entry)
             .map_err(|e| Error::internal(format!("cannot turn an entry of the journal into JSON: {e}")))?;
@@ -218,7 +219,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Deletes the journal, once the result that it led to is stored.
+    /// Deletes the journal; to be called once the result is stored.
     ///
     /// # Errors
     /// `Environment` if it cannot be deleted.
@@ -238,33 +239,33 @@ impl Drop for Journal {
         self.shared.lock().closed = true;
         self.shared.changed.notify_one();
         if let Some(syncer) = self.syncer.take() {
-            // It has no way to panic; if it did, there would be nothing to do about it here.
+            // The thread does not panic; if it did, nothing could be done about it here.
             let _ = syncer.join();
         }
     }
 }
 
-/// Opens a journal and locks it; the lock goes with the handle.
+/// Opens a journal and locks it; closing the handle releases the lock.
 fn open(path: &Path) -> Result<File> {
     let file = File::options().read(true).write(true).open(path).map_err(|e| io_error(path, &e.to_string()))?;
     let begun = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
+            Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_WAIT => {
                 std::thread::sleep(Duration::from_millis(20))
             }
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::caller(format!("another kassay is writing {}", path.display()))
                     .help("wait until it is done, or name another result file with -o"));
             }
-            // File systems without locks: then nobody has one.
+            // The file system has no locks: go on without one.
             Err(TryLockError::Error(_)) => return Ok(file),
         }
     }
 }
 
-fn same_run(path: &Path, found: &Header, expected: &Header) -> Result<()> {
+fn check_same_run(path: &Path, found: &Header, expected: &Header) -> Result<()> {
     if found == expected {
         return Ok(());
     }

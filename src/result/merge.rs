@@ -1,8 +1,8 @@
-//! Shards of one mutation run into one result.
+//! Merges the shards of a mutation run into one result.
 //!
-//! Each shard lists every mutant; those of other shards are `pending` there. The merged result takes each from the shard
-//! that owns it and computes the rest as a whole run does, so that it equals the whole run's but for `elapsed_s`, `device`,
-//! `timing` and `shard`.
+//! Each shard lists every mutant; those of other shards are `pending` there. The merged result takes each mutant from
+//! the shard that owns it and computes the rest as an unsharded run does, so that it equals the result of such a run
+//! except for `elapsed_s`, `device`, `timing` and `shard`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,35 +14,35 @@ use super::shard::Shard;
 use super::store::AnyResult;
 use crate::error::{Error, Result};
 
-/// A shard's result with the file it came from.
+/// The result of a shard and the file that it was read from.
 struct Part {
     path: PathBuf,
     shard: Shard,
     result: MutateResult,
 }
 
-/// Merges results as they were loaded, in any order. Times add up, also `elapsed_s`; of devices that differ the names and
-/// drivers are joined. `class_of` gives the class of an operator by its id.
+/// Merges loaded results, given in any order. Times are summed, including `elapsed_s`; names and drivers of different
+/// devices are joined. `class_of` returns the class of an operator by its id.
 ///
 /// # Errors
-/// `Caller` if a result is not of `kassay mutate` or not of a shard; if their configurations, their numbers of shards or
-/// their lists of mutants and tests differ; if a shard is missing or there twice.
+/// `Caller` if a result is not of `kassay mutate` or not of a shard; if configurations, numbers of shards or the lists
+/// of mutants and tests differ; if a shard is missing or given twice.
 pub fn merge(results: Vec<(PathBuf, AnyResult)>, class_of: &dyn Fn(&str) -> String) -> Result<MutateResult> {
-    let mut parts = results.into_iter().map(|(path, result)| part(path, result)).collect::<Result<Vec<Part>>>()?;
+    let mut parts = results.into_iter().map(|(path, result)| load_part(path, result)).collect::<Result<Vec<Part>>>()?;
     parts.sort_by_key(|p| p.shard);
     let Some(first) = parts.first() else {
         return Err(Error::caller("there is no result to merge").help("name the results of all shards"));
     };
-    parts.iter().skip(1).try_for_each(|other| same_run(first, other))?;
-    complete(&parts)?;
+    parts.iter().skip(1).try_for_each(|other| check_same_run(first, other))?;
+    check_complete(&parts)?;
 
     let mut merged = first.result.clone();
     merged.shard = None;
     merged.elapsed_s = parts.iter().map(|p| p.result.elapsed_s).sum();
-    merged.header.device = device(&parts);
-    merged.timing = parts.iter().fold(Timing::default(), |sum, p| add(sum, &p.result.timing));
+    merged.header.device = merge_devices(&parts);
+    merged.timing = parts.iter().fold(Timing::default(), |sum, p| add_timing(sum, &p.result.timing));
     merged.mutants =
-        (0..merged.mutants.len()).map(|at| decided(&parts, at).cloned()).collect::<Result<Vec<Mutant>>>()?;
+        (0..merged.mutants.len()).map(|at| owned_mutant(&parts, at).cloned()).collect::<Result<Vec<Mutant>>>()?;
     let mut left_out = Vec::new();
     for left in parts.iter().flat_map(|p| &p.result.not_simulated) {
         if !left_out.contains(left) {
@@ -50,13 +50,13 @@ pub fn merge(results: Vec<(PathBuf, AnyResult)>, class_of: &dyn Fn(&str) -> Stri
         }
     }
     merged.not_simulated = left_out;
-    merged.notes = joined(parts.iter().flat_map(|p| &p.result.notes));
-    tests(&mut merged, &parts);
+    merged.notes = distinct(parts.iter().flat_map(|p| &p.result.notes));
+    merge_tests(&mut merged, &parts);
     finish(&mut merged, class_of);
     Ok(merged)
 }
 
-fn part(path: PathBuf, result: AnyResult) -> Result<Part> {
+fn load_part(path: PathBuf, result: AnyResult) -> Result<Part> {
     let shown = path.display();
     let result = match result {
         AnyResult::Mutate(result) => *result,
@@ -75,8 +75,8 @@ fn part(path: PathBuf, result: AnyResult) -> Result<Part> {
     Ok(Part { path, shard, result })
 }
 
-/// Refuses results of different runs, saying in what they differ.
-fn same_run(a: &Part, b: &Part) -> Result<()> {
+/// Rejects results of different runs and names the difference.
+fn check_same_run(a: &Part, b: &Part) -> Result<()> {
     let (x, y) = (&a.result, &b.result);
     let quoted = |text: &str| format!("`{text}`");
     let differing = [
@@ -85,7 +85,7 @@ fn same_run(a: &Part, b: &Part) -> Result<()> {
         ("seeds", x.header.seed.to_string(), y.header.seed.to_string()),
         ("operators", quoted(&x.options.operators), quoted(&y.options.operators)),
         ("orders", x.options.order.to_string(), y.options.order.to_string()),
-        ("numbers of shards", a.shard.of().to_string(), b.shard.of().to_string()),
+        ("numbers of shards", a.shard.count().to_string(), b.shard.count().to_string()),
         ("configurations", quoted(&x.configuration), quoted(&y.configuration)),
     ]
     .into_iter()
@@ -107,8 +107,8 @@ fn same_run(a: &Part, b: &Part) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a shard that is there twice, and too few of them. `parts` are in the order of their shards.
-fn complete(parts: &[Part]) -> Result<()> {
+/// Rejects duplicate and missing shards. `parts` are sorted by shard.
+fn check_complete(parts: &[Part]) -> Result<()> {
     for pair in parts.windows(2) {
         if pair[0].shard == pair[1].shard {
             let (a, b) = (pair[0].path.display(), pair[1].path.display());
@@ -118,8 +118,8 @@ fn complete(parts: &[Part]) -> Result<()> {
         }
     }
     let there: BTreeSet<Shard> = parts.iter().map(|p| p.shard).collect();
-    let of = parts.first().map_or(0, |p| p.shard.of());
-    let mut missing = (1..=of).filter_map(|k| Shard::new(k, of)).filter(|s| !there.contains(s));
+    let count = parts.first().map_or(0, |p| p.shard.count());
+    let mut missing = (1..=count).filter_map(|k| Shard::new(k, count)).filter(|s| !there.contains(s));
     let shown: Vec<String> = missing.by_ref().take(8).map(|s| s.to_string()).collect();
     match (shown.len(), missing.count()) {
         (0, _) => Ok(()),
@@ -132,8 +132,9 @@ fn complete(parts: &[Part]) -> Result<()> {
     }
 }
 
-/// The mutant at `at` from the shard that owns it. A shard may leave out of what a mutant of another's is a duplicate.
-fn decided(parts: &[Part], at: usize) -> Result<&Mutant> {
+/// Returns the mutant at index `at` as judged by the shard that owns it. A shard need not know of which mutant another
+/// shard's mutant is a duplicate.
+fn owned_mutant(parts: &[Part], at: usize) -> Result<&Mutant> {
     let mut originals = parts.iter().filter_map(|p| p.result.mutants[at].duplicate_of.as_deref());
     let id = &parts[0].result.mutants[at].id;
     let original = originals.next();
@@ -145,8 +146,8 @@ fn decided(parts: &[Part], at: usize) -> Result<&Mutant> {
     owner.map(|p| &p.result.mutants[at]).ok_or_else(|| Error::internal(format!("no shard has the mutant `{id}`")))
 }
 
-/// Tests as they went in the first shard that dropped them, or else in the first.
-fn tests(merged: &mut MutateResult, parts: &[Part]) {
+/// Takes each test from the first shard that dropped it, otherwise from the first shard.
+fn merge_tests(merged: &mut MutateResult, parts: &[Part]) {
     for (at, test) in merged.tests.iter_mut().enumerate() {
         let runs = || parts.iter().map(|p| (p.shard, &p.result.tests[at]));
         let Some((_, odd)) = runs().find(|(_, t)| t.status != TestStatus::Used) else { continue };
@@ -163,10 +164,11 @@ fn tests(merged: &mut MutateResult, parts: &[Part]) {
     }
 }
 
-fn device(parts: &[Part]) -> Option<Device> {
+/// Joins the devices: distinct names, drivers and kinds, and the IL versions that all of them accept.
+fn merge_devices(parts: &[Part]) -> Option<Device> {
     let devices: Vec<&Device> = parts.iter().filter_map(|p| p.result.header.device.as_ref()).collect();
     let first = *devices.first()?;
-    let join = |field: fn(&Device) -> &String| joined(devices.iter().map(|d| field(d))).join("; ");
+    let join = |field: fn(&Device) -> &String| distinct(devices.iter().map(|d| field(d))).join("; ");
     Some(Device {
         name: join(|d| &d.name),
         driver: join(|d| &d.driver),
@@ -180,13 +182,13 @@ fn device(parts: &[Part]) -> Option<Device> {
     })
 }
 
-/// Each text once, in the order of first appearance.
-fn joined<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
+/// Returns each text once, in order of first appearance.
+fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     texts.filter(|t| seen.insert(*t)).cloned().collect()
 }
 
-fn add(mut sum: Timing, more: &Timing) -> Timing {
+fn add_timing(mut sum: Timing, more: &Timing) -> Timing {
     sum.build_s += more.build_s;
     sum.run_s += more.run_s;
     sum.equivalence_s += more.equivalence_s;
@@ -197,7 +199,7 @@ fn add(mut sum: Timing, more: &Timing) -> Timing {
     sum.batched_pairs += more.batched_pairs;
     sum.distrusted_modules += more.distrusted_modules;
     sum.module_sizes.extend(&more.module_sizes);
-    // Not a sum: how long the original takes, as the first shard that ran the test measured it.
+    // Not summed: the original's time, from the first shard that ran the test.
     for (test, s) in &more.originals_s {
         sum.originals_s.entry(test.clone()).or_insert(*s);
     }

@@ -1,4 +1,4 @@
-//! The serde types of every result, their schema, journal and merge.
+//! Defines the serde types of every result and their schema; stores, journals and merges results.
 //!
 //! Must never know: how anything was computed.
 
@@ -20,24 +20,25 @@ pub mod store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What every result begins with.
+/// The fields that every result begins with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// The command and the version of its results, such as `kassay.cover/1`.
     pub schema: String,
-    /// Of kassay.
+    /// Version of kassay.
     pub version: String,
-    /// The entry's name; of `inspect` without an entry all kernels' names, joined by commas.
+    /// Name of the kernel function; for `inspect` without a requested kernel the names of all kernels, joined by
+    /// commas.
     pub kernel: String,
-    /// Path as given.
+    /// Path of the kernel's file, as given.
     pub source: String,
-    /// What ran the kernel; null where nothing is run.
+    /// Device that ran the kernel; null if nothing was run.
     pub device: Option<Device>,
     pub seed: u64,
 }
 
 impl Header {
-    /// Creates the header of a result of this kassay.
+    /// Creates the header of a result of this version of kassay.
     pub fn new(schema: &str, kernel: String, source: String, device: Option<Device>, seed: u64) -> Header {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         Header { schema: schema.to_owned(), version, kernel, source, device, seed }
@@ -48,13 +49,15 @@ impl Header {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
     pub name: String,
+    /// Version of the driver.
     pub driver: String,
     /// `cpu`, `gpu`, `accelerator` or `simulator`.
     pub kind: String,
+    /// SPIR-V versions that it accepts, such as `SPIR-V_1.2`; empty if none.
     pub il_versions: Vec<String>,
 }
 
-/// Covered out of total.
+/// A number of covered items and the total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
     pub covered: u64,
@@ -62,13 +65,13 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// In percent; `None` if there is nothing to cover.
+    /// Returns the share covered in percent; `None` if there is nothing to cover.
     pub fn percent(self) -> Option<f64> {
         (self.total > 0).then(|| 100.0 * self.covered as f64 / self.total as f64)
     }
 }
 
-/// A place in the source. `line` 0: unknown.
+/// A source location; lines and columns count from 1. `line` 0: unknown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
     pub file: String,

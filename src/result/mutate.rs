@@ -1,4 +1,4 @@
-//! `kassay mutate`.
+//! The result of `kassay mutate`.
 
 use std::collections::BTreeMap;
 
@@ -8,52 +8,52 @@ use serde::{Deserialize, Serialize};
 use super::Header;
 use crate::suite::schedule::Schedule;
 
-/// How well a suite finds faults.
+/// The result of `kassay mutate`: how well a suite detects faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MutateResult {
     #[serde(flatten)]
     pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
-    /// Hash of all that decides ids and verdicts: results with the same can be merged, a journal with the same resumed.
+    /// Hash of everything that determines ids and verdicts; shards are merged and journals resumed only if it agrees.
     pub configuration: String,
-    /// `k/n`, of a run on a part of the mutants.
+    /// `k/n`, if only a part of the mutants was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
     pub options: MutateOptions,
-    /// By file: the hash of the text that locations refer to ([`crate::hash::of_text`]), so that reports can tell when it has
-    /// changed since.
+    /// By file: hash of the text that locations refer to, so that reports can detect later changes (FNV-1a, 64 bits,
+    /// in hexadecimal).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, String>,
-    /// Of the first-order mutants, as are `operators`, `classes` and `lines`.
+    /// Covers the first-order mutants, as do `operators`, `classes` and `lines`.
     pub summary: Summary,
-    /// Of the pairs, with `--order 2`.
+    /// Summary of the pairs, with `--order 2`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs: Option<Summary>,
-    /// By operator id.
+    /// Summaries by operator id.
     pub operators: BTreeMap<String, Summary>,
-    /// By operator class.
+    /// Summaries by operator class.
     pub classes: BTreeMap<String, Summary>,
-    /// By `file:line`, of those that have a place in the source.
+    /// Summaries by `file:line`, for mutants with a source location.
     pub lines: BTreeMap<String, Summary>,
     pub timing: Timing,
-    /// First-order mutants in the order of the source; with `--order 2` the pairs behind them.
+    /// First-order mutants in source order, followed by the pairs with `--order 2`.
     pub mutants: Vec<Mutant>,
-    /// Tests as they went on the original.
+    /// Outcomes of the tests on the original.
     pub tests: Vec<TestOutcome>,
-    /// With `--order 2`: survivors by the fate of their parts (LIU, table 8.4). Not in a shard's result: the parts may be in
-    /// another.
+    /// With `--order 2`: surviving pairs by the statuses of their parts (LIU, table 8.4). Absent in a shard's result,
+    /// because the parts may belong to another shard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_order: Option<SecondOrder>,
-    /// What the simulator could not judge of mutants of synchronisation: their verdicts are the device's.
+    /// Tests and synchronisation mutants that the simulator could not judge; the device's verdict stands for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_simulated: Vec<NotSimulated>,
-    /// What the reader should know besides, a sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl MutateResult {
-    /// What `schema` says.
+    /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.mutate/1";
 }
 
@@ -63,71 +63,75 @@ pub struct MutateOptions {
     /// Ids of the operators used, or the name of a preset.
     pub operators: String,
     pub order: u32,
-    /// How many mutants were drawn, if not all.
+    /// Number of mutants drawn, if not all were used.
     pub sample: Option<u64>,
-    /// As asked for; null: 1, and 3 where atomics, barriers or local memory are in play.
+    /// Value of `--repeats`; null: 1, or 3 for kernels with atomics, barriers or local memory.
     pub repeats: Option<u32>,
     pub full_matrix: bool,
-    /// Fuel and time as a multiple of the original's.
+    /// Limit on fuel and time, as a multiple of the original's.
     pub timeout_factor: f64,
     /// `schemata` or `rebuild`.
     pub strategy: String,
-    /// `raw`, `O0`, `O1`, `O2`: the form of the IR that mutants are made in.
+    /// `raw`, `O0`, `O1` or `O2`: optimisation level of the IR in which mutants are made.
     pub ir_level: String,
 }
 
+/// The status of a mutant (docs/mutate.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Outputs differed from the reference in all repeats of some test.
     Killed,
+    /// Reached by tests, but not distinguished from the original by any.
     Survived,
-    /// Out of fuel, or over the time limit.
+    /// Ran out of fuel or exceeded the time limit.
     Timeout,
-    /// An access out of bounds, a division by zero, a dead worker, a refused launch.
+    /// An access out of bounds, a division by zero, a dead worker, or a refused launch.
     RuntimeError,
     /// The device refused the mutated kernel.
     CompileError,
     /// No test reaches it.
     NoCoverage,
-    /// Not to be run: see `reason`.
+    /// Not run on purpose; see `reason`.
     Ignored,
-    /// Of another shard, or not yet run.
+    /// Belongs to another shard, or not yet run.
     Pending,
-    /// No test kills it, but some repeat differed.
+    /// Not killed by any test, but outputs differed in some repeat.
     Undecided,
-    /// Proved to behave like the original (for launches in bounds).
+    /// Proved to behave like the original in launches that stay in bounds.
     Equivalent,
 }
 
-/// A mutant and its fate.
+/// A mutant and its status.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mutant {
-    /// Stable: same source and options, same ids. Of a pair: its parts' joined by ` + `.
+    /// Stable id: the same source and options give the same ids. For a pair: the ids of its parts, joined by ` + `.
     pub id: String,
-    /// Operator id; of a pair: both, joined by `+`.
+    /// Operator id; for a pair both ids, joined by `+`.
     pub operator: String,
     pub function: String,
+    /// Source text that is changed; may be empty.
     pub original: String,
+    /// Replacement text; empty for a deletion.
     pub replacement: String,
     pub location: Location,
-    /// Where it is spelt, if that is in a macro's body.
+    /// Spelling location, if it lies in the body of a macro.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spelling: Option<Location>,
     pub status: Status,
-    /// Names of the tests that killed it, in the suite's order; without `--full-matrix` at most one. Those that ended in
-    /// a fault or time-out too.
+    /// Names of the tests that detected it, including by a fault or a time-out, in suite order; at most one
+    /// without `--full-matrix`.
     pub killed_by: Vec<String>,
     /// Names of the tests that reach it.
     pub covered_by: Vec<String>,
-    /// The id of the mutant it equals; its status is then that one's.
+    /// Id of the mutant that it equals, whose status it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<String>,
-    /// Why it has its status: the first difference, the fault with its place, the proof.
+    /// Reason for the status: the first difference, the fault with its location, or the proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The simulator's schedule under which the first test of `killed_by` detects it, where the simulator decided and the schedule is
-    /// not the natural one.
+    /// Schedule of the simulator under which the first test of `killed_by` detects it, if the simulator decided and the
+    /// schedule is not the natural one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
     /// Ids of the two parts of a pair.
@@ -135,7 +139,7 @@ pub struct Mutant {
     pub parts: Vec<String>,
 }
 
-/// A range of the source, `end` behind its last character; lines and columns from 1, 0 where unknown.
+/// A source range; `end` is just past its last character. Lines and columns count from 1; 0 if unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
     pub file: String,
@@ -143,13 +147,14 @@ pub struct Location {
     pub end: Position,
 }
 
+/// A position in a source file; columns are in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Position {
     pub line: u32,
     pub column: u32,
 }
 
-/// Numbers of mutants by status, which add up to `total`; a duplicate counts in `duplicate` whatever its status.
+/// Numbers of mutants by status, which add up to `total`. A duplicate counts only in `duplicate`, whatever its status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     pub total: u64,
@@ -164,52 +169,54 @@ pub struct Summary {
     pub duplicate: u64,
     pub ignored: u64,
     pub pending: u64,
-    /// Percent: (killed + runtime-error + timeout) / (total − equivalent − duplicate − ignored − compile-error − pending).
-    /// Null where nothing is left to divide by.
+    /// Percent: (killed + runtime-error + timeout) /
+    /// (total − equivalent − duplicate − ignored − compile-error − pending). Null if the divisor is 0.
     pub score: Option<f64>,
-    /// The same with time-outs neither detected nor counted.
+    /// The same with time-outs excluded from both numbers.
     pub score_without_timeouts: Option<f64>,
-    /// Percent of mutants that some test reaches (LIU 6.1.1), duplicates, ignored and pending ones left out.
+    /// Percent of mutants that some test reaches (LIU 6.1.1), without duplicates, ignored and pending ones.
     pub mutation_coverage: Option<f64>,
 }
 
+/// Times and amounts of work.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timing {
-    /// Weaving, lowering and the device's builds, seconds.
+    /// Seconds for instrumentation, lowering and builds on the device.
     pub build_s: f64,
-    /// Runs of the original, of infection probes and of mutants.
+    /// Seconds for runs of the original, of infection probes and of mutants.
     pub run_s: f64,
-    /// The search for equivalents and duplicates.
+    /// Seconds for the search for equivalent and duplicate mutants.
     pub equivalence_s: f64,
     /// Programs built on the device.
     pub builds: u64,
-    /// Runs of a mutant or the original on a test, repeats counted.
+    /// Runs of a mutant or of the original on a test, including repeats.
     pub executions: u64,
-    /// Pairs of a mutant and a test that reaches it, not run because the mutant's value never differed.
+    /// Mutant-test pairs not run because the test reaches the mutant but its value never differs from the original's.
     pub pruned_pairs: u64,
-    /// Pairs of a mutant and a test that were run.
+    /// Mutant-test pairs that were run.
     pub pairs: u64,
-    /// Mutants in each module built.
+    /// Number of mutants in each module built.
     pub module_sizes: Vec<u64>,
-    /// Pairs run by launches that hold several.
+    /// Mutant-test pairs run in launches that hold several.
     pub batched_pairs: u64,
-    /// Modules in which the device's compiler changed what the original computes; their mutants were run unoptimised.
+    /// Modules in which the device's compiler changed the original's outputs; their mutants were run unoptimised.
     #[serde(default)]
     pub distrusted_modules: u64,
-    /// Kernel time of the original by test, seconds, medians.
+    /// By test: kernel time of the original in seconds, median of its runs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub originals_s: BTreeMap<String, f64>,
 }
 
-/// How a test went on the original.
+/// The outcome of a test on the original.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
     pub name: String,
     pub status: TestStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// First-order mutants that it kills, that it reaches; duplicates are not counted again.
+    /// First-order mutants that it kills, without duplicates.
     pub kills: u64,
+    /// First-order mutants that it reaches, without duplicates.
     pub reaches: u64,
 }
 
@@ -218,7 +225,7 @@ pub struct TestOutcome {
 #[serde(rename_all = "kebab-case")]
 pub enum TestStatus {
     Used,
-    /// The original fails the test, or is not stable on it.
+    /// The original fails the test, or its outputs are not stable.
     Dropped,
 }
 
@@ -232,28 +239,28 @@ impl TestStatus {
     }
 }
 
-/// A test, or a mutant, of which the simulator says nothing.
+/// A test or a mutant that the simulator could not judge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotSimulated {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// Its id.
+    /// Id of the mutant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<String>,
     pub reason: String,
 }
 
-/// LIU's table 8.4: surviving pairs by their parts. As there, what no test detects survives, also where it is known to be
-/// equivalent; of a part the same, but for the equivalents, which have columns of their own.
+/// LIU's table 8.4: surviving pairs by their parts. As there, a pair that no test detects survives, even if it is known
+/// to be equivalent; so does a part, but equivalent parts have columns of their own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecondOrder {
-    /// Without duplicates, and without those that were not run (ignored, compile-error, pending).
+    /// Pairs, without duplicates and those that were not run (ignored, compile-error, pending).
     pub pairs: u64,
     pub survived: u64,
     pub by_two_equivalent: u64,
     pub by_two_survived: u64,
     pub by_equivalent_and_survived: u64,
     pub by_one_equivalent_or_survived: u64,
-    /// Both parts are detected, and yet the pair survives.
+    /// The pair survives although both parts are detected.
     pub others: u64,
 }

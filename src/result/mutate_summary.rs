@@ -1,30 +1,30 @@
-//! What follows from the fates of mutants: numbers, scores, the breakdown of pairs. Pure; used by a run as by `merge`.
+//! Derives numbers, scores and the breakdown of pairs from the statuses of mutants. Pure; used by runs and by `merge`.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::mutate::{Mutant, MutateResult, SecondOrder, Status, Summary};
 
 impl Status {
-    /// Some test told it from the original (LIU 6.4.2).
+    /// Returns whether some test distinguishes the mutant from the original (LIU 6.4.2).
     pub fn is_detected(self) -> bool {
         matches!(self, Status::Killed | Status::RuntimeError | Status::Timeout)
     }
 
-    /// No test told it from the original, though it could have been run.
+    /// Returns whether no test distinguishes the mutant from the original, although it could be run.
     pub fn is_undetected(self) -> bool {
         matches!(self, Status::Survived | Status::Undecided | Status::NoCoverage | Status::Equivalent)
     }
 }
 
 impl Mutant {
-    /// A pair of first-order mutants.
+    /// Returns whether this is a pair of first-order mutants.
     pub fn is_pair(&self) -> bool {
         !self.parts.is_empty()
     }
 }
 
 impl Summary {
-    /// The numbers and scores of some mutants (docs/mutate.md).
+    /// Computes the numbers and scores of a set of mutants (docs/mutate.md).
     pub fn of<'m>(mutants: impl IntoIterator<Item = &'m Mutant>) -> Summary {
         let mut s = Summary::default();
         let mut reached = 0;
@@ -62,16 +62,16 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }
 
-/// Computes what follows from `mutants`: the fates of duplicates, `summary`, `pairs`, `operators`, `classes`, `lines`,
-/// `tests[].kills` and `reaches`, and, but in a shard, `second_order`. What was there before is replaced. `class_of` gives
+/// Recomputes everything that follows from `mutants`: the statuses of duplicates, `summary`, `pairs`, `operators`,
+/// `classes`, `lines`, `kills` and `reaches` of the tests and, except in a shard, `second_order`. `class_of` returns
 /// the class of an operator by its id.
 pub fn finish(result: &mut MutateResult, class_of: &dyn Fn(&str) -> String) {
-    give_duplicates_their_fate(&mut result.mutants);
+    copy_to_duplicates(&mut result.mutants);
     let first: Vec<&Mutant> = result.mutants.iter().filter(|m| !m.is_pair()).collect();
     result.summary = Summary::of(first.iter().copied());
-    result.operators = by(&first, |m| Some(m.operator.clone()));
-    result.classes = by(&first, |m| Some(class_of(&m.operator)));
-    result.lines = by(&first, |m| {
+    result.operators = summaries_by(&first, |m| Some(m.operator.clone()));
+    result.classes = summaries_by(&first, |m| Some(class_of(&m.operator)));
+    result.lines = summaries_by(&first, |m| {
         let at = &m.location;
         (at.start.line > 0).then(|| format!("{}:{}", at.file, at.start.line))
     });
@@ -89,13 +89,14 @@ pub fn finish(result: &mut MutateResult, class_of: &dyn Fn(&str) -> String) {
     result.second_order = (of_pairs && result.shard.is_none()).then(|| second_order(&result.mutants));
 }
 
-/// A duplicate has the status, the tests and the reason of the mutant it equals.
-fn give_duplicates_their_fate(mutants: &mut [Mutant]) {
+/// Copies to each duplicate the status, the tests, the schedule and the reason of the mutant that it equals; a
+/// duplicate's own reason is kept.
+fn copy_to_duplicates(mutants: &mut [Mutant]) {
     let index: HashMap<&str, usize> = mutants.iter().enumerate().map(|(at, m)| (m.id.as_str(), at)).collect();
     let originals: Vec<(usize, usize)> = (0..mutants.len())
         .filter_map(|at| {
             let mut original = at;
-            // The mutant it equals has no such of its own; were it otherwise, the chain ends somewhere.
+            // Normally one step: originals are not duplicates themselves. The bound ends even a cyclic chain.
             for _ in 0..mutants.len() {
                 let Some(next) = mutants[original].duplicate_of.as_deref().and_then(|id| index.get(id)) else { break };
                 original = *next;
@@ -114,7 +115,8 @@ fn give_duplicates_their_fate(mutants: &mut [Mutant]) {
     }
 }
 
-fn by(mutants: &[&Mutant], key: impl Fn(&Mutant) -> Option<String>) -> BTreeMap<String, Summary> {
+/// Summarises the mutants by key; those without a key are left out.
+fn summaries_by(mutants: &[&Mutant], key: impl Fn(&Mutant) -> Option<String>) -> BTreeMap<String, Summary> {
     let mut groups: BTreeMap<String, Vec<&Mutant>> = BTreeMap::new();
     for mutant in mutants {
         if let Some(key) = key(mutant) {
@@ -124,7 +126,7 @@ fn by(mutants: &[&Mutant], key: impl Fn(&Mutant) -> Option<String>) -> BTreeMap<
     groups.into_iter().map(|(key, mutants)| (key, Summary::of(mutants))).collect()
 }
 
-/// LIU's table 8.4. A part that no result knows counts as detected.
+/// Computes LIU's table 8.4. A part that is not among `mutants` counts as detected.
 fn second_order(mutants: &[Mutant]) -> SecondOrder {
     let status: HashMap<&str, Status> = mutants.iter().map(|m| (m.id.as_str(), m.status)).collect();
     let mut table = SecondOrder::default();

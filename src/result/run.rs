@@ -1,11 +1,11 @@
-//! `kassay run`.
+//! The result of `kassay run`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Header;
 
-/// What `kassay run` found: which tests give what they expect.
+/// The result of `kassay run`: which tests produce the expected outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
     #[serde(flatten)]
@@ -14,22 +14,22 @@ pub struct RunResult {
     pub elapsed_s: f64,
     pub tests: Vec<Test>,
     pub summary: Summary,
-    /// What the reader should know besides, a sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl RunResult {
-    /// What `schema` says.
+    /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.run/1";
 }
 
-/// Tests by status.
+/// Numbers of tests by status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     pub total: u64,
     pub passed: u64,
     pub failed: u64,
-    /// Completed, but nothing in the suite says what to expect.
+    /// Completed, but the suite has no expectation.
     pub unchecked: u64,
     /// Timed out, crashed or rejected.
     pub broken: u64,
@@ -40,9 +40,9 @@ pub struct Summary {
 #[serde(rename_all = "kebab-case")]
 pub enum TestStatus {
     Passed,
-    /// An output is not as expected, or a check of the simulator found something.
+    /// An output is not as expected, or a check of the simulator failed.
     Failed,
-    /// It completed, but nothing in the suite says what to expect.
+    /// The launch completed, but the suite states no expectation.
     Unchecked,
     Timeout,
     Crashed,
@@ -63,39 +63,39 @@ impl TestStatus {
     }
 }
 
-/// How one test went.
+/// The outcome of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Test {
     pub name: String,
     pub status: TestStatus,
-    /// What happened, if neither `passed` nor `unchecked`.
+    /// Explanation of a failure; also the first allowed fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// One per argument with an expectation.
+    /// One entry per argument with an expectation.
     pub outputs: Vec<Output>,
-    /// Seconds on the device, the median of the repeats.
+    /// Kernel time in seconds.
     pub kernel_s: Option<f64>,
-    /// What the kernel printed.
+    /// Output of the kernel's printf.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub printf: String,
 }
 
-/// An argument's contents against what the test expects.
+/// The comparison of an argument's contents with the expectation of the test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Output {
-    /// The argument's name, or its position.
+    /// Name of the argument, or its position.
     pub arg: String,
     pub passed: bool,
     /// Elements that differ by more than the tolerance.
     pub mismatches: u64,
     pub elements: u64,
-    /// The first of them: flat index (with the field's path for structs), expected and actual value as text.
+    /// The first mismatch: flat index (with the field's path for structs), expected and actual value as text.
     pub first: Option<Mismatch>,
-    /// Over all elements; null for outputs that are not numbers.
+    /// Largest finite absolute error over all elements; null if there is none.
     pub largest_absolute_error: Option<f64>,
 }
 
-/// An element that differs from what the test expects.
+/// An element that differs from its expected value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mismatch {
     pub index: u64,

@@ -1,4 +1,4 @@
-//! `kassay schedule`.
+//! The result of `kassay schedule`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,37 +6,38 @@ use serde::{Deserialize, Serialize};
 use super::Header;
 use crate::suite::schedule::Preemption;
 
-/// Whether outputs depend on the order in which work-groups and work-items run.
+/// The result of `kassay schedule`: whether outputs depend on the order of work-groups and work-items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleResult {
     #[serde(flatten)]
     pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
-    /// Schedules per test asked for.
+    /// Requested number of schedules per test.
     pub schedules: u64,
-    /// Runs of each.
+    /// Runs of each schedule.
     pub repeats: u64,
     pub tests: Vec<Test>,
     pub summary: Summary,
-    /// What the reader should know besides, a sentence each.
+    /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl ScheduleResult {
-    /// What `schema` says.
+    /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.schedule/2";
 
-    /// What `schema` says in results of the version before, which are still read: there, `faulted` is `fault`.
+    /// The value of `schema` in results of the previous version, which are still read: there, `faulted` is `fault`.
     pub const SCHEMA_1: &'static str = "kassay.schedule/1";
 }
 
+/// The verdict on a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The same outputs after every run of every schedule.
     Stable,
-    /// Outputs differ between schedules.
+    /// Outputs differ between schedules, or only some schedules complete.
     OrderDependent,
     /// Outputs differ between repeats of one schedule.
     Nondeterministic,
@@ -45,7 +46,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As results spell it.
+    /// Returns the name as spelt in results.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Stable => "stable",
@@ -63,7 +64,7 @@ pub struct Test {
     pub verdict: Verdict,
     pub work_groups: u64,
     pub schedules: Vec<Ran>,
-    /// The first difference of every output that differs, per pair of schedules that was seen to differ in it.
+    /// The first difference in each output, per pair of schedules found to differ in it.
     pub differing_outputs: Vec<Difference>,
 }
 
@@ -77,7 +78,7 @@ pub enum RunStatus {
     Rejected,
     /// Work-items wait at a barrier that others never reach.
     Divergence,
-    /// A check of the simulator found something.
+    /// A check of the simulator failed.
     #[serde(alias = "fault")]
     Faulted,
 }
@@ -96,51 +97,52 @@ impl RunStatus {
     }
 }
 
-/// A schedule and how its runs ended.
+/// A schedule and the outcome of its runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
-    /// Through the whole result.
+    /// Index, unique within the result.
     pub index: u64,
-    /// `natural`, `suite`, `one-group-first`, `permutation`, `item-order`, `preemption`, `directed`, `recorded`.
+    /// `natural`, `suite`, `one-group-first`, `permutation`, `item-order`, `preemption`, `directed` or `recorded`.
     pub family: String,
     /// The n-th launched group does the work of group `map[n]` (linear numbers, dimension 0 fastest); empty: ascending.
     pub map: Vec<u32>,
-    /// The order of the items of each group, by local linear id; empty: ascending.
+    /// The order of the work-items of each group, by local linear id; empty: ascending.
     pub item_order: Vec<u32>,
     pub preemptions: Vec<Preemption>,
-    /// What it was drawn with; null: nothing about it is random.
+    /// Seed from which it was drawn; null if it is not random.
     pub seed: Option<u64>,
-    /// `completed`, or how the first run ended that did not.
+    /// `completed`, or the end of the first run that did not.
     pub status: RunStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How many different outcomes its runs had.
+    /// Number of different outcomes of its runs.
     pub outcomes: u64,
-    /// A number of the outputs: schedules with the same left the same outputs. That of the first run that completed.
+    /// Number of the first completed run's outputs; schedules with the same number left the same outputs.
     pub outcome: Option<u64>,
-    /// Seconds on the device, the median of the runs.
+    /// Kernel time in seconds, median of the runs.
     pub kernel_s: Option<f64>,
 }
 
 /// An output that differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
-    /// The argument's name, or its position.
+    /// Name of the argument, or its position.
     pub argument: String,
-    /// Of the schedules; equal: repeats of one.
+    /// Indices of the two schedules; equal for two runs of one schedule.
     pub schedules: [u64; 2],
-    /// The first element that differs, and its field or lane.
+    /// Index of the first element that differs.
     pub index: u64,
+    /// Field or vector component that differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// After each of the schedules.
+    /// Values after each of the two schedules.
     pub values: [String; 2],
-    /// Elements that differ.
+    /// Number of elements that differ.
     pub mismatches: u64,
     pub elements: u64,
 }
 
-/// Tests by verdict.
+/// Numbers of tests by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     pub total: u64,

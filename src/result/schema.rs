@@ -1,4 +1,4 @@
-//! JSON Schemas of the results, generated from their types; `docs/schema/` holds them as published.
+//! Generates the JSON Schemas of the results from their types; `docs/schema/` holds the published ones.
 
 use schemars::{JsonSchema, schema_for};
 
@@ -11,7 +11,7 @@ use super::mutate::MutateResult;
 use super::run::RunResult;
 use super::schedule::ScheduleResult;
 
-/// The published schema of every result, with the name of its file under `docs/schema/`.
+/// Returns the schema of every result with the name of its file under `docs/schema/`.
 pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
     vec![
         ("devices.schema.json", schema::<DevicesResult>()),
@@ -25,7 +25,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
     ]
 }
 
-/// The schema of one type: JSON Schema 2020-12, descriptions from the doc comments.
+/// Returns the schema of one type: JSON Schema 2020-12, with the doc comments as descriptions.
 fn schema<T: JsonSchema>() -> serde_json::Value {
     schema_for!(T).to_value()
 }

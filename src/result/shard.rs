@@ -1,4 +1,4 @@
-//! Shards: which part of a run's mutants is whose.
+//! Splits the mutants of a run into shards.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,33 +6,35 @@ use std::str::FromStr;
 use super::mutate::Mutant;
 use crate::hash::fnv1a;
 
-/// Part `number` of `of`, written `number/of`; counted from 1.
+/// Shard `number` of `count`, written `number/count`; numbers count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shard {
-    of: u32,
+    count: u32,
     number: u32,
 }
 
 impl Shard {
-    /// `None` unless 1 ≤ `number` ≤ `of`.
-    pub fn new(number: u32, of: u32) -> Option<Shard> {
-        (1..=of).contains(&number).then_some(Shard { of, number })
+    /// Returns shard `number` of `count`; `None` unless 1 ≤ `number` ≤ `count`.
+    pub fn new(number: u32, count: u32) -> Option<Shard> {
+        (1..=count).contains(&number).then_some(Shard { count, number })
     }
 
+    /// Returns the number of this shard, from 1.
     pub fn number(self) -> u32 {
         self.number
     }
 
-    pub fn of(self) -> u32 {
-        self.of
+    /// Returns the number of shards of the run.
+    pub fn count(self) -> u32 {
+        self.count
     }
 
-    /// Whether the mutant with this id, a duplicate of `duplicate_of` if of any, is this shard's.
+    /// Returns whether this shard owns the mutant with this id. A duplicate belongs to the shard of its original.
     pub fn owns(self, id: &str, duplicate_of: Option<&str>) -> bool {
-        shard_of(duplicate_of.unwrap_or(id), self.of) == self.number
+        shard_of(duplicate_of.unwrap_or(id), self.count) == self.number
     }
 
-    /// As [`Shard::owns`], of a mutant of a result.
+    /// Like [`Shard::owns`], for a mutant of a result.
     pub fn owns_mutant(self, mutant: &Mutant) -> bool {
         self.owns(&mutant.id, mutant.duplicate_of.as_deref())
     }
@@ -40,7 +42,7 @@ impl Shard {
 
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.number, self.of)
+        write!(f, "{}/{}", self.number, self.count)
     }
 }
 
@@ -49,14 +51,14 @@ impl FromStr for Shard {
 
     fn from_str(text: &str) -> Result<Shard, String> {
         text.split_once('/')
-            .and_then(|(number, of)| Shard::new(number.parse().ok()?, of.parse().ok()?))
+            .and_then(|(number, count)| Shard::new(number.parse().ok()?, count.parse().ok()?))
             .ok_or_else(|| "not a shard: k/n, where k goes from 1 to n".to_owned())
     }
 }
 
-/// The number, from 1 to `n`, of the shard that has the mutant with this id; 1 if `n` is 0. It depends on the id's bytes
-/// and `n` alone: FNV-1a (64 bits) modulo `n`, with its upper half folded in, because the lower bits of FNV alone say
-/// little of the first bytes.
+/// Returns the number, from 1 to `n`, of the shard that owns the mutant with this id; 1 if `n` is 0. It depends only on
+/// the id's bytes and `n`: FNV-1a (64 bits) with its upper half folded into the lower, modulo `n`. The lower bits of
+/// FNV alone depend little on the first bytes.
 pub fn shard_of(id: &str, n: u32) -> u32 {
     let hash = fnv1a(id.as_bytes());
     let folded = (hash ^ (hash >> 32)) & u64::from(u32::MAX);
@@ -69,16 +71,16 @@ mod tests {
 
     #[test]
     fn shards_are_written_k_of_n() {
-        assert_eq!("2/3".parse(), Ok(Shard { of: 3, number: 2 }));
+        assert_eq!("2/3".parse(), Ok(Shard { count: 3, number: 2 }));
         assert_eq!(Shard::new(3, 3).unwrap().to_string(), "3/3");
         for wrong in ["0/3", "4/3", "1/0", "3", "1/2/3", "-1/2", "a/b", ""] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }
     }
 
-    /// These numbers are part of what results mean: shards run by two versions must be the same parts.
+    /// These numbers are part of the result format: shards run by two versions must be the same parts.
     #[test]
-    fn the_hash_stays_as_it_is() {
+    fn shard_assignment_never_changes() {
         let ids = ["", "f.ROR@a.cl:3:9:<=", "f.ROR@a.cl:3:9:>", "AS@launch:32"];
         assert_eq!(ids.map(|id| shard_of(id, 7)), [4, 3, 4, 6]);
     }

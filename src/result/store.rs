@@ -1,6 +1,6 @@
-//! Results as files: written by rename, read back by their `schema`.
+//! Writes result files by rename and reads them back by their `schema`.
 //!
-//! Not the journal, and not what is in a result.
+//! Not for the journal, nor for the contents of results.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -32,7 +32,7 @@ pub enum AnyResult {
 }
 
 impl AnyResult {
-    /// The command that produces such results, as in `kassay cover`.
+    /// Returns the command that produces such results, as in `kassay cover`.
     pub fn command(&self) -> &'static str {
         match self {
             AnyResult::Inspect(_) => "inspect",
@@ -46,7 +46,7 @@ impl AnyResult {
     }
 }
 
-/// Writes `result` as indented JSON, by [`write_text`].
+/// Writes `result` as indented JSON with [`write_text`].
 ///
 /// # Errors
 /// Those of [`write_text`]; `Internal` if the value has no JSON form.
@@ -57,8 +57,8 @@ pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_text(&json, path)
 }
 
-/// Writes `text` so that `path` at every moment holds either what it held before or all of `text`: into a temporary file
-/// of the same folder, synced, then renamed. Pipes and terminals (such as `/dev/stdout`) are written to directly.
+/// Writes `text` atomically, so that `path` always holds either its previous contents or all of `text`: to a temporary
+/// file in the same folder, synced, then renamed. Pipes and terminals (such as `/dev/stdout`) are written directly.
 ///
 /// # Errors
 /// `Caller` if the folder does not exist or `path` is a folder; `Environment` if the disk is full, the folder is not
@@ -67,12 +67,12 @@ pub fn write_text(text: &str, path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::caller(format!("cannot write {}: it is a folder", path.display())).help("name a file in it"));
     }
-    // Renaming over a name of a standard stream would replace the name, or unlink what a shell redirected to.
+    // Renaming over a standard stream's path would replace that path or unlink the file that the shell redirected to.
     let stream = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|p| path.starts_with(p));
     if stream || path.metadata().is_ok_and(|m| !m.is_file()) {
         return write_through(text, path).map_err(|e| write_error(path, path, &e));
     }
-    // A link stays a link: what it points to is replaced.
+    // A symbolic link stays one; the file that it points to is replaced.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -89,13 +89,13 @@ fn write_by_rename(text: &str, target: &Path, folder: &Path) -> io::Result<()> {
     let mut file = tempfile::Builder::new()
         .prefix(".kassay-")
         .suffix(".tmp")
-        // Less the umask, as for any new file; the default (0600) would hide results from other users.
+        // The umask applies, as for any new file; the default mode (0600) would hide results from other users.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(target).map_err(|e| e.error)?;
-    // The rename itself is on disk only once the folder is; file systems that cannot sync a folder say so here.
+    // Syncing the folder makes the rename durable; file systems that cannot sync folders fail here, which is ignored.
     let _ = File::open(folder).and_then(|f| f.sync_all());
     Ok(())
 }
@@ -115,10 +115,10 @@ fn write_error(path: &Path, folder: &Path, error: &io::Error) -> Error {
     }
 }
 
-/// Reads a result of any command back.
+/// Reads a result of any command.
 ///
 /// # Errors
-/// `Caller` if there is no such file, if it is not a result, or if its schema is unknown or newer than this kassay;
+/// `Caller` if the file does not exist, is not a result, or has a schema that is unknown or newer than this kassay;
 /// `Environment` if it cannot be read.
 pub fn read(path: &Path) -> Result<AnyResult> {
     let text = fs::read_to_string(path).map_err(|e| {
@@ -133,17 +133,17 @@ pub fn read(path: &Path) -> Result<AnyResult> {
     parse(&text, path)
 }
 
-/// Only what tells results apart.
+/// The part of a result that identifies its type.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
     schema: Option<serde_json::Value>,
 }
 
-/// Reads a result from its text; `path` is for messages.
+/// Parses the text of a result; `path` is used in messages.
 ///
 /// # Errors
-/// As for [`read`].
+/// Those of [`read`].
 pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
     let head: Head = from_json(text, path, "this is not a result of kassay")?;
     let Some(schema) = head.schema.as_ref().and_then(|s| s.as_str()) else {
@@ -197,7 +197,7 @@ fn from_json<T: DeserializeOwned>(text: &str, path: &Path, what: &str) -> Result
     serde_json::from_str(text).map_err(|e| {
         let line = u32::try_from(e.line()).unwrap_or(u32::MAX);
         let column = u32::try_from(e.column()).unwrap_or(u32::MAX);
-        // Only short lines are shown: a result on one line would be all of it.
+        // Long lines are not shown: compact JSON has the entire result on one line.
         let shown = text.lines().nth(e.line().saturating_sub(1)).filter(|l| l.len() <= 200).map(str::to_owned);
         let message = e.to_string();
         let message = message.split(" at line ").next().unwrap_or(&message);

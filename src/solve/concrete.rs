@@ -1,5 +1,5 @@
-//! Expressions on concrete values: what operations make of bits, and cheap tries that show two terms to differ before a solver
-//! is asked.
+//! Evaluates expressions on concrete values: computes operations on bits, and offers cheap random valuations that may
+//! show two terms to differ before a solver is asked.
 
 use std::collections::HashMap;
 
@@ -8,16 +8,16 @@ use super::query::Model;
 use crate::hash;
 use crate::kernel::floats;
 
-/// One assignment of values to symbols and unknown functions.
-pub struct Trial<'t> {
+/// An assignment of values to symbols and uninterpreted functions, under which terms are evaluated.
+pub struct Valuation<'t> {
     terms: &'t Terms,
     source: Source,
-    known: HashMap<Term, u64>,
+    values: HashMap<Term, u64>,
 }
 
 enum Source {
     Seed(u64),
-    /// What the model does not have is 0.
+    /// Values from a model; what it lacks is 0.
     Model(Model),
 }
 
@@ -26,37 +26,38 @@ fn signed(bits: u64, width: u32) -> i64 {
     ((bits << unused) as i64) >> unused
 }
 
-impl<'t> Trial<'t> {
-    pub fn new(terms: &'t Terms, seed: u64) -> Trial<'t> {
-        Trial { terms, source: Source::Seed(seed), known: HashMap::new() }
+impl<'t> Valuation<'t> {
+    /// A pseudo-random assignment, determined by the seed.
+    pub fn new(terms: &'t Terms, seed: u64) -> Valuation<'t> {
+        Valuation { terms, source: Source::Seed(seed), values: HashMap::new() }
     }
 
-    /// Takes the values that a solver found.
-    pub fn of(terms: &'t Terms, model: Model) -> Trial<'t> {
-        Trial { terms, source: Source::Model(model), known: HashMap::new() }
+    /// The assignment of a model that the solver found.
+    pub fn of(terms: &'t Terms, model: Model) -> Valuation<'t> {
+        Valuation { terms, source: Source::Model(model), values: HashMap::new() }
     }
 
-    /// The value's bits.
+    /// The bits of a term's value.
     pub fn value(&mut self, term: Term) -> u64 {
-        let mut todo = vec![term];
-        while let Some(next) = todo.last().copied() {
-            if self.known.contains_key(&next) {
-                todo.pop();
+        let mut stack = vec![term];
+        while let Some(next) = stack.last().copied() {
+            if self.values.contains_key(&next) {
+                stack.pop();
                 continue;
             }
             let args: &[Term] = match self.terms.node(next) {
                 Node::Apply(_, args) | Node::Unknown(_, args) => args,
                 _ => &[],
             };
-            let before = todo.len();
-            todo.extend(args.iter().filter(|a| !self.known.contains_key(a)));
-            if todo.len() == before {
+            let before = stack.len();
+            stack.extend(args.iter().filter(|a| !self.values.contains_key(a)));
+            if stack.len() == before {
                 let value = self.compute(next);
-                self.known.insert(next, value);
-                todo.pop();
+                self.values.insert(next, value);
+                stack.pop();
             }
         }
-        self.known[&term]
+        self.values[&term]
     }
 
     fn compute(&self, term: Term) -> u64 {
@@ -68,14 +69,14 @@ impl<'t> Trial<'t> {
                 Source::Model(model) => model.symbol(name).unwrap_or(0),
             },
             Node::Unknown(name, args) => {
-                let args: Vec<u64> = args.iter().map(|a| self.known[a]).collect();
+                let args: Vec<u64> = args.iter().map(|a| self.values[a]).collect();
                 match &self.source {
                     Source::Seed(seed) => arbitrary(*seed, hash::of((*seed, name, args)), sort),
                     Source::Model(model) => model.application(name, &args).unwrap_or(0),
                 }
             }
             Node::Apply(operation, args) => {
-                let values: Vec<u64> = args.iter().map(|a| self.known[a]).collect();
+                let values: Vec<u64> = args.iter().map(|a| self.values[a]).collect();
                 let sorts: Vec<Sort> = args.iter().map(|a| self.terms.sort(*a)).collect();
                 evaluate(*operation, &values, &sorts, sort)
             }
@@ -83,7 +84,8 @@ impl<'t> Trial<'t> {
     }
 }
 
-/// Values at which programs tend to differ: small ones and those at the ends, of a common choice for each seed.
+/// Values at which programs tend to differ: small ones and extreme ones. All values of one seed share the range of
+/// the small ones.
 fn arbitrary(seed: u64, random: u64, sort: Sort) -> u64 {
     let choice = (random >> 8) % 8;
     match sort {
@@ -117,7 +119,7 @@ fn width(sort: Sort) -> u32 {
     }
 }
 
-/// What an operation makes of the bits of its arguments, exactly.
+/// Computes an operation exactly, on the bits of its arguments.
 pub fn evaluate(operation: Operation, v: &[u64], from: &[Sort], to: Sort) -> u64 {
     use Operation::*;
     let wide = width(from[0]);
@@ -163,7 +165,7 @@ pub fn evaluate(operation: Operation, v: &[u64], from: &[Sort], to: Sort) -> u64
         IsNan => u64::from(f(0).is_nan()),
         FNeg => v[0] ^ (1 << (wide - 1)),
         FAbs => v[0] & mask(wide - 1),
-        // 64 bits hold enough of the result of narrower floats that rounding it again does no harm.
+        // For narrower floats, a 64-bit result is precise enough that rounding it again is harmless.
         FAdd => floats::bits(f(0) + f(1), wide),
         FSub => floats::bits(f(0) - f(1), wide),
         FMul => floats::bits(f(0) * f(1), wide),
@@ -179,11 +181,11 @@ pub fn evaluate(operation: Operation, v: &[u64], from: &[Sort], to: Sort) -> u64
         FRound(Rounding::Zero) => floats::bits(f(0).trunc(), wide),
         FToF => floats::bits(f(0), width(to)),
         FToSI => {
-            let most = i64::MAX >> (64 - width(to).clamp(1, 64));
-            (f(0) as i64).clamp(-most - 1, most).cast_unsigned()
+            let max = i64::MAX >> (64 - width(to).clamp(1, 64));
+            (f(0) as i64).clamp(-max - 1, max).cast_unsigned()
         }
         FToUI => (f(0) as u64).min(mask(width(to))),
-        // In one step, as the way over 64 bits would round twice.
+        // In one step: going through 64 bits would round twice.
         SIToF if to == Sort::Float(32) => (s(0) as f32).to_bits().into(),
         UIToF if to == Sort::Float(32) => (v[0] as f32).to_bits().into(),
         SIToF => floats::bits(s(0) as f64, width(to)),

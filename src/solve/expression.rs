@@ -1,52 +1,54 @@
-//! Expressions over what is not known of an execution: arguments, what loads and calls return, work-item ids.
+//! Represents expressions over the unknowns of an execution: arguments, results of loads and calls, work-item ids.
 //!
-//! Equal expressions are one [`Term`]; what is equal beyond that is for the solver (`proof`).
+//! Identical expressions are one [`Term`]; any further equality is for the solver to prove (`proof`).
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::fold::Folded;
 use super::translate::{Names, reachable};
 
-/// What values a term has. Pointers are bits; floats are IEEE 754, by their width.
+/// The type of a term. Pointers are bit vectors; floats are IEEE 754 numbers of a width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sort {
-    /// Up to 64.
+    /// A bit vector of that width, up to 64.
     Bits(u32),
-    /// 16, 32 or 64.
+    /// A float of 16, 32 or 64 bits.
     Float(u32),
-    /// Anything else: equal only to itself.
+    /// Anything else; a value is equal only to itself.
     Other,
 }
 
-/// A position in its [`Terms`].
+/// A node of an expression graph, by its position in its [`Terms`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term(u32);
 
 impl Term {
-    /// Greater than those of the terms it is made of, and of all that were made before it.
+    /// The position of the term, which is greater than those of the terms it is made of and of all terms
+    /// created before it.
     pub fn rank(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Where a float goes that is no integer.
+/// The direction in which a float is rounded to an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// To the nearest, of two the even one.
+    /// To the nearest, ties to even.
     Even,
-    /// To the nearest, of two the one farther from 0.
+    /// To the nearest, ties away from 0.
     Away,
     Up,
     Down,
     Zero,
 }
 
+/// An operation on terms, named as in SMT-LIB or LLVM IR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     Add,
     Sub,
     Mul,
-    /// Divisions by 0 give what SMT-LIB says: all ones (signed: 1 or -1), the remainder is the dividend.
+    /// Division by 0 follows SMT-LIB: the quotient is all ones (signed: 1 or -1), the remainder is the dividend.
     UDiv,
     SDiv,
     URem,
@@ -54,7 +56,7 @@ pub enum Operation {
     And,
     Or,
     Xor,
-    /// Shifts by the width or more leave nothing but copies of the sign, or zeros.
+    /// Shifting by the width or more leaves only zeros or copies of the sign.
     Shl,
     LShr,
     AShr,
@@ -66,87 +68,90 @@ pub enum Operation {
     Ule,
     Slt,
     Sle,
-    /// Ordered comparisons of floats.
+    /// Ordered comparisons of floats: false if an operand is NaN.
     FEq,
     FLt,
     FLe,
-    /// Whether a float is no number.
+    /// Whether a float is NaN.
     IsNan,
     FNeg,
     FAbs,
-    /// Arithmetic of floats rounds to the nearest, of two to the even one.
+    /// Float arithmetic rounds to the nearest, ties to even.
     FAdd,
     FSub,
     FMul,
     FDiv,
-    /// With the sign of the dividend, as C's `fmod`.
+    /// The remainder with the sign of the dividend, as C's `fmod`.
     FRem,
     FSqrt,
-    /// The product of two plus the third, rounded once.
+    /// The product of the first two arguments plus the third, rounded once.
     FFma,
-    /// To an integer, still as a float.
+    /// Rounds to an integral value, which stays a float.
     FRound(Rounding),
-    /// To a float of another width.
+    /// Converts to a float of another width.
     FToF,
-    /// Towards 0; what does not fit becomes the nearest that does, NaN becomes 0.
+    /// Truncates towards 0; out-of-range values saturate, NaN becomes 0.
     FToSI,
     FToUI,
     SIToF,
     UIToF,
     /// The float that has these bits.
     FromBits,
-    /// The bits of a float; of a NaN, those of some NaN.
+    /// The bits of a float; for NaN, those of some NaN.
     ToBits,
-    /// High part, low part.
+    /// Arguments: high part, low part.
     Concat,
-    /// As many bits as the result has, from this one.
+    /// As many bits as the result has, starting at this one.
     Extract(u32),
-    /// Condition, value if true, value if false.
+    /// Arguments: condition, value if true, value if false.
     Select,
 }
 
+/// The definition of a term.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Node {
-    /// Whatever it is, it is the same wherever this name stands.
+    /// An unknown value; every occurrence of the name has the same one.
     Symbol(String),
-    /// Bits, of floats too.
+    /// A constant, as bits also for floats.
     Constant(u64),
     Apply(Operation, Vec<Term>),
-    /// A function of its arguments of which no more is known than its name.
+    /// An application of an uninterpreted function: nothing is known of it except its name.
     Unknown(String, Vec<Term>),
 }
 
-/// Expressions that share their parts. What is made of constants alone is a constant, and plain identities are used, except in
-/// [`Terms::unfolded`].
+/// An expression graph with sharing (hash-consing). Operations on constants are evaluated and simple identities are
+/// applied, except in [`Terms::unfolded`].
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
     nodes: Vec<(Node, Sort)>,
     known: HashMap<(Node, Sort), Term>,
-    /// What holds in every launch.
+    /// Terms that are true in every launch.
     facts: Vec<Term>,
     is_unfolded: bool,
 }
 
-/// The bits that a width keeps.
+/// A mask of the low `width` bits.
 pub(super) fn mask(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
 impl Terms {
-    /// Terms that stay as they are made.
+    /// An empty graph whose terms stay as they are created, without folding.
     pub fn unfolded() -> Terms {
         Terms { is_unfolded: true, ..Terms::default() }
     }
 
+    /// The definition of a term.
     pub fn node(&self, term: Term) -> &Node {
         &self.nodes[term.0 as usize].0
     }
 
+    /// The type of a term.
     pub fn sort(&self, term: Term) -> Sort {
         self.nodes[term.0 as usize].1
     }
 
-    /// Terms of one bit that are true in every launch.
+    /// One-bit terms that are true in every launch.
     pub fn facts(&self) -> &[Term] {
         &self.facts
     }
@@ -162,10 +167,12 @@ impl Terms {
         }
     }
 
+    /// The unknown of that name and sort.
     pub fn symbol(&mut self, name: impl Into<String>, sort: Sort) -> Term {
         self.add(Node::Symbol(name.into()), sort)
     }
 
+    /// A constant; excess bits are cut off.
     pub fn constant(&mut self, bits: u64, sort: Sort) -> Term {
         let bits = match sort {
             Sort::Bits(width) => bits & mask(width),
@@ -174,6 +181,7 @@ impl Terms {
         self.add(Node::Constant(bits), sort)
     }
 
+    /// Applies an operation, folding it if possible; `sort` is that of the result.
     pub fn apply(&mut self, operation: Operation, args: Vec<Term>, sort: Sort) -> Term {
         if self.is_unfolded {
             return self.add(Node::Apply(operation, args), sort);
@@ -184,7 +192,7 @@ impl Terms {
         }
     }
 
-    /// The value, if it is a constant.
+    /// The bits of a constant; `None` for other terms.
     pub fn as_constant(&self, term: Term) -> Option<u64> {
         match self.node(term) {
             Node::Constant(bits) => Some(*bits),
@@ -192,12 +200,13 @@ impl Terms {
         }
     }
 
-    /// The term with others in the place of some that it is made of; `done` has these, and gets what is made of them.
+    /// Substitutes terms within `term`. `done` maps terms to their replacements, and is extended by all terms
+    /// that are rewritten.
     pub fn replaced(&mut self, term: Term, done: &mut HashMap<Term, Term>) -> Term {
-        let mut todo = vec![term];
-        while let Some(next) = todo.last().copied() {
+        let mut worklist = vec![term];
+        while let Some(next) = worklist.last().copied() {
             if done.contains_key(&next) {
-                todo.pop();
+                worklist.pop();
                 continue;
             }
             let (node, sort) = self.nodes[next.rank()].clone();
@@ -205,9 +214,9 @@ impl Terms {
                 Node::Apply(_, args) | Node::Unknown(_, args) => args.as_slice(),
                 _ => &[],
             };
-            let before = todo.len();
-            todo.extend(args.iter().filter(|a| !done.contains_key(a)));
-            if todo.len() > before {
+            let before = worklist.len();
+            worklist.extend(args.iter().filter(|a| !done.contains_key(a)));
+            if worklist.len() > before {
                 continue;
             }
             let new: Vec<Term> = args.iter().map(|a| done[a]).collect();
@@ -217,12 +226,12 @@ impl Terms {
                 Node::Symbol(_) | Node::Constant(_) => next,
             };
             done.insert(next, made);
-            todo.pop();
+            worklist.pop();
         }
         done[&term]
     }
 
-    /// The terms that some are made of, and they themselves; through the arguments of unknown functions, too.
+    /// The given terms and all their subterms, including arguments of uninterpreted functions.
     pub fn parts(&self, of: &[Term]) -> BTreeSet<Term> {
         reachable(self, of, Names::Functions)
     }
@@ -232,52 +241,55 @@ impl Terms {
         (rank as u32..self.nodes.len() as u32).map(Term)
     }
 
-    /// How many terms there are.
+    /// The number of terms.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
+    /// Returns whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// A truth value of one bit.
+    /// A truth value, as one bit.
     pub fn truth(&mut self, is: bool) -> Term {
         self.constant(is.into(), Sort::Bits(1))
     }
 
+    /// An application of the uninterpreted function of that name.
     pub fn unknown(&mut self, name: impl Into<String>, args: Vec<Term>, sort: Sort) -> Term {
         self.add(Node::Unknown(name.into(), args), sort)
     }
 
-    /// One bit.
+    /// A comparison, which yields one bit.
     pub fn compare(&mut self, operation: Operation, left: Term, right: Term) -> Term {
         self.apply(operation, vec![left, right], Sort::Bits(1))
     }
 
-    /// Of terms of one bit.
+    /// Conjunction of one-bit terms.
     pub fn and(&mut self, left: Term, right: Term) -> Term {
         self.apply(Operation::And, vec![left, right], Sort::Bits(1))
     }
 
-    /// Of terms of one bit.
+    /// Disjunction of one-bit terms.
     pub fn or(&mut self, left: Term, right: Term) -> Term {
         self.apply(Operation::Or, vec![left, right], Sort::Bits(1))
     }
 
-    /// `yes` where the bit is 1, else `no`, which has the same sort.
+    /// `yes` if the bit is 1, otherwise `no`, which must have the same sort.
     pub fn select(&mut self, bit: Term, yes: Term, no: Term) -> Term {
         let sort = self.sort(yes);
         self.apply(Operation::Select, vec![bit, yes, no], sort)
     }
 
+    /// Negation of a one-bit term.
     pub fn not(&mut self, bit: Term) -> Term {
         let one = self.constant(1, Sort::Bits(1));
         self.apply(Operation::Xor, vec![bit, one], Sort::Bits(1))
     }
 
-    /// A query of the launch (`get_local_id`, ...) in one dimension, and what OpenCL's limits say of it: sizes are at least 1,
-    /// work-groups have fewer than 2^31 work-items, ids are below their sizes.
+    /// A query of the launch (`get_local_id`, ...) in one dimension. Adds facts from OpenCL's limits: sizes are at
+    /// least 1, work-groups have fewer than 2^31 work-items, ids are below their sizes.
     pub fn launch_query(&mut self, name: &str, dimension: u64, sort: Sort) -> Term {
         let term = self.launch_value(name, dimension, sort);
         if sort != Sort::Bits(64) {

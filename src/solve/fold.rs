@@ -1,10 +1,11 @@
-//! What an operation comes to without a solver: constants, and identities that cost no more than a look at the arguments.
+//! Simplifies operations without a solver: evaluates constants and applies identities that only require a look
+//! at the arguments.
 
 use super::concrete::evaluate;
 use super::expression::{Node, Operation, Sort, Term, Terms, mask};
 use crate::kernel::floats;
 
-/// What is left of an operation.
+/// The result of folding an operation.
 pub(super) enum Folded {
     Known(Term),
     Rest(Operation, Vec<Term>),
@@ -16,12 +17,13 @@ fn is_commutative(operation: Operation) -> bool {
 }
 
 impl Terms {
+    /// Folds an operation on `args`; `sort` is that of the result.
     pub(super) fn folded(&mut self, operation: Operation, mut args: Vec<Term>, sort: Sort) -> Folded {
         if sort != Sort::Other
             && let Some(values) = args.iter().map(|a| self.as_constant(*a)).collect::<Option<Vec<u64>>>()
         {
             let sorts: Vec<Sort> = args.iter().map(|a| self.sort(*a)).collect();
-            // IEEE 754 leaves the bits of what is no number open.
+            // IEEE 754 leaves the bits of a NaN open.
             let is_nan = |width| operation == Operation::ToBits && floats::number(values[0], width).is_nan();
             let is_open = matches!(sorts[..], [Sort::Float(width)] if is_nan(width));
             if !sorts.contains(&Sort::Other) && !is_open {
@@ -29,7 +31,7 @@ impl Terms {
                 return Folded::Known(self.constant(bits, sort));
             }
         }
-        // Constants stand on the right, else the older term on the left.
+        // Constants go to the right; otherwise the older term goes to the left.
         if is_commutative(operation) {
             let rank = |t: &Term| (self.as_constant(*t).is_some(), *t);
             if rank(&args[0]) > rank(&args[1]) {
@@ -45,10 +47,10 @@ impl Terms {
     fn identity(&mut self, operation: Operation, args: &[Term], sort: Sort) -> Option<Term> {
         use Operation::*;
         match operation {
-            Select => self.choice(args[0], args[1], args[2]),
-            ZExt | SExt | Trunc | Extract(_) => self.resized(operation, args[0], sort),
+            Select => self.fold_select(args[0], args[1], args[2]),
+            ZExt | SExt | Trunc | Extract(_) => self.fold_resize(operation, args[0], sort),
             Concat if self.as_constant(args[0]) == Some(0) => Some(self.apply(ZExt, vec![args[1]], sort)),
-            Concat => self.joined(args[0], args[1], sort),
+            Concat => self.fold_concat(args[0], args[1], sort),
             FromBits => match self.node(args[0]) {
                 Node::Apply(ToBits, inner) if self.sort(inner[0]) == sort => Some(inner[0]),
                 _ => None,
@@ -58,15 +60,15 @@ impl Terms {
                 _ => None,
             },
             FToF if self.sort(args[0]) == sort => Some(args[0]),
-            Eq | Ult | Ule | Slt | Sle => self.compared(operation, args[0], args[1]),
+            Eq | Ult | Ule | Slt | Sle => self.fold_comparison(operation, args[0], args[1]),
             Add | Sub | Mul | UDiv | SDiv | URem | SRem | And | Or | Xor | Shl | LShr | AShr => {
-                self.arithmetic(operation, args[0], args[1], sort)
+                self.fold_arithmetic(operation, args[0], args[1], sort)
             }
             _ => None,
         }
     }
 
-    fn choice(&mut self, bit: Term, yes: Term, no: Term) -> Option<Term> {
+    fn fold_select(&mut self, bit: Term, yes: Term, no: Term) -> Option<Term> {
         match self.as_constant(bit) {
             Some(1) => return Some(yes),
             Some(_) => return Some(no),
@@ -93,7 +95,7 @@ impl Terms {
         self.negated(bit).map(|bit| self.select(bit, no, yes))
     }
 
-    /// What a bit is the negation of.
+    /// The term whose negation `bit` is.
     fn negated(&self, bit: Term) -> Option<Term> {
         match self.node(bit) {
             Node::Apply(Operation::Xor, args) if self.as_constant(args[1]) == Some(1) => Some(args[0]),
@@ -101,7 +103,7 @@ impl Terms {
         }
     }
 
-    fn resized(&mut self, operation: Operation, from: Term, sort: Sort) -> Option<Term> {
+    fn fold_resize(&mut self, operation: Operation, from: Term, sort: Sort) -> Option<Term> {
         use Operation::*;
         if self.sort(from) == sort {
             return Some(from);
@@ -114,7 +116,7 @@ impl Terms {
         let Sort::Bits(first) = self.sort(args[0]) else { return None };
         match (operation, inner) {
             (ZExt, ZExt) | (SExt, SExt) => Some(self.apply(operation, vec![args[0]], sort)),
-            // A sign bit that is known to be 0.
+            // The sign bit is known to be 0.
             (SExt, ZExt) => Some(self.apply(ZExt, vec![args[0]], sort)),
             (Trunc, Trunc) => Some(self.apply(Trunc, vec![args[0]], sort)),
             (Trunc, ZExt | SExt) => {
@@ -138,8 +140,8 @@ impl Terms {
         }
     }
 
-    /// Neighbouring parts of one term are one part of it.
-    fn joined(&mut self, high: Term, low: Term, sort: Sort) -> Option<Term> {
+    /// Concatenated neighbouring parts of one term are one part of it.
+    fn fold_concat(&mut self, high: Term, low: Term, sort: Sort) -> Option<Term> {
         let part = |terms: &Terms, term: Term| match terms.node(term) {
             Node::Apply(Operation::Extract(at), args) => Some((args[0], *at)),
             Node::Apply(Operation::Trunc, args) => Some((args[0], 0)),
@@ -150,7 +152,7 @@ impl Terms {
         (of == below && at == first + width).then(|| self.apply(Operation::Extract(first), vec![of], sort))
     }
 
-    fn compared(&mut self, operation: Operation, left: Term, right: Term) -> Option<Term> {
+    fn fold_comparison(&mut self, operation: Operation, left: Term, right: Term) -> Option<Term> {
         use Operation::*;
         if left == right && self.sort(left) != Sort::Other {
             return Some(self.truth(matches!(operation, Eq | Ule | Sle)));
@@ -167,7 +169,8 @@ impl Terms {
                 let Node::Apply(inner, args) = self.node(left) else { return None };
                 let (inner, args) = (*inner, args.clone());
                 match inner {
-                    // An extended value that equals a constant equals its part, if the rest is what extension gives.
+                    // An extended value equals a constant if its original part does, provided that the remaining bits
+                    // are those of the extension.
                     ZExt | SExt => {
                         let sort = self.sort(args[0]);
                         let part = self.constant(bits, sort);
@@ -189,7 +192,7 @@ impl Terms {
         }
     }
 
-    fn arithmetic(&mut self, operation: Operation, left: Term, right: Term, sort: Sort) -> Option<Term> {
+    fn fold_arithmetic(&mut self, operation: Operation, left: Term, right: Term, sort: Sort) -> Option<Term> {
         use Operation::*;
         let Sort::Bits(width) = sort else { return None };
         if left == right {
@@ -201,7 +204,7 @@ impl Terms {
         }
         let bits = match self.as_constant(right) {
             Some(bits) => bits,
-            // What shifts and divides 0 does not matter, except that 0 divided by 0 is not 0.
+            // 0 shifted by anything is 0. Quotients of 0 are not folded, because 0 divided by 0 is not 0.
             None if self.as_constant(left) == Some(0) && matches!(operation, Shl | LShr | AShr) => return Some(left),
             None => return None,
         };
@@ -216,7 +219,7 @@ impl Terms {
         }
         let Node::Apply(inner, args) = self.node(left) else { return None };
         let (inner, args) = (*inner, args.clone());
-        // Constants of a chain go together.
+        // Merges the constants of a chain of operations.
         if operation == inner && matches!(operation, Add | Mul | And | Or | Xor) {
             let both = self.apply(operation, vec![args[1], right], sort);
             if self.as_constant(both).is_some() {
@@ -224,7 +227,7 @@ impl Terms {
             }
         }
         match (operation, inner) {
-            // Of an extended value, the mask takes all that is there.
+            // A mask that covers all bits of a zero-extended value has no effect.
             (And, ZExt) => {
                 let Sort::Bits(first) = self.sort(args[0]) else { return None };
                 (bits & mask(first) == mask(first)).then_some(left)
@@ -236,7 +239,7 @@ impl Terms {
 
 #[cfg(test)]
 mod tests {
-    use super::super::concrete::Trial;
+    use super::super::concrete::Valuation;
     use super::*;
     use Operation::*;
 
@@ -288,7 +291,7 @@ mod tests {
             pairs.push((left, right));
         }
         for seed in 0..12 {
-            let (mut one, mut other) = (Trial::new(&plain, seed), Trial::new(&folding, seed));
+            let (mut one, mut other) = (Valuation::new(&plain, seed), Valuation::new(&folding, seed));
             for (left, right) in &pairs {
                 assert_eq!(
                     one.value(*left),

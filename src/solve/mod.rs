@@ -1,4 +1,5 @@
-//! From IR to the solver: symbolic values, path conditions, proofs, and values that fulfil conditions.
+//! Translates IR for the solver: symbolic values, path conditions, proofs of equality, and values
+//! that satisfy conditions.
 //!
 //! Must never know: devices, mutants.
 

@@ -1,21 +1,22 @@
-//! Proofs by Z3, in a context of their own each, so that the outcome does not depend on what was asked before.
+//! Proves equalities with Z3, each in a context of its own, so that the outcome does not depend on earlier queries.
 
 use z3::{Config, Params, SatResult, Solver};
 
-use super::concrete::Trial;
+use super::concrete::Valuation;
 use super::expression::{Node, Operation, Sort, Term, Terms};
-use super::translate::{Asts, Names, reachable};
+use super::translate::{Names, Translation, reachable};
 
-/// Z3's resource limit of one question: a measure of work, not of time.
+/// Z3's resource limit per question, a measure of work rather than time.
 const RLIMIT: u32 = 6_000;
-/// A question with more terms is not asked.
+/// Questions with more terms are not asked.
 const MAX_TERMS: usize = 400;
-/// Nor is one with more products, quotients and remainders of variables: they are what takes long.
+/// Questions with more products, quotients and remainders of variables are not asked: these are what takes long.
 const MAX_PRODUCTS: usize = 2;
-/// Concrete tries before a question.
-const TRIALS: u64 = 160;
+/// Random valuations that are tried before the solver is asked.
+const VALUATIONS: u64 = 160;
 
-/// Two terms at a place, with the one-bit terms that have these values whenever the place is reached.
+/// Asks whether two terms are equal at a place. `conditions` are one-bit terms with the values that they have whenever
+/// the place is reached.
 #[derive(Debug, Clone)]
 pub struct Question {
     pub left: Term,
@@ -23,18 +24,18 @@ pub struct Question {
     pub conditions: Vec<(Term, bool)>,
 }
 
-/// Whether every pair of terms is equal whenever its place is reached, in every launch. False also where that was not
-/// found out.
+/// Returns whether every pair of terms is proved equal in every launch, whenever its place is reached. False if this
+/// could not be established.
 pub fn all_equal(terms: &Terms, questions: &[Question]) -> bool {
-    questions.iter().all(|q| !differs_in_trials(terms, q)) && questions.iter().all(|q| is_proved(terms, q))
+    questions.iter().all(|q| !differs_in_a_valuation(terms, q)) && questions.iter().all(|q| is_proved(terms, q))
 }
 
-fn differs_in_trials(terms: &Terms, question: &Question) -> bool {
-    (0..TRIALS).any(|seed| {
-        let mut trial = Trial::new(terms, seed);
-        trial.value(question.left) != trial.value(question.right)
-            && question.conditions.iter().all(|(c, holds)| (trial.value(*c) == 1) == *holds)
-            && terms.facts().iter().all(|fact| trial.value(*fact) == 1)
+fn differs_in_a_valuation(terms: &Terms, question: &Question) -> bool {
+    (0..VALUATIONS).any(|seed| {
+        let mut valuation = Valuation::new(terms, seed);
+        valuation.value(question.left) != valuation.value(question.right)
+            && question.conditions.iter().all(|(c, holds)| (valuation.value(*c) == 1) == *holds)
+            && terms.facts().iter().all(|fact| valuation.value(*fact) == 1)
     })
 }
 
@@ -57,16 +58,16 @@ fn is_proved(terms: &Terms, question: &Question) -> bool {
         let mut params = Params::new();
         params.set_u32("rlimit", RLIMIT);
         solver.set_params(&params);
-        let mut asts = Asts::new(terms, Names::Opaque);
-        asts.add(&needed);
+        let mut translation = Translation::new(terms, Names::Opaque);
+        translation.add(&needed);
         for (condition, holds) in &question.conditions {
-            let bit = asts.is_true(*condition);
+            let bit = translation.is_true(*condition);
             solver.assert(if *holds { bit } else { bit.not() });
         }
         for fact in terms.facts() {
-            solver.assert(asts.is_true(*fact));
+            solver.assert(translation.is_true(*fact));
         }
-        solver.assert(asts.same(question.left, question.right).not());
+        solver.assert(translation.equals(question.left, question.right).not());
         solver.check() == SatResult::Unsat
     })
 }
@@ -74,7 +75,8 @@ fn is_proved(terms: &Terms, question: &Question) -> bool {
 fn is_product(terms: &Terms, term: Term) -> bool {
     use Operation::{Mul, SDiv, SRem, UDiv, URem};
     match terms.node(term) {
-        // Divisors are constants; a power of two is no more than a shift.
+        // With a constant power of two as an operand it is no more than a shift; in divisions, the constant
+        // is the divisor.
         Node::Apply(Mul | UDiv | SDiv | URem | SRem, args) => {
             !args.iter().any(|a| matches!(terms.node(*a), Node::Constant(bits) if bits.is_power_of_two()))
         }

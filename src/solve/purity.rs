@@ -1,4 +1,4 @@
-//! Which instructions and calls are terms: values without effects, wherever they stand.
+//! Decides which instructions and calls are terms: values without effects, independent of their position.
 
 use std::collections::HashSet;
 
@@ -8,9 +8,10 @@ use llvm_sys::{LLVMAttributeFunctionIndex, LLVMOpcode, LLVMTypeKind};
 
 use crate::kernel::ir::{Block, Function, Inst};
 
-/// Whether a function's arguments or result reach memory or handles; of variadic ones, they may.
+/// Returns whether a function's parameters or result may refer to memory or handles, which is assumed
+/// of variadic functions.
 pub fn takes_pointers(f: Function) -> bool {
-    // SAFETY: alive; the parameter types fill a buffer of their count.
+    // SAFETY: the function belongs to a living module, and the buffer has room for as many types as LLVM counts.
     unsafe {
         let ty = LLVMGlobalGetValueType(f.0);
         let mut params: Vec<LLVMTypeRef> = vec![std::ptr::null_mut(); LLVMCountParamTypes(ty) as usize];
@@ -19,9 +20,9 @@ pub fn takes_pointers(f: Function) -> bool {
     }
 }
 
-/// Whether the result of a call follows from its arguments alone, and calling does nothing else.
+/// Returns whether a call's result depends on its arguments only, and the call has no effects.
 pub fn is_pure_call(call: Inst) -> bool {
-    // SAFETY: alive; only asked of calls.
+    // SAFETY: callers pass calls of a living module, and the attribute is checked for null before its value is read.
     unsafe {
         let callee = LLVMGetCalledValue(call.0);
         if LLVMIsAFunction(callee).is_null() || LLVMIsDeclaration(callee) == 0 || takes_pointers(Function(callee)) {
@@ -33,7 +34,7 @@ pub fn is_pure_call(call: Inst) -> bool {
     }
 }
 
-/// Whether an instruction is a term.
+/// Returns whether an instruction is a term.
 pub fn is_term(inst: Inst) -> bool {
     use LLVMOpcode::*;
     match inst.opcode() {
@@ -48,9 +49,9 @@ pub fn is_term(inst: Inst) -> bool {
     }
 }
 
-/// Whether a type is, or has, a pointer or an opaque handle (image, sampler, event).
+/// Returns whether a type is or contains a pointer or an opaque handle (image, sampler, event).
 fn is_reference(ty: LLVMTypeRef) -> bool {
-    // SAFETY: a type of a living context.
+    // SAFETY: `ty` belongs to the context of a living module, and only vectors are asked for their element type.
     unsafe {
         match LLVMGetTypeKind(ty) {
             LLVMTypeKind::LLVMIntegerTypeKind
@@ -65,15 +66,15 @@ fn is_reference(ty: LLVMTypeRef) -> bool {
     }
 }
 
-/// The blocks that control flow reaches, depth first, successors in order: what dominates a block comes before it.
-pub fn reached(f: Function) -> Vec<Block> {
+/// The reachable blocks in depth-first order, successors in their order: a block comes after its dominators.
+pub fn reachable_blocks(f: Function) -> Vec<Block> {
     let mut seen = HashSet::new();
     let mut order = Vec::new();
-    let mut todo: Vec<Block> = f.blocks().into_iter().take(1).collect();
-    while let Some(block) = todo.pop() {
+    let mut worklist: Vec<Block> = f.blocks().into_iter().take(1).collect();
+    while let Some(block) = worklist.pop() {
         if seen.insert(block) {
             order.push(block);
-            todo.extend(block.terminator().successors().into_iter().rev());
+            worklist.extend(block.terminator().successors().into_iter().rev());
         }
     }
     order

@@ -1,6 +1,6 @@
-//! What Z3 finds for conditions that are to hold together: values, or that there are none.
+//! Asks Z3 for values that satisfy a set of conditions, or for a proof that there are none.
 //!
-//! Each query, and each [`Session`], has a context of its own, so that the answer does not depend on what was asked before.
+//! Each query and each [`Session`] has a context of its own, so that the answer does not depend on earlier queries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -9,30 +9,33 @@ use z3::ast::{BV, Bool};
 use z3::{Config, Context, Params, SatResult, Solver};
 
 use super::expression::{Node, Term, Terms};
-use super::translate::{Asts, Names, reachable};
+use super::translate::{Names, Translation, reachable};
 
-/// Terms that conditions may rest on for [`Session::ask`]; those of a search rest on some hundreds. Z3 simplifies what is asserted at once, no
-/// limit holds for that, and it takes longer than in proportion: 2,000 terms of a hash function half a second, 36,000 over ten minutes.
-const MOST_TERMS: usize = 2_000;
+/// The largest number of terms that the conditions of [`Session::ask`] may depend on; those of a search depend on some
+/// hundreds. Z3 simplifies assertions as they are made, which no limit bounds and which takes more than proportional
+/// time: half a second for 2,000 terms of a hash function, over ten minutes for 36,000.
+const MAX_TERMS: usize = 2_000;
 
-/// How far a query may go.
+/// The limits of a query.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Z3's measure of work; 0 for no limit.
+    /// Z3's resource limit, a measure of work; 0 for no limit.
     pub rlimit: u32,
-    /// The query is interrupted then.
+    /// When the query is interrupted.
     pub end: Option<Instant>,
 }
 
+/// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     Unsat,
     Sat(Model),
-    /// Why there is no answer, in Z3's words.
+    /// There is no answer; the reason, in Z3's words.
     Unknown(String),
 }
 
-/// Values that fulfil the conditions, as bits: of all symbols and unknown applications that the conditions reach.
+/// Values that satisfy the conditions, as bits, for all symbols and applications of uninterpreted functions that the
+/// conditions depend on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Model {
     symbols: BTreeMap<String, u64>,
@@ -40,36 +43,36 @@ pub struct Model {
 }
 
 impl Model {
-    /// `None` for what the conditions do not depend on.
+    /// The value of a symbol; `None` if the conditions do not depend on it.
     pub fn symbol(&self, name: &str) -> Option<u64> {
         self.symbols.get(name).copied()
     }
 
-    /// In the order of their names.
+    /// All symbols with their values, ordered by name.
     pub fn symbols(&self) -> impl Iterator<Item = (&str, u64)> {
         self.symbols.iter().map(|(name, bits)| (name.as_str(), *bits))
     }
 
-    /// What a function gives for which arguments, each once, in their order.
+    /// The arguments and results of a function, each once and in order.
     pub fn applications(&self, name: &str) -> Vec<(Vec<u64>, u64)> {
         self.applications.get(name).cloned().unwrap_or_default()
     }
 
-    /// What a function gives for arguments; `None` if the conditions do not depend on it.
+    /// The result of a function for given arguments; `None` if the conditions do not depend on it.
     pub fn application(&self, name: &str, args: &[u64]) -> Option<u64> {
         let all = self.applications.get(name)?;
         let at = all.partition_point(|(known, _)| known.as_slice() < args);
         all.get(at).filter(|(known, _)| known == args).map(|(_, value)| *value)
     }
 
-    /// The functions that have applications.
+    /// The names of the functions that have applications.
     pub fn functions(&self) -> impl Iterator<Item = &str> {
         self.applications.keys().map(String::as_str)
     }
 }
 
-/// Satisfiable together? Each term has one bit. Applications of unknown functions with equal arguments have equal values.
-/// [`Terms::facts`] are not among the conditions by themselves.
+/// Checks whether the conditions (one-bit terms) are satisfiable together. Applications of an uninterpreted function to
+/// equal arguments have equal values. [`Terms::facts`] are not included automatically.
 pub fn solve(terms: &Terms, conditions: &[Term], limits: &Limits) -> Answer {
     let mut rest = Vec::new();
     for condition in conditions {
@@ -85,7 +88,7 @@ pub fn solve(terms: &Terms, conditions: &[Term], limits: &Limits) -> Answer {
     if limits.end.is_some_and(|end| Instant::now() >= end) {
         return Answer::Unknown("no time was left".to_owned());
     }
-    // On one level, for then Z3 takes the tactics it has for a whole problem.
+    // On one level, so that Z3 uses the tactics that it has for complete problems.
     let mut session = Session::new(terms);
     for condition in rest {
         session.assert(condition);
@@ -93,8 +96,8 @@ pub fn solve(terms: &Terms, conditions: &[Term], limits: &Limits) -> Answer {
     session.answer(limits)
 }
 
-/// Which of the conditions cannot hold together: positions among them, a set of which none can be left out as far as the limits
-/// tell. `None` if they can, or if that was not found out.
+/// A minimal set of conditions that cannot hold together (an unsat core), as positions: none can be removed as far as
+/// the limits allow to tell. `None` if the conditions can hold together, or if this could not be established.
 pub fn contradiction(terms: &Terms, conditions: &[Term], limits: &Limits) -> Option<Vec<usize>> {
     if limits.end.is_some_and(|end| Instant::now() >= end) {
         return None;
@@ -110,58 +113,61 @@ pub fn contradiction(terms: &Terms, conditions: &[Term], limits: &Limits) -> Opt
             Some(smaller) => core = smaller.into_iter().map(|i| fewer[i]).collect(),
             None => kept += 1,
         }
-        // Only what could not be judged within the limits may have gone from among the kept.
+        // Kept conditions can only disappear here if the check that kept them was inconclusive within the limits.
         kept = kept.min(core.len());
     }
     Some(core)
 }
 
-/// Whether conditions rest on too many terms for a search to ask about them.
+/// Returns whether conditions depend on too many terms for a search to ask about them.
 pub fn is_too_large(terms: &Terms, conditions: &[Term]) -> bool {
     too_large(reachable(terms, conditions, Names::Functions).len()).is_some()
 }
 
-/// Why conditions are not asked about, if they rest on too many terms.
+/// The reason not to ask about conditions, if they depend on too many terms.
 fn too_large(count: usize) -> Option<String> {
-    (count > MOST_TERMS).then(|| format!("{count} terms, more than {MOST_TERMS}"))
+    (count > MAX_TERMS).then(|| format!("{count} terms, more than {MAX_TERMS}"))
 }
 
-/// A closure's captures or result that stay on their thread.
-struct Here<T>(T);
+/// Captures or result of a closure that stays on its thread.
+struct SameThread<T>(T);
 
-// SAFETY: `with_z3_context` calls its closure on the calling thread before it returns; nothing is sent anywhere.
-unsafe impl<T> Send for Here<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for Here<T> {}
+// SAFETY: `with_z3_context` calls its closure on the calling thread before it returns, so that the value never
+// reaches another thread.
+unsafe impl<T> Send for SameThread<T> {}
+// SAFETY: `with_z3_context` calls its closure on the calling thread before it returns, so that no other thread ever
+// holds a reference to the value.
+unsafe impl<T> Sync for SameThread<T> {}
 
-impl<T> Here<T> {
+impl<T> SameThread<T> {
     fn take(self) -> T {
         self.0
     }
 }
 
-/// Runs `f` in a context. Z3's objects are made in the thread's current one.
-fn within<R>(context: &Context, f: impl FnOnce() -> R) -> R {
-    let f = Here(f);
-    z3::with_z3_context(context, move || Here(f.take()())).take()
+/// Runs `f` with `context` as the thread's current context, in which Z3 objects are created.
+fn in_context<R>(context: &Context, f: impl FnOnce() -> R) -> R {
+    let f = SameThread(f);
+    z3::with_z3_context(context, move || SameThread(f.take()())).take()
 }
 
-/// A context for many sessions, one after the other. It saves making one for each, which takes longer than most answers; the
-/// models that are found may depend on what was asked in it before.
+/// A context for many sessions, one after the other. Creating one per session would take longer than most answers do;
+/// in exchange, the models found may depend on earlier queries in the same context.
 #[derive(Clone)]
-pub struct Shared(Context);
+pub struct SharedContext(Context);
 
-impl Shared {
+impl SharedContext {
+    /// A new context for the calling thread.
     #[expect(clippy::new_without_default, reason = "it is no value to be had by the way")]
-    pub fn new() -> Shared {
-        Shared(z3::with_z3_config(&Config::new(), || Here(Context::thread_local())).take())
+    pub fn new() -> SharedContext {
+        SharedContext(z3::with_z3_config(&Config::new(), || SameThread(Context::thread_local())).take())
     }
 }
 
-/// Conditions that are asserted once and asked about often.
+/// A solver with conditions that are asserted once and queried often.
 pub struct Session<'t> {
     terms: &'t Terms,
-    asts: Asts<'t>,
+    translation: Translation<'t>,
     solver: Solver,
     context: Context,
     levels: Vec<Level>,
@@ -170,27 +176,34 @@ pub struct Session<'t> {
 #[derive(Default)]
 struct Level {
     roots: Vec<Term>,
-    /// What they rest on and those of the levels below do not.
+    /// The terms that this level's conditions depend on, without those of lower levels.
     terms: BTreeSet<Term>,
 }
 
 impl<'t> Session<'t> {
+    /// A session with a context of its own.
     pub fn new(terms: &'t Terms) -> Session<'t> {
-        Session::within(terms, &Shared::new())
+        Session::in_context(terms, &SharedContext::new())
     }
 
-    /// A session in a context that others had before.
-    pub fn within(terms: &'t Terms, shared: &Shared) -> Session<'t> {
+    /// A session in a context that earlier sessions have used.
+    pub fn in_context(terms: &'t Terms, shared: &SharedContext) -> Session<'t> {
         let context = shared.0.clone();
-        let solver = within(&context, Solver::new);
-        Session { terms, asts: Asts::new(terms, Names::Functions), solver, context, levels: vec![Level::default()] }
+        let solver = in_context(&context, Solver::new);
+        Session {
+            terms,
+            translation: Translation::new(terms, Names::Functions),
+            solver,
+            context,
+            levels: vec![Level::default()],
+        }
     }
 
-    /// A term of one bit that holds until the level it was asserted on is popped.
+    /// Asserts a one-bit term, until the current level is popped.
     pub fn assert(&mut self, condition: Term) {
         let context = self.context.clone();
-        within(&context, || {
-            let bit = self.translated(condition);
+        in_context(&context, || {
+            let bit = self.translate(condition);
             self.solver.assert(bit);
         });
         if let Some(level) = self.levels.last_mut() {
@@ -198,7 +211,7 @@ impl<'t> Session<'t> {
         }
     }
 
-    /// Why conditions are not asked about with what is asserted.
+    /// The reason not to ask about conditions together with what is asserted, if there is one.
     fn too_large(&self, conditions: &[Term]) -> Option<String> {
         let is_new = |term: &Term| !self.levels.iter().any(|level| level.terms.contains(term));
         let new = reachable(self.terms, conditions, Names::Functions).iter().filter(|term| is_new(term)).count();
@@ -206,12 +219,13 @@ impl<'t> Session<'t> {
         too_large(known + new)
     }
 
+    /// Opens a level for further assertions.
     pub fn push(&mut self) {
         self.solver.push();
         self.levels.push(Level::default());
     }
 
-    /// Without a push before, nothing happens.
+    /// Discards the current level and its assertions; does nothing without a preceding push.
     pub fn pop(&mut self) {
         if self.levels.len() > 1 {
             self.solver.pop(1);
@@ -219,7 +233,7 @@ impl<'t> Session<'t> {
         }
     }
 
-    /// Satisfiable together with all that is asserted?
+    /// Checks whether the conditions are satisfiable together with everything asserted.
     pub fn ask(&mut self, conditions: &[Term], limits: &Limits) -> Answer {
         if conditions.iter().any(|c| self.terms.as_constant(*c) == Some(0)) {
             return Answer::Unsat;
@@ -236,10 +250,10 @@ impl<'t> Session<'t> {
         answer
     }
 
-    /// Satisfiable, all that is asserted?
+    /// Checks whether everything asserted is satisfiable.
     fn answer(&mut self, limits: &Limits) -> Answer {
         let context = self.context.clone();
-        within(&context, || match self.check(limits, &[]) {
+        in_context(&context, || match self.check(limits, &[]) {
             Ok(SatResult::Unsat) => Answer::Unsat,
             Ok(SatResult::Sat) => self.model().map_or_else(|| Answer::Unknown("no model".to_owned()), Answer::Sat),
             Ok(SatResult::Unknown) => Answer::Unknown(self.solver.get_reason_unknown().unwrap_or_default()),
@@ -247,15 +261,16 @@ impl<'t> Session<'t> {
         })
     }
 
-    /// Which of the conditions contradict each other and what is asserted; `None` if none do or that was not found out.
+    /// The positions of conditions that contradict each other and the assertions (an unsat core); `None` if there is no
+    /// contradiction, or if this could not be established.
     pub fn core(&mut self, conditions: &[Term], limits: &Limits) -> Option<Vec<usize>> {
         self.push();
         let context = self.context.clone();
-        let core = within(&context, || {
+        let core = in_context(&context, || {
             let mut labels: Vec<Bool> = Vec::new();
             for (i, condition) in conditions.iter().enumerate() {
                 let label = Bool::new_const(format!("condition {i}"));
-                let bit = self.translated(*condition);
+                let bit = self.translate(*condition);
                 self.solver.assert(label.implies(&bit));
                 labels.push(label);
             }
@@ -285,22 +300,22 @@ impl<'t> Session<'t> {
         Ok(if assumptions.is_empty() { self.solver.check() } else { self.solver.check_assumptions(assumptions) })
     }
 
-    /// A condition for Z3, with what its terms rest on asserted.
-    fn translated(&mut self, condition: Term) -> Bool {
+    /// Translates a condition for Z3, and asserts the definitions of the terms that it depends on.
+    fn translate(&mut self, condition: Term) -> Bool {
         let needed = reachable(self.terms, &[condition], Names::Functions);
-        self.asts.add(&needed);
+        self.translation.add(&needed);
         for term in needed {
             if self.levels.iter().any(|level| level.terms.contains(&term)) {
                 continue;
             }
-            if let Some(definition) = self.asts.definition(term) {
+            if let Some(definition) = self.translation.definition(term) {
                 self.solver.assert(definition);
             }
             if let Some(level) = self.levels.last_mut() {
                 level.terms.insert(term);
             }
         }
-        self.asts.is_true(condition)
+        self.translation.is_true(condition)
     }
 
     fn model(&mut self) -> Option<Model> {
@@ -311,13 +326,13 @@ impl<'t> Session<'t> {
         for term in reachable(self.terms, &roots, Names::Functions) {
             match self.terms.node(term) {
                 Node::Symbol(name) => {
-                    if let Some(bits) = value(self.asts.bits_of(term)) {
+                    if let Some(bits) = value(self.translation.bits_of(term)) {
                         model.symbols.insert(name.clone(), bits);
                     }
                 }
                 Node::Unknown(name, args) => {
-                    let at: Option<Vec<u64>> = args.iter().map(|arg| value(self.asts.bits_of(*arg))).collect();
-                    if let (Some(at), Some(bits)) = (at, value(self.asts.bits_of(term))) {
+                    let at: Option<Vec<u64>> = args.iter().map(|arg| value(self.translation.bits_of(*arg))).collect();
+                    if let (Some(at), Some(bits)) = (at, value(self.translation.bits_of(term))) {
                         model.applications.entry(name.clone()).or_default().push((at, bits));
                     }
                 }
@@ -400,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_kept() {
+    fn limits_are_respected() {
         let mut terms = Terms::default();
         let wide = Sort::Bits(64);
         let (x, y) = (terms.symbol("x", wide), terms.symbol("y", wide));
@@ -418,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rests_on_too_many_terms_is_not_asked() {
+    fn conditions_on_too_many_terms_are_not_asked() {
         let mut terms = Terms::default();
         let wide = Sort::Bits(32);
         let rounds = |terms: &mut Terms, count: u64| {

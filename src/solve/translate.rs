@@ -1,4 +1,4 @@
-//! Terms as Z3 has them.
+//! Translates terms to Z3.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,41 +8,44 @@ use z3::{FuncDecl, Sort as Z3Sort};
 use super::expression::{Node, Operation, Rounding, Sort, Term, Terms};
 use crate::kernel::floats;
 
-/// What names mean.
+/// The interpretation of unknowns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
-    /// Each symbol and each application is a variable of its own.
+    /// Every symbol and every application is a variable of its own.
     Opaque,
-    /// What is not known is a function: equal arguments, equal values. Floats are known by their bits.
+    /// Uninterpreted functions: equal arguments yield equal values. Floats are represented by their bits.
     Functions,
 }
 
-pub(super) enum Z {
+/// A translated term.
+pub(super) enum Z3Value {
     Bits(BV),
     Float(Float),
     None,
 }
 
-pub(super) struct Asts<'t> {
+/// A translation of terms, created in the current Z3 context.
+pub(super) struct Translation<'t> {
     terms: &'t Terms,
     names: Names,
-    known: BTreeMap<Term, Z>,
-    /// The bits of floats that were asked for.
-    raw: BTreeMap<Term, BV>,
-    /// What ties those bits to their floats.
+    translated: BTreeMap<Term, Z3Value>,
+    /// The bits of floats, as far as they were requested.
+    float_bits: BTreeMap<Term, BV>,
+    /// Constraints that tie those bits to their floats.
     definitions: BTreeMap<Term, Bool>,
     functions: BTreeMap<String, FuncDecl>,
 }
 
-/// The terms that `roots` are made of, and they themselves; through the arguments of unknown functions if these matter.
+/// The `roots` and all their subterms; those in the arguments of uninterpreted functions only if
+/// `names` interprets these.
 pub(super) fn reachable(terms: &Terms, roots: &[Term], names: Names) -> BTreeSet<Term> {
     let mut found = BTreeSet::new();
-    let mut todo = roots.to_vec();
-    while let Some(term) = todo.pop() {
+    let mut worklist = roots.to_vec();
+    while let Some(term) = worklist.pop() {
         if found.insert(term) {
             match terms.node(term) {
-                Node::Apply(_, args) => todo.extend(args),
-                Node::Unknown(_, args) if names == Names::Functions => todo.extend(args),
+                Node::Apply(_, args) => worklist.extend(args),
+                Node::Unknown(_, args) if names == Names::Functions => worklist.extend(args),
                 _ => {}
             }
         }
@@ -50,12 +53,12 @@ pub(super) fn reachable(terms: &Terms, roots: &[Term], names: Names) -> BTreeSet
     found
 }
 
-fn bit(condition: &Bool) -> Z {
-    Z::Bits(condition.ite(&BV::from_u64(1, 1), &BV::from_u64(0, 1)))
+fn bit(condition: &Bool) -> Z3Value {
+    Z3Value::Bits(condition.ite(&BV::from_u64(1, 1), &BV::from_u64(0, 1)))
 }
 
-/// Bits of exponent and of significand with its hidden one (IEEE 754, table 3.5).
-fn format(width: u32) -> Z3Sort {
+/// The Z3 sort of a float: bits of the exponent, and of the significand including the hidden bit (IEEE 754, table 3.5).
+fn float_sort(width: u32) -> Z3Sort {
     match width {
         16 => Z3Sort::float(5, 11),
         32 => Z3Sort::float32(),
@@ -64,8 +67,9 @@ fn format(width: u32) -> Z3Sort {
 }
 
 fn to_float(bits: &BV, width: u32) -> Float {
-    let (context, sort) = (bits.get_ctx(), format(width));
-    // SAFETY: the vector and the sort belong to the context, and the sort has the vector's width.
+    let (context, sort) = (bits.get_ctx(), float_sort(width));
+    // SAFETY: the bit vector and the sort belong to `context`, which both keep alive, and the sort has
+    // the vector's width.
     unsafe {
         let ast = z3_sys::Z3_mk_fpa_to_fp_bv(context.get_z3_context(), bits.get_z3_ast(), sort.get_z3_sort());
         Float::wrap(context, ast.expect("bits of a float's width"))
@@ -73,9 +77,9 @@ fn to_float(bits: &BV, width: u32) -> Float {
 }
 
 fn from_integer(bits: &BV, is_signed: bool, width: u32) -> Float {
-    let (context, sort, mode) = (bits.get_ctx(), format(width), RoundingMode::round_nearest_ties_to_even());
+    let (context, sort, mode) = (bits.get_ctx(), float_sort(width), RoundingMode::round_nearest_ties_to_even());
     let make = if is_signed { z3_sys::Z3_mk_fpa_to_fp_signed } else { z3_sys::Z3_mk_fpa_to_fp_unsigned };
-    // SAFETY: the vector, the mode and the sort belong to the context.
+    // SAFETY: the bit vector, the rounding mode and the sort belong to `context`, which they keep alive.
     unsafe {
         let ast = make(context.get_z3_context(), mode.get_z3_ast(), bits.get_z3_ast(), sort.get_z3_sort());
         Float::wrap(context, ast.expect("bits and the sort of a float"))
@@ -86,7 +90,7 @@ fn number(x: f64, width: u32) -> Float {
     to_float(&BV::from_u64(floats::bits(x, width), width), width)
 }
 
-/// Towards 0; at and beyond the ends the ends, 0 for NaN.
+/// Truncates towards 0; out-of-range values saturate, NaN becomes 0.
 fn to_integer(x: &Float, from: u32, is_signed: bool, width: u32) -> BV {
     let mode = RoundingMode::round_towards_zero();
     let (least, most, end) = if is_signed {
@@ -102,50 +106,51 @@ fn to_integer(x: &Float, from: u32, is_signed: bool, width: u32) -> BV {
     x.is_nan().ite(&BV::from_u64(0, width), &above)
 }
 
-impl<'t> Asts<'t> {
-    pub fn new(terms: &'t Terms, names: Names) -> Asts<'t> {
-        Asts {
+impl<'t> Translation<'t> {
+    /// An empty translation.
+    pub fn new(terms: &'t Terms, names: Names) -> Translation<'t> {
+        Translation {
             terms,
             names,
-            known: BTreeMap::new(),
-            raw: BTreeMap::new(),
+            translated: BTreeMap::new(),
+            float_bits: BTreeMap::new(),
             definitions: BTreeMap::new(),
             functions: BTreeMap::new(),
         }
     }
 
-    /// Translates terms; what each is made of must be known or stand before it.
+    /// Translates `needed`, in order; the subterms of each must be translated already or be contained in it.
     pub fn add(&mut self, needed: &BTreeSet<Term>) {
         for term in needed {
-            if !self.known.contains_key(term) {
+            if !self.translated.contains_key(term) {
                 let ast = self.make(*term);
-                self.known.insert(*term, ast);
+                self.translated.insert(*term, ast);
             }
         }
     }
 
-    /// What has to hold besides wherever the term is used.
+    /// The constraint that has to be asserted wherever the term is used, if there is one.
     pub fn definition(&self, term: Term) -> Option<&Bool> {
         self.definitions.get(&term)
     }
 
     fn bits(&self, term: Term) -> Option<&BV> {
-        match self.known.get(&term) {
-            Some(Z::Bits(bits)) => Some(bits),
+        match self.translated.get(&term) {
+            Some(Z3Value::Bits(bits)) => Some(bits),
             _ => None,
         }
     }
 
     fn float(&self, term: Term) -> Option<&Float> {
-        match self.known.get(&term) {
-            Some(Z::Float(float)) => Some(float),
+        match self.translated.get(&term) {
+            Some(Z3Value::Float(float)) => Some(float),
             _ => None,
         }
     }
 
-    /// The bits of a known term; of a float that was computed, bits that stand for it.
+    /// The bits of a translated term; for a computed float, a bit vector that is defined to represent it.
     pub fn bits_of(&mut self, term: Term) -> Option<BV> {
-        if let Some(bits) = self.bits(term).or_else(|| self.raw.get(&term)) {
+        if let Some(bits) = self.bits(term).or_else(|| self.float_bits.get(&term)) {
             return Some(bits.clone());
         }
         let Sort::Float(width) = self.terms.sort(term) else { return None };
@@ -159,11 +164,11 @@ impl<'t> Asts<'t> {
                 bits
             }
         };
-        self.raw.insert(term, bits.clone());
+        self.float_bits.insert(term, bits.clone());
         Some(bits)
     }
 
-    /// Of what the solver does not know, nothing is true or false.
+    /// The truth of a one-bit term; a term that cannot be translated may be true or false.
     pub fn is_true(&self, term: Term) -> Bool {
         match self.bits(term) {
             Some(bits) if bits.get_size() == 1 => Ast::eq(bits, BV::from_u64(1, 1)),
@@ -171,68 +176,69 @@ impl<'t> Asts<'t> {
         }
     }
 
-    pub fn same(&self, left: Term, right: Term) -> Bool {
-        match (self.known.get(&left), self.known.get(&right)) {
-            (Some(Z::Bits(l)), Some(Z::Bits(r))) => Ast::eq(l, r),
-            (Some(Z::Float(l)), Some(Z::Float(r))) => Ast::eq(l, r),
+    /// The equality of two translated terms; false if they have different sorts or cannot be translated.
+    pub fn equals(&self, left: Term, right: Term) -> Bool {
+        match (self.translated.get(&left), self.translated.get(&right)) {
+            (Some(Z3Value::Bits(l)), Some(Z3Value::Bits(r))) => Ast::eq(l, r),
+            (Some(Z3Value::Float(l)), Some(Z3Value::Float(r))) => Ast::eq(l, r),
             _ => Bool::from_bool(false),
         }
     }
 
-    fn make(&mut self, term: Term) -> Z {
+    fn make(&mut self, term: Term) -> Z3Value {
         let terms = self.terms;
         let sort = terms.sort(term);
         match terms.node(term) {
             Node::Constant(bits) => match sort {
-                Sort::Bits(width) => Z::Bits(BV::from_u64(*bits, width)),
-                Sort::Float(32) => Z::Float(Float::from_f32(f32::from_bits(*bits as u32))),
-                Sort::Float(64) => Z::Float(Float::from_f64(f64::from_bits(*bits))),
-                Sort::Float(width) => Z::Float(to_float(&BV::from_u64(*bits, width), width)),
-                Sort::Other => Z::None,
+                Sort::Bits(width) => Z3Value::Bits(BV::from_u64(*bits, width)),
+                Sort::Float(32) => Z3Value::Float(Float::from_f32(f32::from_bits(*bits as u32))),
+                Sort::Float(64) => Z3Value::Float(Float::from_f64(f64::from_bits(*bits))),
+                Sort::Float(width) => Z3Value::Float(to_float(&BV::from_u64(*bits, width), width)),
+                Sort::Other => Z3Value::None,
             },
             Node::Apply(Operation::ToBits, args) => {
-                self.bits_of(args[0]).map_or_else(|| self.free(term, sort), Z::Bits)
+                self.bits_of(args[0]).map_or_else(|| self.free(term, sort), Z3Value::Bits)
             }
             Node::Apply(operation, args) => self.apply(*operation, args, sort).unwrap_or_else(|| self.free(term, sort)),
-            Node::Symbol(name) if self.names == Names::Functions => self.named(term, name, &[], sort),
-            Node::Unknown(name, args) if self.names == Names::Functions => self.named(term, name, args, sort),
+            Node::Symbol(name) if self.names == Names::Functions => self.application(term, name, &[], sort),
+            Node::Unknown(name, args) if self.names == Names::Functions => self.application(term, name, args, sort),
             Node::Symbol(_) | Node::Unknown(..) => self.free(term, sort),
         }
     }
 
-    /// A variable of the term's own: one term, one value.
-    fn free(&self, term: Term, sort: Sort) -> Z {
+    /// A variable for the term: equal terms have equal values.
+    fn free(&self, term: Term, sort: Sort) -> Z3Value {
         let name = format!("{term:?}");
         match sort {
-            Sort::Bits(width) => Z::Bits(BV::new_const(name, width)),
-            Sort::Float(32) => Z::Float(Float::new_const_float32(name)),
-            Sort::Float(64) => Z::Float(Float::new_const_double(name)),
-            Sort::Float(_) => Z::Float(Float::new_const(name, 5, 11)),
-            Sort::Other => Z::None,
+            Sort::Bits(width) => Z3Value::Bits(BV::new_const(name, width)),
+            Sort::Float(32) => Z3Value::Float(Float::new_const_float32(name)),
+            Sort::Float(64) => Z3Value::Float(Float::new_const_double(name)),
+            Sort::Float(_) => Z3Value::Float(Float::new_const(name, 5, 11)),
+            Sort::Other => Z3Value::None,
         }
     }
 
-    /// What a function of that name gives.
-    fn named(&mut self, term: Term, name: &str, args: &[Term], sort: Sort) -> Z {
-        let (Sort::Bits(width) | Sort::Float(width)) = sort else { return Z::None };
-        let mut of = Vec::new();
+    /// An application of the uninterpreted function of that name.
+    fn application(&mut self, term: Term, name: &str, args: &[Term], sort: Sort) -> Z3Value {
+        let (Sort::Bits(width) | Sort::Float(width)) = sort else { return Z3Value::None };
+        let mut arguments = Vec::new();
         for arg in args {
             match self.bits_of(*arg) {
-                Some(bits) => of.push(bits),
+                Some(bits) => arguments.push(bits),
                 None => return self.free(term, sort),
             }
         }
-        let widths: Vec<u32> = of.iter().map(BV::get_size).collect();
-        // One name may stand for functions of several sorts.
+        let widths: Vec<u32> = arguments.iter().map(BV::get_size).collect();
+        // One name may denote functions of several sorts.
         let key = format!("{name} {widths:?} {width}");
-        let value = if of.is_empty() {
+        let value = if arguments.is_empty() {
             BV::new_const(key, width)
         } else {
             let function = self.functions.entry(key).or_insert_with_key(|key| {
                 let domain: Vec<Z3Sort> = widths.iter().map(|w| Z3Sort::bitvector(*w)).collect();
                 FuncDecl::new(key.as_str(), &domain.iter().collect::<Vec<_>>(), &Z3Sort::bitvector(width))
             });
-            let args: Vec<&dyn Ast> = of.iter().map(|bits| bits as &dyn Ast).collect();
+            let args: Vec<&dyn Ast> = arguments.iter().map(|bits| bits as &dyn Ast).collect();
             match function.apply(&args).as_bv() {
                 Some(bits) => bits,
                 None => return self.free(term, sort),
@@ -240,21 +246,21 @@ impl<'t> Asts<'t> {
         };
         if matches!(sort, Sort::Float(_)) {
             let float = to_float(&value, width);
-            self.raw.insert(term, value);
-            Z::Float(float)
+            self.float_bits.insert(term, value);
+            Z3Value::Float(float)
         } else {
-            Z::Bits(value)
+            Z3Value::Bits(value)
         }
     }
 
-    fn apply(&self, operation: Operation, args: &[Term], sort: Sort) -> Option<Z> {
+    fn apply(&self, operation: Operation, args: &[Term], sort: Sort) -> Option<Z3Value> {
         use Operation::*;
         match operation {
             Select => {
                 let condition = self.is_true(args[0]);
                 Some(match sort {
-                    Sort::Bits(_) => Z::Bits(condition.ite(self.bits(args[1])?, self.bits(args[2])?)),
-                    Sort::Float(_) => Z::Float(condition.ite(self.float(args[1])?, self.float(args[2])?)),
+                    Sort::Bits(_) => Z3Value::Bits(condition.ite(self.bits(args[1])?, self.bits(args[2])?)),
+                    Sort::Float(_) => Z3Value::Float(condition.ite(self.float(args[1])?, self.float(args[2])?)),
                     Sort::Other => return None,
                 })
             }
@@ -264,7 +270,7 @@ impl<'t> Asts<'t> {
         }
     }
 
-    fn apply_to_floats(&self, operation: Operation, args: &[Term], sort: Sort) -> Option<Z> {
+    fn apply_to_floats(&self, operation: Operation, args: &[Term], sort: Sort) -> Option<Z3Value> {
         use Operation::*;
         let (left, Sort::Float(from)) = (self.float(args[0])?, self.terms.sort(args[0])) else { return None };
         let nearest = RoundingMode::round_nearest_ties_to_even();
@@ -274,14 +280,14 @@ impl<'t> Asts<'t> {
             (FLt, _) => bit(&left.lt(right()?)),
             (FLe, _) => bit(&left.le(right()?)),
             (IsNan, _) => bit(&left.is_nan()),
-            (FNeg, _) => Z::Float(left.unary_neg()),
-            (FAbs, _) => Z::Float(left.unary_abs()),
-            (FAdd, _) => Z::Float(left.add_with_rounding_mode(right()?, &nearest)),
-            (FSub, _) => Z::Float(left.sub_with_rounding_mode(right()?, &nearest)),
-            (FMul, _) => Z::Float(left.mul_with_rounding_mode(right()?, &nearest)),
-            (FDiv, _) => Z::Float(left.div_with_rounding_mode(right()?, &nearest)),
-            (FSqrt, _) => Z::Float(left.sqrt()),
-            (FFma, _) => Z::Float(left.fma(right()?, self.float(args[2])?)),
+            (FNeg, _) => Z3Value::Float(left.unary_neg()),
+            (FAbs, _) => Z3Value::Float(left.unary_abs()),
+            (FAdd, _) => Z3Value::Float(left.add_with_rounding_mode(right()?, &nearest)),
+            (FSub, _) => Z3Value::Float(left.sub_with_rounding_mode(right()?, &nearest)),
+            (FMul, _) => Z3Value::Float(left.mul_with_rounding_mode(right()?, &nearest)),
+            (FDiv, _) => Z3Value::Float(left.div_with_rounding_mode(right()?, &nearest)),
+            (FSqrt, _) => Z3Value::Float(left.sqrt()),
+            (FFma, _) => Z3Value::Float(left.fma(right()?, self.float(args[2])?)),
             (FRound(rounding), _) => {
                 let mode = match rounding {
                     Rounding::Even => nearest,
@@ -290,48 +296,50 @@ impl<'t> Asts<'t> {
                     Rounding::Down => RoundingMode::round_towards_negative(),
                     Rounding::Zero => RoundingMode::round_towards_zero(),
                 };
-                Z::Float(left.round_to_integral_with_rounding_mode(&mode))
+                Z3Value::Float(left.round_to_integral_with_rounding_mode(&mode))
             }
-            (FToF, Sort::Float(to)) => Z::Float(left.to_fp_with_rounding_mode(&nearest, &format(to))),
-            (FToSI, Sort::Bits(to)) => Z::Bits(to_integer(left, from, true, to)),
-            (FToUI, Sort::Bits(to)) => Z::Bits(to_integer(left, from, false, to)),
-            // As bits, remainders are as long as exponents allow: no solver gets through.
+            (FToF, Sort::Float(to)) => Z3Value::Float(left.to_fp_with_rounding_mode(&nearest, &float_sort(to))),
+            (FToSI, Sort::Bits(to)) => Z3Value::Bits(to_integer(left, from, true, to)),
+            (FToUI, Sort::Bits(to)) => Z3Value::Bits(to_integer(left, from, false, to)),
+            // Bit-blasted remainders are as long as the exponent range: no solver copes with them.
             _ => return None,
         })
     }
 
-    fn apply_to_bits(&self, operation: Operation, args: &[Term], sort: Sort) -> Option<Z> {
+    fn apply_to_bits(&self, operation: Operation, args: &[Term], sort: Sort) -> Option<Z3Value> {
         use Operation::*;
         let left = self.bits(args[0])?;
         match (operation, sort) {
-            (SIToF | UIToF, Sort::Float(to)) => return Some(Z::Float(from_integer(left, operation == SIToF, to))),
-            (FromBits, Sort::Float(to)) => return Some(Z::Float(to_float(left, to))),
+            (SIToF | UIToF, Sort::Float(to)) => {
+                return Some(Z3Value::Float(from_integer(left, operation == SIToF, to)));
+            }
+            (FromBits, Sort::Float(to)) => return Some(Z3Value::Float(to_float(left, to))),
             _ => {}
         }
         let Sort::Bits(width) = sort else { return None };
         match operation {
-            ZExt => return Some(Z::Bits(left.zero_ext(width - left.get_size()))),
-            SExt => return Some(Z::Bits(left.sign_ext(width - left.get_size()))),
-            Trunc => return Some(Z::Bits(left.extract(width - 1, 0))),
-            Extract(low) => return Some(Z::Bits(left.extract(low + width - 1, low))),
+            ZExt => return Some(Z3Value::Bits(left.zero_ext(width - left.get_size()))),
+            SExt => return Some(Z3Value::Bits(left.sign_ext(width - left.get_size()))),
+            Trunc => return Some(Z3Value::Bits(left.extract(width - 1, 0))),
+            Extract(low) => return Some(Z3Value::Bits(left.extract(low + width - 1, low))),
             _ => {}
         }
         let right = self.bits(args[1])?;
         Some(match operation {
-            Add => Z::Bits(left.bvadd(right)),
-            Sub => Z::Bits(left.bvsub(right)),
-            Mul => Z::Bits(left.bvmul(right)),
-            UDiv => Z::Bits(left.bvudiv(right)),
-            SDiv => Z::Bits(left.bvsdiv(right)),
-            URem => Z::Bits(left.bvurem(right)),
-            SRem => Z::Bits(left.bvsrem(right)),
-            And => Z::Bits(left.bvand(right)),
-            Or => Z::Bits(left.bvor(right)),
-            Xor => Z::Bits(left.bvxor(right)),
-            Shl => Z::Bits(left.bvshl(right)),
-            LShr => Z::Bits(left.bvlshr(right)),
-            AShr => Z::Bits(left.bvashr(right)),
-            Concat => Z::Bits(left.concat(right)),
+            Add => Z3Value::Bits(left.bvadd(right)),
+            Sub => Z3Value::Bits(left.bvsub(right)),
+            Mul => Z3Value::Bits(left.bvmul(right)),
+            UDiv => Z3Value::Bits(left.bvudiv(right)),
+            SDiv => Z3Value::Bits(left.bvsdiv(right)),
+            URem => Z3Value::Bits(left.bvurem(right)),
+            SRem => Z3Value::Bits(left.bvsrem(right)),
+            And => Z3Value::Bits(left.bvand(right)),
+            Or => Z3Value::Bits(left.bvor(right)),
+            Xor => Z3Value::Bits(left.bvxor(right)),
+            Shl => Z3Value::Bits(left.bvshl(right)),
+            LShr => Z3Value::Bits(left.bvlshr(right)),
+            AShr => Z3Value::Bits(left.bvashr(right)),
+            Concat => Z3Value::Bits(left.concat(right)),
             Eq => bit(&Ast::eq(left, right)),
             Ult => bit(&left.bvult(right)),
             Ule => bit(&left.bvule(right)),

@@ -1,4 +1,4 @@
-//! What the values of a function are, as terms: each lane of a vector is one.
+//! Represents the values of a function as terms, one per lane of a vector.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use super::expression::{Operation, Sort, Term, Terms};
 use crate::kernel::floats;
 use crate::kernel::ir::{self, Inst};
 
-/// The values of one function, in terms that it shares with others.
+/// The values of one function, as terms of a graph that may hold others too.
 pub struct Values<'t> {
     pub terms: &'t mut Terms,
-    known: HashMap<LLVMValueRef, Vec<Term>>,
+    defined: HashMap<LLVMValueRef, Vec<Term>>,
     data: LLVMTargetDataRef,
 }
 
 /// The sort of a scalar type; `Other` for aggregates and handles.
 fn sort_of(ty: LLVMTypeRef) -> Sort {
-    // SAFETY: a type of a living context.
+    // SAFETY: `ty` belongs to the context of a living module, and only integer types are asked for their width.
     unsafe {
         match LLVMGetTypeKind(ty) {
             LLVMTypeKind::LLVMIntegerTypeKind if LLVMGetIntTypeWidth(ty) <= 64 => Sort::Bits(LLVMGetIntTypeWidth(ty)),
@@ -32,9 +32,9 @@ fn sort_of(ty: LLVMTypeRef) -> Sort {
     }
 }
 
-/// The number of lanes (1 for what is no vector) and their sort.
+/// The number of lanes (1 for types other than vectors) and their sort.
 fn shape(ty: LLVMTypeRef) -> (usize, Sort) {
-    // SAFETY: a type of a living context.
+    // SAFETY: `ty` belongs to the context of a living module, and only vectors are asked for size and element type.
     unsafe {
         match LLVMGetTypeKind(ty) {
             LLVMTypeKind::LLVMVectorTypeKind => (LLVMGetVectorSize(ty) as usize, sort_of(LLVMGetElementType(ty))),
@@ -44,47 +44,50 @@ fn shape(ty: LLVMTypeRef) -> (usize, Sort) {
 }
 
 fn printed(value: LLVMValueRef) -> String {
-    // SAFETY: alive; the message is freed.
+    // SAFETY: `value` belongs to a living module, and `take_message` frees the printed text.
     unsafe { ir::take_message(LLVMPrintValueToString(value)) }
 }
 
 fn type_of(value: LLVMValueRef) -> LLVMTypeRef {
-    // SAFETY: alive.
+    // SAFETY: `value` belongs to a living module.
     unsafe { LLVMTypeOf(value) }
 }
 
 fn type_text(value: LLVMValueRef) -> String {
-    // SAFETY: alive; the message is freed.
+    // SAFETY: `value` belongs to a living module, and `take_message` frees the printed text.
     unsafe { ir::take_message(LLVMPrintTypeToString(LLVMTypeOf(value))) }
 }
 
 impl<'t> Values<'t> {
+    /// Creates an empty mapping.
+    ///
     /// # Safety
-    /// `data` belongs to the module whose values are asked for, which is alive.
+    /// `data` must belong to the module whose values are looked up, and the module must outlive the result.
     pub unsafe fn new(terms: &'t mut Terms, data: LLVMTargetDataRef) -> Values<'t> {
-        Values { terms, known: HashMap::new(), data }
+        Values { terms, defined: HashMap::new(), data }
     }
 
-    /// Gives a value a name: it is whatever the name stands for.
+    /// Makes a value an unknown of that name.
     pub fn name(&mut self, value: LLVMValueRef, name: &str) {
         let (count, sort) = shape(type_of(value));
         let lanes = (0..count).map(|lane| self.terms.symbol(format!("{name}.{lane}"), sort)).collect();
-        self.known.insert(value, lanes);
+        self.defined.insert(value, lanes);
     }
 
-    /// A value's lanes. Instructions must have been named or defined before.
+    /// The terms of a value's lanes. Instructions must have been named or defined before.
     pub fn of(&mut self, value: LLVMValueRef) -> Vec<Term> {
-        if let Some(lanes) = self.known.get(&value) {
+        if let Some(lanes) = self.defined.get(&value) {
             return lanes.clone();
         }
         let lanes = self.constant(value);
-        self.known.insert(value, lanes.clone());
+        self.defined.insert(value, lanes.clone());
         lanes
     }
 
     fn constant(&mut self, value: LLVMValueRef) -> Vec<Term> {
         let (count, sort) = shape(type_of(value));
-        // SAFETY: alive; elements within their count; constants are asked as what they are.
+        // SAFETY: `value` is a constant of a living module, elements are read within their count, and each kind of
+        // constant is read only after a test for it.
         unsafe {
             if !LLVMIsAConstantInt(value).is_null() && count == 1 && sort != Sort::Other {
                 return vec![self.terms.constant(LLVMConstIntGetZExtValue(value), sort)];
@@ -108,7 +111,7 @@ impl<'t> Values<'t> {
                 let lane = |i| LLVMGetAggregateElement(value, i as u32);
                 return (0..count).flat_map(|i| self.constant(lane(i))).collect();
             }
-            // A global by its name alone, as its content is loaded, not known.
+            // A global is represented by its name alone, because its contents are loaded from memory.
             let text = match LLVMIsAGlobalValue(value).is_null() {
                 true => printed(value),
                 false => {
@@ -122,13 +125,14 @@ impl<'t> Values<'t> {
         }
     }
 
-    /// Works out an instruction without effects, whose operands are known.
+    /// Computes the terms of an instruction without effects; its operands must be known.
     pub fn define(&mut self, inst: Inst) {
         let lanes = self.compute(inst).unwrap_or_else(|| self.opaque(inst));
-        self.known.insert(inst.0, lanes);
+        self.defined.insert(inst.0, lanes);
     }
 
-    /// A function of the operands, named after all that the instruction says besides them.
+    /// Represents an instruction as an uninterpreted function of its operands. The name contains everything else that
+    /// determines the result.
     fn opaque(&mut self, inst: Inst) -> Vec<Term> {
         let mut name = format!("{:?} {}", inst.opcode(), inst.callee().unwrap_or_default());
         let operands = inst.operands();
@@ -136,7 +140,7 @@ impl<'t> Values<'t> {
             name.push_str(&format!(" {}", type_text(*value)));
         }
         name.push_str(&format!(" -> {}", type_text(inst.0)));
-        // SAFETY: alive; each is asked of opcodes that have it.
+        // SAFETY: `inst` belongs to a living module, and each property is read only from opcodes that have it.
         unsafe {
             match inst.opcode() {
                 LLVMOpcode::LLVMICmp => name.push_str(&format!(" {:?}", LLVMGetICmpPredicate(inst.0))),
@@ -202,7 +206,8 @@ impl<'t> Values<'t> {
             LLVMShuffleVector => {
                 let mut from = self.of(operands[0]);
                 from.extend(self.of(operands[1]));
-                // SAFETY: alive; lanes within their count. A lane that is none of them leaves this to `opaque`.
+                // SAFETY: `inst` is a shuffle of a living module, and lanes are below their count; an undefined lane
+                // (-1) leaves the instruction to `opaque`.
                 let mask = (0..count as u32).map(|i| unsafe { LLVMGetMaskValue(inst.0, i) });
                 return mask.map(|lane| from.get(usize::try_from(lane).ok()?).copied()).collect();
             }
@@ -219,7 +224,7 @@ impl<'t> Values<'t> {
     }
 
     fn lane(&self, index: LLVMValueRef) -> Option<usize> {
-        // SAFETY: alive.
+        // SAFETY: `index` belongs to a living module, and only integer constants are read as numbers.
         unsafe { (!LLVMIsAConstantInt(index).is_null()).then(|| LLVMConstIntGetZExtValue(index) as usize) }
     }
 
@@ -230,7 +235,7 @@ impl<'t> Values<'t> {
         if pairs.iter().any(|(l, _)| self.terms.sort(*l) == Sort::Other) {
             return None;
         }
-        // SAFETY: alive and comparisons.
+        // SAFETY: `inst` is a comparison of a living module, and each predicate is read from the opcode that has it.
         let results = pairs.into_iter().map(|(l, r)| unsafe {
             match inst.opcode() {
                 LLVMOpcode::LLVMICmp => Some(self.integers(LLVMGetICmpPredicate(inst.0), l, r)),
@@ -273,7 +278,8 @@ impl<'t> Values<'t> {
             LLVMRealULT => (Operation::FLe, r, l, true),
             _ => return None,
         };
-        // A device may take subnormal numbers for 0 (OpenCL C 1.2, 7.5.3): what equals what then is its own affair.
+        // A device may flush subnormal numbers to 0 (OpenCL C 1.2, 7.5.3), so that the results of comparisons with them
+        // are up to the device.
         if [l, r].iter().any(|x| self.is_subnormal(*x)) {
             return None;
         }
@@ -298,16 +304,16 @@ impl<'t> Values<'t> {
         Some(lanes.collect())
     }
 
-    /// Addresses are sums modulo 2^64.
+    /// Represents an address as a sum modulo 2^64.
     fn address(&mut self, gep: Inst) -> Option<Vec<Term>> {
         let operands = gep.operands();
         let sort = Sort::Bits(64);
         let [mut address] = self.of(operands[0])[..] else { return None };
-        // SAFETY: alive; each index selects within the type before it.
+        // SAFETY: `gep` is an address computation of a living module, whose source element type LLVM stores with it.
         let mut ty = unsafe { LLVMGetGEPSourceElementType(gep.0) };
         for (i, index) in operands.into_iter().skip(1).enumerate() {
             let [index_term] = self.of(index)[..] else { return None };
-            // SAFETY: as above.
+            // SAFETY: each index selects within the type before it, and struct fields have constant indices.
             let step = unsafe {
                 if i > 0 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
                     let field = LLVMConstIntGetZExtValue(index) as u32;
@@ -332,12 +338,12 @@ impl<'t> Values<'t> {
         Some(vec![address])
     }
 
-    /// Builtins whose meaning is exact: queries of the launch, and `min`, `max`, `clamp` of integers.
+    /// Computes builtins whose meaning is exact: queries of the launch, and integer `min`, `max` and `clamp`.
     fn call(&mut self, call: Inst) -> Option<Vec<Term>> {
         let name = call.callee()?;
         let (function, types) = demangled(&name)?;
         let (count, sort) = shape(type_of(call.0));
-        // SAFETY: alive and a call; arguments come first.
+        // SAFETY: `call` is a call of a living module; its arguments are the first operands.
         let operands = call.operands().into_iter().take(unsafe { LLVMGetNumArgOperands(call.0) } as usize);
         let args: Vec<LLVMValueRef> = operands.collect();
         if types == "j" && function.starts_with("get_") && args.len() == 1 {
@@ -355,12 +361,12 @@ impl<'t> Values<'t> {
             return None;
         }
         let lane = |values: &mut Self, i: usize| match (function, &args[..]) {
-            ("min", [l, r]) => Some(values.least(less, l[i], r[i])),
-            ("max", [l, r]) => Some(values.greatest(less, l[i], r[i])),
-            // Undefined if the ends are in the wrong order (OpenCL C 1.2, 6.12.3).
+            ("min", [l, r]) => Some(values.minimum(less, l[i], r[i])),
+            ("max", [l, r]) => Some(values.maximum(less, l[i], r[i])),
+            // Undefined if the bounds are in the wrong order (OpenCL C 1.2, 6.12.3).
             ("clamp", [v, low, high]) => {
-                let raised = values.greatest(less, v[i], low[i]);
-                let exact = values.least(less, raised, high[i]);
+                let raised = values.maximum(less, v[i], low[i]);
+                let exact = values.minimum(less, raised, high[i]);
                 let wrong = values.terms.compare(less, high[i], low[i]);
                 let any = values.terms.unknown(name.clone(), vec![v[i], low[i], high[i]], sort);
                 Some(values.terms.apply(Operation::Select, vec![wrong, any, exact], sort))
@@ -370,18 +376,18 @@ impl<'t> Values<'t> {
         (0..count).map(|i| lane(self, i)).collect()
     }
 
-    fn least(&mut self, less: Operation, l: Term, r: Term) -> Term {
+    fn minimum(&mut self, less: Operation, l: Term, r: Term) -> Term {
         let (sort, second) = (self.terms.sort(l), self.terms.compare(less, r, l));
         self.terms.apply(Operation::Select, vec![second, r, l], sort)
     }
 
-    fn greatest(&mut self, less: Operation, l: Term, r: Term) -> Term {
+    fn maximum(&mut self, less: Operation, l: Term, r: Term) -> Term {
         let (sort, second) = (self.terms.sort(l), self.terms.compare(less, l, r));
         self.terms.apply(Operation::Select, vec![second, r, l], sort)
     }
 }
 
-/// The plain name and the argument types of an Itanium-mangled builtin.
+/// The plain name and the mangled parameter types of an Itanium-mangled builtin.
 fn demangled(name: &str) -> Option<(&str, &str)> {
     let rest = name.strip_prefix("_Z")?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,10 +1,11 @@
-//! One argument of one test: from its form in the suite and its kind in the kernel to a value, an expectation and an output.
+//! Resolves one argument of a test: combines its form in the suite with its kind in the kernel to a value, an
+//! expectation and an output.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use super::compare::Tolerance;
-use super::data::{Data, Loader, Origin, Wanted};
+use super::data::{Data, DataRequest, Loader, Origin};
 use super::de::At;
 use super::document::{Node, Source, Span};
 use super::format::{AddressingName, BufferSpec, Expect, Form, ImageSpec, SamplerSpec, ToleranceSpec};
@@ -14,35 +15,35 @@ use super::values::Encoder;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ImageKind, Type};
 
-/// What an argument should hold afterwards.
+/// The expected contents of an argument after the launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectation {
-    /// Of the argument.
+    /// Position of the argument.
     pub position: u32,
-    /// As long as the buffer or image.
+    /// Expected bytes, as many as the buffer or image has.
     pub bytes: Arc<Vec<u8>>,
-    /// Of an element (image: a texel).
+    /// Type of an element (of a texel for images).
     pub ty: Type,
     pub tolerance: Tolerance,
 }
 
-/// Something that the kernel may write to.
+/// An argument that the kernel may write to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
-    /// Of the argument.
+    /// Position of the argument.
     pub position: u32,
     /// The argument's name, or its position as text.
     pub label: String,
-    /// Of an element (image: a texel).
+    /// Type of an element (of a texel for images).
     pub ty: Type,
-    /// In elements; images: outermost first.
+    /// Shape in elements; for images outermost dimension first.
     pub shape: Vec<u64>,
-    /// For comparisons with a reference where nothing is expected.
+    /// Tolerance for comparisons with a reference output where the test has no expectation.
     pub tolerance: Tolerance,
 }
 
 impl Output {
-    /// The argument in words.
+    /// Returns the argument's name for messages.
     pub fn name(&self) -> String {
         match self.label.starts_with(|c: char| c.is_ascii_digit()) {
             true => format!("argument {}", self.label),
@@ -51,28 +52,29 @@ impl Output {
     }
 }
 
-/// Elements of a margin.
-const MOST_MARGIN: u64 = 1 << 20;
+/// Upper bound on the elements of a margin.
+const MAX_MARGIN: u64 = 1 << 20;
 
+/// A resolved argument.
 pub struct Resolved {
     pub value: ArgValue,
-    /// Bytes on either side of a buffer that belong to it.
+    /// Margin in bytes on either side of a buffer.
     pub margin: u64,
     pub expectation: Option<Expectation>,
     pub output: Option<Output>,
 }
 
-/// Which argument of which test.
+/// The argument being resolved and the test that it belongs to.
 pub struct Context<'a> {
     pub arg: &'a Arg,
     pub test: &'a str,
-    /// The key that gives it.
+    /// The key of the suite file that gives the argument.
     pub key: &'a At<String>,
-    /// The tolerances of test and suite.
+    /// The tolerances of the test and of the suite.
     pub outer: [&'a ToleranceSpec; 2],
 }
 
-/// What a test gives for an argument.
+/// Resolves an argument from the form that a test gives for it.
 ///
 /// # Errors
 /// `Caller`, with its place.
@@ -108,28 +110,28 @@ pub fn resolve(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> R
         (ArgKind::Local { .. }, Form::Local(spec)) => Ok(only(ArgValue::Local(spec.local.value))),
         (ArgKind::Image(kind), Form::Image(spec)) if *kind != ImageKind::Other => image(loader, context, spec, *kind),
         (ArgKind::Sampler, Form::Sampler(form)) => sampler(loader, &form.sampler).map(only),
-        (ArgKind::Unsupported(name), _) => Err(unsupported(loader, context, name)),
-        (ArgKind::Image(ImageKind::Other), _) => Err(unsupported(loader, context, &context.arg.type_name)),
+        (ArgKind::Unsupported(name), _) => Err(unsupported_error(loader, context, name)),
+        (ArgKind::Image(ImageKind::Other), _) => Err(unsupported_error(loader, context, &context.arg.type_name)),
         (kind, _) => Err(loader
             .error(
                 span,
                 format!(
                     "the argument `{}` is {}, but this is {}",
                     context.arg.label(),
-                    describe(context.arg),
+                    describe_arg(context.arg),
                     form.name()
                 ),
             )
-            .help(example(&context.key.value, kind))),
+            .help(example_form(&context.key.value, kind))),
     }
 }
 
-/// What `node`, of any file, gives for one argument of a kernel, in the forms of a suite. `key`: what gives it. Paths start from
-/// `folder`; `seed` is for random data without a seed of its own.
+/// Reads the value of one argument from `node`, a node of any file in the syntax of a suite. `key` is the key of the
+/// node. Paths are relative to `folder`; `seed` is used for random data without a seed of its own.
 ///
 /// # Errors
 /// `Caller`, with its place.
-pub fn given(
+pub fn argument_value(
     (source, folder): (&Source, &Path),
     arg: &Arg,
     key: &At<String>,
@@ -142,13 +144,13 @@ pub fn given(
     Ok(resolve(&mut Loader::new(source, folder, seed), &context, &form)?.value)
 }
 
-fn unsupported(loader: &Loader<'_>, context: &Context<'_>, name: &str) -> Error {
+fn unsupported_error(loader: &Loader<'_>, context: &Context<'_>, name: &str) -> Error {
     loader
         .error(&context.key.span, format!("no suite can give the argument `{}` of type `{name}`", context.arg.label()))
         .help("test a kernel without such arguments")
 }
 
-fn describe(arg: &Arg) -> String {
+fn describe_arg(arg: &Arg) -> String {
     match &arg.kind {
         ArgKind::Value(ty) => format!("`{}` by value", ty.name()),
         ArgKind::Buffer { .. } => format!("a buffer (`{}`)", arg.type_name),
@@ -157,7 +159,7 @@ fn describe(arg: &Arg) -> String {
     }
 }
 
-fn example(key: &str, kind: &ArgKind) -> String {
+fn example_form(key: &str, kind: &ArgKind) -> String {
     let form = match kind {
         ArgKind::Value(Type::Scalar(_)) => "1".to_owned(),
         ArgKind::Value(Type::Struct(s)) => {
@@ -187,8 +189,8 @@ fn by_value(loader: &Loader<'_>, ty: &Type, node: &Node, partial: bool) -> Resul
     Ok(ArgValue::Value(bytes))
 }
 
-fn wanted<'a>(context: &Context<'a>, ty: Option<&'a Type>, label: &'a str) -> Wanted<'a> {
-    Wanted { ty, len: None, test: context.test, argument: label }
+fn data_request<'a>(context: &Context<'a>, ty: Option<&'a Type>, label: &'a str) -> DataRequest<'a> {
+    DataRequest { ty, len: None, test: context.test, argument: label }
 }
 
 fn buffer(
@@ -200,9 +202,9 @@ fn buffer(
     space: AddressSpace,
 ) -> Result<Resolved> {
     let label = context.arg.label();
-    // Of pointers and other opaque things, only a file can tell what a test means.
+    // For pointers and other opaque elements, only the dtype of a file can give a type.
     let element = element.filter(|t| !matches!(t, Type::Opaque { .. }));
-    let wanted = wanted(context, element, &label);
+    let request = data_request(context, element, &label);
     let origin = Origin {
         span,
         npy: spec.npy.as_ref(),
@@ -216,33 +218,35 @@ fn buffer(
     let data = match &spec.bytes {
         Some(bytes) => Data::of(bytes, element),
         None if is_null => Data::of(&Arc::new(Vec::new()), element),
-        None => loader.load(origin, wanted)?,
+        None => loader.load(origin, request)?,
     };
     let written = space != AddressSpace::Constant;
     let margin = match &spec.margin {
-        Some(given) if given.value > MOST_MARGIN => {
+        Some(given) if given.value > MAX_MARGIN => {
             return Err(loader
                 .error(&given.span, format!("a margin of {} elements is more than kassay gives", given.value))
-                .help(format!("give {MOST_MARGIN} at most")));
+                .help(format!("give {MAX_MARGIN} at most")));
         }
         Some(given) => given.value * data.ty.size().max(1),
         None => 0,
     };
-    let (expectation, output) = outcome(loader, context, &data, spec.expect.as_ref(), &spec.tolerance, written)?;
+    let (expectation, output) =
+        expectation_and_output(loader, context, &data, spec.expect.as_ref(), &spec.tolerance, written)?;
     Ok(Resolved { value: ArgValue::Buffer(Arc::clone(&data.bytes)), margin, expectation, output })
 }
 
 fn image(loader: &mut Loader<'_>, context: &Context<'_>, spec: &ImageSpec, kind: ImageKind) -> Result<Resolved> {
     let label = context.arg.label();
-    let image = image::resolve(loader, spec, kind, wanted(context, None, &label))?;
+    let image = image::resolve(loader, spec, kind, data_request(context, None, &label))?;
     let written = context.arg.access != Access::ReadOnly;
-    let (expectation, output) = outcome(loader, context, &image.data, spec.expect.as_ref(), &spec.tolerance, written)?;
+    let (expectation, output) =
+        expectation_and_output(loader, context, &image.data, spec.expect.as_ref(), &spec.tolerance, written)?;
     let value = ArgValue::Image { shape: image.shape, format: image.format, texels: image.data.bytes };
     Ok(Resolved { value, margin: 0, expectation, output })
 }
 
-/// What is expected of data that the kernel may write to.
-fn outcome(
+/// Returns the expectation and the output entry of an argument; both are `None` if the kernel cannot write to it.
+fn expectation_and_output(
     loader: &mut Loader<'_>,
     context: &Context<'_>,
     data: &Data,
@@ -277,8 +281,8 @@ fn outcome(
         arange: spec.arange.as_ref(),
         len: spec.len.as_ref(),
     };
-    let wanted = Wanted { len: Some(data.len()), ..wanted(context, Some(&data.ty), &label) };
-    let expected = loader.load(origin, wanted)?;
+    let request = DataRequest { len: Some(data.len()), ..data_request(context, Some(&data.ty), &label) };
+    let expected = loader.load(origin, request)?;
     if expected.bytes.len() != data.bytes.len() {
         return Err(loader
             .error(span, format!("`expect` has {} elements, but `{label}` has {}", expected.len(), data.len()))

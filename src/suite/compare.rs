@@ -1,33 +1,35 @@
-//! Whether outputs are what was expected.
+//! Compares outputs with expected contents.
 //!
-//! Integers have to be equal. Floats agree if their bits are equal, both are NaN (of any payload), or
-//! `|actual - expected| <= abs + rel * |expected|`; an infinity agrees with itself only, and the zeros with each other.
-//! Padding does not count. Images are compared channel by channel.
+//! Integers must be equal. Floats agree if their bits are equal, if both are NaN (with any payload), or if
+//! `|actual - expected| <= abs + rel * |expected|`; an infinity agrees only with itself, and the two zeros agree.
+//! Padding is ignored. Images are compared channel by channel.
 
 use super::scalar_layout::{self, Leaf, Number};
 use crate::kernel::interface::{Scalar, Type};
 
-/// How far a float may be from what is expected.
+/// The permitted deviation of a float from the expected value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tolerance {
     pub abs: f64,
     pub rel: f64,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
-    /// Elements compared; those that only one side has count too.
+    /// Elements compared, including those that only one side has.
     pub elements: u64,
     /// Elements that differ by more than the tolerance.
     pub mismatches: u64,
+    /// The first of them.
     pub first: Option<Mismatch>,
-    /// The largest `|actual - expected|` of all scalars, within the tolerance or not; infinities and NaNs are left out.
-    /// `None` if there were no numbers to compare.
+    /// The largest `|actual - expected|` of all scalars, whether or not within the tolerance; differences that are
+    /// infinite or NaN are left out. `None` if there is none.
     pub largest_absolute_error: Option<f64>,
 }
 
 impl Comparison {
+    /// Returns whether all elements agree.
     pub fn passed(&self) -> bool {
         self.mismatches == 0
     }
@@ -36,15 +38,15 @@ impl Comparison {
 /// The first scalar that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Of the element, from 0, all dimensions flattened.
+    /// Index of the element, from 0, with all dimensions flattened.
     pub index: u64,
-    /// The field's path, or a vector's lane (`s0`); `None` for scalars.
+    /// Path of the field, or component of the vector (`s0`); `None` for scalars.
     pub field: Option<String>,
     pub expected: String,
     pub actual: String,
 }
 
-/// Compares two arrays of `ty` (bytes, where no type is known).
+/// Compares two arrays of `ty`; as single bytes if no type is known.
 pub fn compare(expected: &[u8], actual: &[u8], ty: Option<&Type>, tolerance: Tolerance) -> Comparison {
     let byte = Type::Scalar(Scalar::U8);
     let ty = ty.filter(|t| t.size() > 0).unwrap_or(&byte);
@@ -60,7 +62,7 @@ pub fn compare(expected: &[u8], actual: &[u8], ty: Option<&Type>, tolerance: Tol
     for (index, (e, a)) in expected.chunks_exact(size).zip(actual.chunks_exact(size)).enumerate() {
         let mut differs = false;
         for leaf in &leaves {
-            let agree = agreement(leaf, e, a, tolerance, &mut out.largest_absolute_error);
+            let agree = agrees(leaf, e, a, tolerance, &mut out.largest_absolute_error);
             if !agree && out.first.is_none() {
                 out.first = Some(Mismatch {
                     index: index as u64,
@@ -86,18 +88,19 @@ pub fn compare(expected: &[u8], actual: &[u8], ty: Option<&Type>, tolerance: Tol
     out
 }
 
-fn part<'a>(leaf: &Leaf, element: &'a [u8]) -> &'a [u8] {
+fn leaf_bytes<'a>(leaf: &Leaf, element: &'a [u8]) -> &'a [u8] {
     let start = usize::try_from(leaf.offset).unwrap_or(usize::MAX);
     let end = start.saturating_add(usize::try_from(leaf.scalar.size()).unwrap_or(8));
     element.get(start..end).unwrap_or(&[])
 }
 
 fn text(leaf: &Leaf, element: &[u8]) -> String {
-    scalar_layout::text(leaf.scalar, part(leaf, element))
+    scalar_layout::text(leaf.scalar, leaf_bytes(leaf, element))
 }
 
-fn agreement(leaf: &Leaf, e: &[u8], a: &[u8], tolerance: Tolerance, largest: &mut Option<f64>) -> bool {
-    let (e, a) = (part(leaf, e), part(leaf, a));
+/// Compares one scalar and updates the largest finite error.
+fn agrees(leaf: &Leaf, e: &[u8], a: &[u8], tolerance: Tolerance, largest: &mut Option<f64>) -> bool {
+    let (e, a) = (leaf_bytes(leaf, e), leaf_bytes(leaf, a));
     let (error, agree) = match (scalar_layout::decode(leaf.scalar, e), scalar_layout::decode(leaf.scalar, a)) {
         (Number::Float(x), Number::Float(y)) => {
             let error = (y - x).abs();

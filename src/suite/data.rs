@@ -1,4 +1,4 @@
-//! The contents of a buffer or an image, from whatever form the suite gives them in.
+//! Loads or generates the contents of buffers and images: `npy`, `values`, `fill`, `random` or `arange`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,20 +14,21 @@ use super::{compare::Tolerance, npy};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Scalar, Type};
 
-/// The most data that a suite may hold, in bytes: 16 GiB.
+/// Upper bound on the data of a suite in bytes: 16 GiB.
 pub const LIMIT: u64 = 16 << 30;
 
-/// One suite's data while it is resolved.
+/// Loads the data of one suite: caches the files read and counts bytes against [`LIMIT`].
 pub struct Loader<'a> {
     pub source: &'a Source,
-    /// What relative paths start from.
+    /// Base folder of relative paths.
     pub folder: &'a Path,
+    /// Seed of the run, for random data without a seed of its own.
     pub seed: u64,
     files: HashMap<PathBuf, npy::Array>,
-    left: u64,
+    bytes_left: u64,
 }
 
-/// Where data comes from: exactly one of `npy`, `values`, `fill`, `random`, `arange`.
+/// The source of the data: exactly one of `npy`, `values`, `fill`, `random`, `arange` must be given.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
     pub span: &'a Span,
@@ -39,7 +40,7 @@ pub struct Origin<'a> {
     pub len: Option<&'a At<u64>>,
 }
 
-/// Contents: `shape` counts elements of `ty`.
+/// Contents of a buffer or an image; `shape` counts elements of `ty`.
 #[derive(Debug, Clone)]
 pub struct Data {
     pub bytes: Arc<Vec<u8>>,
@@ -48,7 +49,7 @@ pub struct Data {
 }
 
 impl Data {
-    /// These bytes, of elements of `ty`; of bytes where that is not known.
+    /// Wraps `bytes` as elements of `ty`; as single bytes if the type is unknown or does not divide the length.
     pub fn of(bytes: &Arc<Vec<u8>>, ty: Option<&Type>) -> Data {
         let byte = Type::Scalar(Scalar::U8);
         let len = bytes.len() as u64;
@@ -56,33 +57,36 @@ impl Data {
         Data { bytes: Arc::clone(bytes), shape: vec![len / ty.size()], ty: ty.clone() }
     }
 
+    /// Returns the number of elements.
     pub fn len(&self) -> u64 {
         self.shape.iter().product()
     }
 }
 
-/// What the data is for.
+/// The requirements on the data to load.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
-    /// `None`: the kernel does not tell.
+pub struct DataRequest<'a> {
+    /// Element type; `None` if the kernel's interface does not give it.
     pub ty: Option<&'a Type>,
-    /// Elements, if something else tells how many.
+    /// Number of elements, if the context determines it.
     pub len: Option<u64>,
-    /// The names that seed random data.
+    /// Name of the test; seeds random data together with `argument`.
     pub test: &'a str,
     pub argument: &'a str,
 }
 
 impl<'a> Loader<'a> {
+    /// Returns a loader for the suite `source` that has loaded nothing yet.
     pub fn new(source: &'a Source, folder: &'a Path, seed: u64) -> Self {
-        Loader { source, folder, seed, files: HashMap::new(), left: LIMIT }
+        Loader { source, folder, seed, files: HashMap::new(), bytes_left: LIMIT }
     }
 
+    /// Returns a `Caller` error at a span of the suite.
     pub fn error(&self, span: &Span, what: impl Into<String>) -> Error {
         self.source.error(span, what)
     }
 
-    /// Counts `len` elements of `size` bytes against the limit.
+    /// Counts `len` elements of `size` bytes against [`LIMIT`].
     fn charge(&mut self, span: &Span, len: u64, size: u64) -> Result<()> {
         let too_much = |figure: String| {
             self.source
@@ -90,14 +94,14 @@ impl<'a> Loader<'a> {
                 .help("give a smaller `len`, or split the suite")
         };
         let bytes = len.checked_mul(size).ok_or_else(|| too_much(format!("{len} elements of {size} bytes")))?;
-        if bytes > self.left {
-            let before = LIMIT - self.left;
+        if bytes > self.bytes_left {
+            let before = LIMIT - self.bytes_left;
             return Err(too_much(match before {
                 0 => format!("{bytes} bytes"),
                 _ => format!("{bytes} bytes, after {before} bytes,"),
             }));
         }
-        self.left -= bytes;
+        self.bytes_left -= bytes;
         Ok(())
     }
 
@@ -105,7 +109,7 @@ impl<'a> Loader<'a> {
     ///
     /// # Errors
     /// `Caller`, with its place.
-    pub fn load(&mut self, origin: Origin<'_>, wanted: Wanted<'_>) -> Result<Data> {
+    pub fn load(&mut self, origin: Origin<'_>, request: DataRequest<'_>) -> Result<Data> {
         let given: Vec<&str> = [
             ("npy", origin.npy.is_some()),
             ("values", origin.values.is_some()),
@@ -122,23 +126,23 @@ impl<'a> Loader<'a> {
                 .help("give one of them"));
         }
         if let Some(path) = origin.npy {
-            let data = self.file(path, wanted.ty)?;
+            let data = self.file(path, request.ty)?;
             return self.with_len(data, origin.len);
         }
-        let Some(ty) = wanted.ty else {
+        let Some(ty) = request.ty else {
             return Err(self
-                .error(origin.span, format!("the kernel does not tell the element type of `{}`", wanted.argument))
+                .error(origin.span, format!("the kernel does not tell the element type of `{}`", request.argument))
                 .help("give the data as { npy = \"file.npy\" }, whose dtype tells it"));
         };
         let data = if let Some(values) = origin.values {
             self.values(values, ty)?
         } else if let Some(fill) = origin.fill {
-            self.fill(fill, self.count(origin, None, "fill", wanted)?, ty)?
+            self.fill(fill, self.count(origin, None, "fill", request)?, ty)?
         } else if let Some(random) = origin.random {
-            let len = self.count(origin, random.len.as_ref(), "random", wanted)?;
-            self.random(origin.span, random, len, ty, wanted)?
+            let len = self.count(origin, random.len.as_ref(), "random", request)?;
+            self.random(origin.span, random, len, ty, request)?
         } else if let Some(spec) = origin.arange {
-            let len = self.count(origin, spec.len.as_ref(), "arange", wanted)?;
+            let len = self.count(origin, spec.len.as_ref(), "arange", request)?;
             self.arange(origin.span, spec, len, ty)?
         } else {
             return Err(self
@@ -157,9 +161,9 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// How many elements to generate.
-    fn count(&self, origin: Origin<'_>, own: Option<&At<u64>>, key: &str, wanted: Wanted<'_>) -> Result<u64> {
-        match (own.or(origin.len), wanted.len) {
+    /// Returns the number of elements to generate.
+    fn count(&self, origin: Origin<'_>, own: Option<&At<u64>>, key: &str, request: DataRequest<'_>) -> Result<u64> {
+        match (own.or(origin.len), request.len) {
             (Some(len), Some(other)) if len.value != other => Err(self
                 .error(&len.span, format!("`len` is {}, but there are {other} elements", len.value))
                 .help("leave `len` out here")),
@@ -178,7 +182,7 @@ impl<'a> Loader<'a> {
     fn file(&mut self, name: &At<String>, ty: Option<&Type>) -> Result<Data> {
         let path = self.folder.join(&name.value);
         if !self.files.contains_key(&path) {
-            let array = npy::read(&path, self.left).map_err(|e| e.at(self.source.place(&name.span)))?;
+            let array = npy::read(&path, self.bytes_left).map_err(|e| e.at(self.source.place(&name.span)))?;
             self.files.insert(path.clone(), array);
         }
         let array = match self.files.get(&path) {
@@ -194,13 +198,13 @@ impl<'a> Loader<'a> {
         Ok(Data { bytes, shape, ty: ty.clone() })
     }
 
-    /// Values in a list, which may be nested as the data is.
+    /// Encodes a list of values, which may be nested like the dimensions of the data.
     fn values(&mut self, node: &Node, ty: &Type) -> Result<Data> {
         let encoder = Encoder { source: self.source, partial: false, broadcast: false };
         let mut bytes = Vec::new();
         let mut shape = Vec::new();
-        let inner = dimensions(ty);
-        // The first elements tell how deeply the list is nested; `rows` checks that all of it is.
+        let inner = list_depth(ty);
+        // The first elements determine the nesting depth; `rows` checks that the rest agrees.
         let mut depth = 0;
         let mut first = node;
         while let Value::List(items) = &first.value {
@@ -222,6 +226,7 @@ impl<'a> Loader<'a> {
         Ok(Data { bytes: Arc::new(bytes), shape, ty: ty.clone() })
     }
 
+    /// Calls `leaf` for every innermost row; fails if the list does not have the given shape throughout.
     fn rows(&self, node: &Node, shape: &[u64], leaf: &mut dyn FnMut(&Node) -> Result<()>) -> Result<()> {
         let rectangular = match &node.value {
             Value::List(items) if Some(&(items.len() as u64)) == shape.first() => items,
@@ -245,7 +250,14 @@ impl<'a> Loader<'a> {
         Ok(Data { bytes: Arc::new(bytes), shape: vec![len], ty: ty.clone() })
     }
 
-    fn random(&mut self, span: &Span, spec: &RandomSpec, len: u64, ty: &Type, wanted: Wanted<'_>) -> Result<Data> {
+    fn random(
+        &mut self,
+        span: &Span,
+        spec: &RandomSpec,
+        len: u64,
+        ty: &Type,
+        request: DataRequest<'_>,
+    ) -> Result<Data> {
         self.charge(spec.len.as_ref().map_or(span, |l| &l.span), len, ty.size())?;
         let encoder = Encoder { source: self.source, partial: false, broadcast: false };
         let mut bounds = Bounds::default();
@@ -279,8 +291,8 @@ impl<'a> Loader<'a> {
             }
         }
         let mut stream = match spec.seed {
-            Some(seed) => Stream::of_seed(seed),
-            None => Stream::of_argument(self.seed, wanted.test, wanted.argument),
+            Some(seed) => Stream::from_seed(seed),
+            None => Stream::for_argument(self.seed, request.test, request.argument),
         };
         let mut bytes = Vec::new();
         stream.fill(ty, len, &bounds, &mut bytes);
@@ -301,7 +313,7 @@ impl<'a> Loader<'a> {
         let encoder = Encoder { source: self.source, partial: false, broadcast: false };
         let number = |node: Option<&Node>, default: i128| match node {
             Some(node) if scalar.is_float() => encoder.number(node, scalar),
-            // A step may be negative where the type is not.
+            // A step may be negative even if the type is unsigned.
             Some(node) => encoder.number(node, Scalar::I64),
             None => Ok(Number::Integer(default)),
         };
@@ -319,10 +331,10 @@ impl<'a> Loader<'a> {
         Ok(Data { bytes: Arc::new(bytes), shape: vec![len], ty: ty.clone() })
     }
 
-    /// The tolerance, from the nearest to the farthest place that gives one.
+    /// Returns the effective tolerance: for each bound the first that is given, 0 if none is.
     ///
     /// # Errors
-    /// `Caller`, with its place, for one that is negative or NaN.
+    /// `Caller`, with its place, if the bound is negative or NaN.
     pub fn tolerance(&self, nearest_first: &[&ToleranceSpec]) -> Result<Tolerance> {
         let pick = |values: Vec<&At<f64>>| match values.first() {
             Some(x) if x.value.is_nan() || x.value < 0.0 => Err(self
@@ -345,6 +357,7 @@ fn text(n: Number) -> String {
     }
 }
 
+/// Pads vectors of three components to the four that they occupy in memory.
 fn pad_lanes(flat: &[u8], scalar: Scalar) -> Vec<u8> {
     let size = usize::try_from(scalar.size()).unwrap_or(8);
     let mut out = Vec::with_capacity(flat.len() / 3 * 4);
@@ -355,7 +368,7 @@ fn pad_lanes(flat: &[u8], scalar: Scalar) -> Vec<u8> {
     out
 }
 
-/// The different scalar types in a type.
+/// Returns the distinct scalar types in a type.
 fn scalars(ty: &Type) -> Vec<Scalar> {
     let mut out: Vec<Scalar> = Vec::new();
     for leaf in scalar_layout::leaves(ty) {
@@ -366,11 +379,11 @@ fn scalars(ty: &Type) -> Vec<Scalar> {
     out
 }
 
-/// How many list levels one value of a type has.
-fn dimensions(ty: &Type) -> usize {
+/// Returns the number of list levels of one value of a type.
+fn list_depth(ty: &Type) -> usize {
     match ty {
         Type::Vector(..) => 1,
-        Type::Array(element, _) => 1 + dimensions(element),
+        Type::Array(element, _) => 1 + list_depth(element),
         _ => 0,
     }
 }

@@ -1,6 +1,6 @@
-//! From the tree of [`super::document`] to serde types, with a place for every error.
+//! Deserialises the tree of [`super::document`] into serde types; every error has a place.
 //!
-//! Types say what keys there are (`super::format`); this says what is wrong with a file that does not fit them.
+//! The types declare the keys (`super::format`); this module explains how a file does not match them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde::forward_to_deserialize_any;
 use super::document::{Entry, Node, Source, Span, Value, suggestion};
 use crate::error::Result;
 
-/// A value that knows where it stands.
+/// A value with its source span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct At<T> {
     pub span: Span,
@@ -22,7 +22,7 @@ pub struct At<T> {
 /// Reads `node` as a `T`.
 ///
 /// # Errors
-/// `Caller`, with its place and a help, if it does not have the shape of a `T`.
+/// `Caller`, with its place and where possible a help text, if `node` does not have the shape of a `T`.
 pub fn read<T: DeserializeOwned>(source: &Source, node: &Node) -> Result<T> {
     T::deserialize(Reader(node)).map_err(|e| {
         let error = source.error(&e.span.unwrap_or_else(|| node.span.clone()), e.what);
@@ -33,35 +33,36 @@ pub fn read<T: DeserializeOwned>(source: &Source, node: &Node) -> Result<T> {
     })
 }
 
-/// What is wrong, before the text is known.
+/// A deserialisation error, before its span is turned into a place.
 #[derive(Debug)]
-pub struct Fault {
+pub struct ReadError {
     span: Option<Span>,
     what: String,
     help: Option<String>,
 }
 
-impl Fault {
+impl ReadError {
     fn new(what: impl Into<String>) -> Self {
-        Fault { span: None, what: what.into(), help: None }
+        ReadError { span: None, what: what.into(), help: None }
     }
 
-    /// Keeps the innermost place.
+    /// Adds a span unless an inner node has already set one.
     fn at(mut self, span: &Span) -> Self {
         self.span.get_or_insert_with(|| span.clone());
         self
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ReadError {}
 
-fn name_of(unexpected: &Unexpected<'_>) -> String {
+/// Describes the value found, in the terms of suite files.
+fn found_name(unexpected: &Unexpected<'_>) -> String {
     match unexpected {
         Unexpected::Bool(_) => "a boolean".to_owned(),
         Unexpected::Unsigned(n) => format!("the integer {n}"),
@@ -74,8 +75,8 @@ fn name_of(unexpected: &Unexpected<'_>) -> String {
     }
 }
 
-/// Rust's names of what is expected, in the words of the file.
-fn wanted(expected: &dyn de::Expected) -> String {
+/// Translates serde's description of the expected type into the terms of suite files.
+fn expected_name(expected: &dyn de::Expected) -> String {
     match expected.to_string().as_str() {
         "u64" | "u32" => "a whole number, 0 or more".to_owned(),
         "f64" => "a number".to_owned(),
@@ -85,41 +86,45 @@ fn wanted(expected: &dyn de::Expected) -> String {
     }
 }
 
-impl de::Error for Fault {
+impl de::Error for ReadError {
     fn custom<T: fmt::Display>(msg: T) -> Self {
-        Fault::new(msg.to_string())
+        ReadError::new(msg.to_string())
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        let wanted = wanted(expected);
+        let expected = expected_name(expected);
         let help = match unexpected {
-            Unexpected::Unsigned(n) if wanted == "a list" => Some(format!("put it into brackets: [{n}]")),
+            Unexpected::Unsigned(n) if expected == "a list" => Some(format!("put it into brackets: [{n}]")),
             _ => None,
         };
-        let what = format!("this is {}, but {wanted} is wanted here", name_of(&unexpected));
-        Fault { span: None, what, help }
+        let what = format!("this is {}, but {expected} is wanted here", found_name(&unexpected));
+        ReadError { span: None, what, help }
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Fault::invalid_type(unexpected, expected)
+        ReadError::invalid_type(unexpected, expected)
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
         let help = Some(suggestion(variant, expected, "possible values"));
-        Fault { span: None, what: format!("unknown value \"{variant}\""), help }
+        ReadError { span: None, what: format!("unknown value \"{variant}\""), help }
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
         let help = Some(suggestion(field, expected, "keys here"));
-        Fault { span: None, what: format!("unknown key `{field}`"), help }
+        ReadError { span: None, what: format!("unknown key `{field}`"), help }
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Fault { span: None, what: format!("the key `{field}` is missing here"), help: Some(format!("add `{field}`")) }
+        ReadError {
+            span: None,
+            what: format!("the key `{field}` is missing here"),
+            help: Some(format!("add `{field}`")),
+        }
     }
 }
 
-/// Integers as the file may write them: also as text, which is how JSON can give large or hexadecimal ones.
+/// Parses an integer written as text, which is how JSON gives large or hexadecimal ones.
 pub fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -142,7 +147,7 @@ pub fn integer(text: &str) -> Option<i128> {
     Some(if negative { -n } else { n })
 }
 
-/// Floats that JSON has to write as text.
+/// Parses NaN and the infinities, which JSON can only give as text.
 pub fn special_float(text: &str) -> Option<f64> {
     match text.to_ascii_lowercase().as_str() {
         "nan" | "+nan" | "-nan" => Some(f64::NAN),
@@ -152,10 +157,11 @@ pub fn special_float(text: &str) -> Option<f64> {
     }
 }
 
+/// Deserialises one node.
 struct Reader<'a>(&'a Node);
 
 /// Calls the visitor's method for an integer of any width.
-fn visit_integer<'de, V: Visitor<'de>>(n: i128, visitor: V) -> std::result::Result<V::Value, Fault> {
+fn visit_integer<'de, V: Visitor<'de>>(n: i128, visitor: V) -> std::result::Result<V::Value, ReadError> {
     if let Ok(n) = u64::try_from(n) {
         visitor.visit_u64(n)
     } else if let Ok(n) = i64::try_from(n) {
@@ -166,7 +172,7 @@ fn visit_integer<'de, V: Visitor<'de>>(n: i128, visitor: V) -> std::result::Resu
 }
 
 impl<'a> Reader<'a> {
-    fn visit<'de, V: Visitor<'de>>(&self, visitor: V) -> std::result::Result<V::Value, Fault> {
+    fn visit<'de, V: Visitor<'de>>(&self, visitor: V) -> std::result::Result<V::Value, ReadError> {
         match &self.0.value {
             Value::Bool(b) => visitor.visit_bool(*b),
             Value::Integer(n) => visit_integer(*n, visitor),
@@ -177,7 +183,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn visit_number<'de, V: Visitor<'de>>(&self, visitor: V) -> std::result::Result<V::Value, Fault> {
+    fn visit_number<'de, V: Visitor<'de>>(&self, visitor: V) -> std::result::Result<V::Value, ReadError> {
         match &self.0.value {
             Value::Text(s) => match (integer(s), special_float(s)) {
                 (Some(n), _) => visit_integer(n, visitor),
@@ -190,21 +196,21 @@ impl<'a> Reader<'a> {
 }
 
 impl<'de> Deserializer<'de> for Reader<'_> {
-    type Error = Fault;
+    type Error = ReadError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, ReadError> {
         self.visit(visitor).map_err(|e| e.at(&self.0.span))
     }
 
-    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, Fault> {
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, ReadError> {
         self.visit_number(visitor).map_err(|e| e.at(&self.0.span))
     }
 
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, Fault> {
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, ReadError> {
         self.visit_number(visitor).map_err(|e| e.at(&self.0.span))
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, ReadError> {
         visitor.visit_some(self)
     }
 
@@ -212,7 +218,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         self,
         _name: &'static str,
         visitor: V,
-    ) -> std::result::Result<V::Value, Fault> {
+    ) -> std::result::Result<V::Value, ReadError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -221,7 +227,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         name: &'static str,
         _fields: &'static [&'static str],
         visitor: V,
-    ) -> std::result::Result<V::Value, Fault> {
+    ) -> std::result::Result<V::Value, ReadError> {
         if name == AT { visitor.visit_map(Spanned { node: self.0, next: 0 }) } else { self.deserialize_any(visitor) }
     }
 
@@ -230,10 +236,10 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         _name: &'static str,
         _variants: &'static [&'static str],
         visitor: V,
-    ) -> std::result::Result<V::Value, Fault> {
+    ) -> std::result::Result<V::Value, ReadError> {
         match &self.0.value {
-            Value::Text(s) => visitor.visit_enum(IntoDeserializer::<Fault>::into_deserializer(s.as_str())),
-            _ => Err(Fault::new(format!("this is {}, but a string is wanted here", self.0.kind()))),
+            Value::Text(s) => visitor.visit_enum(IntoDeserializer::<ReadError>::into_deserializer(s.as_str())),
+            _ => Err(ReadError::new(format!("this is {}, but a string is wanted here", self.0.kind()))),
         }
         .map_err(|e| e.at(&self.0.span))
     }
@@ -247,12 +253,12 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 struct Items<'a>(std::slice::Iter<'a, Node>);
 
 impl<'de> de::SeqAccess<'de> for Items<'_> {
-    type Error = Fault;
+    type Error = ReadError;
 
     fn next_element_seed<T: de::DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> std::result::Result<Option<T::Value>, Fault> {
+    ) -> std::result::Result<Option<T::Value>, ReadError> {
         self.0.next().map(|node| seed.deserialize(Reader(node))).transpose()
     }
 
@@ -267,41 +273,47 @@ struct Entries<'a> {
 }
 
 impl<'de> MapAccess<'de> for Entries<'_> {
-    type Error = Fault;
+    type Error = ReadError;
 
-    fn next_key_seed<K: de::DeserializeSeed<'de>>(&mut self, seed: K) -> std::result::Result<Option<K::Value>, Fault> {
+    fn next_key_seed<K: de::DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> std::result::Result<Option<K::Value>, ReadError> {
         self.current = self.entries.next();
         let Some(entry) = self.current else { return Ok(None) };
         let key = Node { span: entry.key_span.clone(), value: Value::Text(entry.key.clone()) };
         seed.deserialize(Reader(&key)).map(Some).map_err(|e| e.at(&entry.key_span))
     }
 
-    fn next_value_seed<V: de::DeserializeSeed<'de>>(&mut self, seed: V) -> std::result::Result<V::Value, Fault> {
+    fn next_value_seed<V: de::DeserializeSeed<'de>>(&mut self, seed: V) -> std::result::Result<V::Value, ReadError> {
         match self.current {
             Some(entry) => seed.deserialize(Reader(&entry.node)),
-            None => Err(Fault::new("a value was asked for before its key")),
+            None => Err(ReadError::new("a value was asked for before its key")),
         }
     }
 }
 
-/// The name by which [`At`] asks the reader for its span; no file can contain it as a type.
+/// The struct name by which [`At`] asks [`Reader`] for its span; it cannot occur as a type of a file.
 const AT: &str = "$kassay::At";
 
-/// Gives an [`At`] its start, end and value.
+/// Passes an [`At`] its start, end and value as map entries with the keys 1 to 3.
 struct Spanned<'a> {
     node: &'a Node,
     next: u8,
 }
 
 impl<'de> MapAccess<'de> for Spanned<'_> {
-    type Error = Fault;
+    type Error = ReadError;
 
-    fn next_key_seed<K: de::DeserializeSeed<'de>>(&mut self, seed: K) -> std::result::Result<Option<K::Value>, Fault> {
+    fn next_key_seed<K: de::DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> std::result::Result<Option<K::Value>, ReadError> {
         self.next += 1;
         if self.next > 3 { Ok(None) } else { seed.deserialize(u8::into_deserializer(self.next)).map(Some) }
     }
 
-    fn next_value_seed<V: de::DeserializeSeed<'de>>(&mut self, seed: V) -> std::result::Result<V::Value, Fault> {
+    fn next_value_seed<V: de::DeserializeSeed<'de>>(&mut self, seed: V) -> std::result::Result<V::Value, ReadError> {
         match self.next {
             1 => seed.deserialize(self.node.span.start.into_deserializer()),
             2 => seed.deserialize(self.node.span.end.into_deserializer()),
@@ -350,10 +362,10 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for At<T> {
     }
 }
 
-/// The value alone, wherever it stands.
-struct NodeVisitor;
+/// Builds a [`Value`] without its span.
+struct ValueVisitor;
 
-impl<'de> Visitor<'de> for NodeVisitor {
+impl<'de> Visitor<'de> for ValueVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -403,7 +415,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
 
 impl<'de> de::Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor)
+        deserializer.deserialize_any(ValueVisitor)
     }
 }
 

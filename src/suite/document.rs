@@ -1,7 +1,7 @@
-//! The text of a suite file as a tree that knows where each of its parts stands.
+//! Parses the text of a suite file into a tree whose nodes carry their source spans.
 //!
-//! TOML and JSON give the same tree, so that everything above sees one format and every message can name its place.
-//! What the keys mean is not decided here.
+//! TOML and JSON give the same tree, so that later stages see one format and every message can name its place. The
+//! meaning of the keys is not decided here.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,17 @@ use toml::de::{DeTable, DeValue};
 use super::json;
 use crate::error::{Error, Place, Result};
 
-/// Where something stands in the text, in bytes.
+/// A byte range of the source text.
 pub type Span = Range<usize>;
 
-/// A value and where it stands.
+/// A value with its source span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     pub span: Span,
     pub value: Value,
 }
 
+/// A value of TOML or JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Bool(bool),
@@ -30,11 +31,11 @@ pub enum Value {
     Float(f64),
     Text(String),
     List(Vec<Node>),
-    /// In the order of the file.
+    /// Entries in file order.
     Table(Vec<Entry>),
 }
 
-/// One key of a table with its value.
+/// A key of a table with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     pub key: String,
@@ -42,7 +43,7 @@ pub struct Entry {
     pub node: Node,
 }
 
-/// A file's path and text: what turns a span into a place.
+/// The path and text of a file; converts spans to places (line and column).
 #[derive(Debug, Clone)]
 pub struct Source {
     pub path: PathBuf,
@@ -50,7 +51,7 @@ pub struct Source {
 }
 
 impl Node {
-    /// What kind of value it is, for messages.
+    /// Returns the kind of the value, with an article, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Bool(_) => "a boolean",
@@ -62,10 +63,12 @@ impl Node {
         }
     }
 
+    /// Returns the value of a table's key; `None` for other values.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries()?.iter().find(|e| e.key == key).map(|e| &e.node)
     }
 
+    /// Returns the entries of a table; `None` for other values.
     pub fn entries(&self) -> Option<&[Entry]> {
         match &self.value {
             Value::Table(entries) => Some(entries),
@@ -75,7 +78,7 @@ impl Node {
 }
 
 impl Source {
-    /// Reads the file's text.
+    /// Reads the text of a file.
     ///
     /// # Errors
     /// `Caller` if the file cannot be read or is not UTF-8.
@@ -87,7 +90,7 @@ impl Source {
         Ok(Source { path: path.to_owned(), text })
     }
 
-    /// The tree of the text: JSON if the file's name ends in `.json`, else TOML.
+    /// Parses the text: as JSON if the file name ends in `.json`, otherwise as TOML.
     ///
     /// # Errors
     /// `Caller`, with its place, if the text is not well-formed.
@@ -96,7 +99,7 @@ impl Source {
             json::parse(self)
         } else {
             let root = DeTable::parse(&self.text).map_err(|e| {
-                // The parser may point behind the last character.
+                // The parser's span may lie past the last character.
                 let span = e.span().unwrap_or(0..0);
                 self.error(&span, format!("not valid TOML: {}", e.message().trim()))
             })?;
@@ -138,7 +141,7 @@ impl Source {
         Ok(Node { span, value })
     }
 
-    /// The place of a span's start.
+    /// Returns the place of the start of a span.
     pub fn place(&self, span: &Span) -> Place {
         let mut at = span.start.min(self.text.len());
         while !self.text.is_char_boundary(at) {
@@ -155,14 +158,14 @@ impl Source {
         }
     }
 
-    /// A caller's mistake at that place.
+    /// Returns a `Caller` error at the start of a span.
     pub fn error(&self, span: &Span, what: impl Into<String>) -> Error {
         Error::caller(what).at(self.place(span))
     }
 }
 
-/// The member of `known` that `given` was probably meant to be: at most a third of it (and at least one letter) mistyped,
-/// by optimal-string-alignment distance.
+/// Returns the closest member of `known` by optimal-string-alignment distance, if that distance is at most a third of
+/// the length of `given` (but at least one letter is allowed).
 pub fn closest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (given.chars().count() / 3).max(1);
     known
@@ -173,7 +176,7 @@ pub fn closest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, k)| k)
 }
 
-/// "did you mean `x`?" if something is close, and in any case the list.
+/// Returns the list of known names, preceded by "did you mean `x`?" if one is close.
 pub fn suggestion(given: &str, known: &[&str], list: &str) -> String {
     let all = known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
     match closest(given, known.iter().copied()) {
@@ -182,6 +185,7 @@ pub fn suggestion(given: &str, known: &[&str], list: &str) -> String {
     }
 }
 
+/// Optimal-string-alignment distance: insertions, deletions, substitutions and swaps of neighbours cost 1.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();

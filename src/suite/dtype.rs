@@ -1,29 +1,32 @@
-//! Element types of `.npy` files and the header that names them (NumPy enhancement proposal 1, versions 1 to 3).
+//! Parses and writes the headers of `.npy` files and their element types (NumPy enhancement proposal 1,
+//! versions 1 to 3).
 
 use crate::kernel::interface::{Field, Scalar, Struct, Type};
 
-/// What one element of an array is, always little endian and without its original byte order.
+/// The type of an array element. It carries no byte order: elements in memory are little endian.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dtype {
     Scalar(Scalar),
-    /// As numpy's `b1`: one byte, 0 or 1.
+    /// NumPy's `b1`: one byte, 0 or 1.
     Bool,
-    /// Bytes without a meaning (`V8`).
+    /// Uninterpreted bytes (`V8`), by their number.
     Raw(u64),
+    /// A structured type; padding is a field without a name.
     Record(Vec<RecordField>),
 }
 
+/// A field of a structured type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordField {
     /// Empty for padding.
     pub name: String,
     pub dtype: Dtype,
-    /// Of a sub-array; else empty.
+    /// Shape of a sub-array; empty for a single value.
     pub shape: Vec<u64>,
 }
 
 impl Dtype {
-    /// In bytes; `None` if no address space could hold it.
+    /// Returns the size in bytes; `None` if it exceeds 64 bits.
     pub fn size(&self) -> Option<u64> {
         match self {
             Dtype::Scalar(s) => Some(s.size()),
@@ -33,7 +36,7 @@ impl Dtype {
         }
     }
 
-    /// As numpy calls it.
+    /// Returns NumPy's name of the type.
     pub fn name(&self) -> String {
         match self {
             Dtype::Scalar(s) => {
@@ -55,7 +58,7 @@ impl Dtype {
         }
     }
 
-    /// The type in memory of an array whose kernel does not tell.
+    /// Returns the corresponding type in memory, for arrays whose element type the kernel does not give.
     pub fn to_type(&self) -> Type {
         match self {
             Dtype::Scalar(s) => Type::Scalar(*s),
@@ -78,12 +81,13 @@ impl Dtype {
 }
 
 impl RecordField {
+    /// Returns the size in bytes, sub-array included; `None` if it exceeds 64 bits.
     pub fn size(&self) -> Option<u64> {
         self.shape.iter().try_fold(self.dtype.size()?, |size, n| size.checked_mul(*n))
     }
 }
 
-/// Numpy's name of a scalar, as in a header.
+/// Returns NumPy's type code of a scalar, as in a header.
 pub fn code(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::I8 => "|i1",
@@ -100,12 +104,12 @@ pub fn code(scalar: Scalar) -> &'static str {
     }
 }
 
-/// A `descr` for a type, with the trailing dimensions that numpy gives vectors and arrays.
+/// Returns the `descr` of a type and the trailing dimensions that vectors and arrays add to the shape.
 pub fn describe(ty: &Type) -> (String, Vec<u64>) {
     match ty {
         Type::Scalar(s) => (format!("'{}'", code(*s)), vec![]),
         Type::Vector(s, lanes) => {
-            // In memory three lanes take the room of four.
+            // A vector of three components occupies the space of four.
             (format!("'{}'", code(*s)), vec![if *lanes == 3 { 4 } else { u64::from(*lanes) }])
         }
         Type::Array(element, len) => {
@@ -140,23 +144,24 @@ pub fn describe(ty: &Type) -> (String, Vec<u64>) {
     }
 }
 
-/// A header: what the array holds, and how.
+/// The contents of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     pub dtype: Dtype,
+    /// Whether the data is in Fortran (column-major) order.
     pub fortran: bool,
     pub shape: Vec<u64>,
-    /// For each scalar of an element, in order, its size and whether its bytes are to be swapped; bytes without a
-    /// meaning are `(n, false)`.
+    /// For each scalar of an element, in order: its size and whether its bytes must be swapped. Uninterpreted bytes are
+    /// `(n, false)`.
     pub swaps: Vec<(u64, bool)>,
 }
 
-/// A literal of Python, as far as headers have them.
+/// A Python literal of one of the kinds that occur in headers.
 #[derive(Debug, Clone, PartialEq)]
 enum Literal {
     Text(String),
     Number(u64),
-    Truth(bool),
+    Bool(bool),
     /// A list or a tuple.
     Items(Vec<Literal>),
     Dict(Vec<(String, Literal)>),
@@ -168,14 +173,15 @@ struct Parser<'a> {
 
 type Parsed<T> = Result<T, String>;
 
-/// How many scalars a record may have in one field.
+/// Upper bound on the scalars in one field of a record.
 const MAX_SCALARS: u64 = 1 << 20;
 
-/// How deep a header may nest.
-const DEPTH: u32 = 32;
+/// Upper bound on the nesting depth of a header.
+const MAX_DEPTH: u32 = 32;
 
 impl Parser<'_> {
-    fn skip(&mut self, token: char) -> bool {
+    /// Consumes `token` after white space; returns whether it was there.
+    fn accept(&mut self, token: char) -> bool {
         self.rest = self.rest.trim_start();
         let found = self.rest.starts_with(token);
         if found {
@@ -185,7 +191,7 @@ impl Parser<'_> {
     }
 
     fn literal(&mut self, depth: u32) -> Parsed<Literal> {
-        if depth > DEPTH {
+        if depth > MAX_DEPTH {
             return Err("the header nests too deeply".to_owned());
         }
         self.rest = self.rest.trim_start();
@@ -201,9 +207,9 @@ impl Parser<'_> {
                 self.rest = &self.rest[1..];
                 let close = if open == '(' { ')' } else { ']' };
                 let mut items = Vec::new();
-                while !self.skip(close) {
+                while !self.accept(close) {
                     items.push(self.literal(depth + 1)?);
-                    if !self.skip(',') && !self.rest.starts_with(close) {
+                    if !self.accept(',') && !self.rest.starts_with(close) {
                         return Err("a list in the header does not end".to_owned());
                     }
                 }
@@ -212,15 +218,15 @@ impl Parser<'_> {
             Some('{') => {
                 self.rest = &self.rest[1..];
                 let mut entries = Vec::new();
-                while !self.skip('}') {
+                while !self.accept('}') {
                     let Literal::Text(key) = self.literal(depth + 1)? else {
                         return Err("a key of the header is no string".to_owned());
                     };
-                    if !self.skip(':') {
+                    if !self.accept(':') {
                         return Err(format!("the header has no value for `{key}`"));
                     }
                     entries.push((key, self.literal(depth + 1)?));
-                    if !self.skip(',') && !self.rest.starts_with('}') {
+                    if !self.accept(',') && !self.rest.starts_with('}') {
                         return Err("the header does not end".to_owned());
                     }
                 }
@@ -231,8 +237,8 @@ impl Parser<'_> {
                 let (word, rest) = self.rest.split_at(end);
                 self.rest = rest;
                 match word {
-                    "True" => Ok(Literal::Truth(true)),
-                    "False" => Ok(Literal::Truth(false)),
+                    "True" => Ok(Literal::Bool(true)),
+                    "False" => Ok(Literal::Bool(false)),
                     _ => word
                         .trim_end_matches('L')
                         .parse()
@@ -258,7 +264,7 @@ fn numbers(literal: &Literal) -> Parsed<Vec<u64>> {
     }
 }
 
-/// The dtype of a `descr`, with the sub-array shape that complex numbers give it.
+/// Reads a `descr`: the dtype, and for complex numbers the sub-array shape of their two parts. Appends to `swaps`.
 fn dtype(descr: &Literal, swaps: &mut Vec<(u64, bool)>, depth: u32) -> Parsed<(Dtype, Vec<u64>)> {
     match descr {
         Literal::Text(text) => {
@@ -278,7 +284,7 @@ fn dtype(descr: &Literal, swaps: &mut Vec<(u64, bool)>, depth: u32) -> Parsed<(D
                 "f2" => scalar(Scalar::F16),
                 "f4" => scalar(Scalar::F32),
                 "f8" => scalar(Scalar::F64),
-                // A complex number is a vector of two.
+                // A complex number is read as a sub-array of two floats.
                 "c8" => Ok((Dtype::Scalar(Scalar::F32), vec![2], vec![(4, swap); 2])),
                 "c16" => Ok((Dtype::Scalar(Scalar::F64), vec![2], vec![(8, swap); 2])),
                 _ => match kind.strip_prefix('V').and_then(|n| n.parse().ok()) {
@@ -289,7 +295,7 @@ fn dtype(descr: &Literal, swaps: &mut Vec<(u64, bool)>, depth: u32) -> Parsed<(D
             swaps.extend(order);
             Ok((dtype, shape))
         }
-        Literal::Items(items) if depth <= DEPTH => {
+        Literal::Items(items) if depth <= MAX_DEPTH => {
             let fields = items.iter().map(|item| record_field(item, swaps, depth)).collect::<Parsed<_>>()?;
             Ok((Dtype::Record(fields), vec![]))
         }
@@ -301,7 +307,7 @@ fn record_field(item: &Literal, swaps: &mut Vec<(u64, bool)>, depth: u32) -> Par
     let Literal::Items(parts) = item else { return Err("a field of its dtype is no tuple".to_owned()) };
     let name = match parts.first() {
         Some(Literal::Text(name)) => name.clone(),
-        // (title, name)
+        // A name may be a pair (title, name).
         Some(Literal::Items(names)) => match names.last() {
             Some(Literal::Text(name)) => name.clone(),
             _ => return Err("a field of its dtype has no name".to_owned()),
@@ -323,10 +329,10 @@ fn record_field(item: &Literal, swaps: &mut Vec<(u64, bool)>, depth: u32) -> Par
     Ok(RecordField { name, dtype, shape })
 }
 
-/// Reads the text of a header.
+/// Parses the text of a header.
 ///
 /// # Errors
-/// What is wrong with it, as a sentence.
+/// A description of what is wrong.
 pub fn parse(text: &str) -> Parsed<Header> {
     let mut parser = Parser { rest: text };
     let Literal::Dict(entries) = parser.literal(0)? else { return Err("its header is no dictionary".to_owned()) };
@@ -335,7 +341,7 @@ pub fn parse(text: &str) -> Parsed<Header> {
     };
     let mut swaps = Vec::new();
     let (dtype, inner) = dtype(get("descr")?, &mut swaps, 0)?;
-    let fortran = *get("fortran_order")? == Literal::Truth(true);
+    let fortran = *get("fortran_order")? == Literal::Bool(true);
     let mut shape = numbers(get("shape")?)?;
     if fortran && !inner.is_empty() {
         return Err("kassay reads complex numbers in C order only".to_owned());

@@ -1,4 +1,4 @@
-//! Faults that a test allows: what a suite says of them, and whether a device can run such a test.
+//! Resolves the faults that a test allows and decides whether a device can run such a test.
 
 use super::document::{Source, suggestion};
 use super::format::{FaultName, TestEntry};
@@ -7,27 +7,28 @@ use super::resolve::Test;
 use crate::error::Result;
 use crate::kernel::interface::{Arg, ArgKind, Interface};
 
-/// Something that the kernel does in a test and no kernel may.
+/// A fault that the kernel commits in a test which allows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Faulted {
+pub struct AllowedFault {
     pub kind: FaultName,
-    /// Of accesses out of bounds: which buffer they miss, and how far.
+    /// For accesses out of bounds: the buffer that they miss and the elements that they reach.
     pub reach: Option<Reach>,
-    /// Where in the source, for people.
+    /// Source location, for human readers.
     pub at: Option<String>,
 }
 
-/// How far accesses reach out of a buffer.
+/// The range of elements that accesses to a buffer reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reach {
-    /// Of the argument.
+    /// Position of the argument.
     pub position: u32,
-    /// The first and the last element; negative before the buffer's begin.
+    /// The first element; negative before the start of the buffer.
     pub first: i64,
+    /// The last element; negative before the start of the buffer.
     pub last: i64,
 }
 
-/// What a work-item may do that no kernel may: the names and words of suites, results, reports and messages.
+/// A class of faults, with its name in suites and results and its words in reports and messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultClass {
     OutOfBounds,
@@ -41,7 +42,7 @@ pub enum FaultClass {
 }
 
 impl FaultClass {
-    /// Returns its name in suites and results.
+    /// Returns the name as spelt in suites and results.
     pub fn name(self) -> &'static str {
         match self {
             FaultClass::OutOfBounds => "out-of-bounds",
@@ -54,7 +55,7 @@ impl FaultClass {
         }
     }
 
-    /// Returns it in words, without an article.
+    /// Returns a description, without an article.
     pub fn words(self) -> &'static str {
         match self {
             FaultClass::OutOfBounds => "access out of bounds",
@@ -67,7 +68,7 @@ impl FaultClass {
         }
     }
 
-    /// Returns it in words, with the indefinite article.
+    /// Returns a description, with the indefinite article.
     pub fn indefinite(self) -> String {
         let words = self.words();
         let article = if words.starts_with('a') { "an" } else { "a" };
@@ -76,7 +77,7 @@ impl FaultClass {
 }
 
 impl FaultName {
-    /// Returns its name in suites and results.
+    /// Returns the name as spelt in suites and results.
     pub fn name(self) -> &'static str {
         self.class().name()
     }
@@ -93,26 +94,27 @@ impl FaultName {
 }
 
 impl Reach {
-    /// Elements that the buffer needs on either side, if it has so many.
+    /// Returns the margin in elements that a buffer of `elements` elements needs on either side.
     pub fn margin(&self, elements: u64) -> u64 {
         let behind = u64::try_from(self.last).map_or(0, |last| last.saturating_add(1).saturating_sub(elements));
         self.first.min(0).unsigned_abs().max(behind)
     }
 }
 
-/// Bytes of an element of an argument, 1 where the kernel does not tell.
-pub fn element(arg: &Arg) -> u64 {
+/// Returns the size in bytes of an element of an argument; 1 if the kernel's interface does not give the type.
+pub fn element_size(arg: &Arg) -> u64 {
     match &arg.kind {
         ArgKind::Buffer { element: Some(ty), .. } => ty.size().max(1),
         _ => 1,
     }
 }
 
-/// Whether a test allows faults, and which it names.
+/// Returns whether a test allows faults, and the faults that it lists.
 ///
 /// # Errors
-/// `Caller`, with its place, if it names some but allows none, or names none that its arguments can have.
-pub fn resolve(source: &Source, entry: &TestEntry, interface: &Interface) -> Result<(bool, Vec<Faulted>)> {
+/// `Caller`, with its place, if the test lists faults without allowing them, or lists one that does not fit the
+/// kernel's arguments.
+pub fn resolve(source: &Source, entry: &TestEntry, interface: &Interface) -> Result<(bool, Vec<AllowedFault>)> {
     let allows = entry.faults.is_some();
     if let (false, Some(first)) = (allows, entry.faulted.first()) {
         return Err(source
@@ -151,12 +153,13 @@ pub fn resolve(source: &Source, entry: &TestEntry, interface: &Interface) -> Res
                 return Err(source.error(&spec.kind.span, what).help("leave them out"));
             }
         };
-        all.push(Faulted { kind: spec.kind.value, reach, at: spec.at.clone() });
+        all.push(AllowedFault { kind: spec.kind.value, reach, at: spec.at.clone() });
     }
     Ok((allows, all))
 }
 
-/// Why a device cannot run a test that faults: what it would do there, nobody knows. `None`: it can.
+/// Returns why a device cannot run a test that allows faults; `None` if it can. A device's behaviour is undefined
+/// unless every fault is an access out of bounds that stays within the margin of its buffer.
 pub fn refusal(test: &Test, interface: &Interface) -> Option<String> {
     if !test.launch.allows_faults {
         return None;
@@ -173,7 +176,7 @@ pub fn refusal(test: &Test, interface: &Interface) -> Option<String> {
         };
         let arg = interface.args.get(reach.position as usize)?;
         let Some(ArgValue::Buffer(bytes)) = test.launch.args.get(reach.position as usize) else { return None };
-        let element = element(arg);
+        let element = element_size(arg);
         let (has, needs) =
             (test.launch.margin(reach.position as usize) / element, reach.margin(bytes.len() as u64 / element));
         (has < needs).then(|| {

@@ -1,6 +1,6 @@
-//! The keys of a suite file (docs/suite-format.md) as types, and their JSON Schema.
+//! Declares the keys of a suite file (docs/suite-format.md) as types and generates their JSON Schema.
 //!
-//! What the values mean for a kernel is `resolve`'s to say: here an argument is only known by its form.
+//! Only the form of an argument is known here; `resolve` decides what its value means for a kernel.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,17 +22,17 @@ pub struct SuiteFile {
     pub kernel: At<String>,
     /// The kernel's name; needed only if the file has several.
     pub entry: Option<String>,
-    /// Options of the compiler; they win over kassay's own.
+    /// Compiler options; they take precedence over kassay's own.
     #[serde(default)]
     pub options: Vec<String>,
-    /// How far floats may be from what is expected, where nothing nearer says so.
+    /// Default tolerance for floats; a test, an argument or an expectation may override it.
     #[serde(default)]
     pub tolerance: ToleranceSpec,
-    /// A name for the suite, for people.
+    /// Name of the suite, for human readers.
     pub name: Option<String>,
-    /// What the suite is for, for people.
+    /// Purpose of the suite, for human readers.
     pub description: Option<String>,
-    /// Seed of random data that has none of its own, unless `--seed` is given.
+    /// Seed for random data without a seed of its own; `--seed` overrides it.
     pub seed: Option<u64>,
     #[serde(default)]
     pub test: Vec<At<TestEntry>>,
@@ -46,75 +46,77 @@ pub struct ToleranceSpec {
     pub rel: Option<At<f64>>,
 }
 
-/// One launch and what it should leave behind.
+/// One launch and the outputs expected of it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestEntry {
-    /// Unique in the suite; `test N` (counted from 1) if absent.
+    /// Unique within the suite; defaults to `test N`, counted from 1.
     pub name: Option<At<String>>,
-    /// What the test is for, for people.
+    /// Purpose of the test, for human readers.
     pub description: Option<String>,
-    /// Work-items in 1 to 3 dimensions.
+    /// Global work size in work-items, in 1 to 3 dimensions.
     pub global: At<Vec<At<u64>>>,
-    /// Work-items of a work-group; has to divide `global`, unless the kernel is of OpenCL C 2.0 or later.
+    /// Work-group size in work-items; must divide `global` unless the kernel is OpenCL C 2.0 or later.
     pub local: Option<At<Vec<At<u64>>>>,
-    /// The first global id.
+    /// Global offset: the first global id in each dimension; 0 if absent.
     pub offset: Option<At<Vec<At<u64>>>>,
     pub schedule: Option<ScheduleSpec>,
-    /// Whether the kernel may fault in it; without it, it may not.
+    /// Allows the kernel to fault in this test; if absent, a fault fails the test.
     pub faults: Option<At<FaultsName>>,
-    /// What it does then, as far as that is known; devices take the test only if margins hold all of it.
+    /// The faults, as far as known; devices run the test only if all are listed and stay within margins.
     #[serde(default)]
     pub faulted: Vec<At<FaultedSpec>>,
     #[serde(default)]
     pub tolerance: ToleranceSpec,
-    /// By argument name; by position (`"0"`) where the IR has no names.
+    /// Arguments by name, or by position (`"0"`) where the IR has no names.
     #[schemars(with = "BTreeMap<String, Form>")]
     pub args: Option<Node>,
-    /// What variables of the program in global memory (OpenCL C 2.0) hold before the launch and should hold afterwards, by name; those that
-    /// are left out hold what their initialisers say.
+    /// Program-scope variables in global memory (OpenCL C 2.0) by name: contents before the launch and expected
+    /// contents afterwards. Variables left out start with their initialisers.
     #[schemars(with = "Option<BTreeMap<String, Form>>")]
     pub variables: Option<Node>,
 }
 
-/// An order of execution to launch with; what is left out is ascending. Numbers of work-groups and work-items are linear,
+/// An execution order for a launch; parts left out are ascending. Work-groups and work-items are numbered linearly,
 /// dimension 0 fastest.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
-    /// The n-th launched work-group does the work of group `map[n]`: each group once.
+    /// The n-th launched work-group does the work of group `map[n]`; names each group once.
     pub map: Option<At<Vec<At<u64>>>>,
-    /// The order in which the work-items of each group run: each item once, by its number in the group.
+    /// Order in which the work-items of each group run; names each item once, by its number in the group.
     pub item_order: Option<At<Vec<At<u64>>>>,
-    /// Where work-items are interrupted, in any order.
+    /// Points at which work-items are interrupted, in any order.
     #[serde(default)]
     pub preemptions: Vec<At<PreemptionSpec>>,
-    /// What the schedule was drawn from, for people: it is what the lists say.
+    /// Seed from which the schedule was drawn, for human readers; only the lists have an effect.
     pub seed: Option<u64>,
 }
 
+/// Values of a test's `faults` key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultsName {
-    /// Accesses that fault are skipped (reads give 0), and the test is none the worse.
+    /// Faulting accesses are skipped (reads give 0) and do not fail the test.
     Allowed,
 }
 
-/// What a kernel does that no kernel may.
+/// A fault that the kernel commits in this test.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultedSpec {
     pub kind: At<FaultName>,
-    /// Of accesses out of bounds: the argument whose buffer they miss.
+    /// For accesses out of bounds: the argument whose buffer they miss.
     pub argument: Option<At<String>>,
-    /// The first and the last element that they reach, negative before the buffer's begin.
+    /// The first element accessed; negative before the start of the buffer.
     pub first: Option<At<i64>>,
+    /// The last element accessed; negative before the start of the buffer.
     pub last: Option<At<i64>>,
-    /// Where in the source, for people.
+    /// Source location, for human readers.
     pub at: Option<String>,
 }
 
-/// The name of a fault; see `kassay check`.
+/// The kind of a fault; see `kassay check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultName {
@@ -125,25 +127,25 @@ pub enum FaultName {
     Division,
 }
 
-/// Where a work-item is interrupted.
+/// A point at which a work-item is interrupted.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PreemptionSpec {
-    /// The work-group, as the kernel sees its id.
+    /// Linear number of the work-group, by the id that the kernel sees.
     pub group: At<u64>,
-    /// The work-item, by its number in the group.
+    /// Linear number of the work-item in its group.
     pub item: At<u64>,
-    /// Before which of its accesses to global or local memory, counted from 0.
+    /// Index, from 0, of the access to global or local memory before which it is interrupted.
     pub access: u64,
-    /// The item of the group that runs next; without it, the next in order that can.
+    /// The work-item of the group that runs next; if absent, the next in order that can run.
     pub to: Option<At<u64>>,
 }
 
-/// The forms of an argument.
+/// The forms in which a test may give an argument.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(untagged)]
 pub enum Form {
-    /// A scalar, a vector's lanes, or a buffer's values.
+    /// A scalar, the components of a vector, or the values of a buffer.
     Plain(Node),
     Fields(FieldsSpec),
     Same(SameSpec),
@@ -153,21 +155,22 @@ pub enum Form {
     Sampler(SamplerForm),
 }
 
-/// A struct by value. Pointers to global and constant memory in it take what a buffer argument does, or `same_as`.
+/// A struct by value. Pointers in it to global or constant memory take the forms of a buffer argument, or `same_as`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FieldsSpec {
+    /// Values by field name.
     pub fields: Node,
-    /// Whether fields that are not named are zero; otherwise each has to be named.
+    /// Whether fields left out are zero; otherwise every field is required.
     #[serde(default)]
     pub partial: bool,
 }
 
-/// The buffer of another argument: for a pointer in a struct.
+/// Shares the buffer of another argument; only for a pointer in a struct.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SameSpec {
-    /// The argument's name, or that of a pointer in a struct (`s.p`), or of a variable of the program.
+    /// Name of the argument, of a pointer in a struct (`s.p`) or of a program-scope variable.
     pub same_as: At<String>,
 }
 
@@ -175,47 +178,47 @@ pub struct SameSpec {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferSpec {
-    /// A file, relative to the suite file.
+    /// Path of an `.npy` file, relative to the suite file.
     pub npy: Option<At<String>>,
-    /// One value per element: numbers, lists of lanes for vectors, tables of fields for structs.
+    /// One value per element: numbers, lists of components for vectors, tables of fields for structs.
     pub values: Option<Node>,
-    /// The value of every element; goes with `len`.
+    /// The value of every element; requires `len`.
     pub fill: Option<Node>,
-    /// Elements.
+    /// Number of elements.
     pub len: Option<At<u64>>,
     pub random: Option<RandomSpec>,
     pub arange: Option<ArangeSpec>,
-    /// Elements before and after the buffer that belong to it, zero at first, so that devices may access them.
+    /// Zero-initialised elements added before and after the buffer, so that devices may access them.
     pub margin: Option<At<u64>>,
-    /// What the kernel should leave in the buffer. Absent: the unmutated kernel's output is the reference.
+    /// Expected contents afterwards; if absent, the unmutated kernel's output is the reference.
     pub expect: Option<Expect>,
     #[serde(default)]
     pub tolerance: ToleranceSpec,
-    /// Contents that no key of the file gives.
+    /// Contents set by code; no key of the file gives them.
     #[serde(skip)]
     #[schemars(skip)]
     pub bytes: Option<Arc<Vec<u8>>>,
 }
 
-/// Data from a seed: integers over their whole range, floats in [0, 1), unless told otherwise.
+/// Random data from a seed; by default integers over their full range and floats in [0, 1).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomSpec {
-    /// Elements; an image takes them from its size.
+    /// Number of elements; not needed for images, whose size determines it.
     pub len: Option<At<u64>>,
-    /// Absent: from the run's seed and the names of test and argument.
+    /// If absent, derived from the run's seed and the names of the test and the argument.
     pub seed: Option<u64>,
-    /// The least value.
+    /// The smallest value.
     pub min: Option<Node>,
-    /// The greatest value of integers; floats stay below it.
+    /// The largest value for integers; an exclusive upper bound for floats.
     pub max: Option<Node>,
 }
 
-/// `start`, `start + step`, `start + 2 step` …; vectors are counted lane by lane.
+/// The sequence `start`, `start + step`, `start + 2 step` …; vectors are filled component by component.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArangeSpec {
-    /// Elements; absent where something else tells (an expectation's buffer, an image's size).
+    /// Number of elements; not needed where an image's size or the buffer of an expectation determines it.
     pub len: Option<At<u64>>,
     /// 0 if absent.
     pub start: Option<Node>,
@@ -223,7 +226,7 @@ pub struct ArangeSpec {
     pub step: Option<Node>,
 }
 
-/// What a buffer or an image should hold afterwards: a list of values, or one of `npy`, `values`, `fill`, `arange`.
+/// Expected contents of a buffer or an image: a list of values, or one of `npy`, `values`, `fill`, `arange`.
 #[derive(Debug, Clone)]
 pub struct Expect {
     pub node: Node,
@@ -242,17 +245,17 @@ pub struct ExpectSpec {
     pub rel: Option<At<f64>>,
 }
 
-/// Local memory.
+/// Local memory for a `__local` pointer.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LocalSpec {
-    /// Bytes.
+    /// Size in bytes.
     pub local: At<u64>,
 }
 
 /// An image: exactly one of the `image…` keys, each an `.npy` file or a table with one of `npy`, `values`, `fill`,
 /// `random`, `arange`. Numbers are raw channel values (0 to 255 for `UNORM_INT8`). Array shapes are (width), (layers,
-/// width), (height, width), (layers, height, width), (depth, height, width), with the channels last where there are several.
+/// width), (height, width), (layers, height, width), (depth, height, width), with channels last if there are several.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImageSpec {
@@ -262,21 +265,21 @@ pub struct ImageSpec {
     pub image2d: Option<Texels>,
     pub image2d_array: Option<Texels>,
     pub image3d: Option<Texels>,
-    /// Texels; absent: from the data's shape.
+    /// Size in texels; if absent, taken from the shape of the data.
     pub width: Option<At<u64>>,
     pub height: Option<At<u64>>,
     pub depth: Option<At<u64>>,
     pub layers: Option<At<u64>>,
-    /// OpenCL's name without `CL_`, such as `RGBA`.
+    /// OpenCL's name without the prefix `CL_`, such as `RGBA`.
     pub channel_order: At<String>,
-    /// OpenCL's name without `CL_`, such as `UNORM_INT8`.
+    /// OpenCL's name without the prefix `CL_`, such as `UNORM_INT8`.
     pub channel_type: At<String>,
     pub expect: Option<Expect>,
     #[serde(default)]
     pub tolerance: ToleranceSpec,
 }
 
-/// An image's data: the path of an `.npy` file, a list of values, or a [`TexelsSpec`].
+/// The data of an image: the path of an `.npy` file, a list of values, or a [`TexelsSpec`].
 #[derive(Debug, Clone)]
 pub struct Texels {
     pub node: Node,
@@ -293,20 +296,24 @@ pub struct TexelsSpec {
     pub arange: Option<ArangeSpec>,
 }
 
+/// A sampler argument.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SamplerForm {
     pub sampler: SamplerSpec,
 }
 
+/// The properties of a sampler (clCreateSampler).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SamplerSpec {
     pub addressing: At<AddressingName>,
     pub filter: FilterName,
+    /// Whether coordinates are normalised to 0..1.
     pub normalized: bool,
 }
 
+/// OpenCL's name of an addressing mode without the prefix `CL_ADDRESS_`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AddressingName {
@@ -317,6 +324,7 @@ pub enum AddressingName {
     MirroredRepeat,
 }
 
+/// OpenCL's name of a filter mode without the prefix `CL_FILTER_`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FilterName {
@@ -350,12 +358,12 @@ const IMAGE_KEYS: [&str; 6] = ["image1d", "image1d_array", "image1d_buffer", "im
 const OTHER_KEYS: [&str; 4] = ["fields", "same_as", "local", "sampler"];
 
 impl Form {
-    /// A null pointer to global or constant memory.
+    /// Returns the form of a null pointer to global or constant memory.
     pub fn null() -> Form {
         Form::contents(&Arc::new(Vec::new()))
     }
 
-    /// A buffer with these bytes.
+    /// Returns the form of a buffer with the given bytes.
     pub fn contents(bytes: &Arc<Vec<u8>>) -> Form {
         let none = BufferSpec {
             npy: None,
@@ -372,7 +380,7 @@ impl Form {
         Form::Buffer(Box::new(BufferSpec { bytes: Some(Arc::clone(bytes)), ..none }))
     }
 
-    /// The same, with these bytes where a buffer's data are left out.
+    /// Supplies `bytes` as the contents of a buffer for which the suite gives no data; other forms are unchanged.
     pub fn with_contents(mut self, bytes: &Arc<Vec<u8>>) -> Form {
         if let Form::Buffer(spec) = &mut self
             && spec.npy.is_none()
@@ -386,10 +394,10 @@ impl Form {
         self
     }
 
-    /// Reads an argument by the keys it has.
+    /// Reads an argument; its keys select the form.
     ///
     /// # Errors
-    /// `Caller`, with its place, if it has none of the forms.
+    /// `Caller`, with its place, if no form matches.
     pub fn read(source: &Source, node: &Node) -> Result<Form> {
         let Some(entries) = node.entries() else { return Ok(Form::Plain(node.clone())) };
         let has = |keys: &[&str]| entries.iter().any(|e| keys.contains(&e.key.as_str()));
@@ -407,7 +415,7 @@ impl Form {
             read(source, node).map(|s| Form::Buffer(Box::new(s)))
         } else {
             let known: Vec<&str> = BUFFER_KEYS.into_iter().chain(OTHER_KEYS).chain(IMAGE_KEYS).collect();
-            // The key that is nearly right, if there is one, is the best place to point to.
+            // If one key is almost right, the message points at it.
             let near = entries.iter().find(|e| closest(&e.key, known.iter().copied()).is_some());
             let (span, given) = near.or(entries.first()).map_or((&node.span, ""), |e| (&e.key_span, e.key.as_str()));
             Err(source.error(span, "the form of this argument is not known").help(suggestion(
@@ -418,7 +426,7 @@ impl Form {
         }
     }
 
-    /// The name of the form, for messages.
+    /// Returns a name of the form for messages.
     pub fn name(&self) -> &'static str {
         match self {
             Form::Plain(node) => node.kind(),
@@ -432,7 +440,7 @@ impl Form {
     }
 }
 
-/// The JSON Schema of a suite file.
+/// Returns the JSON Schema of a suite file.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(SuiteFile).to_value()
 }
@@ -496,10 +504,10 @@ impl JsonSchema for Texels {
 }
 
 impl Expect {
-    /// The table form; a list stands for `values`.
+    /// Returns the table form; a plain list stands for `values`.
     ///
     /// # Errors
-    /// `Caller`, with its place, if it is neither.
+    /// `Caller`, with its place, if it is neither a list nor a valid table.
     pub fn spec(&self, source: &Source) -> Result<ExpectSpec> {
         match &self.node.value {
             Value::List(_) => Ok(ExpectSpec {
@@ -517,10 +525,10 @@ impl Expect {
 }
 
 impl Texels {
-    /// The table form; a string stands for `npy`, a list for `values`.
+    /// Returns the table form; a string stands for `npy`, a list for `values`.
     ///
     /// # Errors
-    /// `Caller`, with its place, if it is none of the three.
+    /// `Caller`, with its place, if it is neither a string, a list nor a valid table.
     pub fn spec(&self, source: &Source) -> Result<TexelsSpec> {
         let none = TexelsSpec { npy: None, values: None, fill: None, random: None, arange: None };
         match &self.node.value {

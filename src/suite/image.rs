@@ -1,6 +1,6 @@
-//! Images: formats, sizes and texels (OpenCL 1.2, sections 5.3.1.1 and 5.3.1.2).
+//! Resolves image arguments: formats, sizes and texels (OpenCL 1.2, sections 5.3.1.1 and 5.3.1.2).
 
-use super::data::{Data, Loader, Origin, Wanted};
+use super::data::{Data, DataRequest, Loader, Origin};
 use super::de::At;
 use super::document::suggestion;
 use super::format::{ImageSpec, Texels};
@@ -9,14 +9,14 @@ use super::npy::shape_text;
 use crate::error::Result;
 use crate::kernel::interface::{ImageKind, Scalar, Type};
 
-/// An image's texels; `data.ty` is the type of a texel.
+/// A resolved image; `data.ty` is the type of a texel.
 pub struct Image {
     pub shape: ImageShape,
     pub format: ImageFormat,
     pub data: Data,
 }
 
-/// `(name, scalar, packed)`: a packed type holds all its channels in one integer.
+/// `(name, scalar, packed)`: a packed type holds all channels of a texel in one integer.
 const CHANNEL_TYPES: [(&str, Scalar, bool); 15] = [
     ("SNORM_INT8", Scalar::I8, false),
     ("SNORM_INT16", Scalar::I16, false),
@@ -35,6 +35,7 @@ const CHANNEL_TYPES: [(&str, Scalar, bool); 15] = [
     ("FLOAT", Scalar::F32, false),
 ];
 
+/// `(name, number of channels)`.
 const CHANNEL_ORDERS: [(&str, u32); 10] = [
     ("R", 1),
     ("A", 1),
@@ -48,7 +49,7 @@ const CHANNEL_ORDERS: [(&str, u32); 10] = [
     ("LUMINANCE", 1),
 ];
 
-/// The key of an image argument, as in `image2d = …`.
+/// Returns the suite key of an image kind, as in `image2d = …`.
 pub fn key(kind: ImageKind) -> &'static str {
     match kind {
         ImageKind::D1 => "image1d",
@@ -61,19 +62,19 @@ pub fn key(kind: ImageKind) -> &'static str {
     }
 }
 
-/// The type of a texel in memory; `None` for a format that is not known.
+/// Returns the type of a texel in memory; `None` for an unknown format.
 pub fn texel_type(format: &ImageFormat) -> Option<Type> {
     let (_, channels) = CHANNEL_ORDERS.iter().find(|(name, _)| *name == format.channel_order)?;
     let (_, scalar, packed) = CHANNEL_TYPES.iter().find(|(name, ..)| *name == format.channel_type)?;
-    Some(packed_type(*scalar, *channels, *packed))
+    Some(type_of_channels(*scalar, *channels, *packed))
 }
 
-fn packed_type(scalar: Scalar, channels: u32, packed: bool) -> Type {
+fn type_of_channels(scalar: Scalar, channels: u32, packed: bool) -> Type {
     if packed || channels == 1 { Type::Scalar(scalar) } else { Type::Vector(scalar, channels) }
 }
 
-/// The format that a test names, and the type of its texels.
-fn texel(loader: &Loader<'_>, spec: &ImageSpec) -> Result<(ImageFormat, Type)> {
+/// Returns the format that a test names and the type of its texels; rejects combinations that OpenCL does not have.
+fn resolve_format(loader: &Loader<'_>, spec: &ImageSpec) -> Result<(ImageFormat, Type)> {
     let named = |given: &At<String>| given.value.strip_prefix("CL_").unwrap_or(&given.value).to_owned();
     let (order, channel) = (named(&spec.channel_order), named(&spec.channel_type));
     let Some((_, channels)) = CHANNEL_ORDERS.iter().find(|(name, _)| *name == order) else {
@@ -104,11 +105,11 @@ fn texel(loader: &Loader<'_>, spec: &ImageSpec) -> Result<(ImageFormat, Type)> {
                 _ => "this type goes with RGB",
             }));
     }
-    let ty = packed_type(*scalar, *channels, *packed);
+    let ty = type_of_channels(*scalar, *channels, *packed);
     Ok((ImageFormat { channel_order: order, channel_type: channel }, ty))
 }
 
-/// The sizes of an image, outermost first, with the keys that give them.
+/// Returns the size keys of an image kind, outermost first, with the sizes given.
 fn sizes(kind: ImageKind, spec: &ImageSpec) -> Vec<(&'static str, Option<&At<u64>>)> {
     let width = ("width", spec.width.as_ref());
     let height = ("height", spec.height.as_ref());
@@ -122,13 +123,13 @@ fn sizes(kind: ImageKind, spec: &ImageSpec) -> Vec<(&'static str, Option<&At<u64
     }
 }
 
-/// The image that a test gives for an argument of that kind.
+/// Resolves the image that a test gives for an argument of that kind.
 ///
 /// # Errors
 /// `Caller`, with its place.
-pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, wanted: Wanted<'_>) -> Result<Image> {
-    let texels = given(loader, spec, kind, wanted.argument)?;
-    let (format, ty) = texel(loader, spec)?;
+pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, request: DataRequest<'_>) -> Result<Image> {
+    let texels = texels_of_kind(loader, spec, kind, request.argument)?;
+    let (format, ty) = resolve_format(loader, spec)?;
     let sizes = sizes(kind, spec);
     for (name, size) in
         [("width", &spec.width), ("height", &spec.height), ("depth", &spec.depth), ("layers", &spec.layers)]
@@ -157,7 +158,7 @@ pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, wante
     let generated = origin.fill.is_some() || origin.random.is_some() || origin.arange.is_some();
     if generated && count.is_none() {
         return Err(loader
-            .error(span, format!("the size of the image `{}` is not given", wanted.argument))
+            .error(span, format!("the size of the image `{}` is not given", request.argument))
             .help(format!("add {names} beside `{}`", key(kind))));
     }
     let origin = Origin {
@@ -169,7 +170,7 @@ pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, wante
         arange: origin.arange.as_ref(),
         len: None,
     };
-    let mut data = loader.load(origin, Wanted { ty: Some(&ty), len: count, ..wanted })?;
+    let mut data = loader.load(origin, DataRequest { ty: Some(&ty), len: count, ..request })?;
     let dims = match explicit {
         Some(dims) if data.shape == dims || (data.shape.len() == 1 && Some(data.len()) == count) => dims,
         None if data.shape.len() == sizes.len()
@@ -202,8 +203,8 @@ pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, wante
     Ok(Image { shape, format, data })
 }
 
-/// The one `image…` key, which has to be that of the argument's kind.
-fn given<'a>(loader: &Loader<'_>, spec: &'a ImageSpec, kind: ImageKind, argument: &str) -> Result<&'a Texels> {
+/// Returns the value of the only `image…` key, which must be that of the argument's kind.
+fn texels_of_kind<'a>(loader: &Loader<'_>, spec: &'a ImageSpec, kind: ImageKind, argument: &str) -> Result<&'a Texels> {
     let keys = [
         ("image1d", &spec.image1d),
         ("image1d_array", &spec.image1d_array),

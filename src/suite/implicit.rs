@@ -1,4 +1,5 @@
-//! Where a test gives what the kernel's source has no parameter for: buffers of pointers in structs, and the program's variables.
+//! Resolves implicit arguments, for which the kernel's source has no parameter: buffers of pointers in structs and
+//! program-scope variables.
 
 use super::arguments::{Context, Resolved};
 use super::data::Loader;
@@ -9,13 +10,13 @@ use super::launch::ArgValue;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{AddressSpace, Arg, ArgKind, Interface, Step};
 
-/// What a struct's `fields` give for one of its pointers; `None`: nothing.
-pub fn member<'n>(fields: &'n Node, path: &[Step]) -> Option<&'n Node> {
+/// Finds the node that a struct's `fields` give for one of its pointers; `None` if they give none.
+pub fn member_node<'n>(fields: &'n Node, path: &[Step]) -> Option<&'n Node> {
     let mut at = fields;
     for step in path {
         at = match (step, &at.value) {
             (Step::Field(name), _) => {
-                // A struct in a struct may be written as one at the top is.
+                // A nested struct may also be written like a top-level one: `{ fields = { … } }`.
                 let inner = match at.entries() {
                     Some([only]) if only.key == "fields" && name != "fields" => &only.node,
                     _ => at,
@@ -29,11 +30,17 @@ pub fn member<'n>(fields: &'n Node, path: &[Step]) -> Option<&'n Node> {
     Some(at)
 }
 
-/// The buffer of another argument, for a pointer in a struct.
+/// Resolves `same_as`: a pointer in a struct that shares the buffer of another argument.
 ///
 /// # Errors
-/// `Caller`, with its place, if the kernel has no such buffer, or it is none itself.
-pub fn same(loader: &Loader<'_>, context: &Context<'_>, interface: &Interface, spec: &SameSpec) -> Result<Resolved> {
+/// `Caller`, with its place, if the argument is not a pointer in a struct, or if the kernel has no other buffer of that
+/// name in the same address space.
+pub fn resolve_same_as(
+    loader: &Loader<'_>,
+    context: &Context<'_>,
+    interface: &Interface,
+    spec: &SameSpec,
+) -> Result<Resolved> {
     let At { span, value: name } = &spec.same_as;
     if !context.arg.is_member() {
         return Err(loader
@@ -64,11 +71,11 @@ pub fn same(loader: &Loader<'_>, context: &Context<'_>, interface: &Interface, s
     Ok(Resolved { value: ArgValue::Same(target.position), expectation: None, output: None, margin: 0 })
 }
 
-/// What `same_as` names must be a buffer with contents of its own.
+/// Checks that every `same_as` names a buffer with contents of its own, not another `same_as`.
 ///
 /// # Errors
 /// `Caller`, with its place.
-pub fn check_targets(
+pub fn check_same_as_targets(
     loader: &Loader<'_>,
     interface: &Interface,
     args: &[ArgValue],
@@ -86,11 +93,8 @@ pub fn check_targets(
     Ok(())
 }
 
-/// For a struct that does not give one of its pointers.
-///
-/// # Errors
-/// Always: `Caller`, with its place.
-pub fn missing(loader: &Loader<'_>, span: &super::document::Span, arg: &Arg) -> Error {
+/// Returns the error for a struct that does not give one of its pointers: `Caller`, with its place.
+pub fn missing_pointer_error(loader: &Loader<'_>, span: &super::document::Span, arg: &Arg) -> Error {
     loader.error(span, format!("the pointer `{}` ({}) is not given", arg.label(), arg.type_name)).help(
         "give it a buffer, such as { fill = 0, len = 64 } or { same_as = \"x\" }; with `partial = true` it is null",
     )

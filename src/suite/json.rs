@@ -1,15 +1,15 @@
-//! JSON into the tree of [`super::document`].
+//! Parses JSON into the tree of [`super::document`].
 //!
-//! `serde_json` decides what is well-formed and reads strings and numbers; this only finds where each value stands,
-//! which `serde_json` does not tell.
+//! `serde_json` decides what is well-formed and decodes strings; this module only adds the span of each value, which
+//! `serde_json` does not report.
 
 use super::document::{Entry, Node, Source, Span, Value};
 use crate::error::{Error, Place, Result};
 
-/// The tree of a JSON text.
+/// Parses a JSON text into a tree.
 ///
 /// # Errors
-/// `Caller`, with line and column, if the text is not JSON or a key stands twice in one object.
+/// `Caller`, with line and column, if the text is not JSON or an object has the same key twice.
 pub fn parse(source: &Source) -> Result<Node> {
     serde_json::from_str::<serde::de::IgnoredAny>(&source.text).map_err(|e| syntax_error(source, &e))?;
     let mut scanner = Scanner { source, at: 0 };
@@ -29,13 +29,14 @@ fn syntax_error(source: &Source, e: &serde_json::Error) -> Error {
     })
 }
 
-/// Walks text that is known to be JSON (and so no deeper than `serde_json`'s recursion limit).
+/// Scans text that is known to be valid JSON, and therefore nests no deeper than `serde_json`'s recursion limit.
 struct Scanner<'a> {
     source: &'a Source,
     at: usize,
 }
 
 impl Scanner<'_> {
+    /// Skips white space and returns the next byte without consuming it; 0 at the end.
     fn peek(&mut self) -> u8 {
         let bytes = self.source.text.as_bytes();
         while bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
@@ -52,7 +53,7 @@ impl Scanner<'_> {
                 let (span, text) = self.string()?;
                 Ok(Node { span, value: Value::Text(text) })
             }
-            _ => self.word(),
+            _ => self.scalar(),
         }
     }
 
@@ -66,7 +67,7 @@ impl Scanner<'_> {
                 return Err(self.source.error(&key_span, format!("the key `{key}` stands here twice")));
             }
             self.peek();
-            self.at += 1; // the colon
+            self.at += 1; // skip the colon
             let node = self.value()?;
             entries.push(Entry { key, key_span, node });
             if self.peek() == b',' {
@@ -109,7 +110,7 @@ impl Scanner<'_> {
     }
 
     /// A number, a boolean or null.
-    fn word(&mut self) -> Result<Node> {
+    fn scalar(&mut self) -> Result<Node> {
         let start = self.at;
         let bytes = self.source.text.as_bytes();
         while bytes.get(self.at).is_some_and(|b| !matches!(b, b',' | b']' | b'}') && !b.is_ascii_whitespace()) {

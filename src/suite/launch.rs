@@ -1,4 +1,4 @@
-//! A launch: one NDRange, one value per argument, as bytes a device can take, and an order.
+//! Describes a launch: an NDRange, one value per argument as bytes that a device accepts, and a schedule.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use super::schedule::Schedule;
 /// The NDRange of a launch (OpenCL specification 3.2), in work-items.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NdRange {
-    /// 1 to 3; the entries beyond it are 1 (offset: 0).
+    /// Number of dimensions, 1 to 3; array entries beyond it are 1 (`offset`: 0).
     pub dims: u32,
     pub global: [u64; 3],
-    /// `None`: left to kassay, see [`NdRange::local_or_default`].
+    /// `None`: chosen by kassay, see [`NdRange::local_or_default`].
     pub local: Option<[u64; 3]>,
     pub offset: [u64; 3],
 }
@@ -26,28 +26,28 @@ pub struct ResolvedRange {
 }
 
 impl ResolvedRange {
-    /// Returns the number of work-items.
+    /// Returns the number of work-items; the product must fit 64 bits (`range::read` checks it).
     pub fn items(&self) -> u64 {
         self.global.iter().product()
     }
 
-    /// Returns the number of work-groups by dimension, the partial ones at its end too.
+    /// Returns the number of work-groups by dimension, including partial groups at its end.
     pub fn group_counts(&self) -> [u64; 3] {
         [0, 1, 2].map(|d| self.global[d].div_ceil(self.local[d].max(1)))
     }
 
-    /// Returns the number of work-groups in all.
+    /// Returns the total number of work-groups.
     pub fn groups(&self) -> u64 {
         self.group_counts().iter().product()
     }
 
-    /// Returns whether all work-groups are of one size.
-    pub fn is_even(&self) -> bool {
+    /// Returns whether all work-groups have the same size.
+    pub fn has_uniform_groups(&self) -> bool {
         (0..3).all(|d| self.global[d].is_multiple_of(self.local[d].max(1)))
     }
 
-    /// Returns the number of work-items of the group with this linear number (dimension 0 fastest): the last ones of a
-    /// dimension may have fewer.
+    /// Returns the number of work-items in the group with this linear number (dimension 0 fastest); the last groups of
+    /// a dimension may have fewer.
     pub fn items_of(&self, group: u64) -> u64 {
         let (counts, local) = (self.group_counts(), self.local);
         let [x, y] = [counts[0].max(1), counts[1].max(1)];
@@ -55,25 +55,25 @@ impl ResolvedRange {
         (0..3).map(|d| local[d].min(self.global[d].saturating_sub(id[d] * local[d]))).product()
     }
 
-    /// Returns the number of work-items of the first group, which no other exceeds: a launch smaller than a group in some
-    /// dimension has no whole one.
+    /// Returns the number of work-items in the first group, which is the largest. It is smaller than `local` if the
+    /// launch is smaller than a group in some dimension.
     pub fn first_group_items(&self) -> u64 {
         (0..3).map(|d| self.local[d].min(self.global[d])).product()
     }
 
-    /// Returns the number of work-items of a whole group.
+    /// Returns the number of work-items in a full group.
     pub fn group_items(&self) -> u64 {
         self.local.iter().product()
     }
 }
 
 impl NdRange {
-    /// Returns the number of work-items.
+    /// Returns the number of work-items; the product must fit 64 bits (`range::read` checks it).
     pub fn items(&self) -> u64 {
         self.global.iter().product()
     }
 
-    /// Returns the range with work-groups of this size, whatever its own.
+    /// Returns the range with work-groups of this size, which overrides its own.
     pub fn with_local(&self, local: [u64; 3]) -> ResolvedRange {
         ResolvedRange { dims: self.dims, global: self.global, local, offset: self.offset }
     }
@@ -83,12 +83,12 @@ impl NdRange {
         self.with_local(self.local_or_default(required, max_group))
     }
 
-    /// Decides the size of the work-groups, if it was left open.
+    /// Decides the work-group size, if it is unset.
     pub fn decide_local(&mut self, required: Option<[u64; 3]>, max_group: u64) {
         self.local = Some(self.local_or_default(required, max_group));
     }
 
-    /// Returns the range as it was decided; a size left open counts as 1. So do the numbers below.
+    /// Returns the range as it was decided. An unset size counts as 1, here and in the numbers below.
     pub fn decided(&self) -> ResolvedRange {
         self.with_local(self.local.unwrap_or([1; 3]))
     }
@@ -98,14 +98,14 @@ impl NdRange {
         self.decided().group_counts()
     }
 
-    /// Returns the number of work-groups in all.
+    /// Returns the total number of work-groups.
     pub fn groups(&self) -> u64 {
         self.decided().groups()
     }
 
-    /// Returns whether all work-groups are of one size.
-    pub fn is_even(&self) -> bool {
-        self.decided().is_even()
+    /// Returns whether all work-groups have the same size.
+    pub fn has_uniform_groups(&self) -> bool {
+        self.decided().has_uniform_groups()
     }
 
     /// Returns the number of work-items of a group: see [`ResolvedRange::items_of`].
@@ -118,19 +118,20 @@ impl NdRange {
         self.decided().first_group_items()
     }
 
-    /// Returns the number of work-items of a whole group.
+    /// Returns the number of work-items in a full group.
     pub fn group_items(&self) -> u64 {
         self.decided().group_items()
     }
 }
 
-/// How an image's texels are laid out in host memory; names as in the contract (`RGBA`, `UNORM_INT8`).
+/// The layout of an image's texels in host memory, by OpenCL's names without the prefix `CL_` (`RGBA`, `UNORM_INT8`).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ImageFormat {
     pub channel_order: String,
     pub channel_type: String,
 }
 
+/// The kind of an image and its size in texels.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ImageShape {
     D1 { width: u64 },
@@ -141,6 +142,7 @@ pub enum ImageShape {
     D3 { width: u64, height: u64, depth: u64 },
 }
 
+/// The addressing mode of a sampler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Addressing {
     None,
@@ -150,25 +152,26 @@ pub enum Addressing {
     MirroredRepeat,
 }
 
+/// The filter mode of a sampler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Filter {
     Nearest,
     Linear,
 }
 
-/// What an argument is set to.
+/// The value that an argument is set to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArgValue {
-    /// By value, exactly as long as the argument's type.
+    /// By value; exactly as long as the argument's type.
     Value(Vec<u8>),
-    /// A buffer with these contents; what the kernel leaves in it is an output unless it is `__constant`. Without contents: a null
-    /// pointer, for OpenCL has no empty buffers (clCreateBuffer) but takes null for one (clSetKernelArg).
+    /// A buffer with these contents, which is also an output unless it is `__constant`. Empty contents stand for a null
+    /// pointer: OpenCL has no empty buffers (clCreateBuffer) but accepts null in place of one (clSetKernelArg).
     Buffer(Arc<Vec<u8>>),
-    /// The buffer of the argument at this position, which is a [`ArgValue::Buffer`].
+    /// Shares the buffer of the argument at this position, which is an [`ArgValue::Buffer`].
     Same(u32),
-    /// So many bytes of local memory.
+    /// Local memory of this size in bytes.
     Local(u64),
-    /// Texels row by row without padding.
+    /// An image; texels are stored row by row without padding.
     Image {
         shape: ImageShape,
         format: ImageFormat,
@@ -181,32 +184,34 @@ pub enum ArgValue {
     },
 }
 
+/// One launch of a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Launch {
     pub range: NdRange,
     /// One per argument of the kernel's interface, in order.
     pub args: Vec<ArgValue>,
-    /// The order of work-groups and work-items; it fits the range. Only the simulator keeps one that is not natural.
+    /// The order of work-groups and work-items; it fits the range. Devices support at most an order of work-groups
+    /// (`map`); the simulator follows every schedule.
     pub schedule: Schedule,
-    /// Whether faults are none of the launch's business: what they skip (reads give 0) is all that comes of them.
+    /// Whether faults are allowed: a faulting access is skipped (reads give 0) and has no other consequence.
     pub allows_faults: bool,
-    /// Bytes before and after a buffer that belong to it on devices, by position; empty, or shorter: none. The simulator, which skips what
-    /// is out of bounds, needs none.
+    /// Margin in bytes on either side of each buffer on devices, by argument position; entries left out at the end are
+    /// 0. The simulator needs none because it skips accesses out of bounds.
     pub margins: Vec<u64>,
 }
 
 impl Launch {
-    /// A launch in the natural order.
+    /// Returns a launch in natural order that allows no faults and has no margins.
     pub fn new(range: NdRange, args: Vec<ArgValue>) -> Launch {
         Launch { range, args, schedule: Schedule::default(), allows_faults: false, margins: Vec::new() }
     }
 
-    /// Bytes before and after the buffer at this position.
+    /// Returns the margin in bytes on either side of the buffer at this position.
     pub fn margin(&self, position: usize) -> u64 {
         self.margins.get(position).copied().unwrap_or(0)
     }
 
-    /// What the argument at `position` is set to, where it shares a buffer: that one.
+    /// Returns the value of the argument at `position`; if it shares a buffer, the value that holds the buffer.
     pub fn value(&self, position: u32) -> Option<&ArgValue> {
         match self.args.get(position as usize)? {
             ArgValue::Same(other) => self.args.get(*other as usize),
@@ -215,22 +220,22 @@ impl Launch {
     }
 }
 
-/// The most work-items that kassay puts in a work-group on its own account.
-const DEFAULT_GROUP: u64 = 64;
+/// Upper bound on the work-items of a work-group whose size kassay chooses.
+const MAX_DEFAULT_GROUP: u64 = 64;
 
 impl NdRange {
-    /// The work-group size of a launch: the suite's; else the one the kernel requires; else a choice that follows from
-    /// `global` and `max_group` (the device's limit) alone, and for limits of 64 and more from `global` alone: in
-    /// dimension 0 the largest divisor of `global[0]` up to 64, then in dimensions 1 and 2 the largest divisors that
-    /// keep the product within 64.
+    /// Returns the work-group size of a launch: that of the suite; otherwise the one that the kernel requires;
+    /// otherwise a choice that depends only on `global` and `max_group` (the device's limit), and for limits of 64 and
+    /// more only on `global`: in dimension 0 the largest divisor of `global[0]` up to 64, then in dimensions 1 and 2
+    /// the largest divisors that keep the product within 64.
     pub fn local_or_default(&self, required: Option<[u64; 3]>, max_group: u64) -> [u64; 3] {
         if let Some(local) = self.local.or(required) {
             return local;
         }
-        let mut room = DEFAULT_GROUP.min(max_group).max(1);
+        let mut limit = MAX_DEFAULT_GROUP.min(max_group).max(1);
         self.global.map(|n| {
-            let size = (1..=room).rev().find(|d| n % d == 0).unwrap_or(1);
-            room /= size;
+            let size = (1..=limit).rev().find(|d| n % d == 0).unwrap_or(1);
+            limit /= size;
             size
         })
     }

@@ -1,4 +1,5 @@
-//! Tests: values, files, launches, expectations, tolerances.
+//! Test suites: reads and writes suite files (docs/suite-format.md) and resolves their tests to launches with
+//! expectations and tolerances.
 //!
 //! Must never know: LLVM, devices.
 
@@ -24,4 +25,4 @@ mod schedule_spec;
 mod values;
 pub mod write;
 
-pub use arguments::{Output, given};
+pub use arguments::{Output, argument_value};

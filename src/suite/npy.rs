@@ -1,8 +1,8 @@
-//! `.npy` files: arrays in and out, and how an array becomes the memory of a kernel's type.
+//! Reads and writes `.npy` files and converts arrays to the memory layout of a kernel's types.
 //!
-//! An array has to have the type that the kernel has; only integers of one width may differ in sign (their bits stay).
-//! Vectors are the last dimension, arrays the last dimensions; structs are records matched by field name, or bytes of
-//! the struct's size.
+//! The dtype must match the kernel's type, except that integers of the same width may differ in signedness (the bits
+//! are kept). Vector components are the last dimension and arrays are the last dimensions; structs are records matched
+//! by field name, or bytes of the struct's size.
 
 use std::io::Write;
 use std::path::Path;
@@ -20,16 +20,17 @@ pub struct Array {
     pub data: Arc<Vec<u8>>,
 }
 
+/// The first bytes of every `.npy` file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// More dimensions than numpy itself has.
+/// Upper bound on dimensions; NumPy allows no more either.
 const MAX_DIMENSIONS: usize = 64;
 
 /// Reads a file.
 ///
 /// # Errors
-/// `Caller` if it cannot be read, is no `.npy` file, holds something that kernels have no type for, or is larger than
-/// `limit` bytes.
+/// `Caller` if the file cannot be read, is not an `.npy` file, has a dtype without a counterpart in kernels, or holds
+/// more than `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> Result<Array> {
     let wrong = |what: String| Error::caller(format!("cannot read `{}`: {what}", path.display()));
     let lost = |e: std::io::Error| wrong(e.to_string()).help("give its path relative to the suite file");
@@ -43,10 +44,10 @@ pub fn read(path: &Path, limit: u64) -> Result<Array> {
     parse(bytes).map_err(|what| wrong(what).help("save it with numpy.save"))
 }
 
-/// Reads the bytes of a file.
+/// Parses the bytes of a file.
 ///
 /// # Errors
-/// What is wrong with it, as a sentence.
+/// A description of what is wrong.
 pub fn parse(mut bytes: Vec<u8>) -> std::result::Result<Array, String> {
     if !bytes.starts_with(MAGIC) {
         return Err("it is no .npy file (it does not begin with \\x93NUMPY)".to_owned());
@@ -120,8 +121,8 @@ fn to_c_order(bytes: &[u8], shape: &[u64], item: usize) -> Vec<u8> {
     out
 }
 
-/// Whether the bits of a dtype are those of a scalar.
-fn same(dtype: &Dtype, scalar: Scalar) -> bool {
+/// Returns whether a dtype can be taken bit for bit as a scalar: equal types, or integers of the same width.
+fn same_bits(dtype: &Dtype, scalar: Scalar) -> bool {
     match dtype {
         Dtype::Scalar(s) => *s == scalar || (s.size() == scalar.size() && !s.is_float() && !scalar.is_float()),
         Dtype::Bool => scalar.size() == 1,
@@ -129,13 +130,14 @@ fn same(dtype: &Dtype, scalar: Scalar) -> bool {
     }
 }
 
-/// How many elements of a type an array holds, and the array's shape without the dimensions inside an element.
-fn outer(array: &Array, inner: usize) -> (u64, Vec<u64>) {
+/// Returns the number of elements in an array and its shape, without the `inner` dimensions that belong to an element.
+fn split_outer(array: &Array, inner: usize) -> (u64, Vec<u64>) {
     let outer = array.shape[..array.shape.len() - inner].to_vec();
     (outer.iter().product(), outer)
 }
 
-/// The dimensions inside one element of a type: `(shape, alternative)`, the latter for three lanes saved as four.
+/// Returns the dimensions within one element of a type: `(shape, alternative)`, the latter for vectors of three
+/// components saved as four.
 fn inner_shapes(ty: &Type) -> (Vec<u64>, Vec<u64>) {
     match ty {
         Type::Vector(_, lanes) => (vec![u64::from(*lanes)], vec![if *lanes == 3 { 4 } else { u64::from(*lanes) }]),
@@ -149,56 +151,56 @@ fn inner_shapes(ty: &Type) -> (Vec<u64>, Vec<u64>) {
     }
 }
 
-/// An array as memory of a kernel's type.
+/// An array converted to the memory layout of a kernel's type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Converted {
     pub bytes: Arc<Vec<u8>>,
-    /// In elements.
+    /// Shape in elements.
     pub shape: Vec<u64>,
 }
 
-/// Why an array does not fit a type.
+/// The reason why an array does not fit a type, with a help text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct ConversionError {
     pub what: String,
     pub help: String,
 }
 
-/// The array as a buffer of `ty`.
+/// Converts an array to the contents of a buffer of `ty`.
 ///
 /// # Errors
-/// What does not fit.
-pub fn convert(array: &Array, ty: &Type) -> std::result::Result<Converted, Misfit> {
+/// The reason why it does not fit.
+pub fn convert(array: &Array, ty: &Type) -> std::result::Result<Converted, ConversionError> {
     let item = as_usize(array.dtype.size().unwrap_or(0));
-    // Bytes of the struct's size, whatever they are.
+    // Rows of single bytes with the struct's size are taken as they are.
     if let Type::Struct(Struct { size, .. }) | Type::Opaque { size, .. } = ty {
         let byte_rows = item == 1 && *size > 0 && array.shape.last() == Some(size);
         if byte_rows {
-            return Ok(Converted { bytes: Arc::clone(&array.data), shape: outer(array, 1).1 });
+            return Ok(Converted { bytes: Arc::clone(&array.data), shape: split_outer(array, 1).1 });
         }
     }
     let (shape, alternative) = inner_shapes(ty);
     let inner = [shape.clone(), alternative].into_iter().find(|s| array.shape.ends_with(s)).ok_or_else(|| {
         let dims: Vec<String> = shape.iter().map(u64::to_string).collect();
-        Misfit {
+        ConversionError {
             what: format!("its shape is {}, which does not make elements of `{}`", shape_text(&array.shape), ty.name()),
             help: format!("save it with the shape (…, {})", dims.join(", ")),
         }
     })?;
     let field = RecordField { name: String::new(), dtype: array.dtype.clone(), shape: inner.clone() };
     let mut plan = Vec::new();
-    steps(&field.dtype, &inner, 0, ty, 0, &mut plan).map_err(|what| {
+    plan_copy(&field.dtype, &inner, 0, ty, 0, &mut plan).map_err(|what| {
         let help = match super::scalar_layout::leaves(ty).as_slice() {
             [leaf, ..] if matches!(array.dtype, Dtype::Scalar(_) | Dtype::Bool) => {
                 format!("save it with dtype {}", Dtype::Scalar(leaf.scalar).name())
             }
             _ => format!("save records with the fields of `{}`, or bytes of its size ({})", ty.name(), ty.size()),
         };
-        Misfit { what, help }
+        ConversionError { what, help }
     })?;
-    let (count, outer_shape) = outer(array, inner.len());
+    let (count, outer_shape) = split_outer(array, inner.len());
     let (from, to) = (as_usize(field.size().unwrap_or(0)), as_usize(ty.size()));
-    if from == to && covers(&plan, from) {
+    if from == to && is_identity(&plan, from) {
         return Ok(Converted { bytes: Arc::clone(&array.data), shape: outer_shape });
     }
     let mut out = vec![0; as_usize(count).saturating_mul(to)];
@@ -212,7 +214,7 @@ pub fn convert(array: &Array, ty: &Type) -> std::result::Result<Converted, Misfi
     Ok(Converted { bytes: Arc::new(out), shape: outer_shape })
 }
 
-/// A shape as numpy writes it.
+/// Formats a shape as NumPy does.
 pub fn shape_text(shape: &[u64]) -> String {
     match shape {
         [n] => format!("({n},)"),
@@ -220,39 +222,42 @@ pub fn shape_text(shape: &[u64]) -> String {
     }
 }
 
-/// Bytes of an element that go together from the file to memory.
-struct Step {
+/// A contiguous run of bytes to copy from an element of the file to an element in memory.
+struct CopyStep {
     from: usize,
     to: usize,
     len: usize,
 }
 
-fn covers(plan: &[Step], size: usize) -> bool {
+/// Returns whether the plan copies all `size` bytes of an element to the same offsets, so that no conversion is needed.
+fn is_identity(plan: &[CopyStep], size: usize) -> bool {
     plan.iter().all(|s| s.from == s.to) && plan.iter().map(|s| s.len).sum::<usize>() == size
 }
 
-fn push_step(plan: &mut Vec<Step>, from: u64, to: u64, len: u64) {
+/// Appends a step, merged with the last one if contiguous.
+fn push_step(plan: &mut Vec<CopyStep>, from: u64, to: u64, len: u64) {
     let (from, to, len) = (as_usize(from), as_usize(to), as_usize(len));
     match plan.last_mut() {
         Some(last) if last.from + last.len == from && last.to + last.len == to => last.len += len,
-        _ => plan.push(Step { from, to, len }),
+        _ => plan.push(CopyStep { from, to, len }),
     }
 }
 
-fn steps(
+/// Plans how to copy one element: from a sub-array of `dtype` at offset `from` to a value of `ty` at offset `to`.
+fn plan_copy(
     dtype: &Dtype,
     shape: &[u64],
     from: u64,
     ty: &Type,
     to: u64,
-    plan: &mut Vec<Step>,
+    plan: &mut Vec<CopyStep>,
 ) -> std::result::Result<(), String> {
     let item = dtype.size().unwrap_or(0);
     let mismatch = || Err(format!("its dtype is {}, but the type here is `{}`", dtype.name(), ty.name()));
     match (ty, shape) {
-        (Type::Scalar(s), []) if same(dtype, *s) => push_step(plan, from, to, item),
+        (Type::Scalar(s), []) if same_bits(dtype, *s) => push_step(plan, from, to, item),
         (Type::Vector(s, lanes), [n]) if *n == u64::from(*lanes) || (*lanes, *n) == (3, 4) => {
-            if !same(dtype, *s) {
+            if !same_bits(dtype, *s) {
                 return mismatch();
             }
             push_step(plan, from, to, item * u64::from(*lanes));
@@ -260,7 +265,7 @@ fn steps(
         (Type::Array(element, len), [n, rest @ ..]) if n == len => {
             let stride = rest.iter().product::<u64>() * item;
             for i in 0..*len {
-                steps(dtype, rest, from + i * stride, element, to + i * element.size(), plan)?;
+                plan_copy(dtype, rest, from + i * stride, element, to + i * element.size(), plan)?;
             }
         }
         (Type::Struct(s), []) => {
@@ -270,7 +275,7 @@ fn steps(
                 let mut at = from;
                 for record in fields {
                     match s.fields.iter().find(|f| f.name == record.name) {
-                        Some(f) => steps(&record.dtype, &record.shape, at, &f.ty, to + f.offset, plan)
+                        Some(f) => plan_copy(&record.dtype, &record.shape, at, &f.ty, to + f.offset, plan)
                             .map_err(|what| format!("field `{}`: {what}", f.name))?,
                         None if record.name.is_empty() || matches!(record.dtype, Dtype::Raw(_)) => {}
                         None => return Err(format!("its field `{}` is none of `{}`", record.name, ty.name())),
@@ -296,14 +301,14 @@ fn steps(
     Ok(())
 }
 
-/// The bytes of a file that holds `data` as elements of `ty` (version 1.0 of the format, or 2.0 for long headers).
+/// Returns the bytes of a file that holds `data` as elements of `ty` (format version 1.0, or 2.0 for long headers).
 pub fn encode(ty: &Type, shape: &[u64], data: &[u8]) -> Vec<u8> {
     let (descr, inner) = dtype::describe(ty);
     let shape: Vec<u64> = shape.iter().copied().chain(inner).collect();
     let dict = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {}, }}", shape_text(&shape));
     let mut out = MAGIC.to_vec();
     let prefix = if dict.len() + 74 > usize::from(u16::MAX) { 12 } else { 10 };
-    // The data starts at a multiple of 64 bytes; the header ends in a line end.
+    // The data starts at a multiple of 64 bytes; the header ends with a newline.
     let total = (prefix + dict.len() + 1).next_multiple_of(64);
     let header = total - prefix;
     out.extend_from_slice(if prefix == 10 { &[1, 0] } else { &[2, 0] });
@@ -315,7 +320,7 @@ pub fn encode(ty: &Type, shape: &[u64], data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Writes `data`, elements of `ty` in an array of `shape` (counted in elements), as an `.npy` file.
+/// Writes `data`, an array of `ty` with the given shape in elements, as an `.npy` file.
 ///
 /// # Errors
 /// `Environment` if the file cannot be written; `Internal` if `data` does not have the shape.

@@ -1,7 +1,7 @@
-//! Generated data: random and counted.
+//! Generates data: random values and arithmetic sequences.
 //!
-//! Both give the same bytes on every machine and in every version: the stream is `ChaCha8`, and the mapping from its
-//! words to values is spelled out here rather than left to a library.
+//! Both give the same bytes on every machine and in every version: the random stream is ChaCha8, and the mapping from
+//! its words to values is spelled out here rather than left to a library.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -23,18 +23,19 @@ impl Stream {
         Stream(ChaCha8Rng::from_seed(seed))
     }
 
-    /// The stream of a seed written in the suite: the same wherever it stands.
-    pub fn of_seed(seed: u64) -> Self {
+    /// Returns the stream of a seed written in the suite; the same for every test and argument.
+    pub fn from_seed(seed: u64) -> Self {
         Stream::from_words([seed, 0, 0, 0])
     }
 
-    /// The stream of an argument without a seed of its own.
-    pub fn of_argument(run_seed: u64, test: &str, argument: &str) -> Self {
+    /// Returns the stream of an argument without a seed of its own.
+    pub fn for_argument(run_seed: u64, test: &str, argument: &str) -> Self {
         Stream::from_words([run_seed, fnv1a(test.as_bytes()), fnv1a(argument.as_bytes()), 1])
     }
 
+    /// Draws a uniform integer in `0..bound`.
     fn below(&mut self, bound: u128) -> u128 {
-        // Words past the last whole multiple of `bound` would make its low values likelier.
+        // Rejects words beyond the last full multiple of `bound`, which would favour low values.
         let words = 1u128 << 64;
         let limit = words - words % bound;
         loop {
@@ -62,7 +63,7 @@ impl Stream {
             _ => 53,
         };
         let start = out.len();
-        // Rounding may reach `max`, which is excluded: draw again, but not forever where nothing lies between the two.
+        // Rounding may yield `max`, which is excluded: draw again, but give up if there is nothing between the bounds.
         for _ in 0..64 {
             #[expect(clippy::cast_precision_loss, reason = "at most 53 bits are set")]
             let unit = (self.0.next_u64() >> (64 - bits)) as f64 / (1u64 << bits) as f64;
@@ -79,7 +80,7 @@ impl Stream {
         }
     }
 
-    /// Appends one random value of `ty`: vectors lane by lane, structs field by field, padding zero. Unions and
+    /// Appends a random value of `ty`: vectors component by component, structs field by field, padding zero. Unions and
     /// opaque parts get random bytes.
     pub fn value(&mut self, ty: &Type, bounds: &Bounds, out: &mut Vec<u8>) {
         let start = out.len();
@@ -92,7 +93,7 @@ impl Stream {
 
     /// Appends `len` random values of `ty`.
     pub fn fill(&mut self, ty: &Type, len: u64, bounds: &Bounds, out: &mut Vec<u8>) {
-        match scalar_layout::is_dense(ty) {
+        match scalar_layout::dense_scalar(ty) {
             Some(scalar) => {
                 for _ in 0..len * (ty.size() / scalar.size()) {
                     self.push(scalar, bounds, out);
@@ -111,14 +112,18 @@ fn integer(n: Number) -> i128 {
     }
 }
 
-/// Inclusive for integers; floats stay below `max` (unless it equals `min`). The caller has checked that both are of the type and `min <= max`.
+/// The range of random values: `max` is inclusive for integers and exclusive for floats (unless it equals `min`). The
+/// caller has checked that both fit the type and that `min <= max`. `None`: the default of the type.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bounds {
     pub min: Option<Number>,
     pub max: Option<Number>,
 }
 
-/// Appends `count` scalars `start + i * step`. `Err` has the first that does not fit.
+/// Appends the `count` scalars `start + i * step`.
+///
+/// # Errors
+/// The text of the first value that does not fit the type.
 pub fn arange(scalar: Scalar, count: u64, start: Number, step: Number, out: &mut Vec<u8>) -> Result<(), String> {
     if let Some((min, max)) = scalar_layout::range(scalar) {
         let (start, step) = (integer(start), integer(step));

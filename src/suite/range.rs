@@ -1,4 +1,4 @@
-//! NDRanges as a suite writes them, checked as OpenCL 1.2 (section 5.8, clEnqueueNDRangeKernel) has it.
+//! Reads NDRanges from a suite and checks them as OpenCL 1.2 demands (section 5.8, clEnqueueNDRangeKernel).
 
 use super::de::At;
 use super::document::Source;
@@ -8,6 +8,7 @@ use crate::error::Result;
 
 type Sizes = At<Vec<At<u64>>>;
 
+/// Reads `sizes` as one to three dimensions, each at least `least`; unused dimensions are `rest`.
 fn dims(source: &Source, key: &str, sizes: &Sizes, least: u64, rest: u64) -> Result<(u32, [u64; 3])> {
     let count = sizes.value.len();
     if count == 0 || count > 3 {
@@ -36,11 +37,11 @@ fn same_dims(source: &Source, key: &str, sizes: &Sizes, global: u32) -> Result<(
         .help("give both the same number of dimensions"))
 }
 
-/// The divisors of `n` nearest to `near`, below and above.
+/// Returns the divisors of `n` next below and next above `near`, for messages.
 fn divisors_near(n: u64, near: u64) -> String {
     let mut divisors: Vec<u64> = Vec::new();
     let mut d = 1u64;
-    // Past this, a work-group size is of no use anyway.
+    // Work-group sizes beyond 2^16 are of no use.
     while d <= 1 << 16 && d.checked_mul(d).is_some_and(|sq| sq <= n) {
         if n.is_multiple_of(d) {
             divisors.extend([d, n / d]);
@@ -56,7 +57,7 @@ fn divisors_near(n: u64, near: u64) -> String {
     }
 }
 
-/// The NDRange of a test, without what the kernel requires.
+/// Reads the NDRange of a test; [`with_required_local`] applies the kernel's requirements.
 ///
 /// # Errors
 /// `Caller`, with its place.
@@ -83,8 +84,8 @@ pub fn read(source: &Source, test: &TestEntry) -> Result<NdRange> {
     Ok(range)
 }
 
-/// Where all work-groups have to be of one size, they are.
-fn check_even(source: &Source, test: &TestEntry, global: [u64; 3]) -> Result<()> {
+/// Checks that `local`, if given, divides `global` in every dimension.
+fn check_uniform(source: &Source, test: &TestEntry, global: [u64; 3]) -> Result<()> {
     let Some(local) = &test.local else { return Ok(()) };
     for (i, (size, global)) in local.value.iter().zip(global).enumerate() {
         if !global.is_multiple_of(size.value) {
@@ -100,11 +101,11 @@ fn check_even(source: &Source, test: &TestEntry, global: [u64; 3]) -> Result<()>
     Ok(())
 }
 
-/// The NDRange with the work-group size that the kernel requires. `uniform`: all its work-groups have to be of one size.
+/// Applies the work-group size that the kernel requires. `uniform`: all work-groups must have the same size.
 ///
 /// # Errors
 /// `Caller`, with its place, if the suite contradicts the kernel.
-pub fn require(
+pub fn with_required_local(
     source: &Source,
     test: &TestEntry,
     range: &NdRange,
@@ -113,7 +114,7 @@ pub fn require(
 ) -> Result<NdRange> {
     let mut range = range.clone();
     if uniform {
-        check_even(source, test, range.global)?;
+        check_uniform(source, test, range.global)?;
     }
     let Some(required) = required else { return Ok(range) };
     let text = format!("{}, {}, {}", required[0], required[1], required[2]);

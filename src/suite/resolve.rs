@@ -1,4 +1,4 @@
-//! Suites: a file read and checked, then its tests made into launches for a kernel's interface.
+//! Loads suites: reads and checks a suite file, then resolves its tests to launches for a kernel's interface.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +8,7 @@ use super::compare::Tolerance;
 use super::data::Loader;
 use super::de::{self, At};
 use super::document::{Node, Source, Span, suggestion};
-use super::faults::{self, Faulted};
+use super::faults::{self, AllowedFault};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
 use super::launch::{ArgValue, Launch, NdRange};
 use super::schedule::Schedule;
@@ -18,36 +18,37 @@ use crate::kernel::interface::{Arg, ArgSource, Interface};
 
 pub use super::arguments::Expectation;
 
-/// A suite file that is sound in itself; whether it fits its kernel, [`Suite::resolve`] finds out.
+/// A suite file that is valid in itself; [`Suite::resolve`] checks whether it fits its kernel.
 #[derive(Debug, Clone)]
 pub struct Suite {
-    /// As given to [`Suite::load`].
+    /// The path as given to [`Suite::load`].
     pub path: PathBuf,
-    /// The kernel's file: the suite's folder joined with what the suite says.
+    /// The kernel's file: the suite's folder joined with the path in the suite.
     pub kernel: PathBuf,
+    /// The kernel's name, if the suite gives it.
     pub entry: Option<String>,
-    /// Options of the compiler; they win over kassay's own.
+    /// Compiler options; they take precedence over kassay's own.
     pub options: Vec<String>,
-    /// Where nothing nearer says otherwise.
+    /// The default tolerance; tests, arguments and expectations may override it.
     pub tolerance: Tolerance,
     pub name: Option<String>,
-    /// The seed to use unless `--seed` is given.
+    /// The seed; `--seed` overrides it.
     pub seed: Option<u64>,
     pub tests: Vec<TestSpec>,
     source: Source,
     default_tolerance: ToleranceSpec,
 }
 
-/// A test as the file has it.
+/// A test as written in the file.
 #[derive(Debug, Clone)]
 pub struct TestSpec {
-    /// Unique in the suite.
+    /// Unique within the suite.
     pub name: String,
-    /// Without what the kernel requires.
+    /// The NDRange before the kernel's requirements are applied.
     pub range: NdRange,
     entry: TestEntry,
     args: Vec<(At<String>, Form)>,
-    /// Of the program's variables.
+    /// Program-scope variables.
     variables: Vec<(At<String>, Form)>,
     span: Span,
 }
@@ -57,17 +58,17 @@ pub struct TestSpec {
 pub struct Test {
     pub name: String,
     pub launch: Launch,
-    /// What faults in it, where it says so.
-    pub faulted: Vec<Faulted>,
-    /// In the order of the arguments.
+    /// Faults that the test lists as allowed.
+    pub faulted: Vec<AllowedFault>,
+    /// Expectations, in the order of the arguments.
     pub expectations: Vec<Expectation>,
-    /// What the kernel may write to, in the order of the arguments: every buffer but `__constant` ones, every image but
+    /// Arguments that the kernel may write to, in order: every buffer except `__constant` ones, every image except
     /// `read_only` ones.
     pub outputs: Vec<Output>,
 }
 
-/// The same path without steps back, as `a/b.cl` for `a/c/../b.cl`, unless links make that another file.
-fn tidy(path: PathBuf) -> PathBuf {
+/// Removes `..` steps from a path (`a/c/../b.cl` becomes `a/b.cl`), unless symbolic links would make it another file.
+fn normalised(path: PathBuf) -> PathBuf {
     let mut short = PathBuf::new();
     for part in path.components() {
         match part {
@@ -90,7 +91,8 @@ impl Suite {
     /// Reads a suite: JSON if the name ends in `.json`, else TOML.
     ///
     /// # Errors
-    /// `Caller`, with its place, if the file cannot be read, has not the shape of a suite, or names a kernel that is not there.
+    /// `Caller`, with its place, if the file cannot be read, does not have the shape of a suite, or names a
+    /// missing kernel.
     pub fn load(path: &Path) -> Result<Suite> {
         let extension = path.extension().map(|e| e.to_ascii_lowercase());
         if ["cl", "ll", "bc", "spv"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref())) {
@@ -136,15 +138,15 @@ impl Suite {
                     .help("give each test its own name"));
             }
             let range = range::read(&source, &entry)?;
-            let args = forms(&source, "args", entry.args.as_ref())?;
-            let variables = forms(&source, "variables", entry.variables.as_ref())?;
+            let args = read_forms(&source, "args", entry.args.as_ref())?;
+            let variables = read_forms(&source, "variables", entry.variables.as_ref())?;
             tests.push(TestSpec { name, range, args, variables, entry, span });
         }
         let loader = Loader::new(&source, Path::new(""), 0);
         let tolerance = loader.tolerance(&[&file.tolerance])?;
         Ok(Suite {
             path: source.path.clone(),
-            kernel: tidy(folder(&source.path).join(&file.kernel.value)),
+            kernel: normalised(folder(&source.path).join(&file.kernel.value)),
             entry: file.entry,
             options: file.options,
             tolerance,
@@ -156,7 +158,7 @@ impl Suite {
         })
     }
 
-    /// An error with the place of the suite's `entry`.
+    /// Adds the place of the suite's `entry` key to an error.
     pub fn at_entry(&self, error: Error) -> Error {
         match self.source.parse() {
             Ok(root) => match root.get("entry") {
@@ -167,7 +169,7 @@ impl Suite {
         }
     }
 
-    /// The tests as launches of a kernel. `seed` is for random data without a seed of its own.
+    /// Resolves the tests to launches of a kernel. `seed` is used for random data without a seed of its own.
     ///
     /// # Errors
     /// `Caller`, with its place, if the suite does not fit the kernel or its files cannot be read.
@@ -177,14 +179,19 @@ impl Suite {
     }
 
     fn test(&self, test: &TestSpec, interface: &Interface, loader: &mut Loader<'_>) -> Result<Test> {
-        let mut range =
-            range::require(&self.source, &test.entry, &test.range, interface.required_local, interface.uniform_groups)?;
+        let mut range = range::with_required_local(
+            &self.source,
+            &test.entry,
+            &test.range,
+            interface.required_local,
+            interface.uniform_groups,
+        )?;
         let schedule = match &test.entry.schedule {
             Some(spec) => schedule_spec::resolve(&self.source, spec, &mut range)?,
             None => Schedule::default(),
         };
-        let given = self.assign(test, interface)?;
-        let implicit = self.implicit(test, interface, &given, loader)?;
+        let given = self.parameter_forms(test, interface)?;
+        let implicit = self.implicit_forms(test, interface, &given, loader)?;
         let mut forms: Vec<(&At<String>, &Form)> = given;
         forms.extend(implicit.iter().map(|(key, form)| (key, form)));
         let mut args: Vec<ArgValue> = Vec::new();
@@ -197,7 +204,7 @@ impl Suite {
                 outer: [&test.entry.tolerance, &self.default_tolerance],
             };
             let resolved = match form {
-                Form::Same(spec) => implicit::same(loader, &context, interface, spec)?,
+                Form::Same(spec) => implicit::resolve_same_as(loader, &context, interface, spec)?,
                 _ => arguments::resolve(loader, &context, form)?,
             };
             args.push(resolved.value);
@@ -205,9 +212,9 @@ impl Suite {
             expectations.extend(resolved.expectation);
             outputs.extend(resolved.output);
         }
-        implicit::check_targets(loader, interface, &args, &forms)?;
+        implicit::check_same_as_targets(loader, interface, &args, &forms)?;
         let (allows_faults, faulted) = faults::resolve(&self.source, &test.entry, interface)?;
-        // None behind the last is as good as zero.
+        // Trailing zeros are dropped, so that launches without margins compare equal.
         while margins.last() == Some(&0) {
             margins.pop();
         }
@@ -215,8 +222,8 @@ impl Suite {
         Ok(Test { name: test.name.clone(), launch, faulted, expectations, outputs })
     }
 
-    /// What the test gives for each implicit argument, in the interface's order.
-    fn implicit(
+    /// Returns the form of each implicit argument, in the order of the interface.
+    fn implicit_forms(
         &self,
         test: &TestSpec,
         interface: &Interface,
@@ -247,13 +254,13 @@ impl Suite {
                 ArgSource::Member { parameter, path, .. } => {
                     let Some((key, form)) = given.get(*parameter as usize) else { continue };
                     let Form::Fields(spec) = form else {
-                        return Err(self.misfit(key, interface, *parameter));
+                        return Err(self.not_by_fields(key, interface, *parameter));
                     };
                     let own = At { span: key.span.clone(), value: arg.label() };
-                    all.push(match implicit::member(&spec.fields, path) {
+                    all.push(match implicit::member_node(&spec.fields, path) {
                         Some(node) => (At { span: node.span.clone(), ..own }, Form::read(&self.source, node)?),
                         None if spec.partial => (own, Form::null()),
-                        None => return Err(implicit::missing(loader, &spec.fields.span, arg)),
+                        None => return Err(implicit::missing_pointer_error(loader, &spec.fields.span, arg)),
                     });
                 }
                 ArgSource::Variable { initial } => {
@@ -271,23 +278,27 @@ impl Suite {
         Ok(all)
     }
 
-    /// For a struct that is given in another form than by its fields.
-    fn misfit(&self, key: &At<String>, interface: &Interface, parameter: u32) -> Error {
+    /// Returns the error for a struct with pointers that is not given by its fields.
+    fn not_by_fields(&self, key: &At<String>, interface: &Interface, parameter: u32) -> Error {
         let label = interface.args.get(parameter as usize).map(Arg::label).unwrap_or_default();
         self.source
             .error(&key.span, format!("the argument `{label}` is a struct that holds pointers"))
             .help(format!("write it by its fields: {label} = {{ fields = {{ … }} }}"))
     }
 
-    /// What the test gives for each parameter, in order.
-    fn assign<'t>(&self, test: &'t TestSpec, interface: &Interface) -> Result<Vec<(&'t At<String>, &'t Form)>> {
+    /// Returns the form of each parameter, in order.
+    fn parameter_forms<'t>(
+        &self,
+        test: &'t TestSpec,
+        interface: &Interface,
+    ) -> Result<Vec<(&'t At<String>, &'t Form)>> {
         let parameters: Vec<&Arg> = interface.parameters().collect();
         let mut given: Vec<Option<(&At<String>, &Form)>> = vec![None; parameters.len()];
         for (key, form) in &test.args {
             let by_name = parameters.iter().position(|a| a.name.as_deref() == Some(key.value.as_str()));
             let index = by_name.or_else(|| key.value.parse::<usize>().ok());
             let Some((arg, slot)) = index.and_then(|i| Some((parameters.get(i)?, given.get_mut(i)?))) else {
-                return Err(self.unknown(key, interface));
+                return Err(self.unknown_argument(key, interface));
             };
             if let Some((other, _)) = slot {
                 return Err(self
@@ -326,7 +337,7 @@ impl Suite {
             .help(format!("add {them} under [test.args]; every argument has to be given")))
     }
 
-    fn unknown(&self, key: &At<String>, interface: &Interface) -> Error {
+    fn unknown_argument(&self, key: &At<String>, interface: &Interface) -> Error {
         let labels: Vec<String> = interface.parameters().map(Arg::label).collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let error = self.source.error(&key.span, format!("`{}` has no argument `{}`", interface.name, key.value));
@@ -337,7 +348,8 @@ impl Suite {
     }
 }
 
-fn forms(source: &Source, key: &str, node: Option<&Node>) -> Result<Vec<(At<String>, Form)>> {
+/// Reads the table of forms under `key`: `args` or `variables`.
+fn read_forms(source: &Source, key: &str, node: Option<&Node>) -> Result<Vec<(At<String>, Form)>> {
     let Some(node) = node else { return Ok(Vec::new()) };
     let Some(entries) = node.entries() else {
         return Err(source

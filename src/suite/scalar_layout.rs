@@ -1,4 +1,4 @@
-//! Where the scalars of a type lie in memory, and how they are written as text.
+//! Locates the scalars of a type in memory; decodes, encodes and formats them.
 
 use half::f16;
 
@@ -7,15 +7,15 @@ use crate::kernel::interface::{Scalar, Struct, Type};
 /// One scalar of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leaf {
-    /// In bytes from the start of the value.
+    /// Byte offset from the start of the value.
     pub offset: u64,
     pub scalar: Scalar,
-    /// Such as `p.x`, `y[2]` or `s3` (a vector's lane); empty for a scalar itself.
+    /// Such as `p.x`, `y[2]` or `s3` (a vector component); empty for a plain scalar.
     pub path: String,
 }
 
-/// The scalars of a type in the order of memory: padding is in none of them. Unions and opaque parts, whose meaning only
-/// the kernel knows, are bytes. Pointers to buffers are no scalars.
+/// Returns the scalars of a type in memory order, without padding. Unions and opaque parts, whose meaning only the
+/// kernel knows, are listed byte by byte. Pointers to buffers are skipped.
 pub fn leaves(ty: &Type) -> Vec<Leaf> {
     let mut out = Vec::new();
     collect(ty, 0, String::new(), &mut out);
@@ -54,12 +54,13 @@ fn collect(ty: &Type, offset: u64, path: String, out: &mut Vec<Leaf>) {
     }
 }
 
-/// Whether every byte of the type belongs to a scalar of the same size, so that arrays of it are arrays of scalars.
-pub fn is_dense(ty: &Type) -> Option<Scalar> {
+/// Returns the scalar type if the type consists of nothing but scalars of that type, without padding, so that an array
+/// of it is an array of scalars. Structs and unions are not considered.
+pub fn dense_scalar(ty: &Type) -> Option<Scalar> {
     match ty {
         Type::Scalar(s) => Some(*s),
         Type::Vector(s, lanes) if *lanes != 3 => Some(*s),
-        Type::Array(element, _) => is_dense(element),
+        Type::Array(element, _) => dense_scalar(element),
         _ => None,
     }
 }
@@ -72,9 +73,10 @@ pub enum Number {
 }
 
 impl Number {
+    /// Returns the nearest double.
     pub fn as_f64(self) -> f64 {
         match self {
-            // Only used for messages and errors of measure, where rounding does not matter.
+            // Rounding does not matter: integers are converted for messages and error figures only.
             #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is wanted")]
             Number::Integer(n) => n as f64,
             Number::Float(x) => x,
@@ -82,7 +84,8 @@ impl Number {
     }
 }
 
-fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+/// Returns the first `N` bytes, padded with zeros.
+fn prefix<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut out = [0; N];
     for (to, from) in out.iter_mut().zip(bytes) {
         *to = *from;
@@ -90,24 +93,24 @@ fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
     out
 }
 
-/// The scalar at the start of `bytes` (little endian).
+/// Decodes the little-endian scalar at the start of `bytes`.
 pub fn decode(scalar: Scalar, bytes: &[u8]) -> Number {
     match scalar {
-        Scalar::I8 => Number::Integer(i8::from_le_bytes(first(bytes)).into()),
-        Scalar::U8 => Number::Integer(u8::from_le_bytes(first(bytes)).into()),
-        Scalar::I16 => Number::Integer(i16::from_le_bytes(first(bytes)).into()),
-        Scalar::U16 => Number::Integer(u16::from_le_bytes(first(bytes)).into()),
-        Scalar::I32 => Number::Integer(i32::from_le_bytes(first(bytes)).into()),
-        Scalar::U32 => Number::Integer(u32::from_le_bytes(first(bytes)).into()),
-        Scalar::I64 => Number::Integer(i64::from_le_bytes(first(bytes)).into()),
-        Scalar::U64 => Number::Integer(u64::from_le_bytes(first(bytes)).into()),
-        Scalar::F16 => Number::Float(f16::from_le_bytes(first(bytes)).into()),
-        Scalar::F32 => Number::Float(f32::from_le_bytes(first(bytes)).into()),
-        Scalar::F64 => Number::Float(f64::from_le_bytes(first(bytes))),
+        Scalar::I8 => Number::Integer(i8::from_le_bytes(prefix(bytes)).into()),
+        Scalar::U8 => Number::Integer(u8::from_le_bytes(prefix(bytes)).into()),
+        Scalar::I16 => Number::Integer(i16::from_le_bytes(prefix(bytes)).into()),
+        Scalar::U16 => Number::Integer(u16::from_le_bytes(prefix(bytes)).into()),
+        Scalar::I32 => Number::Integer(i32::from_le_bytes(prefix(bytes)).into()),
+        Scalar::U32 => Number::Integer(u32::from_le_bytes(prefix(bytes)).into()),
+        Scalar::I64 => Number::Integer(i64::from_le_bytes(prefix(bytes)).into()),
+        Scalar::U64 => Number::Integer(u64::from_le_bytes(prefix(bytes)).into()),
+        Scalar::F16 => Number::Float(f16::from_le_bytes(prefix(bytes)).into()),
+        Scalar::F32 => Number::Float(f32::from_le_bytes(prefix(bytes)).into()),
+        Scalar::F64 => Number::Float(f64::from_le_bytes(prefix(bytes))),
     }
 }
 
-/// The least and greatest value of an integer type; `None` for floats.
+/// Returns the smallest and the largest value of an integer type; `None` for floats.
 pub fn range(scalar: Scalar) -> Option<(i128, i128)> {
     match scalar {
         Scalar::I8 => Some((i8::MIN.into(), i8::MAX.into())),
@@ -122,14 +125,14 @@ pub fn range(scalar: Scalar) -> Option<(i128, i128)> {
     }
 }
 
-/// Appends an integer's low bytes, as many as the type has; the caller has checked the range.
+/// Appends an integer as little-endian bytes of the type; the caller has checked its range.
 pub fn push_integer(scalar: Scalar, n: i128, out: &mut Vec<u8>) {
     let size = usize::try_from(scalar.size()).unwrap_or(8);
     out.extend_from_slice(&n.to_le_bytes()[..size]);
 }
 
-/// Appends a float, rounded to the nearest value of the type (ties to even). False, and nothing appended, if it is
-/// finite but too large, or the type is no float.
+/// Appends a float, rounded to the nearest value of the type (ties to even). Returns false and appends nothing if the
+/// value is finite but too large, or if the type is not a float.
 #[must_use]
 pub fn push_float(scalar: Scalar, x: f64, out: &mut Vec<u8>) -> bool {
     #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
@@ -154,17 +157,17 @@ pub fn push_float(scalar: Scalar, x: f64, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The scalar at the start of `bytes`, in as few digits as tell it from its neighbours.
+/// Formats the scalar at the start of `bytes` with the fewest digits that distinguish it from its neighbours.
 pub fn text(scalar: Scalar, bytes: &[u8]) -> String {
     match (scalar, decode(scalar, bytes)) {
         (_, Number::Integer(n)) => n.to_string(),
         (Scalar::F64, Number::Float(x)) => format!("{x:?}"),
-        (Scalar::F16, Number::Float(_)) => text_of_half(f16::from_le_bytes(first(bytes))),
-        _ => format!("{:?}", f32::from_le_bytes(first(bytes))),
+        (Scalar::F16, Number::Float(_)) => half_text(f16::from_le_bytes(prefix(bytes))),
+        _ => format!("{:?}", f32::from_le_bytes(prefix(bytes))),
     }
 }
 
-fn text_of_half(h: f16) -> String {
+fn half_text(h: f16) -> String {
     (0..5)
         .filter_map(|digits| format!("{:.digits$e}", f32::from(h)).parse::<f32>().ok())
         .find(|x| f16::from_f32(*x) == h)

@@ -1,57 +1,58 @@
-//! Schedules: in which order a launch's work-groups and work-items run (docs/schedule.md).
+//! Represents schedules: the order in which the work-groups and work-items of a launch run (docs/schedule.md).
 
 use serde::{Deserialize, Serialize};
 
 use super::launch::NdRange;
 
-/// Where a work-item is interrupted.
+/// A point at which a work-item is interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Preemption {
-    /// Linear number of the work-group (dimension 0 fastest), as the kernel sees its id.
+    /// Linear number of the work-group (dimension 0 fastest), by the id that the kernel sees.
     pub group: u64,
-    /// Local linear id in it.
+    /// Local linear id of the work-item.
     pub item: u64,
-    /// Before which of its accesses to global or local memory, counted from 0 per work-item.
+    /// Index of the access to global or local memory before which it is interrupted, from 0 per work-item.
     pub access: u64,
-    /// Local linear id of the item of the group that runs next; without it: the next in order that can.
+    /// Local linear id of the work-item of the group that runs next; if absent, the next in order that can run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
 }
 
-/// An order. Empty lists: as they come, ascending.
+/// An order of execution. Empty lists stand for ascending order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Schedule {
-    /// The n-th launched group does the work of group `map[n]` (linear numbers, dimension 0 fastest): a permutation.
+    /// A permutation: the n-th launched group does the work of group `map[n]` (linear numbers, dimension 0 fastest).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub map: Vec<u32>,
-    /// The order in which the items of each group begin, and go on behind barriers: a permutation of local linear ids.
+    /// Permutation of local linear ids: the order in which the items of each group start, and resume after barriers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub item_order: Vec<u32>,
-    /// In any order.
+    /// Interruptions, in any order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preemptions: Vec<Preemption>,
 }
 
 impl Schedule {
+    /// Returns whether everything runs in ascending order without interruptions.
     pub fn is_natural(&self) -> bool {
         self.map.is_empty() && self.item_order.is_empty() && self.preemptions.is_empty()
     }
 
-    /// Whether it orders nothing but work-groups, which devices can be made to.
+    /// Returns whether it orders work-groups only, which devices support too.
     pub fn is_map(&self) -> bool {
         self.item_order.is_empty() && self.preemptions.is_empty()
     }
 
-    /// Whether the schedule fits a launch.
+    /// Checks that the schedule fits a launch.
     ///
     /// # Errors
-    /// What does not fit, as a clause: `map` or `item_order` that is no permutation of the launch's work-groups or of a group's
-    /// work-items, a preemption of a group or item that there is none of.
+    /// A clause that says what does not fit: `map` or `item_order` is not a permutation of the launch's work-groups or
+    /// of a group's work-items, or a preemption names a group or an item that does not exist.
     pub fn check(&self, range: &NdRange) -> Result<(), String> {
         let (groups, items) = (range.groups(), range.group_items());
-        permutation("map", "work-groups", &self.map, groups)?;
-        permutation("item_order", "work-items in a group", &self.item_order, items)?;
+        check_permutation("map", "work-groups", &self.map, groups)?;
+        check_permutation("item_order", "work-items in a group", &self.item_order, items)?;
         for p in &self.preemptions {
             if p.group >= groups {
                 return Err(format!("a preemption is of work-group {}, but the launch has {groups}", p.group));
@@ -64,7 +65,7 @@ impl Schedule {
     }
 }
 
-fn permutation(key: &str, of: &str, list: &[u32], count: u64) -> Result<(), String> {
+fn check_permutation(key: &str, of: &str, list: &[u32], count: u64) -> Result<(), String> {
     if list.is_empty() {
         return Ok(());
     }
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_a_launch_is_told() {
+    fn check_reports_what_does_not_fit_the_launch() {
         let range = NdRange { dims: 2, global: [4, 4, 1], local: Some([2, 2, 1]), offset: [0; 3] };
         let check = |schedule: Schedule| schedule.check(&range);
         let natural = Schedule::default();

@@ -1,4 +1,4 @@
-//! Schedules as a suite writes them, checked against the launch they are for.
+//! Reads schedules from a suite and checks them against their launch.
 
 use super::de::At;
 use super::document::Source;
@@ -7,16 +7,17 @@ use super::launch::NdRange;
 use super::schedule::{Preemption, Schedule};
 use crate::error::Result;
 
-/// Schedules number work-items of groups, so that sizes must not depend on the device: every device takes groups of so many.
-const GROUP_EVERYWHERE: u64 = 64;
+/// A work-group size limit that every device meets. Schedules number the work-items of a group, so the size that kassay
+/// chooses for them must not depend on the device.
+const PORTABLE_GROUP_LIMIT: u64 = 64;
 
-/// The schedule of a launch. Decides the launch's work-group size if that is still open.
+/// Resolves the schedule of a launch. Sets the work-group size if the suite leaves it open.
 ///
 /// # Errors
-/// `Caller`, with its place: a list that is no permutation of the launch's groups (of a group's items), a preemption of an item that
-/// is not there, two at one place.
+/// `Caller`, with its place, if a list is not a permutation of the launch's groups or of a group's items, a preemption
+/// names a group or an item that does not exist, or two preemptions are at the same access.
 pub fn resolve(source: &Source, spec: &ScheduleSpec, range: &mut NdRange) -> Result<Schedule> {
-    range.decide_local(None, GROUP_EVERYWHERE);
+    range.decide_local(None, PORTABLE_GROUP_LIMIT);
     let (groups, items) = (range.groups(), range.group_items());
     let list = |key, what, given: &Option<At<Vec<At<u64>>>>, count| match given {
         Some(list) => permutation(source, key, what, list, count),
@@ -37,7 +38,7 @@ pub fn resolve(source: &Source, spec: &ScheduleSpec, range: &mut NdRange) -> Res
     Ok(Schedule { map, item_order, preemptions })
 }
 
-/// A list that names each of `0..count` once; empty stands for ascending.
+/// Reads a list that names each of `0..count` once; an empty list stands for ascending order.
 fn permutation(source: &Source, key: &str, what: &str, list: &At<Vec<At<u64>>>, count: u64) -> Result<Vec<u32>> {
     let given = list.value.len() as u64;
     if given == 0 {
@@ -51,9 +52,9 @@ fn permutation(source: &Source, key: &str, what: &str, list: &At<Vec<At<u64>>>, 
     let mut seen = vec![false; list.value.len()];
     let mut out = Vec::with_capacity(list.value.len());
     for At { span, value } in &list.value {
-        let slot = usize::try_from(*value).ok().and_then(|i| seen.get_mut(i));
-        let (Some(seen), Ok(number)) = (slot, u32::try_from(*value)) else {
-            return Err(missing(source, span, what, *value, count));
+        let entry = usize::try_from(*value).ok().and_then(|i| seen.get_mut(i));
+        let (Some(seen), Ok(number)) = (entry, u32::try_from(*value)) else {
+            return Err(out_of_range(source, span, what, *value, count));
         };
         if std::mem::replace(seen, true) {
             return Err(source
@@ -67,7 +68,7 @@ fn permutation(source: &Source, key: &str, what: &str, list: &At<Vec<At<u64>>>, 
 
 fn preemption(source: &Source, spec: &PreemptionSpec, groups: u64, items: u64) -> Result<Preemption> {
     let within = |at: &At<u64>, what, count| {
-        if at.value < count { Ok(at.value) } else { Err(missing(source, &at.span, what, at.value, count)) }
+        if at.value < count { Ok(at.value) } else { Err(out_of_range(source, &at.span, what, at.value, count)) }
     };
     let group = within(&spec.group, "work-groups", groups)?;
     let item = within(&spec.item, "work-items in a group", items)?;
@@ -80,7 +81,13 @@ fn preemption(source: &Source, spec: &PreemptionSpec, groups: u64, items: u64) -
     Ok(Preemption { group, item, access: spec.access, to })
 }
 
-fn missing(source: &Source, span: &super::document::Span, what: &str, number: u64, count: u64) -> crate::error::Error {
+fn out_of_range(
+    source: &Source,
+    span: &super::document::Span,
+    what: &str,
+    number: u64,
+    count: u64,
+) -> crate::error::Error {
     source
         .error(span, format!("there is no number {number}: the launch has {count} {what}"))
         .help(format!("give a number from 0 to {}", count.saturating_sub(1)))

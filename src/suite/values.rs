@@ -1,4 +1,4 @@
-//! Values written in a suite, as the bytes that a kernel's type has: little endian, padding zero.
+//! Encodes values written in a suite as bytes of the kernel's types: little endian, padding zero.
 
 use super::de;
 use super::document::{Node, Source, Value, suggestion};
@@ -6,13 +6,13 @@ use super::scalar_layout::{self, Number};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Scalar, Struct, Type};
 
-/// Turns nodes of one file into bytes.
+/// Encodes nodes of one file as bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Encoder<'a> {
     pub source: &'a Source,
-    /// Whether fields that are not named are zero.
+    /// Whether struct fields left out are zero; otherwise they are an error.
     pub partial: bool,
-    /// Whether one number stands for all scalars of a vector, an array or a struct.
+    /// Whether a single number fills all scalars of a vector, an array or a struct.
     pub broadcast: bool,
 }
 
@@ -25,10 +25,10 @@ fn plural(n: usize, what: &str) -> String {
 }
 
 impl Encoder<'_> {
-    /// Appends the value, exactly `ty.size()` bytes.
+    /// Appends the value of `node` as exactly `ty.size()` bytes.
     ///
     /// # Errors
-    /// `Caller`, with its place, if `node` is no value of `ty`.
+    /// `Caller`, with its place, if `node` is not a value of `ty`.
     pub fn encode(&self, node: &Node, ty: &Type, out: &mut Vec<u8>) -> Result<()> {
         let end = out.len() + usize_of(ty.size());
         match ty {
@@ -39,7 +39,7 @@ impl Encoder<'_> {
             }
             Type::Array(element, len) => self.list(node, element, *len, ty, "element", out)?,
             Type::Struct(s) => self.fields(node, s, ty, out)?,
-            // The launch puts the address of its buffer there.
+            // Stays zero here; the launch stores the address of the pointer's buffer.
             Type::Pointer { .. } => {}
             Type::Opaque { name, .. } => {
                 return Err(self.source.error(&node.span, format!("no test can give a value of the type `{name}`")));
@@ -81,7 +81,7 @@ impl Encoder<'_> {
     fn fields(&self, node: &Node, s: &Struct, whole: &Type, out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let names: Vec<&str> = s.fields.iter().map(|f| f.name.as_str()).collect();
-        // A nested struct may be written like one at the top: `{ fields = { … } }`.
+        // A nested struct may also be written like a top-level one: `{ fields = { … } }`.
         if let Some([only]) = node.entries()
             && only.key == "fields"
             && !names.contains(&"fields")
@@ -137,17 +137,17 @@ impl Encoder<'_> {
             Number::Integer(n) => scalar_layout::push_integer(scalar, n, out),
             Number::Float(x) => {
                 if !scalar_layout::push_float(scalar, x, out) {
-                    return Err(self.unfit(node, &format!("{x:e}"), scalar));
+                    return Err(self.out_of_range_error(node, &format!("{x:e}"), scalar));
                 }
             }
         }
         Ok(())
     }
 
-    /// The number that a node gives for a scalar: an integer within its range, or a float (not yet rounded).
+    /// Reads a node as a number for `scalar`: an integer within the type's range, or a float (not yet rounded).
     ///
     /// # Errors
-    /// `Caller`, with its place, if the node is no number of that type.
+    /// `Caller`, with its place, if the node is not a number of that type.
     pub fn number(&self, node: &Node, scalar: Scalar) -> Result<Number> {
         let wrong = || {
             self.source.error(&node.span, format!("this is {}, but the type here is `{}`", node.kind(), scalar.name()))
@@ -169,7 +169,7 @@ impl Encoder<'_> {
                 _ => return Err(wrong().help("give one integer")),
             };
             if n < min || n > max {
-                return Err(self.unfit(node, &n.to_string(), scalar));
+                return Err(self.out_of_range_error(node, &n.to_string(), scalar));
             }
             return Ok(Number::Integer(n));
         }
@@ -183,7 +183,7 @@ impl Encoder<'_> {
         }
     }
 
-    fn unfit(&self, node: &Node, given: &str, scalar: Scalar) -> Error {
+    fn out_of_range_error(&self, node: &Node, given: &str, scalar: Scalar) -> Error {
         let error = self.source.error(&node.span, format!("{given} does not fit `{}`", scalar.name()));
         match scalar_layout::range(scalar) {
             Some((min, max)) => error.help(format!("give a value from {min} to {max}")),
@@ -191,7 +191,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// The elements of a buffer: one value each, or for vectors all their lanes in one flat list.
+    /// Appends the elements of a buffer: a list with one value per element, or for vectors a flat list of
+    /// all components.
     ///
     /// # Errors
     /// `Caller`, with its place.

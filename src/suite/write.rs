@@ -1,4 +1,4 @@
-//! Writing suites: launches as a TOML file with `.npy` files beside it, which read back give the same launches.
+//! Writes suites: launches as a TOML file with `.npy` files beside it. Reading them back gives the same launches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 
 use super::arguments::Expectation;
-use super::faults::{self, Faulted};
+use super::faults::{self, AllowedFault};
 use super::image;
 use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
 use super::npy;
@@ -16,41 +16,42 @@ use super::schedule::Schedule;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
 
-/// A suite to be written.
+/// A suite to write.
 #[derive(Debug, Clone, Default)]
-pub struct Writing<'a> {
-    /// As the file names it: relative to the folder; see [`relative`].
+pub struct NewSuite<'a> {
+    /// The kernel's file, relative to the folder; see [`relative`].
     pub kernel: PathBuf,
+    /// The kernel's name.
     pub entry: &'a str,
-    /// Options of the compiler.
+    /// Compiler options.
     pub options: &'a [String],
     pub name: Option<&'a str>,
-    /// For people.
+    /// For human readers.
     pub description: Option<&'a str>,
-    pub tests: Vec<WritingTest<'a>>,
+    pub tests: Vec<NewTest<'a>>,
 }
 
-/// A test to be written.
+/// A test to write.
 #[derive(Debug, Clone)]
-pub struct WritingTest<'a> {
-    /// Unique in the suite.
+pub struct NewTest<'a> {
+    /// Unique within the suite.
     pub name: String,
-    /// For people.
+    /// For human readers.
     pub description: Option<String>,
     pub launch: &'a Launch,
-    /// What faults in it, if it allows that.
-    pub faulted: &'a [Faulted],
+    /// Faults to list, if the launch allows faults.
+    pub faulted: &'a [AllowedFault],
     pub expectations: &'a [Expectation],
 }
 
-/// Buffers of so few scalars are written into the suite itself.
-const INLINE: usize = 16;
+/// Buffers of at most this many scalars are written into the suite file itself.
+const MAX_INLINE: usize = 16;
 
-/// Writes `folder/suite.toml` and its data; makes the folder. Returns the suite's path.
+/// Writes `folder/suite.toml` and its data files; creates the folder. Returns the path of the suite.
 ///
 /// # Errors
 /// `Environment` if the folder or a file in it cannot be written; `Internal` if a launch does not fit the interface.
-pub fn write(folder: &Path, suite: &Writing<'_>, interface: &Interface) -> Result<PathBuf> {
+pub fn write(folder: &Path, suite: &NewSuite<'_>, interface: &Interface) -> Result<PathBuf> {
     let written = write_data(folder, suite, interface, &BTreeSet::new())?;
     let path = folder.join("suite.toml");
     std::fs::write(&path, written.text)
@@ -58,42 +59,42 @@ pub fn write(folder: &Path, suite: &Writing<'_>, interface: &Interface) -> Resul
     Ok(path)
 }
 
-/// A suite whose data is in place.
+/// A suite whose data files are written, but not the suite file itself.
 #[derive(Debug, Clone)]
-pub struct Written {
-    /// Of the suite file, which is not written yet.
+pub struct WrittenSuite {
+    /// Text of the suite file.
     pub text: String,
     /// Names of the data files.
     pub files: Vec<String>,
 }
 
-/// Writes a suite's data, in files none of which is called as one of `taken`; makes the folder.
+/// Writes the data files of a suite under names that are not in `taken`; creates the folder.
 ///
 /// # Errors
-/// As of [`write`].
+/// Those of [`write`].
 pub fn write_data(
     folder: &Path,
-    suite: &Writing<'_>,
+    suite: &NewSuite<'_>,
     interface: &Interface,
     taken: &BTreeSet<String>,
-) -> Result<Written> {
+) -> Result<WrittenSuite> {
     std::fs::create_dir_all(folder).map_err(|e| no_folder(folder, &e))?;
     let mut writer = Writer { folder, taken, files: BTreeMap::new() };
     let text = writer.suite(suite, interface)?;
-    Ok(Written { text, files: writer.files.into_keys().map(file_name).collect() })
+    Ok(WrittenSuite { text, files: writer.files.into_keys().map(file_name).collect() })
 }
 
 fn file_name(name: String) -> String {
     name + ".npy"
 }
 
-/// Why there is no such folder.
+/// Returns the error for a folder that could not be created.
 pub fn no_folder(folder: &Path, error: &std::io::Error) -> Error {
     Error::environment(format!("cannot make the folder {}: {error}", folder.display()))
         .help("name a folder in which files can be made")
 }
 
-/// The path of `target` as seen from `folder`, both of which have to exist; `target` itself where that cannot be told.
+/// Returns the path of `target` relative to `folder`; `target` itself if either does not exist.
 pub fn relative(folder: &Path, target: &Path) -> PathBuf {
     let (Ok(from), Ok(to)) = (folder.canonicalize(), target.canonicalize()) else { return target.to_owned() };
     let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) = (from.components().collect(), to.components().collect());
@@ -102,16 +103,17 @@ pub fn relative(folder: &Path, target: &Path) -> PathBuf {
     up.chain(to[shared..].iter().copied()).collect()
 }
 
-/// Writes the data files of one suite.
+/// Builds the text of one suite and writes its data files.
 struct Writer<'a> {
     folder: &'a Path,
+    /// File names that must not be used.
     taken: &'a BTreeSet<String>,
-    /// By name, without its ending.
+    /// Encoded contents of the files written so far, by name without the extension.
     files: BTreeMap<String, Vec<u8>>,
 }
 
-/// A fault that a test allows.
-fn fault(fault: &Faulted, interface: &Interface) -> Table {
+/// Encodes an entry of `faulted`.
+fn fault_table(fault: &AllowedFault, interface: &Interface) -> Table {
     let mut all = entries([("kind", text(fault.kind.name()))]);
     if let Some(reach) = fault.reach
         && let Some(arg) = interface.args.get(reach.position as usize)
@@ -127,16 +129,16 @@ fn fault(fault: &Faulted, interface: &Interface) -> Table {
 }
 
 impl Writer<'_> {
-    fn suite(&mut self, suite: &Writing<'_>, interface: &Interface) -> Result<String> {
+    fn suite(&mut self, suite: &NewSuite<'_>, interface: &Interface) -> Result<String> {
         let mut out = String::new();
-        line(&mut out, "kernel", text(&suite.kernel.to_string_lossy()));
-        line(&mut out, "entry", text(suite.entry));
+        push_line(&mut out, "kernel", text(&suite.kernel.to_string_lossy()));
+        push_line(&mut out, "entry", text(suite.entry));
         if !suite.options.is_empty() {
-            line(&mut out, "options", Value::Array(suite.options.iter().map(|o| text(o)).collect()));
+            push_line(&mut out, "options", Value::Array(suite.options.iter().map(|o| text(o)).collect()));
         }
         for (key, value) in [("name", suite.name), ("description", suite.description)] {
             if let Some(value) = value {
-                line(&mut out, key, text(value));
+                push_line(&mut out, key, text(value));
             }
         }
         for test in &suite.tests {
@@ -146,28 +148,28 @@ impl Writer<'_> {
         Ok(out)
     }
 
-    fn test(&mut self, out: &mut String, test: &WritingTest<'_>, interface: &Interface) -> Result<()> {
-        line(out, "name", text(&test.name));
+    fn test(&mut self, out: &mut String, test: &NewTest<'_>, interface: &Interface) -> Result<()> {
+        push_line(out, "name", text(&test.name));
         if let Some(description) = &test.description {
-            line(out, "description", text(description));
+            push_line(out, "description", text(description));
         }
         let range = &test.launch.range;
         let sizes = |all: [u64; 3]| numbers(all.into_iter().take(range.dims as usize));
-        line(out, "global", sizes(range.global));
+        push_line(out, "global", sizes(range.global));
         if let Some(local) = range.local {
-            line(out, "local", sizes(local));
+            push_line(out, "local", sizes(local));
         }
         if range.offset != [0; 3] {
-            line(out, "offset", sizes(range.offset));
+            push_line(out, "offset", sizes(range.offset));
         }
         if !test.launch.schedule.is_natural() {
-            line(out, "schedule", order(&test.launch.schedule));
+            push_line(out, "schedule", schedule_value(&test.launch.schedule));
         }
         if test.launch.allows_faults {
-            line(out, "faults", text("allowed"));
+            push_line(out, "faults", text("allowed"));
             if !test.faulted.is_empty() {
-                let all = test.faulted.iter().map(|f| Value::Table(fault(f, interface))).collect();
-                line(out, "faulted", Value::Array(all));
+                let all = test.faulted.iter().map(|f| Value::Table(fault_table(f, interface))).collect();
+                push_line(out, "faulted", Value::Array(all));
             }
         }
         if interface.args.len() != test.launch.args.len() {
@@ -183,30 +185,30 @@ impl Writer<'_> {
         }
         let mut variables = Vec::new();
         for (arg, value) in interface.args.iter().zip(&test.launch.args) {
-            let given = match &arg.source {
-                ArgSource::Parameter => self.given(arg.position, test, interface)?,
-                // Stands in its struct.
+            let value_text = match &arg.source {
+                ArgSource::Parameter => self.argument(arg.position, test, interface)?,
+                // Written as part of its struct.
                 ArgSource::Member { .. } => continue,
                 ArgSource::Variable { initial } => {
                     let is_initial = matches!(value, ArgValue::Buffer(bytes) if bytes == initial);
                     let is_expected = test.expectations.iter().any(|e| e.position == arg.position);
                     if !is_initial || is_expected {
-                        variables.push((arg.label(), self.given(arg.position, test, interface)?));
+                        variables.push((arg.label(), self.argument(arg.position, test, interface)?));
                     }
                     continue;
                 }
             };
-            line(out, &arg.label(), given);
+            push_line(out, &arg.label(), value_text);
         }
         if !variables.is_empty() {
             out.push_str("\n[test.variables]\n");
         }
-        variables.into_iter().for_each(|(label, value)| line(out, &label, value));
+        variables.into_iter().for_each(|(label, value)| push_line(out, &label, value));
         Ok(())
     }
 
-    /// What the test gives for the argument at `position`.
-    fn given(&mut self, position: u32, test: &WritingTest<'_>, interface: &Interface) -> Result<Value> {
+    /// Encodes the value, the expectation and the margin of the argument at `position`.
+    fn argument(&mut self, position: u32, test: &NewTest<'_>, interface: &Interface) -> Result<Value> {
         let at = position as usize;
         let (Some(arg), Some(value)) = (interface.args.get(at), test.launch.args.get(at)) else {
             return Err(Error::internal(format!("a launch of {} has no argument {position}", interface.name)));
@@ -217,23 +219,23 @@ impl Writer<'_> {
                 if let ArgSource::Member { parameter, offset, .. } = member.source
                     && parameter == position
                 {
-                    members.push((offset, self.given(member.position, test, interface)?));
+                    members.push((offset, self.argument(member.position, test, interface)?));
                 }
             }
             let pointer = |offset: u64| members.iter().find(|(at, _)| *at == offset).map(|(_, value)| value.clone());
-            let value = value_of(ty, bytes, 0, &pointer).ok_or_else(|| unfit(arg))?;
+            let value = value_of(ty, bytes, 0, &pointer).ok_or_else(|| type_mismatch(arg))?;
             return Ok(match ty {
                 Type::Struct(_) => table([("fields", value)]),
                 _ => value,
             });
         }
         if let ArgValue::Same(target) = value {
-            let label = interface.args.get(*target as usize).map(Arg::label).ok_or_else(|| unfit(arg))?;
+            let label = interface.args.get(*target as usize).map(Arg::label).ok_or_else(|| type_mismatch(arg))?;
             return Ok(table([("same_as", text(&label))]));
         }
         let expectation = test.expectations.iter().find(|e| e.position == position);
-        let mut written = self.argument(arg, value, expectation)?;
-        let margin = test.launch.margin(at) / faults::element(arg);
+        let mut written = self.storage(arg, value, expectation)?;
+        let margin = test.launch.margin(at) / faults::element_size(arg);
         if let Value::Table(entries) = &mut written
             && margin > 0
         {
@@ -242,9 +244,10 @@ impl Writer<'_> {
         Ok(written)
     }
 
-    fn argument(&mut self, arg: &Arg, value: &ArgValue, expectation: Option<&Expectation>) -> Result<Value> {
+    /// Encodes the contents of an argument other than a value or a shared buffer, with its expectation.
+    fn storage(&mut self, arg: &Arg, value: &ArgValue, expectation: Option<&Expectation>) -> Result<Value> {
         let label = arg.label();
-        let unfit = || unfit(arg);
+        let type_mismatch = || type_mismatch(arg);
         let mut written = match (value, &arg.kind) {
             (ArgValue::Local(bytes), _) => return Ok(table([("local", number(i128::from(*bytes)))])),
             (ArgValue::Sampler { addressing, filter, normalized }, _) => {
@@ -252,14 +255,14 @@ impl Writer<'_> {
             }
             (ArgValue::Buffer(bytes), ArgKind::Buffer { element, .. }) => {
                 let known = element.as_ref().filter(|t| !matches!(t, Type::Opaque { .. }) && t.size() > 0);
-                self.buffer(&label, known, bytes).ok_or_else(unfit)??
+                self.buffer(&label, known, bytes).ok_or_else(type_mismatch)??
             }
             (ArgValue::Image { shape, format, texels }, _) => self.image(&label, shape, format, texels)?,
-            _ => return Err(unfit()),
+            _ => return Err(type_mismatch()),
         };
         if let Some(expected) = expectation {
             let name = format!("{label}_expected");
-            let mut value = self.buffer(&name, Some(&expected.ty), &expected.bytes).ok_or_else(unfit)??;
+            let mut value = self.buffer(&name, Some(&expected.ty), &expected.bytes).ok_or_else(type_mismatch)??;
             let tolerance = expected.tolerance;
             for (key, bound) in [("abs", tolerance.abs), ("rel", tolerance.rel)] {
                 if bound > 0.0 {
@@ -271,7 +274,7 @@ impl Writer<'_> {
         Ok(Value::Table(written))
     }
 
-    /// A buffer's contents; `None` if they are no whole elements.
+    /// Encodes the contents of a buffer; `None` if they are not a whole number of elements.
     fn buffer(&mut self, label: &str, element: Option<&Type>, bytes: &[u8]) -> Option<Result<Table>> {
         let byte = Type::Scalar(Scalar::U8);
         let ty = element.unwrap_or(&byte);
@@ -287,7 +290,7 @@ impl Writer<'_> {
                 let len = i64::try_from(count).ok()?;
                 return Some(Ok(entries([("fill", scalar_of(*scalar, first)), ("len", Value::Integer(len))])));
             }
-            if count <= INLINE && bytes.chunks_exact(size).all(finite) {
+            if count <= MAX_INLINE && bytes.chunks_exact(size).all(finite) {
                 let values = bytes.chunks_exact(size).map(|b| scalar_of(*scalar, b)).collect();
                 return Some(Ok(entries([("values", Value::Array(values))])));
             }
@@ -315,7 +318,7 @@ impl Writer<'_> {
         ]))
     }
 
-    /// Writes an array and returns its file's name; one of the same name and contents is written once.
+    /// Writes an array and returns the name of its file. Arrays with the same label and contents share one file.
     fn file(&mut self, label: &str, ty: &Type, shape: &[u64], bytes: &[u8]) -> Result<String> {
         let encoded = npy::encode(ty, shape, bytes);
         let safe: String = label.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
@@ -337,11 +340,11 @@ impl Writer<'_> {
     }
 }
 
-fn unfit(arg: &Arg) -> Error {
+fn type_mismatch(arg: &Arg) -> Error {
     Error::internal(format!("the value of `{}` does not fit its type `{}`", arg.label(), arg.type_name))
 }
 
-fn line(out: &mut String, key: &str, value: Value) {
+fn push_line(out: &mut String, key: &str, value: Value) {
     let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     let key = if bare { key.to_owned() } else { text(key).to_string() };
     let _ = writeln!(out, "{key} = {value}");
@@ -359,7 +362,7 @@ fn table<const N: usize>(all: [(&str, Value); N]) -> Value {
     Value::Table(entries(all))
 }
 
-/// Integers that TOML has no room for are strings.
+/// Encodes an integer; as a hexadecimal string if it does not fit TOML's 64 bits.
 fn number(n: i128) -> Value {
     match i64::try_from(n) {
         Ok(n) => Value::Integer(n),
@@ -371,7 +374,7 @@ fn numbers<T: Into<u64>>(all: impl IntoIterator<Item = T>) -> Value {
     Value::Array(all.into_iter().map(|n| number(i128::from(n.into()))).collect())
 }
 
-fn order(schedule: &Schedule) -> Value {
+fn schedule_value(schedule: &Schedule) -> Value {
     let mut out = Table::new();
     for (key, list) in [("map", &schedule.map), ("item_order", &schedule.item_order)] {
         if !list.is_empty() {
@@ -411,13 +414,13 @@ fn sampler(addressing: Addressing, filter: Filter, normalized: bool) -> Value {
 fn scalar_of(scalar: Scalar, bytes: &[u8]) -> Value {
     match scalar_layout::decode(scalar, bytes) {
         Number::Integer(n) => number(n),
-        // The shortest digits of the type itself, not those of the double nearest to it.
+        // The shortest digits that identify the value in its own type, not in double precision.
         Number::Float(x) => Value::Float(scalar_layout::text(scalar, bytes).parse().unwrap_or(x)),
     }
 }
 
-/// A value of `ty`, which begins at byte `at` of the whole; `pointer` gives what stands for a pointer there. `None` if there are too few
-/// bytes, or no test can give one.
+/// Encodes a value of `ty` that starts at byte offset `at` of the argument; `pointer` returns the encoding of a pointer
+/// at an offset. `None` if there are too few bytes or a test cannot give such a value.
 fn value_of(ty: &Type, bytes: &[u8], at: u64, pointer: &dyn Fn(u64) -> Option<Value>) -> Option<Value> {
     let inner = |offset: u64, ty: &Type| {
         let start = usize::try_from(offset).ok()?;
@@ -436,7 +439,7 @@ fn value_of(ty: &Type, bytes: &[u8], at: u64, pointer: &dyn Fn(u64) -> Option<Va
             Some(Value::Array(all.collect::<Option<_>>()?))
         }
         Type::Struct(s) => {
-            // Of a union the largest member holds all that the others do.
+            // The largest member of a union covers the bytes of all others.
             let fields: Vec<_> = match s.is_union {
                 true => s.fields.iter().max_by_key(|f| f.ty.size()).into_iter().collect(),
                 false => s.fields.iter().collect(),

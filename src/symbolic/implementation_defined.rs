@@ -1,8 +1,9 @@
-//! What OpenCL C leaves to the device, and what instructions and builtins give on every device that keeps to it: the exact value
-//! of `transfer`, or anything, or one of the values that are allowed.
+//! Abstract semantics of instructions and builtins that hold on every conforming device: the result is the exact value
+//! of `transfer`, one of several values that OpenCL C allows, or arbitrary.
 //!
-//! [`CASES`] is the one list of it; what has no rule in `transfer` is anything. Proofs go through here. Interpreters do not: what
-//! they come to is only proposed, and then run.
+//! [`CASES`] is the single list of what OpenCL C leaves to the device; the result of an operation that has no rule in
+//! `transfer` is arbitrary. Proofs use this module. Interpreters do not, because their results are only proposals that
+//! are then run.
 
 use std::collections::HashMap;
 
@@ -14,16 +15,16 @@ use crate::solve::expression::{Node, Operation, Rounding, Sort, Term, Terms};
 /// A case in which the standard says "may", "should", "undefined" or "implementation-defined", or bounds an error.
 #[derive(Debug)]
 pub struct Case {
-    /// Instructions as LLVM calls them, builtins as OpenCL C does; `*` stands for any characters.
-    pub of: &'static [&'static str],
+    /// Names of instructions (as in LLVM) and of builtins (as in OpenCL C); `*` stands for any characters.
+    pub names: &'static [&'static str],
     pub operands: Operands,
-    pub when: When,
-    pub gives: Gives,
-    /// Of the OpenCL C 1.2 specification, unless it names another document.
+    pub condition: Condition,
+    pub latitude: Latitude,
+    /// Section of the OpenCL C 1.2 specification, unless another document is named.
     pub section: &'static str,
 }
 
-/// The type of the first operand.
+/// Restricts a case to some types of the first operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operands {
     Any,
@@ -33,39 +34,42 @@ pub enum Operands {
     NarrowFloats,
 }
 
+/// States when a case applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub enum Condition {
     Always,
     /// The second operand is 0.
     ByZero,
-    /// The same, or the least integer is divided by -1.
+    /// The second operand is 0, or the least integer is divided by -1.
     ByZeroOrOverflowing,
-    /// The second operand is the width or more.
-    TooFar,
-    /// A float that is no number, or, once it is rounded and if it is not made to fit, beyond the integer type.
+    /// The second operand is at least the width of the first.
+    ShiftTooFar,
+    /// The float is a NaN or, unless the conversion saturates, lies outside the integer type after rounding.
     DoesNotFit,
-    /// Some operand is no number.
+    /// Some operand is a NaN.
     NotANumber,
-    /// Some operand is infinite or no number.
+    /// Some operand is infinite or a NaN.
     NotFinite,
-    /// The second of three operands is not below or equal to the third.
+    /// The second of three operands is not less than or equal to the third.
     Disordered,
-    /// Some operand takes more than 24 bits.
-    Wide,
+    /// Some factor does not fit into 24 bits.
+    Exceeds24Bits,
     /// Some lane is neither 0 nor all ones.
-    Mixed,
-    /// The least integer, or 0 for counts of zeros, if the second operand says that it makes poison.
-    Flagged,
+    NotBoolean,
+    /// The operand is the least integer (or 0 when zeros are counted), and the second operand says that the result is
+    /// then poison.
+    PoisonFlagged,
     /// The result is 0.
-    GivesZero,
-    /// An operand or the result is less than the least normal number.
+    ZeroResult,
+    /// An operand or the result is subnormal.
     Subnormal,
     /// An operand of the sum is a product.
     SumOfProduct,
 }
 
+/// The results that a device may give where a case applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gives {
+pub enum Latitude {
     Anything,
     /// 0 of either sign.
     EitherZero,
@@ -78,42 +82,49 @@ pub enum Gives {
 use Operands::{Any, Floats, Integers, NarrowFloats};
 
 const fn case(
-    of: &'static [&'static str],
+    names: &'static [&'static str],
     operands: Operands,
-    when: When,
-    gives: Gives,
+    condition: Condition,
+    latitude: Latitude,
     section: &'static str,
 ) -> Case {
-    Case { of, operands, when, gives, section }
+    Case { names, operands, condition, latitude, section }
 }
 
-/// What is open. Bits of a float that is no number are, too (IEEE 754, 6.2.3): `solve` gives such a float no bits of its own.
+/// Every case in which OpenCL C leaves the result open. The bits of a NaN are open too (IEEE 754, 6.2.3), but need no
+/// case: `solve` assigns no particular bits to a NaN.
 pub const CASES: &[Case] = &[
-    case(&["UDiv", "URem"], Any, When::ByZero, Gives::Anything, "6.3.b"),
-    case(&["SDiv", "SRem"], Any, When::ByZeroOrOverflowing, Gives::Anything, "6.3.b"),
-    // OpenCL C takes the amount modulo the width (6.3.j), which clang writes out.
-    case(&["Shl", "LShr", "AShr"], Any, When::TooFar, Gives::Anything, "LLVM's reference"),
-    case(&["llvm.abs", "llvm.ctlz", "llvm.cttz"], Integers, When::Flagged, Gives::Anything, "LLVM's reference"),
-    case(&["FPToSI", "FPToUI", "convert_*"], Floats, When::DoesNotFit, Gives::Anything, "6.2.3.3"),
-    // LLVM's SPIR-V does not say whether what is converted has a sign, and devices take the wrong one.
-    case(&["convert_*_sat*"], Integers, When::Always, Gives::Anything, "SPIR-V, conversion instructions"),
-    case(&["mul24", "mad24"], Integers, When::Wide, Gives::Anything, "6.12.3"),
-    case(&["clamp"], Any, When::Disordered, Gives::Anything, "6.12.3, 6.12.4"),
-    case(&["clamp"], Floats, When::NotANumber, Gives::Anything, "6.12.4"),
-    case(&["min", "max"], Floats, When::NotFinite, Gives::Anything, "6.12.4"),
+    case(&["UDiv", "URem"], Any, Condition::ByZero, Latitude::Anything, "6.3.b"),
+    case(&["SDiv", "SRem"], Any, Condition::ByZeroOrOverflowing, Latitude::Anything, "6.3.b"),
+    // OpenCL C takes the amount modulo the width (6.3.j), which clang emits explicitly.
+    case(&["Shl", "LShr", "AShr"], Any, Condition::ShiftTooFar, Latitude::Anything, "LLVM's reference"),
+    case(
+        &["llvm.abs", "llvm.ctlz", "llvm.cttz"],
+        Integers,
+        Condition::PoisonFlagged,
+        Latitude::Anything,
+        "LLVM's reference",
+    ),
+    case(&["FPToSI", "FPToUI", "convert_*"], Floats, Condition::DoesNotFit, Latitude::Anything, "6.2.3.3"),
+    // The SPIR-V that LLVM emits does not say whether the source is signed, and devices assume the wrong signedness.
+    case(&["convert_*_sat*"], Integers, Condition::Always, Latitude::Anything, "SPIR-V, conversion instructions"),
+    case(&["mul24", "mad24"], Integers, Condition::Exceeds24Bits, Latitude::Anything, "6.12.3"),
+    case(&["clamp"], Any, Condition::Disordered, Latitude::Anything, "6.12.3, 6.12.4"),
+    case(&["clamp"], Floats, Condition::NotANumber, Latitude::Anything, "6.12.4"),
+    case(&["min", "max"], Floats, Condition::NotFinite, Latitude::Anything, "6.12.4"),
     case(
         &["min", "max", "clamp", "fmin", "fmax", "llvm.minnum", "llvm.maxnum"],
         Floats,
-        When::GivesZero,
-        Gives::EitherZero,
+        Condition::ZeroResult,
+        Latitude::EitherZero,
         "6.12.2 (C99, F.9.9)",
     ),
-    // By their highest bits, as 6.12.6 says, or by any: devices differ.
-    case(&["any", "all"], Integers, When::Mixed, Gives::Anything, "6.12.6"),
-    case(&["FDiv", "sqrt", "llvm.sqrt"], NarrowFloats, When::Always, Gives::Anything, "7.4"),
-    case(&["divide", "recip", "native_*", "half_*"], Floats, When::Always, Gives::Anything, "6.12.2, 7.4"),
-    case(&["mad", "mix", "dot"], Floats, When::Always, Gives::Anything, "6.12.2, 6.12.4, 6.12.5"),
-    case(&["FAdd", "FSub", "llvm.fmuladd"], Floats, When::SumOfProduct, Gives::Fused, "6.12.2.1 (FP_CONTRACT)"),
+    // Devices differ: some test the highest bit, as 6.12.6 says, others test any bit.
+    case(&["any", "all"], Integers, Condition::NotBoolean, Latitude::Anything, "6.12.6"),
+    case(&["FDiv", "sqrt", "llvm.sqrt"], NarrowFloats, Condition::Always, Latitude::Anything, "7.4"),
+    case(&["divide", "recip", "native_*", "half_*"], Floats, Condition::Always, Latitude::Anything, "6.12.2, 7.4"),
+    case(&["mad", "mix", "dot"], Floats, Condition::Always, Latitude::Anything, "6.12.2, 6.12.4, 6.12.5"),
+    case(&["FAdd", "FSub", "llvm.fmuladd"], Floats, Condition::SumOfProduct, Latitude::Fused, "6.12.2.1 (FP_CONTRACT)"),
     case(
         &[
             "FAdd",
@@ -150,30 +161,30 @@ pub const CASES: &[Case] = &[
             "convert_*",
         ],
         NarrowFloats,
-        When::Subnormal,
-        Gives::Flushed,
+        Condition::Subnormal,
+        Latitude::Flushed,
         "7.5.3",
     ),
-    // To single precision, the result may be one.
-    case(&["FPTrunc", "convert_float*", "convert_half*"], Any, When::Subnormal, Gives::Flushed, "7.5.3"),
+    // The result of a conversion to single or half precision may be subnormal whatever the operand's type.
+    case(&["FPTrunc", "convert_float*", "convert_half*"], Any, Condition::Subnormal, Latitude::Flushed, "7.5.3"),
 ];
 
-/// Builtins of floats that move bits only.
-const MOVES: [&str; 4] = ["llvm.fabs", "llvm.copysign", "fabs", "copysign"];
+/// Floating-point builtins that only move bits.
+const BIT_MOVES: [&str; 4] = ["llvm.fabs", "llvm.copysign", "fabs", "copysign"];
 
 impl Case {
-    fn is_of(&self, name: &str, kind: Kind) -> bool {
+    fn applies_to(&self, name: &str, kind: Kind) -> bool {
         let fits = match self.operands {
             Operands::Any => true,
             Operands::Integers => matches!(kind, Kind::Int(_)),
             Operands::Floats => matches!(kind, Kind::Float(_)),
             Operands::NarrowFloats => matches!(kind, Kind::Float(16 | 32)),
         };
-        fits && self.of.iter().any(|pattern| matches(pattern, name))
+        fits && self.names.iter().any(|pattern| matches(pattern, name))
     }
 }
 
-/// Whether a name is what a pattern with `*` says.
+/// Returns whether a name matches a pattern with `*`.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((begin, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(begin) else { return false };
@@ -188,13 +199,13 @@ fn matches(pattern: &str, name: &str) -> bool {
     name.ends_with(last)
 }
 
-/// What an instruction is called in [`CASES`].
+/// Returns the name of an instruction in [`CASES`].
 fn name_of(op: &Op) -> String {
     match op {
         Op::Binary(opcode) | Op::Cast(opcode) => format!("{opcode:?}").trim_start_matches("LLVM").to_owned(),
         Op::FCompare(_) => "FCompare".to_owned(),
         Op::Call(name, base) => match name.strip_prefix("llvm.") {
-            // `llvm.ctlz.i32`
+            // Such as `llvm.ctlz.i32`.
             Some(rest) => format!("llvm.{}", rest.split('.').next().unwrap_or_default()),
             None => base.clone(),
         },
@@ -202,22 +213,22 @@ fn name_of(op: &Op) -> String {
     }
 }
 
-/// What the device chose so far.
+/// The choices that the device has made so far.
 #[derive(Debug, Default)]
 pub struct Choices {
     count: usize,
-    /// By a number that may have been flushed: the number.
+    /// Maps a term that may have been flushed to the original term.
     unflushed: HashMap<Term, Term>,
 }
 
 impl Choices {
-    /// A number that no other choice has.
+    /// Returns a number that no other choice has.
     pub fn fresh_number(&mut self) -> usize {
         self.count += 1;
         self.count
     }
 
-    /// A value that the device chooses.
+    /// Returns a fresh symbol of the same sort as `like`: a value that the device chooses.
     pub fn any(&mut self, terms: &mut Terms, like: Term) -> Term {
         let sort = terms.sort(like);
         let number = self.fresh_number();
@@ -225,8 +236,8 @@ impl Choices {
     }
 }
 
-/// The lanes that an instruction gives for those of its operands on any device, as far as that is known: what is open are symbols.
-/// `None` if it is anything.
+/// Returns the lanes of an instruction's result on any conforming device; what is open is expressed by symbols. `None`
+/// if the result is arbitrary.
 pub fn apply(
     terms: &mut Terms,
     choices: &mut Choices,
@@ -236,14 +247,14 @@ pub fn apply(
 ) -> Option<Vec<Term>> {
     let name = name_of(&instruction.op);
     let kind = instruction.operands.first().map_or(Kind::Void, |o| program.shape(*o).kind);
-    let cases: Vec<&Case> = match MOVES.contains(&name.as_str()) {
+    let cases: Vec<&Case> = match BIT_MOVES.contains(&name.as_str()) {
         true => Vec::new(),
-        false => CASES.iter().filter(|case| case.is_of(&name, kind)).collect(),
+        false => CASES.iter().filter(|case| case.applies_to(&name, kind)).collect(),
     };
-    if cases.iter().any(|case| case.when == When::Always && case.gives == Gives::Anything) {
+    if cases.iter().any(|case| case.condition == Condition::Always && case.latitude == Latitude::Anything) {
         return None;
     }
-    let is_flushed = cases.iter().any(|case| case.gives == Gives::Flushed);
+    let is_flushed = cases.iter().any(|case| case.latitude == Latitude::Flushed);
     let mut device = Device { terms, choices, name: &name, is_signed: is_signed(&instruction.op) };
     let operands = match is_flushed {
         true => device.flushed_operands(operands),
@@ -252,18 +263,22 @@ pub fn apply(
     let exact = transfer::apply(device.terms, program, instruction, &operands)?;
     let mut lanes = Vec::with_capacity(exact.len());
     for (i, mut result) in exact.into_iter().enumerate() {
-        let of: Vec<Term> = operands.iter().map(|lanes| *lanes.get(i).unwrap_or(&lanes[0])).collect();
+        let lane_operands: Vec<Term> = operands.iter().map(|lanes| *lanes.get(i).unwrap_or(&lanes[0])).collect();
         let all = operands.first().map_or(&[][..], Vec::as_slice);
         for case in &cases {
-            result = device.opened(case, &of, all, result)?;
+            result = device.relaxed(case, &lane_operands, all, result)?;
         }
         let sort = device.terms.sort(result);
-        lanes.push(if is_flushed { device.flushed(result, &format!("{name} {of:?} {sort:?}")) } else { result });
+        lanes.push(if is_flushed {
+            device.flushed(result, &format!("{name} {lane_operands:?} {sort:?}"))
+        } else {
+            result
+        });
     }
     Some(lanes)
 }
 
-/// Whether the integers that an instruction takes or gives have signs.
+/// Returns whether the integers that an instruction takes or returns are signed.
 fn is_signed(op: &Op) -> bool {
     match op {
         Op::Cast(opcode) => *opcode == llvm_sys::LLVMOpcode::LLVMFPToSI,
@@ -277,6 +292,7 @@ fn is_signed(op: &Op) -> bool {
     }
 }
 
+/// Relaxes the exact result of one instruction to what a device may give.
 struct Device<'t> {
     terms: &'t mut Terms,
     choices: &'t mut Choices,
@@ -295,12 +311,12 @@ impl Device<'_> {
         self.number(floats::bits(x, width), like)
     }
 
-    /// The result of one lane, with what a case leaves open. `None` if it is anything.
-    fn opened(&mut self, case: &Case, of: &[Term], all: &[Term], result: Term) -> Option<Term> {
-        match case.gives {
-            Gives::Flushed => Some(result),
-            Gives::Fused => self.fused(of, result),
-            Gives::EitherZero => {
+    /// Relaxes the result of one lane by a case. `None` if the result is arbitrary.
+    fn relaxed(&mut self, case: &Case, operands: &[Term], all: &[Term], result: Term) -> Option<Term> {
+        match case.latitude {
+            Latitude::Flushed => Some(result),
+            Latitude::Fused => self.fused(operands, result),
+            Latitude::EitherZero => {
                 let zero = self.float(0.0, result);
                 let is_zero = self.terms.compare(Operation::FEq, result, zero);
                 let minus = self.float(-0.0, result);
@@ -309,8 +325,8 @@ impl Device<'_> {
                 let either = self.terms.select(sign, minus, zero);
                 Some(self.terms.select(is_zero, either, result))
             }
-            Gives::Anything => {
-                let open = self.when(case.when, of, all, result)?;
+            Latitude::Anything => {
+                let open = self.condition_bit(case.condition, operands, all, result)?;
                 if self.terms.as_constant(open) == Some(0) {
                     return Some(result);
                 }
@@ -320,18 +336,18 @@ impl Device<'_> {
         }
     }
 
-    /// Whether a case applies, as a bit. `None`: always.
-    fn when(&mut self, when: When, of: &[Term], all: &[Term], result: Term) -> Option<Term> {
-        let width = match of.first().map(|x| self.terms.sort(*x)) {
+    /// Returns the condition under which a case applies. `None` if it always does.
+    fn condition_bit(&mut self, condition: Condition, operands: &[Term], all: &[Term], result: Term) -> Option<Term> {
+        let width = match operands.first().map(|x| self.terms.sort(*x)) {
             Some(Sort::Bits(width) | Sort::Float(width)) => width,
             _ => return None,
         };
-        Some(match (when, of) {
-            (When::ByZero, [_, by]) => {
+        Some(match (condition, operands) {
+            (Condition::ByZero, [_, by]) => {
                 let zero = self.number(0, *by);
                 self.terms.compare(Operation::Eq, *by, zero)
             }
-            (When::ByZeroOrOverflowing, [x, by]) => {
+            (Condition::ByZeroOrOverflowing, [x, by]) => {
                 let (zero, minus, least) =
                     (self.number(0, *by), self.number(u64::MAX, *by), self.number(1 << (width - 1), *x));
                 let none = self.terms.compare(Operation::Eq, *by, zero);
@@ -340,24 +356,24 @@ impl Device<'_> {
                 let wraps = self.terms.and(by_minus, of_least);
                 self.terms.or(none, wraps)
             }
-            (When::TooFar, [_, by]) => {
+            (Condition::ShiftTooFar, [_, by]) => {
                 let most = self.number(u64::from(width), *by);
                 let within = self.terms.compare(Operation::Ult, *by, most);
                 self.terms.not(within)
             }
-            (When::DoesNotFit, [x]) => match self.terms.sort(result) {
+            (Condition::DoesNotFit, [x]) => match self.terms.sort(result) {
                 Sort::Bits(into) => self.does_not_fit(*x, width, into),
-                // To floats, all fits.
+                // Every float fits into a floating-point type.
                 _ => self.terms.truth(false),
             },
-            (When::NotANumber, _) => self.any_of(of, Self::is_nan),
-            (When::NotFinite, _) => self.any_of(of, |device, x| {
+            (Condition::NotANumber, _) => self.any_of(operands, Self::is_nan),
+            (Condition::NotFinite, _) => self.any_of(operands, |device, x| {
                 let size = device.terms.apply(Operation::FAbs, vec![x], Sort::Float(width));
                 let infinite = device.float(f64::INFINITY, x);
                 let is = device.terms.compare(Operation::FLt, size, infinite);
                 device.terms.not(is)
             }),
-            (When::Disordered, [x, low, high]) => {
+            (Condition::Disordered, [x, low, high]) => {
                 let less = match (self.terms.sort(*x), self.is_signed) {
                     (Sort::Float(_), _) => Operation::FLe,
                     (_, true) => Operation::Sle,
@@ -366,28 +382,28 @@ impl Device<'_> {
                 let ordered = self.terms.compare(less, *low, *high);
                 self.terms.not(ordered)
             }
-            (When::Wide, _) => self.any_of(&of[..2.min(of.len())], Self::is_wide),
-            (When::Mixed, _) => self.any_of(all, |device, x| {
+            (Condition::Exceeds24Bits, _) => self.any_of(&operands[..2.min(operands.len())], Self::exceeds_24_bits),
+            (Condition::NotBoolean, _) => self.any_of(all, |device, x| {
                 let (zero, ones) = (device.number(0, x), device.number(u64::MAX, x));
                 let is_zero = device.terms.compare(Operation::Eq, x, zero);
                 let is_ones = device.terms.compare(Operation::Eq, x, ones);
                 let is_truth = device.terms.or(is_zero, is_ones);
                 device.terms.not(is_truth)
             }),
-            (When::Flagged, [x, flag]) => {
+            (Condition::PoisonFlagged, [x, flag]) => {
                 let bits = if self.name == "llvm.abs" { 1 << (width - 1) } else { 0 };
                 let end = self.number(bits, *x);
                 let is = self.terms.compare(Operation::Eq, *x, end);
                 self.terms.and(is, *flag)
             }
-            // Whatever else, of operands as no rule expects them.
+            // Operands in a form that no rule expects: the case always applies.
             _ => return None,
         })
     }
 
-    fn any_of(&mut self, of: &[Term], is: impl Fn(&mut Self, Term) -> Term) -> Term {
+    fn any_of(&mut self, operands: &[Term], is: impl Fn(&mut Self, Term) -> Term) -> Term {
         let mut any = self.terms.truth(false);
-        for x in of {
+        for x in operands {
             let one = is(self, *x);
             any = self.terms.or(any, one);
         }
@@ -398,7 +414,7 @@ impl Device<'_> {
         self.terms.apply(Operation::IsNan, vec![x], Sort::Bits(1))
     }
 
-    fn is_wide(&mut self, x: Term) -> Term {
+    fn exceeds_24_bits(&mut self, x: Term) -> Term {
         let Sort::Bits(width) = self.terms.sort(x) else { return self.terms.truth(true) };
         let low = self.terms.apply(Operation::Trunc, vec![x], Sort::Bits(24.min(width)));
         let extend = if self.is_signed { Operation::SExt } else { Operation::ZExt };
@@ -429,13 +445,14 @@ impl Device<'_> {
         self.terms.not(fits)
     }
 
-    /// A sum of a product, rounded once or twice. Of halves, no wider type in the machine holds the exact sum.
-    fn fused(&mut self, of: &[Term], exact: Term) -> Option<Term> {
+    /// Relaxes a sum with a product, which may be rounded once or twice. `None` for halves, as no wider machine type
+    /// holds the exact sum.
+    fn fused(&mut self, operands: &[Term], exact: Term) -> Option<Term> {
         let sort = self.terms.sort(exact);
-        if let [a, b, c] = of {
+        if let [a, b, c] = operands {
             return (sort != Sort::Float(16)).then(|| self.perhaps_fused([*a, *b, *c], exact));
         }
-        let [left, right] = of else { return Some(exact) };
+        let [left, right] = operands else { return Some(exact) };
         let is_difference = self.name == "FSub";
         let (of_left, of_right) = (self.factors(*left), self.factors(*right));
         if of_left.is_none() && of_right.is_none() {
@@ -467,32 +484,33 @@ impl Device<'_> {
         }
     }
 
-    fn perhaps_fused(&mut self, of: [Term; 3], else_: Term) -> Term {
-        let sort = self.terms.sort(else_);
-        let fused = self.terms.apply(Operation::FFma, of.to_vec(), sort);
+    fn perhaps_fused(&mut self, operands: [Term; 3], otherwise: Term) -> Term {
+        let sort = self.terms.sort(otherwise);
+        let fused = self.terms.apply(Operation::FFma, operands.to_vec(), sort);
         let bit = self.terms.truth(false);
         let choice = self.choices.any(self.terms, bit);
-        self.terms.select(choice, fused, else_)
+        self.terms.select(choice, fused, otherwise)
     }
 
-    /// Operands as the device takes them. That one is flushed follows from the operation and its operands, so that what is computed
-    /// twice is so twice.
+    /// Returns the operands as the device sees them. Whether one is flushed is a function of the operation and its
+    /// operands, so that repeating a computation gives the same result.
     fn flushed_operands(&mut self, operands: &[Vec<Term>]) -> Vec<Vec<Term>> {
         let lanes = operands.iter().map(Vec::len).max().unwrap_or(0);
         let mut taken: Vec<Vec<Term>> = vec![Vec::new(); operands.len()];
         for i in 0..lanes {
-            let of: Vec<Term> = operands.iter().filter_map(|all| all.get(i).or(all.first()).copied()).collect();
-            // Beside a normal number, one that is none compares as 0 does.
-            let is_far = self.name == "FCompare" && of.iter().any(|x| self.is_normal_constant(*x));
-            // Which of two is called less makes no difference to a comparison.
+            let lane_operands: Vec<Term> =
+                operands.iter().filter_map(|all| all.get(i).or(all.first()).copied()).collect();
+            // Compared with a normal number, a subnormal one behaves like 0.
+            let is_far = self.name == "FCompare" && lane_operands.iter().any(|x| self.is_normal_constant(*x));
+            // A comparison and its mirrored form flush alike.
             let is_comparison = self.name == "FCompare" || self.name.starts_with("is");
-            let mut sorted = of.clone();
+            let mut sorted = lane_operands.clone();
             sorted.sort_unstable();
             for (o, all) in operands.iter().enumerate() {
                 let Some(lane) = all.get(i) else { continue };
                 let key = match is_comparison {
                     true => format!("compared {sorted:?} {lane:?}"),
-                    false => format!("{} {of:?} {o}", self.name),
+                    false => format!("{} {lane_operands:?} {o}", self.name),
                 };
                 taken[o].push(if is_far { *lane } else { self.flushed(*lane, &key) });
             }
@@ -512,14 +530,14 @@ impl Device<'_> {
                 let x = floats::number(*bits, width).abs();
                 0.0 < x && x < least_normal(width)
             }
-            // Integers are none, but as halves, which a quotient of them is not.
+            // No integer but 0 has a magnitude below 1, so none is subnormal.
             Node::Apply(Operation::SIToF | Operation::UIToF | Operation::FRound(_), _) => false,
             Node::Apply(Operation::FNeg | Operation::FAbs, args) => self.may_be_subnormal(args[0]),
             _ => true,
         }
     }
 
-    /// A number, or 0 if it is subnormal and the device flushes it.
+    /// Returns the number, or 0 if it is subnormal and the device flushes it.
     fn flushed(&mut self, x: Term, key: &str) -> Term {
         let Sort::Float(width) = self.terms.sort(x) else { return x };
         if !self.may_be_subnormal(x) {
@@ -542,7 +560,7 @@ impl Device<'_> {
     }
 }
 
-/// IEEE 754, table 3.5.
+/// Returns the least positive normal number (IEEE 754, table 3.5).
 fn least_normal(width: u32) -> f64 {
     match width {
         16 => 2f64.powi(-14),
@@ -556,21 +574,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_of_names() {
+    fn patterns_match_names() {
         assert!(matches("convert_*_sat*", "convert_uchar4_sat_rte") && matches("convert_*_sat*", "convert_int_sat"));
         assert!(!matches("convert_*_sat*", "convert_int_rte") && !matches("min", "fmin"));
         assert!(matches("isless*", "islessequal") && matches("native_*", "native_sin") && matches("sqrt", "sqrt"));
     }
 
     #[test]
-    fn every_case_says_of_what_and_where() {
+    fn every_case_names_its_operations_and_section() {
         for case in CASES {
-            assert!(!case.of.is_empty() && !case.section.is_empty(), "{case:?}");
-            let fits = match case.gives {
-                Gives::Flushed => case.when == When::Subnormal,
-                Gives::Fused => case.when == When::SumOfProduct,
-                Gives::EitherZero => case.when == When::GivesZero,
-                Gives::Anything => true,
+            assert!(!case.names.is_empty() && !case.section.is_empty(), "{case:?}");
+            let fits = match case.latitude {
+                Latitude::Flushed => case.condition == Condition::Subnormal,
+                Latitude::Fused => case.condition == Condition::SumOfProduct,
+                Latitude::EitherZero => case.condition == Condition::ZeroResult,
+                Latitude::Anything => true,
             };
             assert!(fits, "{case:?}");
         }

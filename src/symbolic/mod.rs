@@ -1,6 +1,6 @@
-//! Kernels executed on terms: inputs that lead to a place, and proofs that none does.
+//! Symbolic execution of kernels: finds inputs that reach a given point of the kernel, and proves that no input does.
 //!
-//! Must never know: how launches are chosen at first, and what becomes of those that are found.
+//! Must never know: how the first launches are chosen, and what happens to those that are found.
 
 pub mod concolic;
 pub mod implementation_defined;

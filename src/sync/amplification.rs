@@ -1,8 +1,9 @@
-//! Test amplification by information flow (LEUNG sections 3 and 4): a run without findings stands for all values of the inputs that
-//! flow to no address, to no branch that guards accesses, and to no barrier.
+//! Test amplification by information flow (LEUNG sections 3 and 4): a run without findings stands for all values of the
+//! inputs that flow neither to an address, nor to a branch that guards accesses, nor to a barrier.
 //!
-//! The contents of buffers and images are data, values are configuration: LEUNG parts them by hand; here each input is tried alone,
-//! and the minimal set of property-integrity inputs comes out (LEUNG 5.2). Kernels with atomics are not amplified (LEUNG 4.2).
+//! The contents of buffers and images are data, values are configuration. LEUNG separates them by hand; here each input
+//! is tried alone, which yields the minimal set of property-integrity inputs (LEUNG 5.2). Kernels with atomics are not
+//! amplified (LEUNG 4.2).
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -16,29 +17,29 @@ use crate::kernel::ir::DebugLocation;
 use crate::program::{Op, Program, Region};
 use crate::program::{promoted, reader};
 
-/// Reasons told for one input.
+/// Largest number of reasons reported for one input.
 const REASONS: usize = 4;
 
-/// Which branches count.
+/// Selects the branches that count as sinks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Branches {
     /// Those that decide whether an access to memory or a barrier is executed.
     #[default]
     Guarding,
-    /// All, as in LEUNG 4.1: simpler, and a superset.
+    /// All branches, as in LEUNG 4.1: simpler, and a superset.
     All,
 }
 
-/// For which inputs a run without races stands.
+/// The inputs for all values of which a run without races stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Amplification {
-    /// No contents of a buffer or image flow to an address, to a branch that guards accesses or to a barrier.
+    /// No contents of a buffer or image flow to an address, to a branch that guards accesses, or to a barrier.
     pub access_invariant: bool,
-    /// Inputs (`n`: a value; `x[]`: what a buffer or image holds) that flow to none of these.
+    /// Inputs that flow to none of these (`n`: a value; `x[]`: the contents of a buffer or image).
     pub holds_for_all_values_of: Vec<String>,
-    /// Those that do.
+    /// Inputs that flow to one of these.
     pub property_integrity_inputs: Vec<String>,
-    /// What each of those flows to, and where.
+    /// The sinks that each of those inputs flows to, with their places.
     pub why_not: Vec<String>,
 }
 
@@ -50,7 +51,7 @@ pub fn amplify(under_test: &KernelUnderTest<'_>) -> Result<Amplification> {
     amplify_by(under_test, Branches::Guarding)
 }
 
-/// The same until `deadline`.
+/// Same as [`amplify`], until `deadline`.
 ///
 /// # Errors
 /// As [`amplify`]; [`Error::late`] at the deadline.
@@ -58,7 +59,7 @@ pub fn amplify_until(under_test: &KernelUnderTest<'_>, deadline: Option<Instant>
     amplified(under_test, Branches::Guarding, deadline)
 }
 
-/// The same, by a choice of branches.
+/// Same as [`amplify`], with a choice of branches.
 ///
 /// # Errors
 /// As [`amplify`].
@@ -68,18 +69,19 @@ pub fn amplify_by(under_test: &KernelUnderTest<'_>, branches: Branches) -> Resul
 
 fn amplified(under_test: &KernelUnderTest<'_>, branches: Branches, deadline: Option<Instant>) -> Result<Amplification> {
     let module = promoted::promote_until(&under_test.module, &under_test.entry, &under_test.machine, deadline)?;
-    // What a loop leaves behind goes through a phi of its own then, which depends on when the loop is left.
+    // In LCSSA form, a value that is used after its loop goes through a `phi` there, which depends on when the loop
+    // is left.
     promoted::run(&module, "function(lcssa)", &under_test.machine)?;
     let program = reader::read(&module, &under_test.entry)?;
     judge(&program, &under_test.interface, branches, deadline)
 }
 
-/// The kernel's inputs with their labels; `true` for contents.
+/// Returns the kernel's inputs with their labels; the flag is `true` for contents.
 fn inputs(interface: &Interface) -> Vec<(Input, String, bool)> {
     let of = |arg: &crate::kernel::interface::Arg| match &arg.kind {
-        ArgKind::Value(_) | ArgKind::Sampler => Some((Input::Value(arg.position), arg.said(), false)),
+        ArgKind::Value(_) | ArgKind::Sampler => Some((Input::Value(arg.position), arg.display_name(), false)),
         ArgKind::Buffer { .. } | ArgKind::Image(_) => {
-            Some((Input::Contents(arg.position), format!("{}[]", arg.said()), true))
+            Some((Input::Contents(arg.position), format!("{}[]", arg.display_name()), true))
         }
         ArgKind::Local { .. } | ArgKind::Unsupported(_) => None,
     };
@@ -117,7 +119,7 @@ fn judge(
     Ok(found)
 }
 
-/// The kernel's atomic operations, each with its place.
+/// Returns the kernel's atomic operations, each with its place.
 fn atomics(program: &Program) -> BTreeSet<String> {
     let name = |op: &Op| match op {
         Op::Call(_, base) => builtins::operation(base).is_some().then(|| base.clone()),
@@ -131,11 +133,11 @@ fn at(location: Option<&DebugLocation>) -> String {
     location.map_or_else(String::new, |l| format!(" at {}:{}:{}", l.file, l.line, l.column))
 }
 
-/// What an access is to, for messages.
+/// Names the accessed memory, for messages.
 fn target(regions: &[Region], program: &Program, interface: &Interface) -> String {
     let name = |region: &Region| match region {
         Region::Argument(position) => {
-            interface.args.get(*position as usize).map_or_else(|| position.to_string(), |a| a.said())
+            interface.args.get(*position as usize).map_or_else(|| position.to_string(), |a| a.display_name())
         }
         Region::Variable(index) => {
             let name = &program.variables[*index].name;

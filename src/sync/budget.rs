@@ -1,4 +1,4 @@
-//! How much wall-clock time a check has, and how its parts share it.
+//! The wall-clock budget of a check, and its division among the parts of the check.
 
 use std::time::{Duration, Instant};
 
@@ -11,22 +11,24 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// So many seconds from `begun` on.
+    /// Creates a budget of `seconds` from `begun` on; unlimited if `seconds` is not a valid duration.
     pub fn of(begun: Instant, seconds: f64) -> Budget {
         Budget { begun, limit: Duration::try_from_secs_f64(seconds).ok() }
     }
 
+    /// Creates a budget without limit.
     pub fn unlimited() -> Budget {
         Budget { begun: Instant::now(), limit: None }
     }
 
-    /// A budget that ends when `share` (0 to 1) of all the time is over.
+    /// Returns a budget that ends when `share` (0 to 1) of the total time is over.
     #[must_use]
     pub fn up_to(self, share: f64) -> Budget {
         Budget { limit: self.limit.map(|limit| limit.mul_f64(share)), ..self }
     }
 
-    /// A budget of its own that begins now: `share` (0 to 1) of all the time, or what is left of it.
+    /// Returns a separate budget that begins now: `share` (0 to 1) of the total time, or the remaining time if that
+    /// is less.
     #[must_use]
     pub fn share(self, share: f64) -> Budget {
         let begun = Instant::now();
@@ -35,23 +37,24 @@ impl Budget {
         Budget { begun, limit }
     }
 
-    /// When it ends.
+    /// The end of the budget; `None` without limit.
     pub fn end(self) -> Option<Instant> {
         self.begun.checked_add(self.limit?)
     }
 
+    /// Returns whether the time is up.
     pub fn is_over(self) -> bool {
         self.end().is_some_and(|end| Instant::now() >= end)
     }
 
-    /// When the first of `parts` equal parts of what is left ends.
+    /// Returns the time at which the first of `parts` equal parts of the remaining time ends.
     pub fn part(self, parts: usize) -> Option<Instant> {
         let now = Instant::now();
         let left = self.end()?.saturating_duration_since(now);
         Some(now + left / u32::try_from(parts.max(1)).unwrap_or(u32::MAX))
     }
 
-    /// As messages have it.
+    /// Describes the budget in messages.
     pub fn words(self) -> String {
         self.limit.map_or_else(|| "no budget".to_owned(), |limit| format!("the budget of {} s", limit.as_secs_f64()))
     }

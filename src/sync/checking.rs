@@ -1,11 +1,11 @@
-//! The check of a kernel: its inputs run once each with all accesses watched, then without each of its barriers, then under
-//! schedules that make races show.
+//! Checks a kernel: runs each input once with all accesses watched, then without each of its barriers, then under
+//! schedules that expose races.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use super::budget::Budget;
-use super::findings::{self, Findings, Found, Key, Reader, Seen};
+use super::findings::{self, Findings, Found, Key, ObservedLaunch, Reader};
 use super::{messages, outcomes, pool, redundancy, schedule_families};
 use crate::error::Result;
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
@@ -15,41 +15,42 @@ use crate::result::check::{Barrier, Finding, FindingKind, HoldsFor, Input, Memor
 use crate::suite::Output;
 use crate::suite::launch::Launch;
 
-/// What runs launches and watches all their accesses.
+/// Runs launches with all accesses watched.
 pub trait Simulate {
     /// Runs a launch under its schedule.
     ///
     /// # Errors
-    /// Of the environment only; what the kernel does is observed.
+    /// Only those of the environment; what the kernel does is observed.
     fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation>;
 }
 
-/// An input to be explored.
+/// An input to explore.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: String,
     /// `suite`, `generated`, `solved` or `evolved`.
     pub origin: &'static str,
-    /// With its work-group size decided.
+    /// With a definite work-group size.
     pub launch: Launch,
-    /// What the kernel may write to, as far as types are known.
+    /// The memory that the kernel may write, as far as its types are known.
     pub outputs: Vec<Output>,
-    /// SIMULEE's, of those that were searched for.
+    /// SIMULEE's fitness, for inputs found by search.
     pub fitness: Option<f64>,
-    /// What was assumed in making it.
+    /// Assumptions made in generating it.
     pub preconditions: Vec<String>,
-    /// Arguments that kassay made without the kernel saying how large: they grow where the kernel goes beyond them.
+    /// Arguments made by kassay whose size the kernel does not reveal: they grow where the kernel accesses them out
+    /// of bounds.
     pub guesses: Vec<Guess>,
 }
 
-/// What to look for.
+/// Selects what to look for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckOptions {
-    /// Try each barrier whether it is needed.
+    /// Test whether each barrier is needed.
     pub redundant: bool,
-    /// What atomics read decides something: barriers may matter to that without any two accesses conflicting.
+    /// Values read by atomics affect the result: barriers may matter to them without any conflict of two accesses.
     pub atomics_read: bool,
-    /// Of so many races at most, look for schedules after which outputs differ.
+    /// Largest number of races for which a schedule with other outputs is looked for.
     pub witnesses: usize,
     pub budget: Budget,
 }
@@ -60,29 +61,30 @@ impl Default for CheckOptions {
     }
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Debug)]
 pub struct Checked {
     pub verdict: Verdict,
-    /// In the order of results; those about redundant barriers last.
+    /// In the order of results; redundant barriers come last.
     pub found: Vec<Found>,
     pub inputs: Vec<Input>,
     pub barriers: Vec<Barrier>,
-    /// Inputs in which accesses are in order only because of what atomics happened to read.
-    pub leaning: Vec<String>,
-    /// Inputs that were not run, or not to their end, a sentence each.
+    /// Inputs in which accesses are ordered only by values that atomics happened to read.
+    pub ordered_by_atomics: Vec<String>,
+    /// Inputs that were not run, or not to completion, a sentence each.
     pub left_out: Vec<String>,
-    /// Why the verdict does not hold for all of some inputs, a sentence each.
+    /// Reasons why the verdict does not hold for all of some inputs, a sentence each.
     pub sampled: Vec<String>,
 }
 
-/// How often a launch's arguments may grow.
+/// Number of times that a launch's arguments may grow.
 const ROUNDS: usize = 12;
 
-/// Of the time, what the first runs of the inputs may take together.
+/// Share of the time that the first runs of the inputs may take together.
 const EXPLORING: f64 = 0.8;
 
-/// Runs a case under its own schedule, until `deadline` at most. Where it goes beyond arguments of guessed length, they grow, and it runs again.
+/// Runs a case under its own schedule, until `deadline` at most. If it accesses an argument of guessed length out of
+/// bounds, the argument grows and the case is run again.
 ///
 /// # Errors
 /// As of [`Simulate::simulate`].
@@ -103,20 +105,21 @@ pub fn explore<S: Simulate>(
     Ok(simulation)
 }
 
-/// Checks all cases; `lanes` run launches at a time, and findings do not depend on how many there are.
+/// Checks all cases. `simulators` are the simulators that run launches concurrently; findings do not depend on
+/// their number.
 ///
 /// # Errors
 /// As of [`Simulate::simulate`].
 pub fn check<S: Simulate + Send>(
-    lanes: &mut [S],
+    simulators: &mut [S],
     reader: &Reader<'_>,
     cases: &mut [Case],
     options: CheckOptions,
 ) -> Result<Checked> {
-    let (table, count) = (reader.table, lanes.len().max(1));
+    let (table, count) = (reader.table, simulators.len().max(1));
     let time = options.budget.up_to(EXPLORING);
-    let simulations = pool::each(lanes, cases.iter_mut(), |sim, case, left| {
-        // The first one is run in any case: for a moment, if there is no time.
+    let simulations = pool::each(simulators, cases.iter_mut(), |sim, case, left| {
+        // The first input is run even if no time is left, for a moment.
         explore(sim, table, case, time.part(left.div_ceil(count)))
             .map_err(|e| e.details(format!("this happened with the input \"{}\"", case.name)))
     })?;
@@ -124,30 +127,30 @@ pub fn check<S: Simulate + Send>(
     let mut findings = Findings::default();
     let mut explored = Vec::with_capacity(cases.len());
     for ((input, case), simulation) in cases.iter().enumerate().zip(simulations) {
-        let seen = seen(input, case, &simulation);
-        findings.add(reader, seen);
-        let keys = reader.keys(seen);
+        let observed = observed(input, case, &simulation);
+        findings.add(reader, observed);
+        let keys = reader.keys(observed);
         explored.push(Explored { keys, simulation });
     }
     let mut found = findings.finish();
     let inputs: Vec<Input> = cases.iter().zip(&explored).map(|(case, e)| describe(case, e)).collect();
     let verdict = findings::verdict(found.iter().map(|f| &f.finding), inputs.iter().any(|i| i.completed));
     let racy = found.iter_mut().filter(|f| f.conflict.is_some()).take(options.witnesses);
-    pool::each(lanes, racy, |sim, found, _| {
+    pool::each(simulators, racy, |sim, found, _| {
         let (case, explored) = (&cases[found.input], &explored[found.input]);
         witness(sim, found, case, explored, options.budget)
     })?;
-    let barriers = redundancy::barriers(lanes, reader, cases, &explored, verdict, &options)?;
-    let leans = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.leans_on_atomics);
-    let leaning = leans.map(|(case, _)| case.name.clone()).collect();
+    let barriers = redundancy::barriers(simulators, reader, cases, &explored, verdict, &options)?;
+    let by_atomics = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.depends_on_atomics);
+    let ordered_by_atomics = by_atomics.map(|(case, _)| case.name.clone()).collect();
     let left_out = left_out(reader, cases, &explored, options.budget);
     let sampled = cases.iter().zip(&explored).filter_map(|(case, e)| sampled(case, &e.simulation)).collect();
     found.extend(barriers.iter().filter_map(|(site, b)| redundant(reader, *site, b)));
     let barriers = barriers.into_iter().map(|(_, b)| b).collect();
-    Ok(Checked { verdict, found, inputs, barriers, leaning, left_out, sampled })
+    Ok(Checked { verdict, found, inputs, barriers, ordered_by_atomics, left_out, sampled })
 }
 
-/// What of the inputs was not run.
+/// Describes the inputs that were not run, or not to completion.
 fn left_out(reader: &Reader<'_>, cases: &[Case], explored: &[Explored], budget: Budget) -> Vec<String> {
     let refused = cases.iter().zip(explored).filter_map(|(case, e)| {
         let why = e.simulation.rejected.as_ref()?;
@@ -178,15 +181,15 @@ fn left_out(reader: &Reader<'_>, cases: &[Case], explored: &[Explored], budget: 
     all
 }
 
-/// Says of an input that only some of its groups were run.
+/// Says that only a sample of an input's work-groups was run.
 fn sampled(case: &Case, simulation: &Simulation) -> Option<String> {
     let run = simulation.sampled?;
     let all = case.launch.range.groups();
     Some(format!("of the {all} work-groups of the input \"{}\" a sample of {run} was run", case.name))
 }
 
-fn seen<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> Seen<'a> {
-    Seen { input, name: &case.name, launch: &case.launch, simulation }
+fn observed<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> ObservedLaunch<'a> {
+    ObservedLaunch { input, name: &case.name, launch: &case.launch, simulation }
 }
 
 /// An input that was run.
@@ -195,13 +198,13 @@ pub(super) struct Explored {
     pub(super) simulation: Simulation,
 }
 
-/// One run with all accesses watched.
+/// Runs a launch with all accesses watched.
 fn watched<S: Simulate>(sim: &mut S, launch: &Launch, deadline: Option<Instant>) -> Result<Simulation> {
     let schedule = launch.schedule.clone();
     sim.simulate(launch, &SimulationOptions { schedule, races: true, deadline, ..SimulationOptions::default() })
 }
 
-/// Looks for a schedule after which a race leaves other outputs than it did.
+/// Looks for a schedule under which a race leads to other outputs.
 fn witness<S: Simulate>(
     sim: &mut S,
     found: &mut Found,
@@ -210,7 +213,7 @@ fn witness<S: Simulate>(
     budget: Budget,
 ) -> Result<()> {
     let Some(conflict) = found.conflict.as_ref().filter(|_| !found.finding.benign) else { return Ok(()) };
-    // Outputs of a launch that was not run to its end, or whole, are no outputs.
+    // The outputs of an incomplete or sampled launch cannot be compared.
     if explored.simulation.cut_short || explored.simulation.sampled.is_some() {
         return Ok(());
     }
@@ -293,7 +296,7 @@ fn redundant(reader: &Reader<'_>, site: u32, barrier: &Barrier) -> Option<Found>
     }))
 }
 
-/// The numbers of a result; `launches`: all that were made.
+/// Summarises a result; `launches`: number of all launches made.
 pub fn summary(findings: &[Finding], inputs: &[Input], barriers: &[Barrier], launches: u64) -> Summary {
     let mut by_kind = BTreeMap::new();
     for finding in findings {
@@ -309,14 +312,15 @@ pub fn summary(findings: &[Finding], inputs: &[Input], barriers: &[Barrier], lau
     }
 }
 
-/// What a verdict stands for: all interleavings of the inputs only if no value that depends on the interleaving can decide what is
-/// accessed. `flows`: what taint says of that, a sentence each; `leaning`: as of [`Checked`].
-pub fn holds_for(flows: &[String], leaning: &[String], inputs: &[Input]) -> (HoldsFor, Vec<String>) {
+/// Decides the scope of a verdict: all interleavings of the inputs only if no value that depends on the interleaving
+/// can decide what is accessed. `flows`: such values found by taint analysis, a sentence each; `ordered_by_atomics`: as
+/// in [`Checked`]. Also returns the reasons against all interleavings.
+pub fn holds_for(flows: &[String], ordered_by_atomics: &[String], inputs: &[Input]) -> (HoldsFor, Vec<String>) {
     let mut because = flows.to_vec();
-    if let Some(name) = leaning.first() {
+    if let Some(name) = ordered_by_atomics.first() {
         because.push(format!(
             "in {} of {} inputs (such as \"{name}\") accesses are in order only because of what atomics happened to read",
-            leaning.len(),
+            ordered_by_atomics.len(),
             inputs.len()
         ));
     }

@@ -1,7 +1,9 @@
-//! Which branch sent the work-items of a group different ways, so that some wait at a barrier that others never reach.
+//! Finds the branch at which the work-items of a group diverged, so that some wait at a barrier that others
+//! never reach.
 //!
-//! Nobody records the ways that items go. The branch is found by control dependence, outward from where they ended up: the nearest
-//! one from which both ends are reached over different sides, and that items may take differently at all.
+//! The paths of work-items are not recorded. The branch is found by control dependence, outward from the positions at
+//! which the work-items ended up: the nearest branch from which both positions are reached through different
+//! successors, preferably one that work-items may take differently at all.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -20,41 +22,42 @@ use crate::lower::host::table::{HostTable, SourcePlace};
 use crate::result::Location;
 use crate::result::check::Branch;
 
-/// A kernel's branches.
-pub struct Splits<'a> {
+/// The branches of a kernel at which work-items may diverge.
+pub struct DivergenceAnalysis<'a> {
     sites: &'a Sites,
     varying: Uniformity,
-    /// The kernel's file as given.
+    /// Path of the kernel's file as given.
     source: &'a str,
-    /// Groups diverge alike.
-    known: RefCell<HashMap<Parted, Option<Branch>>>,
+    /// Groups usually diverge alike.
+    known: RefCell<HashMap<DivergenceKey, Option<Branch>>>,
 }
 
-/// How a group parted: the barriers waited at, and whether some items have ended.
-type Parted = (Vec<u32>, bool);
+/// Key of a divergence: the barriers waited at, and whether some work-items have ended.
+type DivergenceKey = (Vec<u32>, bool);
 
-/// Where work-items are: by function, from the kernel to where they wait; nothing: at the kernel's end.
-type Way = Vec<(usize, BlockIndex)>;
+/// A position in the call stack: function and block, from the kernel to the barrier; empty for the kernel's end.
+type CallPosition = Vec<(usize, BlockIndex)>;
 
-/// A candidate: better ones are less.
+/// A candidate; the least is the best.
 type Candidate = (bool, usize, usize, BlockIndex);
 
-impl<'a> Splits<'a> {
-    /// Reads a kernel's canonical form.
+impl<'a> DivergenceAnalysis<'a> {
+    /// Analyses a kernel's canonical form.
     ///
     /// # Errors
     /// `Internal` if private variables cannot be promoted.
-    pub fn of(under_test: &'a KernelUnderTest<'_>, source: &'a str) -> Result<Splits<'a>> {
+    pub fn of(under_test: &'a KernelUnderTest<'_>, source: &'a str) -> Result<DivergenceAnalysis<'a>> {
         let promoted = under_test.module.clone();
-        // Blocks stay those of the sites.
+        // The blocks have to remain those of the sites.
         promoted
             .run_passes("function(sroa<preserve-cfg>)", &under_test.machine, PassBuilderOptions::create())
             .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
         let varying = Uniformity::of(&promoted, &under_test.sites);
-        Ok(Splits { sites: &under_test.sites, varying, source, known: RefCell::default() })
+        Ok(DivergenceAnalysis { sites: &under_test.sites, varying, source, known: RefCell::default() })
     }
 
-    /// The branch or loop that split the group; `None` where the code does not tell (no debug information).
+    /// Returns the branch or loop at which the group diverged; `None` if the code does not determine it (no
+    /// debug information).
     pub fn branch(&self, table: &HostTable, divergence: &Divergence) -> Option<Branch> {
         let key = (divergence.waiting.iter().map(|w| w.barrier).collect(), divergence.finished > 0);
         if let Some(known) = self.known.borrow().get(&key) {
@@ -66,32 +69,32 @@ impl<'a> Splits<'a> {
     }
 
     fn find(&self, table: &HostTable, divergence: &Divergence) -> Option<Branch> {
-        let way = |barrier: u32| {
+        let position = |barrier: u32| {
             let path = table.barriers.get(barrier as usize)?.path;
-            self.way(&table.paths.get(path as usize)?.frames)
+            self.position(&table.paths.get(path as usize)?.frames)
         };
-        let here = way(divergence.waiting.first()?.barrier)?;
+        let here = position(divergence.waiting.first()?.barrier)?;
         let there = match divergence.waiting.get(1) {
-            Some(other) => way(other.barrier)?,
-            None => Way::new(),
+            Some(other) => position(other.barrier)?,
+            None => CallPosition::new(),
         };
         let (_, _, function, block) = self.candidates(&here, &there).into_iter().min()?;
         self.describe(function, block)
     }
 
-    fn way(&self, frames: &[SourcePlace]) -> Option<Way> {
-        let mut way = Way::new();
+    fn position(&self, frames: &[SourcePlace]) -> Option<CallPosition> {
+        let mut position = CallPosition::new();
         for (depth, frame) in frames.iter().enumerate().rev() {
             let named = |f: &FunctionSites| f.cfg.function == frame.function;
-            // The outermost one is the kernel, whatever debug information calls it.
-            let outermost = (way.is_empty()).then_some(0);
+            // The outermost frame is the kernel, whatever its name in the debug information.
+            let outermost = (position.is_empty()).then_some(0);
             let function = outermost.or_else(|| self.sites.functions.iter().position(named))?;
-            way.push((function, self.block(&self.sites.functions[function], frame, depth == 0)?));
+            position.push((function, self.block(&self.sites.functions[function], frame, depth == 0)?));
         }
-        Some(way)
+        Some(position)
     }
 
-    /// The block with the call (`is_barrier`: of a barrier) at that place.
+    /// Returns the block with the call at that place (`is_barrier`: with the barrier).
     fn block(&self, function: &FunctionSites, place: &SourcePlace, is_barrier: bool) -> Option<BlockIndex> {
         let at = |location: &Option<DebugLocation>| {
             location.as_ref().is_some_and(|l| (l.line, l.column) == (place.line, place.column))
@@ -114,52 +117,52 @@ impl<'a> Splits<'a> {
         (0..function.cfg.len()).find(calls)
     }
 
-    fn candidates(&self, here: &Way, there: &Way) -> Vec<Candidate> {
+    fn candidates(&self, here: &CallPosition, there: &CallPosition) -> Vec<Candidate> {
         let shared = here.iter().zip(there).take_while(|(a, b)| a == b).count();
         let mut all = Vec::new();
-        // Where both are at one place, they came round differently: any function on the way may have split them.
+        // If both are at the same place, any function on the call path may have made them diverge.
         let levels = if shared == here.len() { 0..shared } else { 0..shared + 1 };
         for level in levels.rev() {
             let (function, block) = here[level];
             let other = there.get(level).map(|(_, b)| *b);
             let depth = here.len() - level;
             all.extend(self.in_function(function, block, other).into_iter().map(|(d, b)| {
-                let uniform = !self.varying.branch(function, b);
+                let uniform = !self.varying.may_diverge(function, b);
                 (uniform, depth * 10_000 + d, function, b)
             }));
         }
         if there.is_empty() {
-            // Some have ended: they may have gone another way in any function that leads to the barrier.
+            // Some have ended, and may have diverged in any function on the call path to the barrier.
             for (level, (function, block)) in here.iter().enumerate().skip(1) {
                 let depth = here.len() - level;
                 all.extend(
                     self.in_function(*function, *block, None)
                         .into_iter()
-                        .map(|(d, b)| (!self.varying.branch(*function, b), depth * 10_000 + d, *function, b)),
+                        .map(|(d, b)| (!self.varying.may_diverge(*function, b), depth * 10_000 + d, *function, b)),
                 );
             }
         }
         all
     }
 
-    /// Branches of a function that lead to `here` over one side and to `there` (`None`: its end) over another, with how far
-    /// away they are.
+    /// Returns the branches of a function that lead to `here` through one successor and to `there` (`None`: its end)
+    /// through another, each with its distance.
     fn in_function(&self, function: usize, here: BlockIndex, there: Option<BlockIndex>) -> Vec<(usize, BlockIndex)> {
         let f = &self.sites.functions[function];
-        let mut all = deciders(f, here);
+        let mut all = controlling_branches(f, here);
         if let Some(there) = there {
-            for (distance, block) in deciders(f, there) {
+            for (distance, block) in controlling_branches(f, there) {
                 match all.iter_mut().find(|(_, b)| *b == block) {
                     Some(known) => known.0 = known.0.min(distance),
                     None => all.push((distance, block)),
                 }
             }
         }
-        all.retain(|(_, block)| splits(&f.cfg, *block, here, there));
+        all.retain(|(_, block)| separates(&f.cfg, *block, here, there));
         all
     }
 
-    /// What a branching block is in the source.
+    /// Describes a branching block by its source construct.
     fn describe(&self, function: usize, block: BlockIndex) -> Option<Branch> {
         let f = &self.sites.functions[function];
         let of = |fact: &(usize, Fact)| match fact {
@@ -184,31 +187,32 @@ impl<'a> Splits<'a> {
     }
 }
 
-/// Whether `block` is one of the operands of the loop's condition: it stands before the body and leaves the loop.
+/// Returns whether `block` evaluates part of the loop's condition: it lies in the loop and leaves it to the same block
+/// as the loop's own condition.
 fn leaves(cfg: &Cfg, l: &crate::cfg::loops::Loop, block: BlockIndex) -> bool {
     let Some(boundary) = l.boundary() else { return false };
     cfg.edges_out(block).any(|e| cfg.target(e) == cfg.target(boundary)) && l.blocks.contains(&block)
 }
 
-/// The branches that a block is control dependent on, directly (1) or over others.
-fn deciders(f: &FunctionSites, block: BlockIndex) -> Vec<(usize, BlockIndex)> {
+/// Returns the branches that a block is control dependent on, with their distance: directly (1) or transitively.
+fn controlling_branches(f: &FunctionSites, block: BlockIndex) -> Vec<(usize, BlockIndex)> {
     let mut seen = BTreeSet::new();
     let mut work = VecDeque::from([(0, block)]);
     let mut all = Vec::new();
     while let Some((distance, block)) = work.pop_front() {
-        for Edge { block: decider, .. } in f.dominance.control_dependence(&f.cfg, block) {
-            if seen.insert(decider) {
-                all.push((distance + 1, decider));
-                work.push_back((distance + 1, decider));
+        for Edge { block: controlling, .. } in f.dominance.control_dependence(&f.cfg, block) {
+            if seen.insert(controlling) {
+                all.push((distance + 1, controlling));
+                work.push_back((distance + 1, controlling));
             }
         }
     }
     all
 }
 
-/// Whether one side of the branch leads to `here` and another one to `there` without passing `here`; sides end where the
-/// branch is reached again.
-fn splits(cfg: &Cfg, branch: BlockIndex, here: BlockIndex, there: Option<BlockIndex>) -> bool {
+/// Returns whether one successor of the branch leads to `here` and another one to `there` without passing `here`. A
+/// path ends where it reaches the branch again.
+fn separates(cfg: &Cfg, branch: BlockIndex, here: BlockIndex, there: Option<BlockIndex>) -> bool {
     let ends = |b: BlockIndex| matches!(cfg.blocks[b].terminator, Terminator::Return | Terminator::Unreachable);
     let targets: BTreeSet<BlockIndex> = cfg.successors(branch).into_iter().collect();
     if targets.len() < 2 {
@@ -216,7 +220,7 @@ fn splits(cfg: &Cfg, branch: BlockIndex, here: BlockIndex, there: Option<BlockIn
     }
     let to_here = |t: &BlockIndex| reaches(cfg, *t, &|b| b == here, &|b| b == branch);
     let to_there = |t: &BlockIndex| match there {
-        // They came to the same place: over the other side, or round the loop once more.
+        // Both are at the same place, reached through the other successor or in another iteration of a loop.
         Some(there) if there == here => true,
         Some(there) => reaches(cfg, *t, &|b| b == there, &|b| b == branch || b == here),
         None => reaches(cfg, *t, &ends, &|b| b == branch || b == here),

@@ -1,12 +1,12 @@
-//! From what the simulator saw to findings that a person can read.
+//! Turns the simulator's observations into findings that a person can read.
 //!
-//! The simulator tells sites apart by the calls that lead to them, and tells each group and launch anew; here what has the same
-//! places in the source becomes one finding with a count and an example.
+//! The simulator distinguishes sites by their call paths, and reports each group and launch separately. Here,
+//! observations with the same source locations become one finding with a count and an example.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::messages;
-use crate::exec::simulator::observation::{self as seen};
+use crate::exec::simulator::observation::{self as observation};
 use crate::exec::simulator::observation::{
     Conflict, Divergence, FaultKind, ListDifference, Simulation, SimulatorFault,
 };
@@ -16,20 +16,20 @@ use crate::result::Location;
 use crate::result::check::{Access, Branch, Finding, FindingKind, Items, Memory, Mode, Scope, Verdict};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// What is known of the kernel besides what the simulator saw.
+/// Information about the kernel that the simulator does not observe.
 pub struct Reader<'a> {
     pub table: &'a HostTable,
     pub interface: &'a Interface,
-    /// The kernel's file as given, for places without debug information.
+    /// Path of the kernel's file as given, for places without debug information.
     pub source: &'a str,
-    /// Where the work-items of a group were sent different ways.
-    pub split: &'a dyn Fn(&Divergence) -> Option<Branch>,
+    /// Finds the branch at which the work-items of a group diverged.
+    pub diverging_branch: &'a dyn Fn(&Divergence) -> Option<Branch>,
 }
 
-/// One launch and what it did.
+/// A launch and what was observed.
 #[derive(Clone, Copy)]
-pub struct Seen<'a> {
-    /// Which of the inputs.
+pub struct ObservedLaunch<'a> {
+    /// Position of the input.
     pub input: usize,
     pub name: &'a str,
     /// Under its schedule.
@@ -37,73 +37,75 @@ pub struct Seen<'a> {
     pub simulation: &'a Simulation,
 }
 
-/// What makes two observations the same finding.
+/// Identity of a finding: observations with the same key are merged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     kind: FindingKind,
-    /// In order; the number of a site only where its place is not known.
+    /// Sorted; the number of the site is used only where its location is unknown.
     places: Vec<(Location, Option<Mode>, Option<u32>)>,
     scope: Option<Scope>,
     memory: Option<Memory>,
     variable: Option<String>,
 }
 
-/// A finding and where it comes from.
+/// A finding and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     pub finding: Finding,
     /// The first input that shows it.
     pub input: usize,
-    /// Of races: the example.
+    /// The example of a data race.
     pub conflict: Option<Conflict>,
-    seen_in: BTreeSet<usize>,
+    shown_by: BTreeSet<usize>,
 }
 
 impl Found {
-    /// One that no single input shows.
+    /// Creates a finding that no single input shows.
     pub fn alone(finding: Finding) -> Found {
-        Found { finding, input: 0, conflict: None, seen_in: BTreeSet::new() }
+        Found { finding, input: 0, conflict: None, shown_by: BTreeSet::new() }
     }
 }
 
-/// Findings by what they are: races, then divergences, then faults, each in the order of the source.
+/// Findings by key: races, then divergences, then faults, each in the order of the source.
 #[derive(Debug, Default)]
 pub struct Findings(BTreeMap<Key, Found>);
 
 impl Findings {
-    /// Adds what a launch did.
-    pub fn add(&mut self, reader: &Reader<'_>, seen: Seen<'_>) {
-        for (key, finding, conflict) in reader.read(seen) {
+    /// Adds the observations of a launch.
+    pub fn add(&mut self, reader: &Reader<'_>, observed: ObservedLaunch<'_>) {
+        for (key, finding, conflict) in reader.read(observed) {
             match self.0.get_mut(&key) {
                 Some(known) => {
                     known.finding.count = known.finding.count.saturating_add(finding.count);
                     known.finding.benign &= finding.benign;
-                    known.seen_in.insert(seen.input);
+                    known.shown_by.insert(observed.input);
                     if known.finding.within_object == Some(true) && finding.within_object.is_none() {
-                        // One that leaves the object says more.
+                        // Leaving the whole object is more severe than leaving an inner array.
                         let (count, benign) = (known.finding.count, known.finding.benign);
                         known.finding = Finding { count, benign, ..finding };
-                        known.input = seen.input;
+                        known.input = observed.input;
                     }
                 }
                 None => {
-                    let seen_in = BTreeSet::from([seen.input]);
-                    self.0.insert(key, Found { finding, input: seen.input, conflict, seen_in });
+                    let shown_by = BTreeSet::from([observed.input]);
+                    self.0.insert(key, Found { finding, input: observed.input, conflict, shown_by });
                 }
             }
         }
     }
 
+    /// Returns the findings in order, with the number of inputs that show each.
     pub fn finish(self) -> Vec<Found> {
         let count = |mut found: Found| {
-            found.finding.inputs = found.seen_in.len() as u64;
+            found.finding.inputs = found.shown_by.len() as u64;
             found
         };
         self.0.into_values().map(count).collect()
     }
 }
 
-/// The verdict: the first that applies of racy, divergent, memory-fault. `completed`: whether some input did.
+/// Returns the verdict: the first that applies of racy, divergent and memory-fault. `completed`: some input ran
+/// to completion.
 pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>, completed: bool) -> Verdict {
     let judged = findings.into_iter().filter_map(|f| match f.kind {
         FindingKind::DataRace => Some(Verdict::Racy),
@@ -120,36 +122,37 @@ pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>, completed: b
 }
 
 impl Reader<'_> {
-    /// What a launch shows, by what makes it a finding.
-    pub fn keys(&self, seen: Seen<'_>) -> BTreeSet<Key> {
-        self.read(seen).into_iter().map(|(key, ..)| key).collect()
+    /// Returns the keys of all findings that a launch shows.
+    pub fn keys(&self, observed: ObservedLaunch<'_>) -> BTreeSet<Key> {
+        self.read(observed).into_iter().map(|(key, ..)| key).collect()
     }
 
-    fn read(&self, seen: Seen<'_>) -> Vec<(Key, Finding, Option<Conflict>)> {
-        let simulation = seen.simulation;
-        let races = simulation.conflicts.iter().map(|c| (self.race(seen, c), Some(c.clone())));
-        let divergences = simulation.divergences.iter().map(|d| (self.divergence(seen, d), None));
-        let telling: Vec<&SimulatorFault> = simulation.faults.iter().filter(|f| self.tells(simulation, f)).collect();
-        let faults = telling.iter().map(|f| (self.fault(seen, f), None));
+    fn read(&self, observed: ObservedLaunch<'_>) -> Vec<(Key, Finding, Option<Conflict>)> {
+        let simulation = observed.simulation;
+        let races = simulation.conflicts.iter().map(|c| (self.race(observed, c), Some(c.clone())));
+        let divergences = simulation.divergences.iter().map(|d| (self.divergence(observed, d), None));
+        let primary: Vec<&SimulatorFault> =
+            simulation.faults.iter().filter(|f| self.is_primary(simulation, f)).collect();
+        let faults = primary.iter().map(|f| (self.fault(observed, f), None));
         let all = races.chain(divergences).chain(faults);
         let sites = simulation.conflicts.iter().map(|c| c.accesses.map(|a| a.site).to_vec());
         let barriers = |d: &Divergence| d.waiting.iter().map(|w| w.barrier).collect::<Vec<u32>>();
         let sites = sites.chain(simulation.divergences.iter().map(barriers));
-        let sites = sites.chain(telling.iter().map(|f| vec![f.site]));
+        let sites = sites.chain(primary.iter().map(|f| vec![f.site]));
         all.zip(sites).map(|((finding, conflict), sites)| (key(&finding, sites), finding, conflict)).collect()
     }
 
-    /// Whether a fault is not just what another finding comes to: a read of what nobody has written yet is part of its race with who
-    /// writes it, and what skipped accesses would have written is not known.
-    fn tells(&self, simulation: &Simulation, fault: &SimulatorFault) -> bool {
+    /// Returns whether a fault is more than a consequence of another finding. A read of uninitialised memory is part of
+    /// its race with the writer, and it is unknown what skipped accesses would have written.
+    fn is_primary(&self, simulation: &Simulation, fault: &SimulatorFault) -> bool {
         let path = |site: u32| self.table.accesses.get(site as usize).map(|s| s.path);
         let races = |c: &Conflict| {
             Some(c.object) == fault.object && c.accesses.iter().any(|a| path(a.site) == path(fault.site))
         };
         let skips = |kind: FaultKind| {
-            let apart =
+            let independent =
                 [FaultKind::Uninitialised, FaultKind::Division, FaultKind::NonTermination, FaultKind::BeyondInner];
-            !apart.contains(&kind)
+            !independent.contains(&kind)
         };
         let leaves = |f: &SimulatorFault| f.kind == FaultKind::OutOfBounds && path(f.site) == path(fault.site);
         if fault.kind == FaultKind::BeyondInner {
@@ -159,23 +162,23 @@ impl Reader<'_> {
             || !(simulation.conflicts.iter().any(races) || simulation.faults.iter().any(|f| skips(f.kind)))
     }
 
-    fn race(&self, seen: Seen<'_>, conflict: &Conflict) -> Finding {
+    fn race(&self, observed: ObservedLaunch<'_>, conflict: &Conflict) -> Finding {
         let [a, b] = conflict.accesses;
         let mut accesses = [self.access(a), self.access(b)];
         accesses.sort_by(|x, y| (&x.location, x.mode, x.global_id).cmp(&(&y.location, y.mode, y.global_id)));
         let object = self.object(Some(conflict.object), i64::try_from(conflict.offset).unwrap_or(i64::MAX));
         let scope = if conflict.inter_group { Scope::InterGroup } else { Scope::IntraGroup };
-        let message = messages::race(&accesses, &object.words(), scope, seen.launch.range.dims);
+        let message = messages::race(&accesses, &object.words(), scope, observed.launch.range.dims);
         Finding {
             scope: Some(scope),
             benign: conflict.benign,
             count: conflict.count,
             accesses: accesses.to_vec(),
-            ..self.finding(FindingKind::DataRace, seen, object, message)
+            ..self.finding(FindingKind::DataRace, observed, object, message)
         }
     }
 
-    fn divergence(&self, seen: Seen<'_>, divergence: &Divergence) -> Finding {
+    fn divergence(&self, observed: ObservedLaunch<'_>, divergence: &Divergence) -> Finding {
         let waits = divergence.waiting.iter().filter_map(|w| {
             let barrier = self.table.barriers.get(w.barrier as usize)?;
             Some(Access {
@@ -189,7 +192,7 @@ impl Reader<'_> {
         let accesses: Vec<Access> = waits.collect();
         let finished = (divergence.finished > 0)
             .then_some(Items { items: divergence.finished, global_id: divergence.finished_item });
-        let branch = (self.split)(divergence);
+        let branch = (self.diverging_branch)(divergence);
         let iterations = divergence.waiting.first().is_some_and(|first| {
             divergence.waiting[1..].iter().any(|w| w.barrier == first.barrier && w.iteration != first.iteration)
         });
@@ -199,11 +202,11 @@ impl Reader<'_> {
             accesses,
             finished,
             branch,
-            ..self.finding(FindingKind::BarrierDivergence, seen, Object::default(), message)
+            ..self.finding(FindingKind::BarrierDivergence, observed, Object::default(), message)
         }
     }
 
-    fn fault(&self, seen: Seen<'_>, fault: &SimulatorFault) -> Finding {
+    fn fault(&self, observed: ObservedLaunch<'_>, fault: &SimulatorFault) -> Finding {
         let site = fault.site as usize;
         let kind = match fault.kind {
             FaultKind::OutOfBounds | FaultKind::BeyondInner => FindingKind::OutOfBounds,
@@ -234,19 +237,20 @@ impl Reader<'_> {
                 (ids(self.accessed(fault.site, mode)), object)
             }
         };
-        let elements = fault.object.and_then(|o| self.elements(o, seen.launch));
-        // Of variables of fixed size the simulator knows what was hit, not always where: an index inside says so.
+        let elements = fault.object.and_then(|o| self.elements(o, observed.launch));
+        // For variables of fixed size, the simulator knows which one was hit but not always where: an index within
+        // bounds cannot be right.
         let is_given = |o| matches!(self.table.objects.get(o as usize).map(|o| o.storage), Some(Storage::Argument(_)));
         let inside = elements.zip(object.index).is_some_and(|(n, i)| u64::try_from(i).is_ok_and(|i| i < n))
             && !fault.object.is_some_and(is_given);
         if fault.texel.is_some() || kind == FindingKind::OutOfBounds && inside {
             object.index = None;
         }
-        let dims = seen.launch.range.dims;
+        let dims = observed.launch.range.dims;
         if let Some(inner) = fault.inner {
             object.index = None;
             let message = messages::beyond_inner(&access, inner, object.name.as_deref(), dims);
-            let finding = self.finding(kind, seen, object, message);
+            let finding = self.finding(kind, observed, object, message);
             return Finding { count: fault.count, accesses: vec![access], within_object: Some(true), ..finding };
         }
         if matches!(fault.kind, FaultKind::CopyArguments | FaultKind::EventLists) {
@@ -254,17 +258,17 @@ impl Reader<'_> {
                 FaultKind::CopyArguments => messages::copy_arguments(&access, fault.offset, dims),
                 _ => messages::event_lists(&access, fault.offset == ListDifference::Length as i64, dims),
             };
-            let finding = self.finding(kind, seen, object, message);
+            let finding = self.finding(kind, observed, object, message);
             return Finding { count: fault.count, accesses: vec![access], ..finding };
         }
         let message = match (fault.texel, &object.name) {
             (Some(texel), Some(name)) => messages::texel(&access, name, texel, dims),
             _ => messages::fault(kind, &access, (&object.words(), object.index), elements, dims),
         };
-        Finding { count: fault.count, accesses: vec![access], ..self.finding(kind, seen, object, message) }
+        Finding { count: fault.count, accesses: vec![access], ..self.finding(kind, observed, object, message) }
     }
 
-    fn finding(&self, kind: FindingKind, seen: Seen<'_>, object: Object, message: String) -> Finding {
+    fn finding(&self, kind: FindingKind, observed: ObservedLaunch<'_>, object: Object, message: String) -> Finding {
         Finding {
             kind,
             scope: None,
@@ -278,15 +282,15 @@ impl Reader<'_> {
             finished: None,
             branch: None,
             message,
-            input: Some(seen.name.to_owned()),
+            input: Some(observed.name.to_owned()),
             inputs: 1,
-            schedule: seen.launch.schedule.clone(),
+            schedule: observed.launch.schedule.clone(),
             witness: None,
             reproduction: None,
         }
     }
 
-    fn access(&self, access: seen::Access) -> Access {
+    fn access(&self, access: observation::Access) -> Access {
         let Access { location, function, called_from, builtin, bytes, mode, .. } =
             self.accessed(access.site, access.mode);
         Access {
@@ -316,7 +320,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Where a path ends, and what leads there.
+    /// Returns the end of a call path, and the calls that lead there.
     pub fn place(&self, path: u32) -> Access {
         let frames = self.table.paths.get(path as usize).map_or(&[][..], |p| &p.frames);
         let here = frames.first();
@@ -358,7 +362,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Elements of a variable or buffer.
+    /// Returns the number of elements of a variable or buffer.
     fn elements(&self, object: u32, launch: &Launch) -> Option<u64> {
         let object = self.table.objects.get(object as usize)?;
         let bytes = match object.storage {
@@ -373,23 +377,23 @@ impl Reader<'_> {
     }
 }
 
-/// `sites`: their numbers, in any order.
+/// Returns the key of a finding; `sites`: the numbers of its sites, in any order.
 fn key(finding: &Finding, sites: Vec<u32>) -> Key {
     let mut places: Vec<_> = finding.accesses.iter().map(|a| (a.location.clone(), a.mode, None)).collect();
     let nowhere = || Location { file: String::new(), line: 0, column: 0 };
     if finding.accesses.iter().any(|a| a.location.line == 0) {
-        // Without places, sites are all that tells findings apart.
+        // Without locations, only sites distinguish findings.
         places.extend(sites.into_iter().map(|site| (nowhere(), None, Some(site))));
     }
     if finding.finished.is_some() {
-        // One that ends is told from one that only waits elsewhere.
+        // Distinguishes a divergence in which work-items have ended from one in which all of them wait.
         places.push((nowhere(), None, None));
     }
     places.sort();
     Key { kind: finding.kind, places, scope: finding.scope, memory: finding.memory, variable: finding.variable.clone() }
 }
 
-/// What was accessed.
+/// The accessed object.
 #[derive(Debug, Clone, Default)]
 struct Object {
     name: Option<String>,
@@ -398,7 +402,7 @@ struct Object {
 }
 
 impl Object {
-    /// As messages have it: `tmp[4]`.
+    /// Formats the object for messages: `tmp[4]`.
     fn words(&self) -> String {
         match (&self.name, self.index) {
             (Some(name), Some(index)) => format!("{name}[{index}]"),

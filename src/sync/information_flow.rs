@@ -1,6 +1,6 @@
-//! What one input of a kernel flows to: explicitly through values and memory, implicitly through branches.
+//! Computes what one input of a kernel flows to: explicitly through values and memory, implicitly through branches.
 //!
-//! Memory is told apart by variable and argument; two arguments are taken to be different buffers.
+//! Memory is distinguished by variable and argument; two arguments are assumed to be different buffers.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,18 +12,18 @@ use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, Va
 pub enum Input {
     /// Passed by value.
     Value(u32),
-    /// What the buffer or image holds.
+    /// The contents of a buffer or image.
     Contents(u32),
 }
 
-/// Where an input matters to which accesses there are.
+/// A place where an input affects which accesses are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sink {
     Address {
         of: Vec<Region>,
         location: Option<DebugLocation>,
     },
-    /// A branch, with the access that is guarded, if that is what counts.
+    /// A branch, with the access that it guards (`None` if the branch itself counts).
     Branch {
         location: Option<DebugLocation>,
         guards: Option<(Vec<Region>, Option<DebugLocation>)>,
@@ -34,31 +34,31 @@ pub enum Sink {
     },
 }
 
-/// What is tainted by an input.
+/// The values, memory and blocks tainted by an input.
 pub struct Flow<'p> {
     program: &'p Program,
     /// By block: the branches that decide whether it is executed.
-    deciders: Vec<Vec<usize>>,
-    /// By block: the branches that decide by which way it is reached.
+    controlling_branches: Vec<Vec<usize>>,
+    /// By block: the branches that decide by which edge it is entered.
     choices: Vec<Vec<usize>>,
-    /// Loops: their blocks, and those of them that leave.
+    /// Loops: their blocks, and those of them that have an edge out of the loop.
     loops: Vec<(HashSet<usize>, Vec<usize>)>,
-    /// By block: the loops that hold it.
-    around: Vec<Vec<usize>>,
+    /// By block: the loops that contain it.
+    enclosing: Vec<Vec<usize>>,
     values: HashSet<ValueId>,
     contents: HashSet<Region>,
-    executed: Vec<bool>,
+    control_tainted: Vec<bool>,
 }
 
-/// An access that a builtin or instruction makes.
+/// A memory access of a builtin or instruction.
 struct Access {
     pointer: ValueId,
-    /// Operands that take part in the address, or say how much is accessed.
+    /// Operands that contribute to the address or the size of the access.
     address: Vec<ValueId>,
 }
 
-/// Builtins at which work-items wait for each other.
-fn waits(base: &str) -> bool {
+/// Returns whether a builtin synchronises work-items.
+fn synchronises(base: &str) -> bool {
     matches!(base, "barrier" | "work_group_barrier" | "sub_group_barrier" | "wait_group_events")
         || base.starts_with("work_group_")
         || base.starts_with("sub_group_")
@@ -66,7 +66,8 @@ fn waits(base: &str) -> bool {
         || base.starts_with("__spirv_ControlBarrier")
 }
 
-/// By block: the branches of which two sides lead there before they have come together or back to the branch.
+/// By block: the branches from which two successors lead there before their paths have joined or returned to
+/// the branch.
 fn choices(program: &Program) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new(); program.blocks.len()];
     for branch in 0..program.blocks.len() {
@@ -95,7 +96,7 @@ fn choices(program: &Program) -> Vec<Vec<usize>> {
     all
 }
 
-/// Natural loops, with the blocks that leave them.
+/// Finds natural loops, with the blocks that leave them.
 fn loops(program: &Program) -> Vec<(HashSet<usize>, Vec<usize>)> {
     let cfg = &program.cfg;
     let mut bodies: BTreeMap<usize, HashSet<usize>> = BTreeMap::new();
@@ -119,23 +120,25 @@ fn loops(program: &Program) -> Vec<(HashSet<usize>, Vec<usize>)> {
 }
 
 impl<'p> Flow<'p> {
+    /// Computes the fixpoint of the taint of one input.
     pub fn of(program: &'p Program, input: Input) -> Flow<'p> {
         let dependences = program.dominance.control_dependences(&program.cfg);
-        let deciders = dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
+        let controlling_branches =
+            dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
         let loops = loops(program);
-        let mut around = vec![Vec::new(); program.blocks.len()];
+        let mut enclosing = vec![Vec::new(); program.blocks.len()];
         for (number, (blocks, _)) in loops.iter().enumerate() {
-            blocks.iter().for_each(|block| around[*block].push(number));
+            blocks.iter().for_each(|block| enclosing[*block].push(number));
         }
         let mut flow = Flow {
             program,
-            deciders,
+            controlling_branches,
             choices: choices(program),
             loops,
-            around,
+            enclosing,
             values: HashSet::new(),
             contents: HashSet::new(),
-            executed: vec![false; program.blocks.len()],
+            control_tainted: vec![false; program.blocks.len()],
         };
         match input {
             Input::Contents(position) => {
@@ -150,20 +153,21 @@ impl<'p> Flow<'p> {
                 }
             }
         }
-        while flow.round() {}
+        while flow.propagate() {}
         flow
     }
 
     fn size(&self) -> usize {
-        self.values.len() + self.contents.len() + self.executed.iter().filter(|e| **e).count()
+        self.values.len() + self.contents.len() + self.control_tainted.iter().filter(|e| **e).count()
     }
 
-    /// One pass over everything; whether anything was new.
-    fn round(&mut self) -> bool {
+    /// Visits all instructions once; returns whether anything new was tainted.
+    fn propagate(&mut self) -> bool {
         let before = self.size();
         for b in 0..self.program.blocks.len() {
-            let decided = self.deciders[b].iter().any(|d| self.executed[*d] || self.ends_tainted(*d));
-            self.executed[b] |= decided;
+            let decided =
+                self.controlling_branches[b].iter().any(|d| self.control_tainted[*d] || self.ends_tainted(*d));
+            self.control_tainted[b] |= decided;
             for instruction in &self.program.blocks[b].instructions {
                 if self.visit(b, instruction) {
                     self.values.insert(instruction.result);
@@ -181,10 +185,12 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Whether taint decides which value a phi takes: by the way its block is reached, or by when a loop is left.
+    /// Returns whether taint decides which value a `phi` takes: by the edge through which its block is entered, or by
+    /// when a loop is left.
     fn is_chosen_by_taint(&self, block: usize, from: &[usize]) -> bool {
         let left_by_taint = |b: &usize| {
-            let left = self.around[*b].iter().map(|l| &self.loops[*l]).filter(|(blocks, _)| !blocks.contains(&block));
+            let left =
+                self.enclosing[*b].iter().map(|l| &self.loops[*l]).filter(|(blocks, _)| !blocks.contains(&block));
             left.flat_map(|(_, exits)| exits).any(|e| self.ends_tainted(*e))
         };
         self.choices[block].iter().any(|d| self.ends_tainted(*d)) || from.iter().any(left_by_taint)
@@ -197,8 +203,8 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Whether it may be memory of any buffer.
-    fn is_any(&self, region: &Region) -> bool {
+    /// Returns whether the region may be memory of any buffer.
+    fn may_be_any_buffer(&self, region: &Region) -> bool {
         match region {
             Region::Unknown => true,
             Region::Argument(position) => self.program.may_share.get(*position as usize).copied().unwrap_or(false),
@@ -208,7 +214,7 @@ impl<'p> Flow<'p> {
 
     fn holds_taint(&self, pointer: ValueId) -> bool {
         let roots = self.roots(pointer);
-        // A struct that is passed by value is the work-item's own.
+        // A struct passed by value is private to the work-item.
         let own = |r: &Region| match r {
             Region::Argument(position) => self.program.by_value[*position as usize].is_some(),
             Region::Private(_) => true,
@@ -217,8 +223,8 @@ impl<'p> Flow<'p> {
         if !roots.is_empty() && roots.iter().all(own) {
             return roots.iter().any(|r| self.contents.contains(r));
         }
-        let anything = roots.is_empty() || roots.iter().any(|r| self.is_any(r));
-        let unknown = self.contents.iter().any(|r| self.is_any(r));
+        let anything = roots.is_empty() || roots.iter().any(|r| self.may_be_any_buffer(r));
+        let unknown = self.contents.iter().any(|r| self.may_be_any_buffer(r));
         unknown || (anything && !self.contents.is_empty()) || roots.iter().any(|r| self.contents.contains(r))
     }
 
@@ -234,19 +240,19 @@ impl<'p> Flow<'p> {
         self.program.shape(value).kind == Kind::Pointer
     }
 
-    /// Whether an instruction's result is tainted; notes what it leaves in memory.
+    /// Returns whether an instruction's result is tainted, and taints the memory that it writes.
     fn visit(&mut self, block: usize, instruction: &Instruction) -> bool {
         let taken = instruction.operands.iter().any(|o| self.values.contains(o));
         match &instruction.op {
             Op::Load => taken || self.holds_taint(instruction.operands[0]),
             Op::Store => {
-                if taken || self.executed[block] {
+                if taken || self.control_tainted[block] {
                     self.taint_contents(instruction.operands[1]);
                 }
                 false
             }
             Op::AtomicRmw(_) | Op::CompareExchange => {
-                let tainted = taken || self.executed[block] || self.holds_taint(instruction.operands[0]);
+                let tainted = taken || self.control_tainted[block] || self.holds_taint(instruction.operands[0]);
                 if tainted {
                     self.taint_contents(instruction.operands[0]);
                 }
@@ -264,27 +270,27 @@ impl<'p> Flow<'p> {
             Definition::Param(position) => self.contents.contains(&Region::Argument(position)) && !self.is_pointer(*o),
             _ => false,
         };
-        // What an image holds is read by some builtins only; the others ask its size and kind.
+        // Only some builtins read the contents of an image; the others query its size and type.
         let reads_image = base.starts_with("read_image") && instruction.operands.iter().any(image);
         let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p));
         let tainted = taken || given;
         if base.starts_with("write_image")
-            && (taken || self.executed[block])
+            && (taken || self.control_tainted[block])
             && let Some(Definition::Param(position)) =
                 instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
         {
             self.contents.insert(Region::Argument(position));
         }
         let only_reads = ["vload", "prefetch", "read_image", "get_image", "printf"];
-        if (tainted || self.executed[block]) && !only_reads.iter().any(|p| base.starts_with(p)) {
+        if (tainted || self.control_tainted[block]) && !only_reads.iter().any(|p| base.starts_with(p)) {
             for pointer in pointers {
                 self.taint_contents(pointer);
             }
         }
-        tainted || (waits(base) && self.executed[block])
+        tainted || (synchronises(base) && self.control_tainted[block])
     }
 
-    /// The accesses of an instruction to memory that work-items share, or to private arrays by a variable index.
+    /// Returns an instruction's accesses to memory that work-items share, or to private arrays at a variable index.
     fn accesses(&self, instruction: &Instruction) -> Vec<Access> {
         let operands = &instruction.operands;
         let at = |pointer: ValueId| Access { pointer, address: vec![pointer] };
@@ -293,7 +299,7 @@ impl<'p> Flow<'p> {
             Op::Store => vec![at(operands[1])],
             Op::Call(name, base) => {
                 let is_memory = |o: &&ValueId| self.is_pointer(**o);
-                // Numbers among the operands that belong to the address or say how much is accessed.
+                // Operands other than pointers that contribute to the address or the size of the access.
                 let numbers: &[usize] = match base.as_str() {
                     b if b.starts_with("vload") => &[0],
                     b if b.starts_with("vstore") => &[1],
@@ -324,7 +330,7 @@ impl<'p> Flow<'p> {
         all.into_iter().filter(|a| !self.is_plainly_private(a.pointer)).collect()
     }
 
-    /// Whether a pointer is a private variable, or a fixed place in one.
+    /// Returns whether a pointer is a private variable, or points to a constant offset of one.
     fn is_plainly_private(&self, pointer: ValueId) -> bool {
         match self.program.instruction(pointer).map(|i| (&i.op, &i.operands)) {
             Some((Op::Alloca(_), _)) => true,
@@ -344,17 +350,17 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// The branch that first makes the execution of `block` depend on the input.
-    fn guilty(&self, block: usize) -> Option<usize> {
+    /// Returns the tainted branch that the execution of `block` depends on.
+    fn tainting_branch(&self, block: usize) -> Option<usize> {
         let mut seen = HashSet::new();
         let mut todo = vec![block];
         while let Some(b) = todo.pop() {
-            for decider in &self.deciders[b] {
-                if self.ends_tainted(*decider) {
-                    return Some(*decider);
+            for controlling in &self.controlling_branches[b] {
+                if self.ends_tainted(*controlling) {
+                    return Some(*controlling);
                 }
-                if seen.insert(*decider) {
-                    todo.push(*decider);
+                if seen.insert(*controlling) {
+                    todo.push(*controlling);
                 }
             }
         }
@@ -370,7 +376,7 @@ impl<'p> Flow<'p> {
         condition.and_then(|c| c.location.clone()).or_else(|| code.end_location.clone().filter(|l| l.line > 0))
     }
 
-    /// Where the input matters. `any_branch`: every tainted branch counts.
+    /// Returns the sinks that the input flows to. `any_branch`: every tainted branch counts.
     pub fn sinks(&self, any_branch: bool) -> Vec<Sink> {
         let mut sinks = Vec::new();
         for (b, instruction) in self.program.instructions().filter(|(b, _)| self.program.cfg.reachable[*b]) {
@@ -380,15 +386,15 @@ impl<'p> Flow<'p> {
                     sinks.push(Sink::Address { of: self.region_of(access), location: instruction.location.clone() });
                 }
             }
-            if !self.executed[b] {
+            if !self.control_tainted[b] {
                 continue;
             }
-            let location = self.guilty(b).and_then(|g| self.branch_location(g));
+            let location = self.tainting_branch(b).and_then(|g| self.branch_location(g));
             if let Some(access) = accesses.first() {
                 let guards = Some((self.region_of(access), instruction.location.clone()));
                 sinks.push(Sink::Branch { location: location.clone(), guards });
             }
-            if matches!(&instruction.op, Op::Call(_, base) if waits(base)) {
+            if matches!(&instruction.op, Op::Call(_, base) if synchronises(base)) {
                 sinks.push(Sink::Barrier { location, barrier: instruction.location.clone() });
             }
         }

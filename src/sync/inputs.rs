@@ -1,11 +1,11 @@
-//! What the launches leave that kassay made itself.
+//! Determines the outputs of launches that kassay generates.
 
 use crate::kernel::interface::{Access, AddressSpace, ArgKind, Interface, Scalar, Type};
 use crate::suite::Output;
 use crate::suite::compare::Tolerance;
 
-/// What the kernel may write to: every buffer but `__constant` ones, every image but `read_only` ones. Buffers whose elements are not
-/// told, and images, are bytes.
+/// Returns what the kernel may write: every buffer but `__constant` ones, every image but `read_only` ones. Images, and
+/// buffers of unknown element type, are compared as bytes.
 pub fn outputs(interface: &Interface) -> Vec<Output> {
     let byte = || Type::Scalar(Scalar::U8);
     let written = interface.args.iter().filter_map(|arg| {

@@ -1,8 +1,8 @@
-//! Findings in sentences.
+//! Formats findings as sentences.
 
 use crate::result::check::{Access, Branch, FindingKind, Items, Mode, Scope};
 
-/// An id in as many dimensions as the launch has: `5`, `(3, 2)`.
+/// Formats an id in as many dimensions as the launch has: `5`, `(3, 2)`.
 pub fn id(id: [u64; 3], dims: u32) -> String {
     match dims {
         0 | 1 => id[0].to_string(),
@@ -30,7 +30,7 @@ fn items(n: u64) -> String {
     if n == 1 { "1 work-item".to_owned() } else { format!("{n} work-items") }
 }
 
-/// `element`: what both access, such as `tmp[4]`.
+/// Describes a data race. `element`: what both access, such as `tmp[4]`.
 pub fn race(accesses: &[Access; 2], element: &str, scope: Scope, dims: u32) -> String {
     let [a, b] = accesses;
     let who = |access: &Access| access.global_id.map_or_else(|| "?".to_owned(), |g| id(g, dims));
@@ -52,7 +52,8 @@ pub fn race(accesses: &[Access; 2], element: &str, scope: Scope, dims: u32) -> S
     )
 }
 
-/// `accesses`: the barriers waited at; `iterations`: one of them in several iterations of its loop.
+/// Describes a barrier divergence. `accesses`: the barriers waited at; `iterations`: one of them is waited at in
+/// several iterations of its loop.
 pub fn divergence(accesses: &[Access], finished: Option<&Items>, branch: Option<&Branch>, iterations: bool) -> String {
     let at = |(i, access): (usize, &Access)| {
         let (barrier, n) = (access.builtin.as_deref().unwrap_or("barrier"), access.waiting.unwrap_or(0));
@@ -81,7 +82,8 @@ pub fn divergence(accesses: &[Access], finished: Option<&Items>, branch: Option<
     out
 }
 
-/// `element`: what is accessed, such as `tmp[4]`, and its index; `elements`: how many the variable or buffer has, where that is known.
+/// Describes a memory fault. `element`: what is accessed, such as `tmp[4]`, and its index; `elements`: number of
+/// elements of the variable or buffer, if known.
 pub fn fault(
     kind: FindingKind,
     access: &Access,
@@ -120,14 +122,14 @@ pub fn fault(
     }
 }
 
-/// An access to a texel that an image has not; `texel`: its numbers by dimension, those that the image has not are 0.
+/// Describes an access to a texel outside an image; `texel`: its coordinates, 0 in dimensions that the image lacks.
 pub fn texel(access: &Access, image: &str, texel: [i64; 3], dims: u32) -> String {
     let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
     let [x, y, z] = texel;
     format!("{who} {} texel ({x}, {y}, {z}) of the image `{image}`, which has no such texel", verb(access.mode))
 }
 
-/// An index beyond an array inside `object`, and how many elements the array has.
+/// Describes an index beyond an array inside `object`; the pair is the index and the array's length.
 pub fn beyond_inner(access: &Access, (index, length): (i64, u64), object: Option<&str>, dims: u32) -> String {
     let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
     let of = object.map_or_else(String::new, |name| format!(" in `{name}`"));
@@ -137,7 +139,8 @@ pub fn beyond_inner(access: &Access, (index, length): (i64, u64), object: Option
     )
 }
 
-/// Work-items of a group pass a copy different arguments; `argument`: the first that differs, as of the simulator's hook.
+/// Describes an asynchronous copy for which work-items of a group pass different arguments; `argument`: the first that
+/// differs, numbered as by the simulator's hook.
 pub fn copy_arguments(access: &Access, argument: i64, dims: u32) -> String {
     let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
     let builtin = access.builtin.as_deref().unwrap_or("async_work_group_copy");
@@ -153,7 +156,7 @@ pub fn copy_arguments(access: &Access, argument: i64, dims: u32) -> String {
     format!("{who} calls `{builtin}`{} with {what} than others of its group; {all}", line(access))
 }
 
-/// Work-items of a group wait for different lists of events.
+/// Describes a wait for which work-items of a group pass different lists of events.
 pub fn event_lists(access: &Access, other_length: bool, dims: u32) -> String {
     let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
     let builtin = access.builtin.as_deref().unwrap_or("wait_group_events");
@@ -162,7 +165,7 @@ pub fn event_lists(access: &Access, other_length: bool, dims: u32) -> String {
     format!("{who} calls `{builtin}`{} with {what} than others of its group; {all}", line(access))
 }
 
-/// A barrier that nothing needs.
+/// Describes a redundant barrier.
 pub fn redundant(builtin: &str, inputs: u64) -> String {
     let inputs = if inputs == 1 {
         "the one input that reaches it".to_owned()

@@ -1,8 +1,9 @@
-//! Verdicts on synchronisation: from what the simulator saw to findings (`findings`, `divergence_cause`, `messages`), schedules and what differs
-//! between them (`exec`'s `schedule_families`, `outcomes`, `scheduling`), the check of a kernel's inputs (`checking`, `solved_inputs`, `redundancy`,
-//! `reproduction`; `budget` and `pool` share out time and threads), and what a clean run stands for (`amplification`).
+//! Verdicts on synchronisation. From the simulator's observations to findings: `findings`, `divergence_cause`,
+//! `messages`. Schedules and the differences between them: `exec`'s `schedule_families`, `outcomes`, `scheduling`. The
+//! check of a kernel's inputs: `checking`, `solved_inputs`, `redundancy`, `reproduction`; `budget` and `pool` divide
+//! time and threads. What a clean run stands for: `amplification`.
 //!
-//! Must never know: how a run is done; it asks for launches and gets observations.
+//! Must never know: how a launch is run; it asks for launches and receives observations.
 
 pub mod amplification;
 pub mod budget;

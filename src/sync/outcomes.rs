@@ -1,4 +1,4 @@
-//! What runs of one launch under several schedules left behind: which are alike, and what differs.
+//! Compares the outputs of one launch under several schedules.
 //!
 //! Pure: from outputs to verdicts (docs/schedule.md).
 
@@ -8,14 +8,14 @@ use crate::suite::Output;
 use crate::suite::compare::{self, Mismatch};
 use crate::suite::schedule::Schedule;
 
-/// By argument position: what every output held afterwards.
+/// By argument position: the contents of every output after the launch.
 pub type Outputs = Vec<(u32, Vec<u8>)>;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended {
     Completed(Outputs),
-    /// How, and why.
+    /// The status, and the reason.
     Failed {
         status: RunStatus,
         reason: String,
@@ -24,17 +24,17 @@ pub enum Ended {
 
 /// A difference between two outcomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Differs {
-    /// The argument's name, or its position.
+pub struct OutputDifference {
+    /// Name of the argument, or its position.
     pub argument: String,
-    /// The first.
+    /// The first mismatch.
     pub mismatch: Mismatch,
     pub mismatches: u64,
     pub elements: u64,
 }
 
-/// Where outputs differ by more than their tolerance, one entry per output that does.
-pub fn differences(a: &Outputs, b: &Outputs, outputs: &[Output]) -> Vec<Differs> {
+/// Returns the outputs that differ by more than their tolerance, one entry for each.
+pub fn differences(a: &Outputs, b: &Outputs, outputs: &[Output]) -> Vec<OutputDifference> {
     let of = |all: &Outputs, position: u32| all.iter().find(|(p, _)| *p == position).map(|(_, bytes)| bytes.clone());
     let mut positions: Vec<u32> = a.iter().chain(b).map(|(p, _)| *p).collect();
     positions.sort_unstable();
@@ -43,7 +43,7 @@ pub fn differences(a: &Outputs, b: &Outputs, outputs: &[Output]) -> Vec<Differs>
         let known = outputs.iter().find(|o| o.position == position);
         let (x, y) = (of(a, position).unwrap_or_default(), of(b, position).unwrap_or_default());
         let found = compare::compare(&x, &y, known.map(|o| &o.ty), known.map(|o| o.tolerance).unwrap_or_default());
-        Some(Differs {
+        Some(OutputDifference {
             argument: known.map_or_else(|| position.to_string(), |o| o.label.clone()),
             mismatch: found.first?,
             mismatches: found.mismatches,
@@ -53,7 +53,7 @@ pub fn differences(a: &Outputs, b: &Outputs, outputs: &[Output]) -> Vec<Differs>
     positions.into_iter().filter_map(differs).collect()
 }
 
-/// Two schedules and the first difference between what they left.
+/// Returns two schedules with the first difference between their outputs.
 pub fn witness(schedules: [&Schedule; 2], outcomes: [&Outputs; 2], outputs: &[Output]) -> Option<Witness> {
     let first = differences(outcomes[0], outcomes[1], outputs).into_iter().next()?;
     Some(Witness {
@@ -65,35 +65,36 @@ pub fn witness(schedules: [&Schedule; 2], outcomes: [&Outputs; 2], outputs: &[Ou
     })
 }
 
-/// What the runs of one schedule gave.
+/// Outcomes of the runs of one schedule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Numbers of the different outcomes of the runs that completed, in the order they were first seen.
+    /// Numbers of the distinct outcomes of the runs that completed, in the order of their first occurrence.
     pub outcomes: Vec<u64>,
-    /// Of the first run that did not complete.
+    /// Status and reason of the first run that did not complete.
     pub failed: Option<(RunStatus, String)>,
 }
 
-/// Outcomes of a test, told apart.
+/// The distinct outcomes of a test.
 pub struct Outcomes<'a> {
     outputs: &'a [Output],
-    /// With the number of the schedule that first had it.
+    /// With the number of the schedule that had it first.
     known: Vec<(usize, Outputs)>,
     /// By schedule.
     tallies: Vec<Tally>,
 }
 
 impl<'a> Outcomes<'a> {
+    /// Creates an empty set of outcomes, which are compared within the tolerances of `outputs`.
     pub fn new(outputs: &'a [Output]) -> Outcomes<'a> {
         Outcomes { outputs, known: Vec::new(), tallies: Vec::new() }
     }
 
-    /// A schedule follows; runs belong to it from now on.
+    /// Starts the next schedule, to which the following runs belong.
     pub fn begin(&mut self) {
         self.tallies.push(Tally::default());
     }
 
-    /// A run of the current schedule.
+    /// Adds a run of the current schedule.
     pub fn add(&mut self, ended: Ended) {
         let schedule = self.tallies.len().saturating_sub(1);
         let Some(tally) = self.tallies.last_mut() else { return };
@@ -116,10 +117,12 @@ impl<'a> Outcomes<'a> {
         }
     }
 
+    /// The outcomes by schedule.
     pub fn tallies(&self) -> &[Tally] {
         &self.tallies
     }
 
+    /// Decides whether the outcomes depend on the schedule.
     pub fn verdict(&self) -> Verdict {
         if self.tallies.iter().all(|t| t.outcomes.is_empty()) {
             return Verdict::Failed;
@@ -133,7 +136,7 @@ impl<'a> Outcomes<'a> {
         if self.tallies.iter().all(alike) { Verdict::Stable } else { Verdict::OrderDependent }
     }
 
-    /// Every outcome that differs from the first one. `index` numbers the schedules.
+    /// Returns every outcome that differs from the first one. `index` maps a position to the schedule's number.
     pub fn differences(&self, index: impl Fn(usize) -> u64) -> Vec<Difference> {
         let Some(((first, reference), others)) = self.known.split_first() else { return Vec::new() };
         let of = |(schedule, outputs): &(usize, Outputs)| {
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_say_between_what_outputs_differ() {
+    fn verdicts_depend_on_which_runs_differ() {
         let (a, b) = (|| run([1.0, 2.0]), || run([1.0, 3.0]));
         assert_eq!(verdict(vec![vec![a(), a()], vec![a(), run([1.25, 2.0])]]), Verdict::Stable);
         assert_eq!(verdict(vec![vec![a(), a()], vec![b(), b()]]), Verdict::OrderDependent);
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_with_its_schedules() {
+    fn differences_are_reported_with_their_schedules() {
         let outputs = [output()];
         let mut all = Outcomes::new(&outputs);
         for values in [[1.0, 2.0], [1.0, 2.0], [1.0, 4.5]] {

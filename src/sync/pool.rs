@@ -1,32 +1,32 @@
-//! Work on several simulators at a time.
+//! Distributes work over several simulators.
 
 use std::sync::Mutex;
 
 use crate::error::{Error, Result};
 
-/// Does `work` on every item, on as many threads as there are `lanes`; the results in the items' order. `work` also gets how many items
-/// were left when it began, its own among them.
+/// Applies `work` to every item, on as many threads as there are `workers` (simulators); the results are in the order
+/// of the items. `work` also receives the number of items that were left when it began, its own included.
 ///
 /// # Errors
-/// Of `work`: the first in the items' order, of those that were begun before one failed.
+/// Those of `work`: the first in the order of items, among those begun before one failed.
 pub fn each<S: Send, T: Send, R: Send>(
-    lanes: &mut [S],
+    workers: &mut [S],
     items: impl IntoIterator<Item = T>,
     work: impl Fn(&mut S, T, usize) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let items: Vec<T> = items.into_iter().collect();
     let total = items.len();
-    if let [lane] = lanes {
-        return items.into_iter().enumerate().map(|(n, item)| work(lane, item, total - n)).collect();
+    if let [worker] = workers {
+        return items.into_iter().enumerate().map(|(n, item)| work(worker, item, total - n)).collect();
     }
     let queue = Mutex::new(items.into_iter().enumerate());
     let done: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::with_capacity(total));
     std::thread::scope(|scope| {
-        for lane in lanes.iter_mut().take(total) {
+        for worker in workers.iter_mut().take(total) {
             scope.spawn(|| {
                 loop {
                     let Some((n, item)) = queue.lock().ok().and_then(|mut queue| queue.next()) else { return };
-                    let result = work(lane, item, total - n);
+                    let result = work(worker, item, total - n);
                     let failed = result.is_err();
                     if let Ok(mut done) = done.lock() {
                         done.push((n, result));
@@ -50,24 +50,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_in_the_order_of_items_whatever_the_threads() {
-        for lanes in [1, 2, 5] {
-            let mut lanes = vec![0_u64; lanes];
-            let squares = each(&mut lanes, 0..100_u64, |lane, n, left| {
-                *lane += 1;
+    fn results_keep_the_order_of_items_on_any_number_of_threads() {
+        for workers in [1, 2, 5] {
+            let mut workers = vec![0_u64; workers];
+            let squares = each(&mut workers, 0..100_u64, |worker, n, left| {
+                *worker += 1;
                 assert_eq!(left as u64, 100 - n);
                 Ok(n * n)
             });
             assert_eq!(squares.unwrap(), (0..100).map(|n| n * n).collect::<Vec<_>>());
-            assert_eq!(lanes.iter().sum::<u64>(), 100);
+            assert_eq!(workers.iter().sum::<u64>(), 100);
         }
     }
 
     #[test]
-    fn the_first_error_is_told() {
+    fn the_first_error_is_returned() {
         let failing = |_: &mut (), n: usize, _| if n < 7 { Ok(n) } else { Err(Error::internal(format!("item {n}"))) };
-        for lanes in [1, 3] {
-            let error = each(&mut vec![(); lanes], 0..50, failing).unwrap_err();
+        for workers in [1, 3] {
+            let error = each(&mut vec![(); workers], 0..50, failing).unwrap_err();
             assert!(error.to_string().contains("item 7"), "{error}");
         }
     }

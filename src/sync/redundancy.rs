@@ -1,7 +1,8 @@
-//! Which barriers nothing needs: every input is run again with barriers that order nothing, and one conflict is enough to tell.
+//! Finds redundant barriers: runs every input again with some barriers ordering nothing; a single conflict shows that
+//! one of them is needed.
 //!
-//! Barriers are tried together first: a launch without more of them is ordered less, so that where nothing conflicts without all of them, nothing
-//! does without one. Where something does, they are tried in halves.
+//! Barriers are first tried together: a launch without several of them is ordered less, so if nothing conflicts without
+//! all of them, nothing conflicts without any one. If something does, the set is bisected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,20 +13,21 @@ use crate::error::Result;
 use crate::exec::simulator::observation::SimulationOptions;
 use crate::result::check::{Barrier, Verdict};
 
-/// What is known of barriers, by source.
+/// Results by source number of the barrier.
 #[derive(Debug, Default)]
-struct Tried {
+struct Trials {
     needed: BTreeSet<u32>,
-    /// Time was over before they were tried in every input.
+    /// The budget ended before they were tried in every input.
     open: BTreeSet<u32>,
 }
 
-/// Every barrier of the source with what happens if it is ignored, by one of its sites; in the order of the source.
+/// Returns every barrier of the source with the result of ignoring it, and one of its sites; in the order of
+/// the source.
 ///
 /// # Errors
 /// As of [`Simulate::simulate`].
 pub(super) fn barriers<S: Simulate + Send>(
-    lanes: &mut [S],
+    simulators: &mut [S],
     reader: &Reader<'_>,
     cases: &[Case],
     explored: &[Explored],
@@ -37,7 +39,7 @@ pub(super) fn barriers<S: Simulate + Send>(
         sources.entry(barrier.source).or_insert(site);
     }
     let reaching = |source: u32| (0..cases.len()).filter(move |i| explored[*i].simulation.reached.contains(&source));
-    // Why a barrier is not tried.
+    // The reason for not trying a barrier.
     let excluded = |source: u32, site: u32| {
         let known = &reader.table.barriers[site as usize];
         match () {
@@ -47,20 +49,21 @@ pub(super) fn barriers<S: Simulate + Send>(
                 Some("not every input that reaches it comes to its end")
             }
             () if !options.redundant => Some("not tried"),
-            // Redundant is what can go without any finding, and this kernel has some with all its barriers.
+            // A barrier is redundant if the kernel has no findings without it, but this kernel has findings with all
+            // its barriers.
             () if verdict != Verdict::Clean => Some("the kernel is not clean with it"),
             () => None,
         }
     };
     let candidates: BTreeSet<u32> =
         sources.iter().filter(|(source, site)| excluded(**source, **site).is_none()).map(|(s, _)| *s).collect();
-    let tried = try_all(lanes, cases, explored, &candidates, options)?;
+    let trials = try_all(simulators, cases, explored, &candidates, options)?;
     let all = sources.iter().map(|(source, site)| {
         let known = &reader.table.barriers[*site as usize];
         let (redundant, reason) = match excluded(*source, *site) {
             Some(why) => (None, why),
-            None if tried.needed.contains(source) => (Some(false), "without it accesses race"),
-            None if tried.open.contains(source) => (None, "the budget ended before it was tried"),
+            None if trials.needed.contains(source) => (Some(false), "without it accesses race"),
+            None if trials.open.contains(source) => (None, "the budget ended before it was tried"),
             None if options.atomics_read => (None, "what atomics read may depend on it"),
             None => (Some(true), "nothing new is found without it"),
         };
@@ -80,47 +83,47 @@ pub(super) fn barriers<S: Simulate + Send>(
     Ok(all)
 }
 
-/// Tries the candidates in the inputs that reach them: in the smallest input first, in the others at a time, so that the launches made do
-/// not depend on how many lanes there are.
+/// Tries the candidates in the inputs that reach them: in the smallest input first, then in all others concurrently, so
+/// that the launches made do not depend on the number of `simulators`.
 fn try_all<S: Simulate + Send>(
-    lanes: &mut [S],
+    simulators: &mut [S],
     cases: &[Case],
     explored: &[Explored],
     candidates: &BTreeSet<u32>,
     options: &CheckOptions,
-) -> Result<Tried> {
+) -> Result<Trials> {
     let mut order: Vec<usize> = (0..cases.len()).collect();
     order.sort_by_key(|i| cases[*i].launch.range.global.iter().fold(1_u64, |n, size| n.saturating_mul(*size)));
-    let mut tried = Tried::default();
+    let mut trials = Trials::default();
     let first = order.iter().position(|i| candidates.iter().any(|c| explored[*i].simulation.reached.contains(c)));
-    let Some(first) = first else { return Ok(tried) };
+    let Some(first) = first else { return Ok(trials) };
     let (first, others) = order[first..].split_at(1);
     for inputs in [first, others] {
-        let needed = tried.needed.clone();
-        let results = pool::each(lanes, inputs, |sim, input, _| {
+        let needed = trials.needed.clone();
+        let results = pool::each(simulators, inputs, |sim, input, _| {
             let reached = &explored[*input].simulation.reached;
             let left = reached.iter().filter(|source| candidates.contains(source) && !needed.contains(source));
             without(sim, &cases[*input], left.copied().collect(), options)
         })?;
         for one in results {
-            tried.needed.extend(one.needed);
-            tried.open.extend(one.open);
+            trials.needed.extend(one.needed);
+            trials.open.extend(one.open);
         }
     }
-    tried.open.retain(|source| !tried.needed.contains(source));
-    Ok(tried)
+    trials.open.retain(|source| !trials.needed.contains(source));
+    Ok(trials)
 }
 
-/// Which of these barriers an input needs.
-fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &CheckOptions) -> Result<Tried> {
-    let mut tried = Tried::default();
+/// Finds out which of these barriers an input needs.
+fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &CheckOptions) -> Result<Trials> {
+    let mut trials = Trials::default();
     let mut parts = vec![barriers];
     while let Some(part) = parts.pop() {
         if part.is_empty() {
             continue;
         }
         if options.budget.is_over() {
-            tried.open.extend(part);
+            trials.open.extend(part);
             continue;
         }
         let simulation = sim.simulate(
@@ -135,9 +138,9 @@ fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &
             },
         )?;
         match (simulation.conflicted, part.len()) {
-            (false, _) if simulation.cut_short || !simulation.completed => tried.open.extend(part),
+            (false, _) if simulation.cut_short || !simulation.completed => trials.open.extend(part),
             (false, _) => {}
-            (true, 1) => tried.needed.extend(part),
+            (true, 1) => trials.needed.extend(part),
             (true, n) => {
                 let (a, b) = part.split_at(n / 2);
                 parts.push(b.to_vec());
@@ -145,5 +148,5 @@ fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &
             }
         }
     }
-    Ok(tried)
+    Ok(trials)
 }

@@ -1,4 +1,4 @@
-//! Findings as suites that show them again.
+//! Writes findings as suites that reproduce them.
 
 use std::path::Path;
 
@@ -7,21 +7,22 @@ use super::findings::Found;
 use crate::error::Result;
 use crate::kernel::interface::Interface;
 use crate::suite::launch::Launch;
-use crate::suite::write::{self, Writing, WritingTest};
+use crate::suite::write::{self, NewSuite, NewTest};
 
-/// How the kernel of the suites is compiled.
+/// The kernel of the suites, and how to compile it.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel<'a> {
-    /// Its file.
+    /// Path of its file.
     pub path: &'a Path,
     pub entry: &'a str,
     pub interface: &'a Interface,
-    /// All options, as arguments of clang.
+    /// All options, as arguments to clang.
     pub options: &'a [String],
 }
 
-/// Writes `folder/<n>/suite.toml` for the n-th of the findings (from 1 on) that an input shows: that input under its schedule, and,
-/// where outputs were seen to differ, the two schedules between which they do. Findings get the path as their reproduction.
+/// Writes `folder/<n>/suite.toml` for the n-th finding (from 1) that an input shows: that input under its
+/// schedule, and, if outputs were seen to differ, the two schedules between which they do. Findings receive the
+/// path as their reproduction.
 ///
 /// # Errors
 /// As of [`write::write`].
@@ -30,9 +31,9 @@ pub fn write(folder: &Path, kernel: Kernel<'_>, found: &mut [Found], cases: &[Ca
         let Some(case) = cases.get(found.input).filter(|_| found.finding.input.is_some()) else { continue };
         let folder = folder.join(number.to_string());
         let launches: Vec<(String, String, Launch)> = launches(found, case);
-        // The kernel's path can be told from the folder only once that is there.
+        // The relative path of the kernel can only be determined once the folder exists.
         std::fs::create_dir_all(&folder).map_err(|e| write::no_folder(&folder, &e))?;
-        let suite = Writing {
+        let suite = NewSuite {
             kernel: write::relative(&folder, kernel.path),
             entry: kernel.entry,
             options: kernel.options,
@@ -40,7 +41,7 @@ pub fn write(folder: &Path, kernel: Kernel<'_>, found: &mut [Found], cases: &[Ca
             description: Some(&found.finding.message),
             tests: launches
                 .iter()
-                .map(|(name, description, launch)| WritingTest {
+                .map(|(name, description, launch)| NewTest {
                     name: name.clone(),
                     description: Some(description.clone()),
                     launch,
@@ -55,7 +56,7 @@ pub fn write(folder: &Path, kernel: Kernel<'_>, found: &mut [Found], cases: &[Ca
     Ok(())
 }
 
-/// Tests: name, description, launch.
+/// Returns the tests: name, description, launch.
 fn launches(found: &Found, case: &Case) -> Vec<(String, String, Launch)> {
     let shown = format!("shows the {}", found.finding.kind.name());
     let mut all = vec![(case.name.clone(), shown, case.launch.clone())];

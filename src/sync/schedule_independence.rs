@@ -1,5 +1,5 @@
-//! Whether a verdict holds for every interleaving of the explored inputs (docs/check.md): it does unless a value that depends on
-//! the interleaving decides what is accessed.
+//! Decides whether a verdict holds for every interleaving of the explored inputs (docs/check.md): it does unless a
+//! value that depends on the interleaving decides what is accessed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::kernel::ir::{self, DebugLocation, Inst};
 use crate::lower::host::table::{HostTable, Mode};
 use crate::result::check::{Finding, FindingKind};
 
-/// What may decide otherwise in another interleaving, a sentence each.
+/// Returns what another interleaving may decide differently, a sentence each.
 ///
 /// # Errors
 /// `Internal` if private variables cannot be promoted.
@@ -32,26 +32,26 @@ pub fn flows(under_test: &KernelUnderTest<'_>, findings: &[Finding]) -> Result<V
         .collect();
     let places: Vec<DebugLocation> = places.into_iter().collect();
     let flows = schedule_dependence::flows(&module, &under_test.entry, &places);
-    let mut told: Vec<String> = Vec::new();
+    let mut sentences: Vec<String> = Vec::new();
     for flow in flows.iter().map(ToString::to_string) {
-        if !told.contains(&flow) {
-            told.push(flow);
+        if !sentences.contains(&flow) {
+            sentences.push(flow);
         }
     }
-    Ok(told)
+    Ok(sentences)
 }
 
-/// Whether atomics hand values on: some variable is accessed by several atomics, one of which gives what it reads to code that uses
-/// it. Which value that is can depend on a barrier although atomics never conflict.
+/// Returns whether atomics pass values on: several atomics access some variable, and the value that one of them reads
+/// is used. Which value that is may depend on a barrier, although atomics never conflict.
 pub fn atomics_read(under_test: &KernelUnderTest<'_>, table: &HostTable) -> bool {
     let all = ir::functions(&under_test.module).into_iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
     let used: BTreeSet<(u32, u32)> =
-        all.filter(|i| gives(*i)).filter_map(|i| i.location()).map(|l| (l.line, l.column)).collect();
-    // A compare-exchange has two sites of one path.
+        all.filter(|i| is_used_atomic(*i)).filter_map(|i| i.location()).map(|l| (l.line, l.column)).collect();
+    // The two sites of a compare-exchange have the same path.
     let mut by_object: BTreeMap<Option<u32>, (BTreeSet<u32>, bool)> = BTreeMap::new();
     for site in table.accesses.iter().filter(|s| matches!(s.mode, Mode::Atomic | Mode::AtomicRead)) {
         let place = table.paths.get(site.path as usize).and_then(|p| p.frames.first());
-        // Without a place nobody knows.
+        // Without a place it is unknown, so assume that it is used.
         let is_used = place.is_none_or(|p| p.line == 0 || used.contains(&(p.line, p.column)));
         let known = by_object.entry(site.object).or_default();
         known.0.insert(site.path);
@@ -60,15 +60,17 @@ pub fn atomics_read(under_test: &KernelUnderTest<'_>, table: &HostTable) -> bool
     by_object.values().any(|(paths, is_used)| paths.len() > 1 && *is_used)
 }
 
-/// Whether an instruction is an atomic whose value is used.
-fn gives(inst: Inst) -> bool {
+/// Returns whether an instruction is an atomic whose value is used.
+fn is_used_atomic(inst: Inst) -> bool {
     let used = |value: LLVMValueRef| {
-        // SAFETY: alive.
+        // SAFETY: `value` is an instruction of the module that the caller borrows, and the call only reads its list
+        // of uses.
         unsafe { !LLVMGetFirstUse(value).is_null() }
     };
     let is_atomic = match inst.opcode() {
         LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => true,
-        // SAFETY: alive and a load.
+        // SAFETY: `inst` is an instruction of the module that the caller borrows, and it is a load, as the
+        // call requires.
         LLVMOpcode::LLVMLoad => unsafe { LLVMGetOrdering(inst.0) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic },
         _ => inst.callee().is_some_and(|name| {
             ["atomic_", "atom_", "__spirv_Atomic"].iter().any(|part| name.contains(part)) && !name.contains("fence")

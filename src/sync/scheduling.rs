@@ -1,4 +1,4 @@
-//! A test under several schedules (PENG 4.2.3).
+//! Runs a test under several schedules (PENG 4.2.3).
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::suite::faults::FaultClass;
 use crate::suite::launch::Launch;
 use crate::suite::schedule::Schedule;
 
-/// What runs tests, with the kernel loaded.
+/// Runs tests with the kernel loaded.
 pub enum ScheduleRunner {
     /// A device, with a kernel that reads its ids through a map.
     Mapped { executor: Box<dyn Executor>, program: ProgramId, layout: GuardLayout },
-    /// The simulator, with code in which accesses are watched: it can be interrupted there.
+    /// The simulator, with code in which accesses are watched, so that it can be interrupted there.
     Simulator { simulator: Box<Simulator>, program: ProgramId },
 }
 
@@ -27,20 +27,20 @@ pub enum ScheduleRunner {
 #[derive(Debug, Clone, Copy)]
 pub struct ScheduleOptions {
     pub repeats: u32,
-    /// Of one run.
+    /// Limit of one run.
     pub timeout: Duration,
 }
 
 impl ScheduleRunner {
-    /// Whether it keeps to orders of items and interruptions too.
+    /// Returns whether it also follows orders of work-items, and preemptions.
     pub fn is_exact(&self) -> bool {
         matches!(self, ScheduleRunner::Simulator { .. })
     }
 
-    /// Accesses of a launch that race, if this lane can tell.
+    /// Returns the accesses of a launch that race, if this runner can tell.
     ///
     /// # Errors
-    /// Of the environment; `Caller` if the launch is too large for the simulator.
+    /// Those of the environment; `Caller` if the launch is too large for the simulator.
     pub fn races(&mut self, launch: &Launch, timeout: Duration) -> Result<Vec<Conflict>> {
         match self {
             ScheduleRunner::Mapped { .. } => Ok(Vec::new()),
@@ -72,9 +72,9 @@ impl ScheduleRunner {
     }
 }
 
-/// How a launch ended on the simulator. `allows_faults`: what it skipped is none of our business.
+/// Classifies how a launch ended on the simulator. `allows_faults`: accesses that were skipped do not matter.
 fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
-    let telling = |kind: FaultKind| match kind {
+    let fault_text = |kind: FaultKind| match kind {
         FaultKind::CopyArguments => Some("an asynchronous copy whose work-items do not agree".to_owned()),
         FaultKind::EventLists => Some("a wait for events on which the work-items do not agree".to_owned()),
         FaultKind::Uninitialised => None,
@@ -90,8 +90,8 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
     if let Some(why) = seen.rejected {
         return Ended::Failed { status: RunStatus::Rejected, reason: format!("was refused by the simulator: {why}") };
     }
-    let told = seen.faults.iter().filter(|f| !allows_faults || !f.kind.is_skipped());
-    match told.into_iter().find_map(|f| telling(f.kind)) {
+    let reported = seen.faults.iter().filter(|f| !allows_faults || !f.kind.is_skipped());
+    match reported.into_iter().find_map(|f| fault_text(f.kind)) {
         _ if !seen.divergences.is_empty() => {
             ended(RunStatus::Divergence, "work-items wait at a barrier that others never reach")
         }
@@ -114,9 +114,9 @@ fn failed(fault: Fault) -> Ended {
 /// Runs a test under its schedules, each `repeats` times. Indices begin at 0; see [`number`].
 ///
 /// # Errors
-/// Of the environment; `Caller` if the launch's groups cannot be put in order.
+/// Those of the environment; `Caller` if the launch's groups cannot be put in order.
 pub fn run(
-    lane: &mut ScheduleRunner,
+    runner: &mut ScheduleRunner,
     name: &str,
     launch: &Launch,
     outputs: &[Output],
@@ -130,9 +130,9 @@ pub fn run(
         let launch = Launch { schedule: planned.schedule.clone(), ..launch.clone() };
         let mut taken = Vec::new();
         for _ in 0..options.repeats.max(1) {
-            let (ended, time) = lane.run(&launch, options.timeout)?;
+            let (ended, time) = runner.run(&launch, options.timeout)?;
             taken.extend(time);
-            // A schedule that hangs once is not waited for again.
+            // A schedule that hangs once is not repeated.
             let is_over = matches!(ended, Ended::Failed { .. });
             outcomes.add(ended);
             if is_over {
@@ -168,7 +168,7 @@ pub fn run(
     })
 }
 
-/// Numbers the schedules of all tests through.
+/// Numbers the schedules of all tests consecutively.
 pub fn number(tests: &mut [Test]) {
     let mut next = 0;
     for test in tests {
@@ -187,14 +187,14 @@ pub fn renumber(test: &mut Test, of: impl Fn(u64) -> u64) {
     }
 }
 
-/// A recorded schedule, to be run again.
+/// Returns a recorded schedule, to be run again.
 pub fn recorded(ran: &Ran) -> Planned {
     let schedule =
         Schedule { map: ran.map.clone(), item_order: ran.item_order.clone(), preemptions: ran.preemptions.clone() };
     Planned { family: Family::Recorded, schedule, seed: ran.seed }
 }
 
-/// Tests by verdict.
+/// Counts tests by verdict.
 pub fn summary(tests: &[Test]) -> Summary {
     let count = |verdict| tests.iter().filter(|t| t.verdict == verdict).count() as u64;
     Summary {

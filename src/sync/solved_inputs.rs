@@ -1,4 +1,4 @@
-//! Launches that are inputs only if work-items meet in them: those that a solver proposes.
+//! Confirms launches proposed by a solver: they become inputs only if work-items conflict in them.
 
 use super::budget::Budget;
 use super::checking::{self, Case, Simulate};
@@ -6,52 +6,52 @@ use crate::error::Result;
 use crate::exec::simulator::observation::{FaultKind, Simulation};
 use crate::lower::host::table::{HostTable, Storage};
 
-/// A launch in which work-items may meet.
+/// A launch in which work-items may conflict.
 #[derive(Debug, Clone)]
-pub struct Suspicion {
+pub struct SuspectedConflict {
     pub case: Case,
-    /// The argument in whose memory; `None`: a local variable.
+    /// The argument in whose memory they may conflict; `None`: a local variable.
     pub argument: Option<u32>,
 }
 
-/// What came of launches.
+/// Result of running suspected launches.
 #[derive(Debug, Default)]
 pub struct Confirmed {
     pub cases: Vec<Case>,
-    /// How many were not run, or not to their end, because the budget was over.
+    /// Number of launches that were not run, or not to completion, because the budget was over.
     pub left: usize,
 }
 
-/// Runs the launches, until the budget ends, and gives those in which work-items do meet where they are suspected to. Others are no
-/// inputs: nothing says that a host ever gives such values.
+/// Runs the launches until the budget ends, and returns those in which work-items conflict where this was suspected.
+/// The others are no inputs, as nothing indicates that a host ever passes such values.
 ///
 /// # Errors
 /// As of [`Simulate::simulate`].
 pub fn confirmed<S: Simulate>(
     sim: &mut S,
     table: &HostTable,
-    suspicions: Vec<Suspicion>,
+    suspected: Vec<SuspectedConflict>,
     budget: Budget,
 ) -> Result<Confirmed> {
     let mut confirmed = Confirmed::default();
-    let count = suspicions.len();
-    for (n, Suspicion { mut case, argument }) in suspicions.into_iter().enumerate() {
+    let count = suspected.len();
+    for (n, SuspectedConflict { mut case, argument }) in suspected.into_iter().enumerate() {
         if budget.is_over() {
             confirmed.left += count - n;
             break;
         }
         let simulation = checking::explore(sim, table, &mut case, budget.part(count - n))?;
         confirmed.left += usize::from(simulation.cut_short);
-        if meets(table, &simulation, argument) {
+        if conflicts_there(table, &simulation, argument) {
             confirmed.cases.push(case);
         }
     }
     Ok(confirmed)
 }
 
-/// Whether accesses to that memory conflict, and the launch is in order but for that: values with which the kernel goes out of bounds
-/// elsewhere are none that it is made for.
-fn meets(table: &HostTable, simulation: &Simulation, argument: Option<u32>) -> bool {
+/// Returns whether accesses to that memory conflict in an otherwise correct launch: if the kernel accesses memory out
+/// of bounds elsewhere, it is not made for these values.
+fn conflicts_there(table: &HostTable, simulation: &Simulation, argument: Option<u32>) -> bool {
     let is_there = |object: u32| match (argument, table.objects.get(object as usize).map(|o| o.storage)) {
         (Some(position), Some(Storage::Argument(at))) => at == position,
         (None, Some(Storage::Local { .. })) => true,

@@ -1,4 +1,4 @@
-//! Kernels with the simulator's hooks: they verify, become code, and their tables say what the sources do.
+//! Checks kernels with the simulator's hooks: they verify, compile, and their tables describe the sources.
 
 mod mutants;
 mod runs;

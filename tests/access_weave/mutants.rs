@@ -1,4 +1,4 @@
-//! Kernels that hold mutants, or guards, with hooks.
+//! Checks that kernels with mutants or guards verify with hooks.
 
 use kassay::instrument::guard;
 use kassay::instrument::ids;

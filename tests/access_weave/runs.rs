@@ -1,12 +1,12 @@
-//! What the simulator sees of kernels that go wrong, with and without looking for races: the skipped access, where, and that the rest
-//! of the kernel is done.
+//! Checks what the simulator observes of faulty kernels, with and without race detection: the skipped access, its
+//! place, and that the rest of the kernel runs.
 
 use kassay::exec::simulator::observation::{FaultKind, Simulation};
 use kassay::suite::launch::ArgValue;
 
 use crate::support::{Hooked, buffer, ints, output, value};
 
-/// Runs the kernel in all ways; `check` is told whether races are looked for.
+/// Runs the kernel without and with race detection, and calls `check` for each run.
 fn each(source: &str, cl_std: &str, items: [u64; 2], args: &[ArgValue], check: impl Fn(&Hooked, &Simulation)) {
     for races in [false, true] {
         let hooked = Hooked::new(source, cl_std, races);
@@ -14,7 +14,8 @@ fn each(source: &str, cl_std: &str, items: [u64; 2], args: &[ArgValue], check: i
     }
 }
 
-/// Kind, object's name and offset of the only fault; an index beyond an inner array is noted beside the access out of bounds that it leads to.
+/// Returns the kind, the object's name, the offset and the place of the only fault. An index beyond an inner array does
+/// not count if its access is also out of bounds.
 fn only_fault(hooked: &Hooked, seen: &Simulation) -> (FaultKind, String, i64, String) {
     let out = |site: u32| seen.faults.iter().any(|f| f.kind == FaultKind::OutOfBounds && f.site == site);
     let apart: Vec<_> = seen.faults.iter().filter(|f| f.kind != FaultKind::BeyondInner || !out(f.site)).collect();
@@ -58,7 +59,7 @@ fn wild_indices_do_not_wrap_around() {
     for at in [1i64 << 62, (1 << 61) + 1, i64::MIN, -(1 << 62)] {
         let args = [ints([1, 2]), ArgValue::Value(at.to_le_bytes().to_vec())];
         each(source, "CL1.2", [1, 1], &args, |_, seen| {
-            // Multiples of 2^62 elements wrap to the first element, as the address does.
+            // Indices that are multiples of 2^62 wrap to the first element, as the address does.
             let wraps = at & ((1 << 62) - 1) == 0;
             assert_eq!(seen.faults.len(), usize::from(!wraps), "{at}: {:?}", seen.faults);
             assert_eq!(output(seen, 0), [if wraps { 5 } else { 1 }, 7]);
@@ -187,7 +188,7 @@ fn loops_end_when_the_fuel_does() {
 }
 
 #[test]
-fn cycles_with_several_entries_compute_what_they_should() {
+fn irreducible_loops_compute_what_they_should() {
     let source = "kernel void k(global int *out, int n) {
         int count = 0, left = (n + 3) / 4;
         switch (n % 4) {
@@ -207,7 +208,7 @@ fn cycles_with_several_entries_compute_what_they_should() {
 }
 
 #[test]
-fn barriers_know_their_iteration() {
+fn barriers_are_distinguished_by_iteration() {
     let source = "kernel void k(global int *out, int most, int inner) {
         int i = get_local_id(0);
         for (int j = 0; j < (i == 0 ? most : 2); j++) {
@@ -220,17 +221,17 @@ fn barriers_know_their_iteration() {
         }
         out[get_global_id(0)] = 1;
     }";
-    // All go round alike.
+    // All work-items execute the same iterations.
     each(source, "CL1.2", [4, 4], &[ints([0; 4]), value(2), value(1)], |_, seen| {
         assert!(seen.completed && seen.divergences.is_empty());
         assert_eq!(output(seen, 0), [1; 4]);
     });
-    // The first item goes round once more.
+    // The first work-item executes one iteration more.
     each(source, "CL1.2", [4, 4], &[ints([0; 4]), value(3), value(1)], |_, seen| {
         let [divergence] = &seen.divergences[..] else { panic!("{:?}", seen.divergences) };
         assert_eq!((divergence.waiting.len(), divergence.waiting[0].items, divergence.finished), (1, 1, 3));
     });
-    // One item meets the others at the same barrier, but an iteration later.
+    // One work-item arrives at the same barrier as the others, but in a later iteration.
     each(source, "CL1.2", [4, 4], &[ints([0; 4]), value(2), value(3)], |_, seen| {
         let [divergence] = &seen.divergences[..] else { panic!("{:?}", seen.divergences) };
         assert_eq!(divergence.waiting.len(), 2);
@@ -268,7 +269,7 @@ fn pointers_of_several_origins_are_checked_against_each() {
 }
 
 #[test]
-fn pointers_without_a_space_lead_anywhere_but_to_constants() {
+fn generic_pointers_may_point_anywhere_but_to_constants() {
     let source = "void set(int *p, int at) { p[at] = 5; }
     kernel void k(global int *out, int at) {
         int mine[2] = {0, 0};
@@ -292,7 +293,7 @@ fn pointers_without_a_space_lead_anywhere_but_to_constants() {
 }
 
 #[test]
-fn prints_say_what_they_are_given() {
+fn printf_formats_its_arguments() {
     let source = "kernel void k(global int *out, float3 v, char c) {
         half h = 1.5;
         printf(\"%d %.1v3hlf %s|\", c, v, c > 0 ? \"plus\" : \"minus\");
@@ -313,7 +314,7 @@ fn prints_say_what_they_are_given() {
 }
 
 #[test]
-fn components_written_apart_stay_what_they_should() {
+fn components_written_separately_keep_the_other_components() {
     let source = "kernel void k(global int4 *a, global int3 *b, int2 v, int i) {
         a[0].y = 1;
         a[0].xw = v;

@@ -1,4 +1,4 @@
-//! Kernels of `testdata` and of the tests. Not a test.
+//! Compiles kernels of `testdata` and of these tests. Not a test.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use kassay::lower::host::table::HostTable;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::suite::resolve::Suite;
 
-/// All kernels of all fixtures.
+/// Visits all kernels of all fixtures.
 pub fn each_kernel(mut visit: impl FnMut(&KernelUnderTest<'_>)) {
     each_loaded(|under_test, _, _| visit(under_test));
 }
 
-/// The same, with what they were read from.
+/// As [`each_kernel`], with the loaded file and its sources.
 pub fn each_loaded(mut visit: impl FnMut(&KernelUnderTest<'_>, &Loaded, &Sources)) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let folders = std::fs::read_dir(root).unwrap().map(|e| e.unwrap().path().join("suite.toml"));
@@ -41,19 +41,19 @@ pub fn each_loaded(mut visit: impl FnMut(&KernelUnderTest<'_>, &Loaded, &Sources
     }
 }
 
-/// The table of the kernel `k` in `source`, which becomes code.
+/// Returns the table of the kernel `k` in `source`, whose code also has to compile.
 pub fn table(source: &str, cl_std: &str, races: bool) -> HostTable {
     Hooked::new(source, cl_std, races).table.clone()
 }
 
-/// Code with hooks.
+/// A kernel's code with hooks.
 pub struct Hooked {
     pub table: HostTable,
     code: Arc<HostCode>,
 }
 
 impl Hooked {
-    /// Of the kernel `k` in `source`.
+    /// Weaves and compiles the kernel `k` in `source`.
     pub fn new(source: &str, cl_std: &str, races: bool) -> Hooked {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("k.cl");
@@ -69,7 +69,7 @@ impl Hooked {
         Hooked { table, code }
     }
 
-    /// Runs it once with so many items, and so many of them in a group.
+    /// Runs the kernel once with `items` work-items in groups of `group`.
     pub fn run(&self, [items, group]: [u64; 2], args: &[ArgValue]) -> Simulation {
         let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([group, 1, 1]), offset: [0; 3] };
         let launch = Launch::new(range, args.to_vec());
@@ -93,7 +93,7 @@ pub fn value(number: i32) -> ArgValue {
     ArgValue::Value(number.to_le_bytes().to_vec())
 }
 
-/// The output at `position`, as ints.
+/// Returns the output of the argument at `position`, as ints.
 pub fn output(seen: &Simulation, position: u32) -> Vec<i32> {
     let (_, bytes) = seen.observation.outputs.iter().find(|(p, _)| *p == position).unwrap();
     bytes.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()

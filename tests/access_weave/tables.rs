@@ -1,17 +1,17 @@
-//! Tables of small kernels, as one would write them by hand.
+//! Compares the tables of small kernels with ones written by hand.
 
 use kassay::lower::host::table::{HostTable, Mode, Ordering, PrintArg, Scope, Space, Storage};
 
 use crate::support::table;
 
-/// The line and column of every frame, innermost first, with the functions.
+/// Formats the line and column of every frame of a path, innermost first, with the functions.
 fn frames(table: &HostTable, path: u32) -> String {
     let frames = &table.paths[path as usize].frames;
     let all = frames.iter().map(|f| format!("{}:{}:{}", f.function, f.line, f.column));
     all.collect::<Vec<_>>().join(" < ")
 }
 
-/// One line an access: mode, bytes, object (or space), path, builtin.
+/// Formats one line per access: mode, bytes, object (or space), path, builtin.
 fn accesses(table: &HostTable) -> Vec<String> {
     let line = |a: &kassay::lower::host::table::AccessSite| {
         let whose = match a.object {

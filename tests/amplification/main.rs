@@ -1,4 +1,5 @@
-//! Which inputs a race-free run stands for: own versions of the kernels of LEUNG figure 4, with that paper's classification.
+//! Checks which inputs a race-free run stands for, on our own versions of the kernels of LEUNG figure 4, against that
+//! paper's classification.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,7 @@ fn of_source(source: &str) -> Amplification {
     of(&path, None, Branches::Guarding)
 }
 
-/// File, kernel, whether it is access invariant.
+/// File, kernel, and whether it is access invariant.
 const KERNELS: [(&str, &str, bool); 25] = [
     ("reduction.cl", "reduction", true),
     ("sorting_networks.cl", "sort_by_branch", false),
@@ -82,7 +83,7 @@ fn branches_that_guard_nothing_count_only_where_all_do() {
 }
 
 #[test]
-fn the_smallest_set_of_inputs_comes_out() {
+fn the_smallest_set_of_inputs_is_reported() {
     let rows = of_file("convolution.cl", "convolution_rows", Branches::Guarding);
     assert_eq!(rows.property_integrity_inputs, ["width"]);
     assert_eq!(rows.holds_for_all_values_of, ["out[]", "in[]", "filter[]", "height"]);
@@ -122,7 +123,7 @@ fn contents_flow_through_local_memory_and_helpers() {
 }
 
 #[test]
-fn what_a_loop_counts_matters_only_behind_it() {
+fn values_counted_by_a_loop_matter_only_after_it() {
     let source = |at: &str| {
         format!(
             "kernel void k(global const int *a, global int *b, int n) {{
@@ -157,7 +158,7 @@ fn early_exits_by_data_taint_what_they_guard_and_not_the_loop_counters() {
 }
 
 #[test]
-fn private_variables_are_no_shared_memory_but_variable_places_in_them_count() {
+fn private_variables_are_not_shared_memory_but_variable_indices_in_them_count() {
     let found = of_source(
         "kernel void k(global const int *a, global int *b) {
             int i = get_global_id(0);
@@ -191,7 +192,7 @@ fn atomics_are_left_out() {
 }
 
 #[test]
-fn arguments_without_names_are_told_by_position() {
+fn arguments_without_names_are_reported_by_position() {
     let text = "target triple = \"spir64-unknown-unknown\"
         define spir_kernel void @k(ptr addrspace(1) %0, ptr addrspace(1) %1) !kernel_arg_addr_space !0 !kernel_arg_type !1 {
           %3 = load i64, ptr addrspace(1) %0, align 8

@@ -1,4 +1,4 @@
-//! Files import each other in one direction.
+//! Checks that files do not import each other in cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -7,32 +7,12 @@ use crate::rooms::ROOTS;
 use crate::sources::{module_path, sources};
 use crate::tokens::{Token, tokens};
 
-/// Circles of files that stand: each the set of its files, without `src/` and `.rs`. No other may come, and none may grow.
+/// Cycles of files that exist: each is the set of its files, without `src/` and `.rs`. No cycle may be added, and none
+/// may grow.
 const CIRCLES: &[&[&str]] = &[
     &["exec/opencl/executor", "exec/opencl/launch_request", "exec/opencl/sweep"],
     &["exec/opencl/worker/launch", "exec/opencl/worker/memory"],
     &["exec/opencl/worker/mod", "exec/opencl/worker/sweep", "exec/opencl/worker/warm"],
-    &[
-        "exec/simulator/compare",
-        "exec/simulator/fault_log",
-        "exec/simulator/fiber",
-        "exec/simulator/hooks",
-        "exec/simulator/exec_thread",
-        "exec/simulator/launch",
-        "exec/simulator/observation",
-        "exec/simulator/image_hooks",
-        "exec/simulator/printf",
-        "exec/simulator/program",
-        "exec/simulator/schedule",
-        "exec/simulator/shadow/footprint",
-        "exec/simulator/shadow/mod",
-        "exec/simulator/shadow/second_pass",
-        "exec/simulator/shadow/recorder",
-        "exec/simulator/shadow/report",
-        "exec/simulator/work_group",
-        "exec/simulator/group_sync",
-        "exec/simulator/access_cache",
-    ],
     &["generate/collisions", "generate/launches"],
     &[
         "generate/faulting_launches",
@@ -106,8 +86,8 @@ fn files_import_each_other_in_one_direction() {
     assert!(gone.is_empty(), "circles that are smaller or gone; correct CIRCLES:\n{}", gone.join("\n"));
 }
 
-/// The circles of files, of several files each. A name that a file takes from a `mod.rs` which has it by `pub use` counts as taken from
-/// where it is defined; a `pub use` itself, and what tests in a file use, do not count.
+/// Finds the import cycles of several files. A name that a file takes from a `mod.rs` which re-exports it by `pub use`
+/// counts as taken from where it is defined; a `pub use` itself, and what tests in a file use, do not count.
 fn circles(sources: &[(PathBuf, String)]) -> Vec<BTreeSet<String>> {
     type Module = Vec<String>;
     let modules: BTreeMap<Module, usize> = sources.iter().enumerate().map(|(i, (p, _))| (module_path(p), i)).collect();
@@ -127,7 +107,7 @@ fn circles(sources: &[(PathBuf, String)]) -> Vec<BTreeSet<String>> {
         paths.push(named_paths(&tokens, &own, &children));
     }
     let longest = |path: &[String]| (1..=path.len()).rev().find(|n| modules.contains_key(&path[..*n]));
-    // What modules hand on: (module, name) to the module that has it.
+    // Re-exports: (module, name) to the module that defines it.
     let mut handed: BTreeMap<(Module, String), Module> = BTreeMap::new();
     for ((file, _), named) in sources.iter().zip(&paths) {
         for (path, _) in named.iter().filter(|(_, is_public)| *is_public) {
@@ -189,7 +169,7 @@ fn components(edges: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
-/// The tokens without `#[cfg(test)] mod … { … }`.
+/// Returns the tokens without `#[cfg(test)] mod … { … }`.
 fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
     let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
     let mut kept = Vec::new();
@@ -219,7 +199,8 @@ fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
     kept
 }
 
-/// All paths that begin with `crate`, `super`, `self` or a child, from the crate's root, groups spread out.
+/// Returns all paths that begin with `crate`, `super`, `self` or a child module, from the crate's root, with
+/// groups expanded.
 fn named_paths(tokens: &[Token<'_>], own: &[String], children: &BTreeSet<&str>) -> Vec<(Vec<String>, bool)> {
     let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
     let mut found = Vec::new();
@@ -257,7 +238,8 @@ fn named_paths(tokens: &[Token<'_>], own: &[String], children: &BTreeSet<&str>) 
     found
 }
 
-/// The rest of a path whose first names are `base`, from `i`: every name that it leads to. Returns where it ends.
+/// Expands the rest of a path whose first names are `base`, from `i`, into every name that it leads to. Returns where
+/// the path ends.
 fn spread(
     tokens: &[Token<'_>],
     mut i: usize,
@@ -297,7 +279,7 @@ fn spread(
 }
 
 #[test]
-fn circles_are_seen_through_what_modules_hand_on() {
+fn circles_are_seen_through_re_exports() {
     let files = |all: &[(&str, &str)]| -> Vec<(PathBuf, String)> {
         all.iter().map(|(p, t)| (PathBuf::from(p), (*t).to_owned())).collect()
     };

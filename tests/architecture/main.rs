@@ -1,7 +1,7 @@
-//! Keeps the walls between the rooms of `src/`: imports run downwards only, rooms do not name what is none of their business, files do
-//! not import each other in circles, and no file grows beyond one concern.
+//! Enforces the boundaries between the rooms of `src/`: imports run downwards only, rooms do not name what they must
+//! not know, files do not import each other in cycles, and no file grows beyond one concern.
 //!
-//! It reads the sources as text, as tokens without comments and literals. What a macro would expand to it does not see.
+//! It reads the sources as text, as tokens without comments and literals. It does not see what a macro would expand to.
 
 mod circles;
 mod page;

@@ -1,11 +1,12 @@
-//! Rooms use rooms below them only.
+//! Checks that rooms use only rooms below them.
 
 use crate::sources::{module_path, sources};
 use crate::tokens::{Token, tokens};
 
-/// The rooms by level. A room may use itself and rooms of lower levels, never one beside or above it.
+/// The rooms by level. A room may use itself and rooms of lower levels, never another one of its own or a higher level.
 const LEVELS: &[&[&str]] = &[
     &["error", "hash"],
+    &["llvm"],
     &["kernel"],
     &["cfg", "lower", "suite"],
     &["instrument", "program", "solve", "exec", "result"],
@@ -16,7 +17,7 @@ const LEVELS: &[&[&str]] = &[
     &["cli"],
 ];
 
-/// The crate's roots: they hold the rooms together and belong to none.
+/// The crate's roots: they connect the rooms and belong to none.
 pub const ROOTS: &[&str] = &["lib", "main"];
 
 fn level(room: &str) -> Option<usize> {
@@ -83,7 +84,7 @@ fn the_checker_complains_upwards_sideways_and_about_unknown_rooms() {
     );
 }
 
-/// What is wrong in one file, a line each.
+/// Returns the violations in one file, one line each.
 fn complaints_about(file: &str, module: &[String], text: &str) -> Vec<String> {
     let room = &module[0];
     let Some(own) = level(room) else {
@@ -102,8 +103,9 @@ fn complaints_about(file: &str, module: &[String], text: &str) -> Vec<String> {
     references(&tokens(text), module.len()).into_iter().filter_map(judge).collect()
 }
 
-/// The names directly under the crate's root that a file uses, with their lines, in order: of `crate::name`, of
-/// `super::…::name` where the `super`s reach the root, and of groups after either. `depth`: the file's own module depth.
+/// Returns the names directly under the crate's root that a file uses, with their lines, in order: in `crate::name`,
+/// in `super::…::name` where the `super`s reach the root, and in groups after either. `depth` is the file's own
+/// module depth.
 fn references(tokens: &[Token<'_>], depth: usize) -> Vec<(usize, String)> {
     let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
     let mut found = Vec::new();
@@ -135,7 +137,7 @@ fn references(tokens: &[Token<'_>], depth: usize) -> Vec<(usize, String)> {
     found
 }
 
-/// The name, or the first names of the group, at `start`. A macro's name is none.
+/// Appends the name, or the first names of the group, at `start`. A macro's name does not count.
 fn under_root(tokens: &[Token<'_>], start: usize, found: &mut Vec<(usize, String)>) {
     let Some(&(line, first)) = tokens.get(start) else { return };
     if first != "{" {

@@ -1,4 +1,4 @@
-//! The sources, by module.
+//! Reads the sources, by module.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn no_source_file_is_longer_than_600_lines() {
     assert!(long.is_empty(), "files of more than {MAX_LINES} lines; split them by concern:\n{}", long.join("\n"));
 }
 
-/// Every Rust file under `src/`, by its path from the project's root.
+/// Returns every Rust file under `src/` with its text, by its path from the project's root.
 pub fn sources() -> Vec<(PathBuf, String)> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -36,7 +36,7 @@ pub fn sources() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(|p| (p.strip_prefix(root).unwrap().to_owned(), fs::read_to_string(&p).unwrap())).collect()
 }
 
-/// `src/exec/mod.rs` is `[exec]`, `src/exec/opencl.rs` is `[exec, opencl]`.
+/// Returns a file's module path: `src/exec/mod.rs` is `[exec]`, `src/exec/opencl.rs` is `[exec, opencl]`.
 pub fn module_path(file: &Path) -> Vec<String> {
     let inside = file.strip_prefix("src").unwrap().with_extension("");
     let mut parts: Vec<String> = inside.iter().map(|p| p.to_string_lossy().into_owned()).collect();

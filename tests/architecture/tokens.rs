@@ -1,6 +1,7 @@
-//! Rust source as tokens, without comments and literals.
+//! Splits Rust source into tokens, without comments and literals.
 
-/// A token and its line. Literals and comments are left out; of punctuation, `::` is one token.
+/// A token and its line. Literals and comments are left out; `::` is one token, any other punctuation one
+/// per character.
 pub type Token<'a> = (usize, &'a str);
 
 pub fn tokens(text: &str) -> Vec<Token<'_>> {
@@ -33,7 +34,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// The length of the block comment, with those nested in it, that `rest` begins with.
+/// Returns the length of the block comment that `rest` begins with, including nested ones.
 fn block_comment(rest: &str) -> usize {
     let (mut at, mut depth) = (0, 0);
     while at < rest.len() {
@@ -51,7 +52,7 @@ fn block_comment(rest: &str) -> usize {
     at
 }
 
-/// The length of the string, character or lifetime that `rest` begins with.
+/// Returns the length of the string, character or lifetime that `rest` begins with.
 fn literal(rest: &str) -> Option<usize> {
     let escaped = |open: usize, quote: char| {
         let mut skip = false;

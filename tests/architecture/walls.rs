@@ -1,9 +1,10 @@
-//! What rooms must never name.
+//! Checks that rooms do not name what they must never name.
 
 use crate::sources::{module_path, sources};
 use crate::tokens::{Token, tokens};
 
-/// What rooms (or files) must never name, as words of their code. `except`: files that do, until they are repaired; the list may only shrink.
+/// What rooms (or files) must never name, as words of their code. `except` lists files that still do, until they are
+/// repaired; the list may only shrink.
 struct Wall {
     rooms: &'static [&'static str],
     never: &'static [&'static str],
@@ -39,7 +40,7 @@ const WALLS: &[Wall] = &[
         rooms: &["program"],
         never: &["llvm_sys"],
         because: "a program is plain data, so that analyses and interpreters of it need no LLVM; only its reader does",
-        except: &["src/program/reader.rs", "src/program/mod.rs", "src/program/arithmetic.rs"],
+        except: &["src/program/mod.rs", "src/program/arithmetic.rs"],
     },
     Wall {
         rooms: &["suite", "result", "report", "generate", "symbolic", "cli", "coverage", "sync"],
@@ -121,7 +122,7 @@ const WALLS: &[Wall] = &[
 ];
 
 #[test]
-fn rooms_keep_to_their_walls() {
+fn rooms_do_not_name_what_they_must_not() {
     let sources = sources();
     let mut complaints = Vec::new();
     for wall in WALLS {
@@ -142,7 +143,7 @@ fn rooms_keep_to_their_walls() {
     assert!(complaints.is_empty(), "walls of ARCHITECTURE.md:\n{}", complaints.join("\n"));
 }
 
-/// The first of `words` that stands in code, with its line. A word may be a path of two names (`A::B`).
+/// Finds the first of `words` that occurs in code, with its line. A word may be a path of two names (`A::B`).
 fn names<'w>(tokens: &[Token<'_>], words: &[&'w str]) -> Option<(usize, &'w str)> {
     let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
     (0..tokens.len()).find_map(|i| {

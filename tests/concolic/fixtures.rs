@@ -1,4 +1,4 @@
-//! Kernels of `testdata`: interpretations agree with the simulator, and searches end.
+//! Checks on kernels of `testdata` that interpretations agree with the simulator, and that searches end.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use kassay::coverage::build::KernelUnderTest;
 use kassay::generate::campaign::Instrumented;
 use kassay::generate::launches::{Request, launches};
 use kassay::generate::roles;
-use kassay::generate::search::{Ran, Runs};
+use kassay::generate::search::{CoverageRunner, RunOutcome};
 use kassay::kernel::interface::ArgKind;
 use kassay::suite::launch::Launch;
 use kassay::suite::resolve::Suite;
@@ -16,7 +16,7 @@ use kassay::symbolic::concolic::{Engine, Limits, Ranges, Statistics};
 
 use super::support::{Kernel, marked, outcomes, with_file};
 
-/// The suites below `testdata`, one for each kernel.
+/// Returns the suites below `testdata`, one for each kernel.
 pub fn fixtures() -> Vec<Suite> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let sorted = |folder: &Path| {
@@ -34,62 +34,69 @@ pub fn fixtures() -> Vec<Suite> {
     all
 }
 
-/// The marks that the simulator's coverage shows; `None` if the launch faults.
-fn simulated(under_test: &KernelUnderTest<'_>, lane: &mut Instrumented<'_>, launch: &Launch) -> Option<BTreeSet<u32>> {
-    let Ran::Shown(shown) = lane.run(launch, Duration::from_secs(20)).unwrap() else { return None };
+/// Returns the marks that the simulator's coverage shows; `None` if the launch faults.
+fn simulated(
+    under_test: &KernelUnderTest<'_>,
+    instrumented: &mut Instrumented<'_>,
+    launch: &Launch,
+) -> Option<BTreeSet<u32>> {
+    let RunOutcome::Completed(shown) = instrumented.run(launch, Duration::from_secs(20)).unwrap() else { return None };
     let tally = shown.tally;
     let all = outcomes(&under_test.sites);
     let covered = (0u32..).zip(&all).filter(|(_, (s, o))| tally[*s].hits[*o] > 0);
     Some(covered.map(|(mark, _)| mark).collect())
 }
 
-/// First launches that run, and what is apart between the simulator and the interpreter.
+/// Returns the first launches that run, with the marks that they cover, and the differences between simulator
+/// and interpreter.
 fn first(
     under_test: &KernelUnderTest<'_>,
     kernel: &Kernel,
-    lane: &mut Instrumented<'_>,
+    instrumented: &mut Instrumented<'_>,
 ) -> (Vec<(Launch, BTreeSet<u32>)>, Vec<String>) {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
     let model = roles::infer(under_test).unwrap();
-    let (mut found, mut apart) = (Vec::new(), Vec::new());
+    let (mut found, mut differences) = (Vec::new(), Vec::new());
     for generated in launches(&model, &Request::default()).unwrap() {
-        let Some(covered) = simulated(under_test, lane, &generated.launch) else { continue };
+        let Some(covered) = simulated(under_test, instrumented, &generated.launch) else { continue };
         let interpreted = engine.covered(&generated.launch);
         if covered != interpreted {
             let different = covered.symmetric_difference(&interpreted).copied().collect();
-            apart.push(format!("{}, {}: {:?}", under_test.entry, generated.name, kernel.names(&different)));
+            differences.push(format!("{}, {}: {:?}", under_test.entry, generated.name, kernel.names(&different)));
         }
         found.push((generated.launch, covered));
     }
-    let strays = engine.statistics().strays;
-    if strays > 0 {
-        apart.push(format!("{}: {strays} steps to where the graph of states does not lead", under_test.entry));
+    let graph_misses = engine.statistics().graph_misses;
+    if graph_misses > 0 {
+        differences
+            .push(format!("{}: {graph_misses} steps to where the graph of states does not lead", under_test.entry));
     }
-    (found, apart)
+    (found, differences)
 }
 
 #[test]
 fn interpretations_agree_with_the_simulator() {
-    let mut apart = Vec::new();
+    let mut differences = Vec::new();
     for suite in fixtures() {
         with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |under_test| {
-            // Texels are not interpreted.
+            // The interpreter does not interpret texels.
             if !under_test.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_))) {
-                let mut lane = Instrumented::new(under_test, 1, None).unwrap();
-                apart.extend(first(under_test, &marked(under_test), &mut lane).1);
+                let mut instrumented = Instrumented::new(under_test, 1, None).unwrap();
+                differences.extend(first(under_test, &marked(under_test), &mut instrumented).1);
             }
         });
     }
-    assert!(apart.is_empty(), "{}", apart.join("\n"));
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// What a search from the first launches leaves open; every proposal has to run and to cover something on the simulator.
+/// Returns what a search from the first launches leaves uncovered; every proposal has to run and to cover something on
+/// the simulator.
 fn left(under_test: &KernelUnderTest<'_>, budget: Duration) -> (Kernel, BTreeSet<u32>, Statistics) {
     let kernel = marked(under_test);
-    let mut lane = Instrumented::new(under_test, 1, None).unwrap();
+    let mut instrumented = Instrumented::new(under_test, 1, None).unwrap();
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
     let mut open: BTreeSet<u32> = (0..kernel.outcomes.len() as u32).collect();
-    let (parents, _) = first(under_test, &kernel, &mut lane);
+    let (parents, _) = first(under_test, &kernel, &mut instrumented);
     for (launch, covered) in &parents {
         open.retain(|mark| !covered.contains(mark));
         engine.parent(launch);
@@ -98,13 +105,14 @@ fn left(under_test: &KernelUnderTest<'_>, budget: Duration) -> (Kernel, BTreeSet
     while !open.is_empty() {
         let Some(proposal) = engine.next(&open, &limits) else { break };
         let launch = proposal.apply(&parents[proposal.parent].0);
-        let covered = simulated(under_test, &mut lane, &launch).unwrap_or_else(|| panic!("{proposal:?} faults"));
+        let covered =
+            simulated(under_test, &mut instrumented, &launch).unwrap_or_else(|| panic!("{proposal:?} faults"));
         assert!(covered.contains(&proposal.aims_at), "{}: {proposal:?}", under_test.entry);
         open.retain(|mark| !covered.contains(mark));
         engine.outcome(&proposal, Some(&launch));
     }
     let statistics = engine.statistics();
-    assert_eq!(statistics.strays, 0, "{}", under_test.entry);
+    assert_eq!(statistics.graph_misses, 0, "{}", under_test.entry);
     (kernel, open, statistics)
 }
 

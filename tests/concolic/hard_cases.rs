@@ -1,4 +1,4 @@
-//! Each hard case from a launch of zeros, within few proposals.
+//! Checks that each hard case is reached from a launch of zeros, within few proposals.
 
 use kassay::suite::launch::{ArgValue, Launch};
 use kassay::suite::scalar_layout::Number;
@@ -6,7 +6,7 @@ use kassay::symbolic::concolic::{Bound, Ranges};
 
 use super::support::{kernel, search, zeros};
 
-/// Covers all outcomes of a kernel, from zeros, by no more proposals.
+/// Checks that at most `most` proposals cover all outcomes of a kernel, starting from zeros.
 fn covers_all(source: &str, most: usize) {
     let kernel = kernel(source);
     let seed = zeros(&kernel.interface, 16, 4, 64);
@@ -30,7 +30,7 @@ fn an_argument_that_is_an_id() {
         }",
         4,
     );
-    // No item of the seed has that id.
+    // No work-item of the seed launch has that id.
     covers_all(
         "kernel void k(global int *out, uint n) {
             uint i = get_global_id(0);
@@ -146,7 +146,7 @@ fn a_value_of_another_work_item() {
         }",
         2,
     );
-    // What it stored depends on what it saw.
+    // The stored value depends on what the work-item read.
     covers_all(
         "kernel void k(global const int *x, global int *out) {
             local int flag[4];
@@ -196,7 +196,7 @@ fn nested_structs_behind_pointers() {
 }
 
 #[test]
-fn a_loop_of_seventeen_turns() {
+fn a_loop_of_seventeen_iterations() {
     covers_all(
         "kernel void k(global int *out, int n) {
             int turns = 0;
@@ -205,7 +205,7 @@ fn a_loop_of_seventeen_turns() {
         }",
         6,
     );
-    // Where each turn asks the input.
+    // Each iteration reads the input.
     covers_all(
         "kernel void k(global const int *next, global int *out) {
             int turns = 0, at = 0;
@@ -275,7 +275,7 @@ fn launches_change_their_geometry() {
     let ranges = Ranges { max_items: 1 << 20, max_group: 1024, ..Ranges::default() };
     let found = search(&kernel, &seed, &[], ranges.clone(), 40);
     assert!(found.open.is_empty(), "{:?}", kernel.names(&found.open));
-    // What does not need a large launch gets none, and none is larger than it may be.
+    // Outcomes that need no large launch get none, and no launch exceeds the limit.
     assert!(found.launches.iter().filter(|l| l.range.items() > 4096).count() <= 3);
     assert!(found.launches.iter().all(|l| l.range.items() <= 1 << 20 && l.range.group_items() <= 1024));
     let small = Ranges { max_items: 4096, ..ranges };

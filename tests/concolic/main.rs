@@ -1,4 +1,5 @@
-//! Concolic execution: launches that lead where all zeros do not, confirmed by the interpreter and by the simulator.
+//! Checks concolic execution: launches that reach what all zeros do not, confirmed by the interpreter and by
+//! the simulator.
 
 mod fixtures;
 mod hard_cases;

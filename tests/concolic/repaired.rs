@@ -1,4 +1,4 @@
-//! Launches that do what no kernel may are changed until they do not, and what is proposed consists of whole elements.
+//! Checks that launches that fault are changed until they do not, and that proposals consist of whole elements.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,19 +21,19 @@ fn ints(value: &ArgValue) -> Vec<i32> {
 }
 
 #[test]
-fn a_divisor_in_a_buffer_becomes_another_than_zero() {
+fn a_zero_divisor_in_a_buffer_is_repaired() {
     let kernel = support::kernel(
         "kernel void k(global const int *size, global int *out) { int n = size[0]; out[get_global_id(0)] = 100 / n; }",
     );
     let zeros = support::zeros(&kernel.interface, 4, 4, 4);
     let launch = repaired(&kernel, &zeros).expect("a launch");
     assert_ne!(ints(&launch.args[0])[0], 0);
-    // Nothing is wrong with it any more.
+    // The repaired launch has no fault left.
     assert_eq!(repaired(&kernel, &launch), None);
 }
 
 #[test]
-fn divisors_are_put_right_in_a_row_and_for_every_work_item() {
+fn divisors_are_repaired_one_after_another_and_for_every_work_item() {
     let kernel = support::kernel(
         "kernel void k(global const int *a, global const int *b, global int *out, int scale) {\n\
            int i = get_global_id(0);\n\
@@ -52,7 +52,7 @@ fn divisors_are_put_right_in_a_row_and_for_every_work_item() {
 }
 
 #[test]
-fn an_index_from_a_buffer_comes_within_the_array() {
+fn an_index_from_a_buffer_is_moved_into_the_array() {
     let kernel = support::kernel(
         "kernel void k(global const int *places, global int *out) {\n\
            int table[8] = {1, 2, 3, 5, 8, 13, 21, 34};\n\
@@ -66,7 +66,7 @@ fn an_index_from_a_buffer_comes_within_the_array() {
 }
 
 #[test]
-fn records_that_pick_from_local_memory_are_put_right() {
+fn records_that_index_local_memory_are_repaired() {
     let kernel = support::kernel(include_str!("../../testdata/generate/guard_struct.cl"));
     let zeros = support::zeros(&kernel.interface, 32, 16, 32);
     let launch = repaired(&kernel, &zeros).expect("a launch");

@@ -1,4 +1,4 @@
-//! Kernels with marks, launches of zeros, and searches that run what they find.
+//! Reads kernels with marks, makes launches of zeros, and searches by running proposals.
 
 #[path = "../kernel_support/mod.rs"]
 mod kernel_support;
@@ -23,7 +23,7 @@ pub struct Kernel {
     pub outcomes: Vec<(u32, String)>,
 }
 
-/// Outcomes of branches and conditions.
+/// Returns the outcomes of branches and conditions, as positions of site and outcome.
 pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
     let watched = |kind| matches!(kind, SiteKind::Branch | SiteKind::Condition);
     let sites = sites.sites.iter().enumerate().filter(|(_, s)| watched(s.kind));
@@ -35,14 +35,14 @@ pub fn marked(under_test: &KernelUnderTest<'_>) -> Kernel {
     let module = under_test.module.clone();
     marks::weave(&module, &under_test.sites, &wanted).unwrap();
     let promoted = promoted::promote(&module, &under_test.entry, &under_test.machine).unwrap();
-    let said = |(s, o): &(usize, usize)| {
+    let outcome = |(s, o): &(usize, usize)| {
         let site = &under_test.sites.sites[*s];
         (site.location.as_ref().map_or(0, |l| l.line), format!("{}: {}", site.construct, site.outcomes[*o].label))
     };
     Kernel {
         program: reader::read(&promoted, &under_test.entry).unwrap(),
         interface: under_test.interface.clone(),
-        outcomes: wanted.iter().map(said).collect(),
+        outcomes: wanted.iter().map(outcome).collect(),
     }
 }
 
@@ -55,7 +55,7 @@ pub fn kernel(source: &str) -> Kernel {
     with_file(&path, None, &[], marked)
 }
 
-/// A launch of zeros.
+/// Returns a launch of zeros.
 pub fn zeros(interface: &Interface, global: u64, local: u64, elements: u64) -> Launch {
     let value = |arg: &kassay::kernel::interface::Arg| match &arg.kind {
         ArgKind::Value(ty) => ArgValue::Value(vec![0; ty.size() as usize]),
@@ -70,24 +70,24 @@ pub fn zeros(interface: &Interface, global: u64, local: u64, elements: u64) -> L
     Launch::new(range, interface.args.iter().map(value).collect())
 }
 
-/// What a search came to.
-pub struct Found {
+/// The result of a search.
+pub struct SearchResult {
     pub open: BTreeSet<u32>,
-    /// The proposals with the launches that they come to.
+    /// The proposals, and the launches that they yield.
     pub proposals: Vec<Proposal>,
     pub launches: Vec<Launch>,
     pub statistics: Statistics,
 }
 
-/// Searches from one launch; every proposal has to cover what it aims at when it is interpreted.
-pub fn search(kernel: &Kernel, seed: &Launch, bounds: &[Bound], ranges: Ranges, most: usize) -> Found {
+/// Searches from one launch; every proposal has to cover its goal when it is interpreted.
+pub fn search(kernel: &Kernel, seed: &Launch, bounds: &[Bound], ranges: Ranges, most: usize) -> SearchResult {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, bounds, ranges);
     assert_eq!(engine.parent(seed), 0);
     let mut open: BTreeSet<u32> = (0..kernel.outcomes.len() as u32).collect();
     let covered = engine.covered(seed);
     open.retain(|mark| !covered.contains(mark));
     let limits = Limits { end: Some(Instant::now() + Duration::from_secs(120)), ..Limits::default() };
-    let mut found = Found { open, launches: Vec::new(), proposals: Vec::new(), statistics: engine.statistics() };
+    let mut found = SearchResult { open, launches: Vec::new(), proposals: Vec::new(), statistics: engine.statistics() };
     while !found.open.is_empty() && found.proposals.len() < most {
         let Some(proposal) = engine.next(&found.open, &limits) else { break };
         let launch = proposal.apply(seed);
@@ -99,7 +99,7 @@ pub fn search(kernel: &Kernel, seed: &Launch, bounds: &[Bound], ranges: Ranges, 
         found.proposals.push(proposal);
     }
     found.statistics = engine.statistics();
-    assert_eq!(found.statistics.strays, 0);
+    assert_eq!(found.statistics.graph_misses, 0);
     found
 }
 

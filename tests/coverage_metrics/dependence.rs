@@ -1,4 +1,4 @@
-//! Control dependence of all blocks at once is that of each block by its definition.
+//! Checks that the control dependence of all blocks, computed at once, equals that of each block by its definition.
 
 use std::path::Path;
 

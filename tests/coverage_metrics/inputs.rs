@@ -1,4 +1,5 @@
-//! The same kernel as source, as LLVM IR with and without names, optimised, and as SPIR-V; and that ids are stable.
+//! Checks the same kernel as source, as LLVM IR with and without names, optimised, and as SPIR-V; and that ids
+//! are stable.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +11,7 @@ use kassay::result::inspect::{InspectResult, Kernel as Inspected};
 use super::coverage_support::Device;
 use super::kernels::{Kernel, LU, ODDITIES, PATH, REDUCE};
 
-/// As kassay compiles it.
+/// The options that kassay gives clang.
 const RAW: &str = "-O1 -Xclang -disable-llvm-passes -Xclang -disable-lifetime-markers -g -fno-discard-value-names";
 const NAMELESS: &str = "-O1 -Xclang -disable-llvm-passes -Xclang -disable-lifetime-markers -g0 -fdiscard-value-names";
 
@@ -19,7 +20,7 @@ fn run(program: &str, args: &[&str]) {
     assert!(output.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Compiles to LLVM IR, `name`, beside the source.
+/// Compiles to LLVM IR in the file `name`, next to the source.
 fn to_ir(source: &Path, name: &str, flags: &str) -> PathBuf {
     let ir = source.with_file_name(name);
     let mut args: Vec<&str> =
@@ -60,7 +61,7 @@ fn inspect_in(folder: &Path, file: &Path, entry: &str, more: &[&str]) -> Inspect
     result.kernels.into_iter().next().unwrap()
 }
 
-/// Branches, their outcomes, loops, barriers.
+/// Returns the numbers of branches, branch outcomes, loops and barriers.
 fn figures(kernel: &Inspected) -> [u64; 4] {
     let counts = &kernel.counts;
     [counts.branches, counts.branch_outcomes, counts.loops, counts.barriers]
@@ -101,9 +102,9 @@ fn without_names_and_debug_information_the_figures_are_the_same() {
     }
 }
 
-/// What names alone can tell: which branch begins an endless loop's body, and that a loop is made by `goto`.
+/// Only names can show which branch begins an endless loop's body, and that a loop is made by `goto`.
 #[test]
-fn without_names_some_constructs_look_alike() {
+fn without_names_some_constructs_cannot_be_distinguished() {
     let endless = Kernel {
         name: "endless",
         source: "__kernel void endless(__global int *o, int a) { for (;;) { if (a > 3) break; o[a++] = 1; } }\n",
@@ -114,7 +115,8 @@ fn without_names_some_constructs_look_alike() {
         assert_eq!(figures(&inspect(&to_ir(source, "nameless.ll", NAMELESS), "endless")), [0, 0, 1, 0]);
     });
     with_source(&ODDITIES, |source| {
-        // A value each for `1 ... 3`, a branch for `100 ... 1000`, a loop with its condition for `goto`, a branch less.
+        // One outcome for each value of `1 ... 3`, a branch for `100 ... 1000`, a loop with its condition for `goto`,
+        // one branch less.
         let (wanted, seen) = (inspect(source, "oddities"), inspect(&to_ir(source, "n.ll", NAMELESS), "oddities"));
         assert_eq!((figures(&wanted), figures(&seen)), ([5, 12, 0, 0], [5, 13, 1, 0]));
     });
@@ -146,7 +148,7 @@ fn optimisers_leave_loops_and_barriers() {
                 let seen = inspect(&ir, kernel.name).counts;
                 let name = ir.display();
                 assert_eq!((seen.loops, seen.barriers), (wanted.loops, wanted.barriers), "{name}");
-                // Decisions may be joined, doubled, or made to guard loops that are turned round.
+                // Optimisers may join or double decisions, or make them guard rotated loops.
                 assert!(seen.branches > 0, "{name}");
             }
         });
@@ -156,14 +158,14 @@ fn optimisers_leave_loops_and_barriers() {
 #[test]
 fn suites_run_on_ir_and_spirv_too() {
     let folder = tempfile::tempdir().unwrap();
-    let mut lane = Device::start();
+    let mut device = Device::start();
     for kernel in [&PATH, &REDUCE] {
         let (source, suite) = kernel.write(folder.path());
-        let [wanted] = lane.cover(&suite, [Slots::Groups]);
-        // Without names of arguments, tests go by position.
+        let [wanted] = device.cover(&suite, [Slots::Groups]);
+        // Without names of arguments, tests give arguments by position.
         let ir = to_ir(&source, "named.ll", RAW);
         let suite = kernel.write_suite(folder.path(), ir.file_name().unwrap().to_str().unwrap());
-        let [seen] = lane.cover(&suite, [Slots::Groups]);
+        let [seen] = device.cover(&suite, [Slots::Groups]);
         let mut coverage = wanted.coverage.clone();
         (coverage.statement, coverage.least_branch) = Default::default();
         assert_eq!(seen.coverage, coverage, "{}.ll", kernel.name);
@@ -174,14 +176,14 @@ fn suites_run_on_ir_and_spirv_too() {
             };
             let by_position = Kernel { name: kernel.name, source: kernel.source, tests: &by_position(kernel) };
             let suite = by_position.write_suite(folder.path(), file.file_name().unwrap().to_str().unwrap());
-            let [seen] = lane.cover(&suite, [Slots::Groups]);
+            let [seen] = device.cover(&suite, [Slots::Groups]);
             coverage.line = Default::default();
             assert_eq!(seen.coverage, coverage, "{} as nameless {form}", kernel.name);
         }
     }
 }
 
-/// The suite's arguments by position.
+/// Returns the suite's arguments by position.
 fn by_position(kernel: &Kernel) -> String {
     let names: &[&str] = match kernel.name {
         "path" => &["wall", "best", "row", "cols", "rows"],

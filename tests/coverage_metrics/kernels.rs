@@ -1,4 +1,4 @@
-//! Kernels in the style of common benchmarks, each with a suite; and how they are written out.
+//! Defines kernels in the style of common benchmarks, each with a suite, and writes them to files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ pub struct Kernel<'a> {
     pub tests: &'a str,
 }
 
-/// LU decomposition of a matrix by one work-group, a row for each work-item.
+/// LU decomposition of a matrix by one work-group, one row per work-item.
 pub const LU: Kernel<'static> = Kernel {
     name: "lu",
     source: "__kernel void lu(__global float *m, uint n) {
@@ -68,7 +68,7 @@ rows = 3
 ",
 };
 
-/// Sums of work-groups.
+/// Sums per work-group.
 pub const REDUCE: Kernel<'static> = Kernel {
     name: "reduce",
     source: "__kernel void reduce(__global const int *in, __global int *out, __local int *s, uint n) {
@@ -132,7 +132,7 @@ o = { fill = 0, len = 8, expect = { values = [1, 2, 3, 74, 74, 78, 80, 77] } }
 };
 
 impl Kernel<'_> {
-    /// Writes the source and its suite into `folder`; the paths of both.
+    /// Writes the source and its suite into `folder`; returns the paths of both.
     pub fn write(&self, folder: &Path) -> (PathBuf, PathBuf) {
         let source = folder.join(format!("{}.cl", self.name));
         std::fs::write(&source, self.source).unwrap();

@@ -1,4 +1,4 @@
-//! Figures counted by hand.
+//! Compares coverage with figures counted by hand.
 
 use std::path::Path;
 
@@ -35,13 +35,13 @@ fn lius_example() {
     assert_eq!(groups.coverage.least_branch, ratio(3, 4));
 }
 
-/// An `if` without `else` has two outcomes; loop conditions are no branches; each barrier is a site.
+/// An `if` without `else` has two outcomes; loop conditions are not branches; each barrier is a site.
 #[test]
 fn lu_decomposition() {
     let covered = cover(&LU);
     let c = &covered.coverage;
     assert_eq!((c.branch, c.condition, c.barrier), (ratio(4, 4), ratio(0, 0), ratio(2, 2)));
-    // The outer loop runs four times; the inner one thrice, twice, once and not at all.
+    // The outer loop runs four times; the inner one three times, twice, once and not at all.
     let loops = LoopCoverage {
         total: 2,
         zero: 1,
@@ -128,7 +128,7 @@ fn labels_for_ranges_constant_operands_macros_goto_and_called_kernels() {
     ];
     assert_eq!(rows, wanted);
     assert_eq!((covered.coverage.loops.total, covered.coverage.condition.total), (0, 0));
-    // Statement and line of each, with the work-items that execute it.
+    // Each statement with its line and the number of work-items that execute it.
     let statements: Vec<_> =
         of_kind(&covered, "statement").iter().map(|s| (s.location.line, s.hits_by_test["eight"])).collect();
     let wanted = [

@@ -1,4 +1,4 @@
-//! Probe data made by hand, without a device.
+//! Tallies probe data made by hand, without a device.
 
 use inkwell::context::Context;
 use kassay::cfg::sites::{SiteKind, Sites};
@@ -48,7 +48,7 @@ impl Kernel {
         self.sites.sites.iter().enumerate().filter(of_kind).nth(nth).unwrap().0
     }
 
-    /// The bits of which any one shows the outcome.
+    /// Returns the bits, any one of which shows the outcome.
     fn bits(&self, site: usize, outcome: usize) -> Vec<u32> {
         let facts = &self.sites.sites[site].outcomes[outcome].facts;
         facts.iter().flat_map(|(f, fact)| self.plan.evidence(&self.sites, *f, *fact).bits).collect()
@@ -58,7 +58,7 @@ impl Kernel {
         self.plan.layout.stride() as usize
     }
 
-    /// A buffer of so many slots, in which nothing was seen.
+    /// Returns a buffer of `slots` slots in which nothing is recorded.
     fn empty(&self, slots: usize) -> Vec<u32> {
         vec![0; HEADER_WORDS as usize + slots * self.stride()]
     }
@@ -106,7 +106,7 @@ fn nothing_seen_covers_nothing() {
 }
 
 #[test]
-fn a_barrier_is_covered_by_a_whole_group_only() {
+fn a_barrier_is_covered_only_by_a_complete_group() {
     let k = kernel(Slots::Groups);
     let site = k.site(SiteKind::Barrier, 0);
     let bit = k.bits(site, 0)[0];
@@ -116,7 +116,7 @@ fn a_barrier_is_covered_by_a_whole_group_only() {
     k.set(&mut words, 0, bit);
     k.set(&mut words, 0, missed);
     assert_eq!(k.tally(&words, 3, 4)[site], SiteTally { hits: vec![0], divergent_groups: 1 });
-    // A group of which nobody arrived does not diverge.
+    // A group in which no work-item arrived does not diverge.
     k.set(&mut words, 1, missed);
     assert_eq!(k.tally(&words, 3, 4)[site], SiteTally { hits: vec![0], divergent_groups: 1 });
     k.set(&mut words, 2, bit);
@@ -129,21 +129,21 @@ fn work_items_are_counted_one_by_one() {
     let (branch, barrier) = (k.site(SiteKind::Branch, 0), k.site(SiteKind::Barrier, 0));
     let (yes, no, arrived) = (k.bits(branch, 0)[0], k.bits(branch, 1)[0], k.bits(barrier, 0)[0]);
     let mut words = k.empty(8);
-    // Items 0 to 2 take the one outcome, items 3 and 4 the other; the group's size is 4.
+    // Items 0 to 2 take one outcome, items 3 and 4 the other; the group's size is 4.
     for slot in 0..3 {
         k.set(&mut words, slot, yes);
     }
     for slot in 3..5 {
         k.set(&mut words, slot, no);
     }
-    // All of the first group arrive, three of the second.
+    // All work-items of the first group arrive, three of the second.
     for slot in 0..7 {
         k.set(&mut words, slot, arrived);
     }
     let tallied = k.tally(&words, 2, 4);
     assert_eq!(tallied[branch], SiteTally { hits: vec![3, 2], divergent_groups: 1 });
     assert_eq!(tallied[barrier], SiteTally { hits: vec![4], divergent_groups: 1 });
-    // The same slots as groups of eight: one group, whose last item never came.
+    // The same slots as groups of eight: one group, whose last item never arrived.
     let tallied = k.tally(&words, 1, 8);
     assert_eq!(tallied[branch], SiteTally { hits: vec![3, 2], divergent_groups: 1 });
     assert_eq!(tallied[barrier], SiteTally { hits: vec![0], divergent_groups: 1 });
@@ -190,7 +190,7 @@ fn totals_join_the_tests() {
     let coverage = summary::coverage(&k.sites, &tests, true);
     assert_eq!((coverage.branch.covered, coverage.branch.total), (3, 4));
     assert_eq!((coverage.statement.covered, coverage.statement.total), (2, 7));
-    // One statement by 40 of 40 work-items, one by 4: (40 + 4) / 40 / 7.
+    // One statement is executed by 40 of 40 work-items, one by 4: (40 + 4) / 40 / 7.
     let average = coverage.average_statement.unwrap();
     assert!((average - 100.0 * 1.1 / 7.0).abs() < 1e-9, "{average}");
     assert_eq!(summary::coverage(&k.sites, &tests, false).average_statement, None);

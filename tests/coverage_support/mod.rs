@@ -1,4 +1,4 @@
-//! Coverage of suites through the library, several suites on one device worker. Not a test.
+//! Measures coverage of suites through the library, several suites on one device worker. Not a test.
 
 // Each test file uses a part of it.
 #![allow(dead_code)]
@@ -19,7 +19,7 @@ use kassay::kernel::options::KernelOptions;
 use kassay::result::cover::{Coverage, SiteOutcome, TestStatus};
 use kassay::suite::resolve::Suite;
 
-/// What a suite covers.
+/// The coverage of a suite.
 #[derive(Debug)]
 pub struct Covered {
     pub entry: String,
@@ -39,7 +39,7 @@ impl Device {
         Device { executor: OpenClExecutor::start(DeviceRequest::Any, options).unwrap() }
     }
 
-    /// One result for each kind of slots, from one compilation.
+    /// Returns one result for each kind of slots, from one compilation.
     pub fn cover<const N: usize>(&mut self, suite: &Path, slots: [Slots; N]) -> [Covered; N] {
         let suite = Suite::load(suite).unwrap();
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
@@ -86,7 +86,7 @@ impl Device {
     }
 }
 
-/// Does `work` for all items on two threads, each with a state of its own; the results in any order.
+/// Runs `work` for all items on two threads, each with a state of its own; the results are in any order.
 pub fn spread<T: Sync, S, R: Send>(
     items: &[T],
     start: impl Fn() -> S + Sync,

@@ -1,4 +1,4 @@
-//! Arguments, NDRanges, repeats and outputs.
+//! Checks arguments, NDRanges, repeats and outputs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use kassay::suite::launch::{ArgValue, ImageShape, Launch, NdRange};
 use crate::support::*;
 
 #[test]
-fn buffers_and_values_arrive_and_come_back() -> Test {
+fn buffers_and_values_arrive_and_come_back() -> TestResult {
     let seen = completed(run(COPY, range([4]), vec![ints(&[0; 4]), ints(&[1, 2, 3, 4]), int(3)])?)?;
     assert_eq!(ints_of(&seen, 0)?, [4, 5, 6, 0]);
     assert_eq!(ints_of(&seen, 1)?, [1, 2, 3, 4]);
@@ -19,7 +19,7 @@ fn buffers_and_values_arrive_and_come_back() -> Test {
 }
 
 #[test]
-fn values_of_every_size_and_local_memory_arrive() -> Test {
+fn values_of_every_size_and_local_memory_arrive() -> TestResult {
     let source = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable
         struct s { char c; double d; int v[2]; };
         kernel void k(global double *out, char c, ushort s, uint u, long l, float f, double d, int3 v, float4 w,
@@ -59,7 +59,7 @@ fn values_of_every_size_and_local_memory_arrive() -> Test {
 }
 
 #[test]
-fn three_lanes_take_the_room_of_four() -> Test {
+fn vectors_of_three_take_the_space_of_four() -> TestResult {
     let source = "kernel void k(global int3 *a) { a[get_global_id(0)].z += 10; }";
     let seen = completed(run(source, range([2]), vec![ints(&[1, 2, 3, 4, 5, 6, 7, 8])])?)?;
     let lanes = ints_of(&seen, 0)?;
@@ -69,7 +69,7 @@ fn three_lanes_take_the_room_of_four() -> Test {
 }
 
 #[test]
-fn three_dimensions_local_size_and_offset_reach_the_kernel() -> Test {
+fn three_dimensions_local_size_and_offset_reach_the_kernel() -> TestResult {
     let source = "kernel void k(global int *out) {
             int x = get_global_id(0) - get_global_offset(0), y = get_global_id(1) - get_global_offset(1),
                 z = get_global_id(2) - get_global_offset(2);
@@ -85,7 +85,7 @@ fn three_dimensions_local_size_and_offset_reach_the_kernel() -> Test {
 }
 
 #[test]
-fn printf_is_the_observation_of_its_own_launch() -> Test {
+fn printf_output_belongs_to_its_own_launch() -> TestResult {
     let source = "kernel void k(int n) { if (get_global_id(0) == 0) printf(\"n is %d\\n\", n); }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
@@ -97,14 +97,14 @@ fn printf_is_the_observation_of_its_own_launch() -> Test {
 }
 
 #[test]
-fn a_buffer_may_be_empty() -> Test {
+fn a_buffer_may_be_empty() -> TestResult {
     let seen = completed(run(COPY, range([2]), vec![ints(&[]), ints(&[]), int(0)])?)?;
     assert!(output(&seen, 0)?.is_empty());
     Ok(())
 }
 
 #[test]
-fn every_repeat_starts_from_pristine_inputs_and_a_zeroed_probe() -> Test {
+fn every_repeat_starts_from_pristine_inputs_and_a_zeroed_probe() -> TestResult {
     let source = "kernel void k(global int *a, global int *empty, write_only image2d_t img, global uint *probe) {
             if (get_global_id(0) == 0) write_imageui(img, (int2)(a[0], 0), (uint4)(9));
             a[get_global_id(0)] += 1; atomic_add(&probe[1], 1); }";
@@ -126,7 +126,7 @@ fn every_repeat_starts_from_pristine_inputs_and_a_zeroed_probe() -> Test {
 }
 
 #[test]
-fn large_buffers_come_and_go() -> Test {
+fn large_buffers_come_and_go() -> TestResult {
     let n = 80 << 20;
     let source = "kernel void k(global uchar *a) { a[get_global_id(0) * 1048576] += 1; }";
     let mut executor = executor()?;
@@ -143,7 +143,7 @@ fn large_buffers_come_and_go() -> Test {
 }
 
 #[test]
-fn a_kernel_that_prints_without_end_is_cut() -> Test {
+fn endless_printf_output_is_cut() -> TestResult {
     let source = "kernel void k(int n) { for (int i = 0; i < n; i++) printf(\"0123456789012345678901234567890123456789%d\\n\", i); }";
     let seen = completed(run(source, range([1]), vec![int(2_000_000)])?)?;
     assert!(seen.printf.len() < 70 << 20 && seen.printf.contains("cut after"), "{}", seen.printf.len());

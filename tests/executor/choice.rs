@@ -1,4 +1,4 @@
-//! Which device is used, what `kassay devices` says, and how long a start takes.
+//! Checks which device is used, what `kassay devices` prints, and how long a start takes.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use kassay::suite::launch::Launch;
 use crate::support::*;
 
 #[test]
-fn devices_are_found_and_chosen_by_name_or_number() -> Test {
+fn devices_are_found_and_chosen_by_name_or_number() -> TestResult {
     let devices = probe_devices(&options())?;
     let first = devices.iter().find(|d| !d.il_versions.is_empty()).ok_or("no device takes SPIR-V")?;
     assert!(first.max_work_group_size > 0 && first.global_memory > 0 && !first.driver.is_empty());
@@ -35,7 +35,7 @@ fn devices_are_found_and_chosen_by_name_or_number() -> Test {
 }
 
 #[test]
-fn a_program_that_is_no_worker_is_an_environment_error() -> Test {
+fn a_program_that_is_no_worker_is_an_environment_error() -> TestResult {
     for exe in ["/bin/false", "/nonexistent/kassay"] {
         let broken = WorkerOptions { exe: Some(exe.into()), ..WorkerOptions::default() };
         let error = OpenClExecutor::start(DeviceRequest::Any, broken).err().ok_or("started")?;
@@ -55,7 +55,7 @@ fn devices(args: &[&str], vendors: Option<&str>) -> Result<(Option<i32>, String)
 }
 
 #[test]
-fn the_devices_command_says_what_runs_and_what_is_missing() -> Test {
+fn the_devices_command_says_what_runs_and_what_is_missing() -> TestResult {
     let (code, json) = devices(&["--format", "json"], None)?;
     let result: kassay::result::devices::DevicesResult = serde_json::from_str(&json)?;
     assert_eq!((code, result.schema.as_str()), (Some(0), "kassay.devices/1"));
@@ -69,9 +69,9 @@ fn the_devices_command_says_what_runs_and_what_is_missing() -> Test {
 }
 
 #[test]
-fn a_driver_that_fails_is_named() -> Test {
+fn a_driver_that_fails_is_named() -> TestResult {
     let folder = tempfile::tempdir()?;
-    // A library that ends the process as it is loaded.
+    // A library that ends the process when it is loaded.
     let library = folder.path().join("libends.so");
     let source = folder.path().join("ends.c");
     std::fs::write(&source, "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { abort(); }\n")?;
@@ -90,7 +90,7 @@ fn a_driver_that_fails_is_named() -> Test {
 
 #[test]
 #[ignore = "measures; run by hand"]
-fn how_long_things_take() -> Test {
+fn start_up_times() -> TestResult {
     let code = compile(COPY)?;
     for pause in [0, 60, 300] {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Everything a launch can do wrong, and that the next one works.
+//! Checks everything that can go wrong in a launch, and that the next launch works.
 
 use std::io::{BufRead, BufReader};
 use std::process::Command;
@@ -11,7 +11,7 @@ use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use crate::support::*;
 
 #[test]
-fn after_an_endless_loop_the_next_launch_works() -> Test {
+fn after_an_endless_loop_the_next_launch_works() -> TestResult {
     let source = "kernel void k(global volatile int *a) { while (a[0]) a[1]++; a[1] = 7; }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
@@ -26,7 +26,7 @@ fn after_an_endless_loop_the_next_launch_works() -> Test {
 }
 
 #[test]
-fn after_a_wild_write_the_next_launch_works() -> Test {
+fn after_a_wild_write_the_next_launch_works() -> TestResult {
     let source = "kernel void k(global int *a, long far) { a[far] = 7; }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
@@ -38,7 +38,7 @@ fn after_a_wild_write_the_next_launch_works() -> Test {
 }
 
 #[test]
-fn a_division_by_zero_is_a_crash_at_worst() -> Test {
+fn a_division_by_zero_is_a_crash_at_worst() -> TestResult {
     let source = "kernel void k(global int *a) { a[0] = a[0] / a[1]; }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
@@ -50,7 +50,7 @@ fn a_division_by_zero_is_a_crash_at_worst() -> Test {
 }
 
 #[test]
-fn after_broken_code_the_next_program_loads() -> Test {
+fn after_broken_code_the_next_program_loads() -> TestResult {
     let good = compile(COPY)?;
     let mut executor = executor()?;
     let kept = executor.load(&good)?;
@@ -71,7 +71,7 @@ fn after_broken_code_the_next_program_loads() -> Test {
 }
 
 #[test]
-fn launches_that_do_not_fit_are_rejected_with_the_reason() -> Test {
+fn launches_that_do_not_fit_are_rejected_with_the_reason() -> TestResult {
     let mut executor = executor()?;
     let program = executor.load(&compile(COPY)?)?;
     let mut why =
@@ -97,7 +97,7 @@ fn launches_that_do_not_fit_are_rejected_with_the_reason() -> Test {
 
 /// OpenCL 2.0 allows work-groups of different sizes; for kernels of OpenCL C 1.x the build option forbids them.
 #[test]
-fn an_uneven_local_size_is_rejected_where_the_program_asks_for_even_ones() -> Test {
+fn an_uneven_local_size_is_rejected_where_the_program_asks_for_even_ones() -> TestResult {
     let mut executor = executor()?;
     let built = compile(COPY)?;
     let spirv = built.as_spirv().ok_or("no SPIR-V")?.spirv.to_vec();
@@ -115,7 +115,7 @@ fn an_uneven_local_size_is_rejected_where_the_program_asks_for_even_ones() -> Te
 
 #[test]
 #[ignore = "runs until it is killed; for the test below"]
-fn a_kernel_that_runs_for_a_minute() -> Test {
+fn a_kernel_that_runs_for_a_minute() -> TestResult {
     let source = "kernel void k(global volatile int *a) { while (a[0]) a[1]++; }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
@@ -125,7 +125,7 @@ fn a_kernel_that_runs_for_a_minute() -> Test {
 }
 
 #[test]
-fn a_worker_ends_with_its_parent_even_in_an_endless_kernel() -> Test {
+fn a_worker_ends_with_its_parent_even_in_an_endless_kernel() -> TestResult {
     let mut parent = Command::new(std::env::current_exe()?)
         .args(["--ignored", "--exact", "--nocapture", "faults::a_kernel_that_runs_for_a_minute"])
         .stdout(std::process::Stdio::piped())
@@ -146,7 +146,7 @@ fn a_worker_ends_with_its_parent_even_in_an_endless_kernel() -> Test {
     Ok(())
 }
 
-/// A living process's parent; zombies do not live.
+/// Returns a living process's parent; zombies do not count as living.
 fn parent_of(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
@@ -159,8 +159,8 @@ fn children_of(parent: u32) -> std::io::Result<Vec<u32>> {
 }
 
 #[test]
-fn no_work_items_at_all_is_no_fault_of_ours() -> Test {
-    // OpenCL 2.1 allows it, earlier versions refuse.
+fn a_launch_without_work_items_is_not_kassays_fault() -> TestResult {
+    // OpenCL 2.1 allows a launch without work-items, earlier versions refuse it.
     let result = run(COPY, range([0]), vec![ints(&[5]), ints(&[0]), int(1)])?;
     match result {
         Ok(seen) => assert_eq!(ints_of(&seen, 0)?, [5]),
@@ -170,7 +170,7 @@ fn no_work_items_at_all_is_no_fault_of_ours() -> Test {
 }
 
 #[test]
-fn programs_are_built_while_the_caller_does_other_things() -> Test {
+fn programs_are_built_while_the_caller_does_other_things() -> TestResult {
     let mut executor = executor()?;
     let good = compile(COPY)?;
     let spirv = good.as_spirv().ok_or("no SPIR-V")?.spirv.to_vec();

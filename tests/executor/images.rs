@@ -1,4 +1,4 @@
-//! Images of every shape, their formats, and samplers.
+//! Checks images of every shape, their formats, and samplers.
 
 use kassay::exec::Fault;
 use kassay::suite::launch::{Addressing, ArgValue, Filter, ImageShape};
@@ -11,7 +11,7 @@ fn nearest() -> ArgValue {
 }
 
 #[test]
-fn images_of_each_shape_are_read() -> Test {
+fn images_of_each_shape_are_read() -> TestResult {
     let (w, h, n) = (4_u64, 3_u64, 2_u64);
     let int4 = "(int4)(get_global_id(0), get_global_id(1), get_global_id(2), 0)";
     for (ty, shape, coordinates, sampler) in [
@@ -45,7 +45,7 @@ fn images_of_each_shape_are_read() -> Test {
 }
 
 #[test]
-fn images_of_several_formats_are_written() -> Test {
+fn images_of_several_formats_are_written() -> TestResult {
     let source = "kernel void k(write_only image2d_t img, global int *n) {
             int2 p = (int2)(get_global_id(0), get_global_id(1));
             write_imagef(img, p, (float4)(p.x, p.y * 0.5f, 0, 1)); }";
@@ -66,7 +66,7 @@ fn images_of_several_formats_are_written() -> Test {
 }
 
 #[test]
-fn an_image_format_that_the_device_lacks_is_rejected_with_those_it_has() -> Test {
+fn an_image_format_that_the_device_lacks_is_rejected_with_those_it_has() -> TestResult {
     let source = "kernel void k(read_only image2d_t img, global int *n) { n[0] = get_image_width(img); }";
     let shape = ImageShape::D2 { width: 2, height: 2 };
     let rejected =
@@ -79,7 +79,7 @@ fn an_image_format_that_the_device_lacks_is_rejected_with_those_it_has() -> Test
 }
 
 #[test]
-fn samplers_decide_how_an_image_is_read() -> Test {
+fn samplers_decide_how_an_image_is_read() -> TestResult {
     let source = "kernel void k(read_only image2d_t img, sampler_t smp, global float *out, float x) {
             out[0] = read_imagef(img, smp, (float2)(x, 0.5f)).x; }";
     let read = |x: f32, addressing, filter, normalized| -> Result<f32, Box<dyn std::error::Error>> {

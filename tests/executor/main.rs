@@ -1,4 +1,4 @@
-//! The OpenCL executor against a real device: every kind of argument, and everything a kernel can do wrong.
+//! Checks the OpenCL executor against a real device: every kind of argument, and everything a kernel can do wrong.
 
 mod arguments;
 mod choice;

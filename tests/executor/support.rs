@@ -1,5 +1,5 @@
-//! Kernels compiled by the LLVM tools alone, so that these tests stand without kassay's own front half; launches in few
-//! words.
+//! Compiles kernels with the LLVM tools alone, so that these tests do not depend on kassay's own front end, and makes
+//! launches concisely.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,7 +10,7 @@ use kassay::error::Error;
 use kassay::exec::{Code, DeviceRequest, Executor, Observation, OpenClExecutor, RunOptions, RunResult, WorkerOptions};
 use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
 
-pub type Test = Result<(), Box<dyn std::error::Error>>;
+pub type TestResult = Result<(), Box<dyn std::error::Error>>;
 
 pub fn options() -> WorkerOptions {
     WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() }
@@ -24,7 +24,7 @@ pub fn executor() -> Result<OpenClExecutor, Error> {
 pub fn compile(source: &str) -> Result<Code, Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     let path = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
-    let run = |program: &str, args: &[&str]| -> Test {
+    let run = |program: &str, args: &[&str]| -> TestResult {
         let done = Command::new(program).args(args).output()?;
         if done.status.success() {
             Ok(())
@@ -39,7 +39,7 @@ pub fn compile(source: &str) -> Result<Code, Box<dyn std::error::Error>> {
     let (cl, ll, opt, spv) = (path("k.cl"), path("k.ll"), path("opt.ll"), path("k.spv"));
     args.extend([cl.as_str(), "-o", &ll]);
     run("clang-22", &args)?;
-    // clang puts the body into a function beside the kernel, and forbids inlining it.
+    // clang puts the body into a function next to the kernel, and forbids inlining it.
     let text = std::fs::read_to_string(&ll)?.replace(" noinline", " alwaysinline").replace(" optnone", "");
     std::fs::write(&ll, text)?;
     run("opt-22", &["-passes=always-inline,globaldce,function(sroa,mem2reg)", "-S", &ll, "-o", &opt])?;

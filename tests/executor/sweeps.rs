@@ -1,17 +1,19 @@
-//! Sweeps: many runs of one launch that differ in words of the probe buffer.
+//! Checks sweeps: many runs of one launch that differ in words of the probe buffer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kassay::error::Error;
-use kassay::exec::{Batch, Executor, Fault, OpenClExecutor, ProgramId, Reference, Run, Sweep, Swept, Variation};
+use kassay::exec::{
+    Batch, Executor, Fault, OpenClExecutor, ProgramId, Reference, Run, Sweep, Variation, VariationOutcome,
+};
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ImageShape, Launch, NdRange};
 
 use crate::support::*;
 
-/// What it does is up to word 16 of the probe buffer; words 20 and on come back.
+/// Word 16 of the probe buffer decides what it does; words 20 and on come back.
 const BEHAVING: &str = "kernel void k(global float *y, global const float *x, int n, global uint *probe) {
     size_t i = get_global_id(0);
     uint what = probe[16];
@@ -53,7 +55,7 @@ impl Bench {
     }
 }
 
-/// What no launch but an endless one takes, on a slow and busy machine either.
+/// Only an endless launch takes this long, even on a slow and busy machine.
 const LIMIT: Duration = Duration::from_secs(2);
 
 fn sweep<'a>(launch: &'a Launch, variations: &'a [Variation], references: &'a [Reference]) -> Sweep<'a> {
@@ -75,7 +77,7 @@ fn agreed(words: &[u32]) -> Run {
 }
 
 #[test]
-fn each_variation_is_compared_on_pristine_inputs() -> Test {
+fn each_variation_is_compared_on_pristine_inputs() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let launch = launch();
     let references = [reference(0, &[1.0; 8], Tolerance::default())];
@@ -86,31 +88,35 @@ fn each_variation_is_compared_on_pristine_inputs() -> Test {
     assert_eq!(done.launches, 15);
     assert!(done.kernel_time > Duration::ZERO);
     let told = |at: &str, what: u32| {
-        Swept::Ran(vec![Run { difference: Some(format!("argument 0 differs at {at}")), words: vec![what, 1] }; 3])
+        VariationOutcome::Ran(vec![
+            Run { difference: Some(format!("argument 0 differs at {at}")), words: vec![what, 1] };
+            3
+        ])
     };
-    let fine = Swept::Ran(vec![agreed(&[0, 1]); 3]);
+    let fine = VariationOutcome::Ran(vec![agreed(&[0, 1]); 3]);
     let (wrong, close) = (told("3: 2.5 instead of 1.0", 10), told("0: 1.001 instead of 1.0", 40));
     assert_eq!(done.runs, [fine.clone(), wrong, fine.clone(), close, fine.clone()]);
-    // Nothing to compare with: nothing differs.
+    // Without references nothing differs.
     let done = bench.executor.sweep(bench.program, &sweep(&launch, &variations, &[]))?;
-    assert!(done.runs.iter().all(|r| matches!(r, Swept::Ran(runs) if runs[0].difference.is_none())));
+    assert!(done.runs.iter().all(|r| matches!(r, VariationOutcome::Ran(runs) if runs[0].difference.is_none())));
     Ok(())
 }
 
 #[test]
-fn small_differences_are_tolerated_where_they_may_be() -> Test {
+fn small_differences_are_tolerated_where_they_may_be() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let launch = launch();
     let references = [reference(0, &[1.0; 8], Tolerance { abs: 0.0, rel: 0.01 })];
     let done = bench.executor.sweep(bench.program, &sweep(&launch, &behaviours(&[4, 1]), &references))?;
-    assert_eq!(done.runs[0], Swept::Ran(vec![agreed(&[40, 1])]));
-    assert!(matches!(&done.runs[1], Swept::Ran(runs) if runs[0].difference.is_some()));
+    assert_eq!(done.runs[0], VariationOutcome::Ran(vec![agreed(&[40, 1])]));
+    assert!(matches!(&done.runs[1], VariationOutcome::Ran(runs) if runs[0].difference.is_some()));
     Ok(())
 }
 
 #[test]
-fn a_variation_that_changes_its_mind_ends_early() -> Test {
-    // An own counter in a buffer would be reset; what survives a launch is the memory of the device, here of a margin.
+fn a_nondeterministic_variation_ends_early() -> TestResult {
+    // A counter in a buffer would be reset; only the device's memory outside the buffers, here a margin, survives
+    // a launch.
     let source = "kernel void k(global int *y, global uint *probe) {
         volatile global int *outside = (volatile global int *)y - 16;
         if (probe[16] == 0) { y[0] = *outside % 3; *outside = *outside + 1; } else y[0] = 0; }";
@@ -127,16 +133,16 @@ fn a_variation_that_changes_its_mind_ends_early() -> Test {
     let references = [expected];
     let done =
         bench.executor.sweep(bench.program, &Sweep { repeats: 9, ..sweep(&launch, &variations, &references) })?;
-    let Swept::Ran(runs) = &done.runs[0] else { return Err(format!("{done:?}").into()) };
+    let VariationOutcome::Ran(runs) = &done.runs[0] else { return Err(format!("{done:?}").into()) };
     assert!(runs.len() < 9 && runs.len() > 1, "{runs:?}");
     let last = runs.last().is_some_and(|r| r.difference.is_none());
     assert!(runs[..runs.len() - 1].iter().all(|r| r.difference.is_none() != last), "{runs:?}");
-    assert!(matches!(&done.runs[1], Swept::Ran(runs) if runs.len() == 9));
+    assert!(matches!(&done.runs[1], VariationOutcome::Ran(runs) if runs.len() == 9));
     Ok(())
 }
 
 #[test]
-fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
+fn endless_loops_and_wild_writes_stop_only_their_variations() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let launch = launch();
     let references = [reference(0, &[1.0; 8], Tolerance::default())];
@@ -145,14 +151,14 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
     let done = bench.executor.sweep(bench.program, &sweep(&launch, &variations, &references))?;
     for (run, what) in done.runs.iter().zip(what) {
         let right = match run {
-            Swept::Ran(runs) => runs[0].difference.is_some() == (what == 1) && (what < 2),
-            Swept::Fault(Fault::Timeout { limit }) => what == 2 && *limit == LIMIT,
-            Swept::Fault(Fault::Crash { signal, .. }) => what == 3 && *signal == Some(libc::SIGSEGV),
-            Swept::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
+            VariationOutcome::Ran(runs) => runs[0].difference.is_some() == (what == 1) && (what < 2),
+            VariationOutcome::Fault(Fault::Timeout { limit }) => what == 2 && *limit == LIMIT,
+            VariationOutcome::Fault(Fault::Crash { signal, .. }) => what == 3 && *signal == Some(libc::SIGSEGV),
+            VariationOutcome::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
         };
         assert!(right, "{what}: {run:?}");
     }
-    // The executor is as good as before.
+    // The executor works as before.
     assert!(
         bench
             .executor
@@ -163,7 +169,7 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> Test {
 }
 
 #[test]
-fn who_spoils_the_worker_for_others_is_found() -> Test {
+fn the_variation_that_spoils_the_worker_for_others_is_found() -> TestResult {
     // A variation leaves a trap outside its buffer; a later one falls into it.
     let source = "kernel void k(global int *y, global uint *probe) {
         volatile global int *outside = (volatile global int *)y - 16;
@@ -178,16 +184,18 @@ fn who_spoils_the_worker_for_others_is_found() -> Test {
     let done = bench.executor.sweep(bench.program, &Sweep { words: 16..17, ..sweep(&launch, &variations, &[]) })?;
     for (run, what) in done.runs.iter().zip(what) {
         match run {
-            Swept::Ran(runs) => assert_eq!(runs[..], [agreed(&[what])]),
-            fault => assert!(matches!(fault, Swept::Fault(Fault::Crash { .. })) && what == 5, "{what}: {fault:?}"),
+            VariationOutcome::Ran(runs) => assert_eq!(runs[..], [agreed(&[what])]),
+            fault => {
+                assert!(matches!(fault, VariationOutcome::Fault(Fault::Crash { .. })) && what == 5, "{what}: {fault:?}")
+            }
         }
     }
-    assert!(matches!(done.runs[6], Swept::Fault(_)), "{:?}", done.runs);
+    assert!(matches!(done.runs[6], VariationOutcome::Fault(_)), "{:?}", done.runs);
     Ok(())
 }
 
 #[test]
-fn several_outputs_and_images_are_compared() -> Test {
+fn several_outputs_and_images_are_compared() -> TestResult {
     let source = "kernel void k(global int *a, write_only image2d_t img, read_only image2d_t in, global int *b, global uint *probe) {
         int2 p = (int2)(get_global_id(0), get_global_id(1));
         int i = p.x + 3 * p.y;
@@ -221,7 +229,9 @@ fn several_outputs_and_images_are_compared() -> Test {
         .runs
         .iter()
         .map(|r| match r {
-            Swept::Ran(runs) if runs.len() == 2 && runs[0] == runs[1] => runs[0].difference.clone().unwrap_or_default(),
+            VariationOutcome::Ran(runs) if runs.len() == 2 && runs[0] == runs[1] => {
+                runs[0].difference.clone().unwrap_or_default()
+            }
             other => format!("{other:?}"),
         })
         .collect();
@@ -232,20 +242,20 @@ fn several_outputs_and_images_are_compared() -> Test {
 }
 
 #[test]
-fn a_launch_that_the_driver_refuses_is_refused_for_each_variation() -> Test {
+fn a_launch_that_the_driver_refuses_is_refused_for_each_variation() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     let mut launch = launch();
     launch.args.pop();
     let variations = behaviours(&[0, 1]);
     let done = bench.executor.sweep(bench.program, &sweep(&launch, &variations, &[]))?;
     assert_eq!(done.runs.len(), 2);
-    assert!(done.runs.iter().all(|r| matches!(r, Swept::Fault(Fault::Rejected { .. }))), "{done:?}");
+    assert!(done.runs.iter().all(|r| matches!(r, VariationOutcome::Fault(Fault::Rejected { .. }))), "{done:?}");
     let far = behaviours(&[0]).into_iter().chain([Variation { words: vec![(32, 1)] }]).collect::<Vec<_>>();
     assert!(matches!(bench.executor.sweep(bench.program, &sweep(&launch, &far, &[])), Err(Error::Internal(_))));
     Ok(())
 }
 
-/// Several runs in a launch, by hand: eight work-items each, whose words begin at 16 and are four.
+/// Several runs in one launch, laid out by hand: eight work-items each, whose four words begin at word 16.
 const BATCHED: &str = "kernel void k(global int *y, global const int *x, global uint *probe) {
     uint slot = get_group_id(0) / 2;
     uint i = get_global_id(0) % 8;
@@ -257,7 +267,7 @@ const BATCHED: &str = "kernel void k(global int *y, global const int *x, global 
     if (i == 0) words[1] = slot * 100 + words[0]; }";
 
 #[test]
-fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
+fn a_batch_is_compared_slot_by_slot_and_its_faulting_runs_are_found() -> TestResult {
     let mut bench = Bench::new(BATCHED)?;
     let range = NdRange { local: Some([4, 1, 1]), ..range([8]) };
     let launch = Launch::new(range, vec![ints(&[1; 8]), ints(&[2; 8])]);
@@ -281,19 +291,19 @@ fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
     for (n, (seen, what)) in done.runs.iter().zip(what).enumerate() {
         let difference = (what == 1).then(|| "argument 0 differs at 5: 4 instead of 3".to_owned());
         let words = vec![n as u32 % 8 * 100 + what];
-        assert_eq!(*seen, Swept::Ran(vec![Run { difference, words }; 2]), "{n}");
+        assert_eq!(*seen, VariationOutcome::Ran(vec![Run { difference, words }; 2]), "{n}");
     }
     let what = [0, 0, 0, 3, 0, 1, 0, 0, 0, 2, 0, 1];
     for (seen, what) in run(&mut bench.executor, &batch, &what)?.runs.iter().zip(what) {
         let right = match seen {
-            Swept::Ran(runs) => runs.len() == 2 && what < 2 && runs[0].difference.is_some() == (what == 1),
-            Swept::Fault(Fault::Crash { .. }) => what == 3,
-            Swept::Fault(Fault::Timeout { .. }) => what == 2,
-            Swept::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
+            VariationOutcome::Ran(runs) => runs.len() == 2 && what < 2 && runs[0].difference.is_some() == (what == 1),
+            VariationOutcome::Fault(Fault::Crash { .. }) => what == 3,
+            VariationOutcome::Fault(Fault::Timeout { .. }) => what == 2,
+            VariationOutcome::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
         };
         assert!(right, "{what}: {seen:?}");
     }
-    // A stride shorter than the buffer is a fault of ours.
+    // A stride shorter than the buffer is kassay's fault.
     let short = Batch { strides: vec![16, 0], ..batch };
     assert!(matches!(run(&mut bench.executor, &short, &[0]), Err(Error::Internal(_))));
     Ok(())
@@ -301,7 +311,7 @@ fn a_batch_is_compared_slot_by_slot_and_searched_for_the_guilty() -> Test {
 
 #[test]
 #[ignore = "prints how many variations a second are run"]
-fn rates() -> Test {
+fn rates() -> TestResult {
     let mut bench = Bench::new(BEHAVING)?;
     for items in [64_usize, 1024, 16384] {
         let launch = Launch::new(

@@ -1,4 +1,5 @@
-//! Launches with values of scalars that bring work-items together: which are proposed, and which scalars are left alone.
+//! Checks which launches with values of scalars that make accesses conflict are proposed, and which scalars are
+//! left alone.
 
 use kassay::generate::launches::{self, FirstRound, Request};
 use kassay::generate::roles;
@@ -32,7 +33,7 @@ fn values_are_solved_for_in_addresses_and_guards() {
             "const choice q",
             "several groups, q.slot = 3, q.mode = -5",
         ),
-        // The second size has a work-item 100.
+        // The second launch size has a work-item 100.
         ("if (i == 0) p[50] = 1; if (i == 100) p[x] = 2;", "const int x", "large groups, x = 50"),
         ("p[i] = 1; if (i == 20 && x > 22) p[x] = 2;", "const uchar x", "several groups, x = 23"),
     ];
@@ -78,7 +79,7 @@ fn lengths_rows_divisors_and_the_like_are_left_alone() {
 }
 
 #[test]
-fn nothing_is_asked_once_time_is_over() {
+fn nothing_is_asked_after_the_deadline() {
     let asked = round("if (i == 0) p[3] = 1; if (i == 7) p[x] = 2;", "const int x", true);
     assert!(asked.suspects.is_empty() && asked.cut_short);
     let nothing_to_ask = round("p[i] = x;", "const int x", true);

@@ -1,7 +1,7 @@
-//! The search for launches in which work-items meet.
+//! Checks the search for launches in which work-items access the same addresses.
 
 use kassay::exec::simulator::observation::Footprint;
-use kassay::generate::evolve::{Search, estimated, evolve};
+use kassay::generate::evolve::{EvolutionParameters, estimated, evolve};
 use kassay::generate::launches::Request;
 use kassay::generate::roles;
 use kassay::suite::launch::Launch;
@@ -9,7 +9,7 @@ use kassay::suite::launch::Launch;
 use super::support::with_source;
 
 #[test]
-fn it_finds_scalars_and_sizes_at_which_work_items_meet() {
+fn evolution_finds_scalars_and_sizes_at_which_work_items_share_addresses() {
     with_source(
         "kernel void k(global int *a, int spread) {
             int i = get_global_id(0);
@@ -18,21 +18,21 @@ fn it_finds_scalars_and_sizes_at_which_work_items_meet() {
         |under_test| {
             let model = roles::infer(under_test).unwrap();
             let request = Request { seed: 5, ..Request::default() };
-            let found = evolve(&model, &request, &Search::default(), &mut estimated).unwrap();
+            let found = evolve(&model, &request, &EvolutionParameters::default(), &mut estimated).unwrap();
             assert!(found[0].score() < 0.3, "{:?}", found[0].footprint);
             assert!(found.windows(2).all(|w| w[0].score() <= w[1].score()));
             assert!(found.len() <= 10);
-            let again = evolve(&model, &request, &Search::default(), &mut estimated).unwrap();
+            let again = evolve(&model, &request, &EvolutionParameters::default(), &mut estimated).unwrap();
             assert!(found == again, "equal seeds give equal populations");
         },
     );
 }
 
 #[test]
-fn it_ends_where_nothing_can_meet_with_the_nearest_addresses_first() {
+fn evolution_ends_without_shared_addresses_and_sorts_the_nearest_first() {
     with_source("kernel void k(global int *a) { a[get_global_id(0)] = 1; }", |under_test| {
         let model = roles::infer(under_test).unwrap();
-        let search = Search { population: 4, generations: 3, ..Search::default() };
+        let search = EvolutionParameters { population: 4, generations: 3, ..EvolutionParameters::default() };
         let mut measured = 0;
         let mut fitness = |launch: &Launch, _| {
             measured += 1;

@@ -1,4 +1,5 @@
-//! Buffers whose length is a guess: what goes beyond them is no finding, what goes beyond lengths that the kernel checks is.
+//! Checks buffers whose length is a guess: accesses beyond the guess are not findings, accesses beyond lengths that the
+//! kernel checks are.
 
 use std::time::Duration;
 
@@ -16,22 +17,22 @@ use kassay::sync::checking::{Case, Simulate, explore};
 
 use super::support::with_source;
 
-struct Watched(Simulator, ProgramId);
+struct WatchedSimulator(Simulator, ProgramId);
 
-impl Simulate for Watched {
+impl Simulate for WatchedSimulator {
     fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
         self.0.simulate(self.1, launch, options, Duration::from_secs(60), &[])
     }
 }
 
-/// The generated launches as they are after they were explored, each with how often it went out of bounds.
+/// Returns the generated launches after exploration, each with the number of its out-of-bounds faults.
 fn explored(under_test: &KernelUnderTest<'_>) -> Vec<(Case, usize)> {
     let model = roles::infer(under_test).unwrap();
     let host = HostOptions { races: true, ..HostOptions::default() };
     let Code::Host(code) = under_test.for_host(&host).unwrap() else { panic!("no code for the simulator") };
     let mut simulator = Simulator::new(1).unwrap();
     let program = simulator.load_host(&code).unwrap();
-    let mut watched = Watched(simulator, program);
+    let mut watched = WatchedSimulator(simulator, program);
     let made = launches(&model, &Request::default()).unwrap();
     let explored = made.into_iter().map(|g| {
         let mut case = Case {
@@ -50,7 +51,7 @@ fn explored(under_test: &KernelUnderTest<'_>) -> Vec<(Case, usize)> {
     explored.collect()
 }
 
-/// A kernel with more to do than a dry run follows.
+/// Returns a kernel with more iterations than a dry run follows.
 fn long(line: &str) -> String {
     format!(
         "kernel void k(global int *a, int n) {{
@@ -69,14 +70,14 @@ fn guessed_lengths_grow_to_what_is_accessed() {
         let ArgValue::Buffer(bytes) = &case.launch.args[0] else { panic!("no buffer") };
         let elements = bytes.len() as u64 / 4;
         assert!(elements >= case.launch.range.items() * 64, "{}", case.name);
-        let said: Vec<&String> = case.preconditions.iter().filter(|p| p.starts_with("a has ")).collect();
-        assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].starts_with(&format!("a has {elements} elements")), "{said:?}");
+        let notes: Vec<&String> = case.preconditions.iter().filter(|p| p.starts_with("a has ")).collect();
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].starts_with(&format!("a has {elements} elements")), "{notes:?}");
     }
 }
 
 #[test]
-fn what_is_truly_out_of_bounds_stays_so() {
+fn real_out_of_bounds_accesses_remain_findings() {
     for line in ["if (i <= n) a[i] = s;", "a[i - 1] = s;", "a[i + (1 << 26)] = s;"] {
         let all = with_source(&long(line), explored);
         assert!(all.iter().any(|(_, beyond)| *beyond > 0), "{line}");
@@ -84,7 +85,7 @@ fn what_is_truly_out_of_bounds_stays_so() {
 }
 
 #[test]
-fn one_element_is_one() {
+fn a_buffer_of_one_element_is_described_in_the_singular() {
     let all = with_source("kernel void k(global int *out) { if (get_global_id(0) == 0) out[0] = 1; }", explored);
     for (case, _) in all {
         assert!(

@@ -1,4 +1,4 @@
-//! What generated launches look like.
+//! Checks the sizes, contents and arguments of generated launches.
 
 use kassay::generate::launches::{GeneratedLaunch, Request, launches};
 use kassay::generate::roles;
@@ -81,7 +81,7 @@ fn lengths_follow_the_sizes_and_buffers_the_lengths() {
 }
 
 #[test]
-fn contents_stay_where_they_may_point() {
+fn indices_in_buffers_stay_within_what_they_index() {
     let all = of(
         "kernel void k(global const int *start, global const int *column, global const float *x, global float *y, int n) {
             int i = get_global_id(0);
@@ -103,7 +103,7 @@ fn contents_stay_where_they_may_point() {
 }
 
 #[test]
-fn sizes_that_are_given_are_kept() {
+fn given_sizes_are_kept() {
     let range = NdRange { dims: 1, global: [96, 1, 1], local: Some([32, 1, 1]), offset: [0; 3] };
     let request = Request { range: Some(range.clone()), seed: 3 };
     let source = "kernel void k(global int *a, int n) { int i = get_global_id(0); if (i < n) a[i] += 3; }";

@@ -1,4 +1,5 @@
-//! Launches for kernels without a suite: what arguments are for, what launches look like, and what the simulator says of them.
+//! Checks launches for kernels without a suite: argument roles, the launches themselves, and what the simulator finds
+//! in them.
 
 mod collisions;
 mod evolution;

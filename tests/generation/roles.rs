@@ -1,4 +1,4 @@
-//! What arguments are for, on small kernels.
+//! Checks argument roles on small kernels.
 
 use kassay::generate::model::{Contents, KernelModel, Role};
 use kassay::generate::roles;
@@ -60,7 +60,7 @@ fn loops_and_short_circuits_and_helpers_are_checks_too() {
 }
 
 #[test]
-fn one_too_many_is_no_longer_a_length() {
+fn off_by_one_checks_still_give_the_length() {
     let forgot = |line: &str| {
         let m = model(&format!(
             "kernel void k(global const float *a, global float *b, int n) {{
@@ -73,13 +73,13 @@ fn one_too_many_is_no_longer_a_length() {
     assert_eq!(forgot("if (i <= n) b[i] = a[i];").as_deref(), Some("n"));
     assert_eq!(forgot("for (int j = 0; j <= n; j++) b[j] = j;").as_deref(), Some("n"));
     assert_eq!(forgot("if (i <= n - 1) b[i] = a[i];").as_deref(), Some("n"));
-    // Laid out by n + 1, or accessed at n: on purpose.
+    // A layout by n + 1, or an access at n, is deliberate.
     assert_eq!(forgot("for (int j = 0; j <= n; j++) b[j] = b[n + 1 + j];"), None);
     assert_eq!(forgot("for (int j = 0; j <= n; j++) b[j] = j; b[n] = 0;"), None);
 }
 
 #[test]
-fn rows_that_nothing_checks_ask_for_their_length() {
+fn unchecked_rows_require_their_length() {
     let m = model(
         "kernel void k(global float *b, int w) {
             b[get_global_id(1) * w + get_global_id(0)] = 1;
@@ -103,28 +103,28 @@ fn integers_in_buffers_are_places_offsets_counts_or_data() {
         }",
     );
     assert_eq!(contents(&m, "start"), Contents::Offsets);
-    assert!(matches!(contents(&m, "column"), Contents::Places { target: Region::Argument(2), distinct: false, .. }));
-    assert_eq!(contents(&m, "turns"), Contents::Counts);
+    assert!(matches!(contents(&m, "column"), Contents::Indices { target: Region::Argument(2), distinct: false, .. }));
+    assert_eq!(contents(&m, "turns"), Contents::TripCounts);
     assert_eq!(contents(&m, "plain"), Contents::Data);
     assert_eq!(contents(&m, "byte"), Contents::Data);
 }
 
 #[test]
-fn places_to_write_are_distinct_unless_what_is_there_counts() {
+fn indices_to_write_to_are_distinct_unless_old_contents_count() {
     let scatter = model(
         "kernel void k(global const int *to, global const float *a, global float *b) {
             int i = get_global_id(0);
             b[to[i]] = a[i];
         }",
     );
-    assert!(matches!(contents(&scatter, "to"), Contents::Places { distinct: true, .. }));
+    assert!(matches!(contents(&scatter, "to"), Contents::Indices { distinct: true, .. }));
     let count = model(
         "kernel void k(global const int *to, global int *b) {
             int i = get_global_id(0);
             b[to[i]]++;
         }",
     );
-    assert!(matches!(contents(&count, "to"), Contents::Places { distinct: false, .. }));
+    assert!(matches!(contents(&count, "to"), Contents::Indices { distinct: false, .. }));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn constants_in_indices_fix_the_group() {
 }
 
 #[test]
-fn tiles_that_are_read_whole_have_the_size_of_the_group() {
+fn tiles_that_are_read_completely_have_the_size_of_the_group() {
     let of = |read: &str| {
         let source = format!(
             "kernel void k(global float *b, int n) {{
@@ -197,7 +197,7 @@ fn tiles_that_are_read_whole_have_the_size_of_the_group() {
     assert_eq!(of("for (int k = 0; k < n; k++) b[x] += t[y][k];"), [None; 3]);
 }
 
-/// Ids as SPIR-V has them, which is vectors: only what is taken out of them counts.
+/// Ids as SPIR-V has them, which is vectors: only the components that are extracted count.
 #[test]
 fn only_ids_that_are_used_make_dimensions() {
     let of = |lanes: &[u32]| {
@@ -230,7 +230,7 @@ fn only_ids_that_are_used_make_dimensions() {
 }
 
 #[test]
-fn loops_that_halve_the_group_ask_for_a_power_of_two() {
+fn loops_that_halve_the_group_require_a_power_of_two() {
     let halving = |start: &str, step: &str| {
         model(&format!(
             "kernel void k(global float *b, local float *t) {{

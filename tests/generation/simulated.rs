@@ -1,4 +1,4 @@
-//! Generated launches on the simulator: fixtures that are clean stay clean, and faults that are there are found.
+//! Runs generated launches on the simulator: clean fixtures stay clean, and existing faults are found.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use kassay::lower::code::Code;
 
 use super::support::{fixtures, with_file, with_source};
 
-/// Fixtures whose faults are there on purpose, or are theirs.
+/// Fixtures with deliberate faults, or faults of their own.
 const FAULTY: [&str; 1] = ["divergent_exit"];
 
-/// Runs the generated launches of a kernel, by name.
+/// Runs the generated launches of a kernel; returns the results by name.
 fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {
     let model = roles::infer(under_test).unwrap();
     let host = HostOptions { races: true, ..HostOptions::default() };
@@ -60,7 +60,7 @@ fn clean_fixtures_are_clean() {
 }
 
 #[test]
-fn one_too_many_is_out_of_bounds() {
+fn off_by_one_accesses_are_out_of_bounds() {
     for line in [
         "if (i <= n) a[i] = 1;",
         "if (i < n) a[i] = a[i + 1];",
@@ -82,7 +82,7 @@ fn one_too_many_is_out_of_bounds() {
 }
 
 #[test]
-fn what_is_counted_down_from_a_length_or_around_it_stays_in_the_buffer() {
+fn indices_that_count_down_from_a_length_or_around_it_stay_in_the_buffer() {
     for line in [
         "if (i < n) a[(n - 2 - k) * n + i] -= a[(n - 3 - k) * n + i];",
         "if (i < n) a[(n - 1 - i) * n + k] = i;",
@@ -102,7 +102,7 @@ fn what_is_counted_down_from_a_length_or_around_it_stays_in_the_buffer() {
 }
 
 #[test]
-fn races_are_found_and_not_made() {
+fn races_are_found_and_none_is_introduced() {
     for (racy, line) in [
         (true, "a[i / 2] = i;"),
         (true, "a[b[i] & 7]++;"),

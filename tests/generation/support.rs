@@ -1,4 +1,4 @@
-//! Kernels read for the tests of generation.
+//! Reads kernels for the tests of generation.
 
 #[path = "../kernel_support/mod.rs"]
 mod kernel_support;
@@ -18,7 +18,7 @@ pub fn with_source<T>(source: &str, f: impl FnOnce(&KernelUnderTest<'_>) -> T) -
     with_file(&path, None, &[], f)
 }
 
-/// The suites below `testdata`, one for each kernel.
+/// Returns the suites below `testdata`, one for each kernel.
 pub fn fixtures() -> Vec<Suite> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut all: Vec<Suite> = Vec::new();

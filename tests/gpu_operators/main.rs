@@ -1,4 +1,5 @@
-//! Barrier, fence, atomic, index, local-memory and image operators, counted by hand on fixtures and small kernels.
+//! Checks barrier, fence, atomic, index, local-memory and image operators against counts by hand on fixtures and
+//! small kernels.
 
 mod private;
 
@@ -13,7 +14,7 @@ use kassay::mutation::mutant::{Excluded, Mutant};
 use kassay::mutation::operators::Subject;
 use kassay::mutation::{Selection, enumerate};
 
-/// The mutants of a kernel file by some operators, and what these left alone.
+/// Returns the mutants of a kernel file by some operators, and the places that these excluded.
 fn found(path: &Path, cl_std: Option<&str>, operators: &str) -> (Vec<Mutant>, Vec<Excluded>) {
     let options = KernelOptions { cl_std: cl_std.map(str::to_owned), ..KernelOptions::default() };
     let loaded = compile::load(path, &options, true).unwrap();
@@ -42,7 +43,7 @@ fn fixture(name: &str, operators: &str) -> Vec<Mutant> {
     found(&path, cl_std, operators).0
 }
 
-/// A kernel given as text.
+/// As [`found`], for a kernel given as text.
 fn inline(text: &str, operators: &str) -> (Vec<Mutant>, Vec<Excluded>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
@@ -50,7 +51,7 @@ fn inline(text: &str, operators: &str) -> (Vec<Mutant>, Vec<Excluded>) {
     found(&path, Some("CL3.0"), operators)
 }
 
-/// `line:column original -> replacement`.
+/// Formats mutants as `line:column original -> replacement`.
 fn shown(mutants: &[Mutant]) -> Vec<String> {
     let at = |m: &Mutant| m.range.as_ref().map_or("?".into(), |r| format!("{}:{}", r.start.line, r.start.column));
     mutants.iter().map(|m| format!("{} {} -> {}", at(m), m.original, m.replacement)).collect()
@@ -61,7 +62,7 @@ fn count(mutants: &[Mutant], operator: &str) -> usize {
 }
 
 #[test]
-fn barriers_go_or_order_the_other_memory() {
+fn barriers_are_removed_or_order_the_other_memory() {
     let mutants = fixture("matmul_tiled", "SYR,BFR");
     let expected = [
         "29:9 barrier(CLK_LOCAL_MEM_FENCE) -> ",
@@ -135,7 +136,7 @@ kernel void k(global int *a) {
 }
 
 #[test]
-fn fences_go() {
+fn fences_are_removed() {
     let text = "kernel void k(global int *a) {
     mem_fence(CLK_LOCAL_MEM_FENCE);
     read_mem_fence(CLK_GLOBAL_MEM_FENCE);
@@ -150,7 +151,7 @@ fn fences_go() {
 }
 
 #[test]
-fn atomics_of_opencl_1_are_done_plainly_or_otherwise() {
+fn atomics_of_opencl_1_become_plain_or_other_operations() {
     let mutants = fixture("histogram_atomic", "AR,AOP");
     let expected = [
         "22:13 atomic_inc(&outside[0]) -> plain: outside[0]++",
@@ -178,8 +179,8 @@ fn callee(edit: &Edit) -> Option<&str> {
 }
 
 #[test]
-fn atomics_of_c11_are_done_plainly_or_otherwise() {
-    // Three fetch_add, two fetch_max, one compare_exchange, two loads; atomic_init is no atomic operation.
+fn atomics_of_c11_become_plain_or_other_operations() {
+    // Three fetch_add, two fetch_max, one compare_exchange, two loads; atomic_init is not an atomic operation.
     let mutants = fixture("atomics_cl20", "AR,AOP");
     assert_eq!((count(&mutants, "AR"), count(&mutants, "AOP")), (6, 5));
     let exchange = mutants.iter().find(|m| m.original.starts_with("atomic_compare")).unwrap();
@@ -232,9 +233,9 @@ fn every_atomic_of_opencl_1_has_its_plain_form() {
 }
 
 #[test]
-fn indices_become_others_and_others_more_and_less() {
+fn indices_are_replaced_incremented_and_decremented() {
     let mutants = fixture("matmul_tiled", "GIR,GII,GID");
-    // Four calls, each by two other builtins and the other of two dimensions.
+    // Four calls, each replaced by two other builtins and by the other of two dimensions.
     assert_eq!((count(&mutants, "GIR"), count(&mutants, "GII"), count(&mutants, "GID")), (12, 4, 4));
     let first: Vec<String> = shown(&mutants).into_iter().take(5).collect();
     let expected = [
@@ -247,9 +248,9 @@ fn indices_become_others_and_others_more_and_less() {
     assert_eq!(first, expected);
     assert_eq!(callee(&mutants[0].edit), Some("_Z13get_global_idj"));
     assert!(mutants.iter().all(|m| !m.is_structural));
-    // LIU has no other dimensions.
+    // LIU does not replace dimensions.
     assert_eq!(count(&fixture("matmul_tiled", "liu"), "GIR"), 8);
-    // A kernel of one dimension has no other to take.
+    // A kernel of one dimension has no other dimension to use.
     assert_eq!(count(&fixture("reduction_tree", "GIR"), "GIR"), 6);
 }
 
@@ -292,8 +293,8 @@ fn local_variables_and_arguments_become_private() {
 }
 
 #[test]
-fn image_coordinates_step_and_change_places() {
-    // Two reads and two writes of a 2D image: each coordinate twice, one exchange.
+fn image_coordinates_are_stepped_and_exchanged() {
+    // Two reads and two writes of a 2D image: each coordinate is changed twice, and each call has one exchange.
     let mutants = fixture("blur_image", "ICR");
     assert_eq!(mutants.len(), 20);
     let first: Vec<&str> = mutants.iter().take(5).map(|m| &*m.replacement).collect();
@@ -308,12 +309,12 @@ fn image_coordinates_step_and_change_places() {
     assert!(mutants.iter().any(|m| m.replacement == "write_imagef(dst, at with .y + 1, sum)"));
     assert_eq!(count(&fixture("blur_image", "peng"), "ICR"), 20);
 
-    // One read of a 3D image: three coordinates twice, three pairs.
+    // One read of a 3D image: three coordinates are changed twice, and there are three pairs to exchange.
     let mutants = fixture("volume_slice", "ICR");
     assert_eq!(mutants.len(), 9);
     assert!(mutants.iter().all(|m| m.function == "voxel"));
 
-    // One read of a 1D image: a scalar; PENG has none.
+    // One read of a 1D image: its coordinate is a scalar, for which PENG has no mutant.
     let mutants = fixture("palette_1d", "ICR");
     let expected = [
         "20:20 read_imageui(palette, PICK, index) -> read_imageui(palette, PICK, index + 1)",
@@ -324,7 +325,7 @@ fn image_coordinates_step_and_change_places() {
 }
 
 #[test]
-fn layers_are_coordinates_and_floats_step_by_one() {
+fn layers_are_coordinates_and_floats_are_stepped_by_one() {
     let text = "kernel void k(read_only image2d_array_t a, write_only image1d_array_t b, sampler_t s, int n) {
     float4 c = read_imagef(a, s, (float4)(0.5f, 1.5f, n, 0));
     write_imagef(b, (int2)(n, 1), c);
@@ -350,7 +351,7 @@ fn inspect_counts_by_operator_and_says_what_is_left_out() {
     assert_eq!(kernel["mutants_by_operator"], expected);
     assert_eq!(kernel["counts"]["mutants"], 18);
 
-    // Reasons only where more is asked for.
+    // Reasons appear only with `-v`.
     for (flags, says) in [(["--format", "json", "-v"].as_slice(), true), (["--format", "json"].as_slice(), false)] {
         let out = inspect("palette_1d", &[["--operators", "peng"].as_slice(), flags].concat());
         let result: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();

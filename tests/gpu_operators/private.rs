@@ -1,5 +1,5 @@
-//! Local variables made private: on the device, kernels that share them compute something else, and those whose work-items
-//! keep to themselves the same.
+//! Checks local variables made private: on the device, kernels whose work-items share them compute something else, and
+//! kernels whose work-items use only their own part compute the same.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,9 +18,10 @@ use kassay::mutation::{Selection, enumerate};
 use kassay::suite::launch::ArgValue;
 use kassay::suite::resolve::Suite;
 
-/// What became of a local variable: for each test whether the outputs are still the same, or why it stays shared.
+/// The effect of making a local variable private: for each test whether the outputs are still the same, or why the
+/// variable stays shared.
 #[derive(Debug, PartialEq)]
-struct MutantOutcome {
+struct Privatisation {
     variable: LocalVariable,
     same: Result<Vec<bool>, Refusal>,
 }
@@ -30,7 +31,7 @@ fn executor() -> OpenClExecutor {
     OpenClExecutor::start(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() }).unwrap()
 }
 
-fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<MutantOutcome> {
+fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisation> {
     let suite = Suite::load(suite).unwrap();
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     let loaded = compile::load(&suite.kernel, &options, true).unwrap();
@@ -65,7 +66,7 @@ fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<MutantOutcome> {
     let expected: Vec<_> =
         launches.iter().map(|l| executor.run(plain, l, &options).unwrap().unwrap().outputs).collect();
     let machine = spirv::machine().unwrap();
-    let mut fates = Vec::new();
+    let mut privatisations = Vec::new();
     for mutant in enumerate(&subject, &selection).mutants {
         let Edit::Privatise { variable } = mutant.edit else { panic!("{:?}", mutant.edit) };
         let mut same = Vec::new();
@@ -91,22 +92,22 @@ fn fates(executor: &mut OpenClExecutor, suite: &Path) -> Vec<MutantOutcome> {
             same.push(outputs == *expected);
             executor.unload(program);
         }
-        fates.push(MutantOutcome { variable, same: refusal.map_or(Ok(same), Err) });
+        privatisations.push(Privatisation { variable, same: refusal.map_or(Ok(same), Err) });
     }
     executor.unload(plain);
-    fates
+    privatisations
 }
 
 #[test]
-fn what_work_items_share_matters() {
+fn making_shared_variables_private_changes_outputs() {
     let mut executor = executor();
     let fixture = |name: &str| PathBuf::from(format!("{}/testdata/{name}/suite.toml", env!("CARGO_MANIFEST_DIR")));
     for name in ["matmul_tiled", "reduction_tree", "histogram_atomic", "atomics_cl20", "scan_blelloch", "bitonic_sort"]
     {
-        for fate in fates(&mut executor, &fixture(name)) {
-            let same = fate.same.unwrap_or_else(|why| panic!("{name}: {:?}: {why}", fate.variable));
-            println!("{name}: {:?}: {same:?}", fate.variable);
-            assert!(same.contains(&false), "{name}: {:?}", fate.variable);
+        for privatisation in privatisations(&mut executor, &fixture(name)) {
+            let same = privatisation.same.unwrap_or_else(|why| panic!("{name}: {:?}: {why}", privatisation.variable));
+            println!("{name}: {:?}: {same:?}", privatisation.variable);
+            assert!(same.contains(&false), "{name}: {:?}", privatisation.variable);
         }
     }
 }
@@ -169,20 +170,20 @@ tile = { local = 512 }
 wide = { local = 1024 }
 ";
 
-fn inline(executor: &mut OpenClExecutor, kernel: &str, suite: &str) -> Vec<MutantOutcome> {
+fn inline(executor: &mut OpenClExecutor, kernel: &str, suite: &str) -> Vec<Privatisation> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("k.cl"), kernel).unwrap();
     let path = folder.path().join("suite.toml");
     std::fs::write(&path, suite).unwrap();
-    fates(executor, &path)
+    privatisations(executor, &path)
 }
 
 #[test]
-fn what_they_keep_to_themselves_does_not() {
-    let fates = inline(&mut executor(), OWN, SUITE);
-    assert_eq!(fates.len(), 5);
-    for fate in fates {
-        assert_eq!(fate.same, Ok(vec![true]), "{:?}", fate.variable);
+fn making_unshared_variables_private_changes_nothing() {
+    let privatisations = inline(&mut executor(), OWN, SUITE);
+    assert_eq!(privatisations.len(), 5);
+    for privatisation in privatisations {
+        assert_eq!(privatisation.same, Ok(vec![true]), "{:?}", privatisation.variable);
     }
 }
 
@@ -247,8 +248,9 @@ kernel void k(global const int *in, global int *out, local int *tile, local int 
 }
 ";
     let suite = SUITE.replace("wide = { local = 1024 }", "other = { local = 512 }");
-    let fates = inline(&mut executor(), kernel, &suite);
-    let why: Vec<String> = fates.into_iter().map(|fate| fate.same.unwrap_err().to_string()).collect();
+    let privatisations = inline(&mut executor(), kernel, &suite);
+    let why: Vec<String> =
+        privatisations.into_iter().map(|privatisation| privatisation.same.unwrap_err().to_string()).collect();
     assert_eq!(why.len(), 2);
     assert!(why.iter().any(|why| why.contains("other local memory")), "{why:?}");
 }

@@ -1,4 +1,4 @@
-//! What cannot get code, and what the message says; what inlining must not lose.
+//! Checks which kernels cannot be compiled for the host, with which messages; and what inlining must not lose.
 
 use kassay::error::Error;
 use kassay::kernel::options::KernelOptions;
@@ -7,7 +7,7 @@ use kassay::lower::host::emit::Effort;
 use crate::support::{code, prepared};
 
 #[test]
-fn recursion_is_the_callers() {
+fn recursion_is_the_callers_mistake() {
     let source =
         "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); } kernel void k(global int *a) { a[0] = f(a[1]); }";
     let error = code(source, "CL1.2", Effort::Quick).unwrap_err();
@@ -23,7 +23,7 @@ fn unknown_builtins_are_named() {
 }
 
 #[test]
-fn kernels_that_grow_beyond_measure_are_refused() {
+fn kernels_that_grow_too_large_are_refused() {
     let mut source = String::from("void f0(global int *a) { a[0] += a[1]; }");
     for i in 1..16 {
         source += &format!("void f{i}(global int *a) {{ f{0}(a); f{0}(a + 1); f{0}(a + 2); }}", i - 1);

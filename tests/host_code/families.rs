@@ -1,10 +1,10 @@
-//! Families of builtins that are kassay's own: atomics, collective functions, copies, images.
+//! Checks the builtins that kassay defines itself: atomics, collective functions, copies, images.
 
 use kassay::lower::host::emit::Effort;
 
 use crate::support::{Arg, Loaded, Range, code, run, words};
 
-/// What the kernel `k(global int *out)` leaves in `count` words, with both efforts.
+/// Returns `count` words of the output of the kernel `k(global int *out)`, which must be equal for both efforts.
 #[track_caller]
 fn result(source: &str, cl_std: &str, range: Range, count: usize) -> Vec<i32> {
     let [quick, full] = [Effort::Quick, Effort::Full].map(|effort| {
@@ -18,7 +18,7 @@ fn result(source: &str, cl_std: &str, range: Range, count: usize) -> Vec<i32> {
 }
 
 #[test]
-fn old_atomics_return_what_was_there() {
+fn atomics_of_opencl_1_return_the_old_value() {
     let source = "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
     #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
     #define ALL(P, T, p) { \
@@ -74,7 +74,7 @@ fn atomics_of_many_items_lose_nothing() {
     assert_eq!(result(source, "CL1.2", Range::linear(24, 8), 4), [48000, 8000, 8000, 8000]);
 }
 
-/// In OpenCL C 3.0 with and without generic pointers: kassay compiles without them first.
+/// Compiled for OpenCL C 3.0 with and without generic pointers: kassay compiles without them first.
 #[test]
 fn c11_atomics_work_with_every_order_and_scope() {
     let source = "
@@ -232,7 +232,7 @@ fn groups_copy() {
         wait_group_events(1, &e);
     }";
     let seen = result(source, "CL1.2", Range::linear(4, 4), 48);
-    // `a` is 4, 0, 3, 7 then; its words go to every other one of the buffer.
+    // `a` is then 4, 0, 3, 7; its words go to every other one of the buffer.
     assert_eq!(seen[32..40], [4, 18, 0, 18, 3, 22, 7, 22]);
     assert_eq!(seen[40..], [4, 0, 0, 0, 3, 0, 7, 0]);
 }

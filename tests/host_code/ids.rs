@@ -1,4 +1,4 @@
-//! Work-item functions, with uneven groups and offsets.
+//! Checks work-item functions, with uneven groups and offsets.
 
 use kassay::lower::host::emit::Effort;
 
@@ -19,7 +19,7 @@ const SOURCE: &str = "kernel void k(global int *out) {
 }";
 
 #[test]
-fn work_item_functions_tell_what_the_contexts_say() {
+fn work_item_functions_return_the_values_of_the_contexts() {
     let range = Range { dimensions: 3, global: [7, 5, 3], local: [4, 5, 2], offset: [10, 0, 100] };
     for effort in [Effort::Quick, Effort::Full] {
         let loaded = Loaded::new(&code(SOURCE, "CL3.0", effort).unwrap());

@@ -1,4 +1,4 @@
-//! Code for this host, run without the simulator: every work-item is a thread, hooks do the least they can.
+//! Runs code for this host without the simulator: every work-item is a thread, and hooks do as little as possible.
 
 mod errors;
 mod families;

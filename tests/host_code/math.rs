@@ -1,10 +1,10 @@
-//! Results of functions on floats: exact where OpenCL C says so, else within its bounds (OpenCL C 3.0, 7.4).
+//! Checks results of functions on floats: exact where OpenCL C requires it, else within its bounds (OpenCL C 3.0, 7.4).
 
 use kassay::lower::host::emit::Effort;
 
 use crate::support::{Arg, Loaded, Range, code, run};
 
-/// Floats of every magnitude, and some that matter.
+/// Returns floats of every magnitude, and special values.
 fn floats() -> Vec<f32> {
     let mut all =
         vec![0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, 2.5, -2.5, 3.5, 0.49999997, 8388607.5, 16777216.0, 1e10, -1e10];
@@ -22,7 +22,7 @@ fn bytes<const N: usize, T: Copy>(values: &[T], to: impl Fn(T) -> [u8; N]) -> Ve
     values.iter().flat_map(|v| to(*v)).collect()
 }
 
-/// What `expression` of `x`, `y` and `z` gives for every triple; `y` and `z` are the following values.
+/// Evaluates `expressions` of `x`, `y` and `z` for every triple of consecutive inputs (`y` and `z` are the next two).
 fn values(ty: &str, expressions: &[&str], inputs: &[u8], size: usize, out: usize, out_type: &str) -> Vec<Vec<u8>> {
     let count = inputs.len() / size;
     let statements: String =
@@ -50,7 +50,7 @@ fn as_doubles(bytes: &[u8]) -> Vec<f64> {
     bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect()
 }
 
-/// Distance in units of the last place of the exact result's binade.
+/// Returns the distance in units of the last place of the exact result's binade.
 fn ulps(seen: f64, exact: f64, digits: i32, least: i32) -> f64 {
     if seen.is_nan() && exact.is_nan() || seen == exact {
         return 0.0;
@@ -62,7 +62,7 @@ fn ulps(seen: f64, exact: f64, digits: i32, least: i32) -> f64 {
     (seen - exact).abs() / 2f64.powi(exponent - digits + 1)
 }
 
-// Functions of the C library without conditions; Rust's own are less exact.
+// Functions of the C library without preconditions; Rust's own are less exact.
 unsafe extern "C" {
     safe fn remainderf(x: f32, y: f32) -> f32;
     safe fn acosh(x: f64) -> f64;
@@ -72,7 +72,7 @@ unsafe extern "C" {
 
 type Reference = fn(f64, f64) -> f64;
 
-/// Of one and two arguments, with their bounds in units of the last place for floats.
+/// Expressions of one and two arguments, with their bounds in units of the last place for floats.
 const BOUNDED: &[(&str, f64, Reference)] = &[
     ("acos(x)", 4.0, |x, _| x.acos()),
     ("acosh(x)", 4.0, |x, _| acosh(x)),
@@ -114,7 +114,7 @@ fn functions_of_floats_are_within_bounds() {
         for (i, seen) in as_floats(seen).into_iter().enumerate() {
             let (x, y) = (inputs[i], inputs[(i + 1) % inputs.len()]);
             let exact = reference(f64::from(x), f64::from(y));
-            // What lies beyond the greatest float may be infinite.
+            // A result beyond the greatest float may be infinite.
             let exact = if exact.abs() > f64::from(f32::MAX) { f64::from(exact as f32) } else { exact };
             let off = ulps(f64::from(seen), exact, 24, -126);
             // Subnormal results may be flushed to zero (7.5.3).
@@ -139,7 +139,7 @@ fn functions_of_doubles_are_within_bounds() {
         for (i, seen) in as_doubles(seen).into_iter().enumerate() {
             let (x, y) = (inputs[i], inputs[(i + 1) % inputs.len()]);
             let exact = reference(x, y);
-            // The reference is itself off by a unit, and more where it is put together.
+            // The reference itself is off by a unit, and by more where several functions compute it.
             if ulps(seen, exact, 53, -1022) > bound + 4.0 && !(seen == 0.0 && exact.abs() < f64::MIN_POSITIVE) {
                 worst.push(format!("{expression}: x = {x:e}, y = {y:e}: {seen:e}, not {exact:e}"));
             }
@@ -203,7 +203,7 @@ fn what_is_exactly_rounded_is_exact() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A value rounded to an integer: to even, towards zero, up, down.
+/// Rounds a value to an integer: to even, towards zero, up, or down.
 fn rounded(x: f64, mode: &str) -> f64 {
     match mode {
         "_rte" => x.round_ties_even(),
@@ -234,7 +234,7 @@ fn conversions_to_integers_round_and_saturate() {
     let mut expressions = Vec::new();
     for (ty, ..) in INTEGERS {
         for mode in MODES {
-            // Through a vector for some, and from double and half too.
+            // Each conversion is also made through a vector, and from double.
             expressions.push((format!("(long)convert_{ty}_sat{mode}(x)"), ty, mode));
             expressions.push((format!("(long)convert_{ty}3_sat{mode}((float3)(0, x, 1)).y"), ty, mode));
             expressions.push((format!("(long)convert_{ty}_sat{mode}((double)x)"), ty, mode));
@@ -283,7 +283,7 @@ fn conversions_of_integers_round() {
     }
 }
 
-/// A float as a half, in a rounding mode.
+/// Converts a float to a half, in a rounding mode.
 fn to_half(x: f32, mode: &str) -> half::f16 {
     let nearest = half::f16::from_f32(x);
     let step = |h: half::f16, up: bool| {
@@ -349,7 +349,7 @@ fn floats_become_halves_in_every_mode() {
 }
 
 #[test]
-fn every_half_is_read_right_and_computed_with() {
+fn every_half_is_read_and_computed_with_correctly() {
     let inputs: Vec<u16> = (0..=u16::MAX).collect();
     let expressions = [
         "vload_half(i, (global const half *)in)",
@@ -367,7 +367,7 @@ fn every_half_is_read_right_and_computed_with() {
     let results = values("ushort", &expressions, &bytes(&inputs, u16::to_le_bytes), 2, 4, "float");
     let h = half::f16::from_bits;
     let rounded = |x: f64| {
-        // To odd first, as the last bit of a float.
+        // First rounds to odd, in the last bit of a float.
         let near = x as f32;
         let odd = if f64::from(near) == x || x.is_nan() {
             near
@@ -389,7 +389,7 @@ fn every_half_is_read_right_and_computed_with() {
                     let (a, b) = (h(x.wrapping_mul(7)).to_f64(), h(x.wrapping_mul(13)).to_f64());
                     let product = f64::from(value) * a;
                     let sum = product + b;
-                    // Exact if the double is; else to odd.
+                    // The sum is exact if the double is; otherwise it is rounded to odd.
                     let part = sum - product;
                     let error = (product - (sum - part)) + (b - part);
                     let bits = sum.to_bits();

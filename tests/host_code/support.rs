@@ -1,5 +1,5 @@
-//! A kernel from its source to results, with the plainest weaving: the item's context becomes an argument, placeholders become calls
-//! of hooks.
+//! Compiles a kernel from its source and runs it, with the simplest possible weaving: the item's context becomes an
+//! argument, placeholders become calls of hooks.
 
 use std::ffi::{CString, c_void};
 use std::path::Path;
@@ -25,7 +25,7 @@ use llvm_sys::orc2::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMLinkage, LLVMOpcode};
 
-/// A kernel of a file, prepared, handed to `then`.
+/// Prepares a kernel of a file and passes it to `then`.
 pub fn prepared<T>(
     file: &Path,
     options: &KernelOptions,
@@ -41,7 +41,7 @@ pub fn prepared<T>(
     Ok(then(&module, &entry))
 }
 
-/// Code of the kernel `k` in `source`.
+/// Compiles the kernel `k` in `source`.
 pub fn code(source: &str, cl_std: &str, effort: Effort) -> Result<Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
@@ -50,7 +50,7 @@ pub fn code(source: &str, cl_std: &str, effort: Effort) -> Result<Vec<u8>> {
     prepared(&path, &options, Some("k"), |module, entry| woven(module, entry, effort))?
 }
 
-/// The kernel's code, with the plainest weaving.
+/// Compiles a prepared kernel, with the simplest weaving.
 pub fn woven(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
     weave(module, entry);
     canonical::verify(module, "the test's weaving")?;
@@ -59,7 +59,8 @@ pub fn woven(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>
 
 fn weave(module: &Module<'_>, entry: &str) {
     let kernel = ir::function(module, entry).unwrap();
-    // SAFETY: everything belongs to the module; the old function is deleted when nothing uses it.
+    // SAFETY: all values belong to `module`, which is alive; the old function is deleted after its blocks and the uses
+    // of its parameters have moved to the new one.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let old = LLVMGlobalGetValueType(kernel.0);
@@ -93,7 +94,8 @@ fn weave(module: &Module<'_>, entry: &str) {
     }
 }
 
-/// The hook for a placeholder, and which of its first parameters are of 32 and 64 bits, after the item.
+/// Returns the hook for a placeholder, and the widths (32 or 64 bits) of the numbers that are its first parameters
+/// after the item.
 fn hook_of(name: &str) -> Option<(&'static str, &'static [u32])> {
     Some(match name {
         placeholder::BARRIER => (hook::BARRIER, &[32]),
@@ -111,7 +113,7 @@ fn hook_of(name: &str) -> Option<(&'static str, &'static [u32])> {
 
 unsafe fn replace(module: &Module<'_>, call: Inst, item: LLVMValueRef) {
     let name = call.callee().unwrap_or_default();
-    // SAFETY: the call is alive and used no more after its replacement.
+    // SAFETY: the call is in `module`, which is alive, and is not used after its replacement.
     unsafe {
         if name == abi::ITEM {
             LLVMReplaceAllUsesWith(call.0, item);
@@ -154,22 +156,22 @@ unsafe fn replace(module: &Module<'_>, call: Inst, item: LLVMValueRef) {
     }
 }
 
-/// What a work-item's `host` points to.
-struct Meeting {
+/// What a work-item's `host` points to: the state shared by its group.
+struct GroupState {
     barrier: Barrier,
-    /// Two exchanges in turn.
+    /// Two buffers that alternate between exchanges.
     values: [Vec<AtomicU64>; 2],
     calls: Vec<AtomicU64>,
 }
 
-unsafe fn meeting(item: *const ItemContext) -> &'static Meeting {
-    // SAFETY: the run outlives the item.
-    unsafe { &*(*item).host.cast::<Meeting>() }
+unsafe fn group_state(item: *const ItemContext) -> &'static GroupState {
+    // SAFETY: `host` points to the group's state, which outlives its work-items' threads.
+    unsafe { &*(*item).host.cast::<GroupState>() }
 }
 
 unsafe extern "C" fn barrier(item: *const ItemContext, _: i32, _: i32, _: i32, _: i64) {
-    // SAFETY: see `meeting`.
-    unsafe { meeting(item) }.barrier.wait();
+    // SAFETY: see `group_state`.
+    unsafe { group_state(item) }.barrier.wait();
 }
 
 unsafe extern "C" fn exchange(
@@ -180,14 +182,14 @@ unsafe extern "C" fn exchange(
     bytes: i64,
     sub_group: i32,
 ) -> *const u8 {
-    // SAFETY: see `meeting`; every item writes its own bytes, and reads those of others after the barrier.
+    // SAFETY: see `group_state`; every item writes its own bytes, and reads those of others after the barrier.
     unsafe {
-        let meeting = meeting(item);
+        let group_state = group_state(item);
         let rank = (*item).local_linear_id;
-        let turn = meeting.calls[rank as usize].fetch_add(1, Ordering::Relaxed) % 2;
-        let base = meeting.values[turn as usize].as_ptr().cast::<u8>().cast_mut();
+        let turn = group_state.calls[rank as usize].fetch_add(1, Ordering::Relaxed) % 2;
+        let base = group_state.values[turn as usize].as_ptr().cast::<u8>().cast_mut();
         std::ptr::copy_nonoverlapping(value, base.add((rank as i64 * bytes) as usize), bytes as usize);
-        meeting.barrier.wait();
+        group_state.barrier.wait();
         let first = if sub_group == 0 { 0 } else { rank / abi::SUB_GROUP * abi::SUB_GROUP };
         base.add((first as i64 * bytes) as usize)
     }
@@ -210,17 +212,17 @@ unsafe extern "C" fn async_copy(
     from_stride: i64,
     event: *const u8,
 ) -> *const u8 {
-    // SAFETY: the kernel's pointers are good; one item copies while the others wait.
+    // SAFETY: the kernel passes valid pointers; one item copies while the others wait.
     unsafe {
-        let meeting = meeting(item);
-        if meeting.barrier.wait().is_leader() {
+        let group_state = group_state(item);
+        if group_state.barrier.wait().is_leader() {
             for i in 0..count {
                 let (to, from) =
                     (to.offset((i * element * to_stride) as isize), from.offset((i * element * from_stride) as isize));
                 std::ptr::copy_nonoverlapping(from, to, element as usize);
             }
         }
-        meeting.barrier.wait();
+        group_state.barrier.wait();
     }
     event
 }
@@ -229,7 +231,7 @@ unsafe extern "C" fn wait(_: *const ItemContext, _: i32, _: i64, _: *const u8, _
 
 unsafe extern "C" fn print(_: *const ItemContext, _: i32, _: *const u8, _: *const u8) {}
 
-/// An image of which every texel is its coordinates, the fourth component the kind.
+/// Reads an image in which every texel holds its coordinates, with the kind as the fourth component.
 unsafe extern "C" fn image_read(
     _: *const ItemContext,
     _: i32,
@@ -239,7 +241,7 @@ unsafe extern "C" fn image_read(
     kind: i32,
     result: *mut u32,
 ) {
-    // SAFETY: the kernel's pointers are good.
+    // SAFETY: the kernel passes valid pointers to coordinates and result.
     unsafe {
         let seen = *coordinates;
         let values = [seen[0], seen[1], seen[2], kind as u32 + 100 * sampler as u32];
@@ -255,7 +257,7 @@ unsafe extern "C" fn image_read(
     }
 }
 
-/// The last texel written is kept in the image's first words.
+/// Keeps the last texel written in the image's first words.
 unsafe extern "C" fn image_write(
     _: *const ItemContext,
     _: i32,
@@ -264,7 +266,7 @@ unsafe extern "C" fn image_write(
     kind: i32,
     texel: *const u8,
 ) {
-    // SAFETY: the test gives an image of nine words.
+    // SAFETY: the test passes an image of nine words.
     unsafe {
         std::ptr::copy_nonoverlapping(coordinates, image, 4);
         std::ptr::copy_nonoverlapping(texel, image.add(4).cast(), if kind & 3 == 3 { 8 } else { 16 });
@@ -290,7 +292,7 @@ fn hooks() -> Vec<(&'static str, *const c_void)> {
     ]
 }
 
-/// An object, loaded.
+/// A loaded object.
 pub struct Loaded {
     jit: LLVMOrcLLJITRef,
     entry: unsafe extern "C" fn(*const ItemContext, *const *const c_void),
@@ -298,14 +300,15 @@ pub struct Loaded {
 
 fn succeeded(error: LLVMErrorRef) {
     if !error.is_null() {
-        // SAFETY: the error is not used again.
+        // SAFETY: the error is not null, and is consumed here and not used again.
         panic!("{}", unsafe { std::ffi::CStr::from_ptr(LLVMGetErrorMessage(error)) }.to_string_lossy());
     }
 }
 
 impl Loaded {
     pub fn new(object: &[u8]) -> Loaded {
-        // SAFETY: objects of LLVM are handed over as its interface says; the entry lives as long as the JIT.
+        // SAFETY: LLVM takes ownership of the builder, the symbols and the buffer, as its interface says; the entry is
+        // used only while the JIT lives.
         unsafe {
             let mut jit = std::ptr::null_mut();
             succeeded(LLVMOrcCreateLLJIT(&mut jit, LLVMOrcCreateLLJITBuilder()));
@@ -338,7 +341,7 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // SAFETY: nothing runs in it any more.
+        // SAFETY: the JIT is disposed of once, and no thread runs its code any more.
         succeeded(unsafe { LLVMOrcDisposeLLJIT(self.jit) });
     }
 }
@@ -402,12 +405,12 @@ pub fn run(loaded: &Loaded, range: Range, args: &mut [Arg<'_>]) {
         };
         let items: u64 = local_size.iter().product();
         let room = || (0..items * 32).map(|_| AtomicU64::new(0)).collect();
-        let meeting = Meeting {
+        let group_state = GroupState {
             barrier: Barrier::new(items as usize),
             values: [room(), room()],
             calls: (0..items).map(|_| AtomicU64::new(0)).collect(),
         };
-        let (group, meeting) = (std::ptr::from_ref(&group) as usize, std::ptr::from_ref(&meeting) as usize);
+        let (group, group_state) = (std::ptr::from_ref(&group) as usize, std::ptr::from_ref(&group_state) as usize);
         let cells = &cells;
         std::thread::scope(|scope| {
             for linear in 0..items {
@@ -426,9 +429,9 @@ pub fn run(loaded: &Loaded, range: Range, args: &mut [Arg<'_>]) {
                         }),
                         local_linear_id: linear,
                         leaves: 0,
-                        host: meeting as *mut c_void,
+                        host: group_state as *mut c_void,
                     };
-                    // SAFETY: the code was made for these arguments, which outlive the run.
+                    // SAFETY: the code was compiled for these arguments, which outlive the scoped threads.
                     unsafe { entry(&item, cells.as_ptr().cast()) };
                 });
             }
@@ -436,7 +439,7 @@ pub fn run(loaded: &Loaded, range: Range, args: &mut [Arg<'_>]) {
     }
 }
 
-/// Words of a buffer.
+/// Returns the words of a buffer.
 pub fn words(bytes: &[u8]) -> Vec<i32> {
     bytes.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()
 }

@@ -1,4 +1,4 @@
-//! Every kernel of `testdata` gets code.
+//! Checks that every kernel of `testdata` compiles for the host.
 
 use std::path::PathBuf;
 

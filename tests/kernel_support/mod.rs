@@ -1,4 +1,4 @@
-//! Kernels read for tests through the library. Not a test.
+//! Reads kernels for tests through the library. Not a test.
 
 use std::path::Path;
 

@@ -1,17 +1,19 @@
-//! Ways to the same verdicts: schemata and rebuild, pruned and not, one worker and two.
+//! Checks that different ways of running mutants give the same verdicts: schemata and rebuild, pruned and not, one
+//! worker and two.
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, lasting, mutants, reason, same, statuses, suite, text};
+use crate::bench::{Bench, TestResult, lasting, mutants, reason, same, statuses, suite, text};
 
-/// Excepted from agreement: runs that leave a buffer or divide by zero, since what such a kernel does is void, and what
-/// repeats could not decide.
+/// Verdicts that need not agree: of runs that leave a buffer or divide by zero, since their behaviour is undefined, and
+/// of mutants that the repeats could not decide.
 fn excepted(status: &str) -> bool {
     matches!(status, "runtime-error" | "undecided")
 }
 
-/// Both strategies on a sample of mutants: the same ids with the same status, but for those that are excepted in one.
-fn strategies_agree(kernel: &str, count: &str) -> Done {
+/// Runs both strategies on a sample of mutants: ids and statuses have to be the same, unless the status is excepted in
+/// one of them.
+fn strategies_agree(kernel: &str, count: &str) -> TestResult {
     let bench = Bench::new()?;
     let options = ["--sample", count, "--seed", "11", "--repeats", "3"];
     let together = bench.mutate(&suite(kernel), &options)?;
@@ -29,27 +31,27 @@ fn strategies_agree(kernel: &str, count: &str) -> Done {
 }
 
 #[test]
-fn strategies_agree_on_loops_and_helpers() -> Done {
+fn strategies_agree_on_loops_and_helpers() -> TestResult {
     strategies_agree("loop_shapes", "8")?;
     strategies_agree("helper_thrice", "8")
 }
 
 #[test]
-fn strategies_agree_on_barriers_and_local_memory() -> Done {
+fn strategies_agree_on_barriers_and_local_memory() -> TestResult {
     strategies_agree("bitonic_sort", "9")?;
     strategies_agree("reduction_tree", "8")
 }
 
 #[test]
-fn strategies_agree_on_atomics_images_structs_and_vectors() -> Done {
+fn strategies_agree_on_atomics_images_structs_and_vectors() -> TestResult {
     strategies_agree("atomics_cl20", "9")?;
     strategies_agree("palette_1d", "7")?;
     strategies_agree("struct_args", "7")?;
     strategies_agree("long_vectors", "7")
 }
 
-/// Pairs that the default leaves out say nothing that the others do not say.
-fn pruning_changes_nothing(kernel: &str) -> Done<u64> {
+/// Checks that the pairs which pruning leaves out change no verdict; returns their number.
+fn pruning_changes_nothing(kernel: &str) -> TestResult<u64> {
     let bench = Bench::new()?;
     let options = ["--sample", "40", "--seed", "5"];
     let pruned = bench.mutate(&suite(kernel), &options)?;
@@ -60,7 +62,7 @@ fn pruning_changes_nothing(kernel: &str) -> Done<u64> {
             assert_eq!(a[key], b[key], "{kernel}: {key} of {id}");
         }
         assert_eq!(reason(a), reason(b), "{kernel}: {id}");
-        // Runs end with the first test that detects it; a full matrix goes on.
+        // Without a full matrix, a mutant's runs end with the first test that detects it.
         assert_eq!(a["killed_by"][0], b["killed_by"][0], "{kernel}: {id}");
     }
     assert_eq!(full["timing"]["pruned_pairs"], 0, "{kernel}");
@@ -69,7 +71,7 @@ fn pruning_changes_nothing(kernel: &str) -> Done<u64> {
 }
 
 #[test]
-fn a_full_matrix_without_pruning_says_the_same() -> Done {
+fn a_full_matrix_without_pruning_gives_the_same_verdicts() -> TestResult {
     let mut pruned = 0;
     for kernel in ["loop_shapes", "half_math", "rng_lcg_long"] {
         pruned += pruning_changes_nothing(kernel)?;
@@ -79,7 +81,7 @@ fn a_full_matrix_without_pruning_says_the_same() -> Done {
 }
 
 #[test]
-fn runs_with_any_number_of_workers_and_batches_are_the_same() -> Done {
+fn runs_with_any_number_of_workers_and_batches_agree() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("vector_add");
     let one = bench.mutate(&of, &["-j", "1"])?;
@@ -111,10 +113,10 @@ global = [16]
 args = { in = [9, 4, 1, 7, 3, 5, 8, 2, 6, 11, 12, 15, 10, 13, 14, 16], out = { fill = 0, len = 16 }, way = 1 }
 ";
 
-/// A mutant that reads a private variable which nobody has written reads the same in all modules, those that tell which tests
-/// infect it included.
+/// A mutant that reads an uninitialised private variable reads the same value in all modules, including those that
+/// report which tests infect it.
 #[test]
-fn what_nobody_has_written_is_the_same_everywhere() -> Done {
+fn uninitialised_variables_are_the_same_everywhere() -> TestResult {
     let bench = Bench::of(UNWRITTEN, UNWRITTEN_SUITE)?;
     let operators = ["--operators", "ASR"];
     let plain = bench.mutate("suite.toml", &operators)?;
@@ -125,7 +127,7 @@ fn what_nobody_has_written_is_the_same_everywhere() -> Done {
     for args in [&["--no-prune"][..], &["--batch", "off"], &["--strategy", "rebuild"], &["--device", "sim"]] {
         let other = bench.mutate("suite.toml", &[&operators[..], args].concat())?;
         for (a, b) in mutants(&plain).iter().zip(mutants(&other)) {
-            // Where a fault is, modules tell in their own way.
+            // Modules describe the place of a fault in different words.
             let reason = |m: &Value| (m["status"] == "killed").then(|| m["reason"].clone());
             let told = |m: &Value| (m["id"].clone(), m["status"].clone(), m["duplicate_of"].clone(), reason(m));
             assert_eq!(told(a), told(b), "{args:?}");
@@ -134,9 +136,9 @@ fn what_nobody_has_written_is_the_same_everywhere() -> Done {
     Ok(())
 }
 
-/// A mutant that reads local memory which nobody has written runs, whatever that holds by chance where infection is looked for.
+/// A mutant that reads uninitialised local memory is run, whatever that memory happens to hold in the infection probes.
 #[test]
-fn what_local_memory_holds_at_first_is_the_same_everywhere() -> Done {
+fn uninitialised_local_memory_is_the_same_everywhere() -> TestResult {
     let bench = Bench::new()?;
     let operators = ["--operators", "ASR"];
     let plain = bench.mutate(&suite("prefix_filter"), &operators)?;
@@ -149,10 +151,10 @@ fn what_local_memory_holds_at_first_is_the_same_everywhere() -> Done {
     Ok(())
 }
 
-/// More mutants than one module holds run in several: each has the fate that it has among few. How many modules the few take, measured
-/// times decide.
+/// More mutants than one module holds are run in several: each has the status that it has among few. Measured times
+/// decide how many modules the few take.
 #[test]
-fn mutants_of_a_second_module_have_the_fate_that_they_have_among_few() -> Done {
+fn mutants_of_a_second_module_have_the_status_that_they_have_among_few() -> TestResult {
     let bench = Bench::new()?;
     let whole = bench.mutate(&suite("sha_like"), &[])?;
     let sizes = whole["timing"]["module_sizes"].as_array().map_or(0, Vec::len);
@@ -160,14 +162,14 @@ fn mutants_of_a_second_module_have_the_fate_that_they_have_among_few() -> Done {
     let few = bench.mutate(&suite("sha_like"), &["--operators", "SDL,COR,ROR,LVR"])?;
     let (whole, few) = (statuses(&whole), statuses(&few));
     assert!(few.len() > 100, "only {} compared", few.len());
-    // Among few, a mutant may be the first of those that are the same.
+    // Among few mutants, one may be the first of several duplicates.
     let differ: Vec<&&str> =
         few.iter().filter(|(id, status)| whole.get(*id) != Some(status)).map(|(id, _)| id).collect();
     assert!(differ.is_empty(), "{differ:?}");
     Ok(())
 }
 
-/// A kernel that reads its id as SPIR-V names it, by `read`.
+/// Returns a kernel in IR that reads its id by SPIR-V's name, with the instructions `read`.
 fn built_in(declared: &str, read: &str) -> String {
     format!(
         "target triple = \"spirv64-unknown-unknown\"
@@ -190,7 +192,7 @@ define spir_kernel void @k(ptr addrspace(1) %out) !kernel_arg_addr_space !0 !ker
 }
 
 #[test]
-fn kernels_that_read_ids_without_opencls_functions_are_not_batched() -> Done {
+fn kernels_that_read_ids_by_spirv_builtins_are_not_batched() -> TestResult {
     let suite = "kernel = \"k.ll\"\nentry = \"k\"\n\n[[test]]\nname = \"t\"\nglobal = [16]\nlocal = [4]\n[test.args]\nout = { fill = 0, len = 16 }\n";
     let variable = built_in(
         "@__spirv_BuiltInGlobalInvocationId = external addrspace(1) constant <3 x i64>",

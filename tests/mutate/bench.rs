@@ -1,4 +1,4 @@
-//! A folder for results, runs of kassay, and what tests look at in results.
+//! Provides a folder for results, runs of kassay, and accessors of results.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,32 +6,32 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// The suite of a kernel of `testdata/`.
+/// Returns the path of the suite of a kernel of `testdata/`.
 pub fn suite(kernel: &str) -> String {
     format!("{}/testdata/{kernel}/suite.toml", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A folder that is gone in the end.
+/// A folder that is deleted at the end.
 pub struct Bench {
     folder: tempfile::TempDir,
 }
 
-/// What a run said.
-pub struct Said {
+/// The output of a run.
+pub struct FinishedRun {
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
 impl Bench {
-    pub fn new() -> Done<Bench> {
+    pub fn new() -> TestResult<Bench> {
         Ok(Bench { folder: tempfile::tempdir()? })
     }
 
-    /// With a kernel `k.cl` and a suite of it.
-    pub fn of(kernel: &str, suite: &str) -> Done<Bench> {
+    /// Makes a folder with a kernel `k.cl` and a suite for it.
+    pub fn of(kernel: &str, suite: &str) -> TestResult<Bench> {
         let bench = Bench::new()?;
         bench.put("k.cl", kernel)?;
         bench.put("suite.toml", suite)?;
@@ -42,47 +42,48 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    pub fn put(&self, name: &str, text: &str) -> Done {
+    pub fn put(&self, name: &str, text: &str) -> TestResult {
         Ok(std::fs::write(self.path(name), text)?)
     }
 
-    /// kassay in this folder.
+    /// Returns a command that runs kassay in this folder.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
         command.args(args).current_dir(self.folder.path()).env_remove("NO_COLOR");
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Done<Said> {
+    pub fn run(&self, args: &[&str]) -> TestResult<FinishedRun> {
         let Output { status, stdout, stderr } = self.command(args).output()?;
-        let said = Said { code: status.code(), out: String::from_utf8(stdout)?, err: String::from_utf8(stderr)? };
-        if said.err.contains("panicked") {
-            return Err(format!("{args:?}: {}", said.err).into());
+        let finished =
+            FinishedRun { code: status.code(), out: String::from_utf8(stdout)?, err: String::from_utf8(stderr)? };
+        if finished.err.contains("panicked") {
+            return Err(format!("{args:?}: {}", finished.err).into());
         }
-        Ok(said)
+        Ok(finished)
     }
 
-    /// `kassay mutate` with a result file, which has to end with `code`.
-    pub fn ends(&self, code: i32, suite: &str, args: &[&str]) -> Done<Value> {
+    /// Runs `kassay mutate` with a result file; it has to end with `code`.
+    pub fn ends(&self, code: i32, suite: &str, args: &[&str]) -> TestResult<Value> {
         let args = [&["mutate", suite, "--quiet", "-o", "result.json"], args].concat();
-        let said = self.run(&args)?;
-        if said.code != Some(code) {
-            return Err(format!("{args:?} ended with {:?}: {}", said.code, said.err).into());
+        let finished = self.run(&args)?;
+        if finished.code != Some(code) {
+            return Err(format!("{args:?} ended with {:?}: {}", finished.code, finished.err).into());
         }
         result(&self.path("result.json"))
     }
 
-    /// `kassay mutate`, which has to end well.
-    pub fn mutate(&self, suite: &str, args: &[&str]) -> Done<Value> {
+    /// Runs `kassay mutate`, which has to succeed.
+    pub fn mutate(&self, suite: &str, args: &[&str]) -> TestResult<Value> {
         self.ends(0, suite, args)
     }
 }
 
-pub fn result(path: &Path) -> Done<Value> {
+pub fn result(path: &Path) -> TestResult<Value> {
     Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
 }
 
-/// The text at a key, empty if there is none.
+/// Returns the text at a key; empty if there is none.
 pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap_or_default()
 }
@@ -91,18 +92,18 @@ pub fn mutants(result: &Value) -> &[Value] {
     result["mutants"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Status by id.
+/// Returns the statuses by id.
 pub fn statuses(result: &Value) -> BTreeMap<&str, &str> {
     mutants(result).iter().map(|m| (text(m, "id"), text(m, "status"))).collect()
 }
 
-/// Mutants whose work-items race: they are killed every time, but leave other values.
+/// Mutants whose work-items race: they are killed every time, but their outputs vary.
 const RACING: [&str; 1] = [
-    // Its loop goes down instead of up, into the elements of other work-items.
+    // Its loop counts down instead of up, into the elements of other work-items.
     "half_math.ARS@half_math.cl:29:44:--",
 ];
 
-/// A mutant's reason; of [`RACING`] ones without the values that differed.
+/// Returns a mutant's reason; for [`RACING`] mutants without the values that differed.
 pub fn reason(mutant: &Value) -> &str {
     const DIFFERS: &str = " differs at ";
     let whole = text(mutant, "reason");
@@ -110,7 +111,7 @@ pub fn reason(mutant: &Value) -> &str {
     told.map_or(whole, |at| &whole[..at + DIFFERS.len()])
 }
 
-/// A result without what may differ between runs that decide the same.
+/// Returns a result without the parts that may differ between runs with the same verdicts.
 pub fn lasting(result: &Value, also: &[&str]) -> Value {
     let mut result = result.clone();
     for mutant in result["mutants"].as_array_mut().into_iter().flatten() {
@@ -127,7 +128,7 @@ pub fn lasting(result: &Value, also: &[&str]) -> Value {
     result
 }
 
-/// Where two results differ, in words; empty if nowhere.
+/// Describes where two results differ; empty if nowhere.
 pub fn differences(a: &Value, b: &Value, at: &str) -> Vec<String> {
     match (a, b) {
         (Value::Object(x), Value::Object(y)) => {
@@ -145,7 +146,7 @@ pub fn differences(a: &Value, b: &Value, at: &str) -> Vec<String> {
 }
 
 /// Fails with the differences, if there are any.
-pub fn same(a: &Value, b: &Value, what: &str) -> Done {
+pub fn same(a: &Value, b: &Value, what: &str) -> TestResult {
     match differences(a, b, "").as_slice() {
         [] => Ok(()),
         some => Err(format!("{what}: {}", some.join("\n")).into()),

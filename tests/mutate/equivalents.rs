@@ -1,6 +1,6 @@
-//! No mutant that is called equivalent is ever killed, and duplicates share their fate: on the suites' tests and on
-//! variants of their inputs, drawn anew in every run; also on kernels whose mutants read local memory that nobody has
-//! written, since that holds the same in all modules.
+//! Checks that no mutant that is called equivalent is ever killed, and that duplicates have the same outcome: on the
+//! suites' tests and on random variants of their inputs, which differ in every run; also on kernels whose mutants read
+//! uninitialised local memory, since that holds the same in all modules.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, lasting, mutants as rows, result, same, suite, text};
+use crate::bench::{Bench, TestResult, lasting, mutants as rows, result, same, suite, text};
 
-/// The suite's elements in another order, other small numbers: mostly in bounds, as the originals are. What is not is
-/// dropped by the guards.
+/// Returns a test with the suite's elements in another order and other small numbers: mostly in bounds, as the
+/// originals are. Guards skip accesses that are not.
 fn variant(test: &Test, number: u32, random: &mut ChaCha8Rng) -> Test {
     let mut test = Test { name: format!("{} {number}", test.name), expectations: Vec::new(), ..test.clone() };
     for arg in &mut test.launch.args {
@@ -55,8 +55,8 @@ fn variant(test: &Test, number: u32, random: &mut ChaCha8Rng) -> Test {
     test
 }
 
-/// How many mutants are called equivalent, and how many duplicates, of a kernel on which all of them keep their word.
-fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
+/// Checks all claims about the mutants of a kernel; returns the numbers of equivalents and of duplicates.
+fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usize)> {
     let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
     let starting = OpenClExecutor::spawn(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() })?;
     let suite = Suite::load(Path::new(&suite(kernel)))?;
@@ -83,8 +83,8 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     let bitcode = under_test.module.write_bitcode_to_memory();
     let verdicts = equivalence::classify(bitcode.as_slice(), &under_test.sites, &entry, &edits, 2, None)?;
 
-    let lane = starting.ready()?;
-    let most = lane.device().max_work_group_size;
+    let executor = starting.ready()?;
+    let most = executor.device().max_work_group_size;
     let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
     let variants: Vec<Test> =
         (1..=3).flat_map(|n| tests.iter().map(|t| variant(t, n, random)).collect::<Vec<_>>()).collect();
@@ -114,33 +114,39 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
         batch: true,
         end: None,
     };
-    let mut engine =
-        Engine::new(ModuleBuilder::new(&under_test, Target::SpirV), vec![Box::new(lane)], &tests, &mutants, options);
+    let mut engine = Engine::new(
+        ModuleBuilder::new(&under_test, Target::SpirV),
+        vec![Box::new(executor)],
+        &tests,
+        &mutants,
+        options,
+    );
     engine.establish_baselines(&wanted, false)?;
     assert!(engine.baselines().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
     let runs = vec![true; engine.baselines().len()];
     let scenarios = wanted.iter().map(|m| Scenario { mutants: vec![*m], tests: runs.clone() }).collect();
-    let fates = engine.run(scenarios, false, &|_, _| Ok(()))?;
-    let fate = |m: usize| -> Option<&MutantOutcome> { wanted.binary_search(&MutantIndex(m)).ok().map(|at| &fates[at]) };
+    let outcomes = engine.run(scenarios, false, &|_, _| Ok(()))?;
+    let outcome_of =
+        |m: usize| -> Option<&MutantOutcome> { wanted.binary_search(&MutantIndex(m)).ok().map(|at| &outcomes[at]) };
     let (mut equivalents, mut duplicates) = (0, 0);
     for (m, verdict) in verdicts.iter().enumerate() {
-        let (id, Some(fate_of)) = (&mutants[m].id, fate(m)) else { continue };
-        let (status, reason) = fate_of.status(true);
-        // A claim is about runs in bounds (invariant 11 of ARCHITECTURE.md).
+        let (id, Some(own)) = (&mutants[m].id, outcome_of(m)) else { continue };
+        let (status, reason) = own.status(true);
+        // A claim is about runs in bounds (docs/mutate.md, `equivalent`).
         match verdict {
             Verdict::Equivalent { reason: claim } if status != Status::RuntimeError => {
                 assert_eq!(status, Status::Survived, "{id} is called equivalent ({claim}), but {reason:?}");
                 equivalents += 1;
             }
             Verdict::DuplicateOf(other) => {
-                let other_fate = fate(*other).ok_or("a duplicate of nothing")?;
-                let (other_status, other_reason) = other_fate.status(true);
+                let other_outcome = outcome_of(*other).ok_or("a duplicate of nothing")?;
+                let (other_status, other_reason) = other_outcome.status(true);
                 if status == Status::RuntimeError || other_status == Status::RuntimeError {
                     continue;
                 }
                 assert_eq!(
-                    (status, &fate_of.killed_by),
-                    (other_status, &other_fate.killed_by),
+                    (status, &own.killed_by),
+                    (other_status, &other_outcome.killed_by),
                     "{id} is called a duplicate of {}, but {reason:?} and {other_reason:?}",
                     mutants[*other].id
                 );
@@ -155,13 +161,13 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> Done<(usize, usize)> {
     Ok((equivalents, duplicates))
 }
 
-/// `kassay mutate`, which proves only what no test detects, finds the equivalents and duplicates that there are, and the solver
-/// takes no killed mutant for equivalent.
-fn proved_late(kernel: &str, mutants: &[Mutant], verdicts: &[Verdict]) -> Done {
+/// Checks that `kassay mutate`, which proves only what no test detects, finds the same equivalents and duplicates, and
+/// that the solver proves no killed mutant equivalent.
+fn proved_late(kernel: &str, mutants: &[Mutant], verdicts: &[Verdict]) -> TestResult {
     let bench = Bench::new()?;
     let args = ["mutate", &suite(kernel), "--quiet", "-o", "result.json"];
-    let said = bench.command(&args).env("KASSAY_DOUBT_PROOFS", "1").output()?;
-    assert!(matches!(said.status.code(), Some(0 | 1)), "{kernel}: {}", String::from_utf8_lossy(&said.stderr));
+    let output = bench.command(&args).env("KASSAY_DOUBT_PROOFS", "1").output()?;
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{kernel}: {}", String::from_utf8_lossy(&output.stderr));
     let result = result(&bench.path("result.json"))?;
     let rows: BTreeMap<&str, &Value> = rows(&result).iter().map(|m| (text(m, "id"), m)).collect();
     for (mutant, verdict) in mutants.iter().zip(verdicts) {
@@ -169,7 +175,7 @@ fn proved_late(kernel: &str, mutants: &[Mutant], verdicts: &[Verdict]) -> Done {
         let (equivalent, duplicate) = (text(row, "status") == "equivalent", !row["duplicate_of"].is_null());
         let holds = match verdict {
             Verdict::Distinct => !equivalent && !duplicate,
-            // Of two that are the same edit, the second is a duplicate of an equivalent one.
+            // Of two equal edits that are equivalent, the second may also be a duplicate of the first.
             Verdict::Equivalent { .. } => equivalent,
             Verdict::DuplicateOf(_) => duplicate && !equivalent,
         };
@@ -188,7 +194,7 @@ fn random() -> ChaCha8Rng {
 }
 
 #[test]
-fn what_is_called_equivalent_is_never_killed() -> Done {
+fn mutants_called_equivalent_are_never_killed() -> TestResult {
     let mut random = random();
     let kernels = std::env::var("KASSAY_TEST_KERNELS")
         .unwrap_or_else(|_| "double_math switch_machine liu_example atomics_cl20".into());
@@ -202,9 +208,9 @@ fn what_is_called_equivalent_is_never_killed() -> Done {
     Ok(())
 }
 
-/// Where normal forms take long, mutants run first; what is told of them is the same.
+/// Where normal forms take long, mutants run first; the verdicts are the same.
 #[test]
-fn running_first_tells_the_same() -> Done {
+fn running_mutants_first_gives_the_same_verdicts() -> TestResult {
     let bench = Bench::new()?;
     let mut duplicates = 0;
     for (kernel, operators) in [("loop_shapes", "all"), ("switch_machine", "all"), ("bitonic_sort", "ROR,SYR")] {

@@ -1,8 +1,8 @@
-//! Exit codes, and what is said of tests that say nothing.
+//! Checks exit codes, and the messages about tests that are dropped.
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, suite, text};
+use crate::bench::{Bench, TestResult, suite, text};
 
 const ADD: &str = "kernel void k(global const int *in, global int *out, int n) {
     size_t i = get_global_id(0);
@@ -21,27 +21,27 @@ out = { fill = 0, len = 8 }
 n = 7
 ";
 
-/// The test of this name in a result.
+/// Returns the test of this name in a result.
 fn test<'r>(result: &'r Value, name: &str) -> &'r Value {
     let tests = result["tests"].as_array().map_or(&[][..], Vec::as_slice);
     tests.iter().find(|t| text(t, "name") == name).unwrap_or(&Value::Null)
 }
 
 #[test]
-fn a_score_below_the_threshold_is_a_finding() -> Done {
+fn a_score_below_the_threshold_is_a_finding() -> TestResult {
     let bench = Bench::of(ADD, ADD_SUITE)?;
     let met = bench.ends(0, "suite.toml", &["--operators", "ROR,SDL", "--fail-under", "10"])?;
     let score = met["summary"]["score"].as_f64().ok_or("no score")?;
-    // `!=` in place of `<` changes nothing for as few items.
+    // `!=` in place of `<` changes nothing for so few work-items.
     assert!((10.0..100.0).contains(&score), "{score}");
-    let said = bench.run(&["mutate", "suite.toml", "--operators", "ROR,SDL", "--fail-under", "99.9"])?;
-    assert_eq!(said.code, Some(1), "{}", said.err);
-    assert!(said.err.contains("99.9") && said.err.contains("mutation score"), "{}", said.err);
+    let finished = bench.run(&["mutate", "suite.toml", "--operators", "ROR,SDL", "--fail-under", "99.9"])?;
+    assert_eq!(finished.code, Some(1), "{}", finished.err);
+    assert!(finished.err.contains("99.9") && finished.err.contains("mutation score"), "{}", finished.err);
     Ok(())
 }
 
 #[test]
-fn tests_that_the_original_fails_are_dropped_and_named() -> Done {
+fn tests_that_the_original_fails_are_dropped_and_named() -> TestResult {
     let wrong = ADD_SUITE
         .replace("right", "wrong")
         .replace("fill = 0, len = 8", "fill = 0, len = 8, expect = { fill = 1, len = 8 }");
@@ -58,16 +58,16 @@ fn tests_that_the_original_fails_are_dropped_and_named() -> Done {
     let dropped = test(&result, "outside");
     assert_eq!(text(dropped, "status"), "dropped");
     assert!(text(dropped, "reason").contains("access out of bounds at k.cl:3:"), "{dropped}");
-    // What is dropped neither kills nor reaches.
+    // A dropped test neither kills nor reaches a mutant.
     assert_eq!((&dropped["kills"], &dropped["reaches"]), (&0.into(), &0.into()));
-    let said = bench.run(&["mutate", "suite.toml", "--operators", "ROR"])?;
-    assert_eq!(said.code, Some(1));
-    assert!(said.out.contains("wrong") && said.out.contains("outside"), "{}", said.out);
+    let finished = bench.run(&["mutate", "suite.toml", "--operators", "ROR"])?;
+    assert_eq!(finished.code, Some(1));
+    assert!(finished.out.contains("wrong") && finished.out.contains("outside"), "{}", finished.out);
     Ok(())
 }
 
 #[test]
-fn a_suite_of_which_nothing_is_left_says_so() -> Done {
+fn a_suite_whose_tests_are_all_dropped_says_so() -> TestResult {
     let bench = Bench::of(ADD, &ADD_SUITE.replace("n = 7", "n = 9").replace("[8]", "[9]"))?;
     let result = bench.ends(1, "suite.toml", &["--operators", "ROR"])?;
     assert!(text(&result["notes"], "0").is_empty() && result["notes"].to_string().contains("no test says anything"));
@@ -76,7 +76,7 @@ fn a_suite_of_which_nothing_is_left_says_so() -> Done {
 }
 
 #[test]
-fn an_original_that_is_not_stable_is_dropped() -> Done {
+fn a_test_with_an_unstable_original_is_dropped() -> TestResult {
     // Which work-item comes first differs from run to run.
     let kernel = "kernel void k(global int *next, global int *order) {
     order[get_global_id(0)] = atomic_inc(next);
@@ -101,7 +101,7 @@ order = { fill = 0, len = 65536 }
 }
 
 #[test]
-fn mistakes_of_the_caller_and_devices_that_are_not_there() -> Done {
+fn mistakes_of_the_caller_and_missing_devices_are_refused() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("vector_add");
     for (code, args, part) in [
@@ -113,9 +113,9 @@ fn mistakes_of_the_caller_and_devices_that_are_not_there() -> Done {
         (2, &["-o", "missing/r.json"], "missing"),
         (3, &["--device", "no such device"], "no such device"),
     ] {
-        let said = bench.run(&[&["mutate", &of], args].concat())?;
-        assert_eq!(said.code, Some(code), "{args:?}: {}", said.err);
-        assert!(said.err.contains(part), "{args:?}: {}", said.err);
+        let finished = bench.run(&[&["mutate", &of], args].concat())?;
+        assert_eq!(finished.code, Some(code), "{args:?}: {}", finished.err);
+        assert!(finished.err.contains(part), "{args:?}: {}", finished.err);
     }
     Ok(())
 }

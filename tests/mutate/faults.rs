@@ -1,8 +1,8 @@
-//! Mutants that hang or leave their buffers: a fate with a place, and the others go on.
+//! Checks that mutants which hang or leave their buffers get a verdict with a place, and that the others are still run.
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, mutants, suite, text};
+use crate::bench::{Bench, TestResult, mutants, suite, text};
 
 const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n) {
     int i = get_global_id(0);
@@ -25,7 +25,7 @@ out = { fill = 0, len = 32 }
 n = 5
 ";
 
-fn find<'r>(result: &'r Value, operator: &str, replacement: &str, line: u64) -> Done<&'r Value> {
+fn find<'r>(result: &'r Value, operator: &str, replacement: &str, line: u64) -> TestResult<&'r Value> {
     let found = mutants(result).iter().find(|m| {
         text(m, "operator") == operator
             && text(m, "replacement") == replacement
@@ -35,7 +35,7 @@ fn find<'r>(result: &'r Value, operator: &str, replacement: &str, line: u64) -> 
 }
 
 #[test]
-fn mutants_that_misbehave_end_with_a_place() -> Done {
+fn verdicts_on_faulting_mutants_name_a_place() -> TestResult {
     let bench = Bench::of(KERNEL, SUITE)?;
     for args in [&[][..], &["--strategy", "rebuild"], &["--batch", "off"]] {
         let args = [&["--operators", "ROR,GII,CSD"], args].concat();
@@ -48,7 +48,7 @@ fn mutants_that_misbehave_end_with_a_place() -> Done {
         assert_eq!(text(outside, "status"), "runtime-error", "{outside}");
         assert!(text(outside, "reason").contains("access out of bounds at k.cl:"), "{outside}");
         assert_eq!(outside["killed_by"], Value::from(vec!["windows"]));
-        // A loop without its condition leaves the buffer before it runs out of iterations.
+        // A loop without its condition leaves the buffer before it runs out of fuel.
         let endless = find(&result, "CSD", "true", 4)?;
         assert_eq!(text(endless, "status"), "runtime-error", "{endless}");
         assert!(text(endless, "reason").contains("access out of bounds at k.cl:5:"), "{endless}");
@@ -63,7 +63,7 @@ fn mutants_that_misbehave_end_with_a_place() -> Done {
 }
 
 #[test]
-fn a_loop_that_never_ends_is_a_time_out() -> Done {
+fn an_endless_loop_is_a_time_out() -> TestResult {
     let kernel = "kernel void k(global int *out, int n) {
     int i = get_global_id(0);
     int steps = 0;
@@ -85,7 +85,7 @@ fn a_loop_that_never_ends_is_a_time_out() -> Done {
 }
 
 #[test]
-fn a_division_by_what_a_mutant_makes_zero_is_a_fault_with_both_strategies() -> Done {
+fn a_division_by_a_mutated_zero_is_a_fault_with_both_strategies() -> TestResult {
     let kernel = "int digit(int x) {
     return x % 10;
 }
@@ -114,7 +114,7 @@ kernel void k(global int *out) {
 }
 
 #[test]
-fn texels_beyond_an_image_are_faults_with_both_strategies() -> Done {
+fn texels_beyond_an_image_are_faults_with_both_strategies() -> TestResult {
     let bench = Bench::new()?;
     for strategy in ["schemata", "rebuild"] {
         let result = bench.mutate(&suite("sobel_image"), &["--operators", "AI", "--strategy", strategy])?;

@@ -1,11 +1,11 @@
-//! Other forms of the kernel: optimised IR, LLVM IR and SPIR-V in place of source.
+//! Checks other forms of the kernel: optimised IR, LLVM IR and SPIR-V in place of source.
 
 use std::process::Command;
 
-use crate::bench::{Bench, Done, lasting, mutants, same, suite, text};
+use crate::bench::{Bench, TestResult, lasting, mutants, same, suite, text};
 
 #[test]
-fn mutants_are_made_in_optimised_ir_too() -> Done {
+fn mutants_are_made_in_optimised_ir_too() -> TestResult {
     let bench = Bench::new()?;
     for (kernel, level) in [("switch_machine", "O1"), ("spmv_csr", "O1"), ("half_math", "O2")] {
         let of = suite(kernel);
@@ -21,23 +21,23 @@ fn mutants_are_made_in_optimised_ir_too() -> Done {
     Ok(())
 }
 
-/// The suite of `kernel`, on another file.
-fn suite_of(kernel: &str, file: &str) -> Done<String> {
+/// Returns the suite of `kernel`, for another file.
+fn suite_of(kernel: &str, file: &str) -> TestResult<String> {
     let original = std::fs::read_to_string(suite(kernel))?;
     let name = format!("kernel = \"{kernel}.cl\"");
     assert!(original.contains(&name) && !original.contains("npy"));
     Ok(original.replace(&name, &format!("kernel = \"{file}\"")))
 }
 
-fn tool(program: &str, args: &[&str]) -> Done {
+fn tool(program: &str, args: &[&str]) -> TestResult {
     let done = Command::new(program).args(args).output()?;
     let err = String::from_utf8_lossy(&done.stderr);
     if done.status.success() { Ok(()) } else { Err(format!("{program} {args:?}: {err}").into()) }
 }
 
-/// Kernels without source: the same mutants, by opcodes, from run to run.
+/// Kernels without source have the same mutants, by opcodes, in every run.
 #[test]
-fn kernels_may_be_llvm_ir_or_spirv() -> Done {
+fn kernels_may_be_llvm_ir_or_spirv() -> TestResult {
     let bench = Bench::new()?;
     let kernel = "vector_add";
     let source = format!("{}/testdata/{kernel}/{kernel}.cl", env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! `kassay mutate` from end to end: whole campaigns on the kernels of `testdata/`, through the program itself.
+//! Checks `kassay mutate` from end to end: whole campaigns on the kernels of `testdata/`, through the program itself.
 
 mod agreement;
 mod bench;

@@ -1,17 +1,17 @@
-//! Mutants of the second order.
+//! Checks second-order mutants.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, mutants, suite, text};
+use crate::bench::{Bench, TestResult, mutants, suite, text};
 
 fn number(value: &Value, key: &str) -> u64 {
     value[key].as_u64().unwrap_or_default()
 }
 
 #[test]
-fn pairs_have_parts_a_fate_and_a_breakdown() -> Done {
+fn pairs_have_parts_a_status_and_a_breakdown() -> TestResult {
     let bench = Bench::new()?;
     let result = bench.mutate(&suite("saxpy_tail"), &["--order", "2", "--sample", "250", "--seed", "3"])?;
     let is_pair = |m: &&Value| m["parts"].is_array();
@@ -26,7 +26,7 @@ fn pairs_have_parts_a_fate_and_a_breakdown() -> Done {
         let [a, b] = parts[..] else { return Err("not two parts".into()) };
         assert_eq!(text(pair, "id"), format!("{a} + {b}"));
         assert_eq!(text(pair, "operator"), format!("{}+{}", text(first[a], "operator"), text(first[b], "operator")));
-        // What is the same as another is no part of a pair.
+        // A duplicate is not a part of a pair.
         assert!(first[a]["duplicate_of"].is_null() && first[b]["duplicate_of"].is_null());
         match text(pair, "status") {
             "ignored" => {

@@ -1,15 +1,15 @@
-//! What reports make of a real run.
+//! Checks the reports of a real run.
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, mutants, suite, text};
+use crate::bench::{Bench, TestResult, mutants, suite, text};
 
 #[test]
-fn reports_of_a_run_fit_the_schema_and_show_survivors() -> Done {
+fn reports_of_a_run_fit_the_schema_and_show_survivors() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("macro_mix");
-    let said = bench.run(&["mutate", &of, "-o", "r.json", "--sample", "60", "--seed", "2"])?;
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let finished = bench.run(&["mutate", &of, "-o", "r.json", "--sample", "60", "--seed", "2"])?;
+    assert_eq!(finished.code, Some(0), "{}", finished.err);
     let result = crate::bench::result(&bench.path("r.json"))?;
     let source = std::fs::read_to_string(of.replace("suite.toml", "macro_mix.cl"))?;
     let survivors: Vec<&Value> = mutants(&result)
@@ -22,12 +22,12 @@ fn reports_of_a_run_fit_the_schema_and_show_survivors() -> Done {
     for m in survivors {
         let line = m["location"]["start"]["line"].as_u64().unwrap_or_default() as usize;
         let shown = source.lines().nth(line - 1).map_or("", str::trim);
-        assert!(said.out.contains(shown), "`{shown}` is not shown for {}", text(m, "id"));
-        assert!(said.out.contains(text(m, "replacement")), "{}", text(m, "id"));
+        assert!(finished.out.contains(shown), "`{shown}` is not shown for {}", text(m, "id"));
+        assert!(finished.out.contains(text(m, "replacement")), "{}", text(m, "id"));
     }
 
-    let said = bench.run(&["report", "r.json", "-o", "r.stryker.json"])?;
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let finished = bench.run(&["report", "r.json", "-o", "r.stryker.json"])?;
+    assert_eq!(finished.code, Some(0), "{}", finished.err);
     let report = crate::bench::result(&bench.path("r.stryker.json"))?;
     let path = format!("{}/tests/schemas/mutation-testing-report-schema.json", env!("CARGO_MANIFEST_DIR"));
     let validator = jsonschema::draft7::new(&crate::bench::result(path.as_ref())?)?;

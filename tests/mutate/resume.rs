@@ -1,4 +1,4 @@
-//! Runs that are killed at any moment and resumed: nothing is lost, nothing decided twice.
+//! Checks that runs which are killed at any moment and resumed lose nothing and decide nothing twice.
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
@@ -8,13 +8,13 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, lasting, result, same, suite};
+use crate::bench::{Bench, TestResult, lasting, result, same, suite};
 
 const RESULT: &str = "killed.json";
 const JOURNAL: &str = "killed.json.journal.jsonl";
 
-/// Starts a run and ends it with SIGKILL after `delay`, if it is not done by then. Whether it was done.
-fn killed_after(command: &mut Command, delay: Duration) -> Done<bool> {
+/// Starts a run and kills it with SIGKILL after `delay`, unless it has ended by then. Returns whether it has.
+fn killed_after(command: &mut Command, delay: Duration) -> TestResult<bool> {
     let mut child: Child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let begun = Instant::now();
     loop {
@@ -32,10 +32,10 @@ fn killed_after(command: &mut Command, delay: Duration) -> Done<bool> {
     }
 }
 
-/// The whole lines of the journal, of which each mutant has one at most.
-fn lines(bench: &Bench) -> Done<Vec<String>> {
+/// Returns the complete lines of the journal, which has at most one for each mutant.
+fn lines(bench: &Bench) -> TestResult<Vec<String>> {
     let Ok(text) = std::fs::read_to_string(bench.path(JOURNAL)) else { return Ok(Vec::new()) };
-    // A line that was being written when the run was killed is cut.
+    // A line that was only partly written when the run was killed is cut off.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let lines: Vec<String> = whole.lines().map(str::to_owned).collect();
     let (mut seen, mut classified) = (BTreeSet::new(), 0);
@@ -50,13 +50,20 @@ fn lines(bench: &Bench) -> Done<Vec<String>> {
     Ok(lines)
 }
 
-/// Kills a run again and again, at moments that `seed` gives, and compares what comes out with a run that nobody ended.
-fn killed_and_resumed(kernel: &str, args: &[&str], longest: u64, seed: u64) -> Done {
+/// Kills a run again and again, at times that follow from `seed`, and compares the result with that of an
+/// uninterrupted run.
+fn killed_and_resumed(kernel: &str, args: &[&str], longest: u64, seed: u64) -> TestResult {
     killed_and_resumed_with(kernel, args, longest, seed, &[])
 }
 
-/// The same with these variables in the environment of the runs that are killed.
-fn killed_and_resumed_with(kernel: &str, args: &[&str], longest: u64, seed: u64, variables: &[(&str, &str)]) -> Done {
+/// As [`killed_and_resumed`], with these variables in the environment of the runs that are killed.
+fn killed_and_resumed_with(
+    kernel: &str,
+    args: &[&str],
+    longest: u64,
+    seed: u64,
+    variables: &[(&str, &str)],
+) -> TestResult {
     let bench = Bench::new()?;
     let undisturbed = bench.mutate(&suite(kernel), args)?;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -66,7 +73,7 @@ fn killed_and_resumed_with(kernel: &str, args: &[&str], longest: u64, seed: u64,
     let mut before = Vec::new();
     let (mut rounds, mut interrupted) = (0, 0);
     loop {
-        // Later rounds may take longer, so that the run comes to its end also where a start takes all of the time.
+        // Later rounds may take longer, so that the run ends even where the start takes all of the time.
         let delay = Duration::from_millis(random.random_range(50..longest + 300 * rounds));
         let mut command = bench.command(if rounds == 0 { &begin } else { &resume });
         let done = killed_after(command.envs(variables.iter().copied()), delay)?;
@@ -88,7 +95,7 @@ fn killed_and_resumed_with(kernel: &str, args: &[&str], longest: u64, seed: u64,
     same(&lasting(&undisturbed, &[]), &lasting(&resumed, &[]), kernel)
 }
 
-/// New moments in every run; `KASSAY_TEST_SEED` repeats one.
+/// Returns a new seed in every run; `KASSAY_TEST_SEED` repeats one.
 fn seed() -> u64 {
     let given = std::env::var("KASSAY_TEST_SEED").ok().and_then(|text| text.parse().ok());
     let seed = given.unwrap_or_else(|| {
@@ -99,27 +106,27 @@ fn seed() -> u64 {
 }
 
 #[test]
-fn a_run_of_modules_of_many_is_killed_and_resumed() -> Done {
+fn a_schemata_run_is_killed_and_resumed() -> TestResult {
     killed_and_resumed("rng_lcg_long", &["--sample", "40", "--batch", "off"], 800, seed())
 }
 
 #[test]
-fn a_run_that_compares_afterwards_is_killed_and_resumed() -> Done {
+fn a_run_that_compares_normal_forms_last_is_killed_and_resumed() -> TestResult {
     killed_and_resumed_with("rng_lcg_long", &["--batch", "off"], 800, seed(), &[("KASSAY_MOST_BEFORE", "0")])
 }
 
 #[test]
-fn a_run_of_modules_of_one_is_killed_and_resumed() -> Done {
+fn a_rebuild_run_is_killed_and_resumed() -> TestResult {
     killed_and_resumed("palette_1d", &["--strategy", "rebuild", "--sample", "12"], 1500, seed())
 }
 
 #[test]
-fn a_run_of_pairs_is_killed_and_resumed() -> Done {
+fn a_run_of_pairs_is_killed_and_resumed() -> TestResult {
     killed_and_resumed("vector_add", &["--order", "2", "--sample", "80"], 700, seed())
 }
 
 #[test]
-fn a_complete_result_is_resumed_as_it_is_and_no_other() -> Done {
+fn a_complete_result_is_resumed_as_it_is_and_no_other() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("vector_add");
     let first = bench.mutate(&of, &["--operators", "ROR"])?;
@@ -128,16 +135,16 @@ fn a_complete_result_is_resumed_as_it_is_and_no_other() -> Done {
     let path = bench.path("result.json");
     let path = path.to_str().ok_or("a path that is no text")?;
     for other in [&["--operators", "AOR"][..], &["--operators", "ROR", "--shard", "1/2"]] {
-        let said = bench.run(&[&["mutate", &of, "-o", path, "--resume"], other].concat())?;
-        assert_eq!(said.code, Some(2), "{}", said.err);
-        assert!(said.err.contains("is the result of another run"), "{}", said.err);
+        let finished = bench.run(&[&["mutate", &of, "-o", path, "--resume"], other].concat())?;
+        assert_eq!(finished.code, Some(2), "{}", finished.err);
+        assert!(finished.err.contains("is the result of another run"), "{}", finished.err);
         assert_eq!(result(path.as_ref())?, first);
     }
     Ok(())
 }
 
 #[test]
-fn only_the_same_run_can_be_resumed() -> Done {
+fn only_the_same_run_can_be_resumed() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("palette_1d");
     let begin = ["mutate", &of, "-o", RESULT, "--quiet", "--strategy", "rebuild", "--repeats", "2"];
@@ -151,12 +158,12 @@ fn only_the_same_run_can_be_resumed() -> Done {
     child.wait()?;
     let journal = std::fs::read(bench.path(JOURNAL))?;
     let other = ["mutate", &of, "-o", RESULT, "--quiet", "--strategy", "rebuild", "--repeats", "3", "--resume"];
-    let said = bench.run(&other)?;
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("journal of another run") && said.err.contains("--resume"), "{}", said.err);
+    let finished = bench.run(&other)?;
+    assert_eq!(finished.code, Some(2), "{}", finished.err);
+    assert!(finished.err.contains("journal of another run") && finished.err.contains("--resume"), "{}", finished.err);
     assert_eq!(std::fs::read(bench.path(JOURNAL))?, journal);
-    let said = bench.run(&["mutate", &of, "--resume"])?;
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("-o"), "{}", said.err);
+    let finished = bench.run(&["mutate", &of, "--resume"])?;
+    assert_eq!(finished.code, Some(2), "{}", finished.err);
+    assert!(finished.err.contains("-o"), "{}", finished.err);
     Ok(())
 }

@@ -1,20 +1,21 @@
-//! Mutants of synchronisation have one verdict, whatever the strategy and the device.
+//! Checks that mutants of synchronisation have the same verdict with every strategy and device.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Done, mutants, suite, text};
+use crate::bench::{Bench, TestResult, mutants, suite, text};
 
 const OPERATORS: &str = "SYR,FR,BFR,AR,AOP,SHR";
 
-/// Status and killing tests by id.
+/// Returns the status and the killing tests by id.
 fn verdicts(result: &Value) -> BTreeMap<&str, (&str, &Value)> {
     mutants(result).iter().map(|m| (text(m, "id"), (text(m, "status"), &m["killed_by"]))).collect()
 }
 
-/// How many mutants there are, and how many of them the simulator decided.
-fn agree(kernel: &str) -> Done<(usize, usize)> {
+/// Checks that all strategies and devices agree on a kernel; returns the number of mutants, and how many of them the
+/// simulator decided.
+fn agree(kernel: &str) -> TestResult<(usize, usize)> {
     let bench = Bench::new()?;
     let run = |args: &[&str]| bench.mutate(&suite(kernel), &[&["--operators", OPERATORS], args].concat());
     let schemata = run(&[])?;
@@ -27,9 +28,9 @@ fn agree(kernel: &str) -> Done<(usize, usize)> {
     Ok((mutants(&schemata).len(), decided))
 }
 
-/// Suites on which devices differ without the simulator; `KASSAY_TEST_KERNELS` names others.
+/// Uses suites on which devices differ without the simulator; `KASSAY_TEST_KERNELS` names others.
 #[test]
-fn strategies_and_devices_agree() -> Done {
+fn strategies_and_devices_agree() -> TestResult {
     let kernels = std::env::var("KASSAY_TEST_KERNELS")
         .unwrap_or_else(|_| "levenshtein kmeans_assign string_search monte_carlo_pi odd_even_sort".into());
     let (mut all, mut decided) = (0, 0);
@@ -56,7 +57,7 @@ const SUITE: &str = "kernel = \"k.cl\"\n[[test]]\nname = \"two groups\"\nglobal 
                      o = { fill = 0, len = 16 }\ntile = { local = 32 }\n";
 
 #[test]
-fn a_race_that_no_output_shows_kills() -> Done {
+fn a_race_that_no_output_shows_kills() -> TestResult {
     let bench = Bench::of(NEIGHBOURS, SUITE)?;
     let result = bench.mutate("suite.toml", &["--operators", "SYR,BFR"])?;
     let all = mutants(&result);
@@ -73,7 +74,7 @@ fn a_race_that_no_output_shows_kills() -> Done {
 }
 
 #[test]
-fn what_the_simulator_cannot_judge_is_listed() -> Done {
+fn what_the_simulator_cannot_judge_is_listed() -> TestResult {
     let bench = Bench::of(NEIGHBOURS, &SUITE.replace("[16]", "[262144]").replace("len = 16", "len = 262144"))?;
     let result = bench.mutate("suite.toml", &["--operators", "SYR"])?;
     let left = result["not_simulated"].as_array().ok_or("nothing is listed")?;

@@ -1,4 +1,4 @@
-//! Verdicts on edits of the canonical form.
+//! Checks verdicts on edits of the canonical form.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use llvm_sys::LLVMOpcode;
 
 use crate::support::{canonical_file, canonical_form, parse};
 
-/// The places of all instructions with that opcode, and their callees.
+/// Returns the places of all instructions with that opcode, with their callees.
 pub fn places(bitcode: &[u8], sites: &Sites, opcode: LLVMOpcode) -> Vec<(Place, Option<String>)> {
     let context = Context::create();
     let module = parse(&context, bitcode);
@@ -58,7 +58,7 @@ fn is_equivalent(verdict: &Verdict) -> bool {
 }
 
 #[test]
-fn equivalents_and_duplicates_are_told_apart() {
+fn equivalents_and_duplicates_are_distinguished() {
     let source = "__kernel void k(__global int *a, uint n) { int i = get_global_id(0); uint s = n * 2;
         a[i] = s; }";
     let found = verdicts(source, |bitcode, sites| {
@@ -124,7 +124,8 @@ fn a_loop_that_never_ends_is_no_equivalent() {
     assert!(!found.iter().any(is_equivalent), "{found:?}");
 }
 
-/// All edits of comparisons and arithmetic that a few operators would make, and deletions of all stores and calls.
+/// Returns all edits of comparisons and arithmetic that a few operators would make, and deletions of all stores
+/// and calls.
 fn many(bitcode: &[u8], sites: &Sites) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (place, _) in places(bitcode, sites, LLVMOpcode::LLVMICmp) {
@@ -160,7 +161,8 @@ fn kernels() -> Vec<PathBuf> {
 
 const MUTANTS_PER_KERNEL: usize = 20;
 
-/// Each kernel's original has a normal form, replacing an operation by itself is an equivalent, and searching is quick.
+/// Each kernel's original has a normal form, and replacing an operation by itself is equivalent. Prints how long the
+/// search takes.
 #[test]
 fn every_kernel_of_testdata_has_a_normal_form() {
     let mut times: BTreeMap<String, String> = BTreeMap::new();
@@ -205,8 +207,8 @@ fn every_kernel_of_testdata_has_a_normal_form() {
     assert_eq!(open, [""; 0], "an operation replaced by itself is an equivalent");
 }
 
-/// A kernel that is large with all it calls: what is claimed within the changed function holds for the whole, and what only its callers
-/// tell is not claimed.
+/// In a kernel that is large with all it calls, claims within the changed function hold for the whole kernel, and
+/// nothing is claimed that only its callers reveal.
 #[test]
 fn claims_within_a_function_of_a_large_kernel_hold_for_the_whole() {
     let source = |calls: usize| {
@@ -246,10 +248,10 @@ fn claims_within_a_function_of_a_large_kernel_hold_for_the_whole() {
     assert_eq!(large[4], Verdict::DuplicateOf(3), "x << 2 is x * 4");
 }
 
-/// The original is brought into its normal form the way mutants are, or else some that are the same would not share it: a state that is
-/// never negative is 0 where it is at most that.
+/// The original is brought into its normal form in the same way as mutants; otherwise some equivalent mutants would
+/// have another form: a state that is never negative is 0 where it is at most 0.
 #[test]
-fn the_original_takes_the_same_way_to_its_normal_form() {
+fn the_original_is_normalised_as_mutants_are() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/switch_machine/switch_machine.cl");
     let (bitcode, sites) = canonical_file(&file, "switch_machine", &KernelOptions::default());
     let compares = places(&bitcode, &sites, LLVMOpcode::LLVMICmp);

@@ -1,4 +1,4 @@
-//! Equivalent and duplicate mutants: what is claimed, and above all what must not be.
+//! Checks equivalent and duplicate mutants: which are claimed, and above all which must not be.
 
 mod classify;
 mod normal_form;

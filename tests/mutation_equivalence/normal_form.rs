@@ -1,10 +1,11 @@
-//! The normal form tells programs apart that any test could tell apart; each case is a kernel and a change of its text.
+//! Checks that the normal form distinguishes programs that some test could distinguish; each case is a kernel and a
+//! change of its text.
 
 use kassay::mutation::equivalence::normal::NormalForm;
 
 use crate::support::normal_form;
 
-/// A kernel's text around a body.
+/// Returns a kernel's text around a body.
 fn kernel(body: &str) -> String {
     format!(
         "int helper(int *p, int v) {{ *p += v; return *p; }}\n\
@@ -13,7 +14,8 @@ fn kernel(body: &str) -> String {
     )
 }
 
-/// `OLD` in a body stands for the first text in the original, the second in the mutant.
+/// Returns the normal forms of original and mutant: `OLD` in the body stands for `original` in the former, for `mutant`
+/// in the latter.
 fn pair(body: &str, original: &str, mutant: &str) -> (NormalForm, NormalForm) {
     (normal_form(&kernel(&body.replace("OLD", original))), normal_form(&kernel(&body.replace("OLD", mutant))))
 }
@@ -91,7 +93,7 @@ fn what_other_work_items_see_differs() {
 }
 
 #[test]
-fn uninitialised_variables_are_not_what_fits() {
+fn uninitialised_variables_have_no_convenient_value() {
     different("int t OLD; a[i] = t;", "= 5", "");
     different("int t OLD; if (n) t = 5; a[i] = t;", "= 5", "");
     different("int t OLD; for (int j = 0; j < n; j++) t += j; a[i] = t;", "= 0", "");
@@ -126,7 +128,7 @@ fn loops_that_do_not_end_differ() {
     different("OLD a[i] = n;", "", "for (;;) ;");
     different("int j = 0; while (j < n) OLD; a[i] = n;", "j++", "j");
     different("int j = 0; while (j != n) { j += OLD; } a[i] = n;", "1", "2");
-    // A long loop without a result costs fuel.
+    // A long loop without a result consumes fuel.
     different("for (int j = 0; j < OLD; j++) ; a[i] = n;", "10", "2000000000");
     different("for (int j = 0; j < 10; OLD) ; a[i] = n;", "j++", "j--");
     different("uint j = 0; do { j++; } while (OLD); a[i] = n;", "j < 10", "j > 0");

@@ -1,4 +1,4 @@
-//! What the solver decides beyond the normal form, and what it must not.
+//! Checks what the solver decides beyond the normal form, and what it must not.
 
 use kassay::cfg::sites::Sites;
 use kassay::instrument::mutants::{Binary, Edit, Expr, Place, Predicate, Slot};
@@ -14,7 +14,7 @@ fn kernel(body: &str) -> String {
     )
 }
 
-/// The verdicts on edits of the comparison (`opcode`) at that position.
+/// Returns the verdicts on edits of the comparison (`opcode`) at that position.
 fn judged(body: &str, opcode: LLVMOpcode, position: usize, edits: impl Fn(Place) -> Vec<Edit>) -> Vec<Verdict> {
     verdicts(&kernel(body), |bitcode: &[u8], sites: &Sites| edits(places(bitcode, sites, opcode)[position].0))
 }
@@ -77,7 +77,7 @@ fn builtins_of_integers_are_exact() {
 }
 
 #[test]
-fn what_memory_holds_is_not_known() {
+fn the_contents_of_memory_are_unknown() {
     assert!(!forced("if (a[i] > 10) { if (a[i] > 3) a[i] = 1; }", 1, 1), "another work-item may write between");
     assert!(forced("int v = a[i]; if (v > 10) { if (v > 3) a[i] = 1; }", 1, 1));
 }
@@ -92,7 +92,7 @@ fn loops_bring_other_values() {
 }
 
 #[test]
-fn floats_have_values_that_are_no_numbers() {
+fn floats_may_be_nan() {
     use Predicate::{FOeq, FOge, FOgt, FOle, FOlt, FUne};
     comparison("FLOATif (x != y) { if (x < y) f[i] = 1; }", 1, &[FOle], &[FOgt, FUne]);
     comparison("FLOATif (!(x < y)) { if (x >= y) f[i] = 1; }", 1, &[], &[FOgt, FOlt, FUne, FOeq]);

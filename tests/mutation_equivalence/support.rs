@@ -1,4 +1,4 @@
-//! Kernels from text, in canonical form.
+//! Reads kernels from text, in canonical form.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use kassay::kernel::{canonical, compile, implicit, module, signature};
 use kassay::lower::spirv;
 use kassay::mutation::equivalence::normal::{self, NormalForm};
 
-/// The bitcode of the canonical form of the kernel `k`.
+/// Returns the bitcode and the sites of the canonical form of the kernel `k`.
 pub fn canonical_form(source: &str) -> (Vec<u8>, Sites) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("k.cl");
@@ -30,10 +30,10 @@ pub fn canonical_file(file: &Path, entry: &str, options: &KernelOptions) -> (Vec
     (module.write_bitcode_to_memory().as_slice().to_vec(), sites)
 }
 
-/// Parses bitcode as equivalence does.
+/// Parses bitcode as the search for equivalents does.
 pub fn parse<'c>(context: &'c Context, bitcode: &[u8]) -> Module<'c> {
     let module = module::parse(context, bitcode, Path::new("k")).unwrap();
-    // SAFETY: the module is alive.
+    // SAFETY: `module` owns the LLVM module and is alive; the call only removes debug information from it.
     unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
     module
 }

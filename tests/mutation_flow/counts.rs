@@ -1,4 +1,4 @@
-//! What the operators find: text, line and column, counted by hand.
+//! Checks which mutants the operators find: text, line and column, counted by hand.
 
 use kassay::mutation::operators::Preset;
 
@@ -6,7 +6,7 @@ use crate::support::*;
 
 #[test]
 fn short_circuits_are_found_at_their_tokens() {
-    let _one = alone_here();
+    let _lock = lock_llvm();
     let kernel = Kernel::new(
         "#define AND(x, y) ((x) && (y))\nkernel void k(global int *o, int a, int b) {\n  if (a && /* && */ !b) o[0] = 1;\n  o[1] = AND(a || b, b);\n}\n",
     );
@@ -20,8 +20,8 @@ fn short_circuits_are_found_at_their_tokens() {
 }
 
 #[test]
-fn without_a_syntax_tree_tokens_at_debug_locations_tell() {
-    let _one = alone_here();
+fn without_a_syntax_tree_tokens_at_debug_locations_decide() {
+    let _lock = lock_llvm();
     let source = "kernel void k(global int *o, int a, int b, int c) {\n  if ((a && b) || !c) o[0] = 1;\n  o[1] = a || b;\n  while (a-- && b) o[2]++;\n  if (!(a && b)) o[3] = 1;\n}\n";
     let expected = ["2:10 && -> ||", "2:16 || -> &&", "3:12 || -> &&", "4:14 && -> ||", "5:11 && -> ||"];
     for kernel in [Kernel::new(source), Kernel::without_ast(source)] {
@@ -34,7 +34,7 @@ fn without_a_syntax_tree_tokens_at_debug_locations_tell() {
 
 #[test]
 fn loops_inside_macros_are_left_alone_where_their_operators_are() {
-    let _one = alone_here();
+    let _lock = lock_llvm();
     let kernel = Kernel::new(
         "#define ZERO(n) for (int i = 0; i < n; i++) o[i] = 0\n#define EACH(i, n) for (int i = 0; i < n; i++)\n\
          kernel void k(global int *o, int a) {\n  ZERO(a);\n  EACH(j, a) o[j]++;\n  while (a--) o[a]++;\n}\n",

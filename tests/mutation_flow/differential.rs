@@ -1,4 +1,5 @@
-//! The same change made in the source and in the IR: both kernels must compute the same, on every row of the truth table.
+//! Makes the same change in the source and in the IR: both kernels must compute the same, on every row of the
+//! truth table.
 
 use kassay::instrument::layout::FaultKind;
 use kassay::mutation::Mutant;
@@ -6,9 +7,9 @@ use kassay::mutation::operators::Preset;
 
 use crate::support::*;
 
-/// Every mutant of `operators` against the source with its replacement. Returns how many there were.
+/// Compares every mutant of `operators` with the source with its replacement. Returns the number of mutants.
 fn agree(source: &str, operators: &[&str], items: u64, words: usize, keep: &dyn Fn(&Mutant) -> bool) -> usize {
-    let _one = alone_here();
+    let _lock = lock_llvm();
     let kernel = Kernel::new(source);
     let (mutants, woven) = kernel.woven(operators, keep);
     let replaced = kernel.replaced(&mutants);
@@ -19,10 +20,10 @@ fn agree(source: &str, operators: &[&str], items: u64, words: usize, keep: &dyn 
     assert_eq!(ours[0], theirs[0], "no mutant");
     assert_eq!(ours[0].fault, None);
     let mut wrong = Vec::new();
-    let is_same = |ours: &Did, theirs: &Did| match ours.fault {
-        // Out of fuel, a loop is left where there is a way out of it: `while (true)` of the source has none.
+    let is_same = |ours: &Effect, theirs: &Effect| match ours.fault {
+        // A loop that runs out of fuel is left by an edge that leaves it: `while (true)` in the source has none.
         Some(FaultKind::Fuel | FaultKind::OutOfBounds) => ours.fault == theirs.fault,
-        // To clang a division by a constant 0 is whatever it likes.
+        // clang may compile a division by a constant 0 to anything.
         Some(FaultKind::Division) => true,
         None => ours == theirs,
     };
@@ -36,7 +37,7 @@ fn agree(source: &str, operators: &[&str], items: u64, words: usize, keep: &dyn 
     mutants.len()
 }
 
-/// `a`, `b`, `c`, `d` are the bits of the work-item's number.
+/// Returns a kernel around `body`, in which `a`, `b`, `c`, `d` are the bits of the work-item's number.
 fn truth_table(body: &str) -> String {
     format!(
         "kernel void k(global int *o) {{\n int g = get_global_id(0), a = g & 1, b = g >> 1 & 1, c = g >> 2 & 1, d = g >> 3 & 1;\n \
@@ -109,7 +110,7 @@ fn statements_and_loops() {
     let body = "int p[4] = {0}; r = a + 5; n += 2; if (b) { n++; p[a + 1] = 7; }\n \
                 for (int i = 0; i < 3 + a; i++) { r += p[i & 3] - 1; }\n while (n > c && n < 9) n--;\n r += p[2] * 3;\n \
                 int i = 2, j = 3; for (i = 1, j = 4; i < j; i++, j--) n += i * j; for (n = n; n < 0; n += 1) ;";
-    // Five statements outside of the loops, three in loops' bodies, the one behind; in heads `i++`, `i = 1`, `j = 4`,
+    // Five statements outside of the loops, three in loops' bodies, one after them; in heads `i++`, `i = 1`, `j = 4`,
     // `i++`, `j--`, `n = n`, `n += 1`; four loops.
     assert_eq!(agree(&truth_table(body), &["SDL", "LBR"], 16, 16, &|_| true), 5 + 3 + 1 + 7 + 4 * 3);
 }
@@ -120,13 +121,13 @@ fn loops_up_to_an_address() {
                 p = q + 1; do { n += *p++; } while (p != q + 6 - b); long4 *x = (long4 *)0; while (x) x = (long4 *)0;\n \
                 short8 v[5] = {1, 2, 3, 4, 5}; short8 *u = v + 3; while (u > v + c) r += (u--)->s0;";
     let source = truth_table(body);
-    // `p != q + 5 - b` and beyond run past the array: both are stopped there.
+    // `p != q + 5 - b` and further ones run past the array: both forms are stopped there.
     assert_eq!(agree(&source, &["LBR"], 16, 16, &|_| true), 3 * 3 + 1);
     let left = Kernel::new(&source).find(&["LBR"], Preset::Full).reasons("LBR");
     assert_eq!(left.len(), 1, "{left:?}");
 }
 
-/// The constants of a body, with what comes before and after the kernel.
+/// Compares the mutants of the constants in a body, with text before and after the kernel.
 fn constants_agree(before: &str, body: &str, after: &str) -> usize {
     let source = format!("{before}{}{after}", truth_table(body));
     let first = before.lines().count() as u32 + 4;
@@ -139,7 +140,7 @@ fn constants_agree(before: &str, body: &str, after: &str) -> usize {
 fn constants_of_operators_and_macros() {
     let body = "r = a + 2 * 3; n = (b + N) * 5; r += ADD(c); n -= -1; r += d - (N2 - 1);\n for (int i = 0; i < 3; i++) n += i << 1;";
     let before = "#define N 3\n#define ADD(x) ((x) + 11)\n#define M 3\n#define N2 (M * 2)\n";
-    // In the order of the source; 2 has four others (0, 1, -1, 3), 1 has three, 0 has two, all else five.
+    // In the order of the source; 2 has four replacements (0, 1, -1, 3), 1 has three, 0 has two, all others have five.
     let count = constants_agree(before, body, "#undef N\n#undef ADD\n#undef M\n#undef N2\n");
     assert_eq!(count, 4 + 5 + 5 + 5 + 5 + 3 + 5 + 4 + 3 + 2 + 5 + 3);
 }

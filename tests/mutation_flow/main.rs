@@ -1,5 +1,5 @@
-//! Operators on control flow, statements and constants: what they find, and that each mutant does what the same change of
-//! the source does.
+//! Checks operators on control flow, statements and constants: which mutants they find, and that each mutant does what
+//! the same change of the source does.
 
 mod counts;
 mod differential;

@@ -1,4 +1,4 @@
-//! Kernels, their mutants, and a device to run both on.
+//! Provides kernels, their mutants, and a device to run both on.
 
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
@@ -19,24 +19,24 @@ use kassay::mutation::mutant::Excluded;
 use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset, Subject};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
-/// Iterations that a work-item may make: an endless mutant is stopped in the source's form as in the IR's.
+/// The iterations that a work-item may make: an endless mutant is stopped in the source's form as in the IR's.
 const FUEL: u32 = 1000;
 
-/// Lowering forks, and no other thread may use LLVM then.
-static ONE: Mutex<()> = Mutex::new(());
+/// Lowering forks, and no other thread may use LLVM at that time.
+static LLVM_LOCK: Mutex<()> = Mutex::new(());
 
-pub fn alone_here() -> MutexGuard<'static, ()> {
-    ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+pub fn lock_llvm() -> MutexGuard<'static, ()> {
+    LLVM_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// What operators found in a kernel.
-pub struct Seen {
+/// The mutants that operators found in a kernel.
+pub struct FoundMutants {
     pub mutants: Vec<Mutant>,
     pub excluded: Vec<Excluded>,
 }
 
-impl Seen {
-    /// `line:column original -> replacement` of each mutant of an operator.
+impl FoundMutants {
+    /// Formats each mutant of an operator as `line:column original -> replacement`.
     pub fn of(&self, operator: &str) -> Vec<String> {
         let mutants = self.mutants.iter().filter(|m| m.operator == operator);
         mutants
@@ -71,14 +71,14 @@ impl Kernel {
         Kernel { _folder: folder, path, source: source.to_owned(), with_ast: true }
     }
 
-    /// The same kernel read without its syntax tree.
+    /// Reads the same kernel without its syntax tree.
     pub fn without_ast(source: &str) -> Kernel {
         Kernel { with_ast: false, ..Kernel::new(source) }
     }
 
-    /// The mutants of these operators.
-    pub fn find(&self, operators: &[&str], preset: Preset) -> Seen {
-        self.with(operators, preset, |_, found| Seen { mutants: found.mutants, excluded: found.excluded })
+    /// Returns the mutants of these operators.
+    pub fn find(&self, operators: &[&str], preset: Preset) -> FoundMutants {
+        self.with(operators, preset, |_, found| FoundMutants { mutants: found.mutants, excluded: found.excluded })
     }
 
     pub fn with<R>(
@@ -111,7 +111,7 @@ impl Kernel {
         then(&under_test, found)
     }
 
-    /// The mutants of these operators, and one program that holds them all: the nth is its number n + 1.
+    /// Returns the mutants of these operators, and one program that holds them all: the nth has the number n + 1.
     pub fn woven(&self, operators: &[&str], keep: &dyn Fn(&Mutant) -> bool) -> (Vec<Mutant>, Program) {
         self.with(operators, Preset::Full, |under_test, found| {
             let mutants: Vec<Mutant> = found.mutants.into_iter().filter(|m| keep(m)).collect();
@@ -122,7 +122,7 @@ impl Kernel {
         })
     }
 
-    /// One program with the source, number 0, and the source with each of these mutants' replacements.
+    /// Returns one program with the source as number 0, and the source with the replacement of each of these mutants.
     pub fn replaced(&self, mutants: &[Mutant]) -> Program {
         let sources: Vec<String> =
             std::iter::once(self.source.clone()).chain(mutants.iter().map(|m| self.mutated(m))).collect();
@@ -137,7 +137,8 @@ impl Kernel {
         })
     }
 
-    /// The source with a mutant's replacement in the place of its original, in a macro's body if it is spelt there.
+    /// Returns the source with a mutant's replacement in place of its original, in a macro's body if the original is
+    /// spelt there.
     pub fn mutated(&self, mutant: &Mutant) -> String {
         let range = mutant.spelling.as_ref().or(mutant.range.as_ref()).unwrap();
         let offset = |line: u32, column: u32| {
@@ -156,31 +157,31 @@ pub fn executor() -> OpenClExecutor {
     OpenClExecutor::start(DeviceRequest::Any, options).unwrap()
 }
 
-/// A guarded program of many variants of a kernel that writes to one buffer, each with its number; 0: the original.
+/// A guarded program of numbered variants of a kernel that writes to one buffer; number 0 is the original.
 pub struct Program {
     code: Code,
     layout: GuardLayout,
-    /// The number is that of the mutant in force; else an argument.
+    /// Whether the probe buffer's mutant number selects the variant; otherwise an argument does.
     is_woven: bool,
 }
 
-/// What a variant did: what it left in the buffer, integers that are 0 before, and what a guard stopped.
+/// The effect of a variant: the contents of the buffer, integers that are 0 before, and the fault that a guard stopped.
 #[derive(Debug, PartialEq)]
-pub struct Did {
+pub struct Effect {
     pub words: Vec<i32>,
     pub fault: Option<FaultKind>,
 }
 
 impl Program {
-    /// Each of the variants from 0 to `last`, run by so many work-items on a buffer of so many words.
-    pub fn run(&self, executor: &mut dyn Executor, last: u32, items: u64, words: usize) -> Vec<Did> {
+    /// Runs each of the variants from 0 to `last` with `items` work-items on a buffer of `words` words.
+    pub fn run(&self, executor: &mut dyn Executor, last: u32, items: u64, words: usize) -> Vec<Effect> {
         let program = executor.load(&self.code).unwrap();
         let seen = (0..=last).map(|number| self.run_one(executor, program, number, items, words)).collect();
         executor.unload(program);
         seen
     }
 
-    fn run_one(&self, executor: &mut dyn Executor, id: ProgramId, number: u32, items: u64, words: usize) -> Did {
+    fn run_one(&self, executor: &mut dyn Executor, id: ProgramId, number: u32, items: u64, words: usize) -> Effect {
         let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([1, 1, 1]), offset: [0; 3] };
         let mut args = vec![ArgValue::Buffer(Arc::new(vec![0; words * 4]))];
         let mut head = vec![0; self.layout.words(1, 0) as usize];
@@ -202,6 +203,6 @@ impl Program {
         let seen = seen.unwrap_or_else(|fault| panic!("variant {number}: {fault:?}"));
         let fault = FaultKind::read(seen.probe[slot + slot::FAULT as usize]).map(|(kind, _)| kind);
         let bytes = seen.outputs[0].1.chunks_exact(4);
-        Did { words: bytes.map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(), fault }
+        Effect { words: bytes.map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(), fault }
     }
 }

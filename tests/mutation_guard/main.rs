@@ -1,4 +1,4 @@
-//! Guarded kernels on the OpenCL device.
+//! Checks guarded kernels on the OpenCL device.
 
 mod faults;
 mod support;

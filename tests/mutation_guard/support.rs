@@ -1,4 +1,4 @@
-//! Guarded kernels from source, and launches of them with a probe buffer in few words.
+//! Builds guarded kernels from source, and launches them with a probe buffer.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ use kassay::kernel::signature;
 use kassay::lower::spirv;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
-pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// More iterations than any kernel here needs.
 pub const FUEL: u32 = 100_000_000;
 
-pub fn executor() -> Done<OpenClExecutor> {
+pub fn executor() -> TestResult<OpenClExecutor> {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
     Ok(OpenClExecutor::start(DeviceRequest::Any, options)?)
 }
@@ -39,8 +39,8 @@ pub struct Guarded {
     pub layout: GuardLayout,
 }
 
-/// The one kernel of a file, guarded.
-pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> Done<Guarded> {
+/// Builds the kernel `entry` of a file with guards.
+pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> TestResult<Guarded> {
     let context = Context::create();
     let loaded = compile::load(file, options, false)?;
     let machine = spirv::machine()?;
@@ -61,7 +61,7 @@ pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> 
     Ok(Guarded { code, guards, layout })
 }
 
-/// The words that a launch of these arguments needs.
+/// Returns the words of the probe buffer that a launch with these arguments needs.
 pub fn probe(layout: GuardLayout, args: &[ArgValue], fuel: u32) -> Vec<u32> {
     let mut words = vec![0; layout.words(1, 0) as usize];
     words[header::FUEL as usize] = fuel;
@@ -83,19 +83,19 @@ pub fn once() -> RunOptions {
     RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true }
 }
 
-/// What a guarded launch did.
+/// The result of a guarded launch.
 #[derive(Debug)]
-pub struct Seen {
+pub struct GuardedRun {
     pub observation: Observation,
     pub fault: Option<(FaultKind, u32)>,
     pub item: u32,
     pub used: u32,
-    /// What the fault's word says for people.
+    /// The fault's word as a message.
     pub says: String,
 }
 
 impl Guarded {
-    /// Runs it with the probe buffer as one more buffer.
+    /// Runs the kernel with the probe buffer as an additional buffer.
     pub fn run(
         &self,
         executor: &mut OpenClExecutor,
@@ -103,7 +103,7 @@ impl Guarded {
         launch: &Launch,
         fuel: u32,
         options: &RunOptions,
-    ) -> Done<Result<Seen, kassay::exec::Fault>> {
+    ) -> TestResult<Result<GuardedRun, kassay::exec::Fault>> {
         let words = probe(self.layout, &launch.args, fuel);
         let mut args = launch.args.clone();
         args.push(ArgValue::Buffer(Arc::new(words.iter().flat_map(|w| w.to_le_bytes()).collect())));
@@ -120,7 +120,7 @@ impl Guarded {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
         let fault = word(slot::FAULT);
-        Ok(Ok(Seen {
+        Ok(Ok(GuardedRun {
             observation,
             fault: FaultKind::read(fault),
             item: word(slot::FAULT_ITEM),
@@ -130,7 +130,7 @@ impl Guarded {
     }
 }
 
-/// A launch of `items` work-items in groups of `group`.
+/// Returns a range of `items` work-items in groups of `group`.
 pub fn range(items: u64, group: u64) -> NdRange {
     NdRange { dims: 1, global: [items, 1, 1], local: Some([group, 1, 1]), offset: [0; 3] }
 }
@@ -143,24 +143,24 @@ pub fn int(value: i32) -> ArgValue {
     ArgValue::Value(value.to_le_bytes().to_vec())
 }
 
-pub fn ints_of(seen: &Seen, position: u32) -> Done<Vec<i32>> {
+pub fn ints_of(seen: &GuardedRun, position: u32) -> TestResult<Vec<i32>> {
     let found = seen.observation.outputs.iter().find(|(p, _)| *p == position).ok_or("no such output")?;
     Ok(found.1.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
 }
 
-/// A device worker, and the sources it has loaded.
+/// A device worker, and the programs that it has loaded by source.
 pub struct Device {
     executor: OpenClExecutor,
     loaded: HashMap<String, (Guarded, ProgramId)>,
 }
 
 impl Device {
-    pub fn start() -> Done<Device> {
+    pub fn start() -> TestResult<Device> {
         Ok(Device { executor: executor()?, loaded: HashMap::new() })
     }
 
-    /// Compiles, guards and runs kernel `k` of `source`. The worker has to survive it.
-    pub fn run(&mut self, source: &str, range: NdRange, args: Vec<ArgValue>, fuel: u32) -> Done<Seen> {
+    /// Compiles, guards and runs kernel `k` of `source`. The worker has to survive the run.
+    pub fn run(&mut self, source: &str, range: NdRange, args: Vec<ArgValue>, fuel: u32) -> TestResult<GuardedRun> {
         if !self.loaded.contains_key(source) {
             let dir = tempfile::tempdir()?;
             let file = dir.path().join("k.cl");

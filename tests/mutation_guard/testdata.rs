@@ -1,6 +1,6 @@
-//! Guards change nothing of what a right kernel computes: on every test of `testdata`, guarded and original code give the
-//! same outputs bit for bit, and no guard speaks up. Only floats of kernels whose precision OpenCL leaves to the device may
-//! differ, as far as that goes.
+//! Checks that guards do not change what a correct kernel computes: on every test of `testdata`, guarded and original
+//! code give the same outputs bit for bit, and no guard reports a fault. Only floats of kernels whose precision OpenCL
+//! leaves to the device may differ, within that precision.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn load(path: &Path, executor: &mut OpenClExecutor) -> Done<Bench> {
+    fn load(path: &Path, executor: &mut OpenClExecutor) -> TestResult<Bench> {
         let suite = Suite::load(path)?;
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let loaded = compile::load(&suite.kernel, &options, true)?;
@@ -50,7 +50,7 @@ impl Bench {
     }
 }
 
-fn suites(folder: &str) -> Done<Vec<PathBuf>> {
+fn suites(folder: &str) -> TestResult<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut todo = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
     while let Some(folder) = todo.pop() {
@@ -58,7 +58,7 @@ fn suites(folder: &str) -> Done<Vec<PathBuf>> {
             let file = file?.path();
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if file.is_dir() {
-                // The kernels in there are faulty on purpose; the simulator takes them, devices need not.
+                // The kernels in that folder have deliberate faults; the simulator accepts them, devices need not.
                 if name != "check" {
                     todo.push(file);
                 }
@@ -72,7 +72,7 @@ fn suites(folder: &str) -> Done<Vec<PathBuf>> {
 }
 
 #[test]
-fn guarded_kernels_compute_what_the_originals_do() -> Done {
+fn guarded_kernels_compute_what_the_originals_do() -> TestResult {
     let mut executor = executor()?;
     let (mut wrong, mut compared) = (Vec::new(), 0);
     let suites = suites("testdata")?;
@@ -103,7 +103,7 @@ fn guarded_kernels_compute_what_the_originals_do() -> Done {
                 compared += 1;
                 let bound = bench.precision.bound();
                 let ty = test.outputs.iter().find(|o| o.position == *position).map(|o| &o.ty);
-                // Zero where nothing is the device's choice.
+                // Zero where OpenCL leaves nothing to the device.
                 let tolerance = Tolerance { abs: 0.0, rel: bound as f64 * f64::from(f32::EPSILON) };
                 if a != b && (bound == 0 || !compare::compare(a, b, ty, tolerance).passed()) {
                     let places = a.iter().zip(b).enumerate().filter(|(_, (a, b))| a != b).take(8);
@@ -127,7 +127,7 @@ fn guarded_kernels_compute_what_the_originals_do() -> Done {
 
 #[test]
 #[ignore = "measures; takes minutes"]
-fn what_guards_cost() -> Done {
+fn what_guards_cost() -> TestResult {
     let wanted = std::env::var("KASSAY_GUARD_SUITES").unwrap_or_default();
     let mut executor = executor()?;
     for path in suites("benches/overhead")? {

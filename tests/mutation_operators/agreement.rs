@@ -1,11 +1,11 @@
-//! Operators of the syntax tree beside the instructions found for them, over the kernels of `testdata`.
+//! Compares operators of the syntax tree with the instructions found for them, over the kernels of `testdata`.
 
 use kassay::mutation::operators::Preset;
 use kassay::mutation::source_ops::{self, Implementation};
 
 use crate::support::{self, Known};
 
-/// Why an operator may have no instruction.
+/// The reasons why an operator may have no instruction.
 const REASONS: [&str; 9] = [
     "clang emits nothing here",
     "clang decides by it which way",
@@ -45,7 +45,7 @@ fn operators_of_testdata_have_instructions() {
     let unexpected: Vec<&String> = left.iter().filter(|l| !REASONS.iter().any(|r| l.contains(r))).collect();
     println!("{located} located, {folded} folded, {} left, {} of them unexpected", left.len(), unexpected.len());
     assert!(located > 800, "only {located} operators");
-    // Constants in samplers and in vectors whose lanes differ are held by no operand of their own.
+    // Constants in samplers, and in vectors whose lanes differ, are not operands of an instruction.
     assert!(
         unexpected.len() * 100 <= located && unexpected.iter().all(|l| l.contains("no operand with its value")),
         "{} of {located}:\n{unexpected:#?}",

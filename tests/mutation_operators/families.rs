@@ -1,4 +1,4 @@
-//! Mutants of small kernels, counted by hand.
+//! Compares mutants of small kernels with counts by hand.
 
 use kassay::instrument::mutants::{Edit, Expr};
 use kassay::mutation::Mutant;
@@ -18,7 +18,7 @@ fn mutants(body: &str, operator: &str, known: Known, preset: Preset) -> Vec<Muta
     })
 }
 
-/// `line:column original>replacement`, sorted; lines count from the kernel's body.
+/// Formats mutants as `line:column original>replacement`, sorted; lines count from the kernel's body.
 fn shown(body: &str, operator: &str, known: Known, preset: Preset) -> String {
     let mut all: Vec<String> = mutants(body, operator, known, preset)
         .iter()
@@ -57,7 +57,7 @@ fn arithmetic_operators() {
     both("f[0] = f[1] + f[2];", "AOR", Preset::Full, "1:13 +>*, 1:13 +>-, 1:13 +>/");
     both("f[0] = f[1] * f[2]; o[1] = a << b;", "MR", Preset::Liu, "1:13 *>/, 1:30 <<>>>");
     both("o = o + a;", "MR", Preset::Liu, "1:7 +>-");
-    // The step stands at the `*`: only the syntax tree tells which operator it is.
+    // Debug information places the step at the `*`: only the syntax tree shows which operator it is.
     assert_eq!(shown("*(o - b) = 1;", "MR", Known::Syntax, Preset::Liu), "1:5 ->+");
 }
 

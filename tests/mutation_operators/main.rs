@@ -1,4 +1,4 @@
-//! Mutation operators: what they find in kernels, against counts by hand.
+//! Compares the mutants that operators find in kernels with counts by hand.
 
 mod agreement;
 mod families;

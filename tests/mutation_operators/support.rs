@@ -1,4 +1,4 @@
-//! Kernels, compiled and ready for operators.
+//! Compiles kernels and prepares them for operators.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use kassay::kernel::{canonical, implicit, module, signature};
 use kassay::lower::spirv;
 use kassay::mutation::operators::{Preset, Subject};
 
-/// How much of a kernel is known.
+/// How much is known about a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
     Syntax,
@@ -22,7 +22,7 @@ pub enum Known {
     Opcodes,
 }
 
-/// Does `work` with each kernel of a file.
+/// Calls `work` with each kernel of a file.
 pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Preset, mut work: impl FnMut(&Subject<'_>)) {
     let loaded = compile::load(path, options, true).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let context = Context::create();
@@ -39,7 +39,7 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
         canonical::canonicalise(&own, &entry, &machine).unwrap();
         implicit::append(&own, &mut interface).unwrap();
         let sites = Sites::read(&own, &entry, false, ast, &sources);
-        // SAFETY: only the lifetime of the context is shortened, which outlives the borrow.
+        // SAFETY: the cast changes only the lifetime of the context, which outlives the borrow.
         let module = unsafe { &*std::ptr::from_ref(&own).cast::<Module<'_>>() };
         let subject = Subject {
             module,
@@ -55,7 +55,7 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
     }
 }
 
-/// Does `work` with the one kernel of a source text.
+/// Calls `work` with the only kernel of a source text.
 pub fn kernel<R>(source: &str, known: Known, preset: Preset, work: impl Fn(&Subject<'_>) -> R) -> R {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");
@@ -65,7 +65,7 @@ pub fn kernel<R>(source: &str, known: Known, preset: Preset, work: impl Fn(&Subj
     result.expect("a kernel")
 }
 
-/// Kernel files of `testdata` with the options of their suites.
+/// Returns the kernel files of `testdata` with the options of their suites.
 pub fn testdata() -> Vec<(PathBuf, KernelOptions)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut files: Vec<(PathBuf, KernelOptions)> = Vec::new();

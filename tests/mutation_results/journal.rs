@@ -1,4 +1,4 @@
-//! The journal: what is in it survives a kill, a torn end and a second run.
+//! Checks the journal: its entries survive a kill, a torn end and a second run.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn resume(path: &Path) -> Result<(Journal, Vec<Entry>)> {
 }
 
 #[test]
-fn the_journal_stands_beside_the_result() {
+fn the_journal_is_next_to_the_result() {
     assert_eq!(path_for(Path::new("out/m.json")), Path::new("out/m.json.journal.jsonl"));
 }
 
@@ -39,7 +39,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 
     #[test]
-    fn cut_anywhere_it_gives_a_prefix_and_goes_on(all in entries()) {
+    fn a_journal_cut_anywhere_gives_a_prefix_and_continues(all in entries()) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("j.jsonl");
         let journal = Journal::create(&path, &header()).unwrap();
@@ -60,7 +60,7 @@ proptest! {
             prop_assert!(found.len() >= before);
             before = found.len();
             if cut % 31 == 0 {
-                // What is torn is gone, and the rest can be written behind it.
+                // The torn part is gone, and the rest can be appended.
                 all[found.len()..].iter().for_each(|e| journal.append(e).unwrap());
                 drop(journal);
                 prop_assert_eq!(&fs::read(&path).unwrap(), &bytes);
@@ -78,7 +78,7 @@ fn a_damaged_end_is_cut_off() {
     journal.append(&Entry::Test("a".into())).unwrap();
     drop(journal);
     let good = fs::read(&path).unwrap();
-    // As file systems leave it when the power fails: a block of zeros, and lines behind it.
+    // As file systems leave it when the power fails: a block of zeros, and lines after it.
     fs::write(&path, [&good[..], &[0; 64], b"\n{\"Test\":\"b\"}\n"].concat()).unwrap();
     let (journal, found) = resume(&path).unwrap();
     assert_eq!(found, [Entry::Test("a".into())]);
@@ -129,7 +129,7 @@ fn a_new_run_replaces_the_journal_of_an_old_one() {
 }
 
 #[test]
-fn threads_append_whole_lines() {
+fn threads_append_complete_lines() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("j.jsonl");
     let journal = Journal::create(&path, &header()).unwrap();

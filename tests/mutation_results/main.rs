@@ -1,4 +1,5 @@
-//! Results of `kassay mutate` without a device: what follows from the fates of mutants, shards and their merge, the journal.
+//! Checks results of `kassay mutate` without a device: summaries of mutants' outcomes, shards and their merge,
+//! the journal.
 
 mod journal;
 mod merging;

@@ -1,4 +1,4 @@
-//! Shards of a result and their merge.
+//! Checks shards of a result and their merge.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,8 @@ use proptest::prelude::*;
 
 use crate::random::{class_of, mutant, result, whole};
 
-/// What the run of one shard would have given: others' mutants are pending, of whose duplicates it may know or not.
+/// Returns the result that the run of one shard would have given: mutants of other shards are pending, and the shard
+/// may or may not know which of them are duplicates.
 fn shard(whole: &MutateResult, shard: Shard, knows_duplicates: bool) -> MutateResult {
     let mut part = whole.clone();
     part.shard = Some(shard.to_string());
@@ -53,7 +54,7 @@ proptest! {
     fn merged_shards_equal_the_whole_run(whole in whole(), of in 1..6_u32, turn in 0..6_usize, knows in any::<bool>()) {
         let mut parts: Vec<(PathBuf, AnyResult)> = (1..=of)
             .map(|k| {
-                // Through its text, as a file.
+                // Written as text and parsed again, as from a file.
                 let part = shard(&whole, Shard::new(k, of).unwrap(), knows);
                 let path = PathBuf::from(format!("{k}.json"));
                 (path.clone(), store::parse(&serde_json::to_string(&part).unwrap(), &path).unwrap())
@@ -82,7 +83,7 @@ fn three() -> Vec<(PathBuf, AnyResult)> {
     shards(&result(vec![mutant("a", Status::Killed), mutant("b", Status::Survived)], 1), 3)
 }
 
-/// The result in a part, to change it.
+/// Returns the result in a part, to change it.
 fn of(part: &mut (PathBuf, AnyResult)) -> &mut MutateResult {
     match &mut part.1 {
         AnyResult::Mutate(result) => result,
@@ -91,7 +92,7 @@ fn of(part: &mut (PathBuf, AnyResult)) -> &mut MutateResult {
 }
 
 #[test]
-fn what_is_not_all_shards_of_one_run_is_refused() {
+fn results_that_are_not_all_shards_of_one_run_are_refused() {
     assert!(merge(three(), &class_of).is_ok());
     assert!(refused(vec![]).contains("no result"));
     assert!(refused(three().split_off(1)).contains("shard 1/3 missing"));
@@ -157,7 +158,7 @@ fn the_command_merges_files() {
 }
 
 #[test]
-fn an_operator_that_nobody_knows_is_refused() {
+fn an_unknown_operator_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kassay"));
     command.arg("merge").arg("-o").arg(dir.path().join("all.json"));

@@ -1,4 +1,4 @@
-//! Random results of whole runs.
+//! Makes random results of complete runs.
 
 use kassay::result::Header;
 use kassay::result::mutate::*;
@@ -20,7 +20,7 @@ pub const STATUSES: [Status; 9] = [
 
 const TESTS: [&str; 3] = ["even", "odd length", "empty"];
 
-/// The class of an operator, for tests: it only has to be a function.
+/// Returns the class of an operator. For tests it only has to be a function.
 pub fn class_of(operator: &str) -> String {
     format!("class of {}", &operator[..1])
 }
@@ -90,16 +90,17 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
     }
 }
 
-/// A mutant's fate, and how far back the mutant is that it equals (0: none).
-fn fate() -> impl Strategy<Value = (Status, Vec<&'static str>, Vec<&'static str>, usize, u32)> {
+/// Generates a mutant's status, the tests that kill and reach it, the distance back to the mutant that it duplicates
+/// (0: none), and its line.
+fn outcome() -> impl Strategy<Value = (Status, Vec<&'static str>, Vec<&'static str>, usize, u32)> {
     let tests = || subsequence(TESTS.to_vec(), 0..=TESTS.len());
     (select(&STATUSES), tests(), tests(), prop_oneof![3 => Just(0), 1 => 1..6_usize], 0..6_u32)
 }
 
-/// A whole run's result, with pairs or without.
+/// Generates the result of a complete run, with pairs or without.
 pub fn whole() -> impl Strategy<Value = MutateResult> {
-    let pairs = prop::collection::vec((fate(), any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..30);
-    (prop::collection::vec(fate(), 1..40), pairs, any::<bool>()).prop_map(|(first, pairs, second_order)| {
+    let pairs = prop::collection::vec((outcome(), any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..30);
+    (prop::collection::vec(outcome(), 1..40), pairs, any::<bool>()).prop_map(|(first, pairs, second_order)| {
         let mut mutants: Vec<Mutant> = Vec::new();
         let add = |(status, kills, reaches, back, line): (Status, Vec<&str>, Vec<&str>, usize, u32),
                    parts: Vec<String>,
@@ -119,12 +120,12 @@ pub fn whole() -> impl Strategy<Value = MutateResult> {
             one.duplicate_of = original.filter(|o| o.duplicate_of.is_none()).map(|o| o.id.clone());
             mutants.push(one);
         };
-        first.into_iter().for_each(|fate| add(fate, vec![], &mut mutants));
+        first.into_iter().for_each(|outcome| add(outcome, vec![], &mut mutants));
         if second_order {
             let count = mutants.len();
-            for (fate, a, b) in pairs {
+            for (outcome, a, b) in pairs {
                 let parts = [a, b].map(|i| mutants[i.index(count)].id.clone()).to_vec();
-                add(fate, parts, &mut mutants);
+                add(outcome, parts, &mut mutants);
             }
         }
         let mut whole = result(mutants, if second_order { 2 } else { 1 });

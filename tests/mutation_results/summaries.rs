@@ -1,4 +1,4 @@
-//! Numbers, scores, and the breakdown of pairs.
+//! Checks the numbers, the scores, and the breakdown of pairs.
 
 use kassay::result::mutate::*;
 use kassay::result::mutate_summary::finish;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::random::{class_of, mutant, result, whole};
 
 #[test]
-fn scores_divide_as_the_specification_says() {
+fn scores_divide_as_documented() {
     use Status::*;
     let mut mutants: Vec<Mutant> = [
         Killed,
@@ -40,7 +40,8 @@ fn scores_divide_as_the_specification_says() {
     mutants.push(duplicate);
     let s = Summary::of(&mutants);
     assert_eq!((s.total, s.duplicate, s.killed, s.survived), (15, 1, 3, 1));
-    // 3 killed + 1 runtime error + 2 time-outs of 15 - 1 equivalent - 1 duplicate - 1 ignored - 1 compile error - 1 pending.
+    // 3 killed + 1 runtime error + 2 time-outs, of 15 - 1 equivalent - 1 duplicate - 1 ignored - 1 compile error -
+    // 1 pending.
     assert_eq!(s.score, Some(60.0));
     assert_eq!(s.score_without_timeouts, Some(50.0));
     // 10 reached of 15 - 1 duplicate - 1 ignored - 1 pending.
@@ -51,13 +52,13 @@ fn scores_divide_as_the_specification_says() {
     assert_eq!((late.score, late.score_without_timeouts), (Some(100.0), None));
 }
 
-/// A row of LIU's table 8.4 for each way in which the parts of a surviving pair can go.
+/// A row of LIU's table 8.4 for each combination of statuses that the parts of a surviving pair can have.
 #[test]
-fn surviving_pairs_are_told_apart_by_their_parts() {
+fn surviving_pairs_are_classified_by_their_parts() {
     use Status::*;
-    let fates =
+    let statuses =
         [("e", Equivalent), ("f", Equivalent), ("s", Survived), ("n", NoCoverage), ("k", Killed), ("t", Timeout)];
-    let mut mutants: Vec<Mutant> = fates.iter().map(|(id, status)| mutant(id, *status)).collect();
+    let mut mutants: Vec<Mutant> = statuses.iter().map(|(id, status)| mutant(id, *status)).collect();
     let mut pair = |a: &str, b: &str, status| {
         mutants.push(Mutant { parts: vec![a.into(), b.into()], ..mutant(&format!("{a} + {b}"), status) });
     };
@@ -90,7 +91,7 @@ fn surviving_pairs_are_told_apart_by_their_parts() {
 }
 
 #[test]
-fn a_duplicate_shares_the_fate_of_what_it_equals() {
+fn a_duplicate_has_the_status_of_what_it_equals() {
     let mut original = mutant("a", Status::Killed);
     original.killed_by = vec!["even".into()];
     original.covered_by = vec!["even".into(), "empty".into()];
@@ -111,7 +112,7 @@ fn a_duplicate_shares_the_fate_of_what_it_equals() {
 }
 
 #[test]
-fn duplicates_in_a_circle_end() {
+fn cycles_of_duplicates_end() {
     let mut mutants = vec![mutant("a", Status::Survived), mutant("b", Status::Killed)];
     mutants[0].duplicate_of = Some("b".into());
     mutants[1].duplicate_of = Some("a".into());

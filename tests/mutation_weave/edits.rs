@@ -1,4 +1,4 @@
-//! Edits of every shape, for every instruction that can have them.
+//! Makes edits of every shape, for every instruction that can have them.
 
 use kassay::instrument::mutants::edit;
 use kassay::instrument::mutants::{Action, Binary, Conversion, EdgeChange, Edit, Expr, Place, Predicate, Slot, Unary};
@@ -8,7 +8,7 @@ use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use super::support::Kernel;
 
-/// The shape of a value: whether its lanes are floats, their width, and how many there are.
+/// The shape of a value: whether its lanes are floats, their width, and whether it is a vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Shape {
     float: bool,
@@ -17,7 +17,7 @@ struct Shape {
 }
 
 fn shape(value: llvm_sys::prelude::LLVMValueRef) -> Option<Shape> {
-    // SAFETY: the value's module is alive.
+    // SAFETY: the value belongs to a module that is alive; the calls only read its type.
     unsafe {
         let ty = LLVMTypeOf(value);
         let vector = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind;
@@ -44,7 +44,7 @@ fn compare(p: Predicate, a: &Expr, b: &Expr) -> Expr {
     Expr::Compare(p, boxed(a), boxed(b))
 }
 
-/// Other values of that shape for a value, from `Original` alone.
+/// Returns other values of that shape for a value, computed from `Original` alone.
 fn variants(shape: Shape) -> Vec<Expr> {
     use Expr::{Float, Integer, Original};
     let mut all = if shape.float {
@@ -89,7 +89,7 @@ fn variants(shape: Shape) -> Vec<Expr> {
     all
 }
 
-/// Other operations on the two operands.
+/// Returns other operations on the two operands.
 fn operations(shape: Shape) -> Vec<Expr> {
     let (a, b) = (Expr::Operand(0), Expr::Operand(1));
     let ops: &[Binary] = if shape.float {
@@ -107,7 +107,7 @@ fn operations(shape: Shape) -> Vec<Expr> {
     all
 }
 
-/// Edits of the kernel; `wanted` says of which instructions.
+/// Returns the edits of the instructions that `wanted` accepts.
 pub fn all(kernel: &Kernel<'_>, wanted: &dyn Fn(Inst) -> bool) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (function, sites) in kernel.sites.functions.iter().enumerate() {
@@ -136,7 +136,7 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
             edits.extend(variants(shape).into_iter().map(|by| value(result, by)));
             edits.extend(variants(shape).into_iter().map(|by| value(operand(0), by)));
             edits.extend(variants(shape).into_iter().take(3).map(|by| value(operand(1), by)));
-            // Operands exchanged; an operand and the result.
+            // Exchanges the operands; edits an operand and the result.
             edits.push(Edit::All(vec![value(operand(0), Expr::Operand(1)), value(operand(1), Expr::Operand(0))]));
             let first = variants(shape)[1].clone();
             edits.push(Edit::All(vec![value(operand(0), first.clone()), value(result, first)]));
@@ -160,8 +160,8 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
             let Some(shape) = shape(operands[0]) else { return };
             edits.extend(variants(shape).into_iter().map(|by| value(operand(0), by)));
             let add = if shape.float { Binary::FAdd } else { Binary::Xor };
-            // What private and local variables hold before their first store is not defined.
-            // SAFETY: alive and a pointer.
+            // The contents of private and local variables before their first store are undefined.
+            // SAFETY: `operands[1]` is the pointer operand of a store in a module that is alive.
             if unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(operands[1])) } == 1 {
                 edits.push(value(operand(0), binary(add, &Expr::Current, &Expr::Original)));
                 edits.push(value(operand(0), Expr::Current));
@@ -186,7 +186,7 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
         LLVMBr if inst.successors().len() == 2 => {
             edits.extend(variants(shape(operands[0]).unwrap()).into_iter().map(|by| value(operand(0), by)));
             let redirects = redirects(blocks, place, inst);
-            // A condition and an edge at once.
+            // Edits a condition and an edge at once.
             if let Some(edge) = redirects.first() {
                 let not = Expr::Unary(Unary::Not, Box::new(Expr::Original));
                 edits.push(Edit::All(vec![value(operand(0), not), edge.clone()]));
@@ -218,7 +218,7 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
     }
 }
 
-/// Each edge led to where the next one leads, and two edges exchanged, where `phi`s allow it.
+/// Redirects each edge to the target of the next one, and exchanges two edges, where `phi`s allow it.
 fn redirects(blocks: &[ir::Block], place: Place, inst: Inst) -> Vec<Edit> {
     let successors = inst.successors();
     let to = |s: usize| blocks.iter().position(|b| *b == successors[s]).unwrap();

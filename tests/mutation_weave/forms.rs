@@ -1,4 +1,4 @@
-//! Woven modules verify and come out of the backend, for all kernels of `testdata`.
+//! Checks that woven modules verify and that the backend accepts them, for all kernels of `testdata`.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Mutants on the device.
+//! Runs mutants on the device.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,10 +16,11 @@ use llvm_sys::core::*;
 use super::edits;
 use super::support::{Kernel, brief, options, run_mutant, start};
 
-/// Not what keeps indices within their buffers or work-items in step.
+/// Returns whether an instruction is neither a barrier nor a mask that keeps indices within their buffers.
 fn harmless(inst: Inst) -> bool {
     let mask = |v: llvm_sys::prelude::LLVMValueRef| {
-        // SAFETY: alive.
+        // SAFETY: `v` is an operand of an instruction in a module that is alive; the value is read only if it is a
+        // constant integer.
         unsafe { !LLVMIsAConstantInt(v).is_null() && matches!(LLVMConstIntGetZExtValue(v), 15 | 63) }
     };
     let barrier = inst.callee().is_some_and(|c| c.contains("barrier"));
@@ -57,7 +58,7 @@ fn a_mutant_of_a_schema_does_what_it_does_alone() {
     let context = Context::create();
     let kernel = values(&context);
     let (mut executor, launch) = (start(), launch());
-    // What never ends by itself ends its worker: the schemata stay with another.
+    // A mutant that never ends takes its worker down: the schemata are loaded in another one.
     let mut other = start();
     let all = edits::all(&kernel, &harmless);
     let plain = executor.load(&kernel.code(&kernel.module.clone())).unwrap();
@@ -100,7 +101,7 @@ fn a_mutant_of_a_schema_does_what_it_does_alone() {
 }
 
 #[test]
-fn pairs_are_both_in_force() {
+fn both_mutants_of_a_pair_are_active() {
     let context = Context::create();
     let kernel = values(&context);
     let (mut executor, mut other, launch) = (start(), start(), launch());
@@ -130,7 +131,7 @@ fn pairs_are_both_in_force() {
 }
 
 #[test]
-fn what_is_not_infected_changes_no_output() {
+fn uninfected_mutants_change_no_output() {
     let context = Context::create();
     let kernel = values(&context);
     let (mut executor, launch) = (start(), launch());

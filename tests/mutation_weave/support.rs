@@ -1,4 +1,4 @@
-//! Kernels in canonical form, woven, lowered and run.
+//! Reads kernels in canonical form, weaves, lowers and runs them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl<'c> Kernel<'c> {
         Kernel { module, machine, entry, sites, interface }
     }
 
-    /// The code of a (woven) clone of the module.
+    /// Returns the code of a (woven) clone of the module.
     pub fn code(&self, module: &Module<'_>) -> Code {
         ids::plain(module, self.layout()).unwrap();
         spirv::prepare(module, &self.entry, &self.machine).unwrap();
@@ -52,7 +52,7 @@ impl<'c> Kernel<'c> {
         Code::SpirV(SpirvCode { spirv, entry: self.entry.clone(), build_options: spirv::build_options(module) })
     }
 
-    /// The same, built in a fraction of the time.
+    /// As [`Kernel::code`], built in a fraction of the time.
     pub fn quick_code(&self, module: &Module<'_>) -> Code {
         match self.code(module) {
             Code::SpirV(code) => {
@@ -85,7 +85,7 @@ pub fn brief() -> RunOptions {
     RunOptions { timeout: Duration::from_secs(1), ..options(None) }
 }
 
-/// Runs a woven program with a mutant (or two) in force; `None` if it faults.
+/// Runs a woven program with one or two mutants selected; `None` if it faults.
 pub fn run_mutant(
     executor: &mut OpenClExecutor,
     program: ProgramId,
@@ -97,7 +97,7 @@ pub fn run_mutant(
     probe[(layout.slot(0) + slot::MUTANT) as usize] = first;
     probe[(layout.slot(0) + slot::SECOND) as usize] = second;
     let bytes = probe.iter().flat_map(|w| w.to_le_bytes()).collect();
-    // The probe buffer as a buffer like any other, so that it begins with what the test says.
+    // The probe buffer is passed as an ordinary buffer, so that its initial contents are those of the test.
     let mut launch = launch.clone();
     launch.args.push(kassay::suite::launch::ArgValue::Buffer(Arc::new(bytes)));
     let position = layout.args;

@@ -1,4 +1,4 @@
-//! Comparing the outputs of two runs of a test. Not a test.
+//! Compares the outputs of two runs of a test. Not a test.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use kassay::suite::compare;
 use kassay::suite::resolve::Test;
 use kassay::suite::scalar_layout::{self, Leaf};
 
-/// A float's position on the line of all floats of its type, so that neighbours differ by one.
+/// Returns a float's position on the line of all floats of its type, so that neighbours differ by one.
 fn ordinal(scalar: Scalar, bytes: &[u8]) -> i128 {
     let bits = bytes.iter().rev().fold(0i128, |n, b| n << 8 | i128::from(*b));
     let sign = 1i128 << (8 * scalar.size() - 1);
     if bits & sign == 0 { bits } else { -(bits & (sign - 1)) }
 }
 
-/// The largest distance of two outputs in ULP; an error tells of what has to be equal and is not.
+/// Returns the largest distance between two outputs in ULP; an error names values that have to be equal and are not.
 pub fn distance(ty: &Type, a: &[u8], b: &[u8], bound: u64) -> Result<u64, String> {
     if a.len() != b.len() {
         return Err(format!("{} and {} bytes", a.len(), b.len()));
@@ -34,7 +34,7 @@ pub fn distance(ty: &Type, a: &[u8], b: &[u8], bound: u64) -> Result<u64, String
                 |v: &[u8]| matches!(scalar_layout::decode(*scalar, v), scalar_layout::Number::Float(f) if f.is_nan());
             let apart = match (scalar.is_float(), nan(x), nan(y)) {
                 (true, false, false) => ordinal(*scalar, x).abs_diff(ordinal(*scalar, y)) as u64,
-                // Which one is the device's choice (IEEE 754, 6.2.3).
+                // Which NaN a device returns is its choice (IEEE 754, 6.2.3).
                 (true, true, true) => 0,
                 _ => u64::MAX,
             };
@@ -48,7 +48,7 @@ pub fn distance(ty: &Type, a: &[u8], b: &[u8], bound: u64) -> Result<u64, String
     Ok(largest)
 }
 
-/// All suites of `testdata`.
+/// Returns all suites of `testdata`.
 pub fn suites() -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
@@ -67,7 +67,7 @@ pub fn suites() -> std::io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// What is not as the suite expects.
+/// Appends to `wrong` what differs from the suite's expectations.
 pub fn expected(test: &Test, seen: &Observation, which: &str, wrong: &mut Vec<String>) {
     for e in &test.expectations {
         let actual = seen.outputs.iter().find(|(p, _)| *p == e.position).map_or(&[][..], |(_, b)| b);

@@ -1,4 +1,4 @@
-//! The race detector against brute force, on random programs; and on programs that each show one rule.
+//! Checks the race detector against brute force on random programs, and on programs that each show one rule.
 
 mod oracle;
 mod program;
@@ -11,13 +11,13 @@ use proptest::prelude::*;
 
 use program::{CELLS, Program, Site, Step};
 
-/// What programs may contain.
+/// The kinds of steps that programs may contain.
 #[derive(Debug, Clone, Copy)]
 struct Language {
     atomics: bool,
     synchronises: bool,
     copies: bool,
-    /// Everything that is written is the same.
+    /// Whether all writes write the same value.
     equal: bool,
 }
 
@@ -76,8 +76,8 @@ fn step(language: Language, sites: &[Site], [kind, a, b, c, d, e]: [u8; 6], grou
     }
 }
 
-/// Steps that belong together: an item writes and tells so by an atomic; others meddle with the atomic; an item reads it and what was
-/// written.
+/// Generates steps that belong together: an item writes and publishes that by an atomic; others access the atomic as
+/// well; an item reads the atomic and then what was written.
 fn message(sites: &[Site], [a, b, c, d, e]: [u8; 5], groups: u32) -> Vec<Step> {
     let pick = |x: u8, n: usize| usize::from(x) % n;
     let who = |x: u8| (u32::from(x) % groups, ITEMS[pick(x / 4, ITEMS.len())]);
@@ -148,7 +148,7 @@ fn programs(language: Language) -> impl Strategy<Value = Program> {
     })
 }
 
-/// Checks everything about a program; `exact`: whether suspicion means conflict.
+/// Checks everything about a program. `exact`: whether a suspicion of the first pass has to mean a conflict.
 fn check(program: &Program, shadow: &mut Shadow, exact: bool) -> Result<(), TestCaseError> {
     let outcome = program.run(shadow);
     let races = oracle::races(program);
@@ -175,10 +175,10 @@ fn check(program: &Program, shadow: &mut Shadow, exact: bool) -> Result<(), Test
     Ok(())
 }
 
-/// `check` for several launches one after the other with the same detector.
+/// Calls [`check`] for several launches one after the other with the same detector.
 fn check_all(programs: &[Program], exact: bool) -> Result<(), TestCaseError> {
     for program in programs {
-        // Another launch of the same code, as far as shadow memory is concerned.
+        // To shadow memory this is another launch of the same code.
         let mut shadow = Shadow::new(&program.table());
         let mut other = program.clone();
         other.steps.reverse();

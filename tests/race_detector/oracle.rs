@@ -1,4 +1,5 @@
-//! The same by brute force: every pair of accesses, byte by byte, with happens-before as reachability in a graph of all steps.
+//! Finds races by brute force: compares every pair of accesses, byte by byte, with happens-before as reachability in a
+//! graph of all steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use crate::program::{CELLS, ITEMS, Program, Step};
 /// An access, or one side of a copy.
 #[derive(Debug, Clone, Copy)]
 struct Event {
-    /// Node of the graph; of copies: of its begin.
+    /// Node of the graph; for a copy, the node of its begin.
     node: usize,
     step: usize,
     group: u32,
@@ -17,7 +18,7 @@ struct Event {
     item: Option<u32>,
     site: u32,
     object: u32,
-    /// Bytes.
+    /// The bytes that it accesses.
     range: (u64, u64),
     value: Option<u8>,
 }
@@ -25,27 +26,28 @@ struct Event {
 /// A pair of sites and a scope, as `(smaller, larger, inter-group)`.
 pub type Pair = (u32, u32, bool);
 
-/// What is known of a pair: the cells at which it met, whether all meetings wrote equal bytes, and the examples that there could be.
+/// What is known about a pair: the cells at which it conflicts, whether some conflicting writes are unequal, and the
+/// possible examples.
 #[derive(Debug, Default)]
-pub struct Met {
+pub struct PairConflicts {
     pub cells: BTreeSet<(u32, u64)>,
     pub unequal: bool,
-    /// Numbers of both steps, the smaller site's first.
+    /// The numbers of both steps, with the smaller site first.
     pub examples: BTreeSet<(u64, u64)>,
 }
 
 const KINDS: [u32; 2] = [1, 2];
 
 struct Graph {
-    /// By memory (local, global): edges to later nodes.
+    /// Edges to later nodes, by memory (local, global).
     edges: [Vec<(usize, usize)>; 2],
     nodes: usize,
-    /// By memory, group and item: the last node of the item's history.
+    /// The last node of each item's history, by memory, group and item.
     last: BTreeMap<(usize, u32, u32), usize>,
 }
 
 impl Graph {
-    /// A node that follows the item's history and continues it.
+    /// Adds a node that follows the item's history and continues it.
     fn node(&mut self, group: u32, item: u32) -> usize {
         self.nodes += 1;
         for memory in 0..2 {
@@ -56,7 +58,7 @@ impl Graph {
         self.nodes
     }
 
-    /// A node that joins some items' histories, for the memory that flags name.
+    /// Adds a node that joins the histories of some items, for the memory that `flags` names.
     fn join(&mut self, group: u32, items: impl Iterator<Item = u32> + Clone, flags: u32) -> usize {
         self.nodes += 1;
         for memory in (0..2).filter(|m| flags & KINDS[*m] != 0) {
@@ -101,14 +103,14 @@ fn reach(ordering: Option<Ordering>, local: bool) -> Scope {
     if local { scope.max(Scope::WorkGroup) } else { scope }
 }
 
-/// A release or acquire that an atomic or a fence makes: its node, scope, memory flags.
-type Half = (usize, Scope, u32);
+/// A release or acquire by an atomic or a fence: its node, scope, memory flags.
+type SyncOperation = (usize, Scope, u32);
 
 /// Group (if local), object, cell.
 type Location = (Option<u32>, u32, u64);
 
 /// A group and an item of it.
-type Who = (u32, u32);
+type GroupItem = (u32, u32);
 
 /// A write in an atomic's modification order.
 #[derive(Clone)]
@@ -121,7 +123,7 @@ struct Write {
 #[derive(Clone)]
 struct WriteKind {
     stores: bool,
-    releases: Vec<Half>,
+    releases: Vec<SyncOperation>,
 }
 
 struct Builder<'a> {
@@ -129,10 +131,10 @@ struct Builder<'a> {
     graph: Graph,
     events: Vec<Event>,
     writes: BTreeMap<Location, Vec<Write>>,
-    /// Fences and wide barriers, by item: releases so far.
-    released: BTreeMap<(u32, u32), Vec<Half>>,
-    /// What atomic reads of the item could acquire: the release and its item.
-    read: BTreeMap<Who, Vec<(Half, Who)>>,
+    /// By item: the releases of fences and of barriers of a wider scope so far.
+    released: BTreeMap<(u32, u32), Vec<SyncOperation>>,
+    /// By item: the releases, and the items that made them, which its atomic reads could acquire.
+    read: BTreeMap<GroupItem, Vec<(SyncOperation, GroupItem)>>,
     flights: BTreeMap<u32, Vec<usize>>,
     /// By group: the last barrier's node, by memory.
     barriers: BTreeMap<(usize, u32), usize>,
@@ -198,7 +200,7 @@ impl Builder<'_> {
                         self.graph.edges.iter_mut().for_each(|edges| edges.push((self.events[*flight].node, node)));
                     }
                 }
-                // Later copies come after it as well.
+                // Later copies come after the wait as well.
                 self.graph.nodes += 1;
                 let node = self.graph.nodes;
                 for memory in 0..2 {
@@ -222,8 +224,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Edges from what the item's atomics have read to an acquire.
-    fn acquire(&mut self, me: (u32, u32), (node, scope, flags): Half) {
+    /// Adds edges to an acquire from the releases that the item's atomics have read.
+    fn acquire(&mut self, me: (u32, u32), (node, scope, flags): SyncOperation) {
         for ((from, theirs, named), by) in self.read.get(&me).into_iter().flatten() {
             if includes(*theirs, *by, me) && includes(scope, *by, me) {
                 for memory in (0..2).filter(|m| flags & named & KINDS[*m] != 0) {
@@ -254,7 +256,7 @@ impl Builder<'_> {
         let location = self.location(me.0, object, cell);
         let writes = self.writes.entry(location).or_default();
         if !known.stores {
-            // The release sequences that the last write belongs to: their heads.
+            // The heads of the release sequences to which the last write belongs.
             let mut heads = Vec::new();
             for (position, head) in writes.iter().enumerate() {
                 let goes_on = |w: &Write| w.atomic.as_ref().is_some_and(|k| !k.stores || w.by == head.by);
@@ -275,7 +277,7 @@ impl Builder<'_> {
             }
         }
         if known.mode == Mode::Atomic {
-            let mut releases: Vec<Half> = self.released.get(&me).cloned().unwrap_or_default();
+            let mut releases: Vec<SyncOperation> = self.released.get(&me).cloned().unwrap_or_default();
             releases.iter_mut().for_each(|half| half.1 = half.1.min(mine));
             if known.ordering.is_some_and(|o| o.release) {
                 releases.push((node, mine, flag));
@@ -304,8 +306,8 @@ impl Builder<'_> {
     }
 }
 
-/// All pairs that race.
-pub fn races(program: &Program) -> BTreeMap<Pair, Met> {
+/// Returns all pairs that race.
+pub fn races(program: &Program) -> BTreeMap<Pair, PairConflicts> {
     let mut builder = Builder {
         program,
         graph: Graph { edges: [Vec::new(), Vec::new()], nodes: 0, last: BTreeMap::new() },
@@ -318,7 +320,7 @@ pub fn races(program: &Program) -> BTreeMap<Pair, Met> {
     };
     program.steps.iter().enumerate().for_each(|(index, step)| builder.visit(index, step));
     let reached = [0, 1].map(|memory| builder.graph.reach(memory));
-    let mut met: BTreeMap<Pair, Met> = BTreeMap::new();
+    let mut met: BTreeMap<Pair, PairConflicts> = BTreeMap::new();
     for (position, a) in builder.events.iter().enumerate() {
         for b in &builder.events[position + 1..] {
             let memory = usize::from(!program.objects[a.object as usize].0);
@@ -334,7 +336,7 @@ pub fn races(program: &Program) -> BTreeMap<Pair, Met> {
             let granule = u64::from(program.objects[a.object as usize].1);
             entry.cells.extend(bytes.map(|byte| (a.object, byte / granule)));
             entry.unequal |= a.value.is_none() || a.value != b.value;
-            // Copies have no number of accesses.
+            // Copies have no access number.
             let number = |e: &Event| if e.item.is_some() { e.step as u64 } else { 0 };
             let steps = (number(a), number(b));
             entry.examples.insert(if a.site <= b.site { steps } else { (steps.1, steps.0) });
@@ -346,7 +348,7 @@ pub fn races(program: &Program) -> BTreeMap<Pair, Met> {
     met
 }
 
-/// Steps that read local memory that their group has not written.
+/// Returns the steps that read local memory which their group has not written.
 pub fn uninitialised(program: &Program) -> BTreeSet<usize> {
     let mut written: BTreeSet<(u32, u32, u64)> = BTreeSet::new();
     let mut found = BTreeSet::new();
@@ -375,9 +377,10 @@ pub fn uninitialised(program: &Program) -> BTreeSet<usize> {
     found
 }
 
-/// Distinct cells, items by cell (at most two count), and the widest range of an object.
+/// Returns the number of distinct cells, the sum of items by cell (of which at most two count), and the widest range of
+/// an object.
 pub fn footprint(program: &Program) -> (u64, u64, u64) {
-    let mut cells: BTreeMap<Location, BTreeSet<Who>> = BTreeMap::new();
+    let mut cells: BTreeMap<Location, BTreeSet<GroupItem>> = BTreeMap::new();
     let mut ranges: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     let mut visit = |by: (u32, u32), object: u32, touched: std::ops::Range<u64>| {
         let owner = program.objects[object as usize].0.then_some(by.0);
@@ -405,7 +408,7 @@ pub fn footprint(program: &Program) -> (u64, u64, u64) {
     (cells.len() as u64, threads, ranges.iter().map(range).max().unwrap_or(0))
 }
 
-/// Cells of an object, so that accesses stay inside.
+/// Returns the cell of an object, moved so that the access stays inside.
 pub fn fits(cell: u64, cells: u64) -> u64 {
     (cell / cells * cells) % CELLS
 }

@@ -1,19 +1,19 @@
-//! Programs of accesses, barriers, atomics and fences, as a schedule ran them; and what the detector says of them.
+//! Runs programs of accesses, barriers, atomics and fences, in the order of a schedule, through the detector.
 
 use std::collections::BTreeSet;
 
 use kassay::exec::simulator::observation::{Conflict, Footprint};
-use kassay::exec::simulator::shadow::{Area, Grid, Pass, Place, Shadow, Strided, Who};
+use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Pass, Place, Shadow, Strided};
 use kassay::lower::host::table::{AccessSite, BarrierSite, HostTable, Mode, Object, Ordering, Space, Storage};
 
-/// Items of a group; programs only use some of them, in two sub-groups.
+/// Items of a group; programs use only some of them, in two sub-groups.
 pub const ITEMS: u32 = 18;
 pub const CELLS: u64 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site {
     pub mode: Mode,
-    /// In cells.
+    /// The width of the access, in cells.
     pub cells: u64,
     pub ordering: Option<Ordering>,
     pub stores: bool,
@@ -46,7 +46,7 @@ pub enum Step {
         order: u32,
         scope: u32,
     },
-    /// From a cell of the first object to one of the second.
+    /// Copies from cells of one object to cells of another one.
     Copy {
         group: u32,
         destination: (u32, u64),
@@ -74,21 +74,21 @@ impl Step {
 #[derive(Debug, Clone)]
 pub struct Program {
     pub groups: u32,
-    /// Whether groups run at once, each with its own local memory, or one after the other.
+    /// Whether groups run concurrently, each with its own local memory, or one after the other.
     pub interleaved: bool,
     /// By object: whether it is local, and the bytes of a cell.
     pub objects: Vec<(bool, u32)>,
-    /// The last two are a copy's.
+    /// The last two sites are those of copies.
     pub sites: Vec<Site>,
     pub steps: Vec<Step>,
 }
 
-/// What came of a program.
+/// What the detector reports for a program.
 #[derive(Debug)]
 pub struct Outcome {
     pub suspects: bool,
     pub conflicts: Vec<Conflict>,
-    /// By step: whether local memory was read that nobody had written.
+    /// The steps that read local memory which no item had written.
     pub uninitialised: BTreeSet<usize>,
     pub footprint: Footprint,
 }
@@ -142,7 +142,7 @@ impl Program {
         if self.interleaved { group } else { 0 }
     }
 
-    /// Runs it, both passes; `shadow` may have served other launches of the same table.
+    /// Runs the program in both passes; `shadow` may have served other launches of the same table.
     pub fn run(&self, shadow: &mut Shadow) -> Outcome {
         let mut outcome = Outcome {
             suspects: false,
@@ -153,9 +153,9 @@ impl Program {
         outcome.uninitialised = self.pass(shadow, Pass::Find { footprint: true });
         outcome.suspects = shadow.suspects();
         outcome.footprint = shadow.footprint();
-        // With a footprint all accesses go the long way, without one nearly all the short one.
-        assert_eq!(self.pass(shadow, Pass::Find { footprint: false }), outcome.uninitialised, "by the short way");
-        assert_eq!(shadow.suspects(), outcome.suspects, "by the short way");
+        // With a footprint all accesses take the slow path, without one nearly all take the fast path.
+        assert_eq!(self.pass(shadow, Pass::Find { footprint: false }), outcome.uninitialised, "on the fast path");
+        assert_eq!(shadow.suspects(), outcome.suspects, "on the fast path");
         if outcome.suspects {
             self.pass(shadow, Pass::Record);
             outcome.conflicts = shadow.conflicts();
@@ -196,7 +196,7 @@ impl Program {
     fn step(&self, shadow: &mut Shadow, step: &Step, memories: &mut [Vec<Vec<u8>>], number: u64) -> bool {
         match *step {
             Step::Access { group, item, site, object, cell, value } => {
-                let who = Who { slot: self.slot(group), item, number };
+                let who = Accessor { slot: self.slot(group), item, number };
                 let (local, granule) = self.objects[object as usize];
                 let owner = if local { group as usize } else { 0 };
                 let offset = cell * u64::from(granule);
@@ -204,7 +204,7 @@ impl Program {
                 let place = Place { object, offset };
                 let target = &mut memories[owner][object as usize][offset as usize..(offset + bytes) as usize];
                 let fast_path = shadow.fast_path(who.slot, site, object, bytes, self.bytes(object));
-                // SAFETY: the group runs in this launch, the access is in bounds, and the memory stays until the pass is over.
+                // SAFETY: the group runs in this launch, the access is in bounds, and `target` outlives the pass.
                 let fine = unsafe {
                     fast_path.pass(shadow.group(who.slot), item, offset)
                         || shadow.span(who, site, place, bytes, target.as_ptr())
@@ -219,7 +219,7 @@ impl Program {
                 shadow.sub_group_barrier(self.slot(group), sub_group, flags);
             }
             Step::Fence { group, item, flags, order, scope } => {
-                shadow.fence(Who { slot: self.slot(group), item, number }, flags, order, scope);
+                shadow.fence(Accessor { slot: self.slot(group), item, number }, flags, order, scope);
             }
             Step::Copy { group, destination, source, cells } => {
                 let sides = [destination, source].map(|side| self.strided(side, cells));

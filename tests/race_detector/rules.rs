@@ -1,10 +1,10 @@
-//! Programs that each show one rule.
+//! Checks programs that each show one rule.
 
 use kassay::exec::simulator::observation::Conflict;
-use kassay::exec::simulator::shadow::{Area, Grid, Memory, Pass, Place, Shadow, Strided, Who};
+use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Memory, Pass, Place, Shadow, Strided};
 use kassay::lower::host::table::{AccessSite, HostTable, Mode, Object, Ordering, Scope, Space, Storage};
 
-/// Sites that the programs use, by their numbers.
+/// Numbers of the sites that the programs use.
 const READ: u32 = 0;
 const WRITE: u32 = 1;
 const OTHER_WRITE: u32 = 2;
@@ -23,7 +23,7 @@ const WORK_GROUP: u32 = 1;
 const DEVICE: u32 = 2;
 const ACQ_REL: u32 = 4;
 
-/// Objects.
+/// Numbers of the objects.
 const GLOBAL: u32 = 0;
 const LOCAL: u32 = 1;
 const FLAG: u32 = 2;
@@ -65,9 +65,9 @@ fn table() -> HostTable {
     }
 }
 
-const LANE: u64 = 64;
+const GROUP_SIZE: u64 = 64;
 
-/// What a program does, in one pass.
+/// The state of a program during one pass.
 struct Run<'a> {
     shadow: &'a mut Shadow,
     memory: Vec<u32>,
@@ -76,13 +76,13 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn at(&mut self, (slot, item): (u32, u32), site: u32, object: u32, index: u64) {
-        let who = Who { slot, item, number: 7 };
+        let who = Accessor { slot, item, number: 7 };
         let address = (&raw mut self.memory[index as usize]).cast::<u8>();
-        // SAFETY: the memory stays until the pass is over.
+        // SAFETY: `address` points into `memory`, which outlives the pass.
         self.initialised &= unsafe { self.shadow.access(who, site, Place { object, offset: 4 * index }, address) };
     }
 
-    /// A plain write of a value.
+    /// Writes a value non-atomically.
     fn write(&mut self, who: (u32, u32), site: u32, index: u64, value: u32) {
         self.at(who, site, GLOBAL, index);
         self.memory[index as usize] = value;
@@ -93,12 +93,13 @@ fn conflicts(program: impl Fn(&mut Run<'_>)) -> Vec<Conflict> {
     recorded(program).conflicts()
 }
 
-/// Runs two groups of `LANE` items at slots 0 and 1, both passes: `program` is called once they have begun.
+/// Runs two groups of `GROUP_SIZE` items in slots 0 and 1 through both passes: `program` is called once the groups
+/// have begun.
 fn recorded(program: impl Fn(&mut Run<'_>)) -> Shadow {
     let table = table();
     let mut shadow = Shadow::new(&table);
     let areas: Vec<Area> = (0..3).map(|object| Area::of(&table, object, 4 * 4096)).collect();
-    let grid = Grid { global: [2 * LANE, 1, 1], local: [LANE, 1, 1], offset: [0; 3] };
+    let grid = Grid { global: [2 * GROUP_SIZE, 1, 1], local: [GROUP_SIZE, 1, 1], offset: [0; 3] };
     for pass in [Pass::Find { footprint: false }, Pass::Record] {
         shadow.begin(grid, &areas, pass).unwrap();
         (0..2).for_each(|group| shadow.begin_group(group, u64::from(group)).unwrap());
@@ -138,7 +139,7 @@ fn no_barrier_orders_groups() {
         run.at((1, 0), READ, GLOBAL, 0);
     });
     assert_eq!(pairs(&found), [(READ, WRITE, true)]);
-    assert_eq!(found[0].accesses.map(|a| a.global_id[0]), [LANE, 0]);
+    assert_eq!(found[0].accesses.map(|a| a.global_id[0]), [GROUP_SIZE, 0]);
     assert_eq!((found[0].object, found[0].offset, found[0].count), (GLOBAL, 0, 1));
 }
 
@@ -170,7 +171,8 @@ fn atomics_race_with_plain_accesses_only() {
     assert_eq!(pairs(&found), [(READ, ADD, false), (WRITE, LOAD, true)]);
 }
 
-/// Item 0 of group 0 writes and tells by a flag; an item of group `to` reads the flag and then what was written.
+/// Item 0 of group 0 writes and publishes that by a flag; an item of group `to` reads the flag and then what
+/// was written.
 fn message(release: u32, acquire: u32, to: u32) -> Vec<(u32, u32, bool)> {
     pairs(&conflicts(|run| {
         run.at((0, 0), WRITE, GLOBAL, 0);
@@ -189,7 +191,7 @@ fn release_and_acquire_pass_a_message_on() {
 }
 
 #[test]
-fn what_leans_on_atomics_is_known() {
+fn reliance_on_atomics_is_recorded() {
     let with = |site: u32, tell: bool, to: u32| {
         let mut shadow = recorded(|run| {
             run.at((0, 0), WRITE, GLOBAL, 0);
@@ -200,16 +202,16 @@ fn what_leans_on_atomics_is_known() {
             run.shadow.barrier(0, GLOBAL_FENCE, WORK_GROUP);
             run.at((to, 1), site, GLOBAL, 0);
         });
-        shadow.leans_on_atomics()
+        shadow.depends_on_atomics()
     };
     assert!(with(READ, true, 1));
-    // In order by the barrier, or not at all.
+    // Either the barrier orders the accesses, or nothing does.
     assert!(!with(READ, true, 0));
     assert!(!with(READ, false, 1));
 }
 
 #[test]
-fn a_scope_that_leaves_the_reader_out_passes_nothing_on_and_races_itself() {
+fn a_scope_without_the_reader_orders_nothing_and_races_itself() {
     assert_eq!(message(GROUP_RELEASE, GROUP_ACQUIRE, 0), []);
     assert_eq!(message(GROUP_RELEASE, GROUP_ACQUIRE, 1), [(READ, WRITE, true), (GROUP_RELEASE, GROUP_ACQUIRE, true)]);
     assert_eq!(message(RELEASE, GROUP_ACQUIRE, 1), [(READ, WRITE, true), (RELEASE, GROUP_ACQUIRE, true)]);
@@ -247,7 +249,7 @@ fn an_atomic_orders_the_memory_that_it_lies_in() {
 fn fences_need_atomics_to_order_anything() {
     let program = |flag: bool, scope: u32| {
         pairs(&conflicts(move |run| {
-            let who = |slot, item| Who { slot, item, number: 0 };
+            let who = |slot, item| Accessor { slot, item, number: 0 };
             run.at((0, 0), WRITE, GLOBAL, 0);
             run.shadow.fence(who(0, 0), GLOBAL_FENCE, ACQ_REL, scope);
             if flag {
@@ -260,12 +262,12 @@ fn fences_need_atomics_to_order_anything() {
     };
     assert_eq!(program(true, DEVICE), []);
     assert_eq!(program(false, DEVICE), [(READ, WRITE, true)]);
-    // As `mem_fence` has it.
+    // `mem_fence` has this scope.
     assert_eq!(program(true, WORK_GROUP), [(READ, WRITE, true)]);
 }
 
 #[test]
-fn nobody_touches_what_a_copy_touches_until_it_is_waited_for() {
+fn accesses_race_with_a_copy_until_it_is_waited_for() {
     let strided = |object| Strided { place: Place { object, offset: 0 }, count: 4, element: 4, stride: 2 };
     let copy = |run: &mut Run<'_>| run.shadow.async_copy(0, COPY, strided(LOCAL), strided(GLOBAL));
     let found = conflicts(|run| {
@@ -278,10 +280,10 @@ fn nobody_touches_what_a_copy_touches_until_it_is_waited_for() {
     assert_eq!(pairs(&found), []);
     let found = conflicts(|run| {
         copy(run);
-        // Between its elements.
+        // These accesses lie between the elements of the copy.
         run.at((0, 0), WRITE, LOCAL, 1);
         run.at((0, 1), READ, GLOBAL, 0);
-        // A barrier does not end it.
+        // A barrier does not end the copy.
         run.shadow.barrier(0, LOCAL_FENCE | GLOBAL_FENCE, WORK_GROUP);
         run.at((0, 0), READ, LOCAL, 2);
         run.at((0, 1), OTHER_WRITE, GLOBAL, 6);
@@ -306,7 +308,7 @@ fn writes_of_equal_values_are_benign() {
         assert_eq!(pairs(&found), [(WRITE, WRITE, false)]);
         assert_eq!(found[0].benign, benign);
     }
-    // Each round has a value of its own.
+    // Each round writes a value of its own.
     let found = conflicts(|run| {
         for round in 0..3 {
             (0..4).for_each(|item| run.write((0, item), WRITE, 0, round));
@@ -317,13 +319,13 @@ fn writes_of_equal_values_are_benign() {
 }
 
 #[test]
-fn a_pair_that_meets_once_is_found_beside_one_that_meets_everywhere() {
+fn a_pair_that_conflicts_once_is_found_next_to_one_that_conflicts_everywhere() {
     let found = conflicts(|run| {
         for index in 0..4000 {
-            run.at((0, (index % LANE) as u32), WRITE, GLOBAL, index);
+            run.at((0, (index % GROUP_SIZE) as u32), WRITE, GLOBAL, index);
         }
         for index in 0..4000 {
-            run.at((0, ((index + 1) % LANE) as u32), READ, GLOBAL, index);
+            run.at((0, ((index + 1) % GROUP_SIZE) as u32), READ, GLOBAL, index);
         }
         run.at((0, 63), OTHER_WRITE, GLOBAL, 17);
     });
@@ -340,7 +342,7 @@ fn local_memory_must_be_written_before_it_is_read() {
     shadow.begin(grid, &areas, Pass::Find { footprint: false }).unwrap();
     let mut shadow = Run { shadow: &mut shadow, memory: vec![0; 64], initialised: true };
     for (group, write) in [(0, WRITE), (1, ADD)] {
-        // The slot's last group has written, this one has not.
+        // The slot's previous group has written this memory, this group has not.
         shadow.shadow.begin_group(0, group).unwrap();
         shadow.at((0, 0), READ, LOCAL, 3);
         assert!(!std::mem::replace(&mut shadow.initialised, true));

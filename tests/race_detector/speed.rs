@@ -1,8 +1,8 @@
-//! What an access costs, in time of the processor. Run with `--release -- --ignored --nocapture speed`.
+//! Measures the cost of an access, in processor time. Run with `--release -- --ignored --nocapture speed`.
 
 use std::hint::black_box;
 
-use kassay::exec::simulator::shadow::{Area, Grid, Pass, Place, Shadow, Who};
+use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Pass, Place, Shadow};
 use kassay::lower::host::table::{AccessSite, HostTable, Mode, Object, Space, Storage};
 
 const ITEMS: u64 = 256;
@@ -29,11 +29,11 @@ fn table(atomics: bool) -> HostTable {
     }
 }
 
-/// The group's item accesses an object's element.
+/// Makes an access by an item of the group to an element of an object.
 fn at(shadow: &mut Shadow, item: u64, site: u32, object: u32, index: u64) {
-    let who = Who { slot: 0, item: item as u32, number: index };
+    let who = Accessor { slot: 0, item: item as u32, number: index };
     let address = std::ptr::dangling();
-    // SAFETY: only the second pass looks at what is there.
+    // SAFETY: only the second pass dereferences the address, and this benchmark runs the first pass only.
     black_box(unsafe { shadow.access(who, site, Place { object, offset: 4 * index }, address) });
 }
 
@@ -52,7 +52,7 @@ fn add(shadow: &mut Shadow, groups: u64) -> u64 {
     3 * groups * ITEMS
 }
 
-/// Every item reads all that the items of its group have put into local memory.
+/// Every item reads everything that the items of its group have written to local memory.
 fn tile(shadow: &mut Shadow, groups: u64) -> u64 {
     for group in 0..groups {
         shadow.begin_group(0, group).unwrap();
@@ -69,7 +69,7 @@ fn tile(shadow: &mut Shadow, groups: u64) -> u64 {
     groups * ITEMS * (ITEMS + 2)
 }
 
-/// Every item reads and writes an element of its own, again and again.
+/// Every item repeatedly reads and writes an element of its own.
 fn own(shadow: &mut Shadow, groups: u64) -> u64 {
     for group in 0..groups {
         shadow.begin_group(0, group).unwrap();
@@ -96,15 +96,15 @@ fn lookup(shadow: &mut Shadow, groups: u64) -> u64 {
     64 * groups * ITEMS
 }
 
-/// Of this thread, in nanoseconds.
+/// Returns the processor time of this thread, in nanoseconds.
 fn processor_time() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes the time into `time`.
+    // SAFETY: the call writes only to `raw`, which outlives it.
     assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// Runs that many groups; gives how many accesses they made.
+/// Runs that many groups; returns the number of accesses.
 type Kernel = fn(&mut Shadow, u64) -> u64;
 
 #[test]

@@ -1,6 +1,7 @@
-//! Random structured kernels in OpenCL C: structs with arrays and structs in them, pointers that wander, helpers called from several
-//! places, nested loops with `break` and `continue`, switches that fall through, early returns, barriers, atomics, vectors, private
-//! and local arrays. They compile; whether they end, or stay in bounds, is nobody's concern: they are woven, not run.
+//! Generates random structured kernels in OpenCL C: structs with arrays and structs in them, pointers that wander,
+//! helpers called from several places, nested loops with `break` and `continue`, switches that fall through, early
+//! returns, barriers, atomics, vectors, private and local arrays. They compile; they need not end or stay in bounds,
+//! because they are woven and not run.
 
 use std::fmt::Write;
 
@@ -8,11 +9,11 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Statements of a kernel, at most; more come only from blocks that are open already.
+/// The most statements of a kernel; only blocks that are already open may add more.
 const STATEMENTS: u32 = 28;
 const DEPTH: u32 = 4;
 
-/// A kernel `k`, the same for the same seed.
+/// Returns a kernel `k`, the same for the same seed.
 pub fn kernel(seed: u64) -> String {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let statements = random.random_range(4..=STATEMENTS);
@@ -43,7 +44,7 @@ struct Generator {
     /// Open loops.
     loops: u32,
     names: u32,
-    /// Statements that may still come.
+    /// Statements that may still be added.
     left: u32,
     /// Variables in scope that may be assigned.
     ints: Vec<String>,
@@ -53,7 +54,7 @@ struct Generator {
     /// Helpers that are declared already: `h0` and so on.
     helpers: u32,
     in_helper: bool,
-    /// What a `return` says.
+    /// The text of a `return` statement.
     returns: &'static str,
 }
 
@@ -144,7 +145,7 @@ impl Generator {
         self.one_of(&|g| g.longs.clone())
     }
 
-    /// An index of either width, often read from memory.
+    /// Returns an index of either width, often read from memory.
     fn index(&mut self) -> String {
         match self.random.random_range(0..8) {
             0 | 1 => self.any_int(),
@@ -157,7 +158,7 @@ impl Generator {
         }
     }
 
-    /// Something that can be read or written, of type `int`.
+    /// Returns an expression of type `int` that can be read or written.
     fn place(&mut self) -> String {
         let node = match self.random.random_range(0..3) {
             0 => format!("nodes[{}].", self.index()),
@@ -252,7 +253,7 @@ impl Generator {
         self.text.push('\n');
     }
 
-    /// A block with some statements; variables declared in it are gone behind it.
+    /// Adds a block with some statements; variables declared in it go out of scope after it.
     fn block(&mut self, head: &str, tail: &str) {
         self.line(&format!("{head} {{"));
         self.depth += 1;
@@ -405,7 +406,7 @@ impl Generator {
         self.line("}");
     }
 
-    /// Whole structs, copies of a group, fences.
+    /// Adds copies of whole structs, copies by the group, or fences.
     fn memory(&mut self) {
         let (index, other) = (self.index(), self.index());
         let line = match self.random.random_range(0..6) {

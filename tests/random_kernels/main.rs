@@ -1,7 +1,7 @@
-//! Random kernels: whatever is woven into them verifies, for every operator and every way of weaving.
+//! Checks on random kernels that everything woven into them verifies, for every operator and every kind of weaving.
 //!
 //! The tests try a few; `KASSAY_SOAK=1000 cargo nextest run --test random_kernels --no-capture` tries a thousand, from
-//! `KASSAY_SOAK_FROM` on. Kernels that once failed stand in `found/`.
+//! `KASSAY_SOAK_FROM` on. Kernels that once failed are in `found/`.
 
 mod generator;
 mod weaves;
@@ -9,14 +9,14 @@ mod weaves;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Kernels of a run of the tests.
+/// The number of kernels in an ordinary run of the tests.
 const FEW: u64 = 6;
 
-/// Lowering forks, and no other thread may use LLVM then.
-static ONE: Mutex<()> = Mutex::new(());
+/// Lowering forks, and no other thread may use LLVM at that time.
+static LLVM_LOCK: Mutex<()> = Mutex::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_llvm() -> MutexGuard<'static, ()> {
+    LLVM_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn number(variable: &str) -> Option<u64> {
@@ -25,7 +25,7 @@ fn number(variable: &str) -> Option<u64> {
 
 #[test]
 fn whatever_is_woven_into_random_kernels_verifies() {
-    let _one = alone();
+    let _lock = lock_llvm();
     let folder = tempfile::tempdir().unwrap();
     let (first, soak) = (number("KASSAY_SOAK_FROM").unwrap_or(0), number("KASSAY_SOAK"));
     let mut failed = Vec::new();
@@ -47,7 +47,7 @@ fn whatever_is_woven_into_random_kernels_verifies() {
 
 #[test]
 fn kernels_that_once_failed_are_woven() {
-    let _one = alone();
+    let _lock = lock_llvm();
     let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/random_kernels/found");
     let mut files: Vec<_> = std::fs::read_dir(found).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();

@@ -1,4 +1,4 @@
-//! Every way of weaving, tried on one kernel.
+//! Tries every kind of weaving on one kernel.
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -24,10 +24,10 @@ use kassay::mutation::selection::Selection;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Mutants of a kernel that get a module each, for every purpose that modules of one mutant have.
+/// The number of mutants of a kernel that get a module each, for every purpose that modules of one mutant have.
 const SINGLE: usize = 6;
 
-/// What went wrong, with the seed or the file. A kernel that clang refuses is a fault of the generator.
+/// Returns the errors, with the seed or the file. A kernel that clang refuses is a fault of the generator.
 pub fn all(file: &Path, seed: u64) -> Vec<String> {
     let loaded = compile::load(file, &KernelOptions::default(), true)
         .unwrap_or_else(|e| panic!("{}: {e:?}\n{}", file.display(), std::fs::read_to_string(file).unwrap()));
@@ -46,22 +46,22 @@ pub fn all(file: &Path, seed: u64) -> Vec<String> {
         cache: Default::default(),
     };
     let mutants = enumerate(&subject, &Selection::default()).mutants;
-    let mut trying = BaselineOptions { name: file.display().to_string(), under_test: &under_test, errors: Vec::new() };
+    let mut check = WeaveCheck { name: file.display().to_string(), under_test: &under_test, errors: Vec::new() };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    trying.together(&mutants);
-    trying.one_by_one(&mutants, &mut random);
-    trying.probes(&mutants);
-    trying.errors
+    check.together(&mutants);
+    check.one_by_one(&mutants, &mut random);
+    check.probes(&mutants);
+    check.errors
 }
 
-struct BaselineOptions<'a, 'c> {
+struct WeaveCheck<'a, 'c> {
     name: String,
     under_test: &'a KernelUnderTest<'c>,
     errors: Vec<String>,
 }
 
-impl BaselineOptions<'_, '_> {
-    /// Notes an error: with what was woven.
+impl WeaveCheck<'_, '_> {
+    /// Records an error together with what was woven.
     fn expect<T>(&mut self, what: &str, result: Result<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -72,8 +72,9 @@ impl BaselineOptions<'_, '_> {
         }
     }
 
-    /// What the backend may refuse, it may not refuse here: these kernels are what people write. But for an event without the call that
-    /// makes it: LLVM 22 has no SPIR-V for that, and such a mutant is a `compile-error`.
+    /// The backend must refuse nothing here, even where it may in general: these kernels are like those that people
+    /// write. The exception is an event without the call that makes it: LLVM 22 has no SPIR-V for that, and such a
+    /// mutant is a `compile-error`.
     fn lowered<T>(&mut self, what: &str, result: Result<std::result::Result<T, String>>) {
         if let Some(Err(refused)) = self.expect(what, result)
             && !refused.contains("constant: target(\"spirv.Event\")")
@@ -82,7 +83,7 @@ impl BaselineOptions<'_, '_> {
         }
     }
 
-    /// All mutants in one module, in all its forms.
+    /// Weaves all mutants into one module, in all its forms.
     fn together(&mut self, mutants: &[Mutant]) {
         let under_test = self.under_test;
         let woven: Vec<(u32, &Edit)> = (1..).zip(mutants.iter().map(|m| &m.edit).filter(|e| e.is_woven())).collect();
@@ -106,7 +107,7 @@ impl BaselineOptions<'_, '_> {
     fn one_by_one(&mut self, mutants: &[Mutant], random: &mut ChaCha8Rng) {
         let under_test = self.under_test;
         let (woven, other): (Vec<&Mutant>, Vec<&Mutant>) = mutants.iter().partition(|m| m.edit.is_woven());
-        // Each operator at least once in a module of its own, and all of them while that is cheap.
+        // Weaving alone is cheap, so every mutant gets a module of its own.
         for mutant in &woven {
             let module = under_test.module.clone();
             self.expect(&mutant.id, single::apply(&module, &under_test.sites, &mutant.edit));
@@ -140,7 +141,7 @@ impl BaselineOptions<'_, '_> {
         self.expect("normal forms", classes);
     }
 
-    /// Coverage, infection, marks, the simulator's accesses and comparisons.
+    /// Weaves coverage, infection, marks, the simulator's accesses and comparisons.
     fn probes(&mut self, mutants: &[Mutant]) {
         let under_test = self.under_test;
         let seen: Vec<(u32, &Edit, bool)> = (1..)

@@ -1,4 +1,4 @@
-//! Results written by hand, of every shape that the reports tell apart.
+//! Provides results written by hand, of every shape that the reports distinguish.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ kernel void sum(global const float *x, global float *out, int n, float limit) {
 struct Sites(Vec<SiteOutcome>);
 
 impl Sites {
-    /// Each outcome with its hits in the tests `even` and `odd length`.
+    /// Adds a site's outcomes with their hits in the tests `even` and `odd length`.
     fn add(&mut self, kind: &str, construct: &str, function: &str, at: (u32, u32), outcomes: &[(&str, u64, u64)]) {
         self.add_in("kernels/sum.cl", kind, construct, function, at, outcomes);
     }
@@ -165,7 +165,8 @@ pub fn cover_result() -> CoverResult {
     }
 }
 
-/// Numbers of work-items instead of 0 and 1, a barrier that only a part reaches, and sites without a place or a text.
+/// Returns a result with numbers of work-items instead of 0 and 1, a barrier that only a part of a group reaches, and
+/// sites without a place or a text.
 pub fn counted_result() -> CoverResult {
     let mut r = cover_result();
     for site in &mut r.sites {
@@ -241,7 +242,7 @@ pub fn run_result() -> RunResult {
         },
         run::Test {
             reason: Some(
-                "CL_INVALID_WORK_GROUP_SIZE: the local size [7] does not divide the global size [64]\nmend: choose a divisor"
+                "CL_INVALID_WORK_GROUP_SIZE: the local size [7] does not divide the global size [64]\nhelp: choose a divisor"
                     .into(),
             ),
             kernel_s: None,

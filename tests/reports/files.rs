@@ -1,4 +1,4 @@
-//! Results as files: written, read back, converted; and their published schemas.
+//! Checks results as files: written, read back, converted; and their published schemas.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ fn a_result_that_cannot_be_written_says_whose_fault_it_is() {
 }
 
 #[test]
-fn what_is_no_result_is_refused() {
+fn files_that_are_not_results_are_refused() {
     let refuse = |text: &str, needle: &str| {
         let error = store::parse(text, Path::new("r.json")).unwrap_err();
         assert!(matches!(error, Error::Caller(_)));

@@ -1,4 +1,4 @@
-//! lcov tracefiles, parsed back.
+//! Parses lcov tracefiles back.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use kassay::report::lcov;
 
 use crate::examples::*;
 
-/// By (test, file): what lcov would read.
+/// What lcov would read, by (test, file).
 #[derive(Debug, Default, PartialEq)]
 struct Section {
     lines: BTreeMap<u32, u64>,

@@ -1,6 +1,6 @@
-//! What results look like: as text, as lcov, as files and as published schemas.
+//! Checks the forms of results: text, lcov, files and published schemas.
 //!
-//! Snapshots are in `tests/snapshots/`; `BLESS=1` accepts what comes out now.
+//! Snapshots are in `tests/snapshots/`; `BLESS=1` accepts the current output.
 
 mod examples;
 mod files;
@@ -12,7 +12,7 @@ mod text;
 use std::fs;
 use std::path::Path;
 
-/// Compares with a committed file, or rewrites it under `BLESS=1`.
+/// Compares `actual` with a committed file, or rewrites the file if `BLESS=1`.
 fn expect_file(path: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("BLESS").is_some() {

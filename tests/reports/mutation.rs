@@ -1,4 +1,4 @@
-//! Mutation results as text and as Stryker's report.
+//! Checks mutation results as text and as Stryker's report.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ use crate::expect_file;
 const PLAIN: Style = Style { color: false, width: 100 };
 const FILE: &str = "kernels/sum.cl";
 
-/// Where `text` stands first on a line of `SOURCE`.
+/// Returns the location of the first `text` on a line of `SOURCE`.
 fn place(line: u32, text: &str) -> Location {
     let column = SOURCE.lines().nth(line as usize - 1).unwrap().find(text).unwrap() as u32 + 1;
     let start = Position { line, column };
@@ -53,7 +53,7 @@ fn mutant(operator: &str, line: u32, original: &str, replacement: &str, status: 
     }
 }
 
-/// Mutants of every status, in the order of the source.
+/// Returns mutants of every status, in the order of the source.
 pub fn mutate_result() -> MutateResult {
     use Status::*;
     let mut mutants = vec![
@@ -102,7 +102,7 @@ pub fn mutate_result() -> MutateResult {
             strategy: "schemata".into(),
             ir_level: "raw".into(),
         },
-        texts: BTreeMap::from([(FILE.to_owned(), hash::of_text(SOURCE.as_bytes()))]),
+        texts: BTreeMap::from([(FILE.to_owned(), hash::hex_digest(SOURCE.as_bytes()))]),
         summary: Summary::default(),
         pairs: None,
         operators: BTreeMap::new(),
@@ -201,7 +201,7 @@ fn colour_only_adds_escapes_to_mutate_text() {
     assert_eq!(stripped, plain);
 }
 
-/// The published schema of Stryker's reports; see `tests/schemas/NOTICE`.
+/// Validates against the published schema of Stryker's reports; see `tests/schemas/NOTICE`.
 fn check(report: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas/mutation-testing-report-schema.json");
     let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
@@ -222,7 +222,7 @@ fn stryker_reports_fit_the_published_schema() {
     let file = &report["files"][FILE];
     assert_eq!((file["source"].as_str(), file["language"].as_str()), (Some(SOURCE), Some("opencl")));
     let mutants = file["mutants"].as_array().unwrap();
-    // Without the pairs.
+    // Pairs are left out.
     assert_eq!(mutants.len(), 14);
     let statuses: Vec<&str> = mutants.iter().filter_map(|m| m["status"].as_str()).collect();
     assert_eq!(
@@ -249,7 +249,7 @@ fn stryker_reports_fit_the_published_schema() {
     assert_eq!(mutants[2]["statusReason"], "equivalent: same code as the original");
     assert!(mutants[3]["statusReason"].as_str().unwrap().starts_with("duplicate of sum.ROR@"));
     assert!(mutants[10]["statusReason"].as_str().unwrap().starts_with("undecided: "));
-    // A launch has no place; line 13's `<` stands in column 11.
+    // A launch has no place; line 13's `<` is in column 11.
     assert_eq!(mutants[0]["location"]["start"], serde_json::json!({ "line": 1, "column": 1 }));
     assert_eq!(
         mutants[6]["location"],
@@ -290,7 +290,7 @@ fn several_results_share_files_and_keep_ids_apart() {
 }
 
 #[test]
-fn a_source_that_is_gone_or_changed_is_the_caller_s_to_mend() {
+fn a_missing_or_changed_source_is_the_callers_mistake() {
     let refused = |result: &MutateResult, read: &dyn Fn(&Path) -> Result<Vec<u8>, ErrorKind>, what: &str| {
         let error = stryker::report(&[result], read).unwrap_err();
         assert!(error.exit_code() == 2 && error.to_string().contains(what), "{error}");
@@ -311,7 +311,7 @@ fn the_report_command_writes_stryker_s_json() {
     let kernel = dir.path().join("sum.cl");
     fs::write(&kernel, SOURCE).unwrap();
     let mut result = mutate_result();
-    // As written from another folder: the file is then found beside the kernel.
+    // As written from another folder: the file is then found next to the kernel.
     result.header.source = kernel.display().to_string();
     let (json, out) = (dir.path().join("m.json"), dir.path().join("m.stryker.json"));
     store::write(&result, &json).unwrap();

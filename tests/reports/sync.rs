@@ -1,4 +1,4 @@
-//! Text of checks and schedules, from results written by hand.
+//! Checks the text of checks and schedules, from results written by hand.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Text for people.
+//! Checks the text form of results.
 
 use kassay::report::Style;
 use kassay::report::text::{self, CoverOptions};

@@ -1,7 +1,9 @@
-//! Every test of `testdata` gives on the simulator what it gives on an OpenCL device, and no check fires.
+//! Checks that every test of `testdata` gives the same outputs on the simulator as on an OpenCL device, and that no
+//! check reports a fault.
 //!
-//! Equal bit for bit, but for floats of kernels with operations whose precision OpenCL leaves to the device: these agree within twice
-//! the error that is allowed to one of them, or within a small part where such results are computed with.
+//! Outputs are equal bit for bit, except floats of kernels with operations whose precision OpenCL leaves to the device:
+//! these agree within twice the error that is allowed to one of them, or within a small relative error where the kernel
+//! computes with such results.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,19 +25,19 @@ use super::output_support::{distance, expected, suites};
 /// Suites whose barriers diverge, which devices may not notice.
 const DIVERGENT: [&str; 1] = ["divergent_exit"];
 
-/// What errors of single operations may grow to.
-const GROWN: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
+/// The error that errors of single operations may grow to.
+const ACCUMULATED: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
 
-type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-fn host_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> Done<Arc<HostCode>> {
+fn host_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> TestResult<Arc<HostCode>> {
     let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
     let object = emit(&module, &under_test.entry, effort)?;
     Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
 }
 
-/// What is wrong with a suite.
-fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) -> Done<(Vec<String>, usize)> {
+/// Returns what is wrong with a suite.
+fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) -> TestResult<(Vec<String>, usize)> {
     let suite = Suite::load(path)?;
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     let loaded = compile::load(&suite.kernel, &options, true)?;
@@ -96,7 +98,7 @@ fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) ->
                     continue;
                 };
                 compared += 1;
-                let grown = || bound > 0 && compare::compare(&a, &b, Some(&output.ty), GROWN).passed();
+                let grown = || bound > 0 && compare::compare(&a, &b, Some(&output.ty), ACCUMULATED).passed();
                 if let Err(how) = distance(&output.ty, &a, &b, bound)
                     && !grown()
                 {
@@ -114,7 +116,7 @@ fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) ->
 }
 
 #[test]
-fn suites_give_what_they_give_on_a_device() -> Done {
+fn suites_give_what_they_give_on_a_device() -> TestResult {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
     let mut device = OpenClExecutor::start(DeviceRequest::Any, options)?;
     let mut simulator = Simulator::new(2)?;

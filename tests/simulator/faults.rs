@@ -1,9 +1,9 @@
-//! What no kernel may do: each is a fault, and kassay goes on.
+//! Checks that each kind of misbehaviour is reported as a fault, and that kassay goes on.
 
 use std::time::Duration;
 
 use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
-use kassay::exec::{Executor, Fault, ProgramId, Reference, RunOptions, Simulator, Sweep, Swept, Variation};
+use kassay::exec::{Executor, Fault, ProgramId, Reference, RunOptions, Simulator, Sweep, Variation, VariationOutcome};
 use kassay::lower::host::table::{HostTable, Mode, PlainSite, Space};
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::ArgValue;
@@ -13,7 +13,7 @@ use super::support::{
     LIMIT, code, ints, launch, loaded, output, simulate, table, with_access, with_barrier, with_loop,
 };
 
-/// `out[index] = 1` for one index; a second access reads it back and stores what it saw in `seen`.
+/// Writes `out[index] = 1` for one index; a second access reads it back and stores the value in `seen`.
 const INDEX: &str = "KERNEL {
     int *out = ARG(int *, 0), *seen = ARG(int *, 1);
     i64 index = ARG(i64, 2);
@@ -28,7 +28,7 @@ fn index_table() -> HostTable {
 }
 
 #[test]
-fn accesses_outside_are_skipped_and_told() {
+fn accesses_out_of_bounds_are_skipped_and_reported() {
     let code = code(INDEX, index_table());
     let kinds = |index: i64| {
         let args = vec![ints([5; 4]), ints([9]), ArgValue::Value(index.to_le_bytes().into())];
@@ -48,9 +48,9 @@ fn accesses_outside_are_skipped_and_told() {
     assert_eq!(kinds(2), (misaligned, vec![5; 4], 0));
 }
 
-/// Pointers from anywhere: read from a buffer of addresses.
+/// Pointers of any origin: read from a buffer of addresses.
 #[test]
-fn wild_pointers_are_judged_by_where_they_lead() {
+fn wild_pointers_are_judged_by_their_targets() {
     const WILD: &str = "KERNEL {
         int mine[4]; volatile int *p = mine; p[1] = 3;
         u64 which = ARG(u64, 1);
@@ -121,7 +121,7 @@ fn large_private_arrays_fit_on_the_stack() {
     assert_eq!(output(&simulation, 0), (0..64).map(sum).collect::<Vec<_>>());
 }
 
-/// A kernel that does what word 0 of its probe buffer says.
+/// A kernel whose behaviour word 0 of its probe buffer selects.
 const MANY: &str = "KERNEL {
     int *out = ARG(int *, 0), *probe = ARG(int *, 1);
     i64 fuel = item->fuel;
@@ -140,7 +140,7 @@ fn many() -> (Simulator, ProgramId) {
 }
 
 #[test]
-fn sweeps_tell_each_variation_apart() {
+fn sweeps_report_each_variation_separately() {
     let (mut simulator, program) = many();
     let launch = launch(4, 2, vec![ints([0; 4])]);
     let bytes: Vec<u8> = [1_i32, 0, 0, 0].iter().flat_map(|v| v.to_le_bytes()).collect();
@@ -168,16 +168,16 @@ fn sweeps_tell_each_variation_apart() {
         .runs
         .iter()
         .map(|run| match run {
-            Swept::Ran(runs) => {
+            VariationOutcome::Ran(runs) => {
                 assert!(runs.len() == 2 && runs.iter().all(|r| r.words == [77]));
                 runs[0].difference.clone().unwrap_or("agrees".into())
             }
-            Swept::Fault(Fault::Timeout { .. }) => "timeout".into(),
-            Swept::Fault(Fault::Checked { what, observation }) => {
+            VariationOutcome::Fault(Fault::Timeout { .. }) => "timeout".into(),
+            VariationOutcome::Fault(Fault::Checked { what, observation }) => {
                 assert_eq!(observation.probe[1], 77);
                 what.clone()
             }
-            Swept::Fault(other) => format!("{other:?}"),
+            VariationOutcome::Fault(other) => format!("{other:?}"),
         })
         .collect();
     assert_eq!(
@@ -197,7 +197,7 @@ fn sweeps_tell_each_variation_apart() {
 }
 
 #[test]
-fn runs_tell_what_was_stopped_and_keep_what_was_done() {
+fn runs_report_what_was_stopped_and_keep_their_outputs() {
     let (mut simulator, program) = many();
     let launch = launch(4, 2, vec![ints([0; 4])]);
     let options = RunOptions { timeout: LIMIT, repeats: 3, probe_words: Some(2), outputs: true };
@@ -264,7 +264,7 @@ fn large_launches_are_shared_among_threads() {
     }
 }
 
-/// Code that is no object, or not ours, is kassay's fault.
+/// Code that is not an object, or not one of kassay's, is kassay's fault.
 #[test]
 fn objects_that_cannot_be_loaded_are_refused() {
     let broken = kassay::exec::HostCode { object: vec![1, 2, 3], entry: "k".into(), table: HostTable::default() };

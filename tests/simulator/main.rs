@@ -1,4 +1,4 @@
-//! The simulator: its engine on small objects made by hand, and real kernels beside an OpenCL device.
+//! Checks the simulator: its engine on small objects made by hand, and real kernels against an OpenCL device.
 
 mod differential;
 mod faults;

@@ -1,4 +1,4 @@
-//! Loading, arguments, ids, values that items exchange.
+//! Checks loading, arguments, ids, and values that items exchange.
 
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ fn ids_and_sizes_are_those_of_the_range_also_in_ragged_groups() {
     assert_eq!(output(&simulation, 0), (0..15).map(expected).collect::<Vec<_>>());
 }
 
-/// A reduction in local memory: a static variable, a local argument, two barriers.
+/// A reduction in local memory, with a static variable, a local argument, and two barriers.
 #[test]
 fn local_memory_and_barriers() {
     const SUM: &str = "KERNEL {
@@ -139,7 +139,7 @@ fn asynchronous_copies_are_done_once_and_strided() {
 }
 
 #[test]
-fn what_items_print_comes_in_their_order() {
+fn printf_output_comes_in_the_order_of_the_items() {
     const PRINT: &str = "KERNEL {
         u64 packed[1] = { item->global_id[0] };
         __kassay_print(item, 0, 0, packed);
@@ -176,7 +176,7 @@ fn constants_and_library_functions() {
 }
 
 #[test]
-fn probes_begin_with_what_is_given() {
+fn the_probe_buffer_begins_with_the_given_words() {
     const PROBE: &str = "KERNEL { int *probe = ARG(int *, 1); probe[3] = probe[0] + probe[1] + 1; }";
     let code = code(PROBE, table(&["out"]));
     let (mut simulator, program) = loaded(&code);
@@ -188,7 +188,7 @@ fn probes_begin_with_what_is_given() {
     }
 }
 
-/// Launches of 64 work-items, run again and again; printed, not judged.
+/// Runs launches of 64 work-items repeatedly; the rate is printed, not judged.
 #[test]
 fn speed_of_small_launches() {
     let code = code(ADD, add_table());

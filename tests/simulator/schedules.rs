@@ -1,4 +1,4 @@
-//! Who runs when: orders, preemptions, spinning, and what never ends.
+//! Checks the order in which work-items run: orders, preemptions, spinning, and launches that never end.
 
 use std::time::{Duration, Instant};
 
@@ -45,12 +45,13 @@ fn groups_and_items_run_in_the_order_given() {
 #[test]
 fn items_are_interrupted_before_the_access_named() {
     let at = |item, access, to| Preemption { group: 0, item, access, to };
-    // Item 0 stops before its second access; item 2 runs, then 0 goes on, then 1.
+    // Item 0 stops before its first write to `out`; item 2 runs, then 0 continues, then 1.
     let schedule = Schedule { preemptions: vec![at(0, 0, Some(2))], ..Schedule::default() };
     assert_eq!(numbers(schedule)[..3], [1, 2, 0]);
     let schedule = Schedule { preemptions: vec![at(0, 0, None), at(1, 0, None)], ..Schedule::default() };
     assert_eq!(numbers(schedule)[..3], [1, 2, 0]);
-    // Behind the barrier, whose accesses go on counting; the counter is read before and written after the interruption of `out`.
+    // After the barrier the access numbers continue; the counter is read before and written after the interruption
+    // of `out`.
     let schedule = Schedule { preemptions: vec![at(0, 2, Some(1))], ..Schedule::default() };
     assert_eq!(numbers(schedule)[6..9], [5, 3, 4]);
 }
@@ -71,7 +72,7 @@ fn wrong_schedules_are_the_callers_mistake() {
     }
 }
 
-/// The first item waits for the last one of the last group.
+/// The first item waits for the last item of the last group.
 const SPIN: &str = "KERNEL {
     volatile int *flag = ARG(int *, 0);
     i64 fuel = item->fuel;
@@ -99,7 +100,7 @@ fn items_that_spin_let_others_run() {
 }
 
 #[test]
-fn what_nobody_ends_is_non_termination() {
+fn waiting_for_a_flag_that_is_never_set_is_non_termination() {
     const NEVER: &str = "KERNEL {
         volatile int *flag = ARG(int *, 0);
         i64 fuel = item->fuel;
@@ -124,9 +125,9 @@ fn what_nobody_ends_is_non_termination() {
     assert_eq!(simulation.faults[0].kind, FaultKind::NonTermination);
 }
 
-/// Items that meet at a barrier in each turn of a loop without end make no progress by that.
+/// Items that synchronise at a barrier in each iteration of an endless loop make no progress by that.
 #[test]
-fn meeting_for_ever_is_non_termination() {
+fn an_endless_loop_with_a_barrier_is_non_termination() {
     const NEVER: &str = "KERNEL {
         volatile int *flag = ARG(int *, 0);
         i64 fuel = item->fuel;
@@ -146,7 +147,8 @@ fn meeting_for_ever_is_non_termination() {
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
-/// Every item does less than a slice of fuel between any two points at which the clock was always looked at; together they take hours.
+/// Between any two points at which the clock is checked in any case, every item executes less than a slice of fuel;
+/// together the items take hours.
 const LONG: &str = "KERNEL {
     volatile int *out = ARG(int *, 0);
     i64 fuel = item->fuel;
@@ -157,7 +159,7 @@ const LONG: &str = "KERNEL {
 }";
 
 #[test]
-fn a_launch_ends_with_the_callers_time_and_nobody_is_to_blame() {
+fn a_launch_ends_at_the_callers_deadline_without_a_fault() {
     let waits = LONG.replace("TURNS", "1000").replace("MEET", "__kassay_barrier(item, 0, 2, 1, turn)");
     let alone = LONG.replace("TURNS", "1").replace("MEET", "");
     let table = with_barrier(spin_table(), "barrier", false);
@@ -183,7 +185,7 @@ fn a_launch_ends_with_the_callers_time_and_nobody_is_to_blame() {
 }
 
 #[test]
-fn a_launch_that_ends_before_the_callers_time_is_not_cut_short() {
+fn a_launch_that_ends_before_the_callers_deadline_is_not_cut_short() {
     let code = code(SPIN, spin_table());
     let deadline = Some(Instant::now() + LIMIT);
     let options = SimulationOptions { deadline, ..SimulationOptions::default() };

@@ -1,4 +1,4 @@
-//! Kernels written in C as compiled kernels look: they call the simulator's hooks themselves.
+//! Compiles kernels written in C in the form of compiled kernels: they call the simulator's hooks themselves.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use kassay::lower::host::table::{
 };
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
-/// What every object begins with: contexts and hooks as `lower::host::abi` has them.
+/// The beginning of every object: contexts and hooks as in `lower::host::abi`.
 const HEAD: &str = r#"
 typedef unsigned int u32; typedef unsigned long u64; typedef long i64; typedef unsigned char u8;
 struct group { const void *extents; u8 *local_base; u8 *sink; u64 dimensions, global_size[3], local_size[3], enqueued[3], groups[3],
@@ -34,7 +34,7 @@ void __kassay_print(struct item *, u32, const char *, void *);
 #define KERNEL void __kassay_entry(struct item *item, void **arguments)
 "#;
 
-/// Compiles `text` (behind the head) into code with this table.
+/// Compiles `text` (after the head) into code with this table.
 pub fn code(text: &str, table: HostTable) -> Arc<HostCode> {
     let folder = tempfile::tempdir().unwrap();
     let (source, object) = (folder.path().join("kernel.c"), folder.path().join("kernel.o"));
@@ -53,7 +53,7 @@ fn compile(compiler: &str, source: &Path, object: &Path) {
     assert!(status.success());
 }
 
-/// A table of arguments: `global int *` by name, in order; accesses are added by [`with_access`].
+/// Returns a table of arguments: `global int *` by name, in order; [`with_access`] adds accesses.
 pub fn table(buffers: &[&str]) -> HostTable {
     let frames = vec![SourcePlace { function: "kernel".into(), file: "k.cl".into(), line: 3, column: 9 }];
     let object = |(position, name): (u32, &&str)| Object {
@@ -72,13 +72,13 @@ pub fn table(buffers: &[&str]) -> HostTable {
     }
 }
 
-/// One more access of four bytes.
+/// Adds an access of four bytes.
 pub fn with_access(mut table: HostTable, mode: Mode, object: Option<u32>, space: Space) -> HostTable {
     table.accesses.push(AccessSite { path: 0, mode, space, object, bytes: 4, align: 4, ordering: None, builtin: None });
     table
 }
 
-/// One more barrier.
+/// Adds a barrier.
 pub fn with_barrier(mut table: HostTable, builtin: &str, sub_group: bool) -> HostTable {
     let source = table.barriers.len() as u32;
     table.barriers.push(BarrierSite { path: 0, builtin: builtin.into(), sub_group, source });
@@ -101,7 +101,7 @@ pub fn launch(global: u64, local: u64, args: Vec<ArgValue>) -> Launch {
 
 pub const LIMIT: Duration = Duration::from_secs(20);
 
-/// A simulator with this code.
+/// Returns a simulator that has loaded this code.
 pub fn loaded(code: &Arc<HostCode>) -> (Simulator, ProgramId) {
     let mut simulator = Simulator::new(1).unwrap();
     let program = simulator.load_host(code).unwrap();
@@ -113,7 +113,7 @@ pub fn simulate(code: &Arc<HostCode>, launch: &Launch, options: &SimulationOptio
     simulator.simulate(program, launch, options, LIMIT, &[]).unwrap()
 }
 
-/// The output at `position`, as ints.
+/// Returns the output of the argument at `position`, as ints.
 pub fn output(simulation: &Simulation, position: u32) -> Vec<i32> {
     let (_, bytes) = simulation.observation.outputs.iter().find(|(p, _)| *p == position).unwrap();
     bytes.as_chunks::<4>().0.iter().map(|b| i32::from_le_bytes(*b)).collect()

@@ -1,4 +1,5 @@
-//! The simulator's images against an OpenCL device's: every shape, sampler and format that the device has, read and written.
+//! Compares the simulator's images with an OpenCL device's: every shape, sampler and format that the device has, read
+//! and written.
 
 mod support;
 
@@ -11,12 +12,12 @@ use support::*;
 const ADDRESSING: [Addressing; 5] =
     [Addressing::None, Addressing::ClampToEdge, Addressing::Clamp, Addressing::Repeat, Addressing::MirroredRepeat];
 
-/// What a component of a texel may be apart (section 8.3): conversions of normalized channels are exact to 1.5 ulp, which
-/// filtering adds up.
+/// How far a component of a texel may differ (section 8.3): conversions of normalized channels are exact to 1.5 ulp,
+/// and filtering adds these errors up.
 const TOLERANCE: f32 = 1e-5;
 
 #[test]
-fn float_coordinates_find_the_same_texels() -> Done {
+fn float_coordinates_find_the_same_texels() -> TestResult {
     let mut device = Device::start()?;
     let mut seen = 0;
     for shape in SHAPES.iter().filter(|s| s.sampled) {
@@ -55,7 +56,7 @@ fn float_coordinates_find_the_same_texels() -> Done {
     Ok(())
 }
 
-fn near(ours: &[u32; 4], given: &[u32; 4], exact: bool, what: &str) -> Done {
+fn near(ours: &[u32; 4], given: &[u32; 4], exact: bool, what: &str) -> TestResult {
     let close = ours.iter().zip(given).all(|(a, b)| {
         let (x, y) = (f32::from_bits(*a), f32::from_bits(*b));
         a == b || x == y || (!exact && (x - y).abs() <= TOLERANCE * x.abs().max(y.abs()).max(1.0))
@@ -68,7 +69,7 @@ fn near(ours: &[u32; 4], given: &[u32; 4], exact: bool, what: &str) -> Done {
 }
 
 #[test]
-fn integer_coordinates_find_the_same_texels() -> Done {
+fn integer_coordinates_find_the_same_texels() -> TestResult {
     let mut device = Device::start()?;
     let mut seen = 0;
     for shape in &SHAPES {
@@ -113,7 +114,7 @@ fn integer_coordinates_find_the_same_texels() -> Done {
 }
 
 #[test]
-fn every_format_of_the_device_is_read_and_written_alike() -> Done {
+fn every_format_of_the_device_is_read_and_written_alike() -> TestResult {
     let mut device = Device::start()?;
     let shape = SHAPES.iter().find(|s| s.ty == "image2d_t").ok_or("no 2D images")?;
     let mut formats = Vec::new();
@@ -138,7 +139,7 @@ fn every_format_of_the_device_is_read_and_written_alike() -> Done {
             for (at, colour) in coordinates.iter().zip(&colours) {
                 image.write(*at, kind, *colour).map_err(|e| format!("{e:?}"))?;
             }
-            // SAFETY: nobody else has the image.
+            // SAFETY: no other reference to the image exists.
             let ours = unsafe { image.output() }.ok_or("no texels")?;
             same_texels(ours, &given, ty).map_err(|e| format!("{order} {ty}: {e}"))?;
             formats.push(format!("{order}/{ty}"));
@@ -148,8 +149,8 @@ fn every_format_of_the_device_is_read_and_written_alike() -> Done {
     Ok(())
 }
 
-/// Rounding to normalized integers and halves is the device's choice, by one unit.
-fn same_texels(ours: &[u8], given: &[u8], ty: &str) -> Done {
+/// Compares texels; rounding to normalized integers and halves is the device's choice, by one unit.
+fn same_texels(ours: &[u8], given: &[u8], ty: &str) -> TestResult {
     let units = |bytes: &[u8]| -> Vec<i64> {
         match ty {
             "UNORM_INT8" => bytes.iter().map(|b| i64::from(*b)).collect(),

@@ -1,4 +1,4 @@
-//! Kernels that read and write images by lists of coordinates, run on a device.
+//! Builds kernels that read and write images by lists of coordinates, and runs them on a device.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use kassay::kernel::options::KernelOptions;
 use kassay::lower::host::abi::texel;
 use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
 
-pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// A kind of image, with a size.
 pub struct Shape {
@@ -24,7 +24,7 @@ pub struct Shape {
     extents: [u64; 3],
     /// The dimension that counts layers.
     layers: Option<usize>,
-    /// How many coordinates there are.
+    /// The number of coordinates.
     coordinates: usize,
     /// Whether it can be read with a sampler.
     pub sampled: bool,
@@ -98,13 +98,13 @@ const TYPES: [&str; 12] = [
 
 const ORDERS: [&str; 10] = ["R", "A", "RG", "RA", "RGBA", "BGRA", "ARGB", "INTENSITY", "LUMINANCE", "sRGBA"];
 
-/// All combinations, and the packed ones; devices have some of them.
+/// All combinations, and the packed ones; a device has some of them.
 pub static FORMATS: std::sync::LazyLock<Vec<(&str, &str)>> = std::sync::LazyLock::new(|| {
     let packed = ["UNORM_SHORT_565", "UNORM_SHORT_555", "UNORM_INT_101010"].map(|ty| ("RGB", ty));
     ORDERS.into_iter().flat_map(|order| TYPES.map(|ty| (order, ty))).chain(packed).collect()
 });
 
-/// The kind of the functions that read and write it.
+/// Returns the kind of the functions that read and write it.
 pub fn kind_of(ty: &str) -> u32 {
     match ty {
         _ if ty.starts_with("SIGNED") => texel::INT,
@@ -113,7 +113,7 @@ pub fn kind_of(ty: &str) -> u32 {
     }
 }
 
-/// Numbers that are the same in every run.
+/// A generator of numbers that are the same in every run.
 pub struct Random(u64);
 
 impl Random {
@@ -126,7 +126,7 @@ impl Random {
         (self.0 >> 33) as u32
     }
 
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     pub fn unit(&mut self) -> f32 {
         (self.next() % 10_000) as f32 / 10_000.0
     }
@@ -158,7 +158,7 @@ impl Shape {
         }
     }
 
-    /// A kernel that reads at coordinates of a scalar type.
+    /// Returns the source of a kernel that reads at coordinates of a scalar type.
     pub fn reader(&self, function: &str, scalar: &str, sampled: bool) -> String {
         let (ty, swizzle) = (self.ty, self.swizzle());
         let result = if function.ends_with('f') {
@@ -180,7 +180,7 @@ impl Shape {
         )
     }
 
-    /// A kernel that writes colours at coordinates.
+    /// Returns the source of a kernel that writes colours at coordinates.
     pub fn writer(&self, function: &str) -> String {
         let (ty, swizzle, vector) = (self.ty, self.swizzle(), self.vector("int"));
         let colour = if function.ends_with('f') {
@@ -199,7 +199,7 @@ impl Shape {
         )
     }
 
-    /// An image of finite values.
+    /// Returns an image of finite values.
     pub fn image(&self, order: &str, ty: &str, seed: u64) -> ArgValue {
         let mut random = Random::new(seed);
         let count = self.extents.iter().product::<u64>() as usize * channels(order, ty);
@@ -219,7 +219,7 @@ impl Shape {
         ArgValue::Image { shape: (self.shape)(), format, texels: Arc::new(texels) }
     }
 
-    /// Coordinates all over the image and, unless `inside`, around it.
+    /// Returns coordinates all over the image and, unless `inside`, around it.
     pub fn integer_coordinates(&self, inside: bool) -> Vec<[u32; 4]> {
         let mut random = Random::new(11);
         let one = |random: &mut Random, d: usize| {
@@ -232,14 +232,14 @@ impl Shape {
             .collect()
     }
 
-    /// Each texel once.
+    /// Returns the coordinates of each texel once.
     pub fn every_texel(&self) -> Vec<[u32; 4]> {
         let [width, height, depth] = self.extents.map(|n| n as u32);
         let rows = (0..depth).flat_map(|z| (0..height).map(move |y| (y, z)));
         rows.flat_map(|(y, z)| (0..width).map(move |x| [x, y, z, 0])).collect()
     }
 
-    /// Coordinates that are floats, by their bits; not right between two texels, where rounding decides.
+    /// Returns float coordinates, as bits; none lies exactly between two texels, where rounding decides.
     pub fn float_coordinates(&self, normalized: bool, inside: bool) -> Vec<[u32; 4]> {
         let mut random = Random::new(13);
         let mut one = |d: usize| {
@@ -249,7 +249,7 @@ impl Shape {
             if (at - at.round()).abs() < 0.01 {
                 at += 0.02;
             }
-            // Beside the middle of the outermost texels, a filter would need others.
+            // Closer to the edge than the middle of the outermost texels, a filter would need texels outside.
             if inside {
                 at = at.clamp(0.5, size - 0.5);
             }
@@ -267,7 +267,7 @@ impl Shape {
     }
 }
 
-/// Colours to be written: ordinary ones, those that do not fit, and ties.
+/// Returns colours to be written: ordinary ones, out-of-range ones, and ties.
 pub fn colours(kind: u32, count: usize) -> Vec<[u32; 4]> {
     let mut random = Random::new(17);
     let mut one = || match kind {
@@ -307,13 +307,13 @@ fn words(values: &[[u32; 4]]) -> ArgValue {
 }
 
 impl Device {
-    pub fn start() -> Done<Device> {
+    pub fn start() -> TestResult<Device> {
         let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
         let options = WorkerOptions { exe, ..WorkerOptions::default() };
         Ok(Device { executor: OpenClExecutor::start(DeviceRequest::Any, options)? })
     }
 
-    pub fn load(&mut self, source: &str) -> Done<ProgramId> {
+    pub fn load(&mut self, source: &str) -> TestResult<ProgramId> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("k.cl");
         std::fs::write(&path, source)?;
@@ -324,8 +324,8 @@ impl Device {
         Ok(self.executor.load(&under_test.plain(Target::SpirV)?)?)
     }
 
-    /// `None`: the device does not have such images.
-    fn run(&mut self, program: ProgramId, count: usize, args: Vec<ArgValue>) -> Done<Option<Observation>> {
+    /// `None`: the device does not support such images.
+    fn run(&mut self, program: ProgramId, count: usize, args: Vec<ArgValue>) -> TestResult<Option<Observation>> {
         let range = NdRange { dims: 1, global: [count as u64, 1, 1], local: Some([1; 3]), offset: [0; 3] };
         let options = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
         match self.executor.run(program, &Launch::new(range, args), &options)? {
@@ -341,7 +341,7 @@ impl Device {
         image: &ArgValue,
         sampler: Option<&ArgValue>,
         at: &[[u32; 4]],
-    ) -> Done<Option<Vec<[u32; 4]>>> {
+    ) -> TestResult<Option<Vec<[u32; 4]>>> {
         let mut args = vec![image.clone()];
         args.extend(sampler.cloned());
         args.extend([words(at), words(&vec![[0; 4]; at.len()])]);
@@ -358,7 +358,7 @@ impl Device {
         image: &ArgValue,
         at: &[[u32; 4]],
         colours: &[[u32; 4]],
-    ) -> Done<Option<Vec<u8>>> {
+    ) -> TestResult<Option<Vec<u8>>> {
         let args = vec![image.clone(), words(at), words(colours)];
         let Some(seen) = self.run(program, at.len(), args)? else { return Ok(None) };
         Ok(Some(seen.outputs.iter().find(|(p, _)| *p == 0).ok_or("no output")?.1.clone()))

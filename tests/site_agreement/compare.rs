@@ -1,14 +1,15 @@
-//! Sites read from the IR beside the constructs of clang's syntax tree, as two lists that must be equal.
+//! Compares sites read from the IR with the constructs of clang's syntax tree, as two lists that must be equal.
 //!
 //! The rule that maps one to the other:
-//! - an `if`, `?:` or `switch` stands where its condition begins, a loop at its keyword, a barrier at the call's name, an
+//! - an `if`, `?:` or `switch` is where its condition begins, a loop at its keyword, a barrier at the call's name, an
 //!   operand of `&&` and `||` where it begins;
-//! - a token of a macro's argument stands where it is spelt, one of a macro's body where the macro is expanded (if that is
-//!   within another macro's argument, the syntax tree tells only where the outermost one begins: there the line decides);
-//! - what clang folds away is on neither list, nor is `do … while (0)`; a short-circuit that folding leaves one operand
-//!   has no operands;
-//! - constructs are equal if what they are is (for a switch also its number of labels, for a loop its classes), the file
-//!   and the line. An IR site may lie on a later line of the same condition, as far as the condition reaches: constants
+//! - a token of a macro's argument is where it is spelt, one of a macro's body where the macro is expanded (if that is
+//!   within another macro's argument, the syntax tree has only the place where the outermost one begins: there the
+//!   line decides);
+//! - code that clang folds away is on neither list, nor is `do … while (0)`; a short-circuit that folding leaves with
+//!   one operand has no operands;
+//! - constructs are equal if their kind (for a switch also its number of labels, for a loop its classes), the file and
+//!   the line are. An IR site may be on a later line of the same condition, as far as the condition reaches: constants
 //!   and `sizeof` at its beginning leave no instruction.
 
 use std::fmt;
@@ -30,7 +31,7 @@ pub struct Entry {
     pub line: u32,
     pub column: u32,
     pub what: String,
-    /// Of the syntax tree's: the last line of its condition.
+    /// The last line of the condition, for an entry of the syntax tree.
     pub last_line: u32,
 }
 
@@ -40,7 +41,7 @@ impl fmt::Display for Entry {
     }
 }
 
-/// What one function's two lists have in common, and what not.
+/// How the two lists of one function agree and differ.
 #[derive(Debug, Default)]
 pub struct Agreement {
     /// Pairs at one line and column.
@@ -57,7 +58,7 @@ impl Agreement {
     }
 }
 
-/// Compares every function of every kernel of a file; by kernel and function.
+/// Compares every function of every kernel of a file; returns the agreement by kernel and function.
 pub fn file(path: &Path, options: &KernelOptions) -> Result<Vec<(String, Agreement)>> {
     let loaded = compile::load(path, options, true)?;
     let ast = loaded.ast.as_ref().expect("a file that compiles has a syntax tree");
@@ -143,7 +144,7 @@ fn base(file: &str) -> String {
     file.rsplit('/').next().unwrap_or(file).to_owned()
 }
 
-/// Pairs the entries off: those at one line and column first, then those that the rule makes equal.
+/// Pairs the entries: those at the same line and column first, then those that the rule makes equal.
 fn compare(ir: Vec<Entry>, syntax: Vec<Entry>) -> Agreement {
     let mut result = Agreement { only_ir: ir, only_syntax: Vec::new(), ..Agreement::default() };
     let mut rest = Vec::new();

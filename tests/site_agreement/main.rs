@@ -1,5 +1,5 @@
-//! The sites that `cfg` reads from the IR agree one by one with the constructs that clang's syntax tree has: over the
-//! kernels of `testdata`, over tricky ones, and over any folder of kernels that a user names.
+//! Checks that the sites which `cfg` reads from the IR agree one by one with the constructs of clang's syntax tree:
+//! over the kernels of `testdata`, over tricky ones, and over any folder of kernels that a user names.
 
 mod compare;
 mod tricky;
@@ -12,7 +12,7 @@ use compare::Agreement;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::resolve::Suite;
 
-/// The disagreements as text, both lists each.
+/// Describes the disagreements, with both lists.
 fn report(path: &Path, name: &str, found: &Agreement) -> String {
     let lines =
         |title: &str, all: &[compare::Entry]| all.iter().map(|e| format!("    {title} {e}\n")).collect::<String>();
@@ -24,7 +24,7 @@ fn report(path: &Path, name: &str, found: &Agreement) -> String {
     )
 }
 
-/// Does `work` for all items on two threads; the results in any order.
+/// Calls `work` for all items on two threads; the results are in any order.
 fn spread<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -40,7 +40,7 @@ fn spread<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R
     done.into_inner().unwrap()
 }
 
-/// Kernel files of `testdata` with the options of their suites.
+/// Returns the kernel files of `testdata` with the options of their suites.
 fn suites() -> Vec<(PathBuf, KernelOptions)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut files: Vec<(PathBuf, KernelOptions)> = Vec::new();
@@ -109,8 +109,8 @@ fn tricky_kernels_agree() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// Agreement over a folder of kernels that do not belong to kassay: `KASSAY_KERNELS` names it, `KASSAY_CLANG_ARGS` may
-/// give clang's arguments, separated by blanks.
+/// Checks agreement over a folder of other kernels: `KASSAY_KERNELS` names it, `KASSAY_CLANG_ARGS` may give clang's
+/// arguments, separated by blanks.
 #[test]
 #[ignore = "needs KASSAY_KERNELS"]
 fn kernels_of_a_folder() {

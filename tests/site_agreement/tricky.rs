@@ -1,7 +1,7 @@
-//! Kernels that are hard to read from the IR, each with the number of its sites, counted by hand: one for each `if`, `?:`,
-//! `switch`, loop, barrier, and operand of `&&` and `||`.
+//! Defines kernels that are hard to read from the IR, each with the number of its sites, counted by hand: one for each
+//! `if`, `?:`, `switch`, loop, barrier, and operand of `&&` and `||`.
 
-/// Name, sites, source; `K` opens a kernel with a buffer `o` and numbers `a`, `b`, `c`.
+/// Name, number of sites, source; `K` opens a kernel with a buffer `o` and numbers `a`, `b`, `c`.
 pub const KERNELS: &[(&str, usize, &str)] = &[
     ("macro argument used twice", 6, "#define MAX(x, y) ((x) > (y) ? (x) : (y))
 K { o[0] = MAX(MAX(a, b), c); o[1] = MAX(a ? 1 : 2, 7); }"),
@@ -130,7 +130,7 @@ K {
 }"),
 ];
 
-/// The same with OpenCL C 2.0.
+/// The same for OpenCL C 2.0.
 pub const KERNELS_20: &[(&str, usize, &str)] = &[
     (
         "C11 atomics with compound assignment",

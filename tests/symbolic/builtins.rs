@@ -1,5 +1,5 @@
-//! What the device gives is among what terms allow: the one value where OpenCL says which, any of those that it allows else
-//! (`symbolic::open`). So it is on every processor.
+//! Checks that the device's results are among those that terms allow: the only value where OpenCL specifies it, else
+//! any of those that it allows (`symbolic::implementation_defined`). This holds on every processor.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use kassay::symbolic::transfer;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Of integers a, b, c of type T; U is its unsigned counterpart. Saturating conversions between integers are left out: LLVM's
-/// SPIR-V has no place for the sign of what is converted, so that devices take the wrong one.
+/// Expressions of integers a, b, c of type T; U is its unsigned counterpart. Saturating conversions between integers
+/// are left out: LLVM's SPIR-V has no place for the sign of the operand, so that devices take the wrong one.
 const OF_INTEGERS: &[&str] = &[
     "min(a, b)",
     "max(a, b)",
@@ -50,7 +50,7 @@ const OF_INTEGERS: &[&str] = &[
     "a % b",
 ];
 
-/// Of floats.
+/// Expressions of floats.
 const OF_FLOATS: &[&str] = &[
     "as_uint(fabs(a))",
     "as_uint(floor(a))",
@@ -115,7 +115,7 @@ const OF_FLOATS: &[&str] = &[
     "a < 1e-40f",
 ];
 
-/// Which nothing says anything of.
+/// Expressions whose value is entirely open.
 const OPEN: &[&str] = &["as_uint(a / b)", "as_uint(sqrt(a))", "as_uint(native_recip(a))", "as_uint(mad(a, b, c))"];
 
 fn source(ty: &str, unsigned: &str, expressions: &[&str]) -> String {
@@ -127,7 +127,7 @@ fn source(ty: &str, unsigned: &str, expressions: &[&str]) -> String {
     )
 }
 
-/// What the program stores, by offset, if its arguments behind the first have these bits; `None`: anything.
+/// Returns what the program stores, by offset, if its arguments after the first have these bits; `None`: any value.
 fn interpreted(terms: &mut Terms, program: &Program, arguments: &[u64]) -> Vec<(u64, Option<Term>)> {
     let mut choices = Choices::default();
     let mut values: Vec<Option<Vec<Term>>> = vec![None; program.values.len()];
@@ -159,7 +159,7 @@ fn interpreted(terms: &mut Terms, program: &Program, arguments: &[u64]) -> Vec<(
     stored
 }
 
-/// Whether the terms allow a value.
+/// Returns whether the terms allow a value.
 fn allow(terms: &mut Terms, stored: Term, bits: u64) -> bool {
     if let Some(exact) = terms.as_constant(stored) {
         return exact == bits;
@@ -251,7 +251,7 @@ fn what_the_device_gives_is_what_terms_allow() {
             }
         }
     }
-    // What is open is so for few values.
+    // Few values are open.
     assert!(exact > 3000, "{exact}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

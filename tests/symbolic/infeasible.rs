@@ -1,4 +1,4 @@
-//! Outcomes that no launch shows are proved to be so; those that some launch shows are not.
+//! Checks that outcomes which no launch shows are proved infeasible, and those that some launch shows are not.
 
 use kassay::cfg::sites::SiteKind;
 use kassay::kernel::options::KernelOptions;
@@ -8,35 +8,35 @@ use super::support::{Judged, judge_source};
 
 const PARAMETERS: &str = "__global int *out, __global const int *in, int n, int m, uint u, float x, float y, uchar c";
 
-/// A kernel whose second line is the body.
+/// Returns the source of a kernel whose second line is the body.
 fn kernel(body: &str) -> String {
     format!("__kernel void k({PARAMETERS}) {{ size_t g = get_global_id(0); size_t l = get_local_id(0);\n{body}\n}}\n")
 }
 
-/// The branches of a body.
+/// Returns the branches of a body.
 fn branches(body: &str) -> Vec<Judged> {
     let mut all = judge_source(&kernel(body), &KernelOptions::default(), &[]);
     all.retain(|j| j.kind == SiteKind::Branch);
     all
 }
 
-/// Asserts which outcomes of the last branch are infeasible: of `t`rue and `f`alse.
+/// Asserts which outcomes of the last branch are infeasible: `t` for true, `f` for false.
 #[track_caller]
 fn last(body: &str, expected: &str) {
     let all = branches(body);
     let line = all.iter().map(|j| j.site.clone()).next_back().unwrap();
     let found: Vec<&Judged> = all.iter().filter(|j| j.site == line).collect();
     for judged in &found {
-        let is = matches!(judged.fate, ProofOutcome::Infeasible { .. });
+        let is = matches!(judged.proof, ProofOutcome::Infeasible { .. });
         let wanted = expected.contains(&judged.label[..1]);
-        assert_eq!(is, wanted, "{body}\n{}: {:?}", judged.label, judged.fate);
+        assert_eq!(is, wanted, "{body}\n{}: {:?}", judged.label, judged.proof);
     }
     assert!(found.len() >= 2, "{found:?}");
 }
 
 fn reason(body: &str) -> (String, Vec<String>) {
     let all = branches(body);
-    let found = all.into_iter().find_map(|j| match j.fate {
+    let found = all.into_iter().find_map(|j| match j.proof {
         ProofOutcome::Infeasible { reason, preconditions } => Some((reason, preconditions)),
         ProofOutcome::Unknown { .. } => None,
     });
@@ -110,7 +110,7 @@ fn limits_of_devices_are_not_those_of_opencl() {
 }
 
 #[test]
-fn proofs_that_lean_on_how_large_a_group_is_say_so() {
+fn proofs_that_assume_a_maximum_group_size_say_so() {
     let leans = ["a work-group has less than 2^31 work-items"];
     assert_eq!(reason("int i = l; if (i < 0) out[0] = 1;").1, leans);
     assert_eq!(reason("if (l > 0xffffffffUL) out[0] = 1;").1, leans);
@@ -127,7 +127,7 @@ fn required_sizes_are_kept() {
     let all = judge_source(source, &KernelOptions::default(), &[]);
     let proved: Vec<(u32, &str)> = all
         .iter()
-        .filter(|j| j.kind == SiteKind::Branch && matches!(j.fate, ProofOutcome::Infeasible { .. }))
+        .filter(|j| j.kind == SiteKind::Branch && matches!(j.proof, ProofOutcome::Infeasible { .. }))
         .map(|j| (j.line, j.label.as_str()))
         .collect();
     assert_eq!(proved, [(2, "true"), (3, "false")]);
@@ -156,7 +156,8 @@ fn builtins_have_ranges() {
     last("if (exp(x) < 0.0f) out[0] = 1;", "");
 }
 
-/// What devices may do differently (`symbolic::open`) is no ground for a proof; what they all do is.
+/// Behaviour that devices may choose (`symbolic::implementation_defined`) must not support a proof; behaviour common to
+/// all does.
 #[test]
 fn what_opencl_leaves_open_proves_nothing() {
     last("if (x != x && convert_uint_sat(x) != 0u) out[0] = 1;", "");
@@ -177,13 +178,13 @@ fn what_opencl_leaves_open_proves_nothing() {
     last("if (x / y > 1.0f && x < 1.0f && y == 1.0f) out[0] = 1;", "");
     last("if (n == 0 && 5 / n == 7) out[0] = 1;", "");
     last("if (native_recip(x) > 1.0f && x > 2.0f) out[0] = 1;", "");
-    // The bits of what is no number.
+    // The bits of a NaN.
     last("if (isnan(x) && as_int(x + 1.0f) == 0x7fc12345) out[0] = 1;", "");
     last("if (isnan(x) && as_int(x + 1.0f) == 0x3f800000) out[0] = 1;", "t");
 }
 
 #[test]
-fn floats_are_as_ieee_754_has_them() {
+fn floats_follow_ieee_754() {
     last("if (x * x < 0.0f) out[0] = 1;", "t");
     last("if (x < 1.0f) { if (x > 2.0f) out[0] = 1; }", "t");
     last("if (x != x) out[0] = 1;", "");
@@ -202,8 +203,8 @@ fn a_helper_with_a_constant_has_dead_branches() {
     let source = "int f(int mode, int v) {\n if (mode == 0) return v;\n return -v; }\n\
         __kernel void k(__global int *out, int n) {\n out[0] = f(1, n);\n out[1] = f(2, n); }";
     let all = judge_source(source, &KernelOptions::default(), &[]);
-    let fates: Vec<bool> = all.iter().map(|j| matches!(j.fate, ProofOutcome::Infeasible { .. })).collect();
-    assert_eq!(fates, [true, false], "{all:?}");
+    let proofs: Vec<bool> = all.iter().map(|j| matches!(j.proof, ProofOutcome::Infeasible { .. })).collect();
+    assert_eq!(proofs, [true, false], "{all:?}");
 }
 
 #[test]
@@ -211,7 +212,7 @@ fn dead_cases_of_a_switch() {
     let all =
         branches("switch (n & 3) { case 0: out[0] = 1; break; case 3: out[0] = 2; break; case 4: out[0] = 3; break; }");
     let dead: Vec<&str> =
-        all.iter().filter(|j| matches!(j.fate, ProofOutcome::Infeasible { .. })).map(|j| j.label.as_str()).collect();
+        all.iter().filter(|j| matches!(j.proof, ProofOutcome::Infeasible { .. })).map(|j| j.label.as_str()).collect();
     assert_eq!(dead, ["case 4"]);
     last(
         "if (n >= 0 && n < 2) switch (n) { case 0: out[0] = 1; break; case 1: out[0] = 2; break; default: out[0] = 3; }",
@@ -239,7 +240,7 @@ fn loops_bound_their_variables() {
 }
 
 #[test]
-fn small_loops_are_gone_through_whole() {
+fn small_loops_are_unrolled_completely() {
     last("int s = 0; for (int i = 0; i < 4; i++) s += i; if (s == 6) out[0] = 1;", "f");
     last("int s = 0; for (int i = 0; i < 4; i++) if (in[i] > 0) s++; if (s > 4) out[0] = 1;", "t");
     last("int s = 0; for (int i = 0; i < 4; i++) if (in[i] > 0) s++; if (s == 4) out[0] = 1;", "");
@@ -251,17 +252,17 @@ fn small_loops_are_gone_through_whole() {
 }
 
 #[test]
-fn states_are_those_that_are_set() {
+fn only_states_that_are_set_are_reachable() {
     let machine = "int s = 0; for (int i = 0; i < n; i++) { switch (s) { case 0: s = in[i] > 3 ? 1 : 0; break; \
         case 1: s = in[i] < 2 ? 2 : 0; break; case 2: s = 0; break; default: s = 0; } }";
     let all = branches(machine);
     let dead: Vec<&str> =
-        all.iter().filter(|j| matches!(j.fate, ProofOutcome::Infeasible { .. })).map(|j| j.label.as_str()).collect();
+        all.iter().filter(|j| matches!(j.proof, ProofOutcome::Infeasible { .. })).map(|j| j.label.as_str()).collect();
     assert_eq!(dead, ["default"], "{all:?}");
 }
 
 #[test]
-fn what_others_write_may_be_anything() {
+fn values_that_others_write_may_be_anything() {
     last("if (out[g] == 1) { if (out[g] == 2) out[0] = 1; }", "");
     last("if (in[g] == 1) { if (in[g] == 2) out[0] = 1; }", "t");
     let (_, preconditions) = reason("if (in[g] == 1) { if (in[g] == 2) out[0] = 1; }");
@@ -274,13 +275,13 @@ fn what_others_write_may_be_anything() {
 }
 
 #[test]
-fn constant_tables_hold_what_they_were_given() {
+fn constant_tables_hold_their_initial_values() {
     let source = "__constant int table[4] = {1, 3, 5, 7};\n__kernel void k(__global int *out, int n) {\n\
         int v = table[n & 3];\n if (v == 4) out[0] = 1;\n if (v == 7) out[1] = 1;\n if (table[n] == 4) out[2] = 1; }";
     let all = judge_source(source, &KernelOptions::default(), &[]);
     let proved: Vec<(u32, &str)> = all
         .iter()
-        .filter(|j| matches!(j.fate, ProofOutcome::Infeasible { .. }))
+        .filter(|j| matches!(j.proof, ProofOutcome::Infeasible { .. }))
         .map(|j| (j.line, j.label.as_str()))
         .collect();
     assert_eq!(proved, [(4, "true")]);
@@ -304,7 +305,7 @@ fn assumptions_are_named_where_they_are_needed() {
     );
     let proved: Vec<(u32, Vec<String>)> = all
         .into_iter()
-        .filter_map(|j| match j.fate {
+        .filter_map(|j| match j.proof {
             ProofOutcome::Infeasible { preconditions, .. } => Some((j.line, preconditions)),
             ProofOutcome::Unknown { .. } => None,
         })
@@ -317,7 +318,7 @@ fn classes_of_loops_that_cannot_occur() {
     let all = judge_source(&kernel("for (int i = 0; i < 5; i++) out[i] = 1;"), &KernelOptions::default(), &[]);
     let dead: Vec<&str> = all
         .iter()
-        .filter(|j| j.kind == SiteKind::Loop && matches!(j.fate, ProofOutcome::Infeasible { .. }))
+        .filter(|j| j.kind == SiteKind::Loop && matches!(j.proof, ProofOutcome::Infeasible { .. }))
         .map(|j| j.label.as_str())
         .collect();
     assert_eq!(dead, ["zero", "one"], "{all:?}");

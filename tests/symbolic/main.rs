@@ -1,4 +1,4 @@
-//! Terms of kernels: what instructions make of them, and what is proved of places that none reaches.
+//! Checks terms of kernels: the results of instructions, and proofs that places are unreachable.
 
 mod builtins;
 #[path = "../coverage_support/mod.rs"]

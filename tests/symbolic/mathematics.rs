@@ -1,4 +1,5 @@
-//! The table of builtins on bits, which the dry run and concolic execution share, gives what the simulator gives.
+//! Checks that the table of builtins on bits, which the dry run and concolic execution share, gives the
+//! simulator's results.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 /// Launches of each kernel.
 const LAUNCHES: usize = 48;
 
-/// Of integers a, b, c of type T; U is its unsigned counterpart.
+/// Expressions of integers a, b, c of type T; U is its unsigned counterpart.
 const OF_INTEGERS: &[&str] = &[
     "min(a, b)",
     "max(a, b)",
@@ -51,13 +52,13 @@ const OF_INTEGERS: &[&str] = &[
     "convert_uchar(a)",
 ];
 
-/// Where a sign can be told.
+/// Expressions of integers with a sign.
 const OF_SIGNED: &[&str] = &["any(a)", "all((T2)(a, b))", "any((T4)(a, b, c, a) < b)", "all((T2)(a, b) < (T2)(b, c))"];
 
-/// Of integers of 32 bits, which fit into 24.
+/// Expressions of integers of 32 bits that fit into 24.
 const OF_24: &[&str] = &["mul24((a << 8) >> 8, (b << 8) >> 8)", "mad24((a << 8) >> 8, (b << 8) >> 8, c)"];
 
-/// Of floats, with the units in the last place by which mathematics may differ. `B`: as bits.
+/// Expressions of floats, with the units in the last place by which mathematics may differ. `B`: as bits.
 const OF_FLOATS: &[(&str, u64)] = &[
     ("B(fabs(a))", 0),
     ("B(floor(a))", 0),
@@ -139,7 +140,7 @@ fn source(ty: &str, unsigned: &str, expressions: &[&str]) -> String {
     )
 }
 
-/// What the program stores, by offset, if its arguments behind the first have these bits.
+/// Returns what the program stores, by offset, if its arguments after the first have these bits.
 fn interpreted(program: &Program, arguments: &[u64]) -> Vec<(u64, Option<u64>)> {
     let mut values: Vec<Option<Vec<u64>>> = program
         .values
@@ -192,7 +193,7 @@ fn interesting(random: &mut ChaCha8Rng, ty: &str) -> u64 {
             4 => random.random_range(-3e9..3e9),
             _ => random.random_range(-300.0..300.0),
         };
-        // Subnormal numbers are the device's own affair.
+        // The treatment of subnormal numbers is the device's choice.
         let x = if (x as f32).is_subnormal() { 0.0 } else { x };
         return if ty == "float" { (x as f32).to_bits().into() } else { x.to_bits() };
     }
@@ -205,8 +206,8 @@ fn interesting(random: &mut ChaCha8Rng, ty: &str) -> u64 {
     }
 }
 
-/// How many floats of that type lie between two; none if they are equal, no numbers both, or zeros of either sign.
-fn apart(ty: &str, a: u64, b: u64) -> u64 {
+/// Returns how many floats of that type lie between two; none if they are equal, both NaN, or zeros of either sign.
+fn float_distance(ty: &str, a: u64, b: u64) -> u64 {
     let (x, y, sign) = match ty {
         "float" => (f32::from_bits(a as u32).into(), f32::from_bits(b as u32).into(), 31),
         _ => (f64::from_bits(a), f64::from_bits(b), 63),
@@ -221,7 +222,7 @@ fn apart(ty: &str, a: u64, b: u64) -> u64 {
     if x.is_nan() || y.is_nan() { u64::MAX } else { place(a).abs_diff(place(b)) }
 }
 
-/// What differs, in words.
+/// Describes the differences between the table and the simulator.
 fn differences(
     ty: &str,
     unsigned: &str,
@@ -256,7 +257,8 @@ fn differences(
             let (expression, ulps) = expressions[at as usize / 8];
             let simulated = u64::from_le_bytes(bytes[at as usize..at as usize + 8].try_into().unwrap());
             let Some(bits) = bits else {
-                // Bits of a NaN, signs of zeros and numbers that may be flushed are left to devices (OpenCL C 3.0, sections 6.2.2 and 7.5.3).
+                // Bits of a NaN, signs of zeros and numbers that may be flushed are left to devices (OpenCL C 3.0,
+                // sections 6.2.2 and 7.5.3).
                 let is_open = kept.iter().chain([&simulated]).any(|bits| !is_normal(ty, *bits));
                 if !is_open {
                     wrong.push(format!("{ty}: `{expression}` of {kept:x?} is not known"));
@@ -265,7 +267,7 @@ fn differences(
             };
             known.insert(expression);
             let is_same = match expression.starts_with("B(") {
-                true => apart(ty, bits, simulated) <= ulps,
+                true => float_distance(ty, bits, simulated) <= ulps,
                 false => bits == simulated,
             };
             if !is_same {
@@ -282,7 +284,7 @@ fn differences(
     wrong
 }
 
-/// Whether bits are those of a normal number: neither a NaN, infinite, zero nor subnormal. All integers are.
+/// Returns whether bits are those of a normal number: neither a NaN, infinite, zero nor subnormal. All integers are.
 fn is_normal(ty: &str, bits: u64) -> bool {
     match ty {
         "float" => f32::from_bits(bits as u32).is_normal(),
@@ -313,7 +315,7 @@ fn builtins_of_integers_are_those_of_the_simulator() {
         if matches!(ty, "int" | "uint") {
             all.extend(OF_24);
         }
-        // libclc takes any product as too large that has a high half, such as that of 1 and the least long.
+        // libclc saturates every product whose high half is not zero, such as that of 1 and the smallest long.
         let is_right = |e: &&str| ty != "long" || !e.starts_with("mad_sat");
         let all: Vec<(&str, u64)> = all.into_iter().filter(is_right).map(|e| (e, 0)).collect();
         wrong.extend(differences(ty, unsigned, size, &all, &mut random));
@@ -328,7 +330,7 @@ fn builtins_of_floats_are_those_of_the_simulator() {
     let plain =
         |text: &str| ["0.1", "0.01", "1e9", "2.5"].iter().fold(text.to_owned(), |t, n| t.replace(&format!("{n}f"), n));
     let of_doubles: Vec<(String, u64)> = OF_FLOATS.iter().map(|(e, ulps)| (plain(e), *ulps)).collect();
-    // A comparison of doubles chooses by a long.
+    // A comparison of doubles selects by a long.
     let of_doubles: Vec<(&str, u64)> =
         of_doubles.iter().filter(|(e, _)| !e.starts_with("B(select")).map(|(e, ulps)| (e.as_str(), *ulps)).collect();
     wrong.extend(differences("double", "ulong", 8, &of_doubles, &mut random));

@@ -1,4 +1,4 @@
-//! Nothing that an execution covers is ever proved infeasible.
+//! Checks that nothing which an execution covers is ever proved infeasible.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use kassay::symbolic::infeasible::ProofOutcome;
 use super::coverage_support::{Device, spread};
 use super::support::judge;
 
-/// Suites by the kernel that they are for, with its options.
+/// Returns the suites grouped by their kernel and its options.
 fn suites() -> Vec<Vec<PathBuf>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut all: BTreeMap<(PathBuf, Option<String>, Vec<String>), Vec<PathBuf>> = BTreeMap::new();
@@ -31,20 +31,20 @@ fn suites() -> Vec<Vec<PathBuf>> {
 fn what_suites_cover_is_not_proved_infeasible() {
     let suites = suites();
     assert!(suites.len() > 50, "{}", suites.len());
-    let proved = spread(&suites, Device::start, |lane, files| {
+    let proved = spread(&suites, Device::start, |device, files| {
         let suite = Suite::load(&files[0]).unwrap();
         let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
         let judged = judge(&suite.kernel, suite.entry.as_deref(), &options, &[], (200_000, 60));
         let infeasible: BTreeSet<(String, String)> = judged
             .into_iter()
-            .filter(|j| matches!(j.fate, ProofOutcome::Infeasible { .. }))
+            .filter(|j| matches!(j.proof, ProofOutcome::Infeasible { .. }))
             .map(|j| (j.site, j.label))
             .collect();
         if infeasible.is_empty() {
             return 0;
         }
         for file in files {
-            let [covered] = lane.cover(file, [Slots::Groups]);
+            let [covered] = device.cover(file, [Slots::Groups]);
             for outcome in covered.sites.iter().filter(|o| o.covered) {
                 let key = (outcome.id.clone(), outcome.outcome.clone());
                 assert!(!infeasible.contains(&key), "{}: {key:?} is covered and proved infeasible", file.display());

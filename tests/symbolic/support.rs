@@ -1,4 +1,4 @@
-//! Kernels with marks for all their outcomes.
+//! Reads kernels with marks for all their outcomes.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,17 +13,17 @@ use kassay::program::{promoted, reader};
 use kassay::solve::query::Limits;
 use kassay::symbolic::infeasible::{Assumption, ProofOutcome, prove};
 
-/// An outcome of a site and what was found of it.
+/// An outcome of a site and the result of its proof.
 #[derive(Debug)]
 pub struct Judged {
     pub site: String,
     pub kind: SiteKind,
     pub line: u32,
     pub label: String,
-    pub fate: ProofOutcome,
+    pub proof: ProofOutcome,
 }
 
-/// The fates of all outcomes of branches, conditions, loops and barriers.
+/// Returns the proof outcomes of all outcomes of branches, conditions, loops and barriers.
 pub fn judge(
     path: &Path,
     entry: Option<&str>,
@@ -47,16 +47,16 @@ pub fn judge(
     let program = reader::read(&promoted, &under_test.entry).unwrap();
     let numbers: Vec<u32> = (0..wanted.len() as u32).collect();
     let limits = Limits { rlimit, end: Some(Instant::now() + Duration::from_secs(seconds)) };
-    let fates = prove(&program, &under_test.interface, &numbers, assumptions, &sources, &limits);
-    let judged = wanted.into_iter().zip(fates).map(|((s, o), fate)| {
+    let proofs = prove(&program, &under_test.interface, &numbers, assumptions, &sources, &limits);
+    let judged = wanted.into_iter().zip(proofs).map(|((s, o), proof)| {
         let site = &under_test.sites.sites[s];
         let line = site.location.as_ref().map_or(0, |l| l.line);
-        Judged { site: site.id.clone(), kind: site.kind, line, label: site.outcomes[o].label.clone(), fate }
+        Judged { site: site.id.clone(), kind: site.kind, line, label: site.outcomes[o].label.clone(), proof }
     });
     judged.collect()
 }
 
-/// The same of a source text.
+/// As [`judge`], for a source text.
 pub fn judge_source(source: &str, options: &KernelOptions, assumptions: &[Assumption]) -> Vec<Judged> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cl");

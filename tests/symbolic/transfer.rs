@@ -1,4 +1,4 @@
-//! Evaluation, the interpreter's arithmetic and the solver give operations the same meaning.
+//! Checks that evaluation, the interpreter's arithmetic and the solver give operations the same meaning.
 
 use kassay::kernel::floats;
 use kassay::program::{Kind, arithmetic};
@@ -22,7 +22,7 @@ fn masked(bits: u64, sort: Sort) -> u64 {
     if width(sort) == 64 { bits } else { bits & ((1 << width(sort)) - 1) }
 }
 
-/// Numbers at which operations tend to go wrong.
+/// Returns a number at which operations tend to go wrong.
 fn arbitrary(random: &mut ChaCha8Rng, sort: Sort) -> u64 {
     let wide = width(sort);
     let bits = match sort {
@@ -57,7 +57,7 @@ fn is_nan(bits: u64, sort: Sort) -> bool {
     matches!(sort, Sort::Float(width) if floats::number(bits, width).is_nan())
 }
 
-/// The operations with the sorts that they take and give.
+/// Returns the operations with the sorts of their operands and results.
 fn signatures() -> Vec<(Operation, Vec<Sort>, Sort)> {
     use Operation::*;
     let mut all = Vec::new();
@@ -111,7 +111,7 @@ fn signatures() -> Vec<(Operation, Vec<Sort>, Sort)> {
     all
 }
 
-/// Many operations on values in one query, as each is worked out from constants.
+/// Compares many operations on values in one query with their evaluation on constants.
 #[test]
 fn the_solver_and_evaluation_agree() {
     let mut random = ChaCha8Rng::seed_from_u64(11);
@@ -206,7 +206,7 @@ fn the_interpreter_and_evaluation_agree() {
     }
 }
 
-/// Of narrow floats, arithmetic by way of 64 bits is that of the type itself.
+/// Arithmetic of narrow floats by way of 64 bits equals that of the type itself.
 #[test]
 fn single_precision_is_that_of_the_machine() {
     let mut random = ChaCha8Rng::seed_from_u64(13);

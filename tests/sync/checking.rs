@@ -1,4 +1,4 @@
-//! The check of inputs, on a simulator that says what it is told to.
+//! Checks the check of inputs, on a simulator with scripted results.
 
 use kassay::error::Result;
 use kassay::exec::simulator::observation::{Conflict, Simulation, SimulationOptions};
@@ -13,12 +13,12 @@ use kassay::sync::checking::{self, Case, CheckOptions, Checked, Simulate};
 use kassay::sync::findings::Reader;
 use kassay::sync::reproduction::{self, Kernel};
 
-use super::support::{Done, Tables, access, conflict, interface, launch, place, simulation};
+use super::support::{Tables, TestResult, access, conflict, interface, launch, place, simulation};
 
-/// Gives what a function of launch and options says.
-struct Told<F>(F);
+/// Returns the result of a function of launch and options.
+struct ScriptedSimulator<F>(F);
 
-impl<F: FnMut(&Launch, &SimulationOptions) -> Simulation> Simulate for Told<F> {
+impl<F: FnMut(&Launch, &SimulationOptions) -> Simulation> Simulate for ScriptedSimulator<F> {
     fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
         Ok((self.0)(launch, options))
     }
@@ -49,17 +49,17 @@ fn check(
     told: impl FnMut(&Launch, &SimulationOptions) -> Simulation + Send,
 ) -> Result<Checked> {
     let interface = interface();
-    let reader = Reader { table: &table.0, interface: &interface, source: "k.cl", split: &|_| None };
-    checking::check(&mut [Told(told)], &reader, &mut cases.to_vec(), CheckOptions::default())
+    let reader = Reader { table: &table.0, interface: &interface, source: "k.cl", diverging_branch: &|_| None };
+    checking::check(&mut [ScriptedSimulator(told)], &reader, &mut cases.to_vec(), CheckOptions::default())
 }
 
 #[test]
-fn a_barrier_is_redundant_if_nothing_new_is_found_without_it() -> Done {
+fn a_barrier_is_redundant_if_nothing_new_is_found_without_it() -> TestResult {
     let mut table = Tables::new();
     for (source, line) in [(0, 5), (1, 7), (2, 9)] {
         table.barrier(source, vec![place("k", line, 5)]);
     }
-    // The first is needed, the second is not, nobody reaches the third.
+    // The first barrier is needed, the second is not, and no work-item reaches the third.
     let mut launches = 0;
     let done = check(&table, &[case("a"), case("b")], |_, options| {
         launches += 1;
@@ -74,13 +74,13 @@ fn a_barrier_is_redundant_if_nothing_new_is_found_without_it() -> Done {
     assert_eq!(judged, [(5, Some(false), 2), (7, Some(true), 2), (9, None, 0)]);
     let found: Vec<_> = done.found.iter().map(|f| (f.finding.kind, f.finding.accesses[0].location.line)).collect();
     assert_eq!(found, [(FindingKind::RedundantBarrier, 7)]);
-    // Two inputs; the first without both barriers, then without each; the other without the second alone.
+    // Two inputs: the first without both barriers, then without each; the other without the second alone.
     assert_eq!(launches, 6);
     Ok(())
 }
 
 #[test]
-fn a_race_comes_with_schedules_between_which_outputs_differ() -> Done {
+fn a_race_comes_with_schedules_between_which_outputs_differ() -> TestResult {
     let mut table = Tables::new();
     let site = table.access(Mode::Write, 0, vec![place("k", 3, 1)]);
     let race = Conflict { ..conflict([access(site, Mode::Write, 1, 2), access(site, Mode::Write, 2, 2)], 0, 4) };
@@ -115,7 +115,7 @@ fn a_race_comes_with_schedules_between_which_outputs_differ() -> Done {
 }
 
 #[test]
-fn verdicts_hold_for_all_interleavings_only_of_inputs_that_end() -> Done {
+fn verdicts_hold_for_all_interleavings_only_of_inputs_that_end() -> TestResult {
     let table = Tables::new();
     let mut all = check(&table, &[case("a")], |_, _| simulation())?;
     assert_eq!(checking::holds_for(&[], &[], &all.inputs).0, HoldsFor::AllInterleavings);

@@ -1,14 +1,14 @@
-//! `kassay check` and `kassay schedule` as a user meets them: verdicts, exit codes, reproductions, replays.
+//! Checks `kassay check` and `kassay schedule` as a user sees them: verdicts, exit codes, reproductions, replays.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-use super::support::Done;
+use super::support::TestResult;
 
-/// Standard output, standard error and the exit code.
-fn kassay(args: &[&str]) -> Done<(String, String, i32)> {
+/// Returns standard output, standard error and the exit code.
+fn kassay(args: &[&str]) -> TestResult<(String, String, i32)> {
     let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let err = text(&output.stderr);
@@ -16,14 +16,14 @@ fn kassay(args: &[&str]) -> Done<(String, String, i32)> {
     Ok((text(&output.stdout), err, output.status.code().unwrap_or(-1)))
 }
 
-fn json(args: &[&str], code: i32) -> Done<Value> {
+fn json(args: &[&str], code: i32) -> TestResult<Value> {
     let (out, err, found) = kassay(&[args, &["--format", "json"]].concat())?;
     assert_eq!(found, code, "{args:?}: {err}");
     Ok(serde_json::from_str(&out)?)
 }
 
-/// A kernel and a suite for it in a folder of their own.
-fn suite(source: &str, tests: &str) -> Done<(tempfile::TempDir, PathBuf)> {
+/// Writes a kernel and a suite for it into a folder of their own.
+fn suite(source: &str, tests: &str) -> TestResult<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("k.cl"), source)?;
     let suite = folder.path().join("suite.toml");
@@ -35,7 +35,7 @@ fn at(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
-/// `(kind, lines)` of every finding.
+/// Returns `(kind, lines)` of every finding.
 fn findings(result: &Value) -> Vec<(String, Vec<u64>)> {
     let lines = |f: &Value| f["accesses"].as_array().into_iter().flatten().filter_map(|a| a["line"].as_u64()).collect();
     let all = result["findings"].as_array().into_iter().flatten();
@@ -61,7 +61,7 @@ local = [16]
 args = { x = { arange = { len = 64 } }, out = { fill = 0, len = 4 }, tmp = { local = 64 } }";
 
 #[test]
-fn a_race_is_told_and_its_reproduction_shows_it_again() -> Done {
+fn a_race_is_reported_and_its_reproduction_shows_it_again() -> TestResult {
     let (folder, suite) = suite(RACY, RACY_TESTS)?;
     let again = folder.path().join("again");
     let result = json(&["check", at(&suite), "--reproduce", at(&again)], 1)?;
@@ -80,14 +80,14 @@ fn a_race_is_told_and_its_reproduction_shows_it_again() -> Done {
     let shown = json(&["check", reproduction, "--no-amplify"], 1)?;
     assert_eq!(findings(&shown), findings(&result));
     assert!(shown["amplification"].is_null());
-    // The suite's two orders leave what the witness says.
+    // The suite's two orders give the outputs that the witness states.
     let run = json(&["run", reproduction, "--device", "sim"], 0)?;
     assert_eq!(run["tests"].as_array().map(Vec::len), Some(2));
     Ok(())
 }
 
 #[test]
-fn divergence_faults_and_clean_kernels_have_their_verdicts() -> Done {
+fn divergence_faults_and_clean_kernels_have_their_verdicts() -> TestResult {
     let source = "kernel void k(global int *x, int n) {
     local int t[4];
     int l = get_local_id(0);
@@ -123,7 +123,7 @@ fn divergence_faults_and_clean_kernels_have_their_verdicts() -> Done {
 }
 
 #[test]
-fn a_kernel_alone_gets_inputs() -> Done {
+fn a_kernel_alone_gets_inputs() -> TestResult {
     let (folder, _) = suite(RACY, RACY_TESTS)?;
     let kernel = folder.path().join("k.cl");
     let result = json(&["check", at(&kernel)], 1)?;
@@ -138,7 +138,7 @@ fn a_kernel_alone_gets_inputs() -> Done {
 }
 
 #[test]
-fn schedules_on_the_simulator_are_exact_and_can_be_replayed() -> Done {
+fn schedules_on_the_simulator_are_exact_and_can_be_replayed() -> TestResult {
     let (folder, suite) = suite(RACY, RACY_TESTS)?;
     let file = folder.path().join("schedules.json");
     let args = ["schedule", at(&suite), "--device", "sim", "--schedules", "6", "--seed", "5", "-o", at(&file)];
@@ -161,10 +161,10 @@ fn schedules_on_the_simulator_are_exact_and_can_be_replayed() -> Done {
 }
 
 #[test]
-fn misuse_is_the_callers_mistake() -> Done {
+fn misuse_is_the_callers_mistake() -> TestResult {
     let (folder, suite) = suite(RACY, RACY_TESTS)?;
     let kernel = folder.path().join("k.cl");
-    for (args, said) in [
+    for (args, message) in [
         (vec!["check", at(&suite), "--global", "64"], "--global and --local are for kernels"),
         (vec!["check", at(&suite), "--device", "opencl"], "runs on the simulator"),
         (vec!["check", at(&kernel), "--global", "64", "--local", "24"], "does not divide"),
@@ -175,7 +175,7 @@ fn misuse_is_the_callers_mistake() -> Done {
     ] {
         let (_, err, code) = kassay(&args)?;
         assert_eq!(code, 2, "{args:?}: {err}");
-        assert!(err.contains(said), "{args:?}: {err}");
+        assert!(err.contains(message), "{args:?}: {err}");
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! From observations made by hand to findings and verdicts.
+//! Checks findings and verdicts from observations made by hand.
 
 use kassay::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simulation, SimulatorFault, Waiting};
 use kassay::lower::host::table::{HostTable, Mode};
 use kassay::result::Location;
 use kassay::result::check::{self, Branch, Finding, FindingKind, Memory, Scope, Verdict};
-use kassay::sync::findings::{Findings, Reader, Seen, verdict};
+use kassay::sync::findings::{Findings, ObservedLaunch, Reader, verdict};
 
 use super::support::{Tables, access, conflict, interface, launch, place, simulation};
 
@@ -14,12 +14,12 @@ fn read(table: &HostTable, simulations: &[Simulation]) -> Vec<Finding> {
         let location = Location { file: "k.cl".into(), line: 3, column: 5 };
         Some(Branch { location, construct: "if".into() })
     };
-    let reader = Reader { table, interface: &interface, source: "k.cl", split: &split };
+    let reader = Reader { table, interface: &interface, source: "k.cl", diverging_branch: &split };
     let natural = launch(16, 4);
     let mut findings = Findings::default();
     for (input, simulation) in simulations.iter().enumerate() {
         let name = ["first", "second"][input.min(1)];
-        findings.add(&reader, Seen { input, name, launch: &natural, simulation });
+        findings.add(&reader, ObservedLaunch { input, name, launch: &natural, simulation });
     }
     findings.finish().into_iter().map(|f| f.finding).collect()
 }
@@ -61,7 +61,7 @@ fn races_of_different_call_paths_with_the_same_places_are_one() {
 }
 
 #[test]
-fn without_places_sites_tell_findings_apart() {
+fn without_places_sites_distinguish_findings() {
     let mut table = Tables::new();
     let sites = [0, 1, 2].map(|_| table.access(Mode::Write, 0, vec![place("k", 0, 0)]));
     let race = |a: u32, b: u32| conflict([access(a, Mode::Write, 0, 0), access(b, Mode::Write, 1, 0)], 0, 0);
@@ -71,7 +71,7 @@ fn without_places_sites_tell_findings_apart() {
 }
 
 #[test]
-fn a_divergence_says_who_waits_where_and_why() {
+fn a_divergence_names_the_waiting_items_the_barrier_and_the_branch() {
     let mut table = Tables::new();
     let barrier = table.barrier(0, vec![place("k", 4, 9)]);
     let waiting = |items| Waiting { barrier, iteration: 0, item: [2, 0, 0], items };
@@ -96,7 +96,7 @@ fn a_divergence_says_who_waits_where_and_why() {
 }
 
 #[test]
-fn faults_are_told_with_what_they_hit() {
+fn faults_are_reported_with_the_object_they_hit() {
     let mut table = Tables::new();
     let beyond = table.access(Mode::Write, 1, vec![place("k", 5, 3)]);
     let wild = table.access(Mode::Read, 0, vec![place("k", 6, 3)]);
@@ -134,7 +134,7 @@ fn faults_are_told_with_what_they_hit() {
     assert_eq!(told, expected);
     assert_eq!(found[0].message, "work-item 9 writes `tmp[64]`, but it has 64 elements");
     assert_eq!(found[1].message, "work-item 9 reads `x[-2]`, but it has 16 elements");
-    // The pointer's own space is known even where it leads nowhere.
+    // The pointer's own address space is known even where it points to no object.
     assert_eq!((found[2].variable.as_deref(), found[2].memory), (None, Some(Memory::Global)));
 }
 

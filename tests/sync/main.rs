@@ -1,4 +1,4 @@
-//! Findings, schedules and reproductions, from observations made by hand to kernels that are run.
+//! Checks findings, schedules and reproductions, on observations made by hand and on kernels that are run.
 
 mod checking;
 mod commands;

@@ -1,4 +1,4 @@
-//! Tests under several schedules, on the OpenCL device: through a map of work-groups.
+//! Runs tests under several schedules on the OpenCL device, through a map of work-groups.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::sync::schedule_families::{Family, Plan};
 use kassay::sync::scheduling::{self, ScheduleOptions, ScheduleRunner};
 
-use super::support::{Done, under_test};
+use super::support::{TestResult, under_test};
 
-fn run(source: &str, range: NdRange) -> Done<Test> {
+fn run(source: &str, range: NdRange) -> TestResult<Test> {
     let context = Context::create();
     let (_folder, _path, under_test) = under_test(&context, source)?;
     let mapped = group_order::build(&under_test)?;
@@ -25,7 +25,7 @@ fn run(source: &str, range: NdRange) -> Done<Test> {
     let started = StartingExecutors::start(&DeviceRequest::Any, &worker, 1)?.ready()?;
     let mut executor: Box<dyn Executor> = started.executors.into_iter().next().ok_or("no executor")?;
     let program = executor.load(&mapped.code)?;
-    let mut lane = ScheduleRunner::Mapped { executor, program, layout: mapped.layout };
+    let mut runner = ScheduleRunner::Mapped { executor, program, layout: mapped.layout };
     let buffer = || ArgValue::Buffer(Arc::new(vec![0; range.items() as usize * 4]));
     let launch = Launch::new(range.clone(), vec![buffer(), buffer()]);
     let output = |position: u32, label: &str| Output {
@@ -40,7 +40,7 @@ fn run(source: &str, range: NdRange) -> Done<Test> {
     assert_eq!(plan.len(), 10);
     assert!(plan.iter().any(|p| p.family == Family::OneGroupFirst));
     let options = ScheduleOptions { repeats: 2, timeout: Duration::from_secs(20) };
-    Ok(scheduling::run(&mut lane, "t", &launch, &outputs, &plan, options)?)
+    Ok(scheduling::run(&mut runner, "t", &launch, &outputs, &plan, options)?)
 }
 
 fn ranges() -> [NdRange; 3] {
@@ -53,7 +53,7 @@ fn ranges() -> [NdRange; 3] {
 }
 
 #[test]
-fn a_kernel_whose_groups_keep_apart_is_stable() -> Done {
+fn a_kernel_with_independent_groups_is_stable() -> TestResult {
     let source = "kernel void k(global uint *x, global uint *y) {
     size_t at = (get_global_id(2) - get_global_offset(2)) * get_global_size(1) * get_global_size(0)
               + (get_global_id(1) - get_global_offset(1)) * get_global_size(0) + get_global_id(0) - get_global_offset(0);
@@ -69,7 +69,7 @@ fn a_kernel_whose_groups_keep_apart_is_stable() -> Done {
 }
 
 #[test]
-fn a_kernel_that_counts_its_groups_as_they_come_is_not() -> Done {
+fn a_kernel_that_numbers_its_groups_by_arrival_is_not() -> TestResult {
     let source = "kernel void k(global uint *x, global uint *y) {
     size_t group = (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);
     if (get_local_id(0) + get_local_id(1) + get_local_id(2) == 0)

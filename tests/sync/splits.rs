@@ -1,13 +1,13 @@
-//! The branch that sent work-items different ways, found in real kernels.
+//! Checks that the branch on which work-items diverged is found in real kernels.
 
 use inkwell::context::Context;
 use kassay::exec::simulator::observation::{Divergence, Waiting};
 use kassay::lower::host::table::SourcePlace;
-use kassay::sync::divergence_cause::Splits;
+use kassay::sync::divergence_cause::DivergenceAnalysis;
 
-use super::support::{Done, Tables, under_test};
+use super::support::{Tables, TestResult, under_test};
 
-/// Where the n-th occurrence of `what` stands: line and column.
+/// Returns the line and column of the n-th occurrence of `what`.
 fn find(source: &str, what: &str, n: usize) -> Option<(u32, u32)> {
     let (at, _) = source.match_indices(what).nth(n)?;
     let line = source[..at].matches('\n').count() as u32 + 1;
@@ -15,10 +15,11 @@ fn find(source: &str, what: &str, n: usize) -> Option<(u32, u32)> {
     Some((line, (at - begin) as u32 + 1))
 }
 
-/// Who waits: each a path of calls, innermost first, as `(function, text, which occurrence)`; and the iteration.
+/// The work-items that wait at a barrier: the call path, innermost first, as `(function, text, which occurrence)`; and
+/// the iteration.
 type Waits<'a> = (&'a [(&'a str, &'a str, usize)], u64);
 
-fn split(source: &str, waits: &[Waits<'_>], finished: u64) -> Done<Option<(String, u32)>> {
+fn split(source: &str, waits: &[Waits<'_>], finished: u64) -> TestResult<Option<(String, u32)>> {
     let context = Context::create();
     let (_folder, path, under_test) = under_test(&context, source)?;
     let mut table = Tables::new();
@@ -28,22 +29,22 @@ fn split(source: &str, waits: &[Waits<'_>], finished: u64) -> Done<Option<(Strin
             let (line, column) = find(source, what, *n).ok_or("not in the source")?;
             Ok(SourcePlace { function: (*function).into(), file: path.display().to_string(), line, column })
         });
-        let barrier = table.barrier(0, frames.collect::<Done<Vec<_>>>()?);
+        let barrier = table.barrier(0, frames.collect::<TestResult<Vec<_>>>()?);
         waiting.push(Waiting { barrier, iteration: *iteration, item: [0; 3], items: 1 });
     }
     let divergence = Divergence { group_id: [0; 3], waiting, finished, finished_item: None };
     let file = path.display().to_string();
-    let splits = Splits::of(&under_test, &file)?;
-    Ok(splits.branch(&table.0, &divergence).map(|b| (b.construct, b.location.line)))
+    let analysis = DivergenceAnalysis::of(&under_test, &file)?;
+    Ok(analysis.branch(&table.0, &divergence).map(|b| (b.construct, b.location.line)))
 }
 
-fn is(found: Done<Option<(String, u32)>>, construct: &str, line: u32) -> Done {
+fn is(found: TestResult<Option<(String, u32)>>, construct: &str, line: u32) -> TestResult {
     assert_eq!(found?, Some((construct.to_owned(), line)));
     Ok(())
 }
 
 #[test]
-fn an_if_around_a_barrier() -> Done {
+fn an_if_around_a_barrier() -> TestResult {
     let source = "kernel void k(global int *x) {
     int l = get_local_id(0);
     if (l < 16) {
@@ -55,7 +56,7 @@ fn an_if_around_a_barrier() -> Done {
 }
 
 #[test]
-fn an_early_return() -> Done {
+fn an_early_return() -> TestResult {
     let source = "kernel void k(global int *x, int n) {
     int i = get_global_id(0);
     if (i >= n)
@@ -69,7 +70,7 @@ fn an_early_return() -> Done {
 }
 
 #[test]
-fn a_uniform_loop_inside_the_branch_is_not_blamed() -> Done {
+fn a_uniform_loop_inside_the_branch_is_not_blamed() -> TestResult {
     let source = "kernel void k(global int *x, int n) {
     int l = get_local_id(0);
     if (l % 2 == 0 && n > 0) {
@@ -83,7 +84,7 @@ fn a_uniform_loop_inside_the_branch_is_not_blamed() -> Done {
 }
 
 #[test]
-fn a_loop_that_items_leave_at_different_times() -> Done {
+fn a_loop_that_items_leave_in_different_iterations() -> TestResult {
     let source = "kernel void k(global int *x) {
     int l = get_local_id(0);
     int i = 0;
@@ -97,7 +98,7 @@ fn a_loop_that_items_leave_at_different_times() -> Done {
 }
 
 #[test]
-fn two_barriers_on_two_sides() -> Done {
+fn two_barriers_on_two_sides() -> TestResult {
     let source = "kernel void k(global int *x) {
     int l = get_local_id(0);
     for (int i = 0; i < 4; i++) {
@@ -112,7 +113,7 @@ fn two_barriers_on_two_sides() -> Done {
 }
 
 #[test]
-fn one_barrier_in_different_iterations() -> Done {
+fn one_barrier_in_different_iterations() -> TestResult {
     let source = "kernel void k(global int *x) {
     int l = get_local_id(0);
     for (int i = 0; i < 4; i++) {
@@ -126,7 +127,7 @@ fn one_barrier_in_different_iterations() -> Done {
 }
 
 #[test]
-fn a_barrier_in_a_helper_called_from_two_branches() -> Done {
+fn a_barrier_in_a_helper_called_from_two_branches() -> TestResult {
     let source = "void helper(local int *t) {
     if (t[0] > 5)
         t[0] = 0;
@@ -145,7 +146,7 @@ kernel void k(global int *x, local int *t) {
 }
 
 #[test]
-fn a_helper_that_only_some_call() -> Done {
+fn a_helper_that_only_some_call() -> TestResult {
     let source = "void helper(local int *t) {
     barrier(CLK_LOCAL_MEM_FENCE);
     t[0] = 1;

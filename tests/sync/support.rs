@@ -1,4 +1,4 @@
-//! Kernels, tables and observations to try things on.
+//! Provides kernels, tables and observations.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,10 +14,13 @@ use kassay::lower::host::table::{
 };
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
-pub type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// A kernel from its source.
-pub fn under_test<'c>(context: &'c Context, source: &str) -> Done<(tempfile::TempDir, PathBuf, KernelUnderTest<'c>)> {
+/// Reads a kernel from its source.
+pub fn under_test<'c>(
+    context: &'c Context,
+    source: &str,
+) -> TestResult<(tempfile::TempDir, PathBuf, KernelUnderTest<'c>)> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("k.cl");
     std::fs::write(&path, source)?;
@@ -32,12 +35,12 @@ pub fn place(function: &str, line: u32, column: u32) -> SourcePlace {
     SourcePlace { function: function.into(), file: "k.cl".into(), line, column }
 }
 
-/// A table that grows.
+/// A table that is built site by site.
 #[derive(Default)]
 pub struct Tables(pub HostTable);
 
 impl Tables {
-    /// With a global argument `x` and a local variable `tmp` of 64 words.
+    /// Makes a table with a global argument `x` and a local variable `tmp` of 64 words.
     pub fn new() -> Tables {
         let object = |name: &str, space, storage| Object { name: name.into(), space, storage, element: 4 };
         let objects = vec![
@@ -73,7 +76,7 @@ impl Tables {
     }
 }
 
-/// `kernel void k(global int *x)`.
+/// Returns the interface of `kernel void k(global int *x)`.
 pub fn interface() -> Interface {
     let element = Some(Type::Scalar(Scalar::I32));
     let arg = Arg {
@@ -97,7 +100,7 @@ pub fn interface() -> Interface {
     }
 }
 
-/// So many items, so many a group, on one buffer of as many integers.
+/// Returns a launch of `global` items in groups of `local`, on one buffer of as many integers.
 pub fn launch(global: u64, local: u64) -> Launch {
     let range = NdRange { dims: 1, global: [global, 1, 1], local: Some([local, 1, 1]), offset: [0; 3] };
     let buffer = ArgValue::Buffer(Arc::new(vec![0; global as usize * 4]));
@@ -108,7 +111,7 @@ pub fn simulation() -> Simulation {
     Simulation { completed: true, ..Simulation::default() }
 }
 
-/// An access of item `item` in groups of 4.
+/// Returns an access by item `item`, in groups of 4.
 pub fn access(site: u32, mode: Mode, item: u64, number: u64) -> Access {
     Access { site, mode, global_id: [item, 0, 0], group_id: [item / 4, 0, 0], number }
 }

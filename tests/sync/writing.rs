@@ -1,4 +1,4 @@
-//! Suites that are written read back as the same launches.
+//! Checks that suites which are written read back as the same launches.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::resolve::Suite;
 use kassay::suite::schedule::{Preemption, Schedule};
-use kassay::suite::write::{self, Writing, WritingTest};
+use kassay::suite::write::{self, NewSuite, NewTest};
 
-use super::support::Done;
+use super::support::TestResult;
 
-fn suites() -> Done<Vec<PathBuf>> {
+fn suites() -> TestResult<Vec<PathBuf>> {
     let mut found = Vec::new();
     for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
         let file = folder?.path().join("suite.toml");
@@ -25,7 +25,7 @@ fn suites() -> Done<Vec<PathBuf>> {
 }
 
 #[test]
-fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
+fn every_test_of_the_testdata_reads_back_as_it_was() -> TestResult {
     let mut seen = 0;
     for path in suites()? {
         let suite = Suite::load(&path)?;
@@ -38,7 +38,7 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
         let tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
 
         let folder = tempfile::tempdir()?;
-        let written = Writing {
+        let written = NewSuite {
             kernel: write::relative(folder.path(), &suite.kernel),
             entry: &entry,
             options: &suite.options,
@@ -46,7 +46,7 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
             description: Some("as it was: \"quoted\""),
             tests: tests
                 .iter()
-                .map(|t| WritingTest {
+                .map(|t| NewTest {
                     name: t.name.clone(),
                     description: None,
                     launch: &t.launch,
@@ -72,7 +72,7 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> Done {
 }
 
 #[test]
-fn schedules_and_awkward_values_read_back() -> Done {
+fn schedules_and_awkward_values_read_back() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = folder.path().join("a b.cl");
     std::fs::write(
@@ -112,18 +112,18 @@ fn schedules_and_awkward_values_read_back() -> Done {
     assert_eq!(tests[0].launch.schedule, expected);
     let copy = folder.path().join("deep/er");
     std::fs::create_dir_all(&copy)?;
-    let written = Writing {
+    let written = NewSuite {
         kernel: write::relative(&copy, &kernel),
         entry: "k",
         options: &["-DA=\"b c\"".to_owned()],
-        tests: vec![WritingTest {
+        tests: vec![NewTest {
             name: tests[0].name.clone(),
             description: None,
             launch: &tests[0].launch,
             faulted: &[],
             expectations: &[],
         }],
-        ..Writing::default()
+        ..NewSuite::default()
     };
     let path = write::write(&copy, &written, &under_test.interface)?;
     let text = std::fs::read_to_string(&path)?;

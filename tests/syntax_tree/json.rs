@@ -1,7 +1,8 @@
-//! Reader of clang's `-ast-dump=json`, for comparison: streams the translation unit and keeps only functions with a body.
+//! Reads clang's `-ast-dump=json`, for comparison: streams the translation unit and keeps only functions with a body.
 //!
-//! clang leaves out `file` and `line` where they are those of the location written just before, over all locations of
-//! the document in order; so every location is read, also in what is then dropped. Not for interpreting the tree.
+//! clang leaves out `file` and `line` where they are those of the location written just before, over all locations
+//! of the document in order; so every location is read, even in parts that are then dropped. Not for interpreting
+//! the tree.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -13,7 +14,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 
 use kassay::kernel::ast::{Ast, Function, Loc, Node, Position, Range};
 
-/// Reads one document; call it on a thread with a large stack, for the tree may be deep.
+/// Reads one document; call it on a thread with a large stack, because the tree may be deep.
 pub fn read(json: impl Read) -> serde_json::Result<Ast> {
     let state = RefCell::new(State::default());
     let mut deserializer = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, json));
@@ -23,11 +24,11 @@ pub fn read(json: impl Read) -> serde_json::Result<Ast> {
     Ok(state.into_inner().ast)
 }
 
-/// Deeper trees are refused: clang indents them, so that they grow with the square of their depth, and whoever walks one
-/// would need a large stack.
+/// Deeper trees are refused: clang indents them, so that they grow with the square of their depth, and code that walks
+/// one would need a large stack.
 const MAX_DEPTH: u32 = 1_000;
 
-/// What runs through the document.
+/// The state that is carried through the document.
 #[derive(Default)]
 struct State {
     depth: u32,
@@ -60,7 +61,7 @@ impl State {
         }
     }
 
-    /// Enumerators without a value count on from the one before.
+    /// Enumerators without a value continue from the previous one.
     fn enumerate(&mut self, constants: &[(Arc<str>, Option<i64>)]) {
         let mut next: i64 = 0;
         for (id, value) in constants {
@@ -71,7 +72,7 @@ impl State {
     }
 }
 
-/// A node, with what only its parent or the translation unit needs of it.
+/// A node, with the parts that only its parent or the translation unit needs.
 #[derive(Default)]
 struct Declaration {
     node: Node,
@@ -248,11 +249,11 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
             let constants: Vec<_> = children.iter().filter_map(enumerator).collect();
             self.0.borrow_mut().enumerate(&constants);
         }
-        // Documentation is no part of the tree.
+        // Documentation is not part of the tree.
         node.children = children.into_iter().map(|child| child.node).filter(|node| !node.is("FullComment")).collect();
         if node.is("VarDecl")
             && let Some(id) = &this.id
-            // Attributes stand behind the value.
+            // Attributes follow the value.
             && let Some(init) = node.children.iter().rev().find(|child| !child.kind.ends_with("Attr"))
             && node.canonical_type().is_some_and(|ty| ty.contains("const"))
         {
@@ -278,7 +279,7 @@ fn enumerator(declaration: &Declaration) -> Option<(Arc<str>, Option<i64>)> {
     node.is("EnumConstantDecl").then(|| Some((id.clone()?, value())))?
 }
 
-/// The name of the function a call names directly.
+/// Returns the name of the function that a call names directly.
 fn callee(mut node: &Node) -> Option<Arc<str>> {
     while node.is("ImplicitCastExpr") || node.is("ParenExpr") {
         node = node.children.first()?;
@@ -345,7 +346,7 @@ impl<'de> Visitor<'de> for PositionSeed<'_> {
                 LocKey::SpellingLoc => spelling = map.next_value_seed(PositionSeed(self.0))?,
                 LocKey::ExpansionLoc => expansion = map.next_value_seed(PositionSeed(self.0))?,
                 LocKey::IsMacroArgExpansion => is_macro_arg = map.next_value()?,
-                // `includedFrom` names a file too, which is not that of a location.
+                // `includedFrom` names a file too, but not that of a location.
                 LocKey::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }
@@ -364,14 +365,14 @@ impl<'de> Visitor<'de> for PositionSeed<'_> {
     }
 }
 
-/// What [`Skip`] ran over.
+/// What [`Skip`] skipped.
 enum Skipped {
     Text(String),
     Number(u64),
     Other,
 }
 
-/// Runs over a value of a key that is not read, and sees to the locations in it.
+/// Skips the value of a key that is not read, but reads the locations in it.
 impl<'de> Visitor<'de> for Skip<'_> {
     type Value = Skipped;
 

@@ -1,5 +1,5 @@
-//! The records of the syntax tree that kassay's own run of clang brings are those of clang's `-ast-dump=json`, as far as some
-//! kernel can come to them.
+//! Checks that the records of the syntax tree from kassay's own run of clang equal those of clang's `-ast-dump=json`,
+//! as far as some kernel reaches them.
 
 mod json;
 
@@ -12,7 +12,7 @@ use kassay::kernel::ast::{Ast, Node};
 use kassay::kernel::compile::{self, Loaded};
 use kassay::kernel::options::KernelOptions;
 
-/// What `options` switches off at first for CL 3.0.
+/// The features that `options` first switches off for CL 3.0.
 const CL3: &str = "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_device_enqueue,-__opencl_c_pipes,\
                    -__opencl_c_program_scope_global_variables";
 
@@ -20,7 +20,7 @@ fn options(arguments: &[String]) -> KernelOptions {
     KernelOptions { suite_options: arguments.to_vec(), ..KernelOptions::default() }
 }
 
-/// The tree by a run of the program clang; where the reduced CL 3.0 does not do, with all of it.
+/// Returns the tree from a run of the program clang; where the reduced CL 3.0 does not suffice, with all features.
 fn dumped(source: &Path, arguments: &[String]) -> Ast {
     run(source, arguments, true).or_else(|_| run(source, arguments, false)).unwrap_or_else(|why| panic!("{why}"))
 }
@@ -50,7 +50,7 @@ fn run(source: &Path, arguments: &[String], reduced: bool) -> Result<Ast, String
     Ok(json::read(&output.stdout[..]).unwrap())
 }
 
-/// Only what kernels can come to, in the same order; declarations are named by the order in which they come up.
+/// Keeps only what kernels reach, in the same order; declarations are named by the order of their first use.
 fn reachable(mut ast: Ast) -> Ast {
     let mut wanted: BTreeSet<String> =
         ast.functions.iter().filter(|function| function.is_kernel).map(|function| function.name.clone()).collect();
@@ -130,19 +130,19 @@ fn compare_tree(loaded: Loaded, source: &Path, arguments: &[String]) {
     assert_eq!(ours.initializers, theirs.initializers, "{}", source.display());
 }
 
-/// Names the node where they part, instead of printing whole trees.
-fn same(ours: &Node, theirs: &Node, way: &str) {
+/// Names the node where the trees differ, instead of printing whole trees.
+fn same(ours: &Node, theirs: &Node, node_path: &str) {
     let bare = |node: &Node| Node { children: Vec::new(), ..node.clone() };
-    assert_eq!(bare(ours), bare(theirs), "{way}");
+    assert_eq!(bare(ours), bare(theirs), "{node_path}");
     let kinds = |node: &Node| -> Vec<Arc<str>> { node.children.iter().map(|child| child.kind.clone()).collect() };
-    let way = format!("{way} > {}", ours.kind);
-    assert_eq!(kinds(ours), kinds(theirs), "{way}");
+    let node_path = format!("{node_path} > {}", ours.kind);
+    assert_eq!(kinds(ours), kinds(theirs), "{node_path}");
     for (ours, theirs) in ours.children.iter().zip(&theirs.children) {
-        same(ours, theirs, &way);
+        same(ours, theirs, &node_path);
     }
 }
 
-/// The kernels of `testdata`, with the options of their suites.
+/// Returns the kernels of `testdata`, with the options of their suites.
 fn testdata() -> Vec<(PathBuf, Vec<String>)> {
     fn walk(folder: &Path, found: &mut Vec<(PathBuf, Vec<String>)>) {
         let suite = std::fs::read_to_string(folder.join("suite.toml")).unwrap_or_default();
@@ -176,7 +176,7 @@ fn the_records_of_all_kernels_of_testdata_are_those_of_clangs_dump() {
     assert!(compared > 100, "{compared}");
 }
 
-/// The arguments that `options` gives clang, for the program.
+/// The arguments that `options` gives clang, for the clang program.
 const ARGUMENTS: &str = "-x cl -cl-std=CL1.2 -target spirv64-unknown-unknown -ffp-contract=off -O1 -Xclang -disable-llvm-passes -Xclang \
                          -disable-lifetime-markers -g -fdebug-macro -fdebug-compilation-dir=. -fno-discard-value-names \
                          -cl-kernel-arg-info -emit-llvm -c -o";
@@ -202,7 +202,7 @@ fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-/// What testdata has little of.
+/// Constructs that are rare in `testdata`.
 const ODDITIES: &str = r#"
 #define PASTE(a, b) a ## b
 #define TWICE(x) ((x) + (x))

@@ -1,8 +1,8 @@
-//! OpenCL's error codes in words.
+//! Names and explains OpenCL's error codes.
 
-/// An error code's name in the headers.
+/// An error code's name in OpenCL's headers.
 pub fn name(code: i32) -> String {
-    // Positive codes and 0 are no errors; cl3 has a text for every negative one it knows.
+    // Positive codes and 0 are not errors; cl3 has a text for every negative one it knows.
     opencl3::error_codes::error_text(code).to_owned()
 }
 

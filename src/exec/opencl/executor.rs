@@ -1,15 +1,15 @@
-//! The executor for OpenCL devices: keeps one worker process alive, and what it has loaded.
+//! The executor for OpenCL devices: keeps one worker process alive, and tracks the programs that it has loaded.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::process::{Death, Process, Silence};
-use super::worker::MOST_OUTPUT;
+use super::process::{NoReply, Process, WorkerExit};
+use super::worker::MAX_OUTPUT;
 use super::{launch_request, limits, signature, sweep};
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
-use crate::exec::memory::Plan;
+use crate::exec::memory::SpanAllocator;
 use crate::exec::protocol::{Reply, Request};
 use crate::exec::{
     Code, DeviceInfo, DeviceRequest, Executor, Fault, Observation, ProgramId, RunOptions, RunResult, SpirvCode, Sweep,
@@ -20,7 +20,7 @@ use crate::suite::launch::Launch;
 /// How workers are started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerOptions {
-    /// The kassay program; `None`: this process's own.
+    /// The kassay program; `None`: the running one.
     pub exe: Option<PathBuf>,
     /// The only folder of drivers to see; `None`: those that [`crate::exec::discover::Vendors`] finds.
     pub vendors: Option<PathBuf>,
@@ -43,34 +43,34 @@ impl Default for WorkerOptions {
 
 impl WorkerOptions {
     fn start(&self, first: &Request) -> Result<Process> {
-        // The link, not its target: it leads to the running program even if its file was replaced meanwhile.
+        // The link, not its target: it leads to the running program even if its file has been replaced meanwhile.
         let exe = self.exe.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         Process::start(&exe, self.vendors.as_deref(), first)
     }
 }
 
-/// A worker that is starting; its some 100 ms pass while the caller does other things.
+/// A worker that is starting, which takes about 100 ms, while the caller does other things.
 #[derive(Debug)]
-pub struct Starting {
+pub struct StartingWorker {
     request: DeviceRequest,
     options: WorkerOptions,
     process: Process,
     since: Instant,
 }
 
-/// Runs launches on one OpenCL device, in a worker process that is replaced when a kernel takes it down.
+/// Runs launches on one OpenCL device, in a worker process that is replaced when a kernel kills it.
 #[derive(Debug)]
 pub struct OpenClExecutor {
     request: DeviceRequest,
     options: WorkerOptions,
     device: DeviceInfo,
     worker: Worker,
-    /// By number; what a new worker has to load again.
+    /// By number; a new worker has to load them again.
     programs: HashMap<u32, Program>,
     next: u32,
 }
 
-/// A program, kept for the next worker.
+/// A program, kept so that the next worker can load it.
 #[derive(Debug)]
 struct Program {
     code: SpirvCode,
@@ -78,57 +78,57 @@ struct Program {
     read_only: Vec<bool>,
 }
 
-/// The executor's worker, in one of its states.
+/// The state of the executor's worker.
 #[derive(Debug)]
 enum Worker {
-    /// Nothing runs.
+    /// No process runs.
     None,
     /// Started, the device not yet open.
     Starting(Process, Instant),
-    /// With the numbers of the programs it has loaded.
+    /// With the numbers of the programs that it has loaded.
     Ready(Process, Vec<u32>),
-    /// The same, while it builds one more until this time.
+    /// As `Ready`, while it builds one more program until this deadline.
     Loading(Process, Vec<u32>, u32, Instant),
 }
 
 impl OpenClExecutor {
-    /// Starts a worker for the device asked for, without waiting for it.
+    /// Starts a worker for the requested device, without waiting for it.
     ///
     /// # Errors
-    /// `Environment` if the simulator is asked for, or the system gives no process.
-    pub fn spawn(request: DeviceRequest, options: WorkerOptions) -> Result<Starting> {
+    /// `Environment` if the simulator is requested, or the system cannot create a process.
+    pub fn spawn(request: DeviceRequest, options: WorkerOptions) -> Result<StartingWorker> {
         if request == DeviceRequest::Simulator {
             return Err(Error::environment("the simulator is no OpenCL device")
                 .help("name an OpenCL device; `kassay devices` lists them"));
         }
         let process = options.start(&Request::Open(request.clone()))?;
-        Ok(Starting { request, options, process, since: Instant::now() })
+        Ok(StartingWorker { request, options, process, since: Instant::now() })
     }
 
-    /// [`OpenClExecutor::spawn`] and [`Starting::ready`] in one.
+    /// [`OpenClExecutor::spawn`] followed by [`StartingWorker::ready`].
     ///
     /// # Errors
-    /// As these two.
+    /// As for these two.
     pub fn start(request: DeviceRequest, options: WorkerOptions) -> Result<OpenClExecutor> {
         OpenClExecutor::spawn(request, options)?.ready()
     }
 
-    /// A worker with an open device and, if asked for, this program.
+    /// A worker with an open device and, if `program` is given, that program loaded.
     pub fn ready(&mut self, program: Option<u32>) -> Result<&mut Process> {
         let worker = std::mem::replace(&mut self.worker, Worker::None);
         let (mut process, mut loaded) = match worker {
             Worker::Ready(process, loaded) => (process, loaded),
             Worker::Loading(mut process, mut loaded, id, deadline) => {
                 let entry = self.programs.get(&id).map_or("", |p| &p.code.entry);
-                match built(&mut process, entry, deadline) {
+                match wait_built(&mut process, entry, deadline) {
                     Ok(()) => loaded.push(id),
-                    // Whoever asks for that program hears of it.
-                    Err(Unloadable::Refused(e)) if program == Some(id) => {
+                    // Reported to the caller that asks for that program.
+                    Err(LoadFailure::Refused(e)) if program == Some(id) => {
                         self.worker = Worker::Ready(process, loaded);
                         return Err(e);
                     }
-                    Err(Unloadable::Refused(_)) => {}
-                    Err(Unloadable::Died(e)) => {
+                    Err(LoadFailure::Refused(_)) => {}
+                    Err(LoadFailure::Died(e)) => {
                         self.restart();
                         return if program == Some(id) { Err(e) } else { self.ready(program) };
                     }
@@ -136,28 +136,28 @@ impl OpenClExecutor {
                 (process, loaded)
             }
             Worker::Starting(mut process, since) => {
-                opened(&mut process, &self.request, since + self.options.start_timeout)?;
+                wait_opened(&mut process, &self.request, since + self.options.start_timeout)?;
                 (process, Vec::new())
             }
             Worker::None => {
                 let mut process = self.options.start(&Request::Open(self.request.clone()))?;
-                opened(&mut process, &self.request, Instant::now() + self.options.start_timeout)?;
+                wait_opened(&mut process, &self.request, Instant::now() + self.options.start_timeout)?;
                 (process, Vec::new())
             }
         };
         if let Some(program) = program
             && !loaded.contains(&program)
         {
-            let code = &self.programs.get(&program).ok_or_else(|| no_such(program))?.code;
+            let code = &self.programs.get(&program).ok_or_else(|| unknown_program(program))?.code;
             let deadline = Instant::now() + self.options.load_timeout;
             let sent = send(&mut process, program, code);
-            match sent.and_then(|()| built(&mut process, &code.entry, deadline)) {
+            match sent.and_then(|()| wait_built(&mut process, &code.entry, deadline)) {
                 Ok(()) => loaded.push(program),
-                Err(Unloadable::Refused(e)) => {
+                Err(LoadFailure::Refused(e)) => {
                     self.worker = Worker::Ready(process, loaded);
                     return Err(e);
                 }
-                Err(Unloadable::Died(e)) => {
+                Err(LoadFailure::Died(e)) => {
                     self.restart();
                     return Err(e);
                 }
@@ -172,33 +172,33 @@ impl OpenClExecutor {
 
     /// By position, which arguments the program's kernel cannot write.
     pub fn read_only(&self, program: ProgramId) -> Result<&[bool]> {
-        Ok(&self.programs.get(&program.0).ok_or_else(|| no_such(program.0))?.read_only)
+        Ok(&self.programs.get(&program.0).ok_or_else(|| unknown_program(program.0))?.read_only)
     }
 
-    /// How long the device may take for what no kernel is to blame for.
-    pub fn patience(&self) -> Duration {
+    /// Time limit for device operations that run no kernel (load, build, transfer).
+    pub fn operation_timeout(&self) -> Duration {
         self.options.load_timeout
     }
 
-    /// Starts a new worker in place of a dead one, so that it gets ready while the caller does other things.
+    /// Starts a new worker in place of a dead one, so that it becomes ready while the caller does other things.
     pub fn restart(&mut self) {
         self.worker = match self.options.start(&Request::Open(self.request.clone())) {
             Ok(process) => Worker::Starting(process, Instant::now()),
-            // The next call tries again, and reports.
+            // The next call tries again, and reports the error.
             Err(_) => Worker::None,
         };
     }
 }
 
-impl Starting {
+impl StartingWorker {
     /// Waits until the device is open.
     ///
-    /// # Errors
-    /// `Environment`: no device answers the request (the message lists what is there), it takes no IL, OpenCL is not
+    /// `Environment`: no device matches the request (the message lists the devices found), it takes no IL, OpenCL is
+    /// not installed, or its driver dies.
     /// installed, or its driver dies.
     pub fn ready(mut self) -> Result<OpenClExecutor> {
-        let device = opened(&mut self.process, &self.request, self.since + self.options.start_timeout)?;
-        // The same device for every later worker, whatever the request was.
+        let device = wait_opened(&mut self.process, &self.request, self.since + self.options.start_timeout)?;
+        // Every later worker opens the same device, whatever the request was.
         let request = match device.index {
             Some((platform, device)) => DeviceRequest::Opencl { platform, device },
             None => self.request,
@@ -234,11 +234,11 @@ impl Executor for OpenClExecutor {
             let deadline = Instant::now() + self.options.load_timeout;
             match send(&mut process, id, code) {
                 Ok(()) => self.worker = Worker::Loading(process, loaded, id, deadline),
-                Err(Unloadable::Refused(e)) => {
+                Err(LoadFailure::Refused(e)) => {
                     self.worker = Worker::Ready(process, loaded);
                     return Err(e);
                 }
-                Err(Unloadable::Died(e)) => {
+                Err(LoadFailure::Died(e)) => {
                     self.restart();
                     return Err(e);
                 }
@@ -259,7 +259,7 @@ impl Executor for OpenClExecutor {
 
     fn unload(&mut self, program: ProgramId) {
         if matches!(self.worker, Worker::Loading(..)) {
-            // What goes wrong with a build that nobody waits for is of no consequence.
+            // The failure of a build that nothing waits for has no consequence.
             let _ = self.ready(None);
         }
         self.programs.remove(&program.0);
@@ -268,7 +268,7 @@ impl Executor for OpenClExecutor {
         {
             loaded.remove(at);
             let deadline = Instant::now() + self.options.load_timeout;
-            if process.ask(&Request::Unload { program: program.0 }, deadline).is_err() {
+            if process.call(&Request::Unload { program: program.0 }, deadline).is_err() {
                 self.restart();
             }
         }
@@ -288,73 +288,73 @@ impl Executor for OpenClExecutor {
         if let Some(fault) = limits::refuse(&self.device, launch, options) {
             return Ok(Err(fault));
         }
-        // A CPU's buffers lie in the same memory as ours.
+        // A CPU device's buffers lie in host memory.
         let on_host = self.device.kind == "cpu";
         let read_only = self.read_only(program)?.to_vec();
         let process = self.ready(Some(program.0))?;
         let deadline = Instant::now() + options.timeout;
         let (request, places) =
-            launch_request::place(process, on_host, (program.0, &read_only), launch, options, head)?;
-        // What an earlier launch printed after its end is nobody's.
-        drop(process.printed());
-        let result = match process.ask(&request, deadline) {
+            launch_request::build(process, on_host, (program.0, &read_only), launch, options, head)?;
+        // Discards what an earlier launch printed after its end.
+        drop(process.take_stdout());
+        let result = match process.call(&request, deadline) {
             Ok(Reply::Done { kernel_times }) => {
                 let mut observation = Observation {
                     outputs: Vec::with_capacity(places.outputs.len()),
                     probe: Vec::new(),
                     kernel_times: kernel_times.into_iter().map(Duration::from_nanos).collect(),
-                    printf: cut(process.printed()),
+                    printf: note_truncation(process.take_stdout()),
                     allowed: None,
                 };
                 let memory = process.shared.bytes();
                 for (position, span) in places.outputs {
-                    let bytes = span.of(memory).ok_or_else(nonsense)?;
+                    let bytes = span.of(memory).ok_or_else(protocol_error)?;
                     observation.outputs.push((position, bytes.to_vec()));
                 }
                 if let Some(span) = places.probe {
-                    let (words, _) = span.of(memory).ok_or_else(nonsense)?.as_chunks::<4>();
+                    let (words, _) = span.of(memory).ok_or_else(protocol_error)?.as_chunks::<4>();
                     observation.probe = words.iter().map(|w| u32::from_le_bytes(*w)).collect();
                 }
                 Ok(observation)
             }
             Ok(Reply::Rejected { error, explanation }) => Err(Fault::Rejected { error, explanation }),
             Ok(Reply::Broken { what, .. }) => return Err(Error::internal(what)),
-            Ok(_) => return Err(nonsense()),
-            Err(Silence::Timeout) => {
+            Ok(_) => return Err(protocol_error()),
+            Err(NoReply::Timeout) => {
                 self.restart();
                 return Ok(Err(Fault::Timeout { limit: options.timeout }));
             }
-            Err(Silence::Dead(Death { signal, exit_code, stderr })) => {
+            Err(NoReply::Dead(WorkerExit { signal, exit_code, stderr })) => {
                 self.restart();
                 return Ok(Err(Fault::Crash { signal, exit_code, stderr }));
             }
         };
-        process.shared.relax();
+        process.shared.trim();
         Ok(result)
     }
 }
 
-/// Says so where a kernel printed more than it may.
-fn cut(mut printed: String) -> String {
-    if printed.len() as u64 >= MOST_OUTPUT {
-        printed.push_str(&format!("\n... (cut after {MOST_OUTPUT} bytes)\n"));
+/// Appends a note if a kernel printed more than it may.
+fn note_truncation(mut printed: String) -> String {
+    if printed.len() as u64 >= MAX_OUTPUT {
+        printed.push_str(&format!("\n... (cut after {MAX_OUTPUT} bytes)\n"));
     }
     printed
 }
 
-/// Why a program is not loaded.
-enum Unloadable {
-    /// The worker said no, and lives.
+/// Why a program could not be loaded.
+enum LoadFailure {
+    /// The worker refused it and is alive.
     Refused(Error),
     /// The worker is dead.
     Died(Error),
 }
 
-/// Hands a program over to be built.
-fn send(process: &mut Process, program: u32, code: &SpirvCode) -> std::result::Result<(), Unloadable> {
-    let spirv = Plan::default().place(code.spirv.len() as u64);
-    process.shared.reserve(spirv.len, 0).map_err(Unloadable::Refused)?;
-    let to = spirv.of_mut(process.shared.bytes()).ok_or_else(|| Unloadable::Refused(nonsense()))?;
+/// Sends a program to the worker to be built.
+fn send(process: &mut Process, program: u32, code: &SpirvCode) -> std::result::Result<(), LoadFailure> {
+    let spirv = SpanAllocator::default().allocate(code.spirv.len() as u64);
+    process.shared.reserve(spirv.len, 0).map_err(LoadFailure::Refused)?;
+    let to = spirv.of_mut(process.shared.bytes()).ok_or_else(|| LoadFailure::Refused(protocol_error()))?;
     to.copy_from_slice(&code.spirv);
     let request = Request::Load {
         program,
@@ -363,34 +363,34 @@ fn send(process: &mut Process, program: u32, code: &SpirvCode) -> std::result::R
         entry: code.entry.clone(),
         options: code.build_options.clone(),
     };
-    process.tell(&request).map_err(|silence| lost(&code.entry, silence))
+    process.send(&request).map_err(|silence| load_lost(&code.entry, silence))
 }
 
-/// Waits for what [`send`] began.
-fn built(process: &mut Process, entry: &str, deadline: Instant) -> std::result::Result<(), Unloadable> {
-    match process.answer(deadline) {
+/// Waits for the build that [`send`] began.
+fn wait_built(process: &mut Process, entry: &str, deadline: Instant) -> std::result::Result<(), LoadFailure> {
+    match process.wait_reply(deadline) {
         Ok(Reply::Loaded) => Ok(()),
-        Ok(Reply::BuildFailed { error, log }) => Err(Unloadable::Refused(
+        Ok(Reply::BuildFailed { error, log }) => Err(LoadFailure::Refused(
             Error::internal(format!("the device refuses kernel `{entry}`: {error}")).details(log),
         )),
-        Ok(_) => Err(Unloadable::Refused(nonsense())),
-        Err(silence) => Err(lost(entry, silence)),
+        Ok(_) => Err(LoadFailure::Refused(protocol_error())),
+        Err(silence) => Err(load_lost(entry, silence)),
     }
 }
 
-fn lost(entry: &str, silence: Silence) -> Unloadable {
-    Unloadable::Died(match silence {
-        Silence::Timeout => Error::internal(format!("the device's compiler did not finish kernel `{entry}` in time")),
-        Silence::Dead(death) => {
-            Error::internal(format!("the device's compiler died of kernel `{entry}` ({})", death.how()))
+fn load_lost(entry: &str, silence: NoReply) -> LoadFailure {
+    LoadFailure::Died(match silence {
+        NoReply::Timeout => Error::internal(format!("the device's compiler did not finish kernel `{entry}` in time")),
+        NoReply::Dead(death) => {
+            Error::internal(format!("the device's compiler died of kernel `{entry}` ({})", death.cause()))
                 .details(death.stderr)
         }
     })
 }
 
-/// Waits for the device to be open.
-fn opened(process: &mut Process, request: &DeviceRequest, deadline: Instant) -> Result<DeviceInfo> {
-    match process.answer(deadline) {
+/// Waits until the device is open.
+fn wait_opened(process: &mut Process, request: &DeviceRequest, deadline: Instant) -> Result<DeviceInfo> {
+    match process.wait_reply(deadline) {
         Ok(Reply::Opened(info)) => Ok(info),
         Ok(Reply::NoDevice(there)) => {
             let what = match request {
@@ -400,7 +400,7 @@ fn opened(process: &mut Process, request: &DeviceRequest, deadline: Instant) -> 
                 other => format!("there is no device `{other}`"),
             };
             let help = if there.is_empty() || matches!(request, DeviceRequest::Auto | DeviceRequest::Any) {
-                lacking_runtime()
+                install_hint()
             } else {
                 "name one of these or `sim`, or leave --device away".to_owned()
             };
@@ -410,23 +410,23 @@ fn opened(process: &mut Process, request: &DeviceRequest, deadline: Instant) -> 
         Ok(Reply::NoIl(info)) => Err(Error::environment(format!("the device {} takes no SPIR-V", info.name))
             .help("choose a device that does; `kassay devices` lists them")),
         Ok(Reply::Broken { what, help }) => Err(Error::environment(what).help(help)),
-        Ok(_) => Err(nonsense()),
-        Err(silence) => Err(dead_on_start(silence)),
+        Ok(_) => Err(protocol_error()),
+        Err(silence) => Err(start_failure(silence)),
     }
 }
 
-fn dead_on_start(silence: Silence) -> Error {
+fn start_failure(silence: NoReply) -> Error {
     match silence {
-        Silence::Timeout => Error::environment("the OpenCL runtime does not start in time"),
-        Silence::Dead(death) => {
-            let error = Error::environment(format!("the OpenCL runtime died while it started ({})", death.how()));
+        NoReply::Timeout => Error::environment("the OpenCL runtime does not start in time"),
+        NoReply::Dead(death) => {
+            let error = Error::environment(format!("the OpenCL runtime died while it started ({})", death.cause()));
             if death.stderr.is_empty() { error } else { error.details(death.stderr) }
         }
     }
     .help("`kassay devices` tells which driver fails; OCL_ICD_VENDORS can name a folder without it")
 }
 
-/// One device a line, for messages.
+/// Lists devices for messages, one per line.
 fn listing(devices: &[DeviceInfo]) -> String {
     let line = |d: &DeviceInfo| {
         let index = d.index.map_or(String::new(), |(p, d)| format!("opencl:{p}.{d} "));
@@ -436,8 +436,8 @@ fn listing(devices: &[DeviceInfo]) -> String {
     devices.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// How to come by a device.
-fn lacking_runtime() -> String {
+/// How to obtain a device.
+fn install_hint() -> String {
     const QUICKSTART: &str = "run scripts/quickstart, which installs an OpenCL runtime without root";
     match Vendors::discover().user {
         Some((name, value)) => {
@@ -447,25 +447,26 @@ fn lacking_runtime() -> String {
     }
 }
 
-fn no_such(program: u32) -> Error {
+fn unknown_program(program: u32) -> Error {
     Error::internal(format!("program {program} was not loaded by this executor"))
 }
 
-/// For answers that no worker of this version gives.
-pub fn nonsense() -> Error {
+/// The error for replies that no worker of this version sends.
+pub fn protocol_error() -> Error {
     Error::internal("the worker process answered nonsense")
 }
 
-/// Every OpenCL device, also those without IL; found in a worker, so that a broken driver takes down only that.
+/// Lists all OpenCL devices, including those without IL. A worker process does so, so that a broken driver kills
+/// only that.
 ///
 /// # Errors
 /// `Environment`: OpenCL's loader is missing, or a driver dies or hangs.
 pub fn probe_devices(options: &WorkerOptions) -> Result<Vec<DeviceInfo>> {
     let mut process = options.start(&Request::List)?;
-    match process.answer(Instant::now() + options.start_timeout) {
+    match process.wait_reply(Instant::now() + options.start_timeout) {
         Ok(Reply::Devices(devices)) => Ok(devices),
         Ok(Reply::Broken { what, help }) => Err(Error::environment(what).help(help)),
-        Ok(_) => Err(nonsense()),
-        Err(silence) => Err(dead_on_start(silence)),
+        Ok(_) => Err(protocol_error()),
+        Err(silence) => Err(start_failure(silence)),
     }
 }

@@ -1,35 +1,37 @@
-//! A launch, laid out in the memory shared with a worker and worded as a request.
+//! Lays a launch out in the memory shared with a worker and builds the request for it.
 
-use super::executor::nonsense;
+use super::executor::protocol_error;
 use super::process::Process;
 use crate::error::Result;
 use crate::exec::RunOptions;
-use crate::exec::memory::{Plan, Span};
+use crate::exec::memory::{Span, SpanAllocator};
 use crate::exec::protocol::{Arg, Request};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// Where a launch's results lie in the shared memory.
+/// The spans of a launch's results in the shared memory.
 #[derive(Debug)]
-pub struct Places {
-    /// With the position of their arguments.
+pub struct ResultSpans {
+    /// Each with the position of its argument.
     pub outputs: Vec<(u32, Span)>,
     pub probe: Option<Span>,
 }
 
-/// The arguments of a launch, as messages have them, and what their spans shall hold.
+/// The inputs of a launch: the spans allocated for them and the bytes to be copied there.
 #[derive(Debug, Default)]
 pub struct Layout<'a> {
-    pub plan: Plan,
+    pub allocator: SpanAllocator,
     contents: Vec<(Span, &'a [u8])>,
 }
 
 impl<'a> Layout<'a> {
+    /// Allocates a span for `bytes`; [`Layout::write`] copies them there.
     pub fn place(&mut self, bytes: &'a [u8]) -> Span {
-        let span = self.plan.place(bytes.len() as u64);
+        let span = self.allocator.allocate(bytes.len() as u64);
         self.contents.push((span, bytes));
         span
     }
 
+    /// The message form of an argument, with spans for its bytes.
     pub fn arg(&mut self, value: &'a ArgValue) -> Arg {
         match value {
             ArgValue::Value(bytes) => Arg::Value(self.place(bytes)),
@@ -45,35 +47,36 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Writes what was placed into the shared memory.
+    /// Copies the bytes of all spans into the shared memory.
     pub fn write(self, memory: &mut [u8]) -> Result<()> {
         for (span, bytes) in self.contents {
-            span.of_mut(memory).ok_or_else(nonsense)?.copy_from_slice(bytes);
+            span.of_mut(memory).ok_or_else(protocol_error)?.copy_from_slice(bytes);
         }
         Ok(())
     }
 }
 
-/// Puts `launch` into `process`'s memory. `on_host`: the device's buffers lie in the same memory as ours. With the
-/// program: by position, which arguments give no output. `head`: what the probe buffer begins with.
+/// Copies the inputs of `launch` into the memory shared with `process`, and builds the request. `on_host`: the device's
+/// buffers lie in the host's memory. `read_only`: by position, which arguments the kernel cannot write and that
+/// therefore give no output. `head`: what the probe buffer begins with.
 ///
 /// # Errors
 /// `Environment` if there is not enough memory.
-pub fn place(
+pub fn build(
     process: &mut Process,
     on_host: bool,
     (program, read_only): (u32, &[bool]),
     launch: &Launch,
     options: &RunOptions,
     head: &[u32],
-) -> Result<(Request, Places)> {
+) -> Result<(Request, ResultSpans)> {
     let mut layout = Layout::default();
     let args: Vec<Arg> = launch.args.iter().map(|value| layout.arg(value)).collect();
-    let probe = options.probe_words.map(|words| layout.plan.place(words.saturating_mul(4)));
+    let probe = options.probe_words.map(|words| layout.allocator.allocate(words.saturating_mul(4)));
     let head: Vec<u8> = head.iter().flat_map(|word| word.to_le_bytes()).collect();
     let head_span = (!head.is_empty()).then(|| layout.place(&head));
-    let size = layout.plan.len();
-    // Where a launch is repeated, its pristine inputs stay beside the working copies.
+    let size = layout.allocator.len();
+    // If a launch is repeated, its pristine inputs are kept beside the working copies.
     let copies = if options.repeats > 1 { 2 } else { 1 };
     process.shared.reserve(size, if on_host { size.saturating_mul(copies) } else { 0 })?;
     layout.write(process.shared.bytes())?;
@@ -96,5 +99,5 @@ pub fn place(
         probe,
         head: head_span,
     };
-    Ok((request, Places { outputs, probe }))
+    Ok((request, ResultSpans { outputs, probe }))
 }

@@ -1,9 +1,9 @@
-//! Launches that cannot fit on a device, told before anything is allocated.
+//! Rejects launches that cannot fit on a device before anything is allocated.
 
 use crate::exec::{DeviceInfo, Fault, RunOptions, formats};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// Why `launch` cannot run on `device`, with the figures; `None`: nothing is known against it.
+/// Why `launch` cannot run on `device`, with the figures; `None` if no limit that the device states is exceeded.
 pub fn refuse(device: &DeviceInfo, launch: &Launch, options: &RunOptions) -> Option<Fault> {
     let probe = options.probe_words.map_or(0, |words| words.saturating_mul(4));
     let (mut total, mut local) = (probe, 0_u64);
@@ -17,7 +17,7 @@ pub fn refuse(device: &DeviceInfo, launch: &Launch, options: &RunOptions) -> Opt
             }
             ArgValue::Buffer(bytes) => bytes.len() as u64,
             ArgValue::Image { shape, format, texels } => {
-                let coded = match formats::coded(format) {
+                let coded = match formats::encode(format) {
                     Ok(coded) => coded,
                     Err(e) => {
                         let explanation = format!("argument {position}: {e}");
@@ -39,7 +39,7 @@ pub fn refuse(device: &DeviceInfo, launch: &Launch, options: &RunOptions) -> Opt
                 len
             }
         };
-        // Where a launch is repeated, its pristine inputs stay on the device beside the working copies.
+        // If a launch is repeated, its pristine inputs are kept on the device beside the working copies.
         total = total.saturating_add(if options.repeats > 1 { len.saturating_mul(2) } else { len });
         if len > largest.0 {
             largest = (len, format!("argument {position}"));

@@ -1,4 +1,4 @@
-//! Launches on OpenCL devices. The process that asks never loads OpenCL itself: worker processes do.
+//! Runs launches on OpenCL devices. The calling process never loads OpenCL itself: worker processes do.
 
 mod errors;
 mod executor;
@@ -9,6 +9,6 @@ mod signature;
 mod sweep;
 mod worker;
 
-pub use executor::{OpenClExecutor, Starting, WorkerOptions, probe_devices};
+pub use executor::{OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 pub use sweep::cannot_batch;
 pub use worker::serve;

@@ -1,4 +1,4 @@
-//! A worker process, from its parent's side: started, talked to, killed.
+//! Starts, talks to and kills a worker process (parent's side).
 
 use std::io::{Error as IoError, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
@@ -9,33 +9,33 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::exec::memory::{Capture, Shared, memory_file};
-use crate::exec::protocol::{Line, Reply, Request};
+use crate::exec::memory::{Capture, SharedMemory, memory_file};
+use crate::exec::protocol::{Connection, Reply, Request};
 
-/// How much of a dead worker's standard error is reported, in bytes.
+/// How many bytes of a dead worker's standard error are reported.
 const STDERR_TAIL: u64 = 4096;
 
-/// How a conversation ended without an answer.
+/// Why no answer came.
 #[derive(Debug)]
-pub enum Silence {
+pub enum NoReply {
     /// No answer in time; the worker was killed.
     Timeout,
     /// The worker died.
-    Dead(Death),
+    Dead(WorkerExit),
 }
 
 /// How a worker died.
 #[derive(Debug)]
-pub struct Death {
+pub struct WorkerExit {
     pub signal: Option<i32>,
     pub exit_code: Option<i32>,
-    /// The end of what it wrote there.
+    /// The end of the worker's standard error.
     pub stderr: String,
 }
 
-impl Death {
-    /// In words: `exit code 15`, `signal 11 (SIGSEGV)`.
-    pub fn how(&self) -> String {
+impl WorkerExit {
+    /// The cause as text: `exit code 15`, `signal 11 (SIGSEGV)`.
+    pub fn cause(&self) -> String {
         match (self.signal, self.exit_code) {
             (Some(signal), _) => match signal_name(signal) {
                 Some(name) => format!("signal {signal} ({name})"),
@@ -64,25 +64,25 @@ fn signal_name(signal: i32) -> Option<&'static str> {
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    line: Line,
-    pub shared: Shared,
+    connection: Connection,
+    pub shared: SharedMemory,
     stdout: Capture,
     stderr: Capture,
 }
 
 impl Process {
-    /// Starts `exe worker`, without waiting for anything, and sends it a first request. It sees the drivers of the
-    /// folder `vendors`, if one is given.
+    /// Starts `exe worker` and sends it a first request, without waiting for anything. If a folder `vendors` is given,
+    /// the worker sees only the drivers in it.
     ///
     /// # Errors
-    /// `Environment` if the system gives no process, socket or memory.
+    /// `Environment` if the system cannot provide a process, socket or memory.
     pub fn start(exe: &Path, vendors: Option<&Path>, first: &Request) -> Result<Process> {
         let refused = |e: IoError| {
             Error::environment(format!("cannot start a worker process ({} worker): {e}", exe.display()))
                 .help("check the limits on processes, memory and open files (`ulimit -a`)")
         };
         let (ours, theirs) = UnixStream::pair().map_err(refused)?;
-        let shared = Shared::new(memory_file(c"kassay-launch").map_err(refused)?);
+        let shared = SharedMemory::new(memory_file(c"kassay-launch").map_err(refused)?);
         let stdout = Capture::new(c"kassay-stdout").map_err(refused)?;
         let stderr = Capture::new(c"kassay-stderr").map_err(refused)?;
         let inherited = [theirs.as_raw_fd(), shared.file().as_raw_fd()];
@@ -93,69 +93,69 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(stdout.for_child().map_err(refused)?)
             .stderr(stderr.for_child().map_err(refused)?)
-            // An interrupt from the terminal is for the parent to handle; its end is the worker's, too.
+            // Ctrl-C in the terminal must reach the parent only; when the parent ends, so does the worker.
             .process_group(0);
         if let Some(folder) = vendors {
             command.env("OCL_ICD_VENDORS", folder);
         }
-        // SAFETY: between fork and exec, `inherit` only makes system calls that are allowed there.
+        // SAFETY: `inherit` only calls `fcntl`, which is async-signal-safe and thus allowed between fork and exec.
         unsafe { command.pre_exec(move || inherited.into_iter().try_for_each(inherit)) };
         let child = command.spawn().map_err(refused)?;
         drop(theirs);
-        let mut process = Process { child, line: Line::new(ours), shared, stdout, stderr };
-        // A worker that is dead already shows when its answer is waited for.
-        let _ = process.line.send(first);
+        let mut process = Process { child, connection: Connection::new(ours), shared, stdout, stderr };
+        // If the worker is already dead, that shows when its answer is awaited.
+        let _ = process.connection.send(first);
         Ok(process)
     }
 
-    /// Asks and waits for the answer, at most until `deadline`.
-    pub fn ask(&mut self, request: &Request, deadline: Instant) -> std::result::Result<Reply, Silence> {
-        self.tell(request)?;
-        self.answer(deadline)
+    /// Sends a request and waits for the answer, at most until `deadline`.
+    pub fn call(&mut self, request: &Request, deadline: Instant) -> std::result::Result<Reply, NoReply> {
+        self.send(request)?;
+        self.wait_reply(deadline)
     }
 
-    /// Asks without waiting; [`Process::answer`] has to follow before anything else is asked.
-    pub fn tell(&mut self, request: &Request) -> std::result::Result<(), Silence> {
-        self.line.send(request).map_err(|_| Silence::Dead(self.bury()))
+    /// Sends a request without waiting; [`Process::wait_reply`] must be called before the next request.
+    pub fn send(&mut self, request: &Request) -> std::result::Result<(), NoReply> {
+        self.connection.send(request).map_err(|_| NoReply::Dead(self.reap()))
     }
 
-    /// Waits for an answer. After an `Err` the worker is dead.
-    pub fn answer(&mut self, deadline: Instant) -> std::result::Result<Reply, Silence> {
-        self.line.receive(Some(deadline)).map_err(|e| {
+    /// Waits for an answer. After an `Err`, the worker is dead.
+    pub fn wait_reply(&mut self, deadline: Instant) -> std::result::Result<Reply, NoReply> {
+        self.connection.receive(Some(deadline)).map_err(|e| {
             if e.kind() == ErrorKind::TimedOut {
                 self.kill();
-                Silence::Timeout
+                NoReply::Timeout
             } else {
-                Silence::Dead(self.bury())
+                NoReply::Dead(self.reap())
             }
         })
     }
 
-    /// Asks and waits for the answer for as long as `stuck`, called every `interval`, says no.
-    pub fn watch(
+    /// Sends a request and waits for the answer, until `stuck`, called every `interval`, returns true.
+    pub fn call_watched(
         &mut self,
         request: &Request,
         interval: Duration,
-        mut stuck: impl FnMut(&mut Shared) -> bool,
-    ) -> std::result::Result<Reply, Silence> {
-        self.tell(request)?;
-        while !self.line.ready(interval) {
+        mut stuck: impl FnMut(&mut SharedMemory) -> bool,
+    ) -> std::result::Result<Reply, NoReply> {
+        self.send(request)?;
+        while !self.connection.ready(interval) {
             if stuck(&mut self.shared) {
                 self.kill();
-                return Err(Silence::Timeout);
+                return Err(NoReply::Timeout);
             }
         }
-        // Only its last bytes can be missing now.
-        self.answer(Instant::now() + Duration::from_secs(60))
+        // The answer has begun to arrive: only its last bytes can still be missing.
+        self.wait_reply(Instant::now() + Duration::from_secs(60))
     }
 
-    /// What kernels printed since the last call.
-    pub fn printed(&self) -> String {
+    /// Returns what kernels printed since the last call.
+    pub fn take_stdout(&self) -> String {
         self.stdout.take()
     }
 
-    /// Waits for the end of a worker that hung up, or makes it end.
-    fn bury(&mut self) -> Death {
+    /// Waits for a worker that hung up to exit, or kills it.
+    fn reap(&mut self) -> WorkerExit {
         let deadline = Instant::now() + Duration::from_secs(2);
         let status = loop {
             match self.child.try_wait() {
@@ -168,15 +168,15 @@ impl Process {
                 Err(_) => break None,
             }
         };
-        Death {
+        WorkerExit {
             signal: status.and_then(|s| s.signal()),
             exit_code: status.and_then(|s| s.code()),
-            stderr: telling(&self.stderr.tail(STDERR_TAIL)),
+            stderr: without_bug_report_notice(&self.stderr.tail(STDERR_TAIL)),
         }
     }
 
     fn kill(&mut self) {
-        // Both fail only for a process that is gone already.
+        // Both fail only if the process is already gone.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -188,15 +188,16 @@ impl Drop for Process {
     }
 }
 
-/// What a dying process wrote, without the drivers' request to report it: the kernel under test is at fault.
-fn telling(stderr: &str) -> String {
+/// The standard error of a dying process without the driver's request to report a bug: the kernel under test is
+/// at fault.
+fn without_bug_report_notice(stderr: &str) -> String {
     let lines: Vec<&str> = stderr.lines().filter(|l| !l.starts_with("PLEASE submit a bug report")).collect();
     lines.join("\n").trim().to_owned()
 }
 
-/// Lets a descriptor pass into the program that is about to be executed.
+/// Makes a descriptor stay open across `exec`.
 fn inherit(fd: RawFd) -> std::io::Result<()> {
-    // SAFETY: plain system calls on a descriptor that the parent keeps open until the child is started.
+    // SAFETY: `fcntl` on a descriptor that the parent keeps open until the child is started; no memory is passed.
     unsafe {
         let flags = libc::fcntl(fd, libc::F_GETFD);
         if flags < 0 || libc::fcntl(fd, libc::F_SETFD, flags & !libc::FD_CLOEXEC) < 0 {

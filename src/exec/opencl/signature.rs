@@ -1,4 +1,5 @@
-//! Which arguments of a kernel can be written, read from its SPIR-V (drivers do not tell for code that came as IL).
+//! Reads from a kernel's SPIR-V which of its arguments can be written (drivers do not report it for programs created
+//! from IL).
 
 use std::collections::HashMap;
 
@@ -14,8 +15,8 @@ const ACCESS_READ_ONLY: u32 = 0;
 /// The header: magic, version, generator, bound, schema.
 const HEADER_WORDS: usize = 5;
 
-/// By position, whether the kernel `entry` cannot write to an argument: `__constant` memory and read-only images. Shorter
-/// than the argument list, or empty, where the module does not tell.
+/// By position, whether the kernel `entry` cannot write to an argument: `__constant` memory and read-only images. The
+/// list is shorter than the argument list, or empty, if the module does not say.
 pub fn read_only(spirv: &[u8], entry: &str) -> Vec<bool> {
     let words: Vec<u32> = spirv.as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
     let mut kernel = None;
@@ -42,7 +43,7 @@ pub fn read_only(spirv: &[u8], entry: &str) -> Vec<bool> {
     params
 }
 
-/// A string operand: bytes up to the first zero.
+/// A string operand: the bytes up to the first zero.
 fn text(words: &[u32]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
@@ -54,7 +55,7 @@ mod tests {
 
     #[test]
     #[rustfmt::skip]
-    fn constant_memory_and_read_only_images_are_told_apart() {
+    fn constant_memory_and_read_only_images_are_recognised() {
         let words: Vec<u32> = [
             &[0x0723_0203, 0x0001_0000, 0, 20, 0][..],
             &[4 << 16 | OP_ENTRY_POINT, 6, 9, u32::from(b'x')],

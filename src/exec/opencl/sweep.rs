@@ -1,28 +1,29 @@
-//! Sweeps from the parent's side: hands variations to the worker in pieces, watches its progress, and when the worker dies
-//! or hangs, finds out which variation is to blame.
+//! The parent's side of sweeps: sends variations to the worker in pieces, watches its progress, and finds the variation
+//! to blame if the worker dies or hangs.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::executor::{OpenClExecutor, nonsense};
+use super::executor::{OpenClExecutor, protocol_error};
 use super::launch_request::Layout;
 use super::limits;
-use super::process::{Death, Silence};
+use super::process::{NoReply, WorkerExit};
 use crate::error::{Error, Result};
 use crate::exec::memory::Span;
 use crate::exec::protocol::{self, Expected, Reply, Request};
-use crate::exec::records::{Clock, Progress, Records};
-use crate::exec::{Batch, Executor, Fault, ProgramId, RunOptions, Sweep, SweepOutcome, Swept};
+use crate::exec::records::{Progress, ProgressWords, Records};
+use crate::exec::{Batch, Executor, Fault, ProgramId, RunOptions, Sweep, SweepOutcome, VariationOutcome};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// Records of one request take at most about so many bytes, and there are at most so many.
-const MOST_RECORDS: usize = 32 << 20;
-const MOST_VARIATIONS: usize = 1 << 16;
+/// Limits for one request: approximate bytes of its records, and number of its variations.
+const MAX_RECORD_BYTES: usize = 32 << 20;
+const MAX_VARIATIONS: usize = 1 << 16;
 
-/// The copies of all slots together take at most so much of the device's memory.
-const SHARE_OF_MEMORY: u64 = 4;
-/// Nor more bytes than this: a CPU's memory is everyone's, and more slots of large buffers are no faster.
-const MOST_COPIED: u64 = 256 << 20;
+/// The copies of all slots together take at most 1 / `MEMORY_DIVISOR` of the device's memory.
+const MEMORY_DIVISOR: u64 = 4;
+/// Nor do they take more bytes than this: a CPU device shares its memory with every process, and more slots of large
+/// buffers are no faster.
+const MAX_COPIED_BYTES: u64 = 256 << 20;
 
 /// Runs a sweep; see [`Executor::sweep`].
 pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome> {
@@ -30,19 +31,19 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
     check(sweep, &read_only)?;
     let options = RunOptions {
         timeout: sweep.timeout,
-        // Pristine copies stay beside the working ones.
+        // Pristine copies are kept beside the working ones.
         repeats: 2,
         probe_words: Some(sweep.probe_words),
         outputs: false,
     };
     let count = sweep.variations.len();
     if let Some(fault) = limits::refuse(executor.device(), sweep.launch, &options) {
-        let runs = vec![Swept::Fault(fault); count];
+        let runs = vec![VariationOutcome::Fault(fault); count];
         return Ok(SweepOutcome { runs, launches: 0, kernel_time: Duration::ZERO });
     }
     let records = Records { repeats: sweep.repeats.max(1), words: sweep.words.end.saturating_sub(sweep.words.start) };
     let slots = slots(executor, sweep);
-    let mut hunt = SweepRun {
+    let mut sweep_run = SweepRun {
         executor,
         program,
         sweep,
@@ -52,11 +53,11 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
         runs: vec![None; count],
         launches: 0,
         times: Vec::new(),
-        worker: Worker::Used,
-        since: 0,
+        worker: WorkerHistory::Unknown,
+        first_on_worker: 0,
     };
-    hunt.all()?;
-    let SweepRun { runs, launches, mut times, .. } = hunt;
+    sweep_run.run_all()?;
+    let SweepRun { runs, launches, mut times, .. } = sweep_run;
     times.sort_unstable();
     let runs = runs
         .into_iter()
@@ -66,9 +67,9 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
     Ok(SweepOutcome { runs, launches, kernel_time })
 }
 
-/// Why this launch cannot hold several runs; `None`: it can, if its kernel is woven for it.
-/// Images cannot be replicated, so that none may be written; and the work-groups must
-/// all be of one size, which the launch names.
+/// Why this launch cannot hold several runs; `None` if it can, provided that its kernel is instrumented for it.
+/// Images cannot be replicated, so none may be writable; and the launch must state a work-group size that divides the
+/// global size.
 ///
 /// `read_only`: by position, which arguments the kernel cannot write.
 pub fn cannot_batch(launch: &Launch, read_only: impl Fn(u32) -> bool) -> Option<String> {
@@ -85,7 +86,7 @@ pub fn cannot_batch(launch: &Launch, read_only: impl Fn(u32) -> bool) -> Option<
     })
 }
 
-/// Sweeps that make no sense are faults of the caller, which is kassay.
+/// Checks a sweep for consistency; an inconsistent one is kassay's own fault.
 fn check(sweep: &Sweep<'_>, read_only: &[bool]) -> Result<()> {
     let wrong = |what: String| Err(Error::internal(format!("a sweep cannot be run: {what}")));
     if sweep.probe.len() as u64 > sweep.probe_words {
@@ -131,7 +132,7 @@ fn check(sweep: &Sweep<'_>, read_only: &[bool]) -> Result<()> {
     Ok(())
 }
 
-/// Slots per launch: as many as asked for, as far as the device has memory for their copies.
+/// Slots per launch: the requested number, as far as the device has memory for their copies.
 fn slots(executor: &OpenClExecutor, sweep: &Sweep<'_>) -> usize {
     let Some(batch) = &sweep.batch else { return 1 };
     let device = executor.device();
@@ -139,33 +140,33 @@ fn slots(executor: &OpenClExecutor, sweep: &Sweep<'_>) -> usize {
     let total = batch.strides.iter().fold(0_u64, |sum, stride| sum.saturating_add(*stride));
     let cap = |memory: u64, stride: u64| if memory == 0 || stride == 0 { u64::MAX } else { (memory / stride).max(1) };
     let most = cap(device.max_allocation, largest)
-        .min(cap(device.global_memory / SHARE_OF_MEMORY, total))
-        .min(cap(MOST_COPIED, total));
+        .min(cap(device.global_memory / MEMORY_DIVISOR, total))
+        .min(cap(MAX_COPIED_BYTES, total));
     usize::try_from(u64::from(batch.slots).min(most)).unwrap_or(1).max(1)
 }
 
-/// What the worker has seen of this sweep.
+/// What the worker has run so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Worker {
-    /// Launches of before the sweep, for all we know.
-    Used,
+enum WorkerHistory {
+    /// Possibly launches from before the sweep.
+    Unknown,
     /// Nothing.
     Fresh,
-    /// Only launches of this sweep, from [`SweepRun::since`] on.
-    Ours,
+    /// Only launches of this sweep, beginning with variation [`SweepRun::first_on_worker`].
+    ThisSweep,
 }
 
 /// How a request ended.
 #[derive(Debug)]
-enum End {
+enum RequestEnd {
     Done,
     /// The driver refuses these launches.
     Rejected(Fault),
-    /// The worker is gone; what it ran, if it had come so far.
+    /// The worker is gone; with the variations that it was running, if it had got that far.
     Lost(Fault, Option<Range<usize>>),
 }
 
-/// The course of a sweep.
+/// The state of a sweep.
 struct SweepRun<'a, 'b> {
     executor: &'a mut OpenClExecutor,
     program: ProgramId,
@@ -173,36 +174,36 @@ struct SweepRun<'a, 'b> {
     read_only: Vec<bool>,
     records: Records,
     slots: usize,
-    runs: Vec<Option<Swept>>,
+    runs: Vec<Option<VariationOutcome>>,
     launches: u64,
-    /// Nanoseconds of some launches.
+    /// Nanoseconds, of some of the launches.
     times: Vec<u64>,
-    worker: Worker,
+    worker: WorkerHistory,
     /// The first variation that the worker may have run.
-    since: usize,
+    first_on_worker: usize,
 }
 
 impl SweepRun<'_, '_> {
-    fn all(&mut self) -> Result<()> {
+    fn run_all(&mut self) -> Result<()> {
         let count = self.runs.len();
-        let piece = (MOST_RECORDS / self.records.stride()).clamp(1, MOST_VARIATIONS).next_multiple_of(self.slots);
-        let (mut next, mut stillborn) = (0, false);
+        let piece = (MAX_RECORD_BYTES / self.records.stride()).clamp(1, MAX_VARIATIONS).next_multiple_of(self.slots);
+        let (mut next, mut died_preparing) = (0, false);
         while next < count {
             let end = count.min(next + piece);
             match self.attempt(next..end, true)? {
-                End::Done => next = end,
-                End::Rejected(fault) => {
-                    self.mark(next..count, &fault);
+                RequestEnd::Done => next = end,
+                RequestEnd::Rejected(fault) => {
+                    self.mark_faulted(next..count, &fault);
                     return Ok(());
                 }
-                End::Lost(fault, Some(suspects)) => next = self.settle(suspects, fault)?,
-                // It died of preparing. An earlier launch may be to blame for that, but only once.
-                End::Lost(_, None) if !stillborn => {
-                    stillborn = true;
-                    self.worker = Worker::Fresh;
+                RequestEnd::Lost(fault, Some(suspects)) => next = self.find_culprit(suspects, fault)?,
+                // It died while preparing. An earlier launch may be to blame for that, but only once.
+                RequestEnd::Lost(_, None) if !died_preparing => {
+                    died_preparing = true;
+                    self.worker = WorkerHistory::Fresh;
                 }
-                End::Lost(fault, None) => {
-                    self.mark(next..count, &fault);
+                RequestEnd::Lost(fault, None) => {
+                    self.mark_faulted(next..count, &fault);
                     return Ok(());
                 }
             }
@@ -210,60 +211,60 @@ impl SweepRun<'_, '_> {
         Ok(())
     }
 
-    /// The fault for all of these that have no result yet.
-    fn mark(&mut self, range: Range<usize>, fault: &Fault) {
+    /// Stores `fault` for those variations in `range` that have no result yet.
+    fn mark_faulted(&mut self, range: Range<usize>, fault: &Fault) {
         for run in self.runs[range].iter_mut().filter(|r| r.is_none()) {
-            *run = Some(Swept::Fault(fault.clone()));
+            *run = Some(VariationOutcome::Fault(fault.clone()));
         }
     }
 
-    /// Sees to it that the next request goes to a worker that has run nothing.
-    fn renew(&mut self) {
-        if self.worker != Worker::Fresh {
+    /// Makes sure that the next request goes to a worker that has run nothing.
+    fn ensure_fresh_worker(&mut self) {
+        if self.worker != WorkerHistory::Fresh {
             self.executor.restart();
-            self.worker = Worker::Fresh;
+            self.worker = WorkerHistory::Fresh;
         }
     }
 
-    /// Finds out which of the variations that ran when the worker was lost is to blame, or which one before. Returns
-    /// where to go on.
-    fn settle(&mut self, suspects: Range<usize>, fault: Fault) -> Result<usize> {
-        // `attempt` has replaced the worker; this is the dead one's beginning.
-        let since = self.since;
-        let alone = suspects.len() == 1 && since == suspects.start;
-        if alone && self.worker == Worker::Ours {
-            self.mark(suspects.clone(), &fault);
-            self.worker = Worker::Fresh;
+    /// Finds out which of the variations that ran when the worker was lost is to blame, or which earlier one. Returns
+    /// the variation to continue with.
+    fn find_culprit(&mut self, suspects: Range<usize>, fault: Fault) -> Result<usize> {
+        // `attempt` has replaced the worker; this is where the dead one began.
+        let first_on_worker = self.first_on_worker;
+        let alone = suspects.len() == 1 && first_on_worker == suspects.start;
+        if alone && self.worker == WorkerHistory::ThisSweep {
+            self.mark_faulted(suspects.clone(), &fault);
+            self.worker = WorkerHistory::Fresh;
             return Ok(suspects.end);
         }
-        self.worker = Worker::Fresh;
-        if self.isolate(suspects.clone())? || since == suspects.start {
+        self.worker = WorkerHistory::Fresh;
+        if self.isolate(suspects.clone())? || first_on_worker == suspects.start {
             return Ok(suspects.end);
         }
-        // They pass by themselves: did an earlier one spoil the worker for them?
-        let Some((guilty, fault)) = self.spoiler(since..suspects.start, suspects.end)? else {
+        // They pass by themselves: did an earlier one corrupt the worker for them?
+        let Some((culprit, fault)) = self.find_earlier_culprit(first_on_worker..suspects.start, suspects.end)? else {
             return Ok(suspects.end);
         };
-        self.runs[guilty..suspects.end].fill(None);
-        self.mark(guilty..guilty + 1, &fault);
-        self.renew();
-        Ok(guilty + 1)
+        self.runs[culprit..suspects.end].fill(None);
+        self.mark_faulted(culprit..culprit + 1, &fault);
+        self.ensure_fresh_worker();
+        Ok(culprit + 1)
     }
 
-    /// Runs variations in fresh workers, by halves where one is lost, and keeps what they give. Returns whether one of
-    /// them faulted when it ran alone.
+    /// Runs variations in fresh workers, halving the range when one is lost, and keeps their results. Returns whether
+    /// one of them faulted when it ran alone.
     fn isolate(&mut self, range: Range<usize>) -> Result<bool> {
-        self.renew();
+        self.ensure_fresh_worker();
         match self.attempt(range.clone(), true)? {
-            End::Done => Ok(false),
-            End::Rejected(fault) => {
-                self.mark(range, &fault);
+            RequestEnd::Done => Ok(false),
+            RequestEnd::Rejected(fault) => {
+                self.mark_faulted(range, &fault);
                 Ok(true)
             }
-            End::Lost(fault, _) => {
-                self.worker = Worker::Fresh;
+            RequestEnd::Lost(fault, _) => {
+                self.worker = WorkerHistory::Fresh;
                 if range.len() <= 1 {
-                    self.mark(range, &fault);
+                    self.mark_faulted(range, &fault);
                     return Ok(true);
                 }
                 self.runs[range.clone()].fill(None);
@@ -274,22 +275,22 @@ impl SweepRun<'_, '_> {
         }
     }
 
-    /// The last variation among `before` from which on a worker does not come to `end`, and what happens to it; `None` if
-    /// a fresh worker runs them all.
-    fn spoiler(&mut self, before: Range<usize>, end: usize) -> Result<Option<(usize, Fault)>> {
+    /// The last variation among `before` such that a worker that starts with it does not reach `end`, and the fault
+    /// that it causes; `None` if a fresh worker runs them all. Found by bisection.
+    fn find_earlier_culprit(&mut self, before: Range<usize>, end: usize) -> Result<Option<(usize, Fault)>> {
         let (mut low, mut high) = (before.start, before.end);
         let mut fault = None;
         let mut from = low;
         loop {
-            self.renew();
+            self.ensure_fresh_worker();
             match self.attempt(from..end, false)? {
-                End::Lost(seen, _) => {
-                    self.worker = Worker::Fresh;
+                RequestEnd::Lost(seen, _) => {
+                    self.worker = WorkerHistory::Fresh;
                     fault = Some(seen);
                     low = from;
                 }
-                End::Done | End::Rejected(_) if fault.is_none() => return Ok(None),
-                End::Done | End::Rejected(_) => high = from,
+                RequestEnd::Done | RequestEnd::Rejected(_) if fault.is_none() => return Ok(None),
+                RequestEnd::Done | RequestEnd::Rejected(_) => high = from,
             }
             if low + 1 >= high {
                 return Ok(fault.map(|f| (low, f)));
@@ -298,72 +299,72 @@ impl SweepRun<'_, '_> {
         }
     }
 
-    /// Runs these variations in the worker; `keep`: notes the results of all that were finished. Replaces a lost worker,
-    /// but leaves [`SweepRun::worker`] as it was when the worker was lost.
-    fn attempt(&mut self, range: Range<usize>, keep: bool) -> Result<End> {
-        if self.worker == Worker::Fresh {
-            self.worker = Worker::Ours;
-            self.since = range.start;
+    /// Runs these variations in the worker; `keep`: stores the results of all that were finished. Replaces a lost
+    /// worker, but leaves [`SweepRun::worker`] as it was when the worker was lost.
+    fn attempt(&mut self, range: Range<usize>, keep: bool) -> Result<RequestEnd> {
+        if self.worker == WorkerHistory::Fresh {
+            self.worker = WorkerHistory::ThisSweep;
+            self.first_on_worker = range.start;
         }
-        let (patience, limit) = (self.executor.patience(), self.sweep.timeout);
+        let (operation_timeout, limit) = (self.executor.operation_timeout(), self.sweep.timeout);
         let (read_only, records) = (self.read_only.clone(), self.records);
         let slots = self.slots.min(range.len().max(1));
         let process = self.executor.ready(Some(self.program.0))?;
         let (request, place) = {
             let (layout, sweep) = lay_out(self.sweep, range.clone(), slots, read_only, records)?;
             let place = sweep.records;
-            process.shared.reserve(layout.layout.plan.len(), layout.besides)?;
+            process.shared.reserve(layout.layout.allocator.len(), layout.worker_bytes)?;
             let memory = process.shared.bytes();
             layout.layout.write(memory)?;
-            layout.variations.of_mut(memory).ok_or_else(nonsense)?.copy_from_slice(&layout.changes);
-            records.clear(place.of_mut(memory).ok_or_else(nonsense)?, range.len());
+            layout.variations.of_mut(memory).ok_or_else(protocol_error)?.copy_from_slice(&layout.changes);
+            records.clear(place.of_mut(memory).ok_or_else(protocol_error)?, range.len());
             let (program, memory) = (self.program.0, process.shared.len());
             (Request::Sweep { program, memory, sweep: Box::new(sweep) }, place)
         };
-        drop(process.printed());
+        drop(process.take_stdout());
         let mut seen = (0, Instant::now());
         let interval = (limit / 8).clamp(Duration::from_millis(1), Duration::from_millis(50));
-        let reply = process.watch(&request, interval, |shared| {
-            let steps = place.of_mut(shared.bytes()).and_then(Clock::of).map_or(0, |clock| clock.read().steps);
+        let reply = process.call_watched(&request, interval, |shared| {
+            let steps = place.of_mut(shared.bytes()).and_then(ProgressWords::of).map_or(0, |clock| clock.read().steps);
             if steps != seen.0 {
                 seen = (steps, Instant::now());
             }
-            seen.1.elapsed() > if steps % 2 == 1 { limit } else { patience }
+            seen.1.elapsed() > if steps % 2 == 1 { limit } else { operation_timeout }
         });
-        drop(process.printed());
-        let memory = place.of_mut(process.shared.bytes()).ok_or_else(nonsense)?;
-        let progress = Clock::of(memory).ok_or_else(nonsense)?.read();
+        drop(process.take_stdout());
+        let memory = place.of_mut(process.shared.bytes()).ok_or_else(protocol_error)?;
+        let progress = ProgressWords::of(memory).ok_or_else(protocol_error)?.read();
         self.launches += progress.steps.div_ceil(2);
         if keep {
             for (index, run) in self.runs[range.clone()].iter_mut().enumerate() {
                 if let Some(runs) = records.read(memory, index) {
-                    *run = Some(Swept::Ran(runs));
+                    *run = Some(VariationOutcome::Ran(runs));
                 }
             }
         }
         let end = match reply {
             Ok(Reply::Swept { kernel_times }) => {
                 self.times.extend(kernel_times);
-                End::Done
+                RequestEnd::Done
             }
-            Ok(Reply::Rejected { error, explanation }) => End::Rejected(Fault::Rejected { error, explanation }),
+            Ok(Reply::Rejected { error, explanation }) => RequestEnd::Rejected(Fault::Rejected { error, explanation }),
             Ok(Reply::Broken { what, .. }) => return Err(Error::internal(what)),
-            Ok(_) => return Err(nonsense()),
-            Err(Silence::Timeout) => End::Lost(Fault::Timeout { limit }, running(progress, &range)),
-            Err(Silence::Dead(Death { signal, exit_code, stderr })) => {
-                End::Lost(Fault::Crash { signal, exit_code, stderr }, running(progress, &range))
+            Ok(_) => return Err(protocol_error()),
+            Err(NoReply::Timeout) => RequestEnd::Lost(Fault::Timeout { limit }, running(progress, &range)),
+            Err(NoReply::Dead(WorkerExit { signal, exit_code, stderr })) => {
+                RequestEnd::Lost(Fault::Crash { signal, exit_code, stderr }, running(progress, &range))
             }
         };
-        if let End::Lost(..) = end {
+        if let RequestEnd::Lost(..) = end {
             self.executor.restart();
         } else {
-            process.shared.relax();
+            process.shared.trim();
         }
         Ok(end)
     }
 }
 
-/// The variations that a worker ran last.
+/// The variations that the worker was running last.
 fn running(progress: Progress, range: &Range<usize>) -> Option<Range<usize>> {
     if progress.steps == 0 {
         return None;
@@ -374,12 +375,12 @@ fn running(progress: Progress, range: &Range<usize>) -> Option<Range<usize>> {
 }
 
 /// A sweep's inputs and where they go.
-struct LaidOut<'a> {
+struct SweepLayout<'a> {
     layout: Layout<'a>,
     variations: Span,
     changes: Vec<u8>,
     /// Bytes that the worker takes for copies of its own.
-    besides: u64,
+    worker_bytes: u64,
 }
 
 fn lay_out<'a>(
@@ -388,12 +389,12 @@ fn lay_out<'a>(
     slots: usize,
     read_only: Vec<bool>,
     records: Records,
-) -> Result<(LaidOut<'a>, protocol::Sweep)> {
+) -> Result<(SweepLayout<'a>, protocol::Sweep)> {
     let mut layout = Layout::default();
     let args = sweep.launch.args.iter().map(|value| layout.arg(value)).collect();
     let references: Vec<(u32, Span)> = sweep.references.iter().map(|r| (r.position, layout.place(&r.bytes))).collect();
     let copies = sweep.batch.as_ref().map_or(0, |b| b.strides.iter().fold(0_u64, |n, s| n.saturating_add(*s)));
-    let besides = layout.plan.len().saturating_add(copies.saturating_mul(slots as u64));
+    let worker_bytes = layout.allocator.len().saturating_add(copies.saturating_mul(slots as u64));
     let variations = &sweep.variations[range];
     let (mut starts, mut pairs) = (Vec::with_capacity(variations.len() + 1), Vec::new());
     for variation in variations {
@@ -402,8 +403,8 @@ fn lay_out<'a>(
     }
     starts.push(pairs.len() as u32 / 2);
     let changes: Vec<u8> = starts.into_iter().chain(pairs).flat_map(u32::to_le_bytes).collect();
-    let probe = layout.plan.place(4 * sweep.probe.len() as u64);
-    let changes_at = layout.plan.place(changes.len() as u64);
+    let probe = layout.allocator.allocate(4 * sweep.probe.len() as u64);
+    let changes_at = layout.allocator.allocate(changes.len() as u64);
     let expected = sweep
         .references
         .iter()
@@ -416,7 +417,7 @@ fn lay_out<'a>(
             tolerance: [r.tolerance.abs.to_bits(), r.tolerance.rel.to_bits()],
         })
         .collect();
-    let records_at = layout.plan.place(records.bytes(variations.len()) as u64);
+    let records_at = layout.allocator.allocate(records.bytes(variations.len()) as u64);
     let message = protocol::Sweep {
         range: sweep.launch.range.clone(),
         args,
@@ -424,18 +425,18 @@ fn lay_out<'a>(
         probe,
         probe_words: sweep.probe_words,
         variations: changes_at,
-        count: u32::try_from(variations.len()).map_err(|_| nonsense())?,
+        count: u32::try_from(variations.len()).map_err(|_| protocol_error())?,
         expected,
         repeats: records.repeats,
         words: (sweep.words.start, sweep.words.end.max(sweep.words.start)),
         batch: sweep.batch.as_ref().map(|b| Batch { slots: slots as u32, ..b.clone() }),
         records: records_at,
     };
-    // The probe's beginning travels with the variations, which stand right behind it.
-    let begin = usize::try_from(changes_at.start - probe.start).map_err(|_| nonsense())?;
+    // The head of the probe buffer is copied together with the variations, which lie directly after it.
+    let begin = usize::try_from(changes_at.start - probe.start).map_err(|_| protocol_error())?;
     let mut all: Vec<u8> = sweep.probe.iter().flat_map(|w| w.to_le_bytes()).collect();
     all.resize(begin, 0);
     all.extend(changes);
     let variations = Span { start: probe.start, len: all.len() as u64 };
-    Ok((LaidOut { layout, variations, changes: all, besides }, message))
+    Ok((SweepLayout { layout, variations, changes: all, worker_bytes }, message))
 }

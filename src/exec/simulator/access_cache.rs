@@ -1,60 +1,54 @@
-//! What the hook of accesses must know of a site in a run, looked up once per run and slot.
+//! Caches what the access hook needs to know of a site, once per run and slot.
 
-use super::exec_thread::ExecThread;
-use super::program::NONE;
-use super::shadow::{FastPath, Way};
-use super::work_group::GroupSlot;
+use super::program::{NONE, Site};
+use super::shadow::{CheckKind, FastPath, Shadow};
+use crate::lower::host::abi::Extent;
 
-/// A site of accesses whose pointer can only come from one object.
+/// A site whose pointer can only come from one object.
 #[derive(Debug, Clone, Copy)]
-pub struct Watch {
-    /// Where the object begins.
+pub struct CachedSite {
+    /// The object's address.
     base: u64,
-    /// At how many places in it the access fits; 0: its check takes more than this.
-    places: u64,
-    /// Of the address: bits that must be zero.
+    /// The number of offsets in the object at which the access fits; 0 if its check is more complex.
+    valid_offsets: u64,
+    /// The address bits that must be zero.
     misaligned: u32,
-    /// Of the table.
+    /// Number in the table.
     pub object: u32,
     pub fast_path: FastPath,
 }
 
-impl Watch {
-    /// Where in the object the address lies, if the access is fine there.
+impl CachedSite {
+    /// Computes the entry of the site `number`, which is described by `site`, for the groups of `slot`. `extents`: by
+    /// object; `owners`: see [`super::launch::PreparedLaunch::owners`]; `shadow`: the race detector, in a run with it.
+    pub fn new(
+        (number, site): (u32, &Site),
+        slot: u32,
+        extents: &[Extent],
+        owners: &[u32],
+        shadow: Option<&mut Shadow>,
+    ) -> CachedSite {
+        let object = owners.get(site.object as usize).copied().unwrap_or(site.object);
+        let known = extents.get(site.object as usize).filter(|_| site.object != NONE && !site.forbidden);
+        let bytes = known.map_or(0, |e| e.bytes);
+        let fast_path = match (known, shadow) {
+            (_, None) => FastPath::without_cells(CheckKind::Unchecked),
+            (None, Some(_)) => FastPath::without_cells(CheckKind::Slow),
+            (Some(_), Some(shadow)) => shadow.fast_path(slot, number, object, u64::from(site.bytes), bytes),
+        };
+        CachedSite {
+            base: known.map_or(0, |e| e.base),
+            valid_offsets: (bytes + 1).saturating_sub(u64::from(site.bytes.max(1))),
+            misaligned: site.misaligned,
+            object,
+            fast_path,
+        }
+    }
+
+    /// The offset of the address in the object, if the access is valid there.
     #[inline(always)]
     pub fn offset(&self, address: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.base);
-        (offset < self.places && address & u64::from(self.misaligned) == 0).then_some(offset)
-    }
-}
-
-/// Gets a slot ready for the lane's run, in which the slot's group has begun.
-///
-/// # Safety
-/// The lane has begun the run, and no fiber runs.
-pub unsafe fn prepare(thread: *mut ExecThread, slot: &mut GroupSlot) {
-    // SAFETY: as promised.
-    unsafe {
-        let (races, number) = ((*thread).races, slot.number);
-        let group = if races { (*(*thread).shadow).group(number) } else { std::ptr::null() };
-        let sites = &(&*(*thread).program).sites;
-        slot.watch((*thread).run, group, |extents, owners, watches| {
-            watches.extend((0..).zip(sites).map(|(site, at)| {
-                let object = owners.get(at.object as usize).copied().unwrap_or(at.object);
-                let known = extents.get(at.object as usize).filter(|_| at.object != NONE && !at.forbidden);
-                let bytes = known.map_or(0, |e| e.bytes);
-                let fast_path = match known {
-                    Some(_) if races => (*(*thread).shadow).fast_path(number, site, object, u64::from(at.bytes), bytes),
-                    _ => FastPath::blind(if races { Way::Long } else { Way::Free }),
-                };
-                Watch {
-                    base: known.map_or(0, |e| e.base),
-                    places: (bytes + 1).saturating_sub(u64::from(at.bytes.max(1))),
-                    misaligned: at.misaligned,
-                    object,
-                    fast_path,
-                }
-            }));
-        });
+        (offset < self.valid_offsets && address & u64::from(self.misaligned) == 0).then_some(offset)
     }
 }

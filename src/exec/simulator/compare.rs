@@ -1,55 +1,58 @@
-//! What comparisons were given ([`crate::lower::host::abi::hook::COMPARISON`]): how often they held, and how near they came to what
-//! they never did.
+//! Collects the operands of comparisons ([`crate::lower::host::abi::hook::COMPARISON`]): how often each comparison was
+//! true or false, and its branch distance to the outcome that it never had.
 
-use super::work_group::Item;
 use crate::lower::host::abi::comparison::{EQUAL, FLOAT, LESS, NOT_LESS, RELATION, SIGNED, WIDTH};
 
-/// What all work-items showed of one comparison. Of each pair the first part is for its being false, the second for true.
+/// What all work-items observed of one comparison. The first element of each pair is for its being false, the second
+/// for its being true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compared {
+pub struct ComparisonStats {
+    /// How often the comparison was false and true.
     pub times: [u64; 2],
-    /// How far apart operands were at least from being so: 0 if they were. Integers: what one of them would have to change by; floats: in
-    /// units of the last place. [`u64::MAX`] if it was not executed.
+    /// The least distance of the operands from that outcome: 0 if it occurred. For integers, the amount by which
+    /// one operand would have to change; for floats, in units of the last place. [`u64::MAX`] if the comparison was
+    /// not executed.
     pub distance: [u64; 2],
-    /// The operands at that distance, zero-extended bits.
+    /// The operands at that distance, as zero-extended bits.
     pub operands: [(u64, u64); 2],
-    /// See [`crate::lower::host::abi::comparison`]; 0 if it was not executed.
+    /// See [`crate::lower::host::abi::comparison`]; 0 if the comparison was not executed.
     pub kind: u32,
 }
 
-impl Default for Compared {
-    fn default() -> Compared {
-        Compared { times: [0; 2], distance: [u64::MAX; 2], operands: [(0, 0); 2], kind: 0 }
+impl Default for ComparisonStats {
+    fn default() -> ComparisonStats {
+        ComparisonStats { times: [0; 2], distance: [u64::MAX; 2], operands: [(0, 0); 2], kind: 0 }
     }
 }
 
-impl Compared {
-    fn note(&mut self, kind: u32, a: u64, b: u64) {
+impl ComparisonStats {
+    /// Adds one execution of the comparison, of this `kind`, on the operands `a` and `b`.
+    pub fn note(&mut self, kind: u32, a: u64, b: u64) {
         self.kind = kind;
         let (no, yes) = distances(kind, a, b);
         self.times[usize::from(yes == 0)] += 1;
-        for (way, distance) in [no, yes].into_iter().enumerate() {
-            if distance < self.distance[way] {
-                self.distance[way] = distance;
-                self.operands[way] = (a, b);
+        for (outcome, distance) in [no, yes].into_iter().enumerate() {
+            if distance < self.distance[outcome] {
+                self.distance[outcome] = distance;
+                self.operands[outcome] = (a, b);
             }
         }
     }
 
-    /// Adds what another lane saw.
-    pub fn absorb(&mut self, other: &Compared) {
+    /// Adds the observations of another thread.
+    pub fn absorb(&mut self, other: &ComparisonStats) {
         self.kind |= other.kind;
-        for way in 0..2 {
-            self.times[way] += other.times[way];
-            if other.distance[way] < self.distance[way] {
-                self.distance[way] = other.distance[way];
-                self.operands[way] = other.operands[way];
+        for outcome in 0..2 {
+            self.times[outcome] += other.times[outcome];
+            if other.distance[outcome] < self.distance[outcome] {
+                self.distance[outcome] = other.distance[outcome];
+                self.operands[outcome] = other.operands[outcome];
             }
         }
     }
 }
 
-/// How far operands are from the comparison's being false, and from its being true.
+/// The distances of the operands from making the comparison false and from making it true.
 fn distances(kind: u32, a: u64, b: u64) -> (u64, u64) {
     let (a, b) = (rank(kind, a), rank(kind, b));
     let gap = u64::try_from(a.abs_diff(b)).unwrap_or(u64::MAX - 1);
@@ -66,12 +69,12 @@ fn distances(kind: u32, a: u64, b: u64) -> (u64, u64) {
     }
 }
 
-/// An operand as a number of its order.
+/// Maps an operand to an integer such that the order of operands is the order of integers.
 fn rank(kind: u32, bits: u64) -> i128 {
     let width = kind >> WIDTH;
     if kind & FLOAT != 0 {
         let sign = 1 << (width - 1);
-        // Floats of one sign are ordered as their bits are.
+        // Floats of the same sign are ordered like their bits.
         let magnitude = i128::from(bits & (sign - 1));
         return if bits & sign != 0 { -magnitude } else { magnitude };
     }
@@ -80,20 +83,6 @@ fn rank(kind: u32, bits: u64) -> i128 {
     }
     let unused = 64 - width;
     i128::from(((bits << unused).cast_signed()) >> unused)
-}
-
-/// The hook.
-///
-/// # Safety
-/// `item` is the running one.
-pub unsafe extern "C" fn compare(item: *mut Item, number: u32, kind: u32, a: u64, b: u64) {
-    // SAFETY: code calls this with its own item; nobody else looks at the lane's list while the item runs.
-    unsafe {
-        let all = &mut (*(*item).thread).compared;
-        if let Some(compared) = all.get_mut(number as usize) {
-            compared.note(kind, a, b);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -121,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_nearest_operands_are_kept() {
-        let mut compared = Compared::default();
+        let mut compared = ComparisonStats::default();
         for a in [100, 90, 95] {
             compared.note(EQUAL | 32 << WIDTH, a, 80);
         }

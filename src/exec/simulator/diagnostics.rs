@@ -1,29 +1,29 @@
-//! What checks found, in sentences.
+//! Formats the findings of checks as sentences.
 
 use std::time::Duration;
 
-use super::launch::Prepared;
+use super::launch::PreparedLaunch;
 use super::observation::{Divergence, FaultKind, SimulatorFault, Waiting};
 use super::program::writes;
 use crate::lower::host::table::{CallPath, HostTable, Mode, Object, Space, Storage};
 use crate::suite::faults::FaultClass;
 
-/// The first thing that a run did and no kernel may, in one sentence; `None`: nothing.
-pub fn of(
+/// Describes the first thing that a run did and no kernel may do, in one sentence; `None` if there is none.
+pub fn describe(
     faults: &[SimulatorFault],
     divergences: &[Divergence],
-    prepared: &Prepared,
+    prepared: &PreparedLaunch,
     limit: Duration,
 ) -> Option<String> {
     let table = prepared.program.table();
-    // A loop that does not end is often what an earlier fault led to.
+    // A loop that does not end is often the consequence of an earlier fault.
     let telling = |f: &&SimulatorFault| f.kind != FaultKind::Uninitialised;
     let fault = faults.iter().filter(telling).min_by_key(|f| f.kind == FaultKind::NonTermination);
     let first = fault.map(|f| fault_text(f, table, prepared, limit));
     first.or_else(|| divergences.first().map(|d| divergence_text(d, table)))
 }
 
-fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &Prepared, limit: Duration) -> String {
+fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaunch, limit: Duration) -> String {
     let site = fault.site as usize;
     let (what, path) = match fault.kind {
         FaultKind::Division => {
@@ -127,10 +127,10 @@ fn divergence_text(divergence: &Divergence, table: &HostTable) -> String {
     format!("barrier-divergence: in group {}, {}", ids(divergence.group_id), parts.join(", "))
 }
 
-/// ``` `out[7]` ```, or bytes where the offset is in the middle of an element.
+/// ``` `out[7]` ```, or a byte offset if it is in the middle of an element.
 fn place(object: &Object, offset: i64) -> String {
     if matches!(object.storage, Storage::Private { .. } | Storage::Constant { .. }) {
-        // Where such variables begin is not known.
+        // The address of such variables is not known.
         return format!("an element outside `{}`", object.name);
     }
     let element = i64::from(object.element.max(1));
@@ -141,14 +141,14 @@ fn place(object: &Object, offset: i64) -> String {
     }
 }
 
-/// A texel's numbers, and the sizes of the image, as many as it has.
+/// A texel's coordinates and the image's sizes, in the image's number of dimensions.
 fn texel(at: [i64; 3], sizes: &[u64]) -> (String, String) {
     let at: Vec<String> = at.iter().take(sizes.len()).map(i64::to_string).collect();
     let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
     (format!("({})", at.join(", ")), sizes.join("x"))
 }
 
-fn size(object: &Object, number: u32, prepared: &Prepared) -> String {
+fn size(object: &Object, number: u32, prepared: &PreparedLaunch) -> String {
     let bytes = match object.storage {
         Storage::Argument(_) => prepared.bytes(number),
         Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => bytes,
@@ -161,7 +161,7 @@ fn size(object: &Object, number: u32, prepared: &Prepared) -> String {
     }
 }
 
-/// ` at file:line:column in function`, and the calls that lead there.
+/// ` at file:line:column in function`, and the chain of calls that leads there.
 fn at(table: &HostTable, path: Option<u32>) -> String {
     let Some(CallPath { frames }) = path.and_then(|p| table.paths.get(p as usize)) else { return String::new() };
     let mut known = frames.iter().filter(|f| f.line > 0);

@@ -1,9 +1,9 @@
-//! Events of asynchronous copies: which copies they stand for, and which of them a group waits for.
+//! Events of asynchronous copies: the copies that they stand for, and those that a group waits for.
 //!
-//! An event is a number that is the same for all items of the group. Code keeps it in the guise of a pointer, in memory that may hold anything
-//! else: what is no event of this group counts as none (0).
+//! An event is a number that is the same for all work-items of the group. Code stores it as a pointer, in memory that
+//! may hold anything else: a value that is not an event of this group counts as none (0).
 
-/// What two lists of events differ in.
+/// How two lists of events differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListDifference {
     Length = 0,
@@ -11,36 +11,37 @@ pub enum ListDifference {
 }
 
 /// The arguments of a copy, the event last.
-pub type Copy = [u64; 7];
+pub type CopyArguments = [u64; 7];
 
 /// The events of one group at a time.
 #[derive(Debug, Default)]
 pub struct Events {
-    /// Events are above this number.
+    /// The group's events are greater than this number.
     base: u64,
     last: u64,
-    /// What the first item that arrived at a copy has it do, and the event of that.
-    copying: Copy,
+    /// The arguments that the first work-item to arrive passed to the current copy, and that copy's event.
+    copying: CopyArguments,
     copied: u64,
-    /// What the first item that arrived waits for, ascending, and another item; `None`: not known.
+    /// The events that the first work-item to arrive waits for, ascending (`None` if unknown), and a buffer for those
+    /// of another work-item.
     awaited: Option<Vec<u64>>,
     other: Vec<u64>,
 }
 
 impl Events {
-    /// Another group begins. What its items find in memory that they have not written is no event of theirs.
+    /// Begins another group. Values that its work-items find in uninitialised memory are not events of the group.
     pub fn begin(&mut self, group: u64) {
         self.base = group.wrapping_add(1) << 24;
         self.last = self.base;
     }
 
-    /// The event, if there is such a one; else 0.
+    /// The event itself if it is one of this group, else 0.
     pub fn known(&self, event: u64) -> u64 {
         if event > self.base && event <= self.last { event } else { 0 }
     }
 
-    /// The first item asks for a copy: it gets a new event unless it brings one.
-    pub fn copy(&mut self, copying: Copy) {
+    /// Called when the first work-item requests a copy: the copy gets a new event unless one is passed.
+    pub fn copy(&mut self, copying: CopyArguments) {
         self.copying = copying;
         self.copied = match copying[6] {
             0 => {
@@ -51,17 +52,17 @@ impl Events {
         };
     }
 
-    /// The first argument in which an item that asks for the same copy differs.
-    pub fn other_copy(&self, copying: Copy) -> Option<usize> {
+    /// The index of the first argument in which a later work-item's request for the same copy differs.
+    pub fn copy_difference(&self, copying: CopyArguments) -> Option<usize> {
         self.copying.iter().zip(&copying).position(|(a, b)| a != b)
     }
 
-    /// The event of the copy that the group is at.
-    pub fn of_copy(&self) -> u64 {
+    /// The event of the group's current copy.
+    pub fn current_event(&self) -> u64 {
         self.copied
     }
 
-    /// The first item waits for these events; `None`: they are not known.
+    /// Called when the first work-item waits for these events; `None` if they are unknown.
     pub fn wait(&mut self, list: Option<&[u64]>) {
         let mut awaited = self.awaited.take().unwrap_or_default();
         self.awaited = list.map(|list| {
@@ -70,8 +71,8 @@ impl Events {
         });
     }
 
-    /// In what the list of an item that waits at the same place differs; its order does not matter.
-    pub fn other_list(&mut self, list: Option<&[u64]>) -> Option<ListDifference> {
+    /// How the list of another work-item that waits at the same point differs; the order does not matter.
+    pub fn list_difference(&mut self, list: Option<&[u64]>) -> Option<ListDifference> {
         let (awaited, list) = (self.awaited.as_ref()?, list?);
         if awaited.len() != list.len() {
             return Some(ListDifference::Length);
@@ -100,21 +101,21 @@ mod tests {
         events.begin(3);
         let copy = |event| [1, 2, 3, 4, 1, 1, event];
         events.copy(copy(0));
-        let first = events.of_copy();
+        let first = events.current_event();
         events.copy(copy(0));
-        let second = events.of_copy();
+        let second = events.current_event();
         assert_ne!(first, second);
-        assert_eq!(events.other_copy(copy(first)), Some(6));
+        assert_eq!(events.copy_difference(copy(first)), Some(6));
         events.copy(copy(first));
-        assert_eq!(events.of_copy(), first, "a copy that is given an event has that");
+        assert_eq!(events.current_event(), first, "a copy that is given an event has that");
 
         events.wait(Some(&[first, second]));
-        assert_eq!(events.other_list(Some(&[second, first])), None);
-        assert_eq!(events.other_list(Some(&[first])), Some(ListDifference::Length));
-        assert_eq!(events.other_list(Some(&[first, first])), Some(ListDifference::Events));
-        assert_eq!(events.other_list(None), None);
+        assert_eq!(events.list_difference(Some(&[second, first])), None);
+        assert_eq!(events.list_difference(Some(&[first])), Some(ListDifference::Length));
+        assert_eq!(events.list_difference(Some(&[first, first])), Some(ListDifference::Events));
+        assert_eq!(events.list_difference(None), None);
         events.wait(Some(&[first, 0xdead_beef]));
-        assert_eq!(events.other_list(Some(&[0, first])), None, "what is no event is none");
+        assert_eq!(events.list_difference(Some(&[0, first])), None, "what is no event is none");
         events.begin(4);
         assert_eq!(events.known(first), 0, "events end with their group");
     }

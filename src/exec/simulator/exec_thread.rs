@@ -1,163 +1,61 @@
-//! A lane: what one thread needs to run work-groups. Kept from launch to launch.
+//! An execution thread: everything that one system thread needs to run work-groups. Kept from launch to launch.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::ptr::NonNull;
 
-use super::compare::Compared;
-use super::fault_log::Faults;
-use super::fiber::{Entry, Fiber};
-use super::launch::Prepared;
-use super::memory::Reserved;
+use super::fiber::{Fiber, RunItem};
+use super::launch::PreparedLaunch;
+use super::memory::Reservation;
 use super::observation::Divergence;
-use super::program::{Program, Site};
+use super::run_state::{RunPlan, RunState};
 use super::shadow::Shadow;
-use super::work_group::GroupSlot;
-use crate::error::{Error, Result};
-use crate::suite::schedule::Preemption;
+use super::work_group::{GroupSlot, Item};
+use crate::error::Result;
 
-/// Bytes that skipped accesses may use, so that one of any length that a kernel can ask for lands in unused memory.
-pub const SINK: u64 = 1 << 30;
+/// If the stacks take more bytes than this, or there are more of them than this, they are given back after a launch.
+const MAX_KEPT_STACK_BYTES: u64 = 256 << 20;
+const MAX_KEPT_FIBERS: usize = 4096;
 
-/// Bytes that a launch may print; what comes later is dropped.
-pub const MOST_PRINTED: usize = 64 << 20;
+/// The number of slots whose local memory is kept.
+const MAX_KEPT_LOCALS: usize = 8;
 
-/// Stacks of more bytes than this together, or more of them, are given back after a launch.
-const KEPT_STACKS: u64 = 256 << 20;
-const KEPT_FIBERS: usize = 4096;
-
-/// Of so many slots local memory is kept.
-const KEPT_LOCALS: usize = 8;
-
-/// How a launch is run, for all its lanes.
-pub struct RunPlan {
-    pub deadline: Instant,
-    /// The deadline is the caller's: whoever is still running then has done nothing wrong.
-    pub is_budget: bool,
-    /// Whether the first conflict ends it.
-    pub first_conflict: bool,
-    /// Iterations per item; `u64::MAX`: as many as the time allows.
-    pub fuel: u64,
-    /// By place in the order of launch: the group; empty: as they come.
-    pub map: Vec<u64>,
-    pub item_order: Vec<u32>,
-    pub preemptions: Vec<Preemption>,
-    /// Whether the first fault ends it.
-    pub halts: bool,
-    /// How many comparisons the code tells of.
-    pub comparisons: u32,
-    /// By source of barriers: whether they order no memory.
-    pub ignored: Vec<bool>,
-    /// The next place in the order of launch.
-    pub next: AtomicU64,
-    /// Whether `map` leaves groups out.
-    pub is_sample: bool,
-}
-
-impl RunPlan {
-    /// The next group to begin: its linear number.
-    pub fn next_group(&self, groups: u64) -> Option<u64> {
-        let place = self.next.fetch_add(1, Ordering::Relaxed);
-        let groups = if self.is_sample { self.map.len() as u64 } else { groups };
-        if place >= groups {
-            return None;
-        }
-        Some(usize::try_from(place).ok().and_then(|p| self.map.get(p)).map_or(place, |g| *g))
-    }
-}
-
-/// A thread's part of the simulator. Hooks find it through their item.
+/// One thread's part of the simulator: what the scheduler alone uses, and the state that it shares with hooks.
 pub struct ExecThread {
-    pub sites: *const Site,
-    pub program: *const Program,
-    pub prepared: *const Prepared,
-    pub course: *const RunPlan,
-    pub races: bool,
-    /// The number of the run.
+    /// Owned; a raw pointer because work-items have another one.
+    pub state: NonNull<RunState>,
+    /// The number of the current run.
     pub run: u64,
-    /// The race detector; only looked at with `races`.
-    pub shadow: *mut Shadow,
-    pub fuel: u64,
-    pub sink: *mut u8,
-    sink_memory: Reserved,
-    pub entry: Option<Entry>,
-    pub faults: Faults,
     pub divergences: Vec<Divergence>,
-    /// By number of comparisons.
-    pub compared: Vec<Compared>,
-    /// By site of barriers: whether some item arrived.
-    pub reached: Vec<bool>,
-    pub printed: Vec<u8>,
-    /// Grows with everything that others may have waited for: ends, releases.
-    pub activity: u64,
-    /// An item that still had fuel has run since the exhausted ones last got some.
-    pub moved: bool,
-    /// Nothing runs any more.
-    pub over: bool,
-    /// Some item did not come to its end.
+    /// Whether some work-item did not run to its end.
     pub incomplete: bool,
-    /// Time is over: no group begins any more.
-    pub late: bool,
-    /// It was the caller's time.
-    pub cut_short: bool,
-    /// Who was in which loop then, if somebody was.
-    pub cut_at: Option<(u32, [u64; 3])>,
-    /// A fault of kassay's own that a hook met.
-    pub broken: Option<String>,
-    #[expect(clippy::vec_box, reason = "items point to their slot, so that it must not move")]
-    pub slots: Vec<Box<GroupSlot>>,
-    /// Which launch the slots are for.
-    slots_for: *const Prepared,
+    /// Owned; raw pointers because work-items have others.
+    pub slots: Vec<NonNull<GroupSlot>>,
+    /// The launch for which the slots were made.
+    slots_for: *const PreparedLaunch,
     /// Local memory of earlier slots.
-    spare: Vec<Reserved>,
+    spare: Vec<Reservation>,
     pub active: Vec<u32>,
     pub free: Vec<u32>,
-    pub fibers: Vec<Fiber>,
+    pub fibers: Vec<Fiber<Item>>,
     pub idle: Vec<u32>,
-    /// What the fibers' stacks are made for.
+    /// The size of private variables for which the fibers' stacks were made.
     private_bytes: u64,
-    /// Steps (items that end or meet, slow accesses) until the clock is looked at again.
-    pub until_clock: i64,
 }
 
-/// Steps between two looks at the clock: each takes well under a millisecond, because a loop of more iterations than
-/// [`super::schedule::FIRST_SLICE`] looks for itself.
-const CLOCK: i64 = 64;
-
-// SAFETY: the pointers lead to what belongs to the simulator that owns the lane, or to the launch that it runs just now; no fiber
-// is suspended in a kernel while a lane changes threads.
+// SAFETY: the pointers lead to memory of the simulator that owns this thread state, or of the launch that it currently
+// runs; no fiber is suspended in a kernel while it moves between system threads.
 unsafe impl Send for ExecThread {}
 
 impl ExecThread {
+    /// Reserves the memory that the thread always needs.
+    ///
     /// # Errors
     /// `Environment` if there is no memory.
     pub fn new() -> Result<ExecThread> {
-        let mut sink_memory = Reserved::default();
-        let sink = sink_memory.reserve(SINK)?;
         Ok(ExecThread {
-            sites: std::ptr::null(),
-            program: std::ptr::null(),
-            prepared: std::ptr::null(),
-            course: std::ptr::null(),
-            races: false,
+            state: NonNull::from(Box::leak(Box::new(RunState::new()?))),
             run: 0,
-            shadow: std::ptr::null_mut(),
-            fuel: u64::MAX,
-            sink,
-            sink_memory,
-            entry: None,
-            faults: Faults::default(),
             divergences: Vec::new(),
-            compared: Vec::new(),
-            reached: Vec::new(),
-            printed: Vec::new(),
-            activity: 0,
-            moved: false,
-            over: false,
             incomplete: false,
-            late: false,
-            cut_short: false,
-            cut_at: None,
-            broken: None,
             slots: Vec::new(),
             slots_for: std::ptr::null(),
             spare: Vec::new(),
@@ -166,43 +64,50 @@ impl ExecThread {
             fibers: Vec::new(),
             idle: Vec::new(),
             private_bytes: 0,
-            until_clock: 0,
         })
     }
 
-    /// Gets ready for a run of `prepared`.
-    pub fn begin(&mut self, prepared: &Prepared, course: &RunPlan, shadow: Option<&mut Shadow>) {
-        let program = &*prepared.program;
-        self.sites = program.sites.as_ptr();
-        self.program = program;
-        self.course = course;
-        self.races = shadow.is_some();
+    /// The state of the run, while no fiber runs.
+    pub fn state(&mut self) -> &mut RunState {
+        // SAFETY: the state is owned, and hooks use it only while a fiber runs, which borrows the thread's fibers.
+        unsafe { self.state.as_mut() }
+    }
+
+    /// A slot, while no fiber runs.
+    pub fn slot(&mut self, number: u32) -> &mut GroupSlot {
+        // SAFETY: the slot is owned, and hooks use it only while a fiber runs, which borrows the thread's fibers.
+        unsafe { self.slots[number as usize].as_mut() }
+    }
+
+    /// The race detector, in a run with it, and a slot, while no fiber runs.
+    pub fn shadow_and_slot(&mut self, number: u32) -> (Option<&mut Shadow>, &mut GroupSlot) {
+        // SAFETY: both are owned, as in `state` and `slot`, and neither contains the other.
+        unsafe { (self.state.as_mut().shadow(), self.slots[number as usize].as_mut()) }
+    }
+
+    /// A work-item of the group in a slot. The pointer may be used while its fiber runs.
+    pub fn item(&mut self, slot: u32, index: u32) -> *mut Item {
+        let items = &mut self.slot(slot).items;
+        assert!((index as usize) < items.len(), "a work-item of another group");
+        // A pointer to the element alone would not outlive the next reference to it.
+        items.as_mut_ptr().wrapping_add(index as usize)
+    }
+
+    /// Prepares for a run of `prepared`.
+    ///
+    /// # Safety
+    /// As for [`RunState::begin`].
+    pub unsafe fn begin(&mut self, prepared: &PreparedLaunch, plan: &RunPlan, shadow: Option<&mut Shadow>) {
+        // SAFETY: the caller gives the guarantees that the state needs.
+        unsafe { self.state().begin(prepared, plan, shadow) };
         self.run += 1;
-        self.shadow = shadow.map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        self.fuel = course.fuel;
-        self.entry = Some(program.entry());
-        self.faults.clear();
         self.divergences.clear();
-        self.reached.clear();
-        self.reached.resize(program.barriers.len(), false);
-        self.compared.clear();
-        self.compared.resize(course.comparisons as usize, Compared::default());
-        self.printed.clear();
-        self.activity = 0;
-        self.moved = false;
-        self.over = false;
         self.incomplete = false;
-        self.late = false;
-        self.cut_short = false;
-        self.cut_at = None;
-        self.broken = None;
-        self.until_clock = 0;
         if !std::ptr::eq(self.slots_for, prepared) {
             self.forget_slots();
             self.slots_for = prepared;
         }
-        self.prepared = prepared;
-        let needed = program.table().stack_bytes;
+        let needed = prepared.program.table().stack_bytes;
         if needed > self.private_bytes {
             self.fibers.clear();
             self.idle.clear();
@@ -210,84 +115,67 @@ impl ExecThread {
         }
     }
 
-    /// Forgets everything that belongs to a launch. To be called before one's memory is given back.
+    /// Discards everything that belongs to a launch. Must be called before the launch's memory is given back.
     pub fn forget_slots(&mut self) {
-        self.spare.extend(self.slots.drain(..).map(|slot| slot.into_memory()));
-        self.spare.truncate(KEPT_LOCALS);
+        for slot in self.slots.drain(..) {
+            // SAFETY: the slot is owned, and no fiber runs one of its work-items: a run abandons those that remain.
+            self.spare.push(unsafe { GroupSlot::into_memory(slot) });
+        }
+        self.spare.truncate(MAX_KEPT_LOCALS);
         self.free.clear();
         self.active.clear();
         self.slots_for = std::ptr::null();
     }
 
-    /// Gives back what is too large to keep.
-    pub fn relax(&mut self) {
+    /// Adds what another thread observed in its share of the run.
+    pub fn absorb(&mut self, other: &mut ExecThread) {
+        self.divergences.append(&mut other.divergences);
+        self.incomplete |= other.incomplete;
+        self.state().absorb(other.state());
+    }
+
+    /// Gives back memory that is too large to keep.
+    pub fn trim(&mut self) {
         let bytes = self.private_bytes.saturating_mul(self.fibers.len() as u64);
-        if bytes > KEPT_STACKS || self.fibers.len() > KEPT_FIBERS {
+        if bytes > MAX_KEPT_STACK_BYTES || self.fibers.len() > MAX_KEPT_FIBERS {
             self.fibers.clear();
             self.idle.clear();
         }
     }
 
-    /// A slot without a group.
-    pub fn free_slot(&mut self) -> Result<u32> {
+    /// Returns the number of a slot for groups of `prepared` that has no group.
+    ///
+    /// # Errors
+    /// `Environment` if there is not enough memory.
+    pub fn free_slot(&mut self, prepared: &PreparedLaunch) -> Result<u32> {
         if let Some(number) = self.free.pop() {
             return Ok(number);
         }
-        // SAFETY: `begin` set the pointer to the launch that this lane runs.
-        let prepared = unsafe { &*self.prepared };
         let number = self.slots.len() as u32;
-        let mut slot = GroupSlot::new(prepared, number, self.spare.pop().unwrap_or_default())?;
-        slot.context.sink = self.sink;
+        let slot = GroupSlot::new(prepared, number, self.spare.pop().unwrap_or_default())?;
         self.slots.push(slot);
+        self.slot(number).context.sink = self.state().sink;
         Ok(number)
     }
 
-    /// A fiber without an item.
-    pub fn idle_fiber(&mut self) -> Result<u32> {
+    /// Returns the number of a fiber without a work-item. `run`: what a new fiber does with work-items.
+    ///
+    /// # Errors
+    /// `Environment` if the system cannot provide a stack.
+    pub fn idle_fiber(&mut self, run: RunItem<Item>) -> Result<u32> {
         if let Some(number) = self.idle.pop() {
             return Ok(number);
         }
-        let entry = self.entry.ok_or_else(|| Error::internal("a lane runs without code"))?;
-        self.fibers.push(Fiber::new(self.fibers.len(), self.private_bytes, entry, super::schedule::ended)?);
+        self.fibers.push(Fiber::new(self.fibers.len(), self.private_bytes, run)?);
         Ok(self.fibers.len() as u32 - 1)
-    }
-
-    /// Counts a step, and looks at the clock now and then. Whether the run is over: with the caller's time it ends at once, with its own
-    /// only no more group begins.
-    #[inline(always)]
-    pub fn step(&mut self) -> bool {
-        self.until_clock -= 1;
-        if self.until_clock < 0 {
-            self.look_at_clock();
-        }
-        self.over
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_at_clock(&mut self) {
-        self.until_clock = CLOCK;
-        // SAFETY: `begin` set the pointer to the run's course.
-        let course = unsafe { &*self.course };
-        if Instant::now() >= course.deadline {
-            self.late = true;
-            self.cut_short |= course.is_budget;
-            self.over |= course.is_budget;
-        }
-    }
-
-    /// Where an access that is skipped goes instead: `bytes` bytes that are zero. `None`: there is no such place.
-    pub fn in_sink(&mut self, bytes: u64) -> Option<*mut u8> {
-        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes as u64 <= SINK)?;
-        // SAFETY: the sink has so many bytes, and no reference leads there.
-        unsafe { std::ptr::write_bytes(self.sink, 0, bytes) };
-        Some(self.sink)
     }
 }
 
 impl Drop for ExecThread {
     fn drop(&mut self) {
         self.fibers.clear();
-        self.sink_memory.relax();
+        self.forget_slots();
+        // SAFETY: `new` leaked the state from a box, and nothing that points to it is left.
+        drop(unsafe { Box::from_raw(self.state.as_ptr()) });
     }
 }

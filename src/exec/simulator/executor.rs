@@ -1,56 +1,58 @@
-//! The simulator as an executor.
+//! Implements [`Executor`] with the simulator.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use super::compare::Compared;
-use super::exec_thread::{ExecThread, MOST_PRINTED, RunPlan};
-use super::launch::{MOST_ITEMS, MOST_LOCAL, Prepared, Refusal};
+use super::compare::ComparisonStats;
+use super::exec_thread::ExecThread;
+use super::launch::{MAX_GROUP_ITEMS, MAX_LOCAL_BYTES, PrepareError, PreparedLaunch};
 use super::observation::{Conflict, Divergence, FaultKind, Footprint, Simulation, SimulationOptions, SimulatorFault};
+use super::printf::MAX_PRINTED_BYTES;
 use super::program::Program;
+use super::run_state::RunPlan;
 use super::shadow::{Area, Grid, Pass, Shadow};
-use super::{diagnostics, group_sampling, schedule};
+use super::{diagnostics, group_sampling, hooks, schedule};
 use crate::error::{Error, Result};
 use crate::exec::{
     Code, DeviceInfo, Executor, Fault, HostCode, Observation, ProgramId, Run, RunOptions, RunResult, Sweep,
-    SweepOutcome, Swept, Target, difference,
+    SweepOutcome, Target, VariationOutcome, difference,
 };
 use crate::suite::launch::Launch;
 
-/// What [`DeviceInfo::kind`] says of the simulator.
+/// [`DeviceInfo::kind`] of the simulator.
 pub const KIND: &str = "simulator";
 
-/// Work-items below which a launch is not worth a second thread.
-const WORTH_THREADS: u64 = 1 << 15;
+/// The number of work-items below which a launch is not worth a second thread.
+const MIN_ITEMS_FOR_THREADS: u64 = 1 << 15;
 
-/// The simulator: runs launches on this host's threads. Each is a world of its own: several may run at once.
+/// The simulator: runs launches on this host's threads. Simulators share no state, so several may run at once.
 pub struct Simulator {
     device: DeviceInfo,
-    programs: HashMap<u32, Loaded>,
+    programs: HashMap<u32, LoadedProgram>,
     next: u32,
-    /// The last launch, ready to be run again. Before the lanes, which point into it.
-    prepared: Option<Box<Prepared>>,
+    /// The last launch, ready to be run again. The threads point into it.
+    prepared: Option<Box<PreparedLaunch>>,
     threads: Vec<ExecThread>,
 }
 
-struct Loaded {
+struct LoadedProgram {
     program: Arc<Program>,
-    /// Made when races are looked for first.
+    /// Created when races are first looked for.
     shadow: Option<Box<Shadow>>,
 }
 
-/// How a run ended, besides what its buffers hold.
+/// The result of a run, except the contents of buffers.
 #[derive(Debug, Default)]
-struct Seen {
-    compared: Vec<Compared>,
+struct RunReport {
+    compared: Vec<ComparisonStats>,
     conflicts: Vec<Conflict>,
     divergences: Vec<Divergence>,
     faults: Vec<SimulatorFault>,
     reached: Vec<u32>,
     footprint: Option<Footprint>,
-    leans_on_atomics: bool,
+    depends_on_atomics: bool,
     printf: String,
     completed: bool,
     cut_short: bool,
@@ -60,43 +62,45 @@ struct Seen {
     time: Duration,
 }
 
-impl Seen {
-    /// Whether the launch came to its end all the same, with faults that it could skip.
+impl RunReport {
+    /// Returns whether the launch completed in spite of its faults, all of which could be skipped.
     fn is_tolerable(&self) -> bool {
         self.completed && self.divergences.is_empty() && self.faults.iter().all(|f| f.kind.is_skipped())
     }
 }
 
 impl Simulator {
-    /// `threads`: how many of this host's processors to use for launches in which the order of groups does not matter; at least 1.
+    /// `threads`: how many of this host's processors to use for launches in which the order of groups does not matter;
+    /// at least 1.
     ///
     /// # Errors
-    /// `Environment` if there is no memory.
+    /// `Environment` if there is not enough memory.
     pub fn new(threads: usize) -> Result<Simulator> {
         let threads = (0..threads.max(1)).map(|_| ExecThread::new()).collect::<Result<_>>()?;
         Ok(Simulator { device: device(), programs: HashMap::new(), next: 0, prepared: None, threads })
     }
 
-    /// Loads code.
+    /// Loads code for the simulator.
     ///
     /// # Errors
-    /// `Internal` if its object file is not what this host can run.
+    /// `Internal` if this host cannot run its object file.
     pub fn load_host(&mut self, code: &Arc<HostCode>) -> Result<ProgramId> {
-        let program = Arc::new(Program::new(code)?);
+        let program = Arc::new(Program::new(code, &hooks::addresses().into_iter().collect())?);
         let id = self.next;
         self.next += 1;
-        self.programs.insert(id, Loaded { program, shadow: None });
+        self.programs.insert(id, LoadedProgram { program, shadow: None });
         Ok(ProgramId(id))
     }
 
-    /// Runs a launch once. `head`: what the probe buffer begins with. Whatever the kernel does wrong is in the result. Launches with
-    /// the same inputs (the very same buffers) as the one before skip most of the preparations.
+    /// Runs a launch once. `head`: what the probe buffer begins with. Everything that the kernel does wrong is
+    /// part of the result. A launch with the same inputs (the very same buffers) as the one before skips most of
+    /// the preparation.
     ///
-    /// Schedules interrupt items only in code that was woven for races.
+    /// Schedules interrupt work-items only in code that was instrumented for race detection.
     ///
     /// # Errors
-    /// `Caller` if the launch is too large to look for races, or its schedule is no permutation; `Environment` if there is no
-    /// memory; `Internal` if the program was not loaded here.
+    /// `Caller` if its schedule is not a permutation; `Environment` if there is not enough memory; `Internal` if the
+    /// program was not loaded here.
     pub fn simulate(
         &mut self,
         program: ProgramId,
@@ -107,71 +111,71 @@ impl Simulator {
     ) -> Result<Simulation> {
         if let Err(refusal) = self.prepare(program, launch, options.probe_words) {
             return match refusal {
-                Refusal::Error(e) => Err(e),
-                Refusal::Rejected(name, why) => {
+                PrepareError::Error(e) => Err(e),
+                PrepareError::Rejected(name, why) => {
                     Ok(Simulation { rejected: Some(format!("{why} ({name})")), ..Simulation::default() })
                 }
             };
         }
-        let seen = self.once(program, options, timeout, head)?;
+        let report = self.run_prepared(program, options, timeout, head)?;
         let Some(prepared) = &self.prepared else { return Err(Error::internal("a launch was lost")) };
         Ok(Simulation {
             observation: Observation {
                 outputs: if options.first_conflict { Vec::new() } else { prepared.outputs() },
                 probe: prepared.probe().to_vec(),
-                kernel_times: vec![seen.time],
-                printf: seen.printf,
+                kernel_times: vec![report.time],
+                printf: report.printf,
                 allowed: None,
             },
-            conflicts: seen.conflicts,
-            divergences: seen.divergences,
-            faults: seen.faults,
-            reached: seen.reached,
-            footprint: seen.footprint,
-            leans_on_atomics: seen.leans_on_atomics,
-            compared: seen.compared,
-            completed: seen.completed,
-            cut_short: seen.cut_short,
-            cut_at: seen.cut_at,
-            conflicted: seen.conflicted,
-            sampled: seen.sampled,
+            conflicts: report.conflicts,
+            divergences: report.divergences,
+            faults: report.faults,
+            reached: report.reached,
+            footprint: report.footprint,
+            depends_on_atomics: report.depends_on_atomics,
+            compared: report.compared,
+            completed: report.completed,
+            cut_short: report.cut_short,
+            cut_at: report.cut_at,
+            conflicted: report.conflicted,
+            sampled: report.sampled,
             rejected: None,
         })
     }
 
-    /// Gets a launch ready, unless it is.
+    /// Prepares a launch, unless it is the one already prepared.
     fn prepare(
         &mut self,
         program: ProgramId,
         launch: &Launch,
         probe_words: Option<u64>,
-    ) -> std::result::Result<(), Refusal> {
-        let program = &self.programs.get(&program.0).ok_or_else(|| no_such(program))?.program;
-        if self.prepared.as_ref().is_some_and(|p| p.is_for(program, launch, probe_words)) {
+    ) -> std::result::Result<(), PrepareError> {
+        let program = &self.programs.get(&program.0).ok_or_else(|| unknown_program(program))?.program;
+        if self.prepared.as_ref().is_some_and(|p| p.matches(program, launch, probe_words)) {
             return Ok(());
         }
         for thread in &mut self.threads {
             thread.forget_slots();
         }
         let memory = self.prepared.take().map(|p| p.into_memory()).unwrap_or_default();
-        self.prepared = Some(Box::new(Prepared::new(program, launch, probe_words, memory)?));
+        self.prepared = Some(Box::new(PreparedLaunch::new(program, launch, probe_words, memory)?));
         Ok(())
     }
 
-    /// Runs the prepared launch, twice if its races must be told.
-    fn once(
+    /// Runs the prepared launch, and a second time if races must be reported.
+    fn run_prepared(
         &mut self,
         program: ProgramId,
         options: &SimulationOptions,
         timeout: Duration,
         head: &[u32],
-    ) -> Result<Seen> {
-        let loaded = self.programs.get_mut(&program.0).ok_or_else(|| no_such(program))?;
+    ) -> Result<RunReport> {
+        let loaded = self.programs.get_mut(&program.0).ok_or_else(|| unknown_program(program))?;
         let Some(prepared) = &mut self.prepared else { return Err(Error::internal("a launch was lost")) };
         let table = &loaded.program.code.table;
-        let mut course = course(options, prepared, table, timeout)?;
+        let mut plan = make_plan(options, prepared, table, timeout)?;
         if !(options.races && table.races) {
-            return passage(&mut self.threads, prepared, &course, None, head);
+            return run_pass(&mut self.threads, prepared, &plan, None, head);
         }
         let shadow = loaded.shadow.get_or_insert_with(|| Box::new(Shadow::new(table)));
         let context = &prepared.context;
@@ -183,7 +187,7 @@ impl Simulator {
                 let sharers = (0..).zip(&prepared.owners).filter(|(o, owner)| **owner == object && *o != object);
                 let granules = sharers.map(|(o, _)| Area::of(table, o, 0).granule);
                 let granule = granules.fold(own.granule, u32::min);
-                // What shares another one's memory has its shadow there.
+                // An object that shares another one's memory has its shadow memory there.
                 let bytes = if prepared.owners[object as usize] == object { own.bytes } else { 0 };
                 Area { bytes, granule, ..own }
             }
@@ -191,112 +195,103 @@ impl Simulator {
         let areas: Vec<Area> = (0..table.objects.len() as u32).map(area).collect();
         let groups = shadow.most_groups(prepared.items());
         if prepared.groups > groups {
-            restrict(&mut course, group_sampling::sample(context.groups, prepared.items(), groups));
+            restrict(&mut plan, group_sampling::sample(context.groups, prepared.items(), groups));
         }
         shadow.begin(grid, &areas, Pass::Find { footprint: options.footprint })?;
-        let mut seen = passage(&mut self.threads, prepared, &course, Some(shadow), head)?;
-        seen.sampled = course.is_sample.then_some(course.map.len() as u64);
-        seen.footprint = options.footprint.then(|| shadow.footprint());
-        seen.conflicted = options.first_conflict && shadow.has_conflict();
-        if shadow.suspects() && !seen.conflicted {
+        let mut report = run_pass(&mut self.threads, prepared, &plan, Some(shadow), head)?;
+        report.sampled = plan.is_sample.then_some(plan.map.len() as u64);
+        report.footprint = options.footprint.then(|| shadow.footprint());
+        report.conflicted = options.first_conflict && shadow.has_conflict();
+        if shadow.suspects() && !report.conflicted {
             shadow.begin(grid, &areas, Pass::Record)?;
-            course.next = AtomicU64::new(0);
-            // A first pass that was cut short has a second one of its length: what it found is told.
-            let time = if seen.cut_short { seen.time.min(timeout) } else { timeout };
-            let deadline = options.deadline.filter(|_| !seen.cut_short);
-            (course.deadline, course.is_budget) = ends(time, deadline);
-            let second = passage(&mut self.threads, prepared, &course, Some(shadow), head)?;
-            seen.cut_short |= second.cut_short;
-            seen.conflicted = options.first_conflict && shadow.has_conflict();
-            seen.conflicts = if options.first_conflict { Vec::new() } else { shadow.conflicts() };
-            seen.leans_on_atomics = shadow.leans_on_atomics();
+            plan.next = AtomicU64::new(0);
+            // If the first pass was cut short, the second may take as long as the first did, so that its findings
+            // are reported.
+            let time = if report.cut_short { report.time.min(timeout) } else { timeout };
+            let deadline = options.deadline.filter(|_| !report.cut_short);
+            (plan.deadline, plan.is_budget) = deadline_for(time, deadline);
+            let second = run_pass(&mut self.threads, prepared, &plan, Some(shadow), head)?;
+            report.cut_short |= second.cut_short;
+            report.conflicted = options.first_conflict && shadow.has_conflict();
+            report.conflicts = if options.first_conflict { Vec::new() } else { shadow.conflicts() };
+            report.depends_on_atomics = shadow.depends_on_atomics();
         }
-        Ok(seen)
+        Ok(report)
     }
 }
 
-/// Runs a launch from its beginning to its end.
-fn passage(
+/// Runs a prepared launch from its beginning to its end.
+fn run_pass(
     threads: &mut [ExecThread],
-    prepared: &mut Prepared,
-    course: &RunPlan,
+    prepared: &mut PreparedLaunch,
+    plan: &RunPlan,
     mut shadow: Option<&mut Shadow>,
     head: &[u32],
-) -> Result<Seen> {
+) -> Result<RunReport> {
     prepared.reset(head);
-    let prepared: &Prepared = prepared;
+    let prepared: &PreparedLaunch = prepared;
     let start = Instant::now();
-    let used = threads_used(threads.len(), prepared, course, shadow.is_some());
+    let used = threads_used(threads.len(), prepared, plan, shadow.is_some());
     let threads = &mut threads[..used];
     for thread in threads.iter_mut() {
-        thread.begin(prepared, course, shadow.as_deref_mut());
+        // SAFETY: launch, plan and race detector are borrowed until this function returns, and
+        // `schedule::run` ends the run. Only one thread gets the race detector: see `threads_used`.
+        unsafe { thread.begin(prepared, plan, shadow.as_deref_mut()) };
     }
     let outcomes: Vec<Result<()>> = if let [thread] = threads {
-        // SAFETY: the lane has begun this launch, and is ours.
-        vec![unsafe { schedule::run(std::ptr::from_mut(thread)) }]
+        vec![schedule::run(thread, prepared, plan)]
     } else {
         std::thread::scope(|scope| {
-            let threads: Vec<_> = threads
-                .iter_mut()
-                .map(|thread| {
-                    // SAFETY: as above; each thread has its own lane.
-                    scope.spawn(move || unsafe { schedule::run(std::ptr::from_mut(thread)) })
-                })
-                .collect();
+            let threads: Vec<_> =
+                threads.iter_mut().map(|thread| scope.spawn(move || schedule::run(thread, prepared, plan))).collect();
             let died = || Err(Error::internal("a thread of the simulator died"));
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| died())).collect()
         })
     };
-    let mut seen = Seen { completed: true, time: start.elapsed(), ..Seen::default() };
+    let mut report = RunReport { completed: true, time: start.elapsed(), ..RunReport::default() };
     if let Some((first, others)) = threads.split_first_mut() {
         for thread in others {
-            first.faults.absorb(&mut thread.faults);
-            first.divergences.append(&mut thread.divergences);
-            first.compared.iter_mut().zip(&thread.compared).for_each(|(to, from)| to.absorb(from));
-            first.reached.iter_mut().zip(&thread.reached).for_each(|(to, from)| *to |= from);
-            first.incomplete |= thread.incomplete;
-            first.cut_short |= thread.cut_short;
-            first.cut_at = first.cut_at.or(thread.cut_at);
-            first.broken = first.broken.take().or_else(|| thread.broken.take());
-            thread.relax();
+            first.absorb(thread);
+            thread.trim();
         }
         if used > 1 {
             first.divergences.sort_by_key(|d| [2, 1, 0].map(|i| d.group_id[i]));
         }
-        seen.faults = first.faults.take();
-        seen.divergences = std::mem::take(&mut first.divergences);
-        seen.compared = std::mem::take(&mut first.compared);
-        let barriers = prepared.program.barriers.iter().zip(&first.reached);
-        seen.reached = barriers.filter(|(_, reached)| **reached).map(|(b, _)| b.source).collect();
-        seen.reached.sort_unstable();
-        seen.reached.dedup();
-        seen.completed = !first.incomplete;
-        seen.cut_short = first.cut_short && first.incomplete;
-        seen.cut_at = first.cut_at;
-        seen.printf = printed(&first.printed);
-        if let Some(what) = first.broken.take() {
+        report.divergences = std::mem::take(&mut first.divergences);
+        report.completed = !first.incomplete;
+        let run = first.state();
+        report.cut_short = run.cut_short && !report.completed;
+        report.faults = run.faults.take();
+        report.compared = std::mem::take(&mut run.compared);
+        let barriers = prepared.program.barriers.iter().zip(&run.reached);
+        report.reached = barriers.filter(|(_, reached)| **reached).map(|(b, _)| b.source).collect();
+        report.reached.sort_unstable();
+        report.reached.dedup();
+        report.cut_at = run.cut_at;
+        report.printf = output_text(&run.printed);
+        if let Some(what) = run.internal_error.take() {
             return Err(Error::internal(what));
         }
-        first.relax();
+        first.trim();
     }
     outcomes.into_iter().collect::<Result<()>>()?;
-    Ok(seen)
+    Ok(report)
 }
 
-/// How many lanes share a launch: one where an order matters.
-fn threads_used(threads: usize, prepared: &Prepared, course: &RunPlan, races: bool) -> usize {
+/// How many threads share a launch: one if its order matters.
+fn threads_used(threads: usize, prepared: &PreparedLaunch, plan: &RunPlan, races: bool) -> usize {
     let table = prepared.program.table();
-    let ordered = races || !course.map.is_empty() || !course.item_order.is_empty() || !course.preemptions.is_empty();
+    let ordered = races || !plan.map.is_empty() || !plan.item_order.is_empty() || !plan.preemptions.is_empty();
     let items = prepared.items().saturating_mul(prepared.groups);
-    if ordered || !table.prints.is_empty() || items < WORTH_THREADS {
+    if ordered || !table.prints.is_empty() || items < MIN_ITEMS_FOR_THREADS {
         return 1;
     }
     threads.min(usize::try_from(prepared.groups).unwrap_or(usize::MAX)).max(1)
 }
 
-fn course(
+fn make_plan(
     options: &SimulationOptions,
-    prepared: &Prepared,
+    prepared: &PreparedLaunch,
     table: &crate::lower::host::table::HostTable,
     timeout: Duration,
 ) -> Result<RunPlan> {
@@ -321,7 +316,7 @@ fn course(
         let sources = table.barriers.iter().map(|b| b.source as usize + 1).max().unwrap_or(0);
         ignored = (0..sources).map(|s| options.ignored_barriers.contains(&(s as u32))).collect();
     }
-    let (deadline, is_budget) = ends(timeout, options.deadline);
+    let (deadline, is_budget) = deadline_for(timeout, options.deadline);
     Ok(RunPlan {
         deadline,
         is_budget,
@@ -338,17 +333,18 @@ fn course(
     })
 }
 
-/// Has only these groups run (ascending), in the order that the course has.
-fn restrict(course: &mut RunPlan, groups: Vec<u64>) {
-    course.map = match course.map.is_empty() {
+/// Restricts the run to these groups (ascending), in the order that the plan has.
+fn restrict(plan: &mut RunPlan, groups: Vec<u64>) {
+    plan.map = match plan.map.is_empty() {
         true => groups,
-        false => course.map.iter().copied().filter(|group| groups.binary_search(group).is_ok()).collect(),
+        false => plan.map.iter().copied().filter(|group| groups.binary_search(group).is_ok()).collect(),
     };
-    course.is_sample = true;
+    plan.is_sample = true;
 }
 
-/// When a run that begins now ends, and whether that is the caller's `deadline` rather than its own time.
-fn ends(timeout: Duration, deadline: Option<Instant>) -> (Instant, bool) {
+/// The time at which a run that begins now must end, and whether that is the caller's `deadline` rather than its
+/// own limit.
+fn deadline_for(timeout: Duration, deadline: Option<Instant>) -> (Instant, bool) {
     let now = Instant::now();
     let own = now.checked_add(timeout).unwrap_or(now + Duration::from_secs(1 << 30));
     match deadline {
@@ -357,22 +353,22 @@ fn ends(timeout: Duration, deadline: Option<Instant>) -> (Instant, bool) {
     }
 }
 
-fn printed(bytes: &[u8]) -> String {
-    let cut = bytes.len() >= MOST_PRINTED;
-    let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_PRINTED)]).into_owned();
+fn output_text(bytes: &[u8]) -> String {
+    let cut = bytes.len() >= MAX_PRINTED_BYTES;
+    let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_PRINTED_BYTES)]).into_owned();
     if cut {
-        text.push_str(&format!("\n... (cut after {MOST_PRINTED} bytes)\n"));
+        text.push_str(&format!("\n... (cut after {MAX_PRINTED_BYTES} bytes)\n"));
     }
     text
 }
 
-fn no_such(program: ProgramId) -> Error {
+fn unknown_program(program: ProgramId) -> Error {
     Error::internal(format!("program {} was not loaded by this simulator", program.0))
 }
 
-/// What the simulator says of itself.
+/// The simulator's properties as a device.
 pub fn device() -> DeviceInfo {
-    // SAFETY: these calls only ask.
+    // SAFETY: `sysconf` only reads system constants; no memory is passed.
     let memory = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES).max(0) * libc::sysconf(libc::_SC_PAGESIZE).max(0) };
     let memory = u64::try_from(memory).unwrap_or(0);
     DeviceInfo {
@@ -382,9 +378,9 @@ pub fn device() -> DeviceInfo {
         il_versions: Vec::new(),
         platform: "kassay".into(),
         index: None,
-        max_work_group_size: MOST_ITEMS,
-        max_work_item_sizes: [MOST_ITEMS; 3],
-        local_memory: MOST_LOCAL,
+        max_work_group_size: MAX_GROUP_ITEMS,
+        max_work_item_sizes: [MAX_GROUP_ITEMS; 3],
+        local_memory: MAX_LOCAL_BYTES,
         global_memory: memory,
         max_allocation: memory / 2,
         fp16: true,
@@ -410,7 +406,7 @@ impl Executor for Simulator {
     }
 
     fn finish_load(&mut self, program: ProgramId) -> Result<()> {
-        if self.programs.contains_key(&program.0) { Ok(()) } else { Err(no_such(program)) }
+        if self.programs.contains_key(&program.0) { Ok(()) } else { Err(unknown_program(program)) }
     }
 
     fn unload(&mut self, program: ProgramId) {
@@ -432,8 +428,8 @@ impl Executor for Simulator {
     ) -> Result<RunResult> {
         match self.prepare(program, launch, options.probe_words) {
             Ok(()) => {}
-            Err(Refusal::Error(e)) => return Err(e),
-            Err(Refusal::Rejected(error, explanation)) => {
+            Err(PrepareError::Error(e)) => return Err(e),
+            Err(PrepareError::Rejected(error, explanation)) => {
                 return Ok(Err(Fault::Rejected { error: error.into(), explanation }));
             }
         }
@@ -447,15 +443,15 @@ impl Executor for Simulator {
         let (mut what, mut allowed) = (None, None);
         for _ in 0..options.repeats.max(1) {
             let left = end.saturating_duration_since(Instant::now());
-            let seen = self.once(program, &simulation, left, head)?;
-            kernel_times.push(seen.time);
-            printf.push_str(&seen.printf);
+            let report = self.run_prepared(program, &simulation, left, head)?;
+            kernel_times.push(report.time);
+            printf.push_str(&report.printf);
             let Some(prepared) = &self.prepared else { break };
-            what = diagnostics::of(&seen.faults, &seen.divergences, prepared, options.timeout);
-            if what.is_none() && !seen.completed {
+            what = diagnostics::describe(&report.faults, &report.divergences, prepared, options.timeout);
+            if what.is_none() && !report.completed {
                 return Ok(Err(Fault::Timeout { limit: options.timeout }));
             }
-            if launch.allows_faults && seen.is_tolerable() {
+            if launch.allows_faults && report.is_tolerable() {
                 allowed = what.take();
             }
             if what.is_some() {
@@ -482,15 +478,15 @@ impl Executor for Simulator {
         }
         match self.prepare(program, sweep.launch, Some(sweep.probe_words)) {
             Ok(()) => {}
-            Err(Refusal::Error(e)) => return Err(e),
-            Err(Refusal::Rejected(error, explanation)) => {
+            Err(PrepareError::Error(e)) => return Err(e),
+            Err(PrepareError::Rejected(error, explanation)) => {
                 let fault = Fault::Rejected { error: error.into(), explanation };
-                let runs = vec![Swept::Fault(fault); sweep.variations.len()];
+                let runs = vec![VariationOutcome::Fault(fault); sweep.variations.len()];
                 return Ok(SweepOutcome { runs, launches: 0, kernel_time: Duration::ZERO });
             }
         }
         let mut times = Vec::new();
-        let runs = (0..sweep.variations.len()).map(|index| self.variation(program, sweep, index, &mut times));
+        let runs = (0..sweep.variations.len()).map(|index| self.run_variation(program, sweep, index, &mut times));
         let runs = runs.collect::<Result<Vec<_>>>()?;
         times.sort_unstable();
         let kernel_time = times.get(times.len() / 2).copied().unwrap_or_default();
@@ -499,14 +495,14 @@ impl Executor for Simulator {
 }
 
 impl Simulator {
-    /// All repeats of one variation.
-    fn variation(
+    /// Runs all repeats of one variation.
+    fn run_variation(
         &mut self,
         program: ProgramId,
         sweep: &Sweep<'_>,
         index: usize,
         times: &mut Vec<Duration>,
-    ) -> Result<Swept> {
+    ) -> Result<VariationOutcome> {
         let mut head = sweep.probe.to_vec();
         for (index, value) in &sweep.variations[index].words {
             let index = *index as usize;
@@ -522,27 +518,27 @@ impl Simulator {
         };
         let mut runs: Vec<Run> = Vec::new();
         for _ in 0..sweep.repeats.max(1) {
-            let seen = self.once(program, &options, sweep.timeout, &head)?;
-            times.push(seen.time);
+            let report = self.run_prepared(program, &options, sweep.timeout, &head)?;
+            times.push(report.time);
             let Some(prepared) = &self.prepared else { return Err(Error::internal("a launch was lost")) };
-            if !seen.completed
-                && seen.faults.iter().all(|f| f.kind == FaultKind::NonTermination)
-                && seen.divergences.is_empty()
+            if !report.completed
+                && report.faults.iter().all(|f| f.kind == FaultKind::NonTermination)
+                && report.divergences.is_empty()
             {
-                return Ok(Swept::Fault(Fault::Timeout { limit: sweep.timeout }));
+                return Ok(VariationOutcome::Fault(Fault::Timeout { limit: sweep.timeout }));
             }
-            let is_allowed = sweep.launch.allows_faults && seen.is_tolerable();
-            if let Some(what) = diagnostics::of(&seen.faults, &seen.divergences, prepared, sweep.timeout)
+            let is_allowed = sweep.launch.allows_faults && report.is_tolerable();
+            if let Some(what) = diagnostics::describe(&report.faults, &report.divergences, prepared, sweep.timeout)
                 && !is_allowed
             {
                 let observation = Observation {
                     outputs: Vec::new(),
                     probe: prepared.probe().to_vec(),
-                    kernel_times: vec![seen.time],
-                    printf: seen.printf,
+                    kernel_times: vec![report.time],
+                    printf: report.printf,
                     allowed: None,
                 };
-                return Ok(Swept::Fault(Fault::Checked { what, observation: Box::new(observation) }));
+                return Ok(VariationOutcome::Fault(Fault::Checked { what, observation: Box::new(observation) }));
             }
             let difference = sweep.references.iter().find_map(|r| {
                 let actual = prepared.output(r.position).unwrap_or_default();
@@ -557,6 +553,6 @@ impl Simulator {
                 break;
             }
         }
-        Ok(Swept::Ran(runs))
+        Ok(VariationOutcome::Ran(runs))
     }
 }

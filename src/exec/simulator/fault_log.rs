@@ -1,78 +1,72 @@
-//! What checks stopped, one entry per kind and site.
+//! Collects the faults that checks detect, one entry per kind and site.
 
 use std::collections::HashMap;
 
 use super::observation::{FaultKind, SimulatorFault};
-use super::work_group::Item;
 
-/// Where in an object.
+/// Names the work-item that a fault belongs to.
 #[derive(Debug, Clone, Copy)]
-enum Place {
-    /// In bytes.
+pub struct ItemIds {
+    pub global_id: [u64; 3],
+    pub group_id: [u64; 3],
+}
+
+/// A position in an object.
+#[derive(Debug, Clone, Copy)]
+enum FaultPosition {
+    /// An offset in bytes.
     At(i64),
     Texel([i64; 3]),
+    /// Index and length of an inner array.
     Inner((i64, u64)),
 }
 
+/// The faults of a run.
 #[derive(Debug, Default)]
-pub struct Faults {
+pub struct FaultLog {
     list: Vec<SimulatorFault>,
     index: HashMap<(FaultKind, u32), usize>,
 }
 
-impl Faults {
+impl FaultLog {
     pub fn clear(&mut self) {
         self.list.clear();
         self.index.clear();
     }
 
-    /// Notes that `item` did this; the first one stays as the example.
-    ///
-    /// # Safety
-    /// `item` is one of a live slot that has a group.
-    pub unsafe fn note(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, offset: i64) {
-        // SAFETY: as promised.
-        unsafe { self.add(item, kind, site, object, Place::At(offset)) };
+    /// Records a fault of `item`; the first of its kind and site is kept as the example.
+    pub fn note(&mut self, item: ItemIds, kind: FaultKind, site: u32, object: Option<u32>, offset: i64) {
+        self.add(item, kind, site, object, FaultPosition::At(offset));
     }
 
-    /// Notes that `item` accessed a texel beside an image.
-    ///
-    /// # Safety
-    /// As of [`Faults::note`].
-    pub unsafe fn note_texel(&mut self, item: *const Item, site: u32, object: u32, texel: [i64; 3]) {
-        // SAFETY: as promised.
-        unsafe { self.add(item, FaultKind::OutOfBounds, site, Some(object), Place::Texel(texel)) };
+    /// Records that `item` accessed a texel outside an image.
+    pub fn note_texel(&mut self, item: ItemIds, site: u32, object: u32, texel: [i64; 3]) {
+        self.add(item, FaultKind::OutOfBounds, site, Some(object), FaultPosition::Texel(texel));
     }
 
-    /// Notes that `item` used this index of an inner array with so many elements.
-    ///
-    /// # Safety
-    /// As of [`Faults::note`].
-    pub unsafe fn note_inner(&mut self, item: *const Item, site: u32, object: Option<u32>, inner: (i64, u64)) {
-        // SAFETY: as promised.
-        unsafe { self.add(item, FaultKind::BeyondInner, site, object, Place::Inner(inner)) };
+    /// Records that `item` used this index in an inner array; `inner` is the index and the number of elements.
+    pub fn note_inner(&mut self, item: ItemIds, site: u32, object: Option<u32>, inner: (i64, u64)) {
+        self.add(item, FaultKind::BeyondInner, site, object, FaultPosition::Inner(inner));
     }
 
-    unsafe fn add(&mut self, item: *const Item, kind: FaultKind, site: u32, object: Option<u32>, place: Place) {
+    fn add(&mut self, item: ItemIds, kind: FaultKind, site: u32, object: Option<u32>, place: FaultPosition) {
         if let Some(known) = self.index.get(&(kind, site)) {
             let known = &mut self.list[*known];
             known.count += 1;
             known.span = match (known.span, place) {
-                (Some((low, high)), Place::At(offset)) if known.object == object => {
+                (Some((low, high)), FaultPosition::At(offset)) if known.object == object => {
                     Some((low.min(offset), high.max(offset)))
                 }
                 _ => None,
             };
             return;
         }
-        // SAFETY: as promised.
-        let (global_id, group_id) = unsafe { ((*item).context.global_id, (*(*item).slot).context.group_id) };
         self.index.insert((kind, site), self.list.len());
         let mut fault = SimulatorFault {
             kind,
             site,
-            global_id,
-            group_id,
+            global_id: item.global_id,
+            group_id: item.group_id,
             object,
             offset: 0,
             texel: None,
@@ -81,15 +75,15 @@ impl Faults {
             count: 1,
         };
         match place {
-            Place::At(offset) => (fault.offset, fault.span) = (offset, Some((offset, offset))),
-            Place::Texel(texel) => fault.texel = Some(texel),
-            Place::Inner(inner) => fault.inner = Some(inner),
+            FaultPosition::At(offset) => (fault.offset, fault.span) = (offset, Some((offset, offset))),
+            FaultPosition::Texel(texel) => fault.texel = Some(texel),
+            FaultPosition::Inner(inner) => fault.inner = Some(inner),
         }
         self.list.push(fault);
     }
 
-    /// Adds what another lane saw.
-    pub fn absorb(&mut self, other: &mut Faults) {
+    /// Adds the faults of another thread.
+    pub fn absorb(&mut self, other: &mut FaultLog) {
         for fault in other.list.drain(..) {
             match self.index.get(&(fault.kind, fault.site)) {
                 Some(known) => {

@@ -1,74 +1,75 @@
-//! Stacks on which code runs and stops in the middle.
+//! Fibers: stacks on which compiled code runs and can be suspended.
 //!
-//! A fiber runs one work-item after the other: as long as none has to wait, one fiber runs a whole group. Where an item waits (a
-//! barrier, a preemption, a spent slice of fuel), its fiber is suspended, and another one goes on.
+//! A fiber runs one work-item after the other: as long as none has to wait, one fiber runs a whole group. When a
+//! work-item waits (at a barrier, a preemption, the end of a slice of fuel), its fiber is suspended and another
+//! one continues.
 
 use std::ops::Range;
+use std::ptr::NonNull;
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, Yielder};
 
-use super::work_group::Item;
 use crate::error::{Error, Result};
 
-/// Room for hooks and for what code spills, in bytes, besides private variables.
-const MARGIN: u64 = 192 << 10;
+/// Stack space for hooks and for what code spills, in bytes, on top of private variables.
+const HOOK_STACK_BYTES: u64 = 192 << 10;
 
-/// Of the processor's caches, and how many of them make a page.
-const LINE: usize = 64;
-const LINES: usize = 64;
+/// Size of a cache line in bytes, and number of cache lines in a page.
+const CACHE_LINE: usize = 64;
+const LINES_PER_PAGE: usize = 64;
 
-/// The signature of compiled kernels; see [`crate::lower::host::abi`].
-pub type Entry = unsafe extern "C" fn(*mut Item, *const *const u8);
+/// Runs an item on the fiber of the task; returns the item to run next without switching fibers, or null.
+pub type RunItem<I> = unsafe fn(*mut Task<I>, *mut I) -> *mut I;
 
-/// What a fiber runs, and its way back. Lies at a fixed address, which the fiber's code and the hooks know.
-pub struct Task {
-    pub entry: Entry,
-    /// Null: nothing to do.
-    pub item: *mut Item,
+/// The state that a fiber shares with the items that run on it. It has a fixed address, which both know.
+pub struct Task<I> {
+    /// Null if there is nothing to run.
+    item: *mut I,
     yielder: *const Yielder<(), ()>,
-    /// After an item has ended: the item to run next without going back, or null.
-    next: unsafe fn(*mut Item) -> *mut Item,
+    run: RunItem<I>,
     stack: Range<u64>,
 }
 
-impl Task {
-    /// Addresses of the fiber's stack.
+impl<I> Task<I> {
+    /// The addresses of the fiber's stack.
     pub fn stack(&self) -> Range<u64> {
         self.stack.clone()
     }
 
-    /// Stops the running item; returns when its fiber is resumed, or never.
+    /// Suspends the running item; returns when its fiber is resumed, or never.
     ///
     /// # Safety
-    /// Called on the fiber of this task, by code that leaves nothing behind if it never goes on.
-    pub unsafe fn suspend(task: *mut Task) {
-        // SAFETY: the yielder lives on the running fiber's stack for as long as the fiber.
+    /// Must be called on the fiber of this task, by code that leaves nothing to clean up if it is never resumed.
+    pub unsafe fn suspend(task: *const Task<I>) {
+        // SAFETY: the caller runs on this task's fiber; the yielder lives on that fiber's stack for as long as
+        // the fiber.
         unsafe { (*(*task).yielder).suspend(()) };
     }
 }
 
-/// A stack that begins a little below its end, each one elsewhere: what items use most would otherwise lie at the same place of every
-/// page, and drive each other from the processor's first cache.
-struct Shifted {
+/// A stack whose base is shifted by a number of cache lines that differs between fibers. Otherwise the most used bytes
+/// of all work-items would lie at the same offset of every page and evict each other from the L1 cache.
+struct ShiftedStack {
     stack: DefaultStack,
     base: StackPointer,
 }
 
-impl Shifted {
-    /// `number`: of the fiber.
-    fn new(bytes: usize, number: usize) -> std::io::Result<Shifted> {
-        let stack = DefaultStack::new(bytes + LINES * LINE)?;
-        // An odd factor goes through all lines; neighbours are far apart.
-        let shift = number.wrapping_mul(7) % LINES * LINE;
+impl ShiftedStack {
+    /// `number`: that of the fiber.
+    fn new(bytes: usize, number: usize) -> std::io::Result<ShiftedStack> {
+        let stack = DefaultStack::new(bytes + LINES_PER_PAGE * CACHE_LINE)?;
+        // An odd factor visits all cache lines, and neighbouring fibers get distant ones.
+        let shift = number.wrapping_mul(7) % LINES_PER_PAGE * CACHE_LINE;
         let base = StackPointer::new(stack.base().get() - shift).unwrap_or(stack.base());
-        Ok(Shifted { stack, base })
+        Ok(ShiftedStack { stack, base })
     }
 }
 
-// SAFETY: the end of the stack inside is aligned to a page, and so is the shift to a line; the guard page is that of the stack
-// inside, and what was taken away in front of it was added before.
-unsafe impl Stack for Shifted {
+// SAFETY: the base stays aligned, because the inner stack's base is aligned to a page and the shift is a multiple of a
+// cache line; the guard page is that of the inner stack, and the usable size is at least `bytes`, because `new` added
+// the largest shift.
+unsafe impl Stack for ShiftedStack {
     fn base(&self) -> StackPointer {
         self.base
     }
@@ -78,38 +79,37 @@ unsafe impl Stack for Shifted {
     }
 }
 
-/// A stack with the item that runs on it.
-pub struct Fiber {
-    /// Always there, but while its stack changes hands.
-    coroutine: Option<Coroutine<(), (), (), Shifted>>,
-    task: Box<Task>,
+/// A stack with the item that runs on it: a work-item, or whatever else its [`RunItem`] runs.
+pub struct Fiber<I: 'static> {
+    /// Always `Some`, except while its stack moves to a new coroutine.
+    coroutine: Option<Coroutine<(), (), (), ShiftedStack>>,
+    /// Owned; a raw pointer because the fiber's code holds another one.
+    task: NonNull<Task<I>>,
 }
 
-// SAFETY: a fiber changes threads only while it is idle; then its stack holds nothing but the closure's frame, with pointers
-// to its own task.
-unsafe impl Send for Fiber {}
+// SAFETY: a fiber moves between threads only while it is idle; then its stack holds only the frame of the closure in
+// `start`, which points to the fiber's own task.
+unsafe impl<I> Send for Fiber<I> {}
 
-/// How a fiber came back.
+/// Why a fiber returned control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Back {
-    /// It has nothing to do.
+pub enum FiberState {
+    /// It has nothing to run.
     Idle,
     /// Its item was suspended.
     Suspended,
 }
 
-fn start(stack: Shifted, task: *mut Task) -> Coroutine<(), (), (), Shifted> {
+fn start<I: 'static>(stack: ShiftedStack, task: NonNull<Task<I>>) -> Coroutine<(), (), (), ShiftedStack> {
+    let task = task.as_ptr();
     Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-        // SAFETY: the fiber that owns the task owns this stack too, and resumes it only with an item to run.
+        // SAFETY: the fiber that owns `task` also owns this stack, so the task outlives the closure, and the fiber is
+        // resumed only with a live item to run.
         unsafe {
             (*task).yielder = yielder;
             loop {
                 while !(*task).item.is_null() {
-                    let item = (*task).item;
-                    (*item).task = task;
-                    ((*task).entry)(item, (*item).arguments);
-                    // A fiber may be resumed by another owner of its item than the one that began it, so all is read anew.
-                    (*task).item = ((*task).next)(item);
+                    (*task).item = ((*task).run)(task, (*task).item);
                 }
                 yielder.suspend(());
             }
@@ -117,70 +117,74 @@ fn start(stack: Shifted, task: *mut Task) -> Coroutine<(), (), (), Shifted> {
     })
 }
 
-impl Fiber {
-    /// `number`: of the fiber, in its lane; `private_bytes`: what an item's variables take at most.
+impl<I: 'static> Fiber<I> {
+    /// `number`: that of the fiber in its thread; `private_bytes`: the most that the variables of a work-item take.
     ///
     /// # Errors
-    /// `Environment` if the system gives no stack.
-    pub fn new(
-        number: usize,
-        private_bytes: u64,
-        entry: Entry,
-        next: unsafe fn(*mut Item) -> *mut Item,
-    ) -> Result<Fiber> {
-        let stack = Shifted::new(stack_bytes(private_bytes), number).map_err(|e| {
+    /// `Environment` if the system cannot provide a stack.
+    pub fn new(number: usize, private_bytes: u64, run: RunItem<I>) -> Result<Fiber<I>> {
+        let stack = ShiftedStack::new(stack_bytes(private_bytes), number).map_err(|e| {
             Error::environment(format!("the system gives no stack for a work-item: {e}"))
                 .help("use smaller work-groups or private arrays, or free some memory")
         })?;
         let range = stack.limit().get() as u64..stack.base().get() as u64;
         let (item, yielder) = (std::ptr::null_mut(), std::ptr::null());
-        let mut task = Box::new(Task { entry, item, yielder, next, stack: range });
-        let coroutine = Some(start(stack, &raw mut *task));
+        let task = NonNull::from(Box::leak(Box::new(Task { item, yielder, run, stack: range })));
+        let coroutine = Some(start(stack, task));
         Ok(Fiber { coroutine, task })
     }
 
-    /// Runs `item`, from its beginning if the fiber is idle, else from where it was suspended.
-    pub fn run(&mut self, item: *mut Item, entry: Entry) -> Back {
-        if self.task.item.is_null() {
-            self.task.item = item;
-            self.task.entry = entry;
+    /// Runs `item`: from its beginning if the fiber is idle, else from where it was suspended.
+    ///
+    /// # Safety
+    /// `item` is alive and may be run by the fiber's [`RunItem`]; so is whatever that runs after it. If the fiber is
+    /// not idle, `item` is the one suspended on it.
+    pub unsafe fn run(&mut self, item: *mut I) -> FiberState {
+        if self.item().is_null() {
+            // SAFETY: the task is alive as long as the fiber, and its code does not run.
+            unsafe { (*self.task.as_ptr()).item = item };
         }
         if let Some(coroutine) = &mut self.coroutine {
             coroutine.resume(());
         }
-        if self.task.item.is_null() { Back::Idle } else { Back::Suspended }
+        if self.item().is_null() { FiberState::Idle } else { FiberState::Suspended }
     }
 
-    /// The item that runs on it; null if none does.
-    pub fn item(&self) -> *mut Item {
-        self.task.item
+    /// The item that runs on this fiber; null if none does.
+    pub fn item(&self) -> *mut I {
+        // SAFETY: the task is alive as long as the fiber, and its code does not run.
+        unsafe { (*self.task.as_ptr()).item }
     }
 
-    /// Forgets the suspended item: it will never go on.
+    /// Discards the suspended item: it will never be resumed.
     pub fn abandon(&mut self) {
-        self.task.item = std::ptr::null_mut();
+        // SAFETY: the task is alive as long as the fiber, and its code does not run.
+        unsafe { (*self.task.as_ptr()).item = std::ptr::null_mut() };
         if let Some(mut coroutine) = self.coroutine.take() {
-            // SAFETY: what the stack holds are frames of compiled kernels, of hooks that own nothing while suspended, and of
-            // the closure in `start`, which owns nothing at all.
+            // SAFETY: the stack holds only frames of compiled kernels, of hooks that own nothing while suspended, and
+            // of the closure in `start`, which owns nothing; none of them needs to be unwound.
             unsafe { coroutine.force_reset() };
-            self.coroutine = Some(start(coroutine.into_stack(), &raw mut *self.task));
+            self.coroutine = Some(start(coroutine.into_stack(), self.task));
         }
     }
 }
 
-impl Drop for Fiber {
+impl<I: 'static> Drop for Fiber<I> {
     fn drop(&mut self) {
         if let Some(coroutine) = &mut self.coroutine
             && coroutine.started()
             && !coroutine.done()
         {
-            // SAFETY: as in `abandon`.
+            // SAFETY: as in `abandon`, no frame on the stack owns anything that would have to be dropped.
             unsafe { coroutine.force_reset() };
         }
+        // SAFETY: `new` leaked the task from a box, and the code that pointed to it will not run again.
+        drop(unsafe { Box::from_raw(self.task.as_ptr()) });
     }
 }
 
-/// Compilers may need more than the variables' own bytes: alignment, temporaries at low optimisation levels.
+/// Compilers may need more than the variables' own bytes: for alignment, and for temporaries at low
+/// optimisation levels.
 fn stack_bytes(private_bytes: u64) -> usize {
-    usize::try_from(private_bytes.saturating_mul(2).saturating_add(MARGIN)).unwrap_or(usize::MAX / 2)
+    usize::try_from(private_bytes.saturating_mul(2).saturating_add(HOOK_STACK_BYTES)).unwrap_or(usize::MAX / 2)
 }

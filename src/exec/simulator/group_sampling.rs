@@ -1,19 +1,20 @@
-//! Which groups of a launch are run that is too large to be watched as a whole.
+//! Selects the groups to run of a launch that is too large for race detection as a whole.
 
-/// Work-items that a sample has at most: a launch of so many takes about a second.
-const MOST: u64 = 1 << 20;
+/// The maximum number of work-items in a sample: a launch of this size takes about a second.
+const MAX_SAMPLED_ITEMS: u64 = 1 << 20;
 
-/// Blocks beside those at corners and in the middle.
-const OTHERS: u64 = 5;
+/// Number of blocks besides those at corners and in the middle.
+const EXTRA_BLOCKS: u64 = 5;
 
-/// Linear numbers, ascending, of some groups of a launch with so many: blocks of groups that are neighbours in each dimension, at the corners, in
-/// the middle and elsewhere. `items`: of a group; `most`: groups at most, whatever their size.
+/// Samples the groups of a launch. Returns ascending linear numbers: blocks of groups that are neighbours in each
+/// dimension, at the corners, in the middle and elsewhere. `items`: work-items of a group; `most`: maximum number of
+/// groups, whatever their size.
 pub fn sample(groups: [u64; 3], items: u64, most: u64) -> Vec<u64> {
-    let most = most.min(MOST / items.max(1)).max(2);
+    let most = most.min(MAX_SAMPLED_ITEMS / items.max(1)).max(2);
     let dims: Vec<usize> = (0..3).filter(|d| groups[*d] > 1).collect();
-    let blocks = 3_u64.pow(dims.len() as u32) + OTHERS;
+    let blocks = 3_u64.pow(dims.len() as u32) + EXTRA_BLOCKS;
     let share = (most / blocks).max(1);
-    // Of a block: how many groups in each dimension, the last ones the more.
+    // Size of a block in groups by dimension; later dimensions get more.
     let mut side = [1; 3];
     let mut left = share;
     for (place, d) in dims.iter().enumerate() {
@@ -23,12 +24,12 @@ pub fn sample(groups: [u64; 3], items: u64, most: u64) -> Vec<u64> {
     }
     let at = |block: u64, d: usize| {
         let last = groups[d] - side[d];
-        let corners = blocks - OTHERS;
+        let corners = blocks - EXTRA_BLOCKS;
         if block < corners {
             let place = dims.iter().position(|k| *k == d).unwrap_or(0) as u32;
             return [0, last / 2, last][(block / 3_u64.pow(place) % 3) as usize];
         }
-        // Far from each other and from the others: multiples of the golden ratio.
+        // Far from each other and from the other blocks: multiples of the golden ratio.
         let turn = (block - corners + 1) * (d as u64 + 1);
         ((u128::from(turn.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * u128::from(last + 1)) >> 64) as u64
     };
@@ -63,7 +64,7 @@ mod tests {
             let all: u64 = groups.iter().product();
             for items in [1, 64, 8192] {
                 let numbers = sample(groups, items, u64::MAX);
-                assert!(numbers.len() as u64 * items <= MOST && numbers.len() > 1, "{groups:?} {items}");
+                assert!(numbers.len() as u64 * items <= MAX_SAMPLED_ITEMS && numbers.len() > 1, "{groups:?} {items}");
                 assert_eq!((numbers[0], numbers[numbers.len() - 1]), (0, all - 1), "{groups:?} {items}");
                 let strides = [1, groups[0], groups[0] * groups[1]];
                 for d in (0..3).filter(|d| groups[*d] > 1 && items < 8192) {

@@ -1,94 +1,29 @@
-//! Where the items of a group meet: barriers, exchanges of values, asynchronous copies.
+//! Synchronises the work-items of a group: barriers, exchanges of values, asynchronous copies.
 
-use super::exec_thread::ExecThread;
-use super::fiber::Task;
-use super::hooks::{self, Checked};
+use super::item_ref::ItemRef;
+use super::lookup;
 use super::observation::FaultKind;
-use super::shadow::{Place, Strided};
-use super::work_group::{GroupSlot, Item, MOST_EXCHANGED, Meeting, State};
+use super::shadow::{Shadow, Strided};
+use super::work_group::{MAX_EXCHANGED_BYTES, State, SyncPoint};
 use crate::lower::host::abi::{OF_SUB_GROUP, SUB_GROUP};
 
-/// Stops the running item, whose state says why.
-///
-/// # Safety
-/// Called from a hook of `item`, which owns nothing then.
-pub unsafe fn suspend(item: *mut Item) {
-    // SAFETY: as promised.
-    unsafe { Task::suspend((*item).task) };
-}
-
-/// What happens to memory when all are there.
+/// The effect on memory once all have arrived.
 #[derive(Debug, Clone, Copy)]
 enum Effect {
     None,
-    /// As `cl_mem_fence_flags` and `memory_scope` say.
+    /// As `cl_mem_fence_flags` and `memory_scope` specify.
     Barrier {
         flags: u32,
         scope: u32,
     },
-    /// Asynchronous copies are done.
+    /// Asynchronous copies have completed.
     Copied,
 }
 
-/// Waits until all items of the group, or sub-group, are here. Before they go on, memory is ordered.
-///
-/// # Safety
-/// As of [`suspend`].
-unsafe fn meet(item: *mut Item, at: Meeting, sub_group: bool, effect: Effect) {
-    // SAFETY: the item's slot and lane live while it runs; no references to them are alive.
-    unsafe {
-        let (slot, thread) = ((*item).slot, (*item).thread);
-        (*item).at = at;
-        (&mut (*thread).reached)[at.0 as usize] = true;
-        let number = (*item).index / SUB_GROUP as u32;
-        let members = if sub_group { (*slot).sub_group(number) } else { 0..(*slot).count };
-        let arrivals =
-            if sub_group { &mut (&mut (*slot).sub_arrivals)[number as usize] } else { &mut (*slot).group_arrivals };
-        arrivals.add(at);
-        let all = arrivals.count == members.len() as u32 && !arrivals.mixed;
-        let over = (*thread).step();
-        if !all || over {
-            (*item).state = State::Waiting;
-            (*slot).cursor = (*item).place + 1;
-            suspend(item);
-            return;
-        }
-        *arrivals = Default::default();
-        if (*thread).races {
-            order_memory(thread, slot, at.0, sub_group.then_some(number), effect);
-        }
-        let mut first = (*item).place;
-        for member in &mut (&mut (*slot).items)[members.start as usize..members.end as usize] {
-            member.state = State::Ready;
-            first = first.min(member.place);
-            // Meeting again and again once the fuel is spent leads nowhere.
-            (*thread).moved |= !member.spent;
-        }
-        (*thread).activity += 1;
-        if first < (*item).place {
-            (*slot).cursor = first;
-            suspend(item);
-        }
-    }
-}
-
-/// Tells the race detector, unless the run ignores the barrier.
-unsafe fn order_memory(
-    thread: *mut ExecThread,
-    slot: *mut GroupSlot,
-    site: u32,
-    sub_group: Option<u32>,
-    effect: Effect,
-) {
-    // SAFETY: as of `meet`.
-    unsafe {
-        let source = (&(*(*thread).program).barriers)[site as usize].source as usize;
-        let course = &*(*thread).course;
-        if course.ignored.get(source).copied().unwrap_or(false) {
-            return;
-        }
-        let (shadow, slot) = (&mut *(*thread).shadow, (*slot).number);
-        match (effect, sub_group) {
+impl Effect {
+    /// Informs the race detector. `sub_group`: the number of the sub-group that has synchronised, instead of the group.
+    fn order(self, shadow: &mut Shadow, slot: u32, sub_group: Option<u32>) {
+        match (self, sub_group) {
             (Effect::None, _) => {}
             (Effect::Barrier { flags, scope }, None) => shadow.barrier(slot, flags, scope),
             (Effect::Barrier { flags, .. }, Some(number)) => shadow.sub_group_barrier(slot, number, flags),
@@ -97,71 +32,115 @@ unsafe fn order_memory(
     }
 }
 
-pub unsafe extern "C" fn barrier(item: *mut Item, site: u32, flags: u32, scope: u32, iteration: u64) {
-    // SAFETY: code calls this with its own item.
-    unsafe {
-        let sub_group = (&(*(*(*item).thread).program).barriers)[site as usize].sub_group;
-        meet(item, (site, iteration), sub_group, Effect::Barrier { flags: flags & !OF_SUB_GROUP, scope });
+/// Waits until all work-items of the group, or sub-group, have arrived. Memory is ordered before they continue.
+fn synchronise(item: &mut ItemRef<'_>, at: SyncPoint, sub_group: bool, effect: Effect) {
+    item.arrive_at(at);
+    let (place, number) = (item.place(), item.index() / SUB_GROUP as u32);
+    let (plan, program) = (item.plan(), item.program());
+    let (run, slot) = item.run_and_slot_mut();
+    run.reached[at.0 as usize] = true;
+    let members = if sub_group { slot.sub_group(number) } else { 0..slot.count };
+    let arrivals = if sub_group { &mut slot.sub_arrivals[number as usize] } else { &mut slot.group_arrivals };
+    arrivals.add(at);
+    let all = arrivals.count == members.len() as u32 && !arrivals.mixed;
+    let over = run.step();
+    if !all || over {
+        item.suspend_as(State::Waiting);
+        return;
     }
-}
-
-pub unsafe extern "C" fn wait(item: *mut Item, site: u32, iteration: u64, events: *const u64, count: u64) {
-    // SAFETY: as of `barrier`; a list that is given lies in memory that the item may read.
-    unsafe {
-        let slot = (*item).slot;
-        let list = match count {
-            0 => Some(&[][..]),
-            _ if events.is_null() => None,
-            _ => Some(std::slice::from_raw_parts(events, count as usize)),
-        };
-        if (*slot).group_arrivals.count == 0 {
-            (*slot).events.wait(list);
-        } else if (*slot).group_arrivals.are_at((site, iteration))
-            && let Some(what) = (*slot).events.other_list(list)
-        {
-            (*(*item).thread).faults.note(item, FaultKind::EventLists, site, None, what as i64);
+    *arrivals = Default::default();
+    if let Some(shadow) = run.shadow() {
+        let source = program.barriers[at.0 as usize].source as usize;
+        // The run may ignore the barrier.
+        if !plan.ignored.get(source).copied().unwrap_or(false) {
+            effect.order(shadow, slot.number, sub_group.then_some(number));
         }
-        meet(item, (site, iteration), false, Effect::Copied);
+    }
+    let mut first = place;
+    for member in &mut slot.items[members.start as usize..members.end as usize] {
+        member.state = State::Ready;
+        first = first.min(member.place);
+        // A work-item whose fuel is used up makes no progress by synchronising again and again.
+        run.progressed |= !member.spent;
+    }
+    run.activity += 1;
+    if first < place {
+        item.give_way_to(first);
     }
 }
 
-/// Leaves this item's value where all others find it, and waits for theirs.
+/// The hook of barriers.
+pub extern "C" fn barrier(mut item: ItemRef<'_>, site: u32, flags: u32, scope: u32, iteration: u64) {
+    let sub_group = item.program().barriers[site as usize].sub_group;
+    let effect = Effect::Barrier { flags: flags & !OF_SUB_GROUP, scope };
+    synchronise(&mut item, (site, iteration), sub_group, effect);
+}
+
+/// The hook of `wait_group_events`.
+///
+/// # Safety
+/// A list that is passed lies in memory that the work-item may read.
+pub unsafe extern "C" fn wait(mut item: ItemRef<'_>, site: u32, iteration: u64, events: *const u64, count: u64) {
+    let list = match count {
+        0 => Some(&[][..]),
+        _ if events.is_null() => None,
+        // SAFETY: the caller passes a list of this length.
+        _ => Some(unsafe { std::slice::from_raw_parts(events, count as usize) }),
+    };
+    let slot = item.slot_mut();
+    if slot.group_arrivals.count == 0 {
+        slot.events.wait(list);
+    } else if slot.group_arrivals.are_at((site, iteration))
+        && let Some(what) = slot.events.list_difference(list)
+    {
+        item.note(FaultKind::EventLists, site, None, what as i64);
+    }
+    synchronise(&mut item, (site, iteration), false, Effect::Copied);
+}
+
+/// The hook of value exchanges: stores this work-item's value where all others find it, and waits for theirs.
+///
+/// # Safety
+/// `value` has `bytes` readable bytes.
 pub unsafe extern "C" fn exchange(
-    item: *mut Item,
+    mut item: ItemRef<'_>,
     site: u32,
     iteration: u64,
     value: *const u8,
     bytes: u64,
     sub_group: u32,
 ) -> *const u8 {
-    // SAFETY: as of `barrier`; the values lie in the slot's own memory, which has room for the longest ones of all items.
-    unsafe {
-        let slot = (*item).slot;
-        let size = (bytes as usize).min(MOST_EXCHANGED);
-        if bytes as usize > MOST_EXCHANGED {
-            (*(*item).thread).broken.get_or_insert_with(|| format!("work-items exchange values of {bytes} bytes"));
-        }
-        let kind = usize::from(sub_group != 0);
-        let turn = (*item).exchanges[kind] as usize & 1;
-        (*item).exchanges[kind] += 1;
-        let room = (*slot).items.len() * MOST_EXCHANGED;
-        let (start, own) = if kind == 0 {
-            (turn * room, (*item).index as usize)
-        } else {
-            let number = (*item).index / SUB_GROUP as u32;
-            let first = (*slot).sub_group(number).start;
-            ((2 + turn) * room + first as usize * MOST_EXCHANGED, ((*item).index - first) as usize)
-        };
-        let values = (*slot).exchanged.as_mut_ptr().add(start);
-        std::ptr::copy_nonoverlapping(value, values.add(own * size), size);
-        meet(item, (site, iteration), kind == 1, Effect::None);
-        values
+    let size = (bytes as usize).min(MAX_EXCHANGED_BYTES);
+    if bytes as usize > MAX_EXCHANGED_BYTES {
+        let what = || format!("work-items exchange values of {bytes} bytes");
+        item.run_mut().internal_error.get_or_insert_with(what);
     }
+    let kind = usize::from(sub_group != 0);
+    let turn = item.count_exchange(kind) as usize & 1;
+    let index = item.index();
+    let slot = item.slot_mut();
+    let room = slot.items.len() * MAX_EXCHANGED_BYTES;
+    let (start, own) = if kind == 0 {
+        (turn * room, index as usize)
+    } else {
+        let first = slot.sub_group(index / SUB_GROUP as u32).start;
+        ((2 + turn) * room + first as usize * MAX_EXCHANGED_BYTES, (index - first) as usize)
+    };
+    // SAFETY: the values lie in the slot's own memory, which has room for the longest values of all work-items; the
+    // caller passes `bytes` readable bytes.
+    let values = unsafe {
+        let values = slot.exchanged.as_mut_ptr().add(start);
+        std::ptr::copy_nonoverlapping(value, values.add(own * size), size);
+        values
+    };
+    synchronise(&mut item, (site, iteration), kind == 1, Effect::None);
+    values
 }
 
-/// One item copies for all, the first that comes; all wait until everyone has asked for it, but nothing is ordered by that.
-pub unsafe extern "C" fn async_copy(
-    item: *mut Item,
+/// The hook of `async_work_group_copy` and its strided forms: the first work-item to arrive copies for all. All wait
+/// until every work-item has arrived, but that orders no memory.
+pub extern "C" fn async_copy(
+    mut item: ItemRef<'_>,
     site: u32,
     iteration: u64,
     write_site: u32,
@@ -173,30 +152,27 @@ pub unsafe extern "C" fn async_copy(
     source_stride: u64,
     event: u64,
 ) -> u64 {
-    // SAFETY: as of `barrier`; what is copied is checked.
-    unsafe {
-        let slot = (*item).slot;
-        let events = &mut (*slot).events;
-        let copying =
-            [destination as u64, source as u64, count, element, destination_stride, source_stride, events.known(event)];
-        if (*slot).group_arrivals.count == 0 {
-            events.copy(copying);
-            let strides = [destination_stride, source_stride];
-            copy(item, write_site, destination, source, count, element, strides);
-        } else if (*slot).group_arrivals.are_at((site, iteration))
-            && let Some(argument) = events.other_copy(copying)
-        {
-            (*(*item).thread).faults.note(item, FaultKind::CopyArguments, site, None, argument as i64);
-        }
-        let event = (*slot).events.of_copy();
-        meet(item, (site, iteration), false, Effect::None);
-        event
+    let slot = item.slot_mut();
+    let events = &mut slot.events;
+    let copying =
+        [destination as u64, source as u64, count, element, destination_stride, source_stride, events.known(event)];
+    if slot.group_arrivals.count == 0 {
+        events.copy(copying);
+        let strides = [destination_stride, source_stride];
+        copy(&mut item, write_site, destination, source, count, element, strides);
+    } else if slot.group_arrivals.are_at((site, iteration))
+        && let Some(argument) = events.copy_difference(copying)
+    {
+        item.note(FaultKind::CopyArguments, site, None, argument as i64);
     }
+    let event = item.slot().events.current_event();
+    synchronise(&mut item, (site, iteration), false, Effect::None);
+    event
 }
 
-/// Copies what lies in bounds; what does not is read as zero, and not written.
-unsafe fn copy(
-    item: *mut Item,
+/// Copies what lies in bounds; a source out of bounds reads as zero, and a destination out of bounds is not written.
+fn copy(
+    item: &mut ItemRef<'_>,
     write_site: u32,
     destination: *mut u8,
     source: *mut u8,
@@ -204,63 +180,41 @@ unsafe fn copy(
     element: u64,
     strides: [u64; 2],
 ) {
-    // SAFETY: as of `async_copy`.
-    unsafe {
-        let thread = (*item).thread;
-        let (pieces, bytes) = if strides == [1, 1] { (1, count.saturating_mul(element)) } else { (count, element) };
-        if bytes == 0 {
-            return;
-        }
-        let number = (*item).accesses;
-        (*item).accesses = number + 1;
-        let mut first = None;
-        let mut whole = true;
-        for piece in 0..pieces {
-            let at = |base: *mut u8, stride: u64| {
-                base.wrapping_add(piece.wrapping_mul(stride).wrapping_mul(element) as usize)
-            };
-            let (to, from) = (at(destination, strides[0]), at(source, strides[1]));
-            let (read, from_place) = hooks::check_place(item, from, write_site + 1, bytes);
-            let (write, to_place) = hooks::check_place(item, to, write_site, bytes);
-            match (read, write) {
-                (Checked::Good, Checked::Good) => std::ptr::copy(from, to, bytes as usize),
-                (Checked::Bad, Checked::Good) => std::ptr::write_bytes(to, 0, bytes as usize),
-                (_, Checked::Bad) => {}
-            }
-            whole &= read == Checked::Good && write == Checked::Good;
-            first = first.or(to_place.zip(from_place));
-            if !whole {
-                // The pieces behind it lie outside too; one fault is enough.
-                break;
+    let (pieces, bytes) = if strides == [1, 1] { (1, count.saturating_mul(element)) } else { (count, element) };
+    if bytes == 0 {
+        return;
+    }
+    item.count_access();
+    let mut first = None;
+    let mut whole = true;
+    for piece in 0..pieces {
+        let at =
+            |base: *mut u8, stride: u64| base.wrapping_add(piece.wrapping_mul(stride).wrapping_mul(element) as usize);
+        let (to, from) = (at(destination, strides[0]), at(source, strides[1]));
+        let read = lookup::check(item, from as u64, write_site + 1, bytes);
+        let write = lookup::check(item, to as u64, write_site, bytes);
+        // SAFETY: what is read and written has been found to be in bounds.
+        unsafe {
+            match (read.is_fault(), write.is_fault()) {
+                (false, false) => std::ptr::copy(from, to, bytes as usize),
+                (true, false) => std::ptr::write_bytes(to, 0, bytes as usize),
+                (_, true) => {}
             }
         }
-        if let (true, true, Some((to, from))) = ((*thread).races, whole, first) {
-            let strided = |place, stride| Strided { place, count, element, stride };
-            let (to, from) = (strided(to, strides[0]), strided(from, strides[1]));
-            if !(*(*thread).shadow).async_copy((*item).slot_number, write_site, to, from) {
-                let Place { object, offset } = from.place;
-                let kind = FaultKind::Uninitialised;
-                (*thread).faults.note(item, kind, write_site + 1, Some(object), offset as i64);
-            }
+        whole &= !read.is_fault() && !write.is_fault();
+        first = first.or(write.place().zip(read.place()));
+        if !whole {
+            // The pieces after it lie outside too; one fault is enough.
+            break;
         }
     }
-}
-
-/// Interrupts an item before an access.
-///
-/// # Safety
-/// As of [`suspend`].
-#[cold]
-pub unsafe fn preempt(item: *mut Item, number: u64) {
-    // SAFETY: as of `meet`.
-    unsafe {
-        let slot: *mut GroupSlot = (*item).slot;
-        let index = u64::from((*item).index);
-        let to = (*slot).preemptions.iter().find(|p| p.item == index && p.access == number).and_then(|p| p.to);
-        (*item).stop_at = (*slot).next_stop((*item).index, number + 1);
-        (*item).state = State::Ready;
-        (*slot).cursor = (*item).place + 1;
-        (*slot).jump = to.and_then(|to| u32::try_from(to).ok());
-        suspend(item);
+    let slot = item.accessor().slot;
+    if let (Some(shadow), true, Some((to, from))) = (item.shadow(), whole, first) {
+        let strided = |place, stride| Strided { place, count, element, stride };
+        let (to, from) = (strided(to, strides[0]), strided(from, strides[1]));
+        if !shadow.async_copy(slot, write_site, to, from) {
+            let place = from.place;
+            item.note(FaultKind::Uninitialised, write_site + 1, Some(place.object), place.offset as i64);
+        }
     }
 }

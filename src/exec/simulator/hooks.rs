@@ -1,452 +1,100 @@
-//! The functions that compiled code calls; see [`crate::lower::host::abi::hook`].
+//! The hooks: functions that compiled code calls; see [`crate::lower::host::abi::hook`].
 //!
-//! They run on the item's stack, and an item may be suspended in them for ever: nothing they own then is freed. None of them panics:
-//! there is no way to unwind through compiled code.
+//! They run on the work-item's stack, and a work-item may be suspended in them forever: whatever they own at that point
+//! is never freed. None of them panics, because compiled code cannot be unwound.
+//!
+//! A hook is `unsafe` to call if it needs more than its work-item ([`ItemRef`]): that numbers of sites are those of the
+//! program's table, or that what it is given points to lies in memory that it may use. Compiled code passes both as
+//! `lower::host` wove it.
 
 use std::time::Instant;
 
-use super::exec_thread::ExecThread;
+use super::item_ref::ItemRef;
 use super::observation::FaultKind;
-use super::program::{NONE, Site, writes};
-use super::schedule::SLICE;
-use super::shadow::{Place, Who};
-use super::work_group::{Item, State};
-use super::{compare, group_sync, image_hooks, printf};
+use super::{access_hooks, group_sync, image_hooks, printf};
 use crate::lower::host::abi::hook;
-use crate::lower::host::table::Space;
-
-/// The first bytes of the address space, where null pointers lead.
-const NULL_PAGE: u64 = 4096;
-
-/// How far from an object an address may lie to be told as being before or behind it.
-const NEAR: u64 = super::memory::GAP / 2;
 
 /// Names and addresses of all hooks.
 pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
     [
-        (hook::ACCESS, access as *const () as usize),
-        (hook::COMPARE_EXCHANGE, compare_exchange as *const () as usize),
-        (hook::SPAN, span as *const () as usize),
-        (hook::CHECK, check as *const () as usize),
-        (hook::INNER, inner as *const () as usize),
-        (hook::DIVISION, division as *const () as usize),
+        (hook::ACCESS, access_hooks::access as *const () as usize),
+        (hook::COMPARE_EXCHANGE, access_hooks::compare_exchange as *const () as usize),
+        (hook::SPAN, access_hooks::span as *const () as usize),
+        (hook::CHECK, access_hooks::check as *const () as usize),
+        (hook::INNER, access_hooks::inner as *const () as usize),
+        (hook::DIVISION, access_hooks::division as *const () as usize),
         (hook::FUEL, fuel as *const () as usize),
         (hook::BARRIER, group_sync::barrier as *const () as usize),
         (hook::EXCHANGE, group_sync::exchange as *const () as usize),
         (hook::FENCE, fence as *const () as usize),
         (hook::ASYNC_COPY, group_sync::async_copy as *const () as usize),
         (hook::WAIT, group_sync::wait as *const () as usize),
-        (hook::PRINT, printf::print as *const () as usize),
+        (hook::PRINT, print as *const () as usize),
         (hook::IMAGE_READ, image_hooks::read as *const () as usize),
         (hook::IMAGE_WRITE, image_hooks::write as *const () as usize),
         (hook::IMAGE_QUERY, image_hooks::query as *const () as usize),
-        (hook::COMPARISON, compare::compare as *const () as usize),
+        (hook::COMPARISON, compare as *const () as usize),
     ]
 }
 
-/// What a check says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checked {
-    Good,
-    Bad,
-}
-
-/// Where an address lies, or what is wrong with it.
-#[derive(Debug, Clone, Copy)]
-enum Found {
-    /// In this object.
-    At(u32, u64),
-    /// In memory that has no shadow: private variables, the code's constants.
-    Unshared,
-    Fault(FaultKind, Option<u32>, i64),
-}
-
-unsafe extern "C" fn access(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
-    // SAFETY: code calls this with its own item and a site of its table.
-    unsafe {
-        let number = (*item).accesses;
-        (*item).accesses = number + 1;
-        let watch = &*(*item).watches.add(site as usize);
-        if number != (*item).stop_at
-            && let Some(offset) = watch.offset(address as u64)
-            && watch.fast_path.pass((*item).group, (*item).index, offset)
-        {
-            return address;
-        }
-        unusual(item, address, site)
+/// The hook of fences.
+extern "C" fn fence(mut item: ItemRef<'_>, _site: u32, flags: u32, order: u32, scope: u32) {
+    let accessor = item.accessor_of_next();
+    if let Some(shadow) = item.shadow() {
+        shadow.fence(accessor, flags, order, scope);
     }
 }
 
-unsafe extern "C" fn compare_exchange(item: *mut Item, address: *mut u8, site: u32, expected: u64) -> *mut u8 {
-    // SAFETY: as of `access`; what is read is known to be in bounds, and nobody else runs between here and the access.
-    unsafe {
-        let number = (*item).accesses;
-        if number == (*item).stop_at {
-            group_sync::preempt(item, number);
-        }
-        let at = &*(*(*item).thread).sites.add(site as usize);
-        let is_there = (*(*item).watches.add(site as usize)).offset(address as u64).is_some()
-            || matches!(find(item, at, address as u64, u64::from(at.bytes)), Found::At(..) | Found::Unshared);
-        let mut there = 0_u64;
-        let bytes = at.bytes.min(8) as usize;
-        if is_there {
-            std::ptr::copy_nonoverlapping(address, (&raw mut there).cast::<u8>(), bytes);
-        }
-        let fails = is_there && there != expected;
-        access(item, address, site + u32::from(fails))
+/// The hook of loops whose fuel is used up: returns the next slice.
+extern "C" fn fuel(mut item: ItemRef<'_>, site: u32) -> i64 {
+    item.arrive_at((site, 0));
+    let plan = item.plan();
+    if Instant::now() < plan.deadline {
+        return item.next_slice() as i64;
+    }
+    if plan.is_budget {
+        let global_id = item.ids().global_id;
+        let run = item.run_mut();
+        run.cut_short = true;
+        run.cut_at = Some((site, global_id));
+    } else {
+        item.note(FaultKind::NonTermination, site, None, 0);
+    }
+    item.end_run_late();
+    // Reached only if the work-item leaves.
+    0
+}
+
+/// The hook of comparison `number`, of the given `kind`, on the operands `a` and `b`.
+extern "C" fn compare(mut item: ItemRef<'_>, number: u32, kind: u32, a: u64, b: u64) {
+    if let Some(compared) = item.run_mut().compared.get_mut(number as usize) {
+        compared.note(kind, a, b);
     }
 }
 
-/// Accesses that the short way leaves: everything that [`access`] has to do.
-#[inline(never)]
-unsafe extern "C" fn unusual(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
-    // SAFETY: as of `access`.
-    unsafe {
-        let thread = (*item).thread;
-        let number = (*item).accesses.wrapping_sub(1);
-        if number == (*item).stop_at {
-            group_sync::preempt(item, number);
-        }
-        if (*thread).step() {
-            end(item);
-        }
-        let watch = &*(*item).watches.add(site as usize);
-        if let Some(offset) = watch.offset(address as u64) {
-            if !(*thread).races || shadow_access(item, thread, site, watch.object, offset, address) {
-                return address;
-            }
-            return uninitialised(item, address, site, watch.object, offset);
-        }
-        elsewhere(item, address, site)
-    }
-}
-
-#[inline(always)]
-unsafe fn shadow_access(
-    item: *mut Item,
-    thread: *mut ExecThread,
-    site: u32,
-    object: u32,
-    offset: u64,
-    address: *mut u8,
-) -> bool {
-    // SAFETY: the access was checked, so the bytes are there; they stay until the launch ends.
-    unsafe {
-        let shadow = &mut *(*thread).shadow;
-        let initialised = shadow.access(who(item), site, Place { object, offset }, address);
-        enough(item);
-        initialised
-    }
-}
-
-/// Ends the run if it has its conflict and one is enough.
+/// The hook of `printf`.
 ///
 /// # Safety
-/// `item` is running, and told the race detector of an access.
-#[inline(always)]
-pub unsafe fn enough(item: *mut Item) {
-    // SAFETY: as promised.
-    unsafe {
-        let thread = (*item).thread;
-        if (*(*thread).course).first_conflict && (*(*thread).shadow).has_conflict() {
-            (*thread).over = true;
-            end(item);
-        }
+/// `site` is a site of the program, and `packed` has the arguments as that describes them.
+unsafe extern "C" fn print(mut item: ItemRef<'_>, site: u32, format: *const u8, packed: *const u8) {
+    let table = item.program().table();
+    let (run, slot) = item.run_and_slot_mut();
+    if run.printed.len() >= printf::MAX_PRINTED_BYTES {
+        return;
     }
-}
-
-/// The item, for the race detector.
-///
-/// # Safety
-/// `item` is running, and its current access is counted.
-#[inline(always)]
-pub unsafe fn who(item: *const Item) -> Who {
-    // SAFETY: as promised.
-    unsafe { Who { slot: (*item).slot_number, item: (*item).index, number: (*item).accesses.wrapping_sub(1) } }
-}
-
-/// Accesses whose object is not known beforehand, and faults.
-#[cold]
-#[inline(never)]
-unsafe fn elsewhere(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
-    // SAFETY: as of `access`.
-    unsafe {
-        let thread = (*item).thread;
-        let at = &*(*thread).sites.add(site as usize);
-        match find(item, at, address as u64, u64::from(at.bytes)) {
-            Found::At(object, offset) => {
-                if !(*thread).races || shadow_access(item, thread, site, object, offset, address) {
-                    return address;
-                }
-                uninitialised(item, address, site, object, offset)
-            }
-            Found::Unshared => address,
-            Found::Fault(kind, object, offset) => {
-                (*thread).faults.note(item, kind, site, object, offset);
-                skip(item, at, u64::from(at.bytes))
-            }
-        }
-    }
-}
-
-/// A read of local memory that nobody has written: noted, and done.
-#[cold]
-#[inline(never)]
-unsafe fn uninitialised(item: *mut Item, address: *mut u8, site: u32, object: u32, offset: u64) -> *mut u8 {
-    // SAFETY: as of `access`.
-    unsafe { (*(*item).thread).faults.note(item, FaultKind::Uninitialised, site, Some(object), offset as i64) };
-    address
-}
-
-/// Where a skipped access goes instead.
-unsafe fn skip(item: *mut Item, at: &Site, bytes: u64) -> *mut u8 {
-    // SAFETY: as of `access`.
-    unsafe {
-        halt(item);
-        let thread = (*item).thread;
-        // What is only written needs no zeros, but others may read there later.
-        let bytes = bytes.max(u64::from(at.bytes));
-        match (*thread).in_sink(bytes) {
-            Some(sink) => sink,
-            None => end(item),
-        }
-    }
-}
-
-/// Ends the run after a fault, if one is enough.
-unsafe fn halt(item: *mut Item) {
-    // SAFETY: as of `access`.
-    unsafe {
-        let thread = (*item).thread;
-        if (*(*thread).course).halts {
-            (*thread).over = true;
-            end(item);
-        }
-    }
-}
-
-/// Ends the item's group: the item has no way to go on.
-unsafe fn end(item: *mut Item) -> ! {
-    // SAFETY: as of `sync::suspend`; the group is over, so that nobody resumes the item.
-    unsafe {
-        (*(*item).slot).over = true;
-        loop {
-            group_sync::suspend(item);
-        }
-    }
-}
-
-unsafe extern "C" fn span(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> *mut u8 {
-    // SAFETY: as of `access`.
-    unsafe {
-        let number = (*item).accesses;
-        (*item).accesses = number + 1;
-        if number == (*item).stop_at {
-            group_sync::preempt(item, number);
-        }
-        let at = &*(*(*item).thread).sites.add(site as usize);
-        match check_span(item, address, site, bytes) {
-            Checked::Good => address,
-            Checked::Bad => skip(item, at, bytes),
-        }
-    }
-}
-
-/// Checks an access of `bytes` bytes and tells the race detector of it. A fault is noted.
-///
-/// # Safety
-/// `item` is running; `site` is one of its table's accesses.
-pub unsafe fn check_span(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Checked {
-    // SAFETY: as promised.
-    unsafe {
-        let thread = (*item).thread;
-        if bytes == 0 {
-            return Checked::Good;
-        }
-        match check_only(item, address, site, bytes) {
-            Found::At(object, offset) => {
-                if (*thread).races {
-                    let shadow = &mut *(*thread).shadow;
-                    if !shadow.span(who(item), site, Place { object, offset }, bytes, address) {
-                        uninitialised(item, address, site, object, offset);
-                    }
-                    enough(item);
-                }
-                Checked::Good
-            }
-            Found::Unshared => Checked::Good,
-            Found::Fault(..) => Checked::Bad,
-        }
-    }
-}
-
-/// Checks an access and notes a fault; the race detector hears nothing. With the object and the offset, if it is shared memory.
-///
-/// # Safety
-/// As of [`check_span`].
-pub unsafe fn check_place(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> (Checked, Option<Place>) {
-    // SAFETY: as promised.
-    unsafe {
-        match check_only(item, address, site, bytes) {
-            Found::At(object, offset) => (Checked::Good, Some(Place { object, offset })),
-            Found::Unshared => (Checked::Good, None),
-            Found::Fault(..) => (Checked::Bad, None),
-        }
-    }
-}
-
-unsafe fn check_only(item: *mut Item, address: *mut u8, site: u32, bytes: u64) -> Found {
-    // SAFETY: as of `check_span`.
-    unsafe {
-        let thread = (*item).thread;
-        let found = find(item, &*(*thread).sites.add(site as usize), address as u64, bytes);
-        if let Found::Fault(kind, object, offset) = found {
-            (*thread).faults.note(item, kind, site, object, offset);
-        }
-        found
-    }
-}
-
-unsafe extern "C" fn check(item: *mut Item, address: *mut u8, site: u32) -> *mut u8 {
-    // SAFETY: as of `access`.
-    unsafe {
-        let thread = (*item).thread;
-        let at = &*(*thread).sites.add(site as usize);
-        match find(item, at, address as u64, u64::from(at.bytes)) {
-            Found::At(..) | Found::Unshared => address,
-            Found::Fault(kind, object, offset) => {
-                (*thread).faults.note(item, kind, site, object, offset);
-                skip(item, at, u64::from(at.bytes))
-            }
-        }
-    }
-}
-
-/// Looks for `bytes` bytes at `address` in what the item's group may access.
-unsafe fn find(item: *const Item, at: &Site, address: u64, bytes: u64) -> Found {
-    // SAFETY: as of `access`.
-    unsafe {
-        if address < NULL_PAGE {
-            return Found::Fault(FaultKind::Null, (at.object != NONE).then_some(at.object), address as i64);
-        }
-        let stack = (*(*item).task).stack();
-        let private = stack.contains(&address) && stack.end - address >= bytes;
-        if private && matches!(at.space, Space::Private | Space::Generic) && at.object == NONE {
-            return if address & u64::from(at.misaligned) == 0 {
-                Found::Unshared
-            } else {
-                Found::Fault(FaultKind::Misaligned, None, 0)
-            };
-        }
-        let mut near = None;
-        let owners = &(*(*item).slot).owners;
-        let wanted_object = owners.get(at.object as usize).copied().unwrap_or(at.object);
-        for region in &(*(*item).slot).regions {
-            let offset = address.wrapping_sub(region.base) as i64;
-            let object = (region.object != NONE).then_some(region.object);
-            // A pointer that comes from this object, or from nobody knows where but is of its kind.
-            let wanted = if at.object == NONE { suits(at.space, region.space) } else { wanted_object == region.object };
-            if offset < -(NEAR as i64) || offset >= (region.bytes + NEAR) as i64 {
-                continue;
-            }
-            let inside = offset >= 0 && offset as u64 <= region.bytes && region.bytes - offset as u64 >= bytes;
-            if !inside || !wanted {
-                near = near.or(object.filter(|_| wanted).map(|o| (o, offset)));
-                continue;
-            }
-            if address & u64::from(at.misaligned) != 0 {
-                return Found::Fault(FaultKind::Misaligned, object, offset);
-            }
-            if writes(at.mode) && region.space == Space::Constant {
-                return Found::Fault(FaultKind::ReadOnlyWrite, object, offset);
-            }
-            return match object {
-                Some(object) if region.space != Space::Constant => Found::At(object, offset as u64),
-                _ => Found::Unshared,
-            };
-        }
-        // What the pointer comes from, wherever it leads now.
-        if at.object != NONE {
-            let base = (*(*item).extents.add(at.object as usize)).base;
-            let offset = if base == 0 { 0 } else { address.wrapping_sub(base) as i64 };
-            return Found::Fault(FaultKind::OutOfBounds, Some(at.object), offset);
-        }
-        let (object, offset) = near.map_or((None, 0), |(object, offset)| (Some(object), offset));
-        Found::Fault(FaultKind::OutOfBounds, object, offset)
-    }
-}
-
-/// Whether a pointer to `pointer` may lead to memory of kind `memory`. Constant memory is global memory that is only read.
-fn suits(pointer: Space, memory: Space) -> bool {
-    pointer == Space::Generic || pointer == memory || (pointer, memory) == (Space::Global, Space::Constant)
-}
-
-unsafe extern "C" fn division(item: *mut Item, site: u32) {
-    // SAFETY: as of `access`.
-    unsafe {
-        (*(*item).thread).faults.note(item, FaultKind::Division, site, None, 0);
-        halt(item);
-    }
-}
-
-unsafe extern "C" fn inner(item: *mut Item, site: u32, index: i64, length: u64) {
-    // SAFETY: as of `access`.
-    unsafe {
-        let thread = (*item).thread;
-        let at = &*(*thread).sites.add(site as usize);
-        let object = (at.object != NONE).then_some(at.object);
-        (*thread).faults.note_inner(item, site, object, (index, length));
-    }
-}
-
-unsafe extern "C" fn fence(item: *mut Item, site: u32, flags: u32, order: u32, scope: u32) {
-    let _ = site;
-    // SAFETY: as of `access`.
-    unsafe {
-        let thread = (*item).thread;
-        if (*thread).races {
-            let who = Who { number: (*item).accesses, ..who(item) };
-            (*(*thread).shadow).fence(who, flags, order, scope);
-        }
-    }
-}
-
-unsafe extern "C" fn fuel(item: *mut Item, site: u32) -> i64 {
-    // SAFETY: as of `access`.
-    unsafe {
-        let thread = (*item).thread;
-        (*item).at = (site, 0);
-        let course = &*(*thread).course;
-        if Instant::now() >= course.deadline {
-            if course.is_budget {
-                (*thread).cut_short = true;
-                (*thread).cut_at = Some((site, (*item).context.global_id));
-            } else {
-                (*thread).faults.note(item, FaultKind::NonTermination, site, None, 0);
-            }
-            (*thread).over = true;
-            (*item).state = State::Late;
-            (*(*item).slot).over = true;
-            group_sync::suspend(item);
-            // Only to leave.
-            return 0;
-        }
-        (*(*item).slot).cursor = (*item).place + 1;
-        let left = (*item).fuel_left;
-        if left == 0 {
-            (*item).spent = true;
-            (*item).state = State::Exhausted;
-            group_sync::suspend(item);
-            return SLICE as i64;
-        }
-        (*thread).moved = true;
-        (*item).state = State::Spinning;
-        group_sync::suspend(item);
-        if left == u64::MAX {
-            return SLICE as i64;
-        }
-        let slice = left.min(SLICE);
-        (*item).fuel_left = left - slice;
-        slice as i64
-    }
+    // A string may be read up to the end of its object.
+    let string = |address: u64| -> &[u8] {
+        let region = slot.regions.iter().find(|r| address.wrapping_sub(r.base) < r.bytes);
+        let Some(region) = region else { return b"(null)" };
+        let length = region.bytes - (address - region.base);
+        // SAFETY: the bytes lie in a region of the group's memory, which nothing changes while the hook runs.
+        let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, length as usize) };
+        &bytes[..bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len())]
+    };
+    let known = &table.prints[site as usize];
+    let format = known.format.as_deref().unwrap_or_else(|| string(format as u64));
+    let end = printf::packed_bytes(&known.args);
+    // SAFETY: the caller passes arguments that are packed as the site describes.
+    let packed = if end == 0 { &[] } else { unsafe { std::slice::from_raw_parts(packed, end) } };
+    printf::write(&mut run.printed, format, &known.args, packed, string);
 }

@@ -1,114 +1,116 @@
-//! A launch as it lies in memory: arguments, buffers and all that is the same for every group. Made once, run many times.
+//! Lays a launch out in memory: arguments, buffers and everything that is the same for all groups. Built once, run
+//! many times.
 
 use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::image::Image;
-use super::memory::{Places, Reserved};
+use super::memory::{OffsetAllocator, Reservation};
 use super::program::{NONE, Program, writes};
 use crate::error::Error;
 use crate::lower::host::abi::{Extent, GroupContext};
 use crate::lower::host::table::{Space, Storage};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// The most work-items of a group.
-pub const MOST_ITEMS: u64 = 8192;
+/// The maximum number of work-items in a group.
+pub const MAX_GROUP_ITEMS: u64 = 8192;
 
-/// Something that accesses may touch.
+/// A range of memory that accesses may touch.
 #[derive(Debug, Clone, Copy)]
 pub struct Region {
     pub base: u64,
     pub bytes: u64,
-    /// Of the table; [`NONE`]: the code's own constants.
+    /// Number in the table; [`NONE`] for the code's own constants.
     pub object: u32,
     pub space: Space,
 }
 
 /// A buffer argument.
-struct Buffer {
+struct BufferArg {
     position: u32,
     at: *mut u8,
     pristine: Arc<Vec<u8>>,
-    /// Some access may write to it.
+    /// Whether some access may write to it.
     written: bool,
-    /// It is one of the launch's outputs.
+    /// Whether it is one of the launch's outputs.
     output: bool,
 }
 
-/// An argument that is an image or a sampler: what its handle points to, which must not move.
-struct Picture {
+/// An image or sampler argument. Its handle points to `image`, which must not move.
+struct ImageArg {
     position: u32,
     image: Box<Image>,
-    /// Some access may write to it.
+    /// Whether some access may write to it.
     written: bool,
 }
 
-/// What `simulate` needs of a launch.
-pub struct Prepared {
+/// A launch that is ready to be run by [`super::executor::Simulator::simulate`].
+pub struct PreparedLaunch {
     pub program: Arc<Program>,
     launch: Launch,
     probe_words: Option<u64>,
-    /// What groups have in common; the rest is for slots to fill in.
+    /// The context that groups have in common; slots fill in the rest.
     pub context: GroupContext,
     pub extents: Vec<Extent>,
-    /// By object: the one whose memory it is; another one where arguments share a buffer.
+    /// By object: the object that owns its memory, which is another one if arguments share a buffer.
     pub owners: Vec<u32>,
     pub regions: Vec<Region>,
     pub arguments: Vec<*const u8>,
-    /// Local arguments: position and bytes.
+    /// Local arguments: position and size in bytes.
     pub locals: Vec<(u32, u64)>,
-    /// Static local variables: object, offset and bytes.
+    /// Static local variables: object, offset and size in bytes.
     pub static_objects: Vec<(u32, u64, u64)>,
     pub static_local: u64,
     pub exchanges: bool,
     /// In all dimensions together.
     pub groups: u64,
-    buffers: Vec<Buffer>,
-    pictures: Vec<Picture>,
-    /// What `arguments` points to.
-    _words: Vec<u64>,
+    buffers: Vec<BufferArg>,
+    images: Vec<ImageArg>,
+    /// The words that `arguments` points to.
+    _pointers: Vec<u64>,
     probe: *mut u8,
-    memory: Reserved,
+    memory: Reservation,
 }
 
-// SAFETY: the pointers lead to memory that this owns, and to the program's.
-unsafe impl Send for Prepared {}
-// SAFETY: while lanes share it, only code and hooks write to what the pointers lead to, as on any device.
-unsafe impl Sync for Prepared {}
+// SAFETY: the pointers lead to memory that this value or its program owns, neither of which is tied to a thread.
+unsafe impl Send for PreparedLaunch {}
+// SAFETY: while threads share it, only compiled code and hooks write to the memory behind the pointers, as on any
+// device; everything else is read only.
+unsafe impl Sync for PreparedLaunch {}
 
 /// Why a launch cannot be prepared.
-pub enum Refusal {
-    /// OpenCL error name, and what is wrong.
+pub enum PrepareError {
+    /// OpenCL error name and explanation.
     Rejected(&'static str, String),
     Error(Error),
 }
 
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Refusal {
-        Refusal::Error(error)
+impl From<Error> for PrepareError {
+    fn from(error: Error) -> PrepareError {
+        PrepareError::Error(error)
     }
 }
 
-impl Prepared {
-    /// Whether this is what [`Prepared::new`] would make.
-    pub fn is_for(&self, program: &Arc<Program>, launch: &Launch, probe_words: Option<u64>) -> bool {
+impl PreparedLaunch {
+    /// Returns whether [`PreparedLaunch::new`] would produce the same from these arguments.
+    pub fn matches(&self, program: &Arc<Program>, launch: &Launch, probe_words: Option<u64>) -> bool {
         Arc::ptr_eq(&self.program, program)
             && self.probe_words == probe_words
             && self.launch.range == launch.range
             && self.launch.args.len() == launch.args.len()
-            && self.launch.args.iter().zip(&launch.args).all(|(a, b)| same(a, b))
+            && self.launch.args.iter().zip(&launch.args).all(|(a, b)| same_argument(a, b))
     }
 
-    /// `memory`: of an earlier launch, to be used again.
+    /// Prepares a launch. `memory`: that of an earlier launch, to be reused.
     ///
     /// # Errors
-    /// A rejection if the launch does not suit the kernel or the limits; `Environment` if there is no memory.
+    /// A rejection if the launch does not suit the kernel or the limits; `Environment` if there is not enough memory.
     pub fn new(
         program: &Arc<Program>,
         launch: &Launch,
         probe_words: Option<u64>,
-        mut memory: Reserved,
-    ) -> std::result::Result<Prepared, Refusal> {
+        mut memory: Reservation,
+    ) -> std::result::Result<PreparedLaunch, PrepareError> {
         let table = program.table();
         if launch.args.len() != table.arguments as usize {
             let (given, wanted) = (launch.args.len(), table.arguments);
@@ -117,14 +119,14 @@ impl Prepared {
         }
         let context = context(launch)?;
         let count = launch.args.len() + usize::from(probe_words.is_some());
-        let mut places = Places::new();
-        let starts: Vec<u64> = launch.args.iter().map(|arg| places.place(bytes_of(arg))).collect();
-        let probe_start = places.place(probe_words.unwrap_or(0).saturating_mul(4));
-        let base = memory.reserve(places.bytes())?;
+        let mut offsets = OffsetAllocator::new();
+        let starts: Vec<u64> = launch.args.iter().map(|arg| offsets.allocate(bytes_of(arg))).collect();
+        let probe_start = offsets.allocate(probe_words.unwrap_or(0).saturating_mul(4));
+        let base = memory.reserve(offsets.bytes())?;
         let at = |start: u64| base.wrapping_add(usize::try_from(start).unwrap_or(0));
         let probe = at(probe_start);
         let (constants, bytes) = program.loaded.constants();
-        let mut prepared = Prepared {
+        let mut prepared = PreparedLaunch {
             program: Arc::clone(program),
             launch: launch.clone(),
             probe_words,
@@ -139,13 +141,13 @@ impl Prepared {
             static_local: table.local_bytes,
             exchanges: !table.barriers.is_empty(),
             buffers: Vec::new(),
-            pictures: Vec::new(),
-            _words: vec![0; count],
+            images: Vec::new(),
+            _pointers: vec![0; count],
             probe,
             memory,
         };
         for (position, (arg, start)) in (0..).zip(launch.args.iter().zip(starts)) {
-            prepared.argument(position, arg, at(start))?;
+            prepared.set_argument(position, arg, at(start))?;
         }
         for (position, arg) in (0..).zip(&launch.args) {
             if let ArgValue::Same(other) = arg {
@@ -158,27 +160,28 @@ impl Prepared {
             }
         }
         if probe_words.is_some() {
-            prepared.word(count - 1, probe as u64);
+            prepared.set_pointer(count - 1, probe as u64);
         }
         Ok(prepared)
     }
 
-    /// What the next launch can use again.
-    pub fn into_memory(mut self) -> Reserved {
-        self.memory.relax();
+    /// Returns the memory, for the next launch to reuse.
+    pub fn into_memory(mut self) -> Reservation {
+        self.memory.trim();
         self.memory
     }
 
-    fn word(&mut self, index: usize, value: u64) {
-        self._words[index] = value;
-        self.arguments[index] = (&raw const self._words[index]).cast();
+    fn set_pointer(&mut self, index: usize, value: u64) {
+        self._pointers[index] = value;
+        self.arguments[index] = (&raw const self._pointers[index]).cast();
     }
 
-    fn argument(&mut self, position: u32, arg: &ArgValue, at: *mut u8) -> std::result::Result<(), Refusal> {
+    fn set_argument(&mut self, position: u32, arg: &ArgValue, at: *mut u8) -> std::result::Result<(), PrepareError> {
         let index = position as usize;
         match arg {
             ArgValue::Value(bytes) => {
-                // SAFETY: `at` is the place that was reserved for exactly these bytes.
+                // SAFETY: `at` was reserved for exactly these bytes, in memory of our own that cannot overlap
+                // with `bytes`.
                 unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
                 self.arguments[index] = at;
             }
@@ -187,122 +190,125 @@ impl Prepared {
                 let constant = described.is_some_and(|o| o.space == Space::Constant);
                 let space = if constant { Space::Constant } else { Space::Global };
                 let region = Region { base: at as u64, bytes: pristine.len() as u64, object: position, space };
-                // Nothing to point to: null.
+                // An empty buffer is passed as a null pointer.
                 if !pristine.is_empty() {
                     self.regions.push(region);
                     self.extents[index] = Extent { base: region.base, bytes: region.bytes };
-                    self.word(index, at as u64);
+                    self.set_pointer(index, at as u64);
                 } else {
-                    self.word(index, 0);
+                    self.set_pointer(index, 0);
                 }
                 let written = self.is_written(position);
                 let output = !constant;
-                // SAFETY: as above.
+                // SAFETY: `at` was reserved for exactly these bytes, in memory of our own that cannot overlap
+                // with `pristine`.
                 unsafe { std::ptr::copy_nonoverlapping(pristine.as_ptr(), at, pristine.len()) };
-                self.buffers.push(Buffer { position, at, pristine: Arc::clone(pristine), written, output });
+                self.buffers.push(BufferArg { position, at, pristine: Arc::clone(pristine), written, output });
             }
-            // When what it shares lies in memory: see `share`.
+            // Set once the buffer that it shares has been placed: see `share`.
             ArgValue::Same(_) => {}
             ArgValue::Local(bytes) => {
-                if *bytes > MOST_LOCAL {
+                if *bytes > MAX_LOCAL_BYTES {
                     let what =
-                        format!("argument {position} needs {bytes} bytes of local memory, more than {MOST_LOCAL}");
-                    return Err(Refusal::Rejected("CL_OUT_OF_RESOURCES", what));
+                        format!("argument {position} needs {bytes} bytes of local memory, more than {MAX_LOCAL_BYTES}");
+                    return Err(PrepareError::Rejected("CL_OUT_OF_RESOURCES", what));
                 }
                 self.locals.push((position, *bytes));
             }
             ArgValue::Image { .. } | ArgValue::Sampler { .. } => {
                 let image = Box::new(Image::new(arg).map_err(|why| {
-                    Refusal::Rejected("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", format!("argument {position}: {why}"))
+                    PrepareError::Rejected("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", format!("argument {position}: {why}"))
                 })?);
-                // Accesses go through the handle; but what is known of its bytes tells the race detector how many there are.
-                let (base, bytes) = image.place();
+                // Accesses go through the handle; the extent tells the race detector how many bytes there are.
+                let (base, bytes) = image.location();
                 self.extents[index] = Extent { base: base as u64, bytes };
-                self.word(index, (&raw const *image) as u64);
+                self.set_pointer(index, (&raw const *image) as u64);
                 let written = self.is_written(position);
-                self.pictures.push(Picture { position, image, written });
+                self.images.push(ImageArg { position, image, written });
             }
         }
         Ok(())
     }
 
-    /// Gives an argument the buffer of another one.
-    fn share(&mut self, position: u32, other: u32) -> std::result::Result<(), Refusal> {
+    /// Makes an argument point to the buffer of another one.
+    fn share(&mut self, position: u32, other: u32) -> std::result::Result<(), PrepareError> {
         let (index, from) = (position as usize, other as usize);
         let Some(ArgValue::Buffer(_)) = self.launch.args.get(from) else {
             return Err(Error::internal(format!("argument {position} shares what is no buffer")).into());
         };
         self.extents[index] = Extent { ..self.extents[from] };
-        self.word(index, self._words[from]);
+        self.set_pointer(index, self._pointers[from]);
         Ok(())
     }
 
-    /// Gives buffers, images, the code's variables and the probe buffer (which begins with `head`) what they hold at first.
+    /// Restores the initial contents of buffers, images, the code's variables and the probe buffer (which begins
+    /// with `head`).
     pub fn reset(&mut self, head: &[u32]) {
         for buffer in self.buffers.iter().filter(|b| b.written) {
-            // SAFETY: the place was reserved for these bytes, and no code runs.
+            // SAFETY: the range was reserved for these bytes, and no compiled code runs.
             unsafe { std::ptr::copy_nonoverlapping(buffer.pristine.as_ptr(), buffer.at, buffer.pristine.len()) };
         }
-        for picture in self.pictures.iter_mut().filter(|p| p.written) {
-            picture.image.reset();
+        for image_arg in self.images.iter_mut().filter(|p| p.written) {
+            image_arg.image.reset();
         }
         self.program.loaded.reset();
         let words = usize::try_from(self.probe_words.unwrap_or(0)).unwrap_or(0);
         let head = &head[..head.len().min(words)];
-        // SAFETY: the place was reserved for so many words, at an address aligned to 128 bytes.
+        // SAFETY: the range was reserved for `words` words, at an address aligned to 128 bytes, and `head` was cut to
+        // at most as many; no compiled code runs.
         unsafe {
             std::ptr::write_bytes(self.probe, 0, 4 * words);
             std::ptr::copy_nonoverlapping(head.as_ptr().cast::<u8>(), self.probe, 4 * head.len());
         }
     }
 
-    /// What the output at `position` holds now; `None`: it is none.
+    /// The current contents of the output at `position`; `None` if that argument is not an output.
     pub fn output(&self, position: u32) -> Option<&[u8]> {
         if let Some(buffer) = self.buffers.iter().find(|b| b.position == position && b.output) {
-            // SAFETY: the place was reserved for these bytes, and no code runs.
+            // SAFETY: the range was reserved for these bytes, and no compiled code runs that could write to them.
             return Some(unsafe { std::slice::from_raw_parts(buffer.at, buffer.pristine.len()) });
         }
-        let picture = self.pictures.iter().find(|p| p.position == position)?;
-        // SAFETY: no code runs.
-        unsafe { picture.image.output() }
+        let image_arg = self.images.iter().find(|p| p.position == position)?;
+        // SAFETY: no compiled code runs, so nothing writes to the image.
+        unsafe { image_arg.image.output() }
     }
 
-    /// The image or sampler behind a handle, and which argument it is; `None`: that is no handle.
+    /// The image or sampler behind a handle, with its argument position; `None` if `handle` is not a valid handle.
     pub fn image(&self, handle: *const c_void) -> Option<(u32, &Image)> {
-        let picture = self.pictures.iter().find(|p| std::ptr::addr_eq(&raw const *p.image, handle))?;
-        Some((picture.position, &picture.image))
+        let image_arg = self.images.iter().find(|p| std::ptr::addr_eq(&raw const *p.image, handle))?;
+        Some((image_arg.position, &image_arg.image))
     }
 
-    /// Texels by dimension, layers behind the others, of an argument that is an image.
+    /// The size of an image argument in texels by dimension; layers come after the other dimensions.
     pub fn image_size(&self, position: u32) -> &[u64] {
-        let picture = self.pictures.iter().find(|p| p.position == position);
-        picture.map_or(&[], |p| p.image.size())
+        let image_arg = self.images.iter().find(|p| p.position == position);
+        image_arg.map_or(&[], |p| p.image.size())
     }
 
-    /// Bytes of a texel of an argument that is an image.
+    /// Bytes of a texel of an image argument.
     pub fn texel_bytes(&self, position: u32) -> Option<u32> {
-        let image = &self.pictures.iter().find(|p| p.position == position)?.image;
+        let image = &self.images.iter().find(|p| p.position == position)?.image;
         let texels = image.size().iter().product::<u64>();
-        u32::try_from(image.place().1.checked_div(texels)?).ok().filter(|_| !image.size().is_empty())
+        u32::try_from(image.location().1.checked_div(texels)?).ok().filter(|_| !image.size().is_empty())
     }
 
-    /// Whether some access may write to the argument at `position`.
+    /// Returns whether some access may write to the argument at `position`.
     fn is_written(&self, position: u32) -> bool {
         let sites = &self.program.sites;
         let leads_here = |object: u32| object == NONE || self.owners[object as usize] == position;
         sites.iter().any(|s| writes(s.mode) && !s.forbidden && leads_here(s.object))
     }
 
-    /// What every output holds now.
+    /// The current contents of all outputs.
     pub fn outputs(&self) -> Vec<(u32, Vec<u8>)> {
         let positions = 0..self.launch.args.len() as u32;
         positions.filter_map(|p| self.output(p).map(|bytes| (p, bytes.to_vec()))).collect()
     }
 
-    /// The probe buffer as it is now.
+    /// The current contents of the probe buffer.
     pub fn probe(&self) -> &[u32] {
         let words = usize::try_from(self.probe_words.unwrap_or(0)).unwrap_or(0);
-        // SAFETY: the place was reserved for so many words, aligned, and no code runs.
+        // SAFETY: the range was reserved for `words` words at an aligned address, and no compiled code runs.
         unsafe { std::slice::from_raw_parts(self.probe.cast::<u32>(), words) }
     }
 
@@ -312,7 +318,7 @@ impl Prepared {
         [linear % groups[0], linear / groups[0] % groups[1], linear / (groups[0] * groups[1])]
     }
 
-    /// Bytes of an object of the table: what accesses to it are checked against; 0 of private and constant ones.
+    /// Size in bytes of an object of the table, against which accesses are checked; 0 for private and constant objects.
     pub fn bytes(&self, object: u32) -> u64 {
         let local = self.locals.iter().find(|(position, _)| *position == object).map(|(_, bytes)| *bytes);
         let fixed = self.static_objects.iter().find(|(o, ..)| *o == object).map(|(_, _, bytes)| *bytes);
@@ -320,13 +326,13 @@ impl Prepared {
         local.or(fixed).unwrap_or(known)
     }
 
-    /// Items of a full group.
+    /// Number of work-items in a full group.
     pub fn items(&self) -> u64 {
         self.context.enqueued_local_size.iter().product()
     }
 }
 
-/// See [`Prepared::owners`].
+/// Computes [`PreparedLaunch::owners`].
 fn owners(launch: &Launch, objects: usize) -> Vec<u32> {
     let of = |object: u32| match launch.args.get(object as usize) {
         Some(ArgValue::Same(other)) => *other,
@@ -335,8 +341,8 @@ fn owners(launch: &Launch, objects: usize) -> Vec<u32> {
     (0..objects as u32).map(of).collect()
 }
 
-/// Local memory of a group, in bytes, at most.
-pub const MOST_LOCAL: u64 = 16 << 20;
+/// The maximum size of a group's local memory in bytes.
+pub const MAX_LOCAL_BYTES: u64 = 16 << 20;
 
 fn bytes_of(arg: &ArgValue) -> u64 {
     match arg {
@@ -346,8 +352,8 @@ fn bytes_of(arg: &ArgValue) -> u64 {
     }
 }
 
-/// Whether two arguments are the same without looking at long contents.
-fn same(a: &ArgValue, b: &ArgValue) -> bool {
+/// Returns whether two arguments are the same, without comparing long contents.
+fn same_argument(a: &ArgValue, b: &ArgValue) -> bool {
     match (a, b) {
         (ArgValue::Buffer(a), ArgValue::Buffer(b)) => Arc::ptr_eq(a, b),
         (
@@ -358,18 +364,18 @@ fn same(a: &ArgValue, b: &ArgValue) -> bool {
     }
 }
 
-fn context(launch: &Launch) -> std::result::Result<GroupContext, Refusal> {
+fn context(launch: &Launch) -> std::result::Result<GroupContext, PrepareError> {
     let range = &launch.range;
-    let resolved = range.resolve(None, MOST_ITEMS);
+    let resolved = range.resolve(None, MAX_GROUP_ITEMS);
     let local = resolved.local;
     let items = local.iter().fold(1_u64, |n, size| n.saturating_mul(*size));
-    if items == 0 || items > MOST_ITEMS {
-        let what = format!("a work-group of {items} work-items, where 1 to {MOST_ITEMS} are possible");
-        return Err(Refusal::Rejected("CL_INVALID_WORK_GROUP_SIZE", what));
+    if items == 0 || items > MAX_GROUP_ITEMS {
+        let what = format!("a work-group of {items} work-items, where 1 to {MAX_GROUP_ITEMS} are possible");
+        return Err(PrepareError::Rejected("CL_INVALID_WORK_GROUP_SIZE", what));
     }
     if range.global.iter().any(|n| *n == 0 || *n > u64::from(u32::MAX)) {
         let what = format!("a global size of {:?}, where each dimension has 1 to 2^32 - 1 work-items", range.global);
-        return Err(Refusal::Rejected("CL_INVALID_GLOBAL_WORK_SIZE", what));
+        return Err(PrepareError::Rejected("CL_INVALID_GLOBAL_WORK_SIZE", what));
     }
     Ok(GroupContext {
         extents: std::ptr::null(),

@@ -1,29 +1,30 @@
-//! Memory of launches: ranges of the address space with unused ones between, so that a wild pointer rarely hits a neighbour.
+//! Address space for launches: objects with unused gaps between them, so that a wild pointer rarely hits
+//! another object.
 
 use std::ptr::NonNull;
 
 use crate::error::{Error, Result};
 
-/// Unused bytes in front of every object and behind the last one.
+/// Unused bytes before every object and after the last one.
 pub const GAP: u64 = 1 << 16;
 
-/// Of every object: the largest OpenCL type's.
+/// Alignment of every object: that of the largest OpenCL type.
 pub const ALIGNMENT: u64 = 128;
 
-/// So much is kept for the next launch; what is more goes back to the system.
-const KEEP: u64 = 256 << 20;
+/// Reservations up to this size are kept for the next launch; larger ones go back to the system.
+const MAX_KEPT_BYTES: u64 = 256 << 20;
 
-/// A range of the address space that this process may use; memory is taken where it is touched first, and is zero.
+/// A reserved range of the address space; pages are allocated when first touched, and are zero.
 #[derive(Debug, Default)]
-pub struct Reserved {
+pub struct Reservation {
     at: Option<(NonNull<u8>, usize)>,
 }
 
-// SAFETY: plain memory with one owner.
-unsafe impl Send for Reserved {}
+// SAFETY: the mapping has this value as its only owner and is not tied to a thread.
+unsafe impl Send for Reservation {}
 
-impl Reserved {
-    /// At least `bytes` bytes. What was there before may be lost.
+impl Reservation {
+    /// Returns at least `bytes` bytes. Their previous contents may be lost.
     ///
     /// # Errors
     /// `Environment` if the address space has no such range.
@@ -40,7 +41,7 @@ impl Reserved {
         self.release();
         let len = usize::try_from(bytes.max(1)).map_err(|_| lacking())?.next_multiple_of(1 << 20);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new mapping anywhere; it replaces nothing.
+        // SAFETY: without an address hint, `mmap` creates a new mapping that replaces no other.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
         let start = (start != libc::MAP_FAILED).then_some(start).and_then(|s| NonNull::new(s.cast::<u8>()));
         let start = start.ok_or_else(lacking)?;
@@ -48,45 +49,48 @@ impl Reserved {
         Ok(start.as_ptr())
     }
 
-    /// Gives large memory back.
-    pub fn relax(&mut self) {
-        if self.at.is_some_and(|(_, len)| len as u64 > KEEP) {
+    /// Releases the range if it is large.
+    pub fn trim(&mut self) {
+        if self.at.is_some_and(|(_, len)| len as u64 > MAX_KEPT_BYTES) {
             self.release();
         }
     }
 
     fn release(&mut self) {
         if let Some((start, len)) = self.at.take() {
-            // SAFETY: our own mapping, of this length, which nobody uses any more.
+            // SAFETY: `reserve` made this mapping with this length; taking it out of `self.at` makes sure that it is
+            // unmapped once, and the owner no longer uses it.
             unsafe { libc::munmap(start.as_ptr().cast(), len) };
         }
     }
 }
 
-impl Drop for Reserved {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.release();
     }
 }
 
-/// Hands out places with gaps between, as offsets from the range's start.
+/// Assigns offsets in a range to objects, with gaps between them.
 #[derive(Debug)]
-pub struct Places {
+pub struct OffsetAllocator {
     end: u64,
 }
 
-impl Places {
-    pub fn new() -> Places {
-        Places { end: 0 }
+impl OffsetAllocator {
+    /// An empty layout.
+    pub fn new() -> OffsetAllocator {
+        OffsetAllocator { end: 0 }
     }
 
-    pub fn place(&mut self, bytes: u64) -> u64 {
+    /// The offset of a new object of `bytes` bytes.
+    pub fn allocate(&mut self, bytes: u64) -> u64 {
         let start = self.end.saturating_add(GAP).next_multiple_of(ALIGNMENT);
         self.end = start.saturating_add(bytes);
         start
     }
 
-    /// Bytes in all, with the last gap.
+    /// Total size in bytes, including the last gap.
     pub fn bytes(&self) -> u64 {
         self.end.saturating_add(GAP)
     }

@@ -1,10 +1,12 @@
-//! The simulator: runs kernels on this host, one work-item at a time in an exact order, and checks every access.
+//! The simulator: runs kernels on this host, one work-item at a time in a defined order, and checks every access.
 //!
-//! Kernels are compiled for it by `lower::host` and call back into [`hooks`] wherever something must be checked or items must wait
-//! for each other. A lane runs groups on one thread: items on fibers, which stop where they wait. Nothing a kernel does
-//! takes kassay down: every access is checked before it is made, loops burn fuel, and an item that must end is never resumed.
+//! Kernels are compiled for it by `lower::host` and call back into [`hooks`] wherever something must be checked or
+//! work-items must wait for each other. An execution thread runs groups one at a time or interleaved, each work-item on
+//! a fiber that is suspended where the work-item waits. Nothing that a kernel does kills kassay: every access is
+//! checked before it is made, loops burn fuel, and a work-item that must end is never resumed.
 
 mod access_cache;
+mod access_hooks;
 pub mod compare;
 mod diagnostics;
 mod events;
@@ -17,12 +19,15 @@ mod group_sync;
 mod hooks;
 pub mod image;
 mod image_hooks;
+mod item_ref;
 mod launch;
+mod lookup;
 mod memory;
 mod object;
 pub mod observation;
 mod printf;
 mod program;
+mod run_state;
 mod schedule;
 pub mod schedule_families;
 pub mod shadow;

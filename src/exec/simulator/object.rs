@@ -1,8 +1,9 @@
-//! Puts a relocatable object file into memory and makes it run.
+//! Loads a relocatable object file into memory and makes it executable.
 //!
-//! Own code instead of LLVM's JIT linker, because programs are loaded by any thread at any time, also while another thread forks
-//! to lower the next module (invariant 10 of ARCHITECTURE.md). The code has no thread-local data, no unwinding and no
-//! constructors, so little is left to do: sections, relocations (System V ABI, AMD64 supplement, 4.4) and two kinds of stubs.
+//! This is used instead of LLVM's JIT linker because programs are loaded by any thread at any time, even while another
+//! thread forks to lower the next module (invariant 10 of ARCHITECTURE.md). The code has no thread-local data, no
+//! unwinding and no constructors, so little remains to be done: sections, relocations (System V ABI, AMD64 supplement,
+//! 4.4) and two kinds of stubs.
 
 use std::collections::HashMap;
 
@@ -15,41 +16,42 @@ use crate::lower::host::runtime_support;
 
 const PAGE: usize = 4096;
 
-/// `jmp *disp32(%rip)`, filled up to 8 bytes.
+/// `jmp *disp32(%rip)`, padded to 8 bytes.
 const STUB: [u8; 8] = [0xff, 0x25, 0, 0, 0, 0, 0xcc, 0xcc];
 
 /// An object file in memory, with all addresses resolved.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedObject {
     entry: usize,
-    /// What the code may read of its own: constants (address, bytes).
+    /// The constants that the code may read: address and size in bytes.
     constants: (usize, usize),
-    /// What it may write, and what that held at first.
+    /// The writable sections: address and initial contents.
     writable: (usize, Vec<u8>),
     _map: memmap2::MmapRaw,
 }
 
-/// Sections, by what they need; in this order in memory.
+/// Sections by the access that they need; they lie in memory in this order.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SectionKind {
     Code,
     Constant,
     Writable,
 }
 
-impl Loaded {
-    /// Loads `bytes` and finds the symbol `entry`. `hooks`: addresses by name; what is not among them is
-    /// looked for in [`runtime_support`].
+impl LoadedObject {
+    /// Loads `bytes` and finds the symbol `entry`. `hooks`: addresses by name; other names are looked up
+    /// in [`runtime_support`].
     ///
     /// # Errors
-    /// `Internal`: no ELF object for this host, a symbol nobody has, a relocation that is not known or does not reach.
-    pub fn new(bytes: &[u8], entry: &str, hooks: &HashMap<&'static str, usize>) -> Result<Loaded> {
+    /// `Internal`: not an ELF object for this host, an undefined symbol that nothing provides, or a relocation that is
+    /// unknown or out of range.
+    pub fn new(bytes: &[u8], entry: &str, hooks: &HashMap<&'static str, usize>) -> Result<LoadedObject> {
         let file: ElfFile64<'_> = ElfFile64::parse(bytes)
             .map_err(|e| Error::internal(format!("the kernel's object file cannot be read: {e}")))?;
-        let mut load = Load { file, places: HashMap::new(), externals: HashMap::new() };
-        let sizes = load.lay_out();
-        let externals = load.in_tables(hooks)?;
-        // Stubs and addresses of what lies outside stand behind the constants: 8 bytes of each per symbol.
+        let mut loader = Loader { file, section_addresses: HashMap::new(), externals: HashMap::new() };
+        let sizes = loader.lay_out();
+        let externals = loader.got_symbols(hooks)?;
+        // Stubs and addresses of external symbols follow the constants: 8 bytes of each per symbol.
         let got = sizes.constants.next_multiple_of(16);
         let stubs = got + 8 * externals.len();
         let writable = (stubs + 8 * externals.len()).next_multiple_of(PAGE);
@@ -59,27 +61,27 @@ impl Loaded {
         };
         let mut map = MmapMut::map_anon(len).map_err(lacking)?;
         let base = map.as_ptr() as usize;
-        for (kind, address) in load.places.values_mut() {
-            // Places of writable sections were counted from the first of them.
-            *address += base + if *kind == Kind::Writable { writable } else { 0 };
+        for (kind, address) in loader.section_addresses.values_mut() {
+            // Addresses in writable sections were counted from the first of them.
+            *address += base + if *kind == SectionKind::Writable { writable } else { 0 };
         }
         for (i, (symbol, address)) in externals.iter().enumerate() {
             let address = match address {
                 Some(address) => *address,
-                None => load.address(*symbol)?,
+                None => loader.address(*symbol)?,
             };
             map[got + 8 * i..][..8].copy_from_slice(&(address as u64).to_le_bytes());
             let stub = stubs + 8 * i;
             map[stub..stub + 8].copy_from_slice(&STUB);
             let distance = (got + 8 * i) as i64 - (stub + 6) as i64;
             map[stub + 2..stub + 6].copy_from_slice(&(distance as i32).to_le_bytes());
-            load.externals.insert(*symbol, External { address, got: base + got + 8 * i, stub: base + stub });
+            loader.externals.insert(*symbol, External { address, got: base + got + 8 * i, stub: base + stub });
         }
-        load.fill(&mut map, base)?;
-        let entry = load.entry(entry)?;
+        loader.copy_sections(&mut map, base)?;
+        let entry = loader.entry(entry)?;
         let first = map[writable..].to_vec();
         let raw = memmap2::MmapRaw::from(map);
-        // SAFETY: the range lies inside the mapping and begins at a page.
+        // SAFETY: the range lies inside the mapping `raw`, which this function owns, and begins at a page boundary.
         let failed =
             unsafe { libc::mprotect(raw.as_mut_ptr().cast(), writable, libc::PROT_READ | libc::PROT_EXEC) } != 0;
         if failed {
@@ -88,7 +90,7 @@ impl Loaded {
                 .help("allow this program to map executable memory"));
         }
         let constants = (base + sizes.code, sizes.constants - sizes.code);
-        Ok(Loaded { entry, constants, writable: (base + writable, first), _map: raw })
+        Ok(LoadedObject { entry, constants, writable: (base + writable, first), _map: raw })
     }
 
     /// The address of the entry's code.
@@ -96,16 +98,17 @@ impl Loaded {
         self.entry
     }
 
-    /// Where the code's constants lie: address and bytes.
+    /// Where the code's constants lie: address and size in bytes.
     pub fn constants(&self) -> (usize, usize) {
         self.constants
     }
 
-    /// Gives the code's variables their first values again. No code of this object may be running.
+    /// Restores the initial values of the code's variables. No code of this object may be running.
     pub fn reset(&self) {
         let (address, first) = &self.writable;
         if !first.is_empty() {
-            // SAFETY: the range is the end of our mapping, which is writable, and no code runs.
+            // SAFETY: the range is the end of our mapping, which stays writable, and the caller guarantees that no code
+            // of this object runs.
             unsafe { std::ptr::copy_nonoverlapping(first.as_ptr(), *address as *mut u8, first.len()) };
         }
     }
@@ -118,40 +121,40 @@ struct External {
     stub: usize,
 }
 
-struct Load<'a> {
+struct Loader<'a> {
     file: ElfFile64<'a>,
-    /// By section: what it is and where (offset, later address).
-    places: HashMap<usize, (Kind, usize)>,
+    /// By section: its kind and its address (an offset until `new` adds the base).
+    section_addresses: HashMap<usize, (SectionKind, usize)>,
     externals: HashMap<SymbolIndex, External>,
 }
 
-/// Where code ends, where constants behind it end, and bytes of what is writable.
+/// Where code ends, where the constants after it end, and the size of the writable sections in bytes.
 struct Sizes {
     code: usize,
     constants: usize,
     writable: usize,
 }
 
-impl Load<'_> {
+impl Loader<'_> {
     fn lay_out(&mut self) -> Sizes {
         let mut ends = [0_usize; 3];
-        for (index, kind) in [Kind::Code, Kind::Constant, Kind::Writable].into_iter().enumerate() {
-            let mut at = if kind == Kind::Constant { ends[0] } else { 0 };
+        for (index, kind) in [SectionKind::Code, SectionKind::Constant, SectionKind::Writable].into_iter().enumerate() {
+            let mut at = if kind == SectionKind::Constant { ends[0] } else { 0 };
             for section in self.file.sections() {
                 let SectionFlags::Elf { sh_flags } = section.flags() else { continue };
                 let flags = sh_flags as u32;
                 let own = match (flags & elf::SHF_EXECINSTR != 0, flags & elf::SHF_WRITE != 0) {
-                    (true, _) => Kind::Code,
-                    (_, true) => Kind::Writable,
-                    _ => Kind::Constant,
+                    (true, _) => SectionKind::Code,
+                    (_, true) => SectionKind::Writable,
+                    _ => SectionKind::Constant,
                 };
-                // Unwind tables are of no use here.
+                // Unwind tables are not needed.
                 let wanted = flags & elf::SHF_ALLOC != 0 && section.name() != Ok(".eh_frame");
                 if own != kind || !wanted {
                     continue;
                 }
                 at = at.next_multiple_of(usize::try_from(section.align()).unwrap_or(1).max(1));
-                self.places.insert(section.index().0, (kind, at));
+                self.section_addresses.insert(section.index().0, (kind, at));
                 at += usize::try_from(section.size()).unwrap_or(usize::MAX);
             }
             ends[index] = at;
@@ -159,8 +162,8 @@ impl Load<'_> {
         Sizes { code: ends[0], constants: ends[1].max(ends[0]), writable: ends[2] }
     }
 
-    /// The symbols that code may reach through the table of addresses: with the address, if that lies outside.
-    fn in_tables(&self, hooks: &HashMap<&'static str, usize>) -> Result<Vec<(SymbolIndex, Option<usize>)>> {
+    /// The symbols that code may reach through the global offset table; with the address for external ones.
+    fn got_symbols(&self, hooks: &HashMap<&'static str, usize>) -> Result<Vec<(SymbolIndex, Option<usize>)>> {
         let mut found = Vec::new();
         for symbol in self.file.symbols().filter(|s| s.is_undefined() && s.index().0 != 0) {
             let name = symbol.name().unwrap_or_default();
@@ -169,7 +172,7 @@ impl Load<'_> {
                 .ok_or_else(|| Error::internal(format!("the kernel's code needs `{name}`, which nobody has")))?;
             found.push((symbol.index(), Some(address)));
         }
-        for section in self.file.sections().filter(|s| self.places.contains_key(&s.index().0)) {
+        for section in self.file.sections().filter(|s| self.section_addresses.contains_key(&s.index().0)) {
             for (_, relocation) in section.relocations() {
                 if let (
                     RelocationFlags::Elf {
@@ -186,10 +189,10 @@ impl Load<'_> {
         Ok(found)
     }
 
-    /// Copies the sections to their places and resolves their relocations.
-    fn fill(&self, map: &mut [u8], base: usize) -> Result<()> {
+    /// Copies the sections to their addresses and resolves their relocations.
+    fn copy_sections(&self, map: &mut [u8], base: usize) -> Result<()> {
         for section in self.file.sections() {
-            let Some((_, address)) = self.places.get(&section.index().0) else { continue };
+            let Some((_, address)) = self.section_addresses.get(&section.index().0) else { continue };
             let start = address - base;
             let data = section.data().map_err(|e| broken(&e.to_string()))?;
             map.get_mut(start..start + data.len())
@@ -242,7 +245,7 @@ impl Load<'_> {
             elf::R_X86_64_32S => write(&word(value)?),
             elf::R_X86_64_PC32 | elf::R_X86_64_PLT32 => match (word(relative), external) {
                 (Ok(near), _) => write(&near),
-                // Only calls and jumps may go by a stub; of data in libraries the code knows nothing.
+                // Only calls and jumps may go through a stub; the code refers to no data in libraries.
                 (Err(_), Some(e)) => write(&word(e.stub as i64 + addend - place)?),
                 (Err(e), None) => Err(e),
             },
@@ -254,12 +257,12 @@ impl Load<'_> {
         }
     }
 
-    /// Where a symbol of the object itself lies.
+    /// The address of a symbol that the object itself defines.
     fn address(&self, symbol: SymbolIndex) -> Result<usize> {
         let symbol = self.file.symbol_by_index(symbol).map_err(|e| broken(&e.to_string()))?;
         let section = symbol.section_index().ok_or_else(|| broken("a symbol without a section"))?;
         let (_, start) =
-            self.places.get(&section.0).ok_or_else(|| broken("a symbol in a section that is not loaded"))?;
+            self.section_addresses.get(&section.0).ok_or_else(|| broken("a symbol in a section that is not loaded"))?;
         Ok(start + usize::try_from(symbol.address()).unwrap_or(0))
     }
 

@@ -1,36 +1,17 @@
-//! `printf` as OpenCL C has it (OpenCL C 3.0, 6.15.14): C's conversions, of vectors too.
+//! `printf` as OpenCL C defines it (OpenCL C 3.0, 6.15.14): C's conversions, also of vectors.
 //!
-//! The C library formats each number; what is done here is finding conversions, widening arguments, and joining vectors.
+//! The C library formats each number; this module finds conversions, widens arguments, and joins vectors.
 
 use std::ffi::CStr;
 
-use super::exec_thread::MOST_PRINTED;
-use super::work_group::Item;
 use crate::lower::host::table::PrintArg;
 
-pub unsafe extern "C" fn print(item: *mut Item, site: u32, format: *const u8, packed: *const u8) {
-    // SAFETY: code calls this with its own item, a site of its table, and arguments packed as the site says.
-    unsafe {
-        let thread = (*item).thread;
-        if (*thread).printed.len() >= MOST_PRINTED {
-            return;
-        }
-        let regions = &(*(*item).slot).regions;
-        // A string may be read up to its object's end.
-        let string = |address: u64| -> &[u8] {
-            let region = regions.iter().find(|r| address.wrapping_sub(r.base) < r.bytes);
-            let Some(region) = region else { return b"(null)" };
-            let length = region.bytes - (address - region.base);
-            let bytes = std::slice::from_raw_parts(address as *const u8, length as usize);
-            &bytes[..bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len())]
-        };
-        let table = (&*(*thread).program).table();
-        let known = &table.prints[site as usize];
-        let format = known.format.as_deref().unwrap_or_else(|| string(format as u64));
-        let end = known.args.iter().map(|a| arg_end(*a)).max().unwrap_or(0);
-        let packed = if end == 0 { &[] } else { std::slice::from_raw_parts(packed, end) };
-        write(&mut (*thread).printed, format, &known.args, packed, string);
-    }
+/// The maximum number of bytes that a launch may print; the rest is dropped.
+pub const MAX_PRINTED_BYTES: usize = 64 << 20;
+
+/// The number of bytes that the packed arguments of a call take.
+pub fn packed_bytes(args: &[PrintArg]) -> usize {
+    args.iter().map(|a| arg_end(*a)).max().unwrap_or(0)
 }
 
 fn arg_end(arg: PrintArg) -> usize {
@@ -43,14 +24,14 @@ fn arg_end(arg: PrintArg) -> usize {
     end as usize
 }
 
-/// Appends what a call prints. `string`: what a pointer leads to, up to its zero.
+/// Appends the output of one call. `string`: the bytes behind a pointer, up to the terminating zero.
 pub fn write<'a>(out: &mut Vec<u8>, format: &[u8], args: &[PrintArg], packed: &[u8], string: impl Fn(u64) -> &'a [u8]) {
     let mut args = args.iter();
     let mut rest = format;
     while let Some(at) = rest.iter().position(|b| *b == b'%') {
         out.extend_from_slice(&rest[..at]);
         let Some((conversion, after)) = Conversion::parse(&rest[at..]) else {
-            // No conversion: as it stands.
+            // Not a conversion: printed as it is.
             out.push(b'%');
             rest = &rest[at + 1..];
             continue;
@@ -65,10 +46,10 @@ pub fn write<'a>(out: &mut Vec<u8>, format: &[u8], args: &[PrintArg], packed: &[
     out.extend_from_slice(rest);
 }
 
-/// A conversion of a format string, in its parts.
+/// A conversion of a format string, split into its parts.
 #[derive(Debug, Clone, Copy)]
 struct Conversion<'a> {
-    /// Flags, width and precision, as they stand.
+    /// Flags, width and precision, unparsed.
     style: &'a [u8],
     vector: u32,
     length: &'a [u8],
@@ -76,7 +57,7 @@ struct Conversion<'a> {
 }
 
 impl<'a> Conversion<'a> {
-    /// The conversion that `text` begins with, and what follows it.
+    /// Parses the conversion at the start of `text`; also returns the rest.
     fn parse(text: &'a [u8]) -> Option<(Conversion<'a>, &'a [u8])> {
         let after = |from: usize, set: &[u8]| {
             from + text[from.min(text.len())..].iter().take_while(|b| set.contains(b)).count()
@@ -119,24 +100,27 @@ impl<'a> Conversion<'a> {
             match self.letter {
                 b's' => self.c_string(out, string(word)),
                 b'p' => self.with_c(out, "", |format, to, len| {
-                    // SAFETY: see `with_c`; `%p` takes a pointer.
+                    // SAFETY: `with_c` passes a NUL-terminated format and a buffer of `len` bytes; `%p` takes
+                    // a pointer.
                     unsafe { libc::snprintf(to, len, format, word as *const libc::c_void) }
                 }),
                 b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
                     let value = if float { widened(word, bytes) } else { word as i64 as f64 };
                     self.with_c(out, "", |format, to, len| {
-                        // SAFETY: see `with_c`; these conversions take a double.
+                        // SAFETY: `with_c` passes a NUL-terminated format and a buffer of `len` bytes; these
+                        // conversions take a double.
                         unsafe { libc::snprintf(to, len, format, value) }
                     });
                 }
                 b'c' => self.with_c(out, "", |format, to, len| {
-                    // SAFETY: see `with_c`; `%c` takes an int.
+                    // SAFETY: `with_c` passes a NUL-terminated format and a buffer of `len` bytes; `%c` takes an int.
                     unsafe { libc::snprintf(to, len, format, i32::from(word as u8)) }
                 }),
                 letter => {
                     let value = self.integer(word, bytes, matches!(letter, b'd' | b'i'));
                     self.with_c(out, "ll", |format, to, len| {
-                        // SAFETY: see `with_c`; with `ll` these conversions take a long long.
+                        // SAFETY: `with_c` passes a NUL-terminated format and a buffer of `len` bytes; with `ll`, these
+                        // conversions take a long long.
                         unsafe { libc::snprintf(to, len, format, value) }
                     });
                 }
@@ -144,23 +128,23 @@ impl<'a> Conversion<'a> {
         }
     }
 
-    /// An integer of so many bytes, as wide as the conversion says, extended to 64 bits.
+    /// Converts an integer of `bytes` bytes to the width that the conversion states, then extends it to 64 bits.
     fn integer(self, word: u64, bytes: usize, signed: bool) -> i64 {
         let said = match self.length {
             b"hh" => 1,
             b"h" => 2,
             b"l" => 8,
-            // `hl` is for vectors of 32-bit elements; a vector without a length has its elements' own.
+            // `hl` is for vectors of 32-bit elements; a vector without a length modifier uses its elements' width.
             b"hl" => 4,
             _ if self.vector > 1 => bytes,
             _ => 4,
         };
-        // Narrower arguments than the conversion says were not promoted: they keep their own width.
+        // Arguments narrower than the conversion states were not promoted: they keep their own width.
         let unused = 64 - 8 * said.min(bytes.max(1)).min(8) as u32;
         if signed { (word << unused) as i64 >> unused } else { (word << unused >> unused) as i64 }
     }
 
-    /// Has the C library format a value: `call` is given the conversion with this length, a place and its size.
+    /// Lets the C library format a value: `call` gets the conversion with this length modifier, a buffer and its size.
     fn with_c(
         self,
         out: &mut Vec<u8>,
@@ -180,13 +164,13 @@ impl<'a> Conversion<'a> {
             out.extend_from_slice(&short[..len]);
             return;
         }
-        let mut long = vec![0_u8; len.min(MOST_PRINTED) + 1];
+        let mut long = vec![0_u8; len.min(MAX_PRINTED_BYTES) + 1];
         call(format.as_ptr(), long.as_mut_ptr().cast(), long.len());
         long.pop();
         out.extend_from_slice(&long);
     }
 
-    /// A string, cut to the precision and filled up to the width.
+    /// A string, cut to the precision and padded to the width.
     fn c_string(self, out: &mut Vec<u8>, text: &[u8]) {
         let style = String::from_utf8_lossy(self.style);
         let (width, precision) = style.split_once('.').map_or((&*style, None), |(w, p)| (w, Some(p)));
@@ -194,7 +178,7 @@ impl<'a> Conversion<'a> {
         let width: usize = width.trim_start_matches(['-', '+', ' ', '#', '0']).parse().unwrap_or(0);
         let most = precision.map_or(text.len(), |p| p.parse().unwrap_or(0));
         let text = &text[..text.len().min(most)];
-        let fill = width.min(MOST_PRINTED).saturating_sub(text.len());
+        let fill = width.min(MAX_PRINTED_BYTES).saturating_sub(text.len());
         if !left {
             out.resize(out.len() + fill, b' ');
         }
@@ -228,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_have_the_width_that_is_said() {
+    fn integers_have_the_width_that_the_conversion_states() {
         let minus = (-1_i32).to_le_bytes();
         assert_eq!(printed("%d|%%\n", &[int(4, 1)], &minus), "-1|%\n");
         assert_eq!(printed("%u", &[int(4, 1)], &minus), "4294967295");

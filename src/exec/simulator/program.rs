@@ -1,17 +1,18 @@
-//! A loaded program: code in memory, and what hooks must know of its sites, small and by number.
+//! A loaded program: its code in memory, and compact tables, indexed by site number, of what hooks need to know.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::fiber::Entry;
-use super::hooks;
-use super::object::Loaded;
+use super::object::LoadedObject;
 use crate::error::Result;
 use crate::lower::code::HostCode;
-use crate::lower::host::abi;
+use crate::lower::host::abi::{self, ItemContext};
 use crate::lower::host::table::{HostTable, Mode, Space, Storage};
 
-/// No object.
+/// The signature of compiled kernels; see [`crate::lower::host::abi`].
+pub type Entry = unsafe extern "C" fn(*mut ItemContext, *const *const u8);
+
+/// Stands for "no object" in place of an object number.
 pub const NONE: u32 = u32::MAX;
 
 /// An access site, as hooks read it.
@@ -20,19 +21,20 @@ pub struct Site {
     /// The only object its pointer can come from, or [`NONE`].
     pub object: u32,
     pub bytes: u32,
-    /// Of the address: bits that must be zero.
+    /// The address bits that must be zero.
     pub misaligned: u32,
     pub mode: Mode,
     pub space: Space,
-    /// It writes, and its object is constant: always a fault.
+    /// It writes to an object that is constant, which is always a fault.
     pub forbidden: bool,
 }
 
+/// Code that has been loaded and can be run.
 pub struct Program {
     pub code: Arc<HostCode>,
-    pub loaded: Loaded,
+    pub loaded: LoadedObject,
     pub sites: Vec<Site>,
-    /// By number.
+    /// By site number.
     pub barriers: Vec<Barrier>,
 }
 
@@ -44,11 +46,12 @@ pub struct Barrier {
 }
 
 impl Program {
+    /// Loads the code's object file and links it to the hooks, given by their names and addresses.
+    ///
     /// # Errors
     /// `Internal` if the object cannot be loaded.
-    pub fn new(code: &Arc<HostCode>) -> Result<Program> {
-        let hooks: HashMap<&'static str, usize> = hooks::addresses().into_iter().collect();
-        let loaded = Loaded::new(&code.object, abi::ENTRY, &hooks)?;
+    pub fn new(code: &Arc<HostCode>, hooks: &HashMap<&'static str, usize>) -> Result<Program> {
+        let loaded = LoadedObject::new(&code.object, abi::ENTRY, hooks)?;
         let table = &code.table;
         let site = |site: &crate::lower::host::table::AccessSite| Site {
             object: site.object.unwrap_or(NONE),
@@ -64,18 +67,19 @@ impl Program {
         Ok(Program { code: Arc::clone(code), loaded, sites, barriers })
     }
 
+    /// The table that describes the code's sites and objects.
     pub fn table(&self) -> &HostTable {
         &self.code.table
     }
 
+    /// The kernel's compiled entry point.
     pub fn entry(&self) -> Entry {
-        // SAFETY: the loader found this address for the entry, whose signature the contract of `lower::host::abi` fixes; the
-        // first member of `Item` is the context that it names.
+        // SAFETY: the loader found this address for the entry symbol, whose signature `lower::host::abi` fixes.
         unsafe { std::mem::transmute::<usize, Entry>(self.loaded.entry()) }
     }
 }
 
-/// Whether an access can change memory.
+/// Returns whether an access can change memory.
 pub fn writes(mode: Mode) -> bool {
     matches!(mode, Mode::Write | Mode::Atomic)
 }

@@ -1,51 +1,52 @@
-//! Who runs next: items of a group in the schedule's order, and more groups beside the first where items spin.
+//! Schedules work-items: those of a group in the schedule's order, and further groups interleaved with the first if
+//! work-items spin.
 //!
-//! Everything here works on raw pointers: while a fiber runs, its hooks change the lane, the slot and the items, so that no reference
-//! to them may be alive then.
+//! While a fiber runs, its hooks change the state of the run, the slot and its work-items, so no reference to them may
+//! exist then; the rest of the thread is the scheduler's alone.
 
-use super::access_cache;
 use super::exec_thread::ExecThread;
-use super::fiber::Back;
-use super::launch::Prepared;
+use super::fiber::{FiberState, Task};
+use super::launch::PreparedLaunch;
 use super::observation::{Divergence, FaultKind, Waiting};
+use super::run_state::{FIRST_SLICE, RunPlan};
 use super::work_group::{GroupSlot, Item, State};
 use crate::error::Result;
 
-/// Loop iterations of an item before the others get a turn, the first time and later.
-pub const FIRST_SLICE: u64 = 1 << 16;
-pub const SLICE: u64 = 1 << 13;
+/// The maximum number of work-items in all groups that are active at a time: each may take a stack.
+const MAX_ACTIVE_ITEMS: usize = 8192;
 
-/// Items of all groups that are active at a time, at most: each may take a stack.
-const MOST_ACTIVE: usize = 8192;
-
-/// How the items of a group stand when none can run.
-enum End {
+/// Why no work-item of a group can run.
+enum GroupOutcome {
     Finished,
     /// They wait for each other in vain.
     Diverged,
-    /// One was ended.
+    /// The group was ended.
     Aborted,
-    /// Some spin.
+    /// Some spin or wait for others to change memory.
     Spinning,
 }
 
-/// After `item` has come to its end, or left: the item that its fiber runs next, or null.
+/// Runs `item` on the fiber of `task` until it has ended or left: returns the work-item that the fiber runs next,
+/// or null.
 ///
 /// # Safety
-/// `item` is the running one.
-pub unsafe fn ended(item: *mut Item) -> *mut Item {
-    // SAFETY: the slot lives as long as its items; no reference to it is alive while a fiber runs.
+/// `item` has been started, and its slot and run are alive; the caller runs on the fiber of `task`.
+unsafe fn run_item(task: *mut Task<Item>, item: *mut Item) -> *mut Item {
+    // SAFETY: the caller guarantees that item, slot and run are alive; no reference to them exists while a fiber runs.
     unsafe {
-        let (slot, thread) = ((*item).slot, (*item).thread);
+        (*item).task = task;
+        ((*(*item).run).entry)(item.cast(), (*item).arguments);
+        // The fiber may have been resumed in another run than the one that began it, so everything is read again.
+        let (slot, run) = ((*item).slot, (*item).run);
         (*item).state = State::Finished;
         if (*item).context.leaves != 0 {
             return std::ptr::null_mut();
         }
         (*slot).finished += 1;
         (*slot).last = (*item).place;
-        (*thread).activity += 1;
-        (*thread).moved = true;
-        if (*thread).step() {
+        (*run).activity += 1;
+        (*run).progressed = true;
+        if (*run).step() {
             return std::ptr::null_mut();
         }
         let place = (*item).place as usize + 1;
@@ -57,250 +58,236 @@ pub unsafe fn ended(item: *mut Item) -> *mut Item {
         if (*next).state != State::Fresh {
             return std::ptr::null_mut();
         }
-        GroupSlot::start(next, (*thread).fuel, FIRST_SLICE);
+        GroupSlot::start(next, (*run).fuel, FIRST_SLICE);
         (*next).fiber = (*item).fiber;
         next
     }
 }
 
-/// Runs groups until the course has none left, or all is over.
+/// Runs groups until the plan has none left, or the run is over, and ends the run. The thread has begun it with
+/// `prepared` and `plan`.
 ///
 /// # Errors
-/// `Environment` if there is no memory for stacks.
-///
-/// # Safety
-/// `thread` has begun a run, and nobody else uses it.
-pub unsafe fn run(thread: *mut ExecThread) -> Result<()> {
-    // SAFETY: as promised.
-    unsafe {
-        let done = run_all(thread);
-        if done.is_err() {
-            give_up(thread);
-        }
-        done
+/// `Environment` if there is not enough memory for stacks.
+pub fn run(thread: &mut ExecThread, prepared: &PreparedLaunch, plan: &RunPlan) -> Result<()> {
+    let done = run_all(thread, prepared, plan);
+    if done.is_err() {
+        end_all_groups(thread, prepared);
     }
+    thread.state().end();
+    done
 }
 
-unsafe fn run_all(thread: *mut ExecThread) -> Result<()> {
-    // SAFETY: as promised; no reference outlives a statement that runs a fiber.
-    unsafe {
-        let prepared = &*(*thread).prepared;
-        let mut stalls = 0;
-        loop {
-            if (*thread).active.is_empty() && !begin_group(thread, prepared)? {
+fn run_all(thread: &mut ExecThread, prepared: &PreparedLaunch, plan: &RunPlan) -> Result<()> {
+    let mut stalls = 0;
+    loop {
+        if thread.active.is_empty() && !begin_group(thread, prepared, plan)? {
+            return Ok(());
+        }
+        let activity = thread.state().activity;
+        let mut index = 0;
+        while index < thread.active.len() {
+            let number = thread.active[index];
+            wake(thread.slot(number), State::Spinning);
+            let end = run_slot(thread, number)?;
+            if thread.state().over {
+                end_all_groups(thread, prepared);
                 return Ok(());
             }
-            let activity = (*thread).activity;
-            let mut index = 0;
-            while index < (*thread).active.len() {
-                let number = (&(*thread).active)[index];
-                let slot = &raw mut *(&mut (*thread).slots)[number as usize];
-                wake(slot, State::Spinning);
-                let end = run_slot(thread, slot)?;
-                if (*thread).over {
-                    give_up(thread);
+            match end {
+                GroupOutcome::Spinning => {
+                    index += 1;
+                    continue;
+                }
+                GroupOutcome::Finished => {}
+                GroupOutcome::Diverged => {
+                    let divergence = divergence(thread.slot(number));
+                    thread.divergences.push(divergence);
+                    abandon(thread, prepared, number);
+                }
+                GroupOutcome::Aborted => abandon(thread, prepared, number),
+            }
+            thread.active.remove(index);
+            release_slot(thread, number);
+            thread.state().activity += 1;
+        }
+        stalls = if thread.state().activity == activity { stalls + 1 } else { 0 };
+        if stalls > 0 && !thread.active.is_empty() {
+            let spinning = find_item(thread, State::Spinning).is_some();
+            if (stalls > 1 || !spinning) && has_room(thread, prepared) && begin_group(thread, prepared, plan)? {
+                stalls = 0;
+            } else if !spinning {
+                if !thread.state().progressed
+                    && let Some((slot, item)) = find_item(thread, State::Exhausted)
+                {
+                    note_non_termination(thread, slot, item);
+                    end_all_groups(thread, prepared);
                     return Ok(());
                 }
-                match end {
-                    End::Spinning => {
-                        index += 1;
-                        continue;
-                    }
-                    End::Finished => {}
-                    End::Diverged => {
-                        let divergence = divergence(&*slot);
-                        (*thread).divergences.push(divergence);
-                        abandon(thread, slot);
-                    }
-                    End::Aborted => abandon(thread, slot),
-                }
-                (*thread).active.remove(index);
-                leave(thread, number);
-                (*thread).activity += 1;
-            }
-            stalls = if (*thread).activity == activity { stalls + 1 } else { 0 };
-            if stalls > 0 && !(*thread).active.is_empty() {
-                let spinning = any(thread, State::Spinning).is_some();
-                if (stalls > 1 || !spinning) && has_room(thread, prepared) && begin_group(thread, prepared)? {
-                    stalls = 0;
-                } else if !spinning {
-                    if let Some(item) = any(thread, State::Exhausted).filter(|_| !(*thread).moved) {
-                        does_not_end(thread, item);
-                        give_up(thread);
-                        return Ok(());
-                    }
-                    (*thread).moved = false;
-                    for index in 0..(*thread).active.len() {
-                        let number = (&(*thread).active)[index];
-                        wake(&raw mut *(&mut (*thread).slots)[number as usize], State::Exhausted);
-                    }
+                thread.state().progressed = false;
+                for index in 0..thread.active.len() {
+                    let number = thread.active[index];
+                    wake(thread.slot(number), State::Exhausted);
                 }
             }
         }
     }
 }
 
-/// Begins the next group in a free slot. `false`: there is none, or no time.
-unsafe fn begin_group(thread: *mut ExecThread, prepared: &Prepared) -> Result<bool> {
-    // SAFETY: as of `run`; no fiber runs.
-    unsafe {
-        let course = &*(*thread).course;
-        (*thread).step();
-        if (*thread).late {
-            // Nothing is to blame but the launch's size; what did not begin did not end.
-            (*thread).incomplete |= course.next_group(prepared.groups).is_some();
-            return Ok(false);
-        }
-        let Some(group) = course.next_group(prepared.groups) else { return Ok(false) };
-        let number = (*thread).free_slot()?;
-        (*thread).active.push(number);
-        let slot = &mut *(&mut (*thread).slots)[number as usize];
-        slot.begin(thread, group, prepared.group_id(group), &course.item_order);
-        if (*thread).races {
-            (*(*thread).shadow).begin_group(number, group)?;
-        }
-        access_cache::prepare(thread, slot);
-        if !course.preemptions.is_empty() {
-            slot.preemptions.extend(course.preemptions.iter().filter(|p| p.group == group));
-        }
-        Ok(true)
+/// Begins the next group in a free slot. Returns `false` if there is none, or no time.
+fn begin_group(thread: &mut ExecThread, prepared: &PreparedLaunch, plan: &RunPlan) -> Result<bool> {
+    thread.state().step();
+    if thread.state().late {
+        // Only the launch's size is to blame; groups that did not begin did not complete.
+        thread.incomplete |= plan.next_group(prepared.groups).is_some();
+        return Ok(false);
     }
-}
-
-/// The group of a slot is over.
-unsafe fn leave(thread: *mut ExecThread, number: u32) {
-    // SAFETY: as of `run`; no fiber runs.
-    unsafe {
-        if (*thread).races {
-            (*(*thread).shadow).end_group(number);
-        }
-        (*thread).free.push(number);
+    let Some(group) = plan.next_group(prepared.groups) else { return Ok(false) };
+    let number = thread.free_slot(prepared)?;
+    thread.active.push(number);
+    let (run, state) = (thread.run, thread.state.as_ptr());
+    thread.slot(number).begin(state, group, prepared.group_id(group), &plan.item_order);
+    let (mut shadow, slot) = thread.shadow_and_slot(number);
+    if let Some(shadow) = &mut shadow {
+        shadow.begin_group(number, group)?;
     }
+    slot.fill_site_cache(run, &prepared.program.sites, shadow);
+    if !plan.preemptions.is_empty() {
+        slot.preemptions.extend(plan.preemptions.iter().filter(|p| p.group == group));
+    }
+    Ok(true)
 }
 
-/// Whether one more group may be active.
-unsafe fn has_room(thread: *mut ExecThread, prepared: &Prepared) -> bool {
-    // SAFETY: as of `run`; no fiber runs.
-    unsafe { ((*thread).active.len() + 1) * prepared.items() as usize <= MOST_ACTIVE }
+/// Frees the slot of a group that is over.
+fn release_slot(thread: &mut ExecThread, number: u32) {
+    if let Some(shadow) = thread.state().shadow() {
+        shadow.end_group(number);
+    }
+    thread.free.push(number);
 }
 
-/// Runs the items of a group until none can go on.
-unsafe fn run_slot(thread: *mut ExecThread, slot: *mut GroupSlot) -> Result<End> {
-    // SAFETY: as of `run`.
-    unsafe {
-        loop {
-            if (*slot).over {
-                return Ok(End::Aborted);
-            }
-            if (*slot).finished == (*slot).count {
-                return Ok(End::Finished);
-            }
-            let Some(index) = (*slot).pick() else {
-                let items = &(&(*slot).items)[..(*slot).count as usize];
-                let spins = items.iter().any(|i| matches!(i.state, State::Spinning | State::Exhausted));
-                return Ok(if spins { End::Spinning } else { End::Diverged });
-            };
-            let item = (*slot).items.as_mut_ptr().add(index as usize);
-            if (*item).state == State::Fresh {
-                let fiber = (*thread).idle_fiber()?;
-                GroupSlot::start(item, (*thread).fuel, FIRST_SLICE);
+/// Returns whether one more group may be active.
+fn has_room(thread: &ExecThread, prepared: &PreparedLaunch) -> bool {
+    (thread.active.len() + 1) * prepared.items() as usize <= MAX_ACTIVE_ITEMS
+}
+
+/// Runs the work-items of a group until none can continue.
+fn run_slot(thread: &mut ExecThread, number: u32) -> Result<GroupOutcome> {
+    loop {
+        let slot = thread.slot(number);
+        if slot.over {
+            return Ok(GroupOutcome::Aborted);
+        }
+        if slot.finished == slot.count {
+            return Ok(GroupOutcome::Finished);
+        }
+        let Some(index) = slot.pick() else {
+            let spins = slot.current_items().iter().any(|i| matches!(i.state, State::Spinning | State::Exhausted));
+            return Ok(if spins { GroupOutcome::Spinning } else { GroupOutcome::Diverged });
+        };
+        if slot.items[index as usize].state == State::Fresh {
+            let fiber = thread.idle_fiber(run_item)?;
+            let fuel = thread.state().fuel;
+            let item = thread.item(number, index);
+            // SAFETY: the slot has a group, and no reference to the slot or its work-items exists.
+            unsafe {
+                GroupSlot::start(item, fuel, FIRST_SLICE);
                 (*item).fiber = fiber;
             }
-            let number = (*item).fiber;
-            let Some(entry) = (*thread).entry else { return Ok(End::Aborted) };
-            let fiber = (*thread).fibers.as_mut_ptr().add(number as usize);
-            if (*fiber).run(item, entry) == Back::Idle {
-                (*slot).cursor = (*slot).last + 1;
-                (*thread).idle.push(number);
-            }
-            if (*thread).over {
-                return Ok(End::Aborted);
-            }
+        }
+        let item = thread.item(number, index);
+        if resume(thread, item) == FiberState::Idle {
+            let slot = thread.slot(number);
+            slot.cursor = slot.last + 1;
+        }
+        if thread.state().over {
+            return Ok(GroupOutcome::Aborted);
         }
     }
 }
 
-/// Lets items in this state go on.
-unsafe fn wake(slot: *mut GroupSlot, state: State) {
-    // SAFETY: as of `run`; no fiber runs.
-    unsafe {
-        let count = (*slot).count as usize;
-        for item in (&mut (*slot).items)[..count].iter_mut().filter(|i| i.state == state) {
-            item.state = State::Ready;
-        }
+/// Runs a work-item that has a fiber until it waits or its fiber has nothing left to run.
+fn resume(thread: &mut ExecThread, item: *mut Item) -> FiberState {
+    // SAFETY: `item` belongs to a slot of this thread whose group has begun, and has the fiber on which it was started
+    // or suspended; while the fiber runs, `thread` is only borrowed for the fiber itself, which hooks do not touch.
+    let (number, state) = unsafe {
+        let number = (*item).fiber;
+        (number, thread.fibers[number as usize].run(item))
+    };
+    if state == FiberState::Idle {
+        thread.idle.push(number);
+    }
+    state
+}
+
+/// Makes work-items in this state ready.
+fn wake(slot: &mut GroupSlot, state: State) {
+    let count = slot.count as usize;
+    for item in slot.items[..count].iter_mut().filter(|i| i.state == state) {
+        item.state = State::Ready;
     }
 }
 
-/// An item of an active group in this state.
-unsafe fn any(thread: *mut ExecThread, state: State) -> Option<*const Item> {
-    // SAFETY: as of `run`; no fiber runs.
-    unsafe {
-        (*thread).active.iter().find_map(|number| {
-            let slot = &(&(*thread).slots)[*number as usize];
-            slot.items[..slot.count as usize].iter().find(|i| i.state == state).map(std::ptr::from_ref)
-        })
-    }
+/// Finds a work-item of an active group in this state: the number of the slot and its local linear id.
+fn find_item(thread: &mut ExecThread, state: State) -> Option<(u32, u32)> {
+    (0..thread.active.len()).find_map(|index| {
+        let number = thread.active[index];
+        let item = thread.slot(number).current_items().iter().find(|i| i.state == state)?;
+        Some((number, item.index))
+    })
 }
 
-/// Notes that the loop an item is in does not end.
-unsafe fn does_not_end(thread: *mut ExecThread, item: *const Item) {
-    // SAFETY: as of `run`; no fiber runs.
-    unsafe { (*thread).faults.note(item, FaultKind::NonTermination, (*item).at.0, None, 0) };
+/// Records that the loop in which a work-item is does not end.
+fn note_non_termination(thread: &mut ExecThread, slot: u32, item: u32) {
+    let slot = thread.slot(slot);
+    let (ids, at) = (slot.ids(item), slot.items[item as usize].at);
+    thread.state().faults.note(ids, FaultKind::NonTermination, at.0, None, 0);
 }
 
 /// Ends all groups.
-unsafe fn give_up(thread: *mut ExecThread) {
-    // SAFETY: as of `run`; no fiber runs.
-    unsafe {
-        while let Some(number) = (*thread).active.pop() {
-            abandon(thread, &raw mut *(&mut (*thread).slots)[number as usize]);
-            leave(thread, number);
+fn end_all_groups(thread: &mut ExecThread, prepared: &PreparedLaunch) {
+    while let Some(number) = thread.active.pop() {
+        abandon(thread, prepared, number);
+        release_slot(thread, number);
+    }
+    thread.state().over = true;
+    thread.incomplete = true;
+}
+
+/// Ends a group whose work-items have not all finished. Those that wait or spin first run the code that the kernel has
+/// for leaving.
+fn abandon(thread: &mut ExecThread, prepared: &PreparedLaunch, slot: u32) {
+    thread.incomplete = true;
+    let can_leave = prepared.program.table().leaves;
+    for index in 0..thread.slot(slot).count {
+        let item = &mut thread.slot(slot).items[index as usize];
+        let (state, number) = (item.state, item.fiber);
+        if matches!(state, State::Fresh | State::Finished) {
+            continue;
         }
-        (*thread).over = true;
-        (*thread).incomplete = true;
+        let item = thread.item(slot, index);
+        // A fiber that returned idle is already in the list of idle ones.
+        if !std::ptr::eq(thread.fibers[number as usize].item(), item) {
+            continue;
+        }
+        // Other work-items were stopped at an access, and would continue with it.
+        let at_hook = matches!(state, State::Waiting | State::Spinning | State::Exhausted | State::Late);
+        if can_leave && at_hook {
+            thread.slot(slot).items[index as usize].context.leaves = 1;
+            if resume(thread, item) == FiberState::Idle {
+                continue;
+            }
+        }
+        thread.fibers[number as usize].abandon();
+        thread.idle.push(number);
     }
 }
 
-/// Ends a group whose items have not all finished. Those that wait or spin do first what the code has them do at their end.
-unsafe fn abandon(thread: *mut ExecThread, slot: *mut GroupSlot) {
-    // SAFETY: as of `run`; no fiber runs, but those of items that leave, one after the other.
-    unsafe {
-        (*thread).incomplete = true;
-        let can_leave = (*(*thread).program).table().leaves;
-        for index in 0..(*slot).count as usize {
-            let item = (*slot).items.as_mut_ptr().add(index);
-            let state = (*item).state;
-            if matches!(state, State::Fresh | State::Finished) {
-                continue;
-            }
-            let number = (*item).fiber;
-            let fiber = (*thread).fibers.as_mut_ptr().add(number as usize);
-            // A fiber that came back idle is among the idle ones already.
-            if !std::ptr::eq((*fiber).item(), item) {
-                continue;
-            }
-            // Others stopped at an access, and would go on with it.
-            let at_hook = matches!(state, State::Waiting | State::Spinning | State::Exhausted | State::Late);
-            let left = match (*thread).entry.filter(|_| can_leave && at_hook) {
-                Some(entry) => {
-                    (*item).context.leaves = 1;
-                    (*fiber).run(item, entry) == Back::Idle
-                }
-                None => false,
-            };
-            if !left {
-                (*fiber).abandon();
-            }
-            (*thread).idle.push(number);
-        }
-    }
-}
-
-/// Who waits where, and who does not come.
+/// Describes which work-items wait where, and which have ended.
 fn divergence(slot: &GroupSlot) -> Divergence {
     let mut waiting: Vec<Waiting> = Vec::new();
     let (mut finished, mut finished_item) = (0, None);
-    for item in &slot.items[..slot.count as usize] {
+    for item in slot.current_items() {
         if item.state == State::Finished {
             finished += 1;
             finished_item.get_or_insert(item.context.global_id);

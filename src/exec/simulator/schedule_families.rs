@@ -1,4 +1,4 @@
-//! Families of schedules (PENG 4.2.3 and 4.3): which orders of work-groups and work-items are tried.
+//! Generates schedules by family (PENG 4.2.3 and 4.3): the orders of work-groups and work-items that are tried.
 //!
 //! The same launch, seed and number give the same schedules on every machine.
 
@@ -10,13 +10,13 @@ use crate::hash::Fnv1a;
 use crate::suite::launch::NdRange;
 use crate::suite::schedule::{Preemption, Schedule};
 
-/// Where a schedule comes from.
+/// The origin of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
     Natural,
     /// The test's own.
     Suite,
-    /// One work-group runs first, the others ascending.
+    /// One work-group runs first, the others in ascending order.
     OneGroupFirst,
     /// Work-groups in random order.
     Permutation,
@@ -24,14 +24,14 @@ pub enum Family {
     ItemOrder,
     /// Work-items are interrupted at random accesses.
     Preemption,
-    /// Made so that two accesses that race come in a certain order.
+    /// Built so that two racing accesses come in a certain order.
     Directed,
-    /// Of a result that is replayed.
+    /// From a result that is replayed.
     Recorded,
 }
 
 impl Family {
-    /// As results spell it.
+    /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             Family::Natural => "natural",
@@ -51,42 +51,42 @@ impl Family {
 pub struct Planned {
     pub family: Family,
     pub schedule: Schedule,
-    /// What it was drawn with.
+    /// The seed from which it was drawn, if it was.
     pub seed: Option<u64>,
 }
 
-/// PENG 4.3 draws one work-group to go first out of each ten.
+/// PENG 4.3 draws one work-group to run first from each chunk of ten.
 const CHUNK: u64 = 10;
 
-/// How often a schedule of [`Family::Preemption`] interrupts, at most.
+/// The maximum number of interruptions in a schedule of [`Family::Preemption`].
 const INTERRUPTIONS: u64 = 8;
 
-/// Accesses among which random interruptions are drawn: work-items rarely make more before they matter.
+/// Random interruptions are drawn among this many accesses: work-items rarely make more before an interruption matters.
 const ACCESSES: u64 = 64;
 
-/// What schedules are made for.
+/// The parameters from which schedules are generated.
 pub struct Plan<'a> {
-    /// With its work-group size decided.
+    /// The NDRange, with a definite work-group size.
     pub range: &'a NdRange,
-    /// How many, at most; fewer where there are no more.
+    /// The maximum number of schedules; fewer if there are no more.
     pub count: usize,
     pub seed: u64,
-    /// The test's name: tests of one launch get different schedules.
+    /// The test's name: tests with the same launch get different schedules.
     pub test: &'a str,
-    /// The test's own order.
+    /// The test's own schedule.
     pub own: Option<&'a Schedule>,
-    /// Whether the executor keeps to orders of items and interruptions.
+    /// Whether the executor honours orders of work-items and interruptions.
     pub exact: bool,
-    /// Accesses that race, if it does.
+    /// The racing accesses, if there are any.
     pub races: &'a [Conflict],
 }
 
 impl Plan<'_> {
-    /// Different schedules, the one to compare with first: the test's own, or the natural one.
+    /// Generates distinct schedules. The first is the one to compare with: the test's own, or the natural one.
     pub fn schedules(&self) -> Vec<Planned> {
         let mut all: Vec<Planned> = Vec::new();
         let mut add = |mut planned: Planned| {
-            // Lists in ascending order are what their absence means.
+            // A list in ascending order means the same as no list.
             for list in [&mut planned.schedule.map, &mut planned.schedule.item_order] {
                 if list.is_sorted() {
                     list.clear();
@@ -111,10 +111,10 @@ impl Plan<'_> {
                 add(plain(Family::ItemOrder, Schedule { item_order, ..Schedule::default() }));
             }
         }
-        // Small launches have few orders; these attempts end the search for more.
+        // Small launches have few orders; this limit ends the search for more.
         for n in 0..8 * self.count as u64 {
-            let seed = mix(self.seed, self.test, n);
-            let Some((family, schedule)) = self.drawn(n, seed) else { break };
+            let seed = derive_seed(self.seed, self.test, n);
+            let Some((family, schedule)) = self.draw(n, seed) else { break };
             if !add(Planned { family, schedule, seed: Some(seed) }) {
                 break;
             }
@@ -122,8 +122,8 @@ impl Plan<'_> {
         all
     }
 
-    /// The `n`-th random schedule; `None`: there is only one order.
-    fn drawn(&self, n: u64, seed: u64) -> Option<(Family, Schedule)> {
+    /// The `n`-th random schedule; `None` if there is only one order.
+    fn draw(&self, n: u64, seed: u64) -> Option<(Family, Schedule)> {
         let (groups, items) = (self.range.groups(), self.range.group_items());
         let mut families = Vec::new();
         if groups > 1 && u32::try_from(groups).is_ok() {
@@ -140,21 +140,21 @@ impl Plan<'_> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let schedule = match family {
             Family::OneGroupFirst => {
-                // A chunk after the other, so that they spread over the whole range.
+                // One chunk after the other, so that they spread over the whole range.
                 let chunk = turn % groups.div_ceil(CHUNK) * CHUNK;
                 // Group 0 first is the natural order; there are others, or this family would not be drawn.
                 let least = u64::from(chunk == 0);
-                one_first(groups, chunk + least + below(&mut random, CHUNK.min(groups - chunk) - least))
+                group_first(groups, chunk + least + random_below(&mut random, CHUNK.min(groups - chunk) - least))
             }
             Family::Permutation => Schedule { map: permutation(&mut random, groups), ..Schedule::default() },
             Family::ItemOrder => Schedule { item_order: permutation(&mut random, items), ..Schedule::default() },
             _ => {
-                let count = 1 + below(&mut random, INTERRUPTIONS);
+                let count = 1 + random_below(&mut random, INTERRUPTIONS);
                 let one = |random: &mut ChaCha8Rng| Preemption {
-                    group: below(random, groups),
-                    item: below(random, items),
-                    access: below(random, ACCESSES),
-                    to: Some(below(random, items)),
+                    group: random_below(random, groups),
+                    item: random_below(random, items),
+                    access: random_below(random, ACCESSES),
+                    to: Some(random_below(random, items)),
                 };
                 let mut preemptions: Vec<Preemption> = (0..count).map(|_| one(&mut random)).collect();
                 preemptions.sort_unstable();
@@ -166,14 +166,14 @@ impl Plan<'_> {
     }
 }
 
-/// One work-group goes first, the others as they come.
-pub fn one_first(groups: u64, first: u64) -> Schedule {
+/// One work-group runs first, the others in ascending order.
+pub fn group_first(groups: u64, first: u64) -> Schedule {
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let others = (0..groups).filter(|g| *g != first).map(number);
     Schedule { map: std::iter::once(number(first)).chain(others).collect(), ..Schedule::default() }
 }
 
-/// Schedules under which two accesses that race come in one order or the other, most promising first.
+/// Schedules under which two racing accesses come in one order or the other, most promising first.
 pub fn directed(range: &NdRange, race: &Conflict) -> Vec<Schedule> {
     let [a, b] = race.accesses;
     if race.inter_group {
@@ -181,7 +181,7 @@ pub fn directed(range: &NdRange, race: &Conflict) -> Vec<Schedule> {
         if u32::try_from(groups).is_err() {
             return Vec::new();
         }
-        return [b, a].map(|access| one_first(groups, group(range, &access))).to_vec();
+        return [b, a].map(|access| group_first(groups, group(range, &access))).to_vec();
     }
     let interrupted = |at: Access, by: Access| Schedule {
         preemptions: vec![Preemption {
@@ -218,25 +218,25 @@ fn item(range: &NdRange, access: &Access) -> u64 {
     (id[2] * local[1] + id[1]) * local[0] + id[0]
 }
 
-/// A seed of its own for each schedule of each test.
-fn mix(seed: u64, test: &str, n: u64) -> u64 {
+/// Derives a separate seed for each schedule of each test.
+fn derive_seed(seed: u64, test: &str, n: u64) -> u64 {
     let mut hash = Fnv1a::default();
     for part in [&seed.to_le_bytes(), &n.to_le_bytes(), test.as_bytes()] {
         hash.add(part);
     }
-    // JSON readers keep integers up to 2^53 exactly.
+    // JSON readers represent integers up to 2^53 exactly.
     hash.value() >> 11
 }
 
-fn below(random: &mut ChaCha8Rng, bound: u64) -> u64 {
-    // The bias of the remainder is far below what a handful of draws could show.
+fn random_below(random: &mut ChaCha8Rng, bound: u64) -> u64 {
+    // The modulo bias is far too small to show in a handful of draws.
     random.next_u64() % bound.max(1)
 }
 
 fn permutation(random: &mut ChaCha8Rng, count: u64) -> Vec<u32> {
     let mut all: Vec<u32> = (0..u32::try_from(count).unwrap_or(0)).collect();
     for i in (1..all.len()).rev() {
-        let with = below(random, i as u64 + 1);
+        let with = random_below(random, i as u64 + 1);
         all.swap(i, usize::try_from(with).unwrap_or(0));
     }
     all

@@ -1,90 +1,95 @@
-//! A work-group that is being run: its contexts, its local memory, its items and what they wait for.
+//! A running work-group: its contexts, its local memory, its work-items and what they wait for.
 
-use super::access_cache::Watch;
+use std::ptr::NonNull;
+
+use super::access_cache::CachedSite;
 use super::events::Events;
-use super::exec_thread::ExecThread;
+use super::fault_log::ItemIds;
 use super::fiber::Task;
-use super::launch::{Prepared, Region};
-use super::memory::{Places, Reserved};
-use super::shadow::Group;
+use super::launch::{PreparedLaunch, Region};
+use super::memory::{OffsetAllocator, Reservation};
+use super::program::Site;
+use super::run_state::RunState;
+use super::shadow::{Group, Shadow};
 use crate::error::Result;
 use crate::lower::host::abi::{Extent, GroupContext, ItemContext, SUB_GROUP};
 use crate::lower::host::table::Space;
 use crate::suite::schedule::Preemption;
 
-/// What an item is doing.
+/// What a work-item is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Not begun.
+    /// Has not begun.
     Fresh,
-    /// Runs, or may go on.
+    /// Runs, or can continue.
     Ready,
     /// Waits for others at the barrier [`Item::at`].
     Waiting,
-    /// Has spent a slice of fuel, and goes on when all others had their turn.
+    /// Has used up a slice of fuel; continues after all others have had their turn.
     Spinning,
-    /// Has spent all its fuel at the loop [`Item::at`]; goes on only if others may have changed what it waits for.
+    /// Has used up all its fuel in the loop [`Item::at`]; continues only if others may have changed what it waits for.
     Exhausted,
-    /// Is over its time.
+    /// Has exceeded the time limit.
     Late,
     Finished,
 }
 
-/// A point where items meet: site and iteration.
-pub type Meeting = (u32, u64);
+/// A point at which work-items synchronise: barrier site and iteration.
+pub type SyncPoint = (u32, u64);
 
-/// A work-item. Its context comes first, so that what code calls its item is this.
+/// A work-item. Its context comes first, so that compiled code's pointer to its context is a pointer to this. Hooks use
+/// it through [`super::item_ref::ItemRef`].
 #[repr(C)]
 pub struct Item {
     pub context: ItemContext,
-    pub thread: *mut ExecThread,
+    pub run: *mut RunState,
     pub slot: *mut GroupSlot,
-    /// By site of accesses.
-    pub watches: *const Watch,
-    /// What the race detector knows of the group.
+    /// By access site.
+    pub site_cache: *const CachedSite,
+    /// The race detector's state of the group.
     pub group: *const Group,
-    /// By object of the table.
-    pub extents: *const Extent,
     pub arguments: *const *const u8,
-    /// Accesses to global and local memory so far.
+    /// The number of accesses to global and local memory so far.
     pub accesses: u64,
     /// The number of the access before which it is interrupted.
     pub stop_at: u64,
-    /// What it may burn beyond the slice it has; `u64::MAX`: as much as it likes.
+    /// The fuel it may use beyond its current slice; `u64::MAX`: unlimited.
     pub fuel_left: u64,
     /// Whether it asked for more than that.
     pub spent: bool,
-    /// Of the fiber that it runs on.
-    pub task: *mut Task,
-    /// Its slot's number.
+    /// That of the fiber on which it runs.
+    pub task: *const Task<Item>,
+    /// The number of its slot.
     pub slot_number: u32,
-    /// Local linear id, and where it stands in the order.
+    /// The local linear id.
     pub index: u32,
+    /// Its position in the order of the group.
     pub place: u32,
     pub state: State,
-    /// Its fiber, by number; only while it is begun and not at its end.
+    /// The number of its fiber; only valid while it has begun and not finished.
     pub fiber: u32,
-    pub at: Meeting,
-    /// How many exchanges it took part in: of the group, of its sub-group.
+    pub at: SyncPoint,
+    /// How many exchanges it took part in: of the group, and of its sub-group.
     pub exchanges: [u32; 2],
 }
 
-/// Items of a group, or sub-group, that have arrived at a point.
+/// The work-items of a group, or sub-group, that have arrived at a synchronisation point.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Arrivals {
     pub count: u32,
-    first: Meeting,
-    /// Whether they are at several points.
+    first: SyncPoint,
+    /// Whether they have arrived at different points.
     pub mixed: bool,
 }
 
 impl Arrivals {
-    /// Whether those that have arrived are all at `at`, and there are some.
-    pub fn are_at(&self, at: Meeting) -> bool {
+    /// Returns whether at least one has arrived, and all are at `at`.
+    pub fn are_at(&self, at: SyncPoint) -> bool {
         self.count > 0 && !self.mixed && self.first == at
     }
 
-    pub fn add(&mut self, at: Meeting) {
+    /// Adds a work-item that has arrived at `at`.
+    pub fn add(&mut self, at: SyncPoint) {
         if self.count == 0 {
             self.first = at;
         }
@@ -93,77 +98,75 @@ impl Arrivals {
     }
 }
 
-/// Bytes of a value that items exchange, at most (`double16`).
-pub const MOST_EXCHANGED: usize = 128;
+/// The maximum size in bytes of a value that work-items exchange (`double16`).
+pub const MAX_EXCHANGED_BYTES: usize = 128;
 
-/// A place for one group at a time.
+/// The resources of one running group; reused for one group after the other.
 pub struct GroupSlot {
     pub context: GroupContext,
     pub extents: Vec<Extent>,
-    /// See [`Prepared::owners`].
+    /// See [`PreparedLaunch::owners`].
     pub owners: Vec<u32>,
-    /// By site of accesses: as they are looked at in the run with the number `watched`.
-    watches: Vec<Watch>,
-    watched: u64,
-    /// All that this group may access.
+    /// By access site; filled for the run with the number `cached_run`.
+    site_cache: Vec<CachedSite>,
+    cached_run: u64,
+    /// All memory that this group may access.
     pub regions: Vec<Region>,
     /// What the code's `arguments` points to.
     arguments: Vec<*const u8>,
     /// Addresses of local arguments, by position.
     words: Vec<u64>,
-    local: Reserved,
+    local: Reservation,
     /// Local memory to clear for each group.
     clear: Vec<(*mut u8, usize)>,
     pub items: Vec<Item>,
-    /// Items of the current group.
+    /// Number of work-items in the current group.
     pub count: u32,
-    /// Linear number of the group, as the kernel sees its id.
+    /// Linear number of the group's id as the kernel sees it.
     pub group: u64,
-    /// Its own number.
+    /// The slot's own number.
     pub number: u32,
-    /// By place in the order: the item.
+    /// Work-items by position in the order.
     pub order: Vec<u32>,
     pub cursor: u32,
-    /// The item that a preemption names to run next.
+    /// The work-item that a preemption names to run next.
     pub jump: Option<u32>,
     pub finished: u32,
-    /// The place of the item that ran last.
+    /// Position of the work-item that ran last.
     pub last: u32,
     pub group_arrivals: Arrivals,
     pub sub_arrivals: Vec<Arrivals>,
-    /// Of asynchronous copies.
+    /// Events of asynchronous copies.
     pub events: Events,
-    /// Values that items exchange: two turns of the group's, then two of the sub-groups'.
+    /// Values that work-items exchange: two alternating buffers for the group, then two for the sub-groups.
     pub exchanged: Vec<u8>,
-    /// Those of the current group that are still to come.
+    /// The current group's preemptions.
     pub preemptions: Vec<Preemption>,
-    /// The group cannot go on.
+    /// Whether the group cannot continue.
     pub over: bool,
 }
 
-// SAFETY: the pointers lead to the slot's own memory, and to that of the launch, which outlives it.
-unsafe impl Send for GroupSlot {}
-
 impl GroupSlot {
-    /// A slot for groups of `prepared`. `local`: memory of an earlier slot, to be used again.
+    /// Creates a slot for groups of `prepared`; [`GroupSlot::into_memory`] ends it. `local`: memory of an earlier slot,
+    /// to be reused.
     ///
     /// # Errors
-    /// `Environment` if there is no memory.
-    pub fn new(prepared: &Prepared, number: u32, local: Reserved) -> Result<Box<GroupSlot>> {
+    /// `Environment` if there is not enough memory.
+    pub fn new(prepared: &PreparedLaunch, number: u32, local: Reservation) -> Result<NonNull<GroupSlot>> {
         let sizes = prepared.context.enqueued_local_size;
         let count = sizes.iter().product::<u64>();
         let mut slot = Box::new(GroupSlot {
             context: prepared.context.clone(),
             extents: prepared.extents.clone(),
             owners: prepared.owners.clone(),
-            watches: Vec::new(),
-            watched: 0,
+            site_cache: Vec::new(),
+            cached_run: 0,
             regions: prepared.regions.clone(),
             arguments: prepared.arguments.clone(),
             words: vec![0; prepared.arguments.len()],
             local,
             clear: Vec::new(),
-            items: (0..count).map(|_| blank()).collect(),
+            items: (0..count).map(|_| unstarted_item()).collect(),
             count: 0,
             group: 0,
             number,
@@ -175,37 +178,47 @@ impl GroupSlot {
             group_arrivals: Arrivals::default(),
             events: Events::default(),
             sub_arrivals: vec![Arrivals::default(); count.div_ceil(SUB_GROUP) as usize],
-            exchanged: vec![0; if prepared.exchanges { count as usize * MOST_EXCHANGED * 4 } else { 0 }],
+            exchanged: vec![0; if prepared.exchanges { count as usize * MAX_EXCHANGED_BYTES * 4 } else { 0 }],
             preemptions: Vec::new(),
             over: false,
         });
         slot.place_locals(prepared)?;
         slot.context.extents = slot.extents.as_ptr();
         slot.context.local_size = [0; 3];
-        let (context, extents, arguments) = (&raw const slot.context, slot.extents.as_ptr(), slot.arguments.as_ptr());
-        let own = &raw mut *slot;
-        for item in &mut slot.items {
-            item.context.group = context;
-            item.extents = extents;
-            item.arguments = arguments;
-            item.slot = own;
-            item.slot_number = number;
+        let slot = NonNull::from(Box::leak(slot));
+        let own = slot.as_ptr();
+        // SAFETY: the slot was just leaked, and nothing else refers to it. Its address is taken from what its owner
+        // keeps, so that it stays valid.
+        unsafe {
+            let context = &raw const (*own).context;
+            let arguments = (*own).arguments.as_ptr();
+            for item in &mut (*own).items {
+                item.context.group = context;
+                item.arguments = arguments;
+                item.slot = own;
+                item.slot_number = number;
+            }
         }
         Ok(slot)
     }
 
-    /// What the next slot can use again.
-    pub fn into_memory(mut self) -> Reserved {
-        self.local.relax();
-        self.local
+    /// Ends the slot and returns its memory, for the next slot to reuse.
+    ///
+    /// # Safety
+    /// `slot` comes from [`GroupSlot::new`], and no fiber runs one of its work-items or ever will.
+    pub unsafe fn into_memory(slot: NonNull<GroupSlot>) -> Reservation {
+        // SAFETY: `new` leaked the slot from a box, and the caller guarantees that nothing uses it any more.
+        let mut slot = unsafe { Box::from_raw(slot.as_ptr()) };
+        slot.local.trim();
+        slot.local
     }
 
-    fn place_locals(&mut self, prepared: &Prepared) -> Result<()> {
-        let mut places = Places::new();
-        let statics = places.place(prepared.static_local);
+    fn place_locals(&mut self, prepared: &PreparedLaunch) -> Result<()> {
+        let mut offsets = OffsetAllocator::new();
+        let statics = offsets.allocate(prepared.static_local);
         let arguments: Vec<(u32, u64, u64)> =
-            prepared.locals.iter().map(|(position, bytes)| (*position, places.place(*bytes), *bytes)).collect();
-        let base = self.local.reserve(places.bytes())?;
+            prepared.locals.iter().map(|(position, bytes)| (*position, offsets.allocate(*bytes), *bytes)).collect();
+        let base = self.local.reserve(offsets.bytes())?;
         let at = |offset: u64| base.wrapping_add(usize::try_from(offset).unwrap_or(0));
         let clear = |offset: u64, bytes: u64| (at(offset), usize::try_from(bytes).unwrap_or(0));
         self.context.local_base = at(statics);
@@ -229,8 +242,9 @@ impl GroupSlot {
         self.regions.push(Region { base, bytes, object, space: Space::Local });
     }
 
-    /// Gets ready for the group `id`, whose items have not begun. `order`: of items, or empty.
-    pub fn begin(&mut self, thread: *mut ExecThread, group: u64, id: [u64; 3], order: &[u32]) {
+    /// Prepares for the group with linear number `group` and id `id`, whose work-items have not begun. `order`: of
+    /// work-items, or empty.
+    pub fn begin(&mut self, run: *mut RunState, group: u64, id: [u64; 3], order: &[u32]) {
         let context = &mut self.context;
         context.group_id = id;
         let mut size = context.enqueued_local_size;
@@ -240,7 +254,7 @@ impl GroupSlot {
         let count = size.iter().product::<u64>() as u32;
         if context.local_size != size || self.order.len() != count as usize || !order.is_empty() {
             context.local_size = size;
-            self.arrange(count, order);
+            self.assign_ids(count, order);
         }
         self.group = group;
         self.events.begin(group);
@@ -248,10 +262,10 @@ impl GroupSlot {
         for item in &mut self.items[..count as usize] {
             item.state = State::Fresh;
             item.context.leaves = 0;
-            item.thread = thread;
+            item.run = run;
         }
         for (start, bytes) in &self.clear {
-            // SAFETY: the range lies in this slot's local memory.
+            // SAFETY: `place_locals` took the range from this slot's local memory, and no code of the slot runs.
             unsafe { std::ptr::write_bytes(*start, 0, *bytes) };
         }
         self.cursor = 0;
@@ -264,22 +278,28 @@ impl GroupSlot {
         self.over = false;
     }
 
-    /// Gets ready for the accesses of a run; `make` gives the watch of a site, by extents and owners of objects.
-    pub fn watch(&mut self, run: u64, group: *const Group, make: impl FnOnce(&[Extent], &[u32], &mut Vec<Watch>)) {
-        if self.watched == run {
+    /// Fills the site cache for the run with this number, unless that is done. `shadow`: the race detector, in a run
+    /// with it.
+    pub fn fill_site_cache(&mut self, run: u64, sites: &[Site], mut shadow: Option<&mut Shadow>) {
+        if self.cached_run == run {
             return;
         }
-        self.watched = run;
-        self.watches.clear();
-        make(&self.extents, &self.owners, &mut self.watches);
+        self.cached_run = run;
+        let group = shadow.as_ref().map_or(std::ptr::null(), |shadow| shadow.group(self.number));
+        self.site_cache.clear();
+        self.site_cache.extend(
+            (0..)
+                .zip(sites)
+                .map(|site| CachedSite::new(site, self.number, &self.extents, &self.owners, shadow.as_deref_mut())),
+        );
         for item in &mut self.items {
-            item.watches = self.watches.as_ptr();
+            item.site_cache = self.site_cache.as_ptr();
             item.group = group;
         }
     }
 
-    /// Gives `count` items their local ids and their places. An order for larger groups holds for smaller ones too.
-    fn arrange(&mut self, count: u32, order: &[u32]) {
+    /// Assigns local ids and positions to `count` work-items. An order for larger groups is also used for smaller ones.
+    fn assign_ids(&mut self, count: u32, order: &[u32]) {
         let size = self.context.local_size;
         self.order.clear();
         if order.is_empty() {
@@ -298,12 +318,13 @@ impl GroupSlot {
         }
     }
 
-    /// An item can take its first step, as [`State::Ready`].
+    /// Makes a work-item [`State::Ready`] to take its first step.
     ///
     /// # Safety
-    /// `item` is one of a live slot that has a group.
+    /// `item` belongs to a live slot that has a group.
     pub unsafe fn start(item: *mut Item, fuel: u64, slice: u64) {
-        // SAFETY: as promised.
+        // SAFETY: the caller guarantees that `item` and its slot are alive; no other reference to them exists while
+        // they change.
         unsafe {
             let slot = (*item).slot;
             let context = &raw const (*slot).context;
@@ -324,14 +345,14 @@ impl GroupSlot {
         }
     }
 
-    /// The first access of `item` from `number` on before which it is interrupted.
+    /// The first access of `item`, from number `number` on, before which it is interrupted.
     pub fn next_stop(&self, item: u32, number: u64) -> u64 {
         let item = u64::from(item);
         let stops = self.preemptions.iter().filter(|p| p.item == item && p.access >= number);
         stops.map(|p| p.access).min().unwrap_or(u64::MAX)
     }
 
-    /// The item that may run next, in the order from the cursor on.
+    /// The work-item to run next: the first one that can run, in the order from the cursor on.
     pub fn pick(&mut self) -> Option<u32> {
         let can = |items: &[Item], index: u32| {
             matches!(items[index as usize].state, State::Fresh | State::Ready).then_some(index)
@@ -343,7 +364,7 @@ impl GroupSlot {
             return Some(index);
         }
         let from = if self.cursor < self.count { self.cursor as usize } else { 0 };
-        // Mostly the one whose turn it is.
+        // Usually the one whose turn it is.
         if let Some(index) = self.order.get(from).and_then(|index| can(&self.items, *index)) {
             return Some(index);
         }
@@ -351,14 +372,24 @@ impl GroupSlot {
         after.iter().chain(before).find_map(|index| can(&self.items, *index))
     }
 
-    /// Items of sub-group `number`.
+    /// The work-items of the current group.
+    pub fn current_items(&self) -> &[Item] {
+        &self.items[..self.count as usize]
+    }
+
+    /// Names a work-item in reports.
+    pub fn ids(&self, item: u32) -> ItemIds {
+        ItemIds { global_id: self.items[item as usize].context.global_id, group_id: self.context.group_id }
+    }
+
+    /// The local linear ids of sub-group `number`.
     pub fn sub_group(&self, number: u32) -> std::ops::Range<u32> {
         let start = number * SUB_GROUP as u32;
         start..(start + SUB_GROUP as u32).min(self.count)
     }
 }
 
-fn blank() -> Item {
+fn unstarted_item() -> Item {
     Item {
         context: ItemContext {
             group: std::ptr::null(),
@@ -369,17 +400,16 @@ fn blank() -> Item {
             leaves: 0,
             host: std::ptr::null_mut(),
         },
-        thread: std::ptr::null_mut(),
+        run: std::ptr::null_mut(),
         slot: std::ptr::null_mut(),
-        watches: std::ptr::null(),
+        site_cache: std::ptr::null(),
         group: std::ptr::null(),
-        extents: std::ptr::null(),
         arguments: std::ptr::null(),
         accesses: 0,
         stop_at: u64::MAX,
         fuel_left: 0,
         spent: false,
-        task: std::ptr::null_mut(),
+        task: std::ptr::null(),
         slot_number: 0,
         index: 0,
         place: 0,

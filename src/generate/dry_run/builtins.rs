@@ -1,16 +1,17 @@
-//! Builtins of OpenCL C as far as the dry run follows them: ids, memory, and the arithmetic that indices and decisions come from.
+//! Builtins of OpenCL C that the dry run supports: ids, memory, and the arithmetic that indices and decisions
+//! depend on.
 
 use std::hash::Hash;
 
 use super::super::polynomial::{Id, id_of};
 use super::memory::Mode;
 use super::value::Value;
-use super::{DryRun, Given, Item, State};
+use super::{DryRun, DryRunArg, State, WorkItem};
 use crate::hash;
 use crate::kernel::builtins;
 use crate::program::{Instruction, Kind, Shape, arithmetic, masked, math, signed};
 
-/// Bytes of the type behind a mangled pointer, and of its scalar: `PU3AS1KDv4_f` is `(16, 4)`.
+/// Returns the bytes of the type that a mangled pointer points to, and of its scalar: `PU3AS1KDv4_f` gives `(16, 4)`.
 pub fn pointee(params: &str) -> Option<(u64, u64)> {
     let (lanes, scalar) = builtins::pointed(params)?;
     Some((scalar * if lanes == 3 { 4 } else { lanes }, scalar))
@@ -20,15 +21,16 @@ fn is_barrier(base: &str) -> bool {
     matches!(base, "barrier" | "work_group_barrier" | "wait_group_events")
 }
 
-/// A number that follows from what is given, in place of data that the dry run does not have.
+/// Returns a deterministic number derived from the inputs, in place of data that the dry run does not have.
 fn arbitrary(of: impl Hash) -> u64 {
     hash::of(of)
 }
 
 impl<'a> DryRun<'a> {
+    /// Executes a call.
     pub(super) fn call(
         &mut self,
-        item: &mut Item<'a>,
+        item: &mut WorkItem<'a>,
         instruction: &Instruction,
         name: &str,
         base: &str,
@@ -69,7 +71,7 @@ impl<'a> DryRun<'a> {
             self.copy(item, &operands);
             return Value::Unknown;
         }
-        // A sampler says what lies outside.
+        // Out-of-bounds reads through a sampler are defined.
         if base.starts_with("write_image") || (base.starts_with("read_image") && operands.len() == 2) {
             self.note_texel(base, instruction, &operands);
         }
@@ -91,15 +93,14 @@ impl<'a> DryRun<'a> {
             "get_image_depth" | "get_image_array_size" => self.image(instruction, 2),
             "get_image_dim" => {
                 let side = |d| self.image(instruction, d).bits().unwrap_or(0);
-                Value::StartingExecutors(
-                    (0..u64::from(shape.lanes)).map(|d| if d < 3 { side(d as usize) } else { 0 }).collect(),
-                )
+                Value::Lanes((0..u64::from(shape.lanes)).map(|d| if d < 3 { side(d as usize) } else { 0 }).collect())
             }
             _ => self.compute(instruction, &operands, shape),
         }
     }
 
-    /// Where an image is accessed, if the coordinates are integers: the last operand, of writes the one before the colour.
+    /// Records where an image is accessed, if the coordinates are integers: they are the last operand, or in writes the
+    /// one before the colour.
     fn note_texel(&mut self, base: &str, instruction: &Instruction, operands: &[Value]) {
         let Some(super::Definition::Param(position)) =
             instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
@@ -117,7 +118,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn id(&self, item: &Item<'_>, id: Id, dimension: u64) -> u64 {
+    fn id(&self, item: &WorkItem<'_>, id: Id, dimension: u64) -> u64 {
         let Ok(d @ 0..3) = usize::try_from(dimension) else {
             return u64::from(matches!(id, Id::GlobalSize | Id::LocalSize | Id::Groups));
         };
@@ -134,7 +135,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn linear(&self, item: &Item<'_>, base: &str) -> u64 {
+    fn linear(&self, item: &WorkItem<'_>, base: &str) -> u64 {
         let local = self.setup.range.local;
         let global = self.setup.range.global;
         let at: [u64; 3] = std::array::from_fn(|d| item.group_id[d] * local[d] + item.local_id[d]);
@@ -146,17 +147,17 @@ impl<'a> DryRun<'a> {
         let param = instruction.operands.first().map(|o| self.program.values[*o as usize].clone());
         match param {
             Some(super::Definition::Param(position)) => match self.setup.args.get(position as usize) {
-                Some(Given::Image(sides)) => Value::Bits(sides[side]),
+                Some(DryRunArg::Image(sides)) => Value::Bits(sides[side]),
                 _ => Value::Unknown,
             },
             _ => Value::Unknown,
         }
     }
 
-    /// `vload` and `vstore`: the element number times the vector's length, in scalars.
+    /// Executes `vload` or `vstore`: the offset counts elements of the vector's length.
     fn vector(
         &mut self,
-        item: &mut Item<'a>,
+        item: &mut WorkItem<'a>,
         base: &str,
         params: &str,
         instruction: &Instruction,
@@ -171,7 +172,7 @@ impl<'a> DryRun<'a> {
         };
         let of = if is_load { shape } else { self.program.shape(instruction.operands[0]) };
         let lanes = u64::from(of.lanes.max(1));
-        // `vloada_half3` steps by four.
+        // `vloada_half3` has a stride of four.
         let stride = if lanes == 3 && base.contains("a_half") { 4 } else { lanes };
         let Value::Bits(at) = at else { return Value::Unknown };
         let at = Value::Bits(at.wrapping_add(number.wrapping_mul(stride * scalar)));
@@ -194,8 +195,8 @@ impl<'a> DryRun<'a> {
         Value::Unknown
     }
 
-    /// The work-group's first item copies for all.
-    fn copy_async(&mut self, item: &mut Item<'a>, base: &str, params: &str, operands: &[Value]) {
+    /// Executes an asynchronous copy: the first work-item of the group copies for all.
+    fn copy_async(&mut self, item: &mut WorkItem<'a>, base: &str, params: &str, operands: &[Value]) {
         let [Value::Bits(to), Value::Bits(from), Value::Bits(count), ..] = operands else {
             self.wild += u64::from(base.contains("copy"));
             return;
@@ -217,23 +218,23 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn copy(&mut self, item: &mut Item<'a>, operands: &[Value]) {
+    fn copy(&mut self, item: &mut WorkItem<'a>, operands: &[Value]) {
         if let [Value::Bits(to), Value::Bits(from), Value::Bits(count), ..] = operands {
             self.move_bytes(item, *to, *from, (*count).min(1 << 20));
         }
     }
 
-    fn move_bytes(&mut self, item: &mut Item<'a>, to: u64, from: u64, size: u64) {
+    fn move_bytes(&mut self, item: &mut WorkItem<'a>, to: u64, from: u64, size: u64) {
         let read = self.touch(item, from, size, Mode::Read);
-        let bytes = read.and_then(|(block, at)| block.bytes.get(at..at + size as usize).map(<[u8]>::to_vec));
-        if let Some((block, at)) = self.touch(item, to, size, Mode::Write)
-            && let (Some(into), Some(bytes)) = (block.bytes.get_mut(at..at + size as usize), bytes)
+        let bytes = read.and_then(|(allocation, at)| allocation.bytes.get(at..at + size as usize).map(<[u8]>::to_vec));
+        if let Some((allocation, at)) = self.touch(item, to, size, Mode::Write)
+            && let (Some(into), Some(bytes)) = (allocation.bytes.get_mut(at..at + size as usize), bytes)
         {
             into.copy_from_slice(&bytes);
         }
     }
 
-    /// Builtins on values alone.
+    /// Evaluates builtins that do not access memory.
     fn compute(&self, instruction: &Instruction, operands: &[Value], shape: Shape) -> Value {
         let lanes: Vec<Vec<u64>> = operands.iter().map(|o| o.lanes().to_vec()).collect();
         match math::builtin(self.program, instruction, &lanes, shape) {

@@ -1,20 +1,22 @@
-//! Memory of the dry run: buffers that grow as far as they are accessed, and who accessed what.
+//! Memory of the dry run: buffers that grow as far as they are accessed, with a record of the accesses.
 
 use crate::exec::simulator::observation::Footprint;
 
-/// Buffers do not grow beyond this many bytes: an access farther away has a wild address.
+/// Size limit of buffers, in bytes: an access farther away has a wild address.
 const FARTHEST: u64 = 1 << 24;
 
-/// What happened at one place.
+/// Accesses to one cell of memory.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
-    /// The last work-item that wrote, plus 1, and its barrier interval.
+    /// The last work-item that wrote, plus 1, and its barrier interval; likewise the last that read.
     writer: (u32, u32),
     reader: (u32, u32),
-    /// The greatest number of a work-item that came here, plus 1, and how many did, as far as they came in ascending order.
+    /// The greatest number of a work-item that accessed the cell, plus 1, and how many did, as far as they came in
+    /// ascending order.
     touched: (u32, u32),
 }
 
+/// Kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Read,
@@ -22,7 +24,8 @@ pub enum Mode {
     Atomic,
 }
 
-/// Who accesses: the number of the work-item in the launch, its group and barrier interval.
+/// The origin of an access: number of the work-item in the launch, work-items per group, and the current
+/// barrier interval.
 #[derive(Debug, Clone, Copy)]
 pub struct Actor {
     pub item: u32,
@@ -31,7 +34,8 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Whether nothing orders this one's access and that of another.
+    /// Returns whether nothing orders this access and another: they are by different work-items, which are in different
+    /// groups or access in the same barrier interval.
     fn races(self, other: (u32, u32)) -> bool {
         let (item, interval) = other;
         item != 0
@@ -40,31 +44,33 @@ impl Actor {
     }
 }
 
-/// Gives the bytes of a buffer from one offset to another.
-pub type Contents<'a> = dyn Fn(u64, u64) -> Vec<u8> + 'a;
+/// Returns the bytes of a buffer in a range of offsets.
+pub type ContentsFn<'a> = dyn Fn(u64, u64) -> Vec<u8> + 'a;
 
-pub struct Block<'a> {
+/// Memory of one argument, variable or `alloca`.
+pub struct Allocation<'a> {
     pub bytes: Vec<u8>,
-    /// The most it can hold; without it: it grows.
+    /// Its fixed size in bytes; without one, it grows.
     pub limit: Option<u64>,
-    pub contents: Option<&'a Contents<'a>>,
-    /// One past the last byte that was accessed, and the lowest offset below 0.
+    pub contents: Option<&'a ContentsFn<'a>>,
+    /// End of the farthest access, and the lowest offset if it is negative.
     pub high: u64,
     pub low: i64,
     pub read: bool,
     pub written: bool,
-    /// Accesses of more than one work-item that nothing orders.
+    /// Accesses that conflict with an unordered access of another work-item.
     pub conflicts: u64,
     /// Whether work-items share it.
     pub is_shared: bool,
-    /// Bytes of a cell.
+    /// Bytes per cell.
     pub granule: u64,
     cells: Vec<Cell>,
 }
 
-impl<'a> Block<'a> {
-    pub fn new(bytes: Vec<u8>, limit: Option<u64>) -> Block<'a> {
-        Block {
+impl<'a> Allocation<'a> {
+    /// Creates an allocation that nothing has accessed yet.
+    pub fn new(bytes: Vec<u8>, limit: Option<u64>) -> Allocation<'a> {
+        Allocation {
             bytes,
             limit,
             contents: None,
@@ -79,13 +85,13 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// What another work-group finds: local memory without contents.
-    pub fn renew(&mut self) {
+    /// Resets local memory for the next work-group.
+    pub fn reset(&mut self) {
         self.bytes.fill(0);
         self.cells.clear();
     }
 
-    /// The place of an access in `bytes`; `None` if it is out of bounds or far away.
+    /// Records an access and returns its position in `bytes`; `None` if it is out of bounds or too far away.
     pub fn access(&mut self, offset: i64, size: u64, mode: Mode, actor: Actor) -> Option<usize> {
         match mode {
             Mode::Read => self.read = true,
@@ -143,7 +149,7 @@ impl<'a> Block<'a> {
         self.conflicts += u64::from(conflicts);
     }
 
-    /// Adds what was touched to a footprint.
+    /// Adds the cells that were accessed to a footprint.
     pub fn add_to(&self, footprint: &mut Footprint) {
         let mut bounds: Option<(u64, u64)> = None;
         for (i, cell) in (0u64..).zip(&self.cells) {

@@ -1,8 +1,8 @@
-//! A dry run: a launch executed on the IR itself, with buffers that are as long as they are accessed. It says how far each buffer
-//! is needed, and whether work-items meet, before sizes are fixed.
+//! Dry run: executes a launch on the IR itself, with buffers that grow as they are accessed. It shows how far each
+//! buffer is accessed, and whether work-items conflict, before sizes are fixed.
 //!
-//! It is an estimate: builtins it does not know give unknown values, the order of work-items is one of many, and large launches
-//! are cut short. What a launch does is for the executors to say.
+//! It is an estimate: unsupported builtins return unknown values, the order of work-items is one of many, and large
+//! launches are cut short. What a launch actually does is for the executors to say.
 
 mod builtins;
 mod memory;
@@ -14,86 +14,85 @@ use std::time::Instant;
 
 use llvm_sys::LLVMOpcode;
 
-use self::memory::{Actor, Block, Mode};
+use self::memory::{Actor, Allocation, Mode};
 use self::value::Value;
 use crate::exec::simulator::observation::Footprint;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, Shape, ValueId, arithmetic, signed};
 use crate::suite::launch::ResolvedRange;
 
 pub use builtins::pointee;
-pub use memory::Contents;
+pub use memory::ContentsFn;
 
-/// What an argument is in a dry run.
-pub enum Given<'a> {
+/// An argument of a dry run.
+pub enum DryRunArg<'a> {
     Value(&'a [u8]),
-    Buffer(&'a Contents<'a>),
+    Buffer(&'a ContentsFn<'a>),
     Local,
     /// Width, height, depth or layers.
     Image([u64; 3]),
     Other,
 }
 
+/// The launch to execute, with its arguments by position, and the limits on it.
 pub struct Setup<'a> {
     pub range: ResolvedRange,
-    /// By position.
-    pub args: &'a [Given<'a>],
-    /// Instructions in all, and of one work-item.
+    pub args: &'a [DryRunArg<'a>],
+    /// Instructions in total; a single work-item gets an eighth of them.
     pub budget: u64,
     /// When to stop in any case.
     pub end: Option<Instant>,
 }
 
-/// How a region was used.
+/// Accesses to a region.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Use {
-    /// Bytes from its begin to the end of the farthest access.
+pub struct RegionUse {
+    /// End of the farthest access, in bytes from the start of the region.
     pub high: u64,
-    /// The lowest offset in bytes, if below 0.
+    /// The lowest offset in bytes, if it is negative.
     pub low: i64,
     pub read: bool,
     pub written: bool,
     pub conflicts: u64,
 }
 
+/// Observations of a dry run. `args` is by position of the argument, `variables` by program-scope variable.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// By argument.
-    pub args: Vec<Use>,
-    /// By variable of the module.
-    pub variables: Vec<Use>,
-    /// Accesses through addresses that are unknown or belong to nothing.
+    pub args: Vec<RegionUse>,
+    pub variables: Vec<RegionUse>,
+    /// Accesses through addresses that are unknown or outside of all regions.
     pub wild: u64,
-    /// Divisions without a result.
+    /// Divisions without a defined result.
     pub divisions: u64,
-    /// Some work-item did not come to its end within the budget.
+    /// Some work-item did not complete within the budget.
     pub exhausted: bool,
     pub footprint: Footprint,
-    /// By instruction: the end of its farthest access to an argument's buffer, in bytes.
+    /// By instruction: end of its farthest access to an argument, in bytes.
     pub reached: HashMap<ValueId, u64>,
-    /// By argument: one past the greatest coordinates at which an image was written, or read without a sampler.
+    /// By argument: one more than the greatest coordinates at which an image was written, or read without a sampler.
     pub texels: HashMap<u32, [u64; 3]>,
 }
 
-/// Regions above this number are private.
+/// Numbers of private regions start here.
 const PRIVATE: u64 = 1 << 12;
 const OFFSET_BITS: u32 = 40;
 const OFFSET_MIDDLE: u64 = 1 << (OFFSET_BITS - 1);
 
-/// Instructions between two looks at the clock.
+/// Instructions between two checks of the clock.
 const CLOCK: u64 = 1 << 12;
 
-/// Values of work-items that are kept at a time; others are left out.
+/// Values of work-items that are kept at a time; work-items that do not fit are left out.
 const MOST_VALUES: usize = 1 << 22;
 
-/// Work-items beyond this number are left out, except in the first and last groups of each dimension.
+/// In larger launches, only the first two and the last group of each dimension are executed.
 const MANY_ITEMS: u64 = 4096;
 
-fn pointer(region: u64, offset: i64) -> u64 {
+fn encode_pointer(region: u64, offset: i64) -> u64 {
     ((region + 1) << OFFSET_BITS).wrapping_add(OFFSET_MIDDLE).wrapping_add(offset.cast_unsigned())
 }
 
-/// Region and offset; `None` for what is no pointer.
-fn place(bits: u64) -> Option<(u64, i64)> {
+/// Decodes a pointer into region and offset; `None` if it is none.
+fn decode_pointer(bits: u64) -> Option<(u64, i64)> {
     let region = (bits >> OFFSET_BITS).checked_sub(1)?;
     Some((region, ((bits & ((1 << OFFSET_BITS) - 1)).cast_signed()).wrapping_sub(OFFSET_MIDDLE.cast_signed())))
 }
@@ -105,13 +104,13 @@ enum State {
     Done,
 }
 
-struct Item<'a> {
-    /// By value; none before it begins and after it has ended.
+struct WorkItem<'a> {
+    /// By value; empty before it starts and after it has ended.
     values: Vec<Value>,
     block: usize,
     previous: usize,
     index: usize,
-    privates: HashMap<ValueId, Block<'a>>,
+    privates: HashMap<ValueId, Allocation<'a>>,
     state: State,
     local_id: [u64; 3],
     group_id: [u64; 3],
@@ -122,9 +121,9 @@ struct Item<'a> {
 pub struct DryRun<'a> {
     program: &'a Program,
     setup: &'a Setup<'a>,
-    blocks: Vec<Block<'a>>,
+    allocations: Vec<Allocation<'a>>,
     constants: Vec<Value>,
-    /// Values of items that have ended: what another item reads of them it has written before.
+    /// Value tables of work-items that have ended, for reuse: a work-item writes each value before it reads it.
     spare: Vec<Vec<Value>>,
     interval: u32,
     group_items: u32,
@@ -140,33 +139,33 @@ pub struct DryRun<'a> {
     texels: HashMap<u32, [u64; 3]>,
 }
 
-/// Runs a launch dry.
+/// Executes a launch.
 pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
     let args = setup.args.len();
-    let mut blocks: Vec<Block<'_>> = Vec::new();
-    for given in setup.args {
-        let mut block = match given {
-            Given::Value(bytes) => Block::new(bytes.to_vec(), Some(bytes.len() as u64)),
-            _ => Block::new(Vec::new(), None),
+    let mut allocations: Vec<Allocation<'_>> = Vec::new();
+    for arg in setup.args {
+        let mut alloc = match arg {
+            DryRunArg::Value(bytes) => Allocation::new(bytes.to_vec(), Some(bytes.len() as u64)),
+            _ => Allocation::new(Vec::new(), None),
         };
-        if let Given::Buffer(contents) = given {
-            block.contents = Some(*contents);
+        if let DryRunArg::Buffer(contents) = arg {
+            alloc.contents = Some(*contents);
         }
-        block.is_shared = matches!(given, Given::Buffer(_) | Given::Local);
-        blocks.push(block);
+        alloc.is_shared = matches!(arg, DryRunArg::Buffer(_) | DryRunArg::Local);
+        allocations.push(alloc);
     }
     for variable in &program.variables {
-        let mut block = Block::new(variable.initial.clone(), Some(variable.bytes));
-        block.is_shared = variable.is_local;
-        blocks.push(block);
+        let mut alloc = Allocation::new(variable.initial.clone(), Some(variable.bytes));
+        alloc.is_shared = variable.is_local;
+        allocations.push(alloc);
     }
     for (region, granule) in granules(program) {
-        blocks[region].granule = granule;
+        allocations[region].granule = granule;
     }
     let mut run = DryRun {
         program,
         setup,
-        blocks,
+        allocations,
         constants: Vec::new(),
         spare: Vec::new(),
         interval: 0,
@@ -184,11 +183,11 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
     run.constants = run.constants();
     run.groups();
     let mut footprint = Footprint::default();
-    run.blocks.iter().filter(|b| b.is_shared).for_each(|b| b.add_to(&mut footprint));
-    let uses: Vec<Use> = run
-        .blocks
+    run.allocations.iter().filter(|b| b.is_shared).for_each(|b| b.add_to(&mut footprint));
+    let uses: Vec<RegionUse> = run
+        .allocations
         .iter()
-        .map(|b| Use { high: b.high, low: b.low, read: b.read, written: b.written, conflicts: b.conflicts })
+        .map(|b| RegionUse { high: b.high, low: b.low, read: b.read, written: b.written, conflicts: b.conflicts })
         .collect();
     Report {
         args: uses[..args].to_vec(),
@@ -202,7 +201,7 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
     }
 }
 
-/// The narrowest access to each argument and variable, in bytes.
+/// Returns the width of the narrowest access to each argument and variable, in bytes.
 fn granules(program: &Program) -> HashMap<usize, u64> {
     let mut found: HashMap<usize, u64> = HashMap::new();
     for (_, instruction) in program.instructions() {
@@ -233,12 +232,14 @@ impl<'a> DryRun<'a> {
         let params = self.program.params.len() as u64;
         let of = |(id, definition): (usize, &Definition)| match definition {
             Definition::Constant(lanes) => Value::from_lanes(lanes.clone(), self.program.shapes[id]),
-            Definition::Variable(index, offset) => Value::Bits(pointer(params + *index as u64, *offset)),
+            Definition::Variable(index, offset) => Value::Bits(encode_pointer(params + *index as u64, *offset)),
             Definition::Param(position) => match self.setup.args.get(*position as usize) {
-                Some(Given::Value(bytes)) if self.program.by_value[*position as usize].is_none() => {
+                Some(DryRunArg::Value(bytes)) if self.program.by_value[*position as usize].is_none() => {
                     value::from_bytes(bytes, self.program.shapes[id])
                 }
-                Some(Given::Value(_) | Given::Buffer(_) | Given::Local) => Value::Bits(pointer((*position).into(), 0)),
+                Some(DryRunArg::Value(_) | DryRunArg::Buffer(_) | DryRunArg::Local) => {
+                    Value::Bits(encode_pointer((*position).into(), 0))
+                }
                 _ => Value::Unknown,
             },
             Definition::Inst { .. } => Value::Unknown,
@@ -272,12 +273,12 @@ impl<'a> DryRun<'a> {
         let local = self.setup.range.local;
         for (i, variable) in self.program.variables.iter().enumerate() {
             if variable.is_local {
-                self.blocks[self.program.params.len() + i].renew();
+                self.allocations[self.program.params.len() + i].reset();
             }
         }
-        for (i, given) in self.setup.args.iter().enumerate() {
-            if matches!(given, Given::Local) {
-                self.blocks[i].renew();
+        for (i, arg) in self.setup.args.iter().enumerate() {
+            if matches!(arg, DryRunArg::Local) {
+                self.allocations[i].reset();
             }
         }
         self.interval = 1;
@@ -289,7 +290,7 @@ impl<'a> DryRun<'a> {
                     let local_id = [x, y, z];
                     let within = |d: usize| group_id[d] * local[d] + local_id[d] < self.setup.range.global[d];
                     if (0..3).all(within) {
-                        items.push(Item {
+                        items.push(WorkItem {
                             values: Vec::new(),
                             block: 0,
                             previous: 0,
@@ -333,12 +334,12 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn actor(&self, item: &Item<'_>) -> Actor {
+    fn actor(&self, item: &WorkItem<'_>) -> Actor {
         Actor { item: item.number, group_items: self.group_items, interval: self.interval }
     }
 
-    /// Runs a work-item to the next barrier or its end.
-    fn advance(&mut self, item: &mut Item<'a>) {
+    /// Executes a work-item up to the next barrier or its end.
+    fn advance(&mut self, item: &mut WorkItem<'a>) {
         let program = self.program;
         loop {
             let code = &program.blocks[item.block];
@@ -393,7 +394,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn phis(&self, item: &mut Item<'_>, instructions: &[Instruction]) {
+    fn phis(&self, item: &mut WorkItem<'_>, instructions: &[Instruction]) {
         let mut found = Vec::new();
         for instruction in instructions {
             let Op::Phi(from) = &instruction.op else { break };
@@ -406,7 +407,7 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn instruction(&mut self, item: &mut Item<'a>, instruction: &Instruction) -> Value {
+    fn instruction(&mut self, item: &mut WorkItem<'a>, instruction: &Instruction) -> Value {
         let shape = self.program.shape(instruction.result);
         self.current = instruction.result;
         let operand = |i: usize| &item.values[instruction.operands[i] as usize];
@@ -464,10 +465,10 @@ impl<'a> DryRun<'a> {
             }
             Op::Select => match operand(0) {
                 Value::Bits(bits) => operand(if bits & 1 != 0 { 1 } else { 2 }).clone(),
-                Value::StartingExecutors(choice) => {
+                Value::Lanes(choice) => {
                     let (a, b) = (operand(1).lanes(), operand(2).lanes());
                     let lane = |(i, c): (usize, &u64)| *if c & 1 != 0 { a.get(i) } else { b.get(i) }.unwrap_or(&0);
-                    Value::StartingExecutors(choice.iter().enumerate().map(lane).collect())
+                    Value::Lanes(choice.iter().enumerate().map(lane).collect())
                 }
                 Value::Unknown => Value::Unknown,
             },
@@ -483,7 +484,7 @@ impl<'a> DryRun<'a> {
                 if let (Some(to), Some(bits)) = (index.and_then(|i| lanes.get_mut(i)), operand(1).bits()) {
                     *to = bits;
                 }
-                Value::StartingExecutors(lanes.into())
+                Value::Lanes(lanes.into())
             }
             Op::Shuffle(mask) => {
                 let (a, b) = (operand(0), operand(1));
@@ -493,11 +494,11 @@ impl<'a> DryRun<'a> {
                     Ok(m) => b.lanes().get(m - width).copied().unwrap_or(0),
                     Err(_) => 0,
                 };
-                Value::StartingExecutors(mask.iter().map(lane).collect())
+                Value::Lanes(mask.iter().map(lane).collect())
             }
             Op::Alloca(bytes) => {
-                item.privates.entry(instruction.result).or_insert_with(|| Block::new(Vec::new(), Some(*bytes)));
-                Value::Bits(pointer(PRIVATE + u64::from(instruction.result), 0))
+                item.privates.entry(instruction.result).or_insert_with(|| Allocation::new(Vec::new(), Some(*bytes)));
+                Value::Bits(encode_pointer(PRIVATE + u64::from(instruction.result), 0))
             }
             Op::AtomicRmw(_) | Op::CompareExchange => {
                 let (at, new) = (operand(0).clone(), operand(instruction.operands.len() - 1).clone());
@@ -505,7 +506,7 @@ impl<'a> DryRun<'a> {
                 let old = self.atomic(item, &at, &new, of);
                 match instruction.op {
                     Op::CompareExchange => match old {
-                        Value::Bits(old) => Value::StartingExecutors([old, 1].into()),
+                        Value::Bits(old) => Value::Lanes([old, 1].into()),
                         _ => Value::Unknown,
                     },
                     _ => old,
@@ -517,16 +518,16 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    /// The block that a pointer points into, with the place there.
+    /// Resolves an access to the allocation that the pointer points into and the position there, and records it.
     fn touch<'s>(
         &'s mut self,
-        item: &'s mut Item<'a>,
+        item: &'s mut WorkItem<'a>,
         at: u64,
         size: u64,
         mode: Mode,
-    ) -> Option<(&'s mut Block<'a>, usize)> {
+    ) -> Option<(&'s mut Allocation<'a>, usize)> {
         let actor = self.actor(item);
-        let Some((region, offset)) = place(at) else {
+        let Some((region, offset)) = decode_pointer(at) else {
             self.wild += 1;
             return None;
         };
@@ -536,16 +537,16 @@ impl<'a> DryRun<'a> {
             let known = self.reached.entry(self.current).or_insert(0);
             *known = end.max(*known);
         }
-        let block = match region.checked_sub(PRIVATE) {
+        let alloc = match region.checked_sub(PRIVATE) {
             Some(id) => u32::try_from(id).ok().and_then(|id| item.privates.get_mut(&id)),
-            None => self.blocks.get_mut(region as usize),
+            None => self.allocations.get_mut(region as usize),
         };
-        let Some(block) = block else {
+        let Some(alloc) = alloc else {
             self.wild += 1;
             return None;
         };
-        match block.access(offset, size, mode, actor) {
-            Some(place) => Some((block, place)),
+        match alloc.access(offset, size, mode, actor) {
+            Some(place) => Some((alloc, place)),
             None => {
                 self.wild += u64::from(offset > 1 << 24);
                 None
@@ -553,14 +554,14 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn load(&mut self, item: &mut Item<'a>, at: &Value, shape: Shape, mode: Mode) -> Value {
+    fn load(&mut self, item: &mut WorkItem<'a>, at: &Value, shape: Shape, mode: Mode) -> Value {
         let Value::Bits(at) = at else {
             self.wild += 1;
             return Value::Unknown;
         };
         let size = shape.bytes();
         match self.touch(item, *at, size, mode) {
-            Some((block, place)) if shape.kind != Kind::Other => match block.bytes.get(place..place + size as usize) {
+            Some((alloc, place)) if shape.kind != Kind::Other => match alloc.bytes.get(place..place + size as usize) {
                 Some(bytes) => value::from_bytes(bytes, shape),
                 None => Value::from_lanes(vec![0; shape.lanes.max(1) as usize], shape),
             },
@@ -568,27 +569,27 @@ impl<'a> DryRun<'a> {
         }
     }
 
-    fn store(&mut self, item: &mut Item<'a>, at: &Value, value: &Value, shape: Shape) {
+    fn store(&mut self, item: &mut WorkItem<'a>, at: &Value, value: &Value, shape: Shape) {
         let Value::Bits(at) = at else {
             self.wild += 1;
             return;
         };
         let bytes = value::to_bytes(value, shape);
-        if let Some((block, place)) = self.touch(item, *at, bytes.len() as u64, Mode::Write)
-            && let Some(to) = block.bytes.get_mut(place..place + bytes.len())
+        if let Some((alloc, place)) = self.touch(item, *at, bytes.len() as u64, Mode::Write)
+            && let Some(to) = alloc.bytes.get_mut(place..place + bytes.len())
         {
             to.copy_from_slice(&bytes);
         }
     }
 
-    /// An atomic operation, as an addition: what is there grows, as most counters do.
-    fn atomic(&mut self, item: &mut Item<'a>, at: &Value, by: &Value, shape: Shape) -> Value {
+    /// Executes any atomic operation as an addition: the value there grows, as most counters do.
+    fn atomic(&mut self, item: &mut WorkItem<'a>, at: &Value, by: &Value, shape: Shape) -> Value {
         let old = self.load(item, at, shape, Mode::Atomic);
         let (Value::Bits(place_of), Value::Bits(bits)) = (at, &old) else { return old };
         let new = bits.wrapping_add(by.bits().unwrap_or(1));
         let bytes = value::to_bytes(&Value::Bits(new), shape);
-        if let Some((block, place)) = self.touch(item, *place_of, bytes.len() as u64, Mode::Atomic)
-            && let Some(to) = block.bytes.get_mut(place..place + bytes.len())
+        if let Some((alloc, place)) = self.touch(item, *place_of, bytes.len() as u64, Mode::Atomic)
+            && let Some(to) = alloc.bytes.get_mut(place..place + bytes.len())
         {
             to.copy_from_slice(&bytes);
         }

@@ -5,68 +5,72 @@ use std::rc::Rc;
 use crate::program::arithmetic::width;
 use crate::program::{Shape, masked};
 
-/// The bits of a scalar or of each lane of a vector; unknown where the dry run cannot tell.
+/// The bits of a scalar or of each lane of a vector; unknown if the dry run cannot determine them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Bits(u64),
-    StartingExecutors(Rc<[u64]>),
+    Lanes(Rc<[u64]>),
     Unknown,
 }
 
 impl Value {
+    /// Returns the bits of a scalar, or of a vector's first lane.
     pub fn bits(&self) -> Option<u64> {
         match self {
             Value::Bits(bits) => Some(*bits),
-            Value::StartingExecutors(lanes) => lanes.first().copied(),
+            Value::Lanes(lanes) => lanes.first().copied(),
             Value::Unknown => None,
         }
     }
 
-    /// All lanes; one for a scalar, none if unknown.
+    /// Returns all lanes: one of a scalar, none if unknown.
     pub fn lanes(&self) -> &[u64] {
         match self {
             Value::Bits(bits) => std::slice::from_ref(bits),
-            Value::StartingExecutors(lanes) => lanes,
+            Value::Lanes(lanes) => lanes,
             Value::Unknown => &[],
         }
     }
 
+    /// Returns a value of this shape from its lanes.
     pub fn from_lanes(lanes: Vec<u64>, shape: Shape) -> Value {
         if shape.lanes == 0 {
             lanes.first().map_or(Value::Unknown, |b| Value::Bits(*b))
         } else {
-            Value::StartingExecutors(lanes.into())
+            Value::Lanes(lanes.into())
         }
     }
 
+    /// Applies a function to each lane.
     pub fn map(&self, f: impl Fn(u64) -> u64) -> Value {
         match self {
             Value::Bits(bits) => Value::Bits(f(*bits)),
-            Value::StartingExecutors(lanes) => Value::StartingExecutors(lanes.iter().map(|l| f(*l)).collect()),
+            Value::Lanes(lanes) => Value::Lanes(lanes.iter().map(|l| f(*l)).collect()),
             Value::Unknown => Value::Unknown,
         }
     }
 }
 
-/// Lane by lane; a scalar goes with every lane. `None` from `f` makes the whole unknown.
+/// Combines two values lane by lane; a scalar is combined with every lane. If `f` returns `None`, the result
+/// is unknown.
 pub fn zip(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> Option<u64>) -> Value {
     let found = match (a, b) {
         (Value::Bits(a), Value::Bits(b)) => f(*a, *b).map(Value::Bits),
-        (Value::StartingExecutors(a), Value::StartingExecutors(b)) => {
-            a.iter().zip(b.iter()).map(|(a, b)| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::StartingExecutors)
+        (Value::Lanes(a), Value::Lanes(b)) => {
+            a.iter().zip(b.iter()).map(|(a, b)| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::Lanes)
         }
-        (Value::StartingExecutors(a), Value::Bits(b)) => {
-            a.iter().map(|a| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::StartingExecutors)
+        (Value::Lanes(a), Value::Bits(b)) => {
+            a.iter().map(|a| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::Lanes)
         }
-        (Value::Bits(a), Value::StartingExecutors(b)) => {
-            b.iter().map(|b| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::StartingExecutors)
+        (Value::Bits(a), Value::Lanes(b)) => {
+            b.iter().map(|b| f(*a, *b)).collect::<Option<Rc<[u64]>>>().map(Value::Lanes)
         }
         _ => None,
     };
     found.unwrap_or(Value::Unknown)
 }
 
-/// The bytes of a value in memory.
+/// Returns the representation of a value in memory.
 pub fn to_bytes(value: &Value, shape: Shape) -> Vec<u8> {
     let size = shape.lane_bytes() as usize;
     let lanes = value.lanes();
@@ -75,7 +79,7 @@ pub fn to_bytes(value: &Value, shape: Shape) -> Vec<u8> {
         .collect()
 }
 
-/// The value that bytes in memory are.
+/// Returns the value that bytes in memory represent.
 pub fn from_bytes(bytes: &[u8], shape: Shape) -> Value {
     let size = shape.lane_bytes().max(1) as usize;
     let lane = |chunk: &[u8]| {

@@ -1,25 +1,28 @@
-//! From a suite that covers a kernel's branches to one that kills its mutants.
+//! Extends a suite that covers a kernel's branches to one that kills its mutants.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::goals::{self, Searched, View};
+use super::goals::{self, GoalView, SearchedMutants};
 use super::kill_search::{KillSearch, KillSearchResult, KillingInput};
-use super::mutant_pool::{MutantPool, Rules};
-use super::proposer::{Marked, Nobody, Proposer, Solver};
+use super::mutant_pool::{MutantPool, PoolOptions};
+use super::proposer::{ConcolicProposer, MarkedProgram, NullProposer, Proposer};
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::summary::{self, TestTally};
 use crate::error::Result;
 use crate::exec::Executor;
 use crate::generate::campaign::{self as branches, Generated, Kernel, Log, Options};
 use crate::generate::genotype::Genotype;
-use crate::generate::interface_file::Wishes;
+use crate::generate::interface_file::UserConstraints;
 use crate::generate::journal::{Entry, TestEntry};
 use crate::generate::launch_builder::LaunchBuilder;
 use crate::generate::launches::{self, unique};
 use crate::generate::model::KernelModel;
-use crate::generate::search::{self, Ended, Kept, Limits, Progress, Ran, Runs, Shown, Subject, Tried};
+use crate::generate::search::{
+    self, CoverageRunner, Limits, Progress, RunObservation, RunOutcome, SearchProblem, SearchStatistics, StopReason,
+    TestInput,
+};
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, CampaignContext, Request};
@@ -31,22 +34,23 @@ use crate::result::mutate_summary;
 use crate::suite::launch::Launch;
 use crate::suite::resolve::{Suite, Test};
 
-/// Fuel and time of a mutant, as a multiple of the original's; wall-clock limit of one run of the original: as `kassay mutate` has them.
+/// Fuel and time of a mutant as a multiple of the original's, and wall-clock limit of one run of the original, as in
+/// `kassay mutate`.
 const FACTOR: f64 = 10.0;
-const ORIGINAL: Duration = Duration::from_secs(60);
+const ORIGINAL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The share of the time that the suite for the branches may take.
-const BRANCHES: f64 = 0.3;
+/// Fraction of the time that the suite for the branches may take.
+const BRANCH_SUITE_SHARE: f64 = 0.3;
 
-/// The share of the time that is over when the first mutation run stops, proofs of equivalence included.
-const TRIED: f64 = 0.7;
+/// Fraction of the time after which the first mutation run stops, proofs of equivalence included.
+const FIRST_RUN_SHARE: f64 = 0.7;
 
-/// Instructions that are brought into normal forms before the first run, at most: about a second, as the time is limited.
-const BEFORE: u64 = 200_000;
+/// Limit of instructions normalised before the first run: about a second, because time is limited.
+const MAX_INSTRUCTIONS_BEFORE: u64 = 200_000;
 
-/// What the last mutation run is given, as a multiple of what the first took, and besides.
-const AGAIN: f64 = 1.5;
-const BESIDES: Duration = Duration::from_millis(300);
+/// Time reserved for the last mutation run: a multiple of what the first took, plus a constant.
+const RERUN_FACTOR: f64 = 1.5;
+const RERUN_RESERVE: Duration = Duration::from_millis(300);
 
 /// A kernel whose mutants are to be killed.
 pub struct Job<'a, 'c> {
@@ -54,118 +58,122 @@ pub struct Job<'a, 'c> {
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
     pub model: &'a KernelModel,
-    pub wishes: &'a Wishes,
-    /// Their limits hold for all of it, the suite that covers the branches included.
+    pub constraints: &'a UserConstraints,
+    /// Its limits apply to everything, including the suite that covers the branches.
     pub options: &'a Options,
     pub selection: Selection,
-    /// So many mutants are drawn.
+    /// Number of mutants to draw at random.
     pub sample: Option<u64>,
-    /// StartingExecutors of the device; threads of the simulator.
+    /// Executors of the device; threads of the simulator.
     pub jobs: u32,
-    /// Where the suite is written.
+    /// Folder of the suite.
     pub folder: &'a Path,
     pub kernel: Kernel<'a>,
 }
 
-/// What runs launches.
-pub struct Around<'a> {
-    /// Executors of the device that decides fates, anew each time.
-    pub lanes: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
+/// Executors, runner, progress callback and journal of the generation.
+pub struct CampaignServices<'a> {
+    /// Starts fresh executors of the device that decides the mutants' outcomes.
+    pub executors: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
     /// The kernel with coverage probes.
-    pub runs: &'a mut dyn Runs,
+    pub runner: &'a mut dyn CoverageRunner,
     pub progress: &'a mut Progress<'a>,
-    /// What the search goes on from, and writes down.
+    /// The journal, and what an earlier search wrote to it.
     pub log: Log<'a>,
 }
 
-/// What came of it.
-pub struct Done {
+/// Result of the generation.
+pub struct CampaignResult {
     pub generated: Generated,
-    /// Of the suite as it was written; `None` if it has no test.
+    /// The mutation result of the suite as written; `None` if it has no test.
     pub mutation: Option<MutateResult>,
     pub scores: Scores,
 }
 
-/// The limits of the search for a suite that covers the branches, with which everything begins, now.
+/// Returns the limits, from now on, of the search for a suite that covers the branches, which comes first.
 pub fn branch_limits(limits: &Limits) -> Limits {
     let now = Instant::now();
-    let share = limits.end.saturating_duration_since(now).mul_f64(BRANCHES);
+    let share = limits.end.saturating_duration_since(now).mul_f64(BRANCH_SUITE_SHARE);
     Limits { end: now + share, max_execs: limits.max_execs.map(|n| n.div_ceil(2)), ..limits.clone() }
 }
 
-/// Runs mutation testing on `branch`'s suite, searches for inputs that kill what survives, adds them, and runs it again on all.
-/// Writes the suite.
+/// Runs mutation testing on the suite in `branch`, searches for inputs that kill what survives, adds them, and runs it
+/// again on all tests. Writes the suite.
 ///
 /// # Errors
-/// Of the environment; `Internal` if a pass fails.
-pub fn generate(job: &Job<'_, '_>, branch: Generated, around: Around<'_>) -> Result<Done> {
-    let Around { lanes, runs, progress, log } = around;
+/// `Environment` if executors or files fail; `Internal` if a pass fails.
+pub fn generate(job: &Job<'_, '_>, branch: Generated, services: CampaignServices<'_>) -> Result<CampaignResult> {
+    let CampaignServices { executors, runner, progress, log } = services;
     let mut generated = branch;
     branches::write_suite(job.folder, job.kernel, job.under_test, &generated.tests)?;
     if generated.tests.is_empty() {
         generated.goals.clear();
         (generated.summary.covered, generated.summary.unknown) = (0, 0);
         generated.notes.push("mutants are killed by tests, and there is none".to_owned());
-        return Ok(Done { generated, mutation: None, scores: Scores::default() });
+        return Ok(CampaignResult { generated, mutation: None, scores: Scores::default() });
     }
-    let mut trials = Trials { job, lanes, known: None, cost: Duration::ZERO };
-    let tests = trials.tests()?;
-    let first = trials.first_run(&tests, &log)?;
-    let tried = Instant::now();
+    let mut mutation_runs = MutationRuns { job, executors, known: None, last_run_time: Duration::ZERO };
+    let tests = mutation_runs.tests()?;
+    let first = mutation_runs.first_run(&tests, &log)?;
+    let first_run_end = Instant::now();
     let mut scores = Scores { branch_suite: first.summary.score, suite: first.summary.score };
 
-    let mutants = trials.mutants(&tests);
+    let mutants = mutation_runs.mutants(&tests);
     let open = open(&mutants, &first);
-    let limits = trials.search_limits(generated.summary.executions);
-    let mut hunted = None;
+    let limits = mutation_runs.search_limits(generated.summary.executions);
+    let mut kill_result = None;
     let mut refused = ByMutant::default();
-    // Modules for the search take about as long as those of the run before.
-    let has_time = Instant::now() + trials.cost < limits.end;
+    // Building the modules for the search takes about as long as building those of the first run.
+    let has_time = Instant::now() + mutation_runs.last_run_time < limits.end;
     if let (true, false, Some(test)) = (has_time, open.is_empty(), tests.first()) {
         let threads = job.jobs as usize;
-        let rules = Rules { factor: FACTOR, threads, end: limits.end };
-        let marked = if job.options.solve { Some(Marked::new(job.under_test, &open)?) } else { None };
-        let mut pool = MutantPool::new(job.under_test, open.clone(), &test.outputs, rules)?;
-        hunted = Some(hunt(job, &mut pool, marked.as_ref(), &generated.tests, &limits, (progress, &log))?);
+        let pool_options = PoolOptions { factor: FACTOR, threads, end: limits.end };
+        let marked = if job.options.solve { Some(MarkedProgram::new(job.under_test, &open)?) } else { None };
+        let mut pool = MutantPool::new(job.under_test, open.clone(), &test.outputs, pool_options)?;
+        kill_result =
+            Some(search_for_kills(job, &mut pool, marked.as_ref(), &generated.tests, &limits, (progress, &log))?);
         refused = pool.refused;
     }
-    let smt_s = hunted.as_ref().map_or(0.0, |h: &KillSearchResult| h.solving.as_secs_f64());
+    let smt_s = kill_result.as_ref().map_or(0.0, |h: &KillSearchResult| h.solving.as_secs_f64());
     let mut mutation = first;
-    if let Some(hunted) = &hunted {
-        generated.summary.executions += hunted.tried.executions;
-        generated.summary.faulted += hunted.tried.faulted;
-        mutation = trials.add(&mut generated, &hunted.caught, runs, mutation)?;
+    if let Some(kill_result) = &kill_result {
+        generated.summary.executions += kill_result.statistics.executions;
+        generated.summary.faulted += kill_result.statistics.faulted;
+        mutation = mutation_runs.add(&mut generated, &kill_result.killing_inputs, runner, mutation)?;
     }
     scores.suite = mutation.summary.score;
-    let ended = ended(hunted.as_ref().map_or(Ended::OutOfTime, |h| h.ended), job.options);
-    let searched = hunted.as_ref().map(|hunted| Searched { mutants: &open, refused: &refused, hunted });
-    generated.goals = goals::goals(&View {
+    let ended = ended(kill_result.as_ref().map_or(StopReason::OutOfTime, |h| h.ended), job.options);
+    let searched =
+        kill_result.as_ref().map(|kill_result| SearchedMutants { mutants: &open, refused: &refused, kill_result });
+    generated.goals = goals::goals(&GoalView {
         mutation: &mutation,
         tests: &generated.tests,
         searched,
         ended: &ended,
         source: &job.options.source,
         begun: job.options.begun,
-        tried,
+        first_run_end,
     });
     sum_up(job, &mut generated, smt_s);
-    Ok(Done { generated, mutation: Some(mutation), scores })
+    Ok(CampaignResult { generated, mutation: Some(mutation), scores })
 }
 
-/// Why nothing more was found.
-fn ended(ended: Ended, options: &Options) -> String {
+/// Says why nothing more was found.
+fn ended(ended: StopReason, options: &Options) -> String {
     let search = match ended {
-        Ended::Fruitless if options.limits.attempts == 0 => "none of the first launches kills it".to_owned(),
-        ended => branches::searched(ended, options.limits.attempts),
+        StopReason::Fruitless if options.limits.attempts == 0 => "none of the first launches kills it".to_owned(),
+        ended => branches::stop_reason_text(ended, options.limits.attempts),
     };
     match (ended, options.solve) {
         (_, false) => format!("{search}; not solved for: --no-smt was given"),
-        (Ended::Fruitless | Ended::Nothing, true) => format!("{search}, and solving for other values found no input"),
+        (StopReason::Fruitless | StopReason::NothingToChange, true) => {
+            format!("{search}, and solving for other values found no input")
+        }
         _ => search,
     }
 }
 
-/// The mutants that no test decides.
+/// Returns the mutants that no test decides.
 fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> ByMutant<&'m Mutant> {
     let is_open =
         |status| matches!(status, Status::Survived | Status::NoCoverage | Status::Undecided | Status::Pending);
@@ -173,47 +181,52 @@ fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> ByMutant<&'m Mutant
     rows.filter_map(|row| mutants.iter().find(|m| m.id == row.id)).collect()
 }
 
-/// Searches for inputs that kill what is in the arena.
-fn hunt<'a>(
+/// Searches for inputs that kill the mutants in the pool.
+fn search_for_kills<'a>(
     job: &'a Job<'_, '_>,
     pool: &mut MutantPool<'_>,
-    marked: Option<&Marked>,
-    tests: &[Kept],
+    marked: Option<&MarkedProgram>,
+    tests: &[TestInput],
     limits: &Limits,
     (progress, log): (&mut Progress<'a>, &Log<'_>),
 ) -> Result<KillSearchResult> {
-    let launch_builder = LaunchBuilder::new(job.model, branches::cost(job.wishes, job.options));
+    let launch_builder = LaunchBuilder::new(job.model, branches::build_limits(job.constraints, job.options));
     let outcomes = search::outcomes(&job.under_test.sites);
     let goals = vec![true; outcomes.len()];
-    let subject = Subject { launch_builder: &launch_builder, wishes: job.wishes, outcomes: &outcomes, goals: &goals };
-    let request = launches::Request { range: job.wishes.range.clone(), seed: job.options.seed };
+    let problem = SearchProblem {
+        launch_builder: &launch_builder,
+        constraints: job.constraints,
+        outcomes: &outcomes,
+        goals: &goals,
+    };
+    let request = launches::Request { range: job.constraints.range.clone(), seed: job.options.seed };
     let known: Vec<(Option<Genotype>, Launch)> = tests.iter().map(|k| (k.genotype.clone(), k.launch.clone())).collect();
     let mut proposer: Box<dyn Proposer> = match marked {
-        Some(marked) => Box::new(Solver::new(marked, &job.under_test.interface, job.wishes)),
-        None => Box::new(Nobody),
+        Some(marked) => Box::new(ConcolicProposer::new(marked, &job.under_test.interface, job.constraints)),
+        None => Box::new(NullProposer),
     };
-    let mut told = |executions: u64, killed: usize, all: usize| progress(executions, killed, all);
-    let mut record = |caught: &KillingInput, tried: &Tried| match log.journal {
+    let mut report = |executions: u64, killed: usize, all: usize| progress(executions, killed, all);
+    let mut record = |killing: &KillingInput, statistics: &SearchStatistics| match log.journal {
         Some(journal) => {
             let after = job.options.begun.elapsed().as_secs_f64();
-            let entry = TestEntry::new(&caught.as_kept(caught.name.to_owned()), *tried, after);
+            let entry = TestEntry::new(&killing.as_test_input(killing.name.to_owned()), *statistics, after);
             journal.append(&Entry::Killer(Box::new(entry)))
         }
         None => Ok(()),
     };
-    let mut hunt = KillSearch::new(pool, subject, limits, proposer.as_mut(), &mut told, &mut record);
-    hunt.search(&known, killers(&log.known)?, &request)?;
-    hunt.finish()
+    let mut search = KillSearch::new(pool, problem, limits, proposer.as_mut(), &mut report, &mut record);
+    search.search(&known, journaled_killers(&log.known)?, &request)?;
+    search.finish()
 }
 
-/// What a journal holds that kills.
-fn killers(entries: &[Entry]) -> Result<Vec<(KillingInput, Tried)>> {
+/// Returns the killing inputs in a journal.
+fn journaled_killers(entries: &[Entry]) -> Result<Vec<(KillingInput, SearchStatistics)>> {
     let killers = entries.iter().filter_map(|entry| match entry {
         Entry::Killer(test) => Some(test.as_ref()),
         _ => None,
     });
-    let caught = |test: &TestEntry| {
-        let caught = KillingInput {
+    let killing = |test: &TestEntry| {
+        let killing = KillingInput {
             name: KillingInput::name_of(test.by),
             by: test.by,
             genotype: test.genotype.clone(),
@@ -221,17 +234,20 @@ fn killers(entries: &[Entry]) -> Result<Vec<(KillingInput, Tried)>> {
             preconditions: test.preconditions.clone(),
             kills: Vec::new(),
         };
-        Ok((caught, test.tried))
+        Ok((killing, test.tried))
     };
-    killers.map(caught).collect()
+    killers.map(killing).collect()
 }
 
-/// Gives what is pending the fate that it had before: what was detected still is, and the rest counts as not detected.
-fn carry(result: &mut MutateResult, before: &MutateResult) {
-    let fates: HashMap<&str, &rows::Mutant> = before.mutants.iter().map(|row| (row.id.as_str(), row)).collect();
+/// Gives pending mutants the outcome that they had before: what was detected still is, and the rest counts as
+/// not detected.
+fn carry_over(result: &mut MutateResult, before: &MutateResult) {
+    let earlier: HashMap<&str, &rows::Mutant> = before.mutants.iter().map(|row| (row.id.as_str(), row)).collect();
     let mut carried = 0;
     for row in result.mutants.iter_mut().filter(|row| row.status == Status::Pending) {
-        let Some(known) = fates.get(row.id.as_str()).filter(|known| known.status != Status::Pending) else { continue };
+        let Some(known) = earlier.get(row.id.as_str()).filter(|known| known.status != Status::Pending) else {
+            continue;
+        };
         carried += 1;
         let why = row.reason.take();
         *row = (*known).clone();
@@ -251,7 +267,7 @@ fn carry(result: &mut MutateResult, before: &MutateResult) {
     mutate_summary::finish(result, &campaign::class_of);
 }
 
-/// Numbers and coverage of the suite as it is now.
+/// Updates the summary and the coverage to the suite in its current state.
 fn sum_up(job: &Job<'_, '_>, generated: &mut Generated, smt_s: f64) {
     let count = |status| generated.goals.iter().filter(|g| g.status == status).count() as u64;
     let summary = &mut generated.summary;
@@ -261,29 +277,30 @@ fn sum_up(job: &Job<'_, '_>, generated: &mut Generated, smt_s: f64) {
     summary.unknown = count(GoalStatus::Unknown);
     summary.tests = generated.tests.len() as u64;
     summary.smt_s = smt_s;
-    let tally = |k: &Kept| TestTally { name: k.name.clone(), sites: k.tally.clone(), items: k.launch.range.items() };
+    let tally =
+        |k: &TestInput| TestTally { name: k.name.clone(), sites: k.tally.clone(), items: k.launch.range.items() };
     let tallies: Vec<TestTally> = generated.tests.iter().map(tally).collect();
     generated.coverage = summary::coverage(&job.under_test.sites, &tallies, false);
 }
 
 /// Mutation runs on the suite in the folder.
-struct Trials<'a, 'b, 'c> {
+struct MutationRuns<'a, 'b, 'c> {
     job: &'a Job<'b, 'c>,
-    lanes: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
-    /// What the search for equivalents found in the first run.
+    executors: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
+    /// Equivalences that the first run found.
     known: Option<campaign::Entry>,
-    /// What the last run took, but for that search.
-    cost: Duration,
+    /// Time that the last run took, without the search for equivalents.
+    last_run_time: Duration,
 }
 
-impl<'b, 'c> Trials<'_, 'b, 'c> {
-    /// When this share of the time is over.
+impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
+    /// Returns the moment at which this fraction of the time is over.
     fn at(&self, share: f64) -> Instant {
         let options = self.job.options;
         options.begun + options.limits.end.saturating_duration_since(options.begun).mul_f64(share)
     }
 
-    /// The tests as whoever reads the suite gets them.
+    /// Returns the tests as they are read back from the suite.
     fn tests(&self) -> Result<Vec<Test>> {
         Suite::load(&self.job.folder.join("suite.toml"))?.resolve(&self.job.under_test.interface, 0)
     }
@@ -301,12 +318,12 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
             shard: None,
             seed: 0,
             jobs: self.job.jobs,
-            timeout: ORIGINAL,
+            timeout: ORIGINAL_TIMEOUT,
             prune: true,
             batch: true,
             end: Some(end),
             doubt: false,
-            most_before: BEFORE,
+            most_before: MAX_INSTRUCTIONS_BEFORE,
         }
     }
 
@@ -328,17 +345,18 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         campaign::mutants(&self.campaign(tests), &self.request(self.at(1.0)))
     }
 
-    /// The run on the suite that covers the branches, which looks for equivalents once for all runs: among what that suite leaves.
+    /// Makes the run on the suite that covers the branches. It searches for equivalents among the mutants that this
+    /// suite leaves; later runs reuse the result.
     fn first_run(&mut self, tests: &[Test], log: &Log<'_>) -> Result<MutateResult> {
         self.known = log.known.iter().find_map(|entry| match entry {
             Entry::Classified(known) => Some(known.as_ref().clone()),
             _ => None,
         });
-        let end = self.at(TRIED);
+        let end = self.at(FIRST_RUN_SHARE);
         let first = self.run(tests, end, None)?;
         if self.known.is_none() {
             let found = campaign::classified(&first);
-            // With more time there may be more to it.
+            // With more time, more might be found.
             if let Some(journal) = log.journal.filter(|_| Instant::now() < end) {
                 journal.append(&Entry::Classified(Box::new(found.clone())))?;
             }
@@ -347,76 +365,79 @@ impl<'b, 'c> Trials<'_, 'b, 'c> {
         Ok(first)
     }
 
-    /// As `kassay mutate` would on the suite in the folder. `before`: on the suite without its last tests; what the time leaves
-    /// undecided has its fate from there.
+    /// Runs what `kassay mutate` would on the suite in the folder. `before`: the result on the suite without its last
+    /// tests; mutants that remain undecided for lack of time keep their outcome from there.
     fn run(&mut self, tests: &[Test], end: Instant, before: Option<&MutateResult>) -> Result<MutateResult> {
         let begun = Instant::now();
-        let lanes = (self.lanes)()?;
-        let most = lanes.first().map_or(1, |lane| lane.device().max_work_group_size);
+        let executors = (self.executors)()?;
+        let most = executors.first().map_or(1, |executor| executor.device().max_work_group_size);
         let mut tests = tests.to_vec();
         for test in &mut tests {
             let range = &mut test.launch.range;
             range.decide_local(self.job.under_test.interface.required_local, most);
         }
         let mut known: Vec<campaign::Entry> = self.known.iter().cloned().collect();
-        // What more tests cannot change is not run again where there is no time for it.
-        if let Some(before) = before.filter(|_| begun + self.cost > end) {
+        // Mutants whose outcome more tests cannot change are not run again if there is no time for it.
+        if let Some(before) = before.filter(|_| begun + self.last_run_time > end) {
             let detected = before.mutants.iter().filter(|row| row.status.is_detected() && row.duplicate_of.is_none());
             known.extend(detected.map(|row| campaign::Entry::Decided(Box::new(row.clone()))));
         }
-        let mut result = campaign::run(&self.campaign(&tests), &self.request(end), lanes, None, known)?;
-        self.cost = begun.elapsed().saturating_sub(Duration::from_secs_f64(result.timing.equivalence_s));
+        let mut result = campaign::run(&self.campaign(&tests), &self.request(end), executors, None, known)?;
+        self.last_run_time = begun.elapsed().saturating_sub(Duration::from_secs_f64(result.timing.equivalence_s));
         if let Some(before) = before {
             result.timing.equivalence_s += before.timing.equivalence_s;
-            carry(&mut result, before);
+            carry_over(&mut result, before);
         }
         Ok(result)
     }
 
-    /// Of the search: what is left when a second run is allowed for.
+    /// Returns the limits of the search: what is left after reserving time for a second run.
     fn search_limits(&self, made: u64) -> Limits {
         let limits = &self.job.options.limits;
         let now = Instant::now();
-        let reserved = self.cost.mul_f64(AGAIN) + BESIDES;
+        let reserved = self.last_run_time.mul_f64(RERUN_FACTOR) + RERUN_RESERVE;
         let end = limits.end.checked_sub(reserved).unwrap_or(now);
         Limits { end, max_execs: limits.max_execs.map(|n| n.saturating_sub(made)), ..limits.clone() }
     }
 
-    /// Adds what was caught to the suite, and runs mutation testing on all of it; `before`: on the suite without. Tests that turn out to
-    /// kill nothing, because the device does not do what the simulator did, are taken out again.
+    /// Adds killing inputs to the suite, and runs mutation testing on all of it. `before`: the result on the suite
+    /// without them. Tests that turn out to kill nothing, because the device behaves differently from the simulator,
+    /// are removed again.
     fn add(
         &mut self,
         generated: &mut Generated,
-        caught: &[KillingInput],
-        runs: &mut dyn Runs,
+        killing_inputs: &[KillingInput],
+        runner: &mut dyn CoverageRunner,
         before: MutateResult,
     ) -> Result<MutateResult> {
         let limits = &self.job.options.limits;
         let own = generated.tests.len();
         let outcomes = search::outcomes(&self.job.under_test.sites);
-        for caught in caught {
+        for killing in killing_inputs {
             let left = limits.end.saturating_duration_since(Instant::now());
-            // What came to its end with other probes does so with these, but for the time.
-            let Ran::Shown(Shown { tally, faulted, .. }) = runs.run(&caught.launch, limits.launch.min(left))? else {
+            // What completed with other probes also does with these, time permitting.
+            let RunOutcome::Completed(RunObservation { tally, faulted, .. }) =
+                runner.run(&killing.launch, limits.launch.min(left))?
+            else {
                 continue;
             };
-            let name = unique(caught.name.to_owned(), generated.tests.iter().map(|k| k.name.as_str()));
+            let name = unique(killing.name.to_owned(), generated.tests.iter().map(|k| k.name.as_str()));
             let covers = outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
-            generated.tests.push(Kept { covers, tally, faulted, ..caught.as_kept(name) });
+            generated.tests.push(TestInput { covers, tally, faulted, ..killing.as_test_input(name) });
         }
         while generated.tests.len() > own {
             branches::write_suite(self.job.folder, self.job.kernel, self.job.under_test, &generated.tests)?;
             let result = self.run(&self.tests()?, limits.end, Some(&before))?;
-            let is_useless = |k: &Kept| result.tests.iter().any(|t| t.name == k.name && t.kills == 0);
+            let is_useless = |k: &TestInput| result.tests.iter().any(|t| t.name == k.name && t.kills == 0);
             let useless: Vec<String> =
                 generated.tests[own..].iter().filter(|k| is_useless(k)).map(|k| k.name.clone()).collect();
-            // What the time left undecided may have its use.
-            if useless.is_empty() || Instant::now() + self.cost > limits.end {
+            // Mutants left undecided for lack of time may justify these tests.
+            if useless.is_empty() || Instant::now() + self.last_run_time > limits.end {
                 return Ok(result);
             }
             generated.tests.retain(|k| !useless.contains(&k.name));
         }
-        // As it was.
+        // Restores the suite.
         branches::write_suite(self.job.folder, self.job.kernel, self.job.under_test, &generated.tests)?;
         Ok(before)
     }

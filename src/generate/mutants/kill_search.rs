@@ -1,4 +1,5 @@
-//! The search for inputs on which mutants and original differ: reached, then infected, then told apart by an output.
+//! Searches for inputs on which mutants and original differ: reached first, then infected, then distinguished by
+//! an output.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -10,19 +11,19 @@ use crate::generate::decode::Decoder;
 use crate::generate::fill::mix;
 use crate::generate::genotype::Genotype;
 use crate::generate::input_mutations::Mutator;
-use crate::generate::launch_builder::Outcome;
+use crate::generate::launch_builder::FittedPlan;
 use crate::generate::launches::{self, Request};
-use crate::generate::search::{Ended, Kept, Limits, Progress, Subject, Tried};
-use crate::generate::solving::FRUITLESS;
+use crate::generate::search::{Limits, Progress, SearchProblem, SearchStatistics, StopReason, TestInput};
+use crate::generate::solving::MAX_FRUITLESS;
 use crate::instrument::mutants::infection::MutantObservation;
 use crate::mutation::{ByMutant, MutantIndex};
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
 
-/// So many changes on end are made of an input before another is taken.
+/// Consecutive mutations of an input before another parent is taken.
 const DEPTH: u32 = 4;
 
-/// An input that kills.
+/// An input that kills mutants.
 #[derive(Debug, Clone)]
 pub struct KillingInput {
     pub name: &'static str,
@@ -30,14 +31,14 @@ pub struct KillingInput {
     pub genotype: Option<Genotype>,
     pub launch: Launch,
     pub preconditions: Vec<String>,
-    /// Positions of the mutants that no input before it killed; once [`KillSearch::finish`] is done, of all that it kills.
+    /// Indices of the mutants that no earlier input killed; after [`KillSearch::finish`], of all that it kills.
     pub kills: Vec<MutantIndex>,
 }
 
 impl KillingInput {
-    /// As a test; what it covers is not known.
-    pub fn as_kept(&self, name: String) -> Kept {
-        Kept {
+    /// As an input of the suite; what it covers is not known.
+    pub fn as_test_input(&self, name: String) -> TestInput {
+        TestInput {
             name,
             by: self.by,
             genotype: self.genotype.clone(),
@@ -49,7 +50,7 @@ impl KillingInput {
         }
     }
 
-    /// What tests are called that were found so.
+    /// Returns the base name of tests that were found by these means.
     pub fn name_of(by: By) -> &'static str {
         match by {
             By::Seed => "mutants",
@@ -59,69 +60,70 @@ impl KillingInput {
     }
 }
 
-/// What became of the search.
+/// Result of the search.
 #[derive(Debug, Clone)]
 pub struct KillSearchResult {
-    /// As few as kill everything that is killed.
-    pub caught: Vec<KillingInput>,
-    /// By mutant: what the best input shows of it.
+    /// The fewest inputs that kill everything that is killed.
+    pub killing_inputs: Vec<KillingInput>,
+    /// By mutant: what the best input showed of it.
     pub seen: ByMutant<MutantObservation>,
-    /// By mutant: when it was killed first, and by what.
+    /// By mutant: when it was killed first, and by what means.
     pub killed: ByMutant<Option<(Instant, By)>>,
-    pub tried: Tried,
-    pub ended: Ended,
-    /// Seconds that proposals took, their runs left out.
+    pub statistics: SearchStatistics,
+    pub ended: StopReason,
+    /// Time taken by proposals, without their runs.
     pub solving: Duration,
 }
 
-/// An input that is changed again.
+/// An input that is mutated further.
 struct Parent {
     genotype: Genotype,
     seen: ByMutant<MutantObservation>,
 }
 
 /// Called for every input that kills, as soon as it is found.
-pub type Record<'a> = dyn FnMut(&KillingInput, &Tried) -> Result<()> + 'a;
+pub type Record<'a> = dyn FnMut(&KillingInput, &SearchStatistics) -> Result<()> + 'a;
 
+/// State of the search.
 pub struct KillSearch<'a, 'm> {
     pool: &'a mut MutantPool<'m>,
-    subject: Subject<'a>,
+    problem: SearchProblem<'a>,
     limits: &'a Limits,
     decoder: Decoder<'a>,
     proposer: &'a mut dyn Proposer,
     progress: &'a mut Progress<'a>,
     record: &'a mut Record<'a>,
     open: BTreeSet<MutantIndex>,
-    /// All that are searched for.
+    /// Number of mutants that are searched for.
     total: usize,
     parents: Vec<Parent>,
-    hunted: KillSearchResult,
+    kill_result: KillSearchResult,
 }
 
 impl<'a, 'm> KillSearch<'a, 'm> {
-    /// `limits.max_execs`: inputs that may be tried.
+    /// Starts a search. `limits.max_execs`: inputs that may be tried.
     pub fn new(
         pool: &'a mut MutantPool<'m>,
-        subject: Subject<'a>,
+        problem: SearchProblem<'a>,
         limits: &'a Limits,
         proposer: &'a mut dyn Proposer,
         progress: &'a mut Progress<'a>,
         record: &'a mut Record<'a>,
     ) -> KillSearch<'a, 'm> {
         let open: BTreeSet<MutantIndex> = pool.refused.positions().filter(|m| pool.refused[*m].is_none()).collect();
-        let hunted = KillSearchResult {
-            caught: Vec::new(),
+        let kill_result = KillSearchResult {
+            killing_inputs: Vec::new(),
             seen: ByMutant::filled(MutantObservation::default(), pool.refused.len()),
             killed: ByMutant::filled(None, pool.refused.len()),
-            tried: Tried::default(),
-            ended: Ended::Covered,
+            statistics: SearchStatistics::default(),
+            ended: StopReason::Covered,
             solving: Duration::ZERO,
         };
         let total = open.len();
-        let decoder = Decoder::new(subject.launch_builder, subject.wishes, limits.end);
+        let decoder = Decoder::new(problem.launch_builder, problem.constraints, limits.end);
         KillSearch {
             pool,
-            subject,
+            problem,
             limits,
             decoder,
             proposer,
@@ -130,86 +132,92 @@ impl<'a, 'm> KillSearch<'a, 'm> {
             open,
             total,
             parents: Vec::new(),
-            hunted,
+            kill_result,
         }
     }
 
-    /// Searches until nothing is left, nothing is gained any more, or a limit is met. `known`: launches of the suite, none of which
-    /// kills any of the mutants. `before`: what a search that was ended had caught, and how far it was.
+    /// Searches until nothing is left, nothing more is gained, or a limit is reached. `known`: launches of the suite,
+    /// none of which kills any of the mutants. `before`: what an interrupted search had found, with its statistics.
     ///
     /// # Errors
-    /// As of [`MutantPool::observe`] and of the first launches; if what is caught cannot be recorded.
+    /// As [`MutantPool::observe`] and the construction of the first launches; if an input cannot be recorded.
     pub fn search(
         &mut self,
         known: &[(Option<Genotype>, Launch)],
-        before: Vec<(KillingInput, Tried)>,
+        before: Vec<(KillingInput, SearchStatistics)>,
         request: &Request,
     ) -> Result<()> {
-        let earlier = before.last().map_or(0, |(_, tried)| tried.executions);
-        for (caught, tried) in before {
-            self.attempt_launch(caught.genotype, caught.launch, caught.preconditions, caught.by)?;
-            self.hunted.tried = tried;
+        let earlier = before.last().map_or(0, |(_, statistics)| statistics.executions);
+        for (killing, statistics) in before {
+            self.attempt_launch(killing.genotype, killing.launch, killing.preconditions, killing.by)?;
+            self.kill_result.statistics = statistics;
         }
-        self.hunted.ended = match self.first(known, request)? {
+        self.kill_result.ended = match self.try_first_launches(known, request)? {
             Some(ended) => ended,
-            // A search that goes on does not make the same changes again.
+            // A resumed search does not repeat the same mutations.
             None => self.rounds(mix(request.seed, 2 + earlier))?,
         };
         Ok(())
     }
 
-    /// The suite's launches and those that generation begins with. Why the search is over, if it is.
-    fn first(&mut self, known: &[(Option<Genotype>, Launch)], request: &Request) -> Result<Option<Ended>> {
+    /// Tries the suite's launches, then those with which generation begins. Returns why the search is over, if it is.
+    fn try_first_launches(
+        &mut self,
+        known: &[(Option<Genotype>, Launch)],
+        request: &Request,
+    ) -> Result<Option<StopReason>> {
         for (genotype, launch) in known {
-            if let Some(ended) = self.over() {
+            if let Some(ended) = self.stop_reason() {
                 return Ok(Some(ended));
             }
             if let Some(seen) = self.observe(launch)? {
                 self.gain(&seen);
-                self.proposer.parent(launch);
+                self.proposer.add_parent(launch);
                 self.parents.extend(genotype.clone().map(|genotype| Parent { genotype, seen }));
             }
         }
         let end = self.limits.end;
-        for (planned, outcome) in launches::planned(self.subject.launch_builder, request, || Instant::now() >= end)? {
-            if let Some(ended) = self.over() {
+        for (planned, fitted) in
+            launches::planned_launches(self.problem.launch_builder, request, || Instant::now() >= end)?
+        {
+            if let Some(ended) = self.stop_reason() {
                 return Ok(Some(ended));
             }
-            if planned.geometry.range.items() > self.subject.wishes.usual_items && request.range.is_none() {
+            if planned.geometry.range.items() > self.problem.constraints.usual_items && request.range.is_none() {
                 continue;
             }
             let scalars = planned.scalars.clone();
-            let genotype = Genotype::of(planned, self.subject.launch_builder.model, self.subject.wishes);
-            // The user may want others.
-            let tried = (genotype.scalars == scalars).then_some(outcome);
-            self.attempt(genotype, tried, By::Seed)?;
+            let genotype = Genotype::from_planned(planned, self.problem.launch_builder.model, self.problem.constraints);
+            // The user may require other scalars.
+            let fitted = (genotype.scalars == scalars).then_some(fitted);
+            self.attempt(genotype, fitted, By::Seed)?;
         }
         Ok(None)
     }
 
-    /// Fuzzing, and proposals whenever that is fruitless.
-    fn rounds(&mut self, seed: u64) -> Result<Ended> {
+    /// Alternates between fuzzing, until that is fruitless, and proposals.
+    fn rounds(&mut self, seed: u64) -> Result<StopReason> {
         let fuzzes = self.limits.attempts > 0;
-        let mut mutator = Mutator::new(self.subject.launch_builder, self.subject.wishes, seed);
+        let mut mutator = Mutator::new(self.problem.launch_builder, self.problem.constraints, seed);
         loop {
             let ended = match fuzzes && mutator.targets() > 0 {
                 true => self.fuzz(&mut mutator)?,
-                false if fuzzes => Ended::Nothing,
-                false => Ended::Fruitless,
+                false if fuzzes => StopReason::NothingToChange,
+                false => StopReason::Fruitless,
             };
-            if !matches!(ended, Ended::Fruitless | Ended::Nothing) || !self.propose()? {
-                return Ok(self.over().unwrap_or(ended));
+            if !matches!(ended, StopReason::Fruitless | StopReason::NothingToChange) || !self.propose()? {
+                return Ok(self.stop_reason().unwrap_or(ended));
             }
         }
     }
 
-    /// Changes inputs that come near an open mutant, each mutant in turn.
-    fn fuzz(&mut self, mutator: &mut Mutator<'_>) -> Result<Ended> {
+    /// Mutates inputs that come near an open mutant, each mutant in turn.
+    fn fuzz(&mut self, mutator: &mut Mutator<'_>) -> Result<StopReason> {
         let (mut fruitless, mut turn) = (0, 0usize);
-        // The input that the next change starts from, and how many changes on from a parent it is.
+        // The input that is mutated next, and how many mutations it is away from a parent.
         let mut walk: Option<(Genotype, u32)> = None;
         while fruitless < self.limits.attempts {
-            if let Some(ended) = self.over() {
+            if let Some(ended) = self.stop_reason() {
                 return Ok(ended);
             }
             turn += 1;
@@ -217,10 +225,10 @@ impl<'a, 'm> KillSearch<'a, 'm> {
                 Some(walked) => walked,
                 None => match self.parent(turn) {
                     Some(parent) => (parent.genotype.clone(), 0),
-                    None => return Ok(Ended::Nothing),
+                    None => return Ok(StopReason::NothingToChange),
                 },
             };
-            let Some(child) = mutator.child(&parent) else { return Ok(Ended::Nothing) };
+            let Some(child) = mutator.child(&parent) else { return Ok(StopReason::NothingToChange) };
             fruitless += 1;
             match self.attempt(child.clone(), None, By::Fuzz)? {
                 Some(true) => fruitless = 0,
@@ -228,15 +236,15 @@ impl<'a, 'm> KillSearch<'a, 'm> {
                 _ => {}
             }
         }
-        Ok(Ended::Fruitless)
+        Ok(StopReason::Fruitless)
     }
 
-    /// An input for the open mutant whose turn it is: one that infects it, else one that reaches it, else any.
+    /// Returns an input for the open mutant whose turn it is: one that infects it, else one that reaches it, else any.
     fn parent(&self, turn: usize) -> Option<&Parent> {
         let target = self.open.iter().nth(turn % self.open.len().max(1)).copied()?;
         let round = turn / self.open.len().max(1);
         let pick = |those: Vec<&'_ Parent>| -> Option<usize> {
-            // Every other time the newest.
+            // Every other time the newest one.
             let last = those.len().checked_sub(1)?;
             Some(if round.is_multiple_of(2) { last } else { round / 2 % those.len() })
         };
@@ -251,13 +259,14 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         None
     }
 
-    /// Tries proposals until there are no more; whether one gains something.
+    /// Tries proposals until there are no more; returns whether one gains something.
     fn propose(&mut self) -> Result<bool> {
         let (mut gained, mut fruitless) = (false, 0);
-        while self.over().is_none() && fruitless < FRUITLESS {
-            // First what is not infected yet; of what is, other inputs that infect it may do more.
+        while self.stop_reason().is_none() && fruitless < MAX_FRUITLESS {
+            // Mutants that are not infected yet come first; for the others, another input that infects them may
+            // do more.
             let wanted = |infected: bool| -> BTreeSet<MutantIndex> {
-                self.open.iter().copied().filter(|m| self.hunted.seen[*m].infected == infected).collect()
+                self.open.iter().copied().filter(|m| self.kill_result.seen[*m].infected == infected).collect()
             };
             let begun = Instant::now();
             let mut proposed = None;
@@ -266,35 +275,35 @@ impl<'a, 'm> KillSearch<'a, 'm> {
                     proposed = self.proposer.next(&wanted, self.limits.end);
                 }
             }
-            self.hunted.solving += begun.elapsed();
+            self.kill_result.solving += begun.elapsed();
             let Some(mut launch) = proposed else { break };
-            let mut preconditions = self.subject.launch_builder.model.preconditions.clone();
+            let mut preconditions = self.problem.launch_builder.model.preconditions.clone();
             let mut useful = self.attempt_launch(None, launch.clone(), preconditions.clone(), By::Smt)?;
             if useful.is_none()
-                && self.over().is_none()
-                && let Some((repaired, notes)) = self.proposer.avoid_fault(&launch, self.limits.end)
+                && self.stop_reason().is_none()
+                && let Some((resized, notes)) = self.proposer.resize(&launch, self.limits.end)
             {
                 preconditions.extend(notes);
-                launch = repaired;
+                launch = resized;
                 useful = self.attempt_launch(None, launch.clone(), preconditions, By::Smt)?;
             }
             let useful = useful == Some(true);
-            self.proposer.ran(&launch, useful);
+            self.proposer.report(&launch, useful);
             gained |= useful;
             fruitless = if useful { 0 } else { fruitless + 1 };
         }
         Ok(gained)
     }
 
-    /// Why no more inputs may be tried.
-    fn over(&self) -> Option<Ended> {
+    /// Returns why no more inputs may be tried, `None` while they may.
+    fn stop_reason(&self) -> Option<StopReason> {
         if self.open.is_empty() {
-            return Some(Ended::Covered);
+            return Some(StopReason::Covered);
         }
-        if self.limits.max_execs.is_some_and(|most| self.hunted.tried.executions >= most) {
-            return Some(Ended::OutOfExecutions);
+        if self.limits.max_execs.is_some_and(|most| self.kill_result.statistics.executions >= most) {
+            return Some(StopReason::OutOfExecutions);
         }
-        (Instant::now() >= self.limits.end).then_some(Ended::OutOfTime)
+        (Instant::now() >= self.limits.end).then_some(StopReason::OutOfTime)
     }
 
     fn limit(&self) -> Duration {
@@ -302,20 +311,22 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     }
 
     fn observe(&mut self, launch: &Launch) -> Result<Option<ByMutant<MutantObservation>>> {
-        self.hunted.tried.executions += 1;
+        self.kill_result.statistics.executions += 1;
         let seen = self.pool.observe(launch, self.limit())?;
         match &seen {
-            Some(_) => self.hunted.tried.largest = self.hunted.tried.largest.max(launch.range.items()),
-            None => self.hunted.tried.faulted += 1,
+            Some(_) => {
+                self.kill_result.statistics.largest = self.kill_result.statistics.largest.max(launch.range.items())
+            }
+            None => self.kill_result.statistics.faulted += 1,
         }
         Ok(seen)
     }
 
-    /// Whether an open mutant is reached or infected that was not before.
+    /// Updates what is known of open mutants; returns whether one is newly reached or infected.
     fn gain(&mut self, seen: &ByMutant<MutantObservation>) -> bool {
         let mut gained = false;
         for m in &self.open {
-            let (best, now) = (&mut self.hunted.seen[*m], &seen[*m]);
+            let (best, now) = (&mut self.kill_result.seen[*m], &seen[*m]);
             gained |= (now.reached && !best.reached) || (now.infected && !best.infected);
             best.reached |= now.reached;
             best.infected |= now.infected;
@@ -323,12 +334,12 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         gained
     }
 
-    fn attempt(&mut self, genotype: Genotype, tried: Option<Outcome>, by: By) -> Result<Option<bool>> {
-        let Some((launch, preconditions)) = self.decoder.express(&genotype, tried)? else { return Ok(None) };
+    fn attempt(&mut self, genotype: Genotype, fitted: Option<FittedPlan>, by: By) -> Result<Option<bool>> {
+        let Some((launch, preconditions)) = self.decoder.decode(&genotype, fitted)? else { return Ok(None) };
         self.attempt_launch(Some(genotype), launch, preconditions, by)
     }
 
-    /// Tries an input: `None` if it is of no use, else whether it comes nearer to a mutant or kills one.
+    /// Tries an input. `None` if it is rejected; otherwise whether it comes nearer to a mutant or kills one.
     fn attempt_launch(
         &mut self,
         genotype: Option<Genotype>,
@@ -344,51 +355,52 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         let at = Instant::now();
         for m in &kills {
             self.open.remove(m);
-            self.hunted.killed[*m] = Some((at, by));
+            self.kill_result.killed[*m] = Some((at, by));
         }
         let useful = gained || !kills.is_empty();
         if useful && let Some(genotype) = &genotype {
             self.parents.push(Parent { genotype: genotype.clone(), seen });
-            self.proposer.parent(&launch);
+            self.proposer.add_parent(&launch);
         }
         if !kills.is_empty() {
             let name = KillingInput::name_of(by);
-            let caught = KillingInput { name, by, genotype, launch, preconditions, kills };
-            (self.record)(&caught, &self.hunted.tried)?;
-            self.hunted.caught.push(caught);
+            let killing = KillingInput { name, by, genotype, launch, preconditions, kills };
+            (self.record)(&killing, &self.kill_result.statistics)?;
+            self.kill_result.killing_inputs.push(killing);
         }
-        (self.progress)(self.hunted.tried.executions, self.total - self.open.len(), self.total);
+        (self.progress)(self.kill_result.statistics.executions, self.total - self.open.len(), self.total);
         Ok(Some(useful))
     }
 
-    /// Picks the fewest inputs that kill all that is killed.
+    /// Selects the fewest inputs that kill everything that is killed.
     ///
     /// # Errors
-    /// As of [`MutantPool::kills`].
+    /// As [`MutantPool::kills`].
     pub fn finish(mut self) -> Result<KillSearchResult> {
-        let killed = &self.hunted.killed;
+        let killed = &self.kill_result.killed;
         let all: Vec<MutantIndex> = killed.positions().filter(|m| killed[*m].is_some()).collect();
-        let mut found = std::mem::take(&mut self.hunted.caught);
-        for caught in &mut found {
+        let mut found = std::mem::take(&mut self.kill_result.killing_inputs);
+        for killing in &mut found {
             if Instant::now() >= self.limits.end {
                 break;
             }
-            let rest: Vec<MutantIndex> = all.iter().copied().filter(|m| !caught.kills.contains(m)).collect();
+            let rest: Vec<MutantIndex> = all.iter().copied().filter(|m| !killing.kills.contains(m)).collect();
             let limit = self.limit();
-            caught.kills.extend(self.pool.kills(&caught.launch, &rest, limit)?);
+            killing.kills.extend(self.pool.kills(&killing.launch, &rest, limit)?);
         }
-        self.hunted.caught = fewest(found, &all);
-        Ok(self.hunted)
+        self.kill_result.killing_inputs = minimal_cover(found, &all);
+        Ok(self.kill_result)
     }
 }
 
-/// Greedily, the one that kills most of what is left first; then without those that the others make needless.
-fn fewest(mut found: Vec<KillingInput>, all: &[MutantIndex]) -> Vec<KillingInput> {
+/// Selects inputs by greedy set cover: the one that kills most of the rest comes first. Then drops those that the
+/// others make redundant.
+fn minimal_cover(mut found: Vec<KillingInput>, all: &[MutantIndex]) -> Vec<KillingInput> {
     let mut left: BTreeSet<MutantIndex> = all.iter().copied().collect();
     let mut kept: Vec<KillingInput> = Vec::new();
     while !left.is_empty() {
         let gain = |c: &KillingInput| c.kills.iter().filter(|m| left.contains(m)).count();
-        // Of equals the first.
+        // The first of equals.
         let Some(best) = (0..found.len()).rev().max_by_key(|i| gain(&found[*i])).filter(|i| gain(&found[*i]) > 0)
         else {
             break;

@@ -1,8 +1,10 @@
-//! Goal `mutants`: launches that tell mutants from the kernel, where the suite that covers its branches does not.
+//! Goal `mutants`: launches that distinguish mutants from the kernel, where the suite that covers its branches
+//! does not.
 //!
-//! `campaign` runs mutation testing on that suite, has the mutants that are left searched for, and runs it again on the suite with
-//! what was found. `kill_search` is the search: an `mutant_pool` says of a launch which mutants it reaches, whose values it makes differ, and which
-//! it kills; inputs that come one of these steps further are changed again. A `proposer` finds inputs by other means than chance.
+//! `campaign` runs mutation testing on that suite, has the remaining mutants searched for, and runs it again on the
+//! suite with what was found. `kill_search` is the search: a `mutant_pool` determines of a launch which mutants it
+//! reaches, infects and kills; inputs that get further with some mutant are mutated again. A `proposer` finds inputs by
+//! other means than random mutation.
 
 pub mod campaign;
 mod goals;

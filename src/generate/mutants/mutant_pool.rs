@@ -1,4 +1,4 @@
-//! The mutants that are searched for, in modules on the simulator: what a launch shows of each, and which it kills.
+//! Runs the mutants that are searched for on the simulator: determines what a launch shows of each, and which it kills.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::SimulationOptions;
 use crate::exec::{Code, Executor, ProgramId, Simulator, Target};
-use crate::generate::campaign::patience;
+use crate::generate::campaign::fuel_options;
 use crate::instrument::mutants::infection::{InfectionLayout, MutantObservation};
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::mutation::baseline::{self, BaselineOptions, RunSettings};
@@ -18,53 +18,54 @@ use crate::suite::Output;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::resolve::Test;
 
-/// More mutants are never put into one module.
-const MOST: usize = 1000;
+/// Mutants in one module, at most.
+const MAX_PER_MODULE: usize = 1000;
 
-/// Bytes of the copies that work-items get of a `__local` argument: a launch that gives it more says nothing of that mutant.
-const PRIVATE: u64 = 1 << 12;
+/// Bytes of the private copies of a `__local` argument: the mutant is skipped for launches that make it larger.
+const PRIVATE_BYTES: u64 = 1 << 12;
 
-/// Mutants on the simulator.
+/// Mutants, built and loaded into the simulator.
 pub struct MutantPool<'m> {
     simulator: Simulator,
     mutants: ByMutant<&'m Mutant>,
     running: RunSettings,
     outputs: &'m [Output],
-    probes: Vec<Probes>,
-    /// The first one holds the original at number 0.
-    modules: Vec<Held>,
+    probes: Vec<InfectionProbes>,
+    /// In the first one, number 0 is the original.
+    modules: Vec<LoadedModule>,
     /// By mutant: why it cannot be searched for.
     pub refused: ByMutant<Option<String>>,
 }
 
 /// The original with infection probes.
-struct Probes {
+struct InfectionProbes {
     program: ProgramId,
     layout: InfectionLayout,
-    /// By position in the layout.
+    /// The mutants, in the order of the layout.
     members: Vec<MutantIndex>,
 }
 
 /// A module with mutants.
-struct Held {
+struct LoadedModule {
     woven: Woven,
     program: ProgramId,
-    /// Their numbers there; 0: in force in any case.
+    /// Numbers of the mutants in the module; 0: always active.
     numbers: HashMap<MutantIndex, u32>,
 }
 
-/// How an arena judges.
+/// Parameters for building and judging mutants.
 #[derive(Debug, Clone, Copy)]
-pub struct Rules {
+pub struct PoolOptions {
     /// Fuel and time as a multiple of the original's.
     pub factor: f64,
     pub threads: usize,
-    /// When to stop building and running.
+    /// When building and running stop.
     pub end: Instant,
 }
 
 impl<'m> MutantPool<'m> {
-    /// Weaves and loads `mutants`; those that the end of time leaves out are refused. `outputs`: what the kernel may write to.
+    /// Builds and loads `mutants`; those that are not built in time are refused. `outputs`: what the kernel may
+    /// write to.
     ///
     /// # Errors
     /// `Internal` if a pass fails or the original cannot be built; `Environment` if there is no memory.
@@ -72,20 +73,20 @@ impl<'m> MutantPool<'m> {
         under_test: &KernelUnderTest<'_>,
         mutants: ByMutant<&'m Mutant>,
         outputs: &'m [Output],
-        rules: Rules,
+        pool_options: PoolOptions,
     ) -> Result<MutantPool<'m>> {
         let module_builder = ModuleBuilder::new(under_test, Target::Host);
         let running = RunSettings {
             layout: module_builder.layout,
-            // The simulator is repeatable.
+            // The simulator is deterministic.
             repeats: 1,
             full_matrix: false,
-            factor: rules.factor,
+            factor: pool_options.factor,
             required_local: under_test.interface.required_local,
-            end: Some(rules.end),
+            end: Some(pool_options.end),
         };
         let mut pool = MutantPool {
-            simulator: Simulator::new(rules.threads)?,
+            simulator: Simulator::new(pool_options.threads)?,
             refused: ByMutant::filled(None, mutants.len()),
             mutants,
             running,
@@ -97,47 +98,47 @@ impl<'m> MutantPool<'m> {
             pool.mutants.positions().filter(|m| pool.mutants[*m].edit.is_woven() == woven).collect()
         };
         let woven = of(&pool, true);
-        for part in woven.chunks(MOST) {
-            pool.probe(&module_builder, part)?;
+        for part in woven.chunks(MAX_PER_MODULE) {
+            pool.build_probes(&module_builder, part)?;
         }
         if woven.is_empty() {
             pool.weave(&module_builder, &[])?;
         }
-        for part in woven.chunks(MOST) {
+        for part in woven.chunks(MAX_PER_MODULE) {
             pool.weave(&module_builder, part)?;
         }
         for m in of(&pool, false) {
-            pool.alone(&module_builder, m)?;
+            pool.build_alone(&module_builder, m)?;
         }
         Ok(pool)
     }
 
-    fn probe(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[MutantIndex]) -> Result<()> {
+    fn build_probes(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[MutantIndex]) -> Result<()> {
         let mutant = |m: &MutantIndex| (m.0 as u32 + 1, &self.mutants[*m].edit, self.mutants[*m].is_structural);
         let (code, layout) = module_builder.infection(&members.iter().map(mutant).collect::<Vec<_>>())?;
         let program = self.load(&code)?;
-        self.probes.push(Probes { program, layout, members: members.to_vec() });
+        self.probes.push(InfectionProbes { program, layout, members: members.to_vec() });
         Ok(())
     }
 
-    /// A module of these; if the backend refuses it, halves of it.
+    /// Builds a module of these mutants; if the backend refuses it, modules of each half.
     fn weave(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[MutantIndex]) -> Result<()> {
         if self.running.is_over() && !self.modules.is_empty() {
-            return self.leave(members);
+            return self.refuse_late(members);
         }
         let edits: Vec<(u32, &Edit)> = members.iter().zip(1..).map(|(m, n)| (n, &self.mutants[*m].edit)).collect();
         match module_builder.schemata(&edits, false, Effort::Quick, false)? {
             Ok(woven) => {
                 let program = self.load(&woven.code)?;
                 let numbers = members.iter().copied().zip(1..).collect();
-                self.modules.push(Held { woven, program, numbers });
+                self.modules.push(LoadedModule { woven, program, numbers });
                 Ok(())
             }
             Err(why) => match members {
                 [] => Err(Error::internal(why)),
                 [one] => {
                     self.refused[*one] = Some(format!("it cannot be built for the simulator: {why}"));
-                    // The original is needed all the same.
+                    // The original is needed nevertheless.
                     if self.modules.is_empty() { self.weave(module_builder, &[]) } else { Ok(()) }
                 }
                 _ => {
@@ -149,25 +150,26 @@ impl<'m> MutantPool<'m> {
         }
     }
 
-    fn leave(&mut self, members: &[MutantIndex]) -> Result<()> {
+    fn refuse_late(&mut self, members: &[MutantIndex]) -> Result<()> {
         members.iter().for_each(|m| self.refused[*m] = Some("the time was up before it was built".to_owned()));
         Ok(())
     }
 
-    /// What cannot share a module: a change of the launch runs the original, a private variable has a module of its own.
-    fn alone(&mut self, module_builder: &ModuleBuilder<'_, '_>, m: MutantIndex) -> Result<()> {
+    /// Builds a mutant that cannot share a module: a change of the launch runs the original, a private variable needs a
+    /// module of its own.
+    fn build_alone(&mut self, module_builder: &ModuleBuilder<'_, '_>, m: MutantIndex) -> Result<()> {
         let Edit::Privatise { variable } = &self.mutants[m].edit else {
             self.modules[0].numbers.insert(m, 0);
             return Ok(());
         };
         if self.running.is_over() {
-            return self.leave(&[m]);
+            return self.refuse_late(&[m]);
         }
-        let bytes = if matches!(variable, LocalVariable::Argument(_)) { PRIVATE } else { 0 };
+        let bytes = if matches!(variable, LocalVariable::Argument(_)) { PRIVATE_BYTES } else { 0 };
         match module_builder.private(variable, bytes, Effort::Quick)? {
             Ok(Ok(woven)) => {
                 let program = self.load(&woven.code)?;
-                self.modules.push(Held { woven, program, numbers: HashMap::from([(m, 0)]) });
+                self.modules.push(LoadedModule { woven, program, numbers: HashMap::from([(m, 0)]) });
             }
             Ok(Err(why)) | Err(why) => self.refused[m] = Some(why),
         }
@@ -181,19 +183,19 @@ impl<'m> MutantPool<'m> {
         self.simulator.load_host(code)
     }
 
-    /// Runs the original: what it shows of each mutant; `None` if it did what no kernel may, did not end, or cannot be launched.
-    /// Mutants that change no code count as infected.
+    /// Runs the original and returns what it shows of each mutant. `None` if the launch does something undefined, does
+    /// not terminate, or cannot be launched. Mutants that change no code count as infected.
     ///
     /// # Errors
-    /// Of the environment, or of kassay.
+    /// `Environment` or `Internal`; a launch that fails is no error.
     pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<ByMutant<MutantObservation>>> {
         let mut seen = ByMutant::filled(MutantObservation { reached: true, infected: true }, self.mutants.len());
-        let options = patience(&launch.range);
+        let options = fuel_options(&launch.range);
         for probes in &self.probes {
             let options = SimulationOptions { probe_words: Some(probes.layout.words()), ..options.clone() };
             let simulation = match self.simulator.simulate(probes.program, launch, &options, limit, &[]) {
                 Ok(simulation) => simulation,
-                // It does not fit the simulator's limits.
+                // The launch exceeds the simulator's limits.
                 Err(Error::Caller(_)) => return Ok(None),
                 Err(e) => return Err(e),
             };
@@ -207,10 +209,11 @@ impl<'m> MutantPool<'m> {
         Ok(Some(seen))
     }
 
-    /// Which of these mutants a launch kills, as `kassay mutate` judges it; none where the original itself is at fault.
+    /// Returns the mutants among `which` that a launch kills, as `kassay mutate` judges it; none if the original
+    /// itself faults.
     ///
     /// # Errors
-    /// Of the environment.
+    /// `Environment`, if a run fails for reasons other than the launch.
     pub fn kills(&mut self, launch: &Launch, which: &[MutantIndex], limit: Duration) -> Result<Vec<MutantIndex>> {
         let mut killed = Vec::new();
         if which.is_empty() {
@@ -224,34 +227,34 @@ impl<'m> MutantPool<'m> {
             outputs: self.outputs.to_vec(),
         };
         let Some(first) = self.modules.first() else { return Ok(killed) };
-        let trying = BaselineOptions { repeats: 1, timeout: limit };
-        let trial = baseline::establish(
+        let baseline_options = BaselineOptions { repeats: 1, timeout: limit };
+        let original = baseline::establish(
             &mut self.simulator,
             first.program,
             &first.woven,
             self.running.layout,
             (TestIndex(0), &test),
-            trying,
+            baseline_options,
         )?;
-        if trial.dropped.is_some() {
+        if original.dropped.is_some() {
             return Ok(killed);
         }
-        let trials = [trial];
-        for held in &self.modules {
-            let members = which.iter().filter(|m| held.numbers.contains_key(m) && self.has_room(**m, launch));
+        let originals = [original];
+        for module in &self.modules {
+            let members = which.iter().filter(|m| module.numbers.contains_key(m) && self.has_room(**m, launch));
             let mut cases: Vec<Case> = members
                 .enumerate()
                 .map(|(at, m)| {
                     let scenario = Scenario { mutants: vec![*m], tests: vec![true] };
                     let case = Case::new(at, scenario, |m| &self.mutants[m].edit);
-                    Case { numbers: [held.numbers[m], 0], ..case }
+                    Case { numbers: [module.numbers[m], 0], ..case }
                 })
                 .collect();
             if cases.is_empty() {
                 continue;
             }
-            let mut lanes = [(&mut self.simulator as &mut dyn Executor, held.program)];
-            runner::run(&mut lanes, &held.woven, &trials, &mut cases, &self.running, &|_| Ok(()))?;
+            let mut executors = [(&mut self.simulator as &mut dyn Executor, module.program)];
+            runner::run(&mut executors, &module.woven, &originals, &mut cases, &self.running, &|_| Ok(()))?;
             let detected = cases.iter().filter(|c| !c.outcome.killed_by.is_empty());
             killed.extend(detected.flat_map(|c| c.scenario.mutants.iter().copied()));
         }
@@ -259,9 +262,9 @@ impl<'m> MutantPool<'m> {
         Ok(killed)
     }
 
-    /// Whether a launch's local memory fits the copies of a private variable.
+    /// Returns whether the copies of a private variable are large enough for a launch's local memory.
     fn has_room(&self, m: MutantIndex, launch: &Launch) -> bool {
         let Edit::Privatise { variable: LocalVariable::Argument(position) } = self.mutants[m].edit else { return true };
-        !matches!(launch.args.get(position as usize), Some(ArgValue::Local(bytes)) if *bytes > PRIVATE)
+        !matches!(launch.args.get(position as usize), Some(ArgValue::Local(bytes)) if *bytes > PRIVATE_BYTES)
     }
 }

@@ -1,13 +1,13 @@
-//! What finds inputs by other means than chance.
+//! Finds inputs by other means than random mutation.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
-use crate::generate::interface_file::Wishes;
+use crate::generate::interface_file::UserConstraints;
 use crate::generate::resize_buffers;
-use crate::generate::solving::{self, ATTEMPTS, PATH, STEPS};
+use crate::generate::solving::{self, MAX_FLIPS, MAX_STEPS, PATH_RLIMIT};
 use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::infection;
 use crate::kernel::interface::Interface;
@@ -16,81 +16,95 @@ use crate::program::{Program, promoted, reader};
 use crate::suite::launch::Launch;
 use crate::symbolic::concolic::{Engine, Limits, Proposal};
 
-/// Finds inputs that make a mutant's value differ from the original's. Mutants are told by their position among those that are
-/// searched for.
+/// Proposes inputs that make a mutant's value differ from the original's. Mutants are identified by their index among
+/// those that are searched for.
 pub trait Proposer {
-    /// Takes a launch that ran as one that others may be made of.
-    fn parent(&mut self, launch: &Launch);
+    /// Adds a launch that ran, from which others may be derived.
+    fn add_parent(&mut self, launch: &Launch);
 
-    /// A launch that may infect one of the wanted mutants; `None` if there is nothing left to try, or the time is up.
+    /// Returns a launch that may infect one of the wanted mutants; `None` if there is nothing left to try, or the time
+    /// is up.
     fn next(&mut self, wanted: &BTreeSet<MutantIndex>, end: Instant) -> Option<Launch>;
 
-    /// A launch that was proposed, with sizes that fit where it goes beyond its buffers, and what is assumed of it then.
-    fn avoid_fault(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)>;
+    /// Returns a proposed launch with buffers resized to what it accesses, and the assumptions that this implies;
+    /// `None` if nothing was too short.
+    fn resize(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)>;
 
-    /// What came of the launch proposed last, repaired or not: whether it was of use.
-    fn ran(&mut self, launch: &Launch, useful: bool);
+    /// Reports the result of the last proposal, as proposed or resized: whether it gained something.
+    fn report(&mut self, launch: &Launch, useful: bool);
 }
 
 /// Proposes nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Nobody;
+pub struct NullProposer;
 
-impl Proposer for Nobody {
-    fn parent(&mut self, _: &Launch) {}
+impl Proposer for NullProposer {
+    fn add_parent(&mut self, _: &Launch) {}
 
     fn next(&mut self, _: &BTreeSet<MutantIndex>, _: Instant) -> Option<Launch> {
         None
     }
 
-    fn avoid_fault(&self, _: &Launch, _: Instant) -> Option<(Launch, Vec<String>)> {
+    fn resize(&self, _: &Launch, _: Instant) -> Option<(Launch, Vec<String>)> {
         None
     }
 
-    fn ran(&mut self, _: &Launch, _: bool) {}
+    fn report(&mut self, _: &Launch, _: bool) {}
 }
 
-/// A kernel as plain data, with a mark wherever a mutant is infected.
-pub struct Marked {
+/// The kernel as a program, with a mark wherever a mutant is infected.
+pub struct MarkedProgram {
     program: Program,
-    /// By mark: the mutant.
+    /// The mutant of each mark.
     members: Vec<MutantIndex>,
 }
 
-impl Marked {
+impl MarkedProgram {
+    /// Marks the infections of those mutants that change code.
+    ///
     /// # Errors
     /// `Internal` if a pass fails.
-    pub fn new(under_test: &KernelUnderTest<'_>, mutants: &ByMutant<&Mutant>) -> Result<Marked> {
+    pub fn new(under_test: &KernelUnderTest<'_>, mutants: &ByMutant<&Mutant>) -> Result<MarkedProgram> {
         let members: Vec<MutantIndex> = mutants.positions().filter(|m| mutants[*m].edit.is_woven()).collect();
         let edit = |m: &MutantIndex| (m.0 as u32, &mutants[*m].edit, mutants[*m].is_structural);
         let edits: Vec<(u32, &Edit, bool)> = members.iter().map(edit).collect();
         let module = under_test.module.clone();
         infection::mark(&module, &under_test.sites, &edits)?;
         let promoted = promoted::promote(&module, &under_test.entry, &under_test.machine)?;
-        Ok(Marked { program: reader::read(&promoted, &under_test.entry)?, members })
+        Ok(MarkedProgram { program: reader::read(&promoted, &under_test.entry)?, members })
     }
 }
 
-/// Solves for inputs.
-pub struct Solver<'p> {
-    marked: &'p Marked,
+/// Proposes inputs found by concolic execution.
+pub struct ConcolicProposer<'p> {
+    marked: &'p MarkedProgram,
     interface: &'p Interface,
     engine: Engine<'p>,
     /// Launches that are not interpreted yet, oldest first.
     waiting: Vec<Launch>,
-    /// By number of the engine's parents.
+    /// The engine's parents, by their number.
     parents: Vec<Launch>,
     last: Option<Proposal>,
-    /// What interpreting a parent took at most: it is not begun when less time is left.
+    /// Longest time that interpreting a parent took: another is not started if less time is left.
     slowest: Duration,
 }
 
-impl<'p> Solver<'p> {
-    pub fn new(marked: &'p Marked, interface: &'p Interface, wishes: &Wishes) -> Solver<'p> {
-        Solver {
+impl<'p> ConcolicProposer<'p> {
+    /// Creates a proposer without parents yet; proposals respect the user's `constraints`.
+    pub fn new(
+        marked: &'p MarkedProgram,
+        interface: &'p Interface,
+        constraints: &UserConstraints,
+    ) -> ConcolicProposer<'p> {
+        ConcolicProposer {
             marked,
             interface,
-            engine: Engine::new(&marked.program, interface, &solving::bounds(wishes), solving::ranges(wishes)),
+            engine: Engine::new(
+                &marked.program,
+                interface,
+                &solving::bounds(constraints),
+                solving::ranges(constraints),
+            ),
             waiting: Vec::new(),
             parents: Vec::new(),
             last: None,
@@ -106,8 +120,8 @@ impl<'p> Solver<'p> {
     }
 }
 
-impl Proposer for Solver<'_> {
-    fn parent(&mut self, launch: &Launch) {
+impl Proposer for ConcolicProposer<'_> {
+    fn add_parent(&mut self, launch: &Launch) {
         self.waiting.push(launch.clone());
     }
 
@@ -119,21 +133,21 @@ impl Proposer for Solver<'_> {
             self.adopt(launch);
         }
         let marks = (0u32..).zip(&self.marked.members).filter(|(_, m)| wanted.contains(m)).map(|(mark, _)| mark);
-        let limits = Limits { end: Some(end), steps: STEPS, rlimit: PATH, attempts: ATTEMPTS };
+        let limits = Limits { end: Some(end), steps: MAX_STEPS, rlimit: PATH_RLIMIT, attempts: MAX_FLIPS };
         let proposal = self.engine.next(&marks.collect(), &limits)?;
         let launch = proposal.apply(self.parents.get(proposal.parent)?);
         self.last = Some(proposal);
         Some(launch)
     }
 
-    fn avoid_fault(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)> {
-        resize_buffers::refitted(&self.marked.program, self.interface, launch, end)
+    fn resize(&self, launch: &Launch, end: Instant) -> Option<(Launch, Vec<String>)> {
+        resize_buffers::resized(&self.marked.program, self.interface, launch, end)
     }
 
-    fn ran(&mut self, launch: &Launch, useful: bool) {
+    fn report(&mut self, launch: &Launch, useful: bool) {
         let Some(proposal) = self.last.take() else { return };
         self.engine.outcome(&proposal, useful.then_some(launch));
-        // The engine takes a launch that did something else than was foreseen as a parent of its own.
+        // The engine adopts a launch that did something unexpected as a parent of its own.
         while self.parents.len() < self.engine.parents() {
             self.parents.push(launch.clone());
         }

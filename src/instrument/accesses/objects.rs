@@ -77,7 +77,7 @@ impl Objects {
             let closed: Vec<u32> = (arguments..LLVMCountParams(kernel.0)).collect();
             let mut objects = Objects {
                 layout: LLVMGetModuleDataLayout(module.as_mut_ptr()),
-                pointers: Pointers::find_apart(&[kernel], &closed),
+                pointers: Pointers::find_without_sharing(&[kernel], &closed),
                 names: inline_frames::variable_names(kernel),
                 entries: Vec::new(),
                 by_root: HashMap::new(),

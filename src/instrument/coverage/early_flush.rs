@@ -82,7 +82,7 @@ fn divergent_blocks(module: &Module<'_>, sites: &Sites) -> Result<BTreeSet<Block
     loop {
         let before = divergent.len();
         for (block, edges) in dependences.iter().enumerate() {
-            if edges.iter().any(|e| varying.branch(0, e.block) || divergent.contains(&e.block)) {
+            if edges.iter().any(|e| varying.may_diverge(0, e.block) || divergent.contains(&e.block)) {
                 divergent.insert(block);
             }
         }

@@ -35,7 +35,7 @@ impl Slot {
     }
 }
 
-/// A floating-point constant. Two are equal if their bits are, so that edits can be compared and hashed.
+/// A floating-point constant. Constants are equal if their bits are, so that edits can be compared and hashed.
 #[derive(Clone, Copy)]
 pub struct Float(pub f64);
 
@@ -53,7 +53,7 @@ impl Hash for Float {
     }
 }
 
-/// Formats it as the number alone.
+/// Writes only the number.
 impl fmt::Debug for Float {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -1,4 +1,5 @@
-//! What the two halves of the library around clang share: `compile.cpp` runs it, `records.cpp` reads its syntax tree.
+//! Declarations shared by the two halves of the library around clang: `compile.cpp` runs it, `records.cpp` encodes
+//! its syntax tree.
 
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace kassay {
 
-/// Bytes as `src/kernel/records.rs` reads them: numbers in LEB128, texts with their length in front.
+/// Encodes data for `src/kernel/bytes.rs`: numbers in LEB128, strings with their length in front.
 class Writer {
   llvm::SmallVector<char, 0> Bytes;
 
@@ -33,7 +34,7 @@ public:
   size_t size() const { return Bytes.size(); }
 };
 
-/// Writes the records once the translation unit is whole.
+/// A consumer that writes the records once the translation unit is complete.
 std::unique_ptr<clang::ASTConsumer> recordsConsumer(Writer &Records);
 
 } // namespace kassay
@@ -42,8 +43,8 @@ struct KassayOutput {
   bool WithRecords = false;
   llvm::SmallVector<char, 0> Bitcode;
   kassay::Writer Records;
-  kassay::Writer Asked;
+  kassay::Writer Lookups;
 };
 
-/// Takes one piece: 0 the bitcode, 1 the records, 2 the files asked for.
+/// Receives one piece of the result: 0 the bitcode, 1 the records, 2 the file lookups.
 using KassaySink = void (*)(void *To, unsigned Piece, const char *Bytes, size_t Count);

@@ -1,7 +1,8 @@
-//! One run of clang's driver and front end in the calling process: bitcode, records of the syntax tree, and which files it asked for.
+//! Runs clang's driver and front end once in the calling process and hands out bitcode, records of the syntax tree, and
+//! a list of the files it looked for.
 //!
-//! The caller forks before: clang may crash, and its diagnostics go to the standard error. Built by build.rs into a library of its
-//! own, which kassay loads only where it compiles a kernel.
+//! The caller forks first: clang may crash, and its diagnostics go to standard error. build.rs compiles this into a
+//! shared library, which kassay loads only where it compiles a kernel.
 
 #include "clang.h"
 
@@ -27,40 +28,40 @@ using namespace clang;
 
 namespace {
 
-/// The file system, with a list of what was asked for: `+path` was there, `-path` was not.
-class Watched : public llvm::vfs::ProxyFileSystem {
-  kassay::Writer &Asked;
-  llvm::StringMap<char> Known;
+/// The real file system, with a record of every lookup: `+path` existed, `-path` did not.
+class RecordingFileSystem : public llvm::vfs::ProxyFileSystem {
+  kassay::Writer &Lookups;
+  llvm::StringMap<char> Recorded;
 
-  void note(const llvm::Twine &Path, bool Found) {
+  void record(const llvm::Twine &Path, bool Found) {
     llvm::SmallString<256> Text;
     Path.toVector(Text);
     (void)makeAbsolute(Text);
     char Sign = Found ? '+' : '-';
-    if (!Known.try_emplace(Text, Sign).second)
+    if (!Recorded.try_emplace(Text, Sign).second)
       return;
-    Asked.byte(Sign);
-    Asked.text(Text);
+    Lookups.byte(Sign);
+    Lookups.text(Text);
   }
 
 public:
-  Watched(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Base, kassay::Writer &Asked)
-      : ProxyFileSystem(std::move(Base)), Asked(Asked) {}
+  RecordingFileSystem(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Base, kassay::Writer &Lookups)
+      : ProxyFileSystem(std::move(Base)), Lookups(Lookups) {}
 
   llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &Path) override {
     auto Result = ProxyFileSystem::status(Path);
-    note(Path, bool(Result));
+    record(Path, bool(Result));
     return Result;
   }
 
   llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine &Path) override {
     auto Result = ProxyFileSystem::openFileForRead(Path);
-    note(Path, bool(Result));
+    record(Path, bool(Result));
     return Result;
   }
 };
 
-/// Bitcode as `-emit-llvm -c` writes it, and the records of the tree before the tree goes.
+/// Emits bitcode as `-emit-llvm -c` does, and encodes the syntax tree before it is destroyed.
 class Action : public EmitBCAction {
   kassay::Writer *Records;
 
@@ -85,7 +86,7 @@ class Run {
   llvm::ArrayRef<const char *> Arguments;
   KassayOutput &Output;
 
-  /// The one front-end job that the driver makes of the arguments, as clang-22 would run it.
+  /// Runs the only front-end job that the driver derives from the arguments, as clang-22 would.
   int drive() {
     auto Options = CreateAndPopulateDiagOpts(Arguments);
     auto *Printer = new TextDiagnosticPrinter(llvm::errs(), *Options);
@@ -109,22 +110,22 @@ class Run {
     DiagnosticOptions Options;
     TextDiagnosticBuffer Early;
     DiagnosticsEngine Diags(DiagnosticIDs::create(), Options, &Early, /*ShouldOwnClient=*/false);
-    bool Understood = CompilerInvocation::CreateFromArgs(
+    bool Parsed = CompilerInvocation::CreateFromArgs(
         *Invocation, llvm::ArrayRef(Arguments).drop_front(), Diags, this->Arguments[0]);
     if (Invocation->getFrontendOpts().ProgramAction != frontend::EmitBC)
       return NoCompilation;
     CompilerInstance CI(std::move(Invocation));
-    auto Files = llvm::makeIntrusiveRefCnt<Watched>(llvm::vfs::getRealFileSystem(), Output.Asked);
+    auto Files = llvm::makeIntrusiveRefCnt<RecordingFileSystem>(llvm::vfs::getRealFileSystem(), Output.Lookups);
     CI.createVirtualFileSystem(Files);
     CI.createDiagnostics();
     Early.FlushDiagnostics(CI.getDiagnostics());
-    if (!Understood)
+    if (!Parsed)
       return Refused;
-    const auto &Wanted = CI.getFrontendOpts().LLVMArgs;
-    if (!Wanted.empty()) {
+    const auto &LLVMArgs = CI.getFrontendOpts().LLVMArgs;
+    if (!LLVMArgs.empty()) {
       std::vector<const char *> All{"clang (LLVM option parsing)"};
-      for (const auto &One : Wanted)
-        All.push_back(One.c_str());
+      for (const auto &Arg : LLVMArgs)
+        All.push_back(Arg.c_str());
       llvm::cl::ParseCommandLineOptions(All.size(), All.data());
     }
     CI.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(Output.Bitcode));
@@ -143,7 +144,7 @@ public:
   }
 };
 
-/// As much stack as the program clang has; it makes itself more where trees are deep.
+/// The stack size of the clang program. clang moves to a new stack itself where trees are deep.
 constexpr unsigned StackBytes = 8 << 20;
 
 } // namespace
@@ -159,6 +160,6 @@ extern "C" __attribute__((visibility("default"))) int kassay_clang(unsigned Coun
   Thread.join();
   Sink(To, 0, Output.Bitcode.data(), Output.Bitcode.size());
   Sink(To, 1, Output.Records.data(), Output.Records.size());
-  Sink(To, 2, Output.Asked.data(), Output.Asked.size());
+  Sink(To, 2, Output.Lookups.data(), Output.Lookups.size());
   return Outcome;
 }

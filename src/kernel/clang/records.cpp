@@ -1,8 +1,9 @@
-//! The syntax tree as records: the functions that some kernel can come to, with what they refer to.
+//! Encodes the syntax tree as records: the functions that some kernel can reach, and the declarations that
+//! they refer to.
 //!
-//! Nodes, their order and their texts are those of clang's own `-ast-dump=json`, which a test holds this against. What that
-//! dump puts under another name than `inner` (all children of a list whose rest is filled up) is left out here too, and so are
-//! documentation comments.
+//! Nodes, their order and their texts are those of clang's own `-ast-dump=json`; a test compares the two. Nodes that
+//! the dump files under a name other than `inner` (all children of an initialiser list with a filler) are left out here
+//! too, and so are documentation comments.
 
 #include "clang.h"
 
@@ -19,13 +20,13 @@ using kassay::Writer;
 
 namespace {
 
-/// Deeper trees are refused; whoever walks one would need a large stack.
+/// Deeper trees are refused: walking them would need a large stack.
 constexpr unsigned MaxDepth = 1000;
 
-/// What a record begins with; `records.rs` has the same numbers.
+/// The first byte of a record; `ast_records.rs` has the same values.
 enum Tag : char { End = 0, Absent = 1, Present = 2 };
 
-/// Which parts follow, as bits in a number, in this order.
+/// The optional parts of a record, as a bit mask; they follow in this order.
 enum Part : unsigned {
   HasRange = 1 << 0,
   HasOpcode = 1 << 1,
@@ -41,26 +42,26 @@ enum Part : unsigned {
   IsRange = 1 << 11,
 };
 
-/// Texts and declarations by number, in the order in which they come up.
-class Numbers {
-  llvm::StringMap<unsigned> Known;
+/// Numbers strings and declarations in the order of their first use.
+class Interner {
+  llvm::StringMap<unsigned> Strings;
   llvm::DenseMap<const Decl *, unsigned> Declarations;
 
 public:
   Writer Texts;
 
   unsigned text(llvm::StringRef Text) {
-    auto [At, New] = Known.try_emplace(Text, Known.size());
+    auto [At, New] = Strings.try_emplace(Text, Strings.size());
     if (New)
       Texts.text(Text);
     return At->second;
   }
-  unsigned texts() const { return Known.size(); }
+  unsigned texts() const { return Strings.size(); }
 
   unsigned declaration(const Decl *D) { return Declarations.try_emplace(D, Declarations.size()).first->second; }
 };
 
-/// One node's own attributes, written when all of them are known.
+/// The attributes of one node, written when all of them are known.
 struct Attributes {
   unsigned Parts = 0;
   std::string Kind, Opcode, Name, Type, Desugared, ArgumentType, Cast, Value;
@@ -68,37 +69,37 @@ struct Attributes {
   const NamedDecl *Reference = nullptr;
 };
 
-/// What is written down of single nodes.
+/// Encodes single nodes.
 class NodeWriter : public ConstStmtVisitor<NodeWriter>, public ConstDeclVisitor<NodeWriter> {
   ASTContext &Context;
   const SourceManager &SM;
   PrintingPolicy Policy;
-  Numbers &Table;
-  Writer *To = nullptr;
-  Attributes Now;
+  Interner &Table;
+  Writer *Out = nullptr;
+  Attributes Current;
   unsigned Depth = 0;
-  /// Per open node: has it a child yet, and do its children have another name than `inner`?
-  llvm::SmallVector<std::pair<bool, bool>, 64> Open;
+  /// For each open node: whether it has a child yet, and whether its children are under a name other than `inner`.
+  llvm::SmallVector<std::pair<bool, bool>, 64> OpenNodes;
 
 public:
   bool TooDeep = false;
-  /// Declarations that nodes refer to, in order.
+  /// Declarations that nodes refer to, in order of first reference.
   llvm::SmallSetVector<const Decl *, 32> Referenced;
 
-  NodeWriter(ASTContext &Context, Numbers &Table)
+  NodeWriter(ASTContext &Context, Interner &Table)
       : Context(Context), SM(Context.getSourceManager()), Policy(Context.getPrintingPolicy()), Table(Table) {}
 
-  void into(Writer &W) {
-    To = &W;
-    Open.clear();
-    Depth = 1; // The declaration.
+  void beginRecord(Writer &W) {
+    Out = &W;
+    OpenNodes.clear();
+    Depth = 1; // The declaration counts as the first level.
   }
 
   template <typename Fn> void AddChild(Fn Child) { AddChild("", Child); }
 
   template <typename Fn> void AddChild(llvm::StringRef Label, Fn Child) {
-    if (!Open.empty()) {
-      auto &[HasChild, IsHidden] = Open.back();
+    if (!OpenNodes.empty()) {
+      auto &[HasChild, IsHidden] = OpenNodes.back();
       if (!HasChild) {
         HasChild = true;
         IsHidden = !Label.empty() && Label != "inner";
@@ -111,16 +112,16 @@ public:
       return;
     }
     Depth++;
-    Open.emplace_back(false, false);
-    size_t Before = To->size();
+    OpenNodes.emplace_back(false, false);
+    size_t Before = Out->size();
     Child();
-    if (To->size() != Before) // Else it is one of those that are left out.
-      To->byte(End);
-    Open.pop_back();
+    if (Out->size() != Before) // Otherwise the node is of a kind that is left out.
+      Out->byte(End);
+    OpenNodes.pop_back();
     Depth--;
   }
 
-  // ---- What there are nodes of.
+  // ---- Nodes by class.
 
   void Visit(const Stmt *S) {
     if (!S)
@@ -158,7 +159,7 @@ public:
 
   void Visit(QualType T) {
     begin("QualType", {});
-    Now.Parts &= ~HasRange;
+    Current.Parts &= ~HasRange;
     plainType(T);
     write();
   }
@@ -167,7 +168,7 @@ public:
     if (!T)
       return absent();
     begin(std::string(T->getTypeClassName()) + "Type", {});
-    Now.Parts &= ~HasRange;
+    Current.Parts &= ~HasRange;
     plainType(QualType(T, 0));
     write();
   }
@@ -184,21 +185,21 @@ public:
   void Visit(const APValue &, QualType) { absent(); }
   void Visit(const comments::Comment *, const comments::FullComment *) {}
 
-  // ---- Their parts.
+  // ---- Attributes of the nodes.
 
   void VisitUnaryOperator(const UnaryOperator *O) {
     opcode(UnaryOperator::getOpcodeStr(O->getOpcode()));
     flag(IsPostfix, O->isPostfix());
   }
   void VisitBinaryOperator(const BinaryOperator *O) { opcode(BinaryOperator::getOpcodeStr(O->getOpcode())); }
-  void VisitCastExpr(const CastExpr *C) { set(HasCast, Now.Cast, C->getCastKindName()); }
+  void VisitCastExpr(const CastExpr *C) { set(HasCast, Current.Cast, C->getCastKindName()); }
   void VisitMemberExpr(const MemberExpr *M) {
     const ValueDecl *D = M->getMemberDecl();
     name(D->getDeclName() ? D->getNameAsString() : "");
   }
   void VisitDeclRefExpr(const DeclRefExpr *R) {
-    Now.Parts |= HasReference;
-    Now.Reference = R->getDecl();
+    Current.Parts |= HasReference;
+    Current.Reference = R->getDecl();
     name(R->getDecl()->getDeclName().getAsString());
     Referenced.insert(R->getDecl());
   }
@@ -220,7 +221,7 @@ public:
     name(getTraitSpelling(E->getKind()));
     if (E->isArgumentType()) {
       auto [Text, Desugared] = texts(E->getArgumentType());
-      set(HasArgumentType, Now.ArgumentType, Desugared.empty() ? Text : Desugared);
+      set(HasArgumentType, Current.ArgumentType, Desugared.empty() ? Text : Desugared);
     }
   }
   void VisitAtomicExpr(const AtomicExpr *A) { name(A->getOpAsString()); }
@@ -258,7 +259,7 @@ public:
       type(D->getType());
   }
 
-  /// A token's place: where it is expanded, and with another tag where it is spelt.
+  /// Encodes a token's position: where it is expanded and, under another tag, also where it is spelt.
   void position(Writer &W, SourceLocation At) {
     SourceLocation Spelling = SM.getSpellingLoc(At), Expansion = SM.getExpansionLoc(At);
     if (!SM.getPresumedLoc(Expansion).isValid())
@@ -274,7 +275,7 @@ public:
       location(W, Spelling);
   }
 
-  /// The type as the source spells it, and without typedefs if that differs.
+  /// The type as the source spells it, and its spelling without typedefs if that differs.
   std::pair<std::string, std::string> texts(QualType T) {
     SplitQualType Written = T.split();
     std::string Text = QualType::getAsString(Written, Policy), Desugared;
@@ -289,28 +290,28 @@ public:
   }
 
 private:
-  void absent() { To->byte(Absent); }
+  void absent() { Out->byte(Absent); }
 
   void begin(llvm::StringRef Kind, SourceRange Range) {
-    Now = {};
-    Now.Kind = Kind.str();
-    Now.Range = Range;
-    Now.Parts = HasRange;
+    Current = {};
+    Current.Kind = Kind.str();
+    Current.Range = Range;
+    Current.Parts = HasRange;
   }
   void set(Part P, std::string &Field, llvm::StringRef Text) {
-    Now.Parts |= P;
+    Current.Parts |= P;
     Field = Text.str();
   }
-  void flag(Part P, bool Is) { Now.Parts |= Is ? P : 0; }
-  void opcode(llvm::StringRef Text) { set(HasOpcode, Now.Opcode, Text); }
-  void name(llvm::StringRef Text) { set(HasName, Now.Name, Text); }
-  void value(llvm::StringRef Text) { set(HasValue, Now.Value, Text); }
-  void plainType(QualType T) { set(HasType, Now.Type, QualType::getAsString(T.split(), Policy)); }
+  void flag(Part P, bool Is) { Current.Parts |= Is ? P : 0; }
+  void opcode(llvm::StringRef Text) { set(HasOpcode, Current.Opcode, Text); }
+  void name(llvm::StringRef Text) { set(HasName, Current.Name, Text); }
+  void value(llvm::StringRef Text) { set(HasValue, Current.Value, Text); }
+  void plainType(QualType T) { set(HasType, Current.Type, QualType::getAsString(T.split(), Policy)); }
   void type(QualType T) {
     auto [Text, Desugared] = texts(T);
-    set(HasType, Now.Type, Text);
+    set(HasType, Current.Type, Text);
     if (!Desugared.empty())
-      set(HasDesugared, Now.Desugared, Desugared);
+      set(HasDesugared, Current.Desugared, Desugared);
   }
 
   void location(Writer &W, SourceLocation At) {
@@ -323,32 +324,32 @@ private:
   }
 
   void write() {
-    To->byte(Present);
-    To->number(Table.text(Now.Kind));
-    To->number(Now.Parts);
-    if (Now.Parts & HasRange) {
-      position(*To, Now.Range.getBegin());
-      position(*To, Now.Range.getEnd());
+    Out->byte(Present);
+    Out->number(Table.text(Current.Kind));
+    Out->number(Current.Parts);
+    if (Current.Parts & HasRange) {
+      position(*Out, Current.Range.getBegin());
+      position(*Out, Current.Range.getEnd());
     }
     auto Text = [&](Part P, const std::string &Field) {
-      if (Now.Parts & P)
-        To->number(Table.text(Field));
+      if (Current.Parts & P)
+        Out->number(Table.text(Field));
     };
-    Text(HasOpcode, Now.Opcode);
-    Text(HasName, Now.Name);
-    if (Now.Parts & HasReference) {
-      To->number(Table.declaration(Now.Reference));
-      To->number(Table.text(std::string(Now.Reference->getDeclKindName()) + "Decl"));
+    Text(HasOpcode, Current.Opcode);
+    Text(HasName, Current.Name);
+    if (Current.Parts & HasReference) {
+      Out->number(Table.declaration(Current.Reference));
+      Out->number(Table.text(std::string(Current.Reference->getDeclKindName()) + "Decl"));
     }
-    Text(HasType, Now.Type);
-    Text(HasDesugared, Now.Desugared);
-    Text(HasArgumentType, Now.ArgumentType);
-    Text(HasCast, Now.Cast);
-    Text(HasValue, Now.Value);
+    Text(HasType, Current.Type);
+    Text(HasDesugared, Current.Desugared);
+    Text(HasArgumentType, Current.ArgumentType);
+    Text(HasCast, Current.Cast);
+    Text(HasValue, Current.Value);
   }
 };
 
-/// clang's own order of nodes.
+/// Visits nodes in clang's own order.
 class Traverser : public ASTNodeTraverser<Traverser, NodeWriter> {
   NodeWriter &Nodes;
 
@@ -366,37 +367,37 @@ public:
   void HandleTranslationUnit(ASTContext &Context) override {
     if (Context.getDiagnostics().hasErrorOccurred())
       return;
-    Numbers Table;
+    Interner Table;
     NodeWriter Nodes(Context, Table);
     Traverser Walk(Nodes);
-    llvm::SetVector<const FunctionDecl *> Wanted;
-    llvm::DenseMap<const FunctionDecl *, unsigned> Place;
+    llvm::SetVector<const FunctionDecl *> Reachable;
+    llvm::DenseMap<const FunctionDecl *, unsigned> IndexOf;
     std::vector<const FunctionDecl *> Defined;
     for (const Decl *D : Context.getTranslationUnitDecl()->noload_decls()) {
       const auto *F = dyn_cast<FunctionDecl>(D);
       if (!F || F->getKind() != Decl::Function || !F->doesThisDeclarationHaveABody())
         continue;
-      Place[F] = Defined.size();
+      IndexOf[F] = Defined.size();
       Defined.push_back(F);
       if (F->hasAttr<DeviceKernelAttr>())
-        Wanted.insert(F);
+        Reachable.insert(F);
     }
     std::vector<Writer> Functions(Defined.size());
     Writer Values, Initializers;
-    unsigned ValueCount = 0, InitializerCount = 0, Written = 0, Seen = 0;
-    for (unsigned Next = 0; Next < Wanted.size() || Seen < Nodes.Referenced.size();) {
-      if (Next < Wanted.size()) {
-        const FunctionDecl *F = Wanted[Next++];
-        if (auto At = Place.find(F); At != Place.end()) {
+    unsigned ValueCount = 0, InitializerCount = 0, FunctionCount = 0, NextReference = 0;
+    for (unsigned Next = 0; Next < Reachable.size() || NextReference < Nodes.Referenced.size();) {
+      if (Next < Reachable.size()) {
+        const FunctionDecl *F = Reachable[Next++];
+        if (auto At = IndexOf.find(F); At != IndexOf.end()) {
           function(Functions[At->second], F, Table, Nodes, Walk);
-          Written++;
+          FunctionCount++;
         }
         continue;
       }
-      const Decl *D = Nodes.Referenced[Seen++];
+      const Decl *D = Nodes.Referenced[NextReference++];
       if (const auto *F = dyn_cast<FunctionDecl>(D)) {
         if (const FunctionDecl *Definition = F->getDefinition())
-          Wanted.insert(Definition);
+          Reachable.insert(Definition);
       } else if (const auto *E = dyn_cast<EnumConstantDecl>(D)) {
         if (!E->getInitVal().isRepresentableByInt64())
           continue;
@@ -409,7 +410,7 @@ public:
         if (llvm::StringRef(Desugared.empty() ? Text : Desugared).contains("const")) {
           InitializerCount++;
           Initializers.number(Table.declaration(V));
-          Nodes.into(Initializers);
+          Nodes.beginRecord(Initializers);
           Walk.Visit(V->getInit());
         }
       }
@@ -422,17 +423,17 @@ public:
     Out.append(Values);
     Out.number(InitializerCount);
     Out.append(Initializers);
-    Out.number(Written);
+    Out.number(FunctionCount);
     for (const Writer &One : Functions)
       Out.append(One);
   }
 
 private:
-  static void function(Writer &W, const FunctionDecl *F, Numbers &Table, NodeWriter &Nodes, Traverser &Walk) {
+  static void function(Writer &W, const FunctionDecl *F, Interner &Table, NodeWriter &Nodes, Traverser &Walk) {
     W.number(Table.text(F->getNameAsString()));
     W.number(F->hasAttr<DeviceKernelAttr>());
     Nodes.position(W, F->getLocation());
-    Nodes.into(W);
+    Nodes.beginRecord(W);
     Walk.Visit(F->getBody());
   }
 };

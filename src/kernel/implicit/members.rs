@@ -1,4 +1,4 @@
-//! Pointers in structs that are passed by value.
+//! Turns pointers in structs that are passed by value into parameters.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -14,15 +14,15 @@ use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, In
 use crate::kernel::ir::{self, Function};
 use crate::kernel::parameters;
 
-/// LLVM's numbers of address spaces on SPIR-V.
+/// LLVM's numbers for address spaces on SPIR-V.
 const GLOBAL: u32 = 1;
 const CONSTANT: u32 = 2;
 const GENERIC: u32 = 4;
 
-/// The attribute of parameters that may lead to the same memory as another one does.
+/// Attribute of parameters that may point to the same memory as another parameter.
 const SHARED: &str = "kassay-shared";
 
-/// Whether a launch may give the parameter at `position` the memory of another one.
+/// Returns whether a launch may pass the memory of another parameter to the one at `position`.
 pub fn may_share(kernel: Function, position: u32) -> bool {
     // SAFETY: alive; attributes of parameters count from 1.
     unsafe {
@@ -30,16 +30,16 @@ pub fn may_share(kernel: Function, position: u32) -> bool {
     }
 }
 
-/// A pointer in a type.
-struct Found<'t> {
+/// A pointer inside a type.
+struct PointerMember<'t> {
     path: Vec<Step>,
     offset: u64,
     name: &'t str,
     pointee: Option<&'t Type>,
 }
 
-/// Adds a parameter for each pointer to global or constant memory in the structs that the kernel takes by value. Pointers to other
-/// memory, which no launch can give, are opaque parts of their struct from here on.
+/// Adds a parameter for each pointer to global or constant memory in the structs that the kernel takes by value.
+/// Pointers to other memory, which no launch can supply, become opaque parts of their struct.
 pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     for position in 0..interface.args.len() {
         let ArgKind::Value(ty) = &interface.args[position].kind else { continue };
@@ -51,21 +51,21 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
         let kernel = ir::function(module, &interface.name)
             .ok_or_else(|| Error::internal(format!("the kernel {} is gone", interface.name)))?;
         let spaces = spaces(module, kernel, position as u32);
-        let mut given = Vec::new();
-        let mut others = Vec::new();
+        let mut added = Vec::new();
+        let mut unsupported = Vec::new();
         for pointer in &found {
             let space = match spaces.get(&pointer.offset) {
                 Some(&(GLOBAL | GENERIC)) => AddressSpace::Global,
                 Some(&CONSTANT) => AddressSpace::Constant,
                 _ => {
-                    others.push(pointer.path.clone());
+                    unsupported.push(pointer.path.clone());
                     continue;
                 }
             };
             let parent = &interface.args[position];
-            let next = (interface.args.len() + given.len()) as u32;
-            given.push(Arg {
-                name: Some(format!("{}{}", parent.label(), spelled(&pointer.path))),
+            let next = (interface.args.len() + added.len()) as u32;
+            added.push(Arg {
+                name: Some(format!("{}{}", parent.label(), member_path(&pointer.path))),
                 position: next,
                 source: ArgSource::Member {
                     parameter: position as u32,
@@ -80,20 +80,20 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
                 is_volatile: false,
             });
         }
-        hand_over(kernel, position as u32, &given);
+        append_parameters(kernel, position as u32, &added);
         if let ArgKind::Value(ty) = &mut interface.args[position].kind {
-            others.iter().for_each(|path| make_opaque(ty, path));
+            unsupported.iter().for_each(|path| make_opaque(ty, path));
         }
-        interface.args.extend(given);
+        interface.args.extend(added);
     }
     Ok(())
 }
 
-/// The pointers of a type. Those in unions may be something else.
-fn collect<'t>(ty: &'t Type, path: &mut Vec<Step>, offset: u64, found: &mut Vec<Found<'t>>) {
+/// Collects the pointers inside a type. Those in unions are ignored, because they may be something else.
+fn collect<'t>(ty: &'t Type, path: &mut Vec<Step>, offset: u64, found: &mut Vec<PointerMember<'t>>) {
     match ty {
         Type::Pointer { name, pointee } => {
-            found.push(Found { path: path.clone(), offset, name, pointee: pointee.as_deref() });
+            found.push(PointerMember { path: path.clone(), offset, name, pointee: pointee.as_deref() });
         }
         Type::Array(element, len) if has_pointer(element) => {
             for i in 0..*len {
@@ -122,8 +122,8 @@ fn has_pointer(ty: &Type) -> bool {
     }
 }
 
-/// As OpenCL C writes the way to a member: `.inner.p[1]`.
-fn spelled(path: &[Step]) -> String {
+/// The path to a member in OpenCL C's notation: `.inner.p[1]`.
+fn member_path(path: &[Step]) -> String {
     let step = |s: &Step| match s {
         Step::Field(name) => format!(".{name}"),
         Step::Index(i) => format!("[{i}]"),
@@ -131,7 +131,7 @@ fn spelled(path: &[Step]) -> String {
     path.iter().map(step).collect()
 }
 
-/// What lies at the end of `path` is opaque; of an array, all elements are.
+/// Makes the pointer at the end of `path` opaque; in an array, those of all elements.
 fn make_opaque(ty: &mut Type, path: &[Step]) {
     match (ty, path) {
         (Type::Array(element, _), [Step::Index(_), rest @ ..]) => make_opaque(element, rest),
@@ -147,7 +147,7 @@ fn make_opaque(ty: &mut Type, path: &[Step]) {
     }
 }
 
-/// The address spaces of the pointers in the struct that a parameter takes by value, by offset in bytes.
+/// The address spaces of the pointers in a by-value struct parameter, by offset in bytes.
 fn spaces(module: &Module<'_>, kernel: Function, position: u32) -> HashMap<u64, u32> {
     let mut all = HashMap::new();
     if let Some(ty) = by_value(kernel, position) {
@@ -197,15 +197,15 @@ fn by_value(kernel: Function, position: u32) -> Option<LLVMTypeRef> {
     }
 }
 
-/// Appends the parameters, and lets the kernel use a copy of the struct that holds them.
-fn hand_over(mut kernel: Function, position: u32, given: &[Arg]) {
-    let Some(ty) = by_value(kernel, position).filter(|_| !given.is_empty()) else { return };
+/// Appends the parameters, and redirects the kernel to a copy of the struct that holds them.
+fn append_parameters(mut kernel: Function, position: u32, added: &[Arg]) {
+    let Some(ty) = by_value(kernel, position).filter(|_| !added.is_empty()) else { return };
     let number = |arg: &Arg| if arg.address_space() == AddressSpace::Constant { CONSTANT } else { GLOBAL };
     // SAFETY: alive; nothing calls a kernel; the struct is copied in full at the kernel's beginning, in front of all its uses; the
     // builder is disposed of.
     unsafe {
         let context = LLVMGetModuleContext(LLVMGetGlobalParent(kernel.0));
-        for arg in given {
+        for arg in added {
             let space = number(arg);
             let old = kernel;
             let label = arg.label();
@@ -240,7 +240,7 @@ fn hand_over(mut kernel: Function, position: u32, given: &[Arg]) {
             walk(ty, layout, 0, &mut all);
             all
         };
-        for arg in given {
+        for arg in added {
             let ArgSource::Member { offset, .. } = arg.source else { continue };
             let byte = LLVMInt8TypeInContext(context);
             let mut steps = [LLVMConstInt(long, offset, 0)];

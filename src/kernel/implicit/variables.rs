@@ -1,4 +1,4 @@
-//! Variables of the program in global memory.
+//! Turns program-scope variables in global memory into parameters.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, In
 use crate::kernel::ir::{self, Block, Function, Inst};
 use crate::kernel::{ir_types, parameters, raw};
 
-/// LLVM's number for global memory on SPIR-V.
+/// LLVM's number for the global address space on SPIR-V.
 const GLOBAL: u32 = 1;
 
-/// The largest variable, in bytes.
-const LARGEST: u64 = 1 << 30;
+/// The largest supported variable, in bytes.
+const MAX_VARIABLE_BYTES: u64 = 1 << 30;
 
-/// Makes parameters of the variables in global memory that the kernel uses and may write.
+/// Turns the variables in global memory that the kernel uses and may write into parameters.
 pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     let variables = writable(module);
     if variables.is_empty() {
@@ -31,17 +31,17 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     let debug = DebugTypes::read(&module.print_to_string().to_string_lossy());
     for variable in variables {
         let full_name = Inst(variable).name();
-        let initial = contents(module, variable, &full_name)?;
+        let initial = initial_contents(module, variable, &full_name)?;
         let label = unscoped(module, &full_name);
         let declared = debug.variable(&label, &full_name).filter(|ty| ty.size() == initial.len() as u64);
         let from_ir = || {
             let global = raw::globals(module).into_iter().find(|g| g.name() == full_name)?;
             ir_types::from_ir(global.value_type(), raw::layout(module))
         };
-        let element = declared.or_else(from_ir).map(innermost);
+        let element = declared.or_else(from_ir).map(innermost_element);
         let position = interface.args.len() as u32;
         let type_name = element.as_ref().map_or_else(|| "void*".to_owned(), |t| format!("{}*", t.name()));
-        thread(module, &interface.name, variable, &label, &type_name)?;
+        add_parameter(module, &interface.name, variable, &label, &type_name)?;
         interface.args.push(Arg {
             name: Some(label),
             position,
@@ -57,21 +57,22 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     Ok(())
 }
 
-/// What an array's index counts in at last.
-fn innermost(mut ty: Type) -> Type {
+/// The element type of an array, however deeply nested.
+fn innermost_element(mut ty: Type) -> Type {
     while let Type::Array(element, _) = ty {
         ty = *element;
     }
     ty
 }
 
-/// The name without that of the function that a static variable stands in.
+/// The name of a static variable without its function's.
 fn unscoped(module: &Module<'_>, full_name: &str) -> String {
     let functions = ir::functions(module).into_iter().map(Function::name);
     let scopes = functions.filter_map(|f| full_name.strip_prefix(&f)?.strip_prefix('.').map(str::to_owned));
     scopes.min_by_key(String::len).unwrap_or_else(|| full_name.to_owned())
 }
 
+/// The variables in global memory that are used and not constant.
 fn writable(module: &Module<'_>) -> Vec<LLVMValueRef> {
     let mut all = Vec::new();
     // SAFETY: alive; the list ends with null.
@@ -89,8 +90,8 @@ fn writable(module: &Module<'_>) -> Vec<LLVMValueRef> {
     all
 }
 
-/// What a variable holds when the program is loaded.
-fn contents(module: &Module<'_>, variable: LLVMValueRef, name: &str) -> Result<Vec<u8>> {
+/// The contents of a variable when the program is loaded.
+fn initial_contents(module: &Module<'_>, variable: LLVMValueRef, name: &str) -> Result<Vec<u8>> {
     let refused = |what: String, help: &str| {
         let error = Error::caller(what).help(help);
         match ir::global_location(variable) {
@@ -108,8 +109,9 @@ fn contents(module: &Module<'_>, variable: LLVMValueRef, name: &str) -> Result<V
         let layout = LLVMGetModuleDataLayout(module.as_mut_ptr());
         let ty = LLVMGlobalGetValueType(variable);
         let size = LLVMABISizeOfType(layout, ty);
-        if size == 0 || size > LARGEST {
-            let what = format!("the program-scope variable `{name}` has {size} bytes; 1 to {LARGEST} are possible");
+        if size == 0 || size > MAX_VARIABLE_BYTES {
+            let what =
+                format!("the program-scope variable `{name}` has {size} bytes; 1 to {MAX_VARIABLE_BYTES} are possible");
             return Err(refused(what, "pass it as an argument"));
         }
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
@@ -123,7 +125,7 @@ fn contents(module: &Module<'_>, variable: LLVMValueRef, name: &str) -> Result<V
     }
 }
 
-/// Writes a constant as it lies in memory; `None` if it is no number.
+/// Writes a constant as it is laid out in memory; `None` if it contains something other than numbers.
 unsafe fn write(value: LLVMValueRef, ty: LLVMTypeRef, layout: LLVMTargetDataRef, out: &mut [u8]) -> Option<()> {
     // SAFETY: alive; element types and offsets are asked of the types that have them, numbers of constants.
     unsafe {
@@ -143,14 +145,14 @@ unsafe fn write(value: LLVMValueRef, ty: LLVMTypeRef, layout: LLVMTargetDataRef,
                     LLVMTypeKind::LLVMIntegerTypeKind => 0,
                     _ => return None,
                 };
-                let whole = match bits {
+                let integer = match bits {
                     0 => value,
                     _ => LLVMConstBitCast(value, LLVMIntTypeInContext(LLVMGetTypeContext(ty), bits)),
                 };
-                if LLVMIsAConstantInt(whole).is_null() || LLVMGetIntTypeWidth(LLVMTypeOf(whole)) > 64 {
+                if LLVMIsAConstantInt(integer).is_null() || LLVMGetIntTypeWidth(LLVMTypeOf(integer)) > 64 {
                     return None;
                 }
-                let number = LLVMConstIntGetZExtValue(whole).to_le_bytes();
+                let number = LLVMConstIntGetZExtValue(integer).to_le_bytes();
                 let to = out.get_mut(..size(ty))?;
                 to.copy_from_slice(number.get(..to.len())?);
                 return Some(());
@@ -174,12 +176,18 @@ unsafe fn write(value: LLVMValueRef, ty: LLVMTypeRef, layout: LLVMTargetDataRef,
     }
 }
 
-/// Makes a parameter of a variable, in the kernel and in every helper that uses it or calls one that does.
-fn thread(module: &Module<'_>, kernel: &str, variable: LLVMValueRef, label: &str, type_name: &str) -> Result<()> {
-    let itself = HashMap::from([(variable, variable)]);
+/// Turns a variable into a parameter of the kernel and of every helper that uses it or calls one that does.
+fn add_parameter(
+    module: &Module<'_>,
+    kernel: &str,
+    variable: LLVMValueRef,
+    label: &str,
+    type_name: &str,
+) -> Result<()> {
+    let only_variable = HashMap::from([(variable, variable)]);
     let uses = |f: &Function| {
         let mut all = f.blocks().into_iter().flat_map(Block::instructions);
-        all.any(|inst| inst.operands().into_iter().any(|o| constant_uses::leads_to(o, &itself)))
+        all.any(|inst| inst.operands().into_iter().any(|o| constant_uses::depends_on(o, &only_variable)))
     };
     let functions: Vec<Function> = ir::functions(module).into_iter().filter(|f| f.has_body()).collect();
     let mut needs: HashSet<String> = functions.iter().filter(|f| uses(f)).map(|f| f.name()).collect();
@@ -191,8 +199,8 @@ fn thread(module: &Module<'_>, kernel: &str, variable: LLVMValueRef, label: &str
     while let Some(more) = calls.iter().find(|(f, all)| !needs.contains(f) && all.iter().any(|c| needs.contains(c))) {
         needs.insert(more.0.clone());
     }
-    let concerned: Vec<Function> = functions.into_iter().filter(|f| needs.contains(&f.name())).collect();
-    if let Some(f) = concerned.iter().find(|f| f.name() != kernel && !parameters::only_called(**f)) {
+    let affected: Vec<Function> = functions.into_iter().filter(|f| needs.contains(&f.name())).collect();
+    if let Some(f) = affected.iter().find(|f| f.name() != kernel && !parameters::only_called(**f)) {
         return Err(Error::caller(format!(
             "the kernel takes the address of the function `{}`, which uses the program-scope variable `{label}`",
             f.name()
@@ -204,14 +212,14 @@ fn thread(module: &Module<'_>, kernel: &str, variable: LLVMValueRef, label: &str
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let ty = LLVMPointerTypeInContext(context, GLOBAL);
         let mut calls = Vec::new();
-        for old in concerned {
+        for old in affected {
             let name = old.name();
-            let (new, of_old) = parameters::append(old, ty, label);
+            let (new, old_calls) = parameters::append(old, ty, label);
             if name == kernel {
                 parameters::describe(new, label, type_name, GLOBAL);
             }
             constant_uses::replace(new, &HashMap::from([(variable, LLVMGetLastParam(new.0))]))?;
-            calls.extend(of_old.into_iter().map(|call| (call, new)));
+            calls.extend(old_calls.into_iter().map(|call| (call, new)));
         }
         for (call, new) in calls {
             let caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));

@@ -82,7 +82,7 @@ pub struct Engine<'a, 'c> {
     pub cost: EngineCost,
     /// Baselines of the tests that are used.
     baselines: Vec<TestBaseline<'a>>,
-    /// Why a test was dropped; `None` if it is used.
+    /// By test: why it was dropped.
     pub dropped: ByTest<Option<DropReason>>,
     /// The module that holds all mutants (at most [`MAX_MUTANTS_PER_MODULE`]), kept while it is of use.
     full_module: Option<LoadedModule>,
@@ -182,7 +182,9 @@ impl<'a, 'c> Engine<'a, 'c> {
             && self.executors.iter().all(|executor| executor.batches())
             && self.options.strategy == Strategy::Schemata
             && self.tests.iter().all(|t| {
-                t.launch.range.items() <= runner::BATCHED_ITEMS && t.launch.range.is_even() && !writes_images(t)
+                t.launch.range.items() <= runner::BATCHED_ITEMS
+                    && t.launch.range.has_uniform_groups()
+                    && !writes_images(t)
             });
         let effort = match self.options.strategy {
             Strategy::Schemata => Effort::Quick,
@@ -339,8 +341,8 @@ impl<'a, 'c> Engine<'a, 'c> {
         Ok(found)
     }
 
-    /// Runs scenarios: of one mutant each or, if the full module is woven for pairs, of two. Mutant numbers are assigned
-    /// here. `on_decided` is called with the position and outcome of each scenario once that is final.
+    /// Runs scenarios. Each is one mutant or, if the full module is woven for pairs, two. Mutant numbers are assigned
+    /// here. `on_decided` is called with the position and outcome of each scenario once it is final.
     ///
     /// # Errors
     /// `Environment`, and errors of `on_decided`.

@@ -9,14 +9,14 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
 use crate::kernel::ir::{self, Block, Inst};
-use crate::solve::purity::{self, reached};
+use crate::solve::purity::{self, reachable_blocks};
 
 /// Reorders the blocks and instructions of every function.
 pub fn canonicalise(module: &Module<'_>) {
     // SAFETY: the borrowed module keeps its context alive; the builder is used and disposed of in this function only.
     let builder = unsafe { LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr())) };
     for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
-        let blocks = reached(f);
+        let blocks = reachable_blocks(f);
         for pair in blocks.windows(2) {
             // SAFETY: two blocks of one function of the borrowed module.
             unsafe { LLVMMoveBasicBlockAfter(pair[1].0, pair[0].0) };

@@ -1,4 +1,4 @@
-//! Explicit conversions, `convert_T[_sat][_rte|_rtz|_rtp|_rtn]` (OpenCL C 1.2, 6.2.3), of one lane.
+//! Evaluates explicit conversions, `convert_T[_sat][_rte|_rtz|_rtp|_rtn]` (OpenCL C 1.2, 6.2.3), on one lane.
 
 use std::cmp::Ordering;
 
@@ -6,15 +6,15 @@ use super::{Kind, arithmetic, masked, signed};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rounding {
-    /// To the nearest, of two the even one.
+    /// To the nearest, ties to even.
     Nearest,
     Zero,
     Up,
     Down,
 }
 
-/// The bits that a conversion gives; `signed_from` of integers. What a conversion without saturation makes of what does not fit is open: here,
-/// of integers the low bits, of floats what saturates.
+/// The bits that a conversion yields; `signed_from` says whether a source integer is signed. OpenCL leaves open what a
+/// conversion without saturation makes of out-of-range values: here integers wrap and floats saturate.
 pub fn converted(base: &str, signed_from: bool, bits: u64, from: Kind, to: Kind) -> Option<u64> {
     let rounding = match base.rsplit('_').next() {
         Some("rte") => Some(Rounding::Nearest),
@@ -33,25 +33,25 @@ pub fn converted(base: &str, signed_from: bool, bits: u64, from: Kind, to: Kind)
             let n = if signed_from { i128::from(signed(bits, width)) } else { i128::from(masked(bits, width)) };
             let (least, greatest) = range(to);
             let n = if base.contains("_sat") { n.clamp(least, greatest) } else { n };
-            Some(low(n, to))
+            Some(wrap(n, to))
         }
         (Kind::Int(width), Kind::Float(to)) => {
             let n = if signed_from { i128::from(signed(bits, width)) } else { i128::from(masked(bits, width)) };
-            Some(of_integer(n, to, rounding.unwrap_or(Rounding::Nearest)))
+            Some(from_integer(n, to, rounding.unwrap_or(Rounding::Nearest)))
         }
         (Kind::Float(width), Kind::Int(to)) => {
             let x = arithmetic::float(bits, width);
-            let whole = match rounding.unwrap_or(Rounding::Zero) {
+            let rounded = match rounding.unwrap_or(Rounding::Zero) {
                 Rounding::Nearest => x.round_ties_even(),
                 Rounding::Zero => x.trunc(),
                 Rounding::Up => x.ceil(),
                 Rounding::Down => x.floor(),
             };
             let (least, greatest) = range(to);
-            // Saturates; 0 of what is no number.
+            // Saturates; NaN becomes 0.
             #[expect(clippy::cast_possible_truncation, reason = "saturates")]
-            let n = (whole as i128).clamp(least, greatest);
-            Some(low(n, to))
+            let n = (rounded as i128).clamp(least, greatest);
+            Some(wrap(n, to))
         }
         (Kind::Float(width), Kind::Float(to)) => {
             let x = arithmetic::float(bits, width);
@@ -64,14 +64,15 @@ pub fn converted(base: &str, signed_from: bool, bits: u64, from: Kind, to: Kind)
     }
 }
 
-/// The low bits.
-fn low(n: i128, width: u32) -> u64 {
+/// Wraps to the low `width` bits.
+fn wrap(n: i128, width: u32) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "wraps as the type does")]
     masked(n as u64, width)
 }
 
-fn of_integer(n: i128, width: u32, rounding: Rounding) -> u64 {
-    // In one step, as the way over 64 bits would round twice; 16 bits go over an odd last bit.
+fn from_integer(n: i128, width: u32, rounding: Rounding) -> u64 {
+    // In one step: going through 64 bits would round twice. 16 bits are rounded once by `float_bits`, after clamping to
+    // a range beyond that of half.
     #[expect(clippy::cast_precision_loss, reason = "conversions round")]
     let nearest = match width {
         32 => u64::from((n as f32).to_bits()),
@@ -86,7 +87,8 @@ fn of_integer(n: i128, width: u32, rounding: Rounding) -> u64 {
     directed(nearest, width, order, n < 0, rounding)
 }
 
-/// The nearest float moved by one step if it lies on the wrong side; `order`: of the nearest to what is exact.
+/// Moves the nearest float by one step if it lies on the wrong side of the exact value. `order` compares the nearest
+/// float with the exact value.
 fn directed(nearest: u64, width: u32, order: Ordering, is_negative: bool, rounding: Rounding) -> u64 {
     let down = match rounding {
         Rounding::Nearest => return nearest,

@@ -1,19 +1,19 @@
-//! Mathematics, common, geometric and relational builtins of floats (OpenCL C 1.2, 6.12.2, 6.12.4 to 6.12.6).
+//! Evaluates the math, common, geometric and relational builtins on floats (OpenCL C 1.2, 6.12.2, 6.12.4 to 6.12.6).
 
 use std::f64::consts::PI;
 
 use super::arithmetic;
 use super::conversions::step;
 
-/// Of whole vectors, or scalars.
+/// Geometric functions, which combine the lanes of a vector (a scalar has one).
 pub fn geometric(base: &str, args: &[Vec<f64>]) -> Option<Vec<f64>> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
     match (base, args) {
         ("dot", [a, b]) => Some(vec![dot(a, b)]),
         ("length", [a]) => Some(vec![dot(a, a).sqrt()]),
         ("distance", [a, b]) => {
-            let apart: Vec<f64> = a.iter().zip(b).map(|(x, y)| x - y).collect();
-            Some(vec![dot(&apart, &apart).sqrt()])
+            let difference: Vec<f64> = a.iter().zip(b).map(|(x, y)| x - y).collect();
+            Some(vec![dot(&difference, &difference).sqrt()])
         }
         ("normalize", [a]) => {
             let length = dot(a, a).sqrt();
@@ -28,7 +28,7 @@ pub fn geometric(base: &str, args: &[Vec<f64>]) -> Option<Vec<f64>> {
     }
 }
 
-/// Whether a relation holds; `None` if it is none.
+/// Whether a relation holds; `None` if `base` is not a relational builtin.
 pub fn relation(base: &str, args: &[f64], width: u32) -> Option<bool> {
     let least_normal = match width {
         16 => 2f64.powi(-14),
@@ -54,22 +54,22 @@ pub fn relation(base: &str, args: &[f64], width: u32) -> Option<bool> {
     })
 }
 
-/// The exponent of a number's binary form, as `ilogb` gives it.
+/// The binary exponent of a number, as `ilogb` returns it.
 pub fn exponent(x: f64) -> i32 {
     let bits = x.abs().to_bits();
     match bits >> 52 {
         _ if x.is_nan() || x.is_infinite() => i32::MAX,
         0 if bits == 0 => i32::MIN,
-        // Below what is normal: the highest bit that is set counts.
+        // Subnormal: the highest set bit decides.
         0 => -1011 - bits.leading_zeros() as i32,
         biased => biased as i32 - 1023,
     }
 }
 
-/// A function of floats of that width, by the bits of its arguments and by their values.
+/// A function on floats of that width, given the bits and the values of its arguments.
 pub fn float(base: &str, width: u32, bits: &[u64], args: &[f64]) -> Option<u64> {
     let exact = match (base, args) {
-        // Signs and steps are matters of bits; so is what is not changed.
+        // Sign changes and steps operate on bits, which keeps NaN payloads and unchanged operands exact.
         ("fabs", [_]) => Some(bits[0] & !(1 << (width - 1))),
         ("copysign", [_, _]) => {
             let sign = 1 << (width - 1);
@@ -86,14 +86,15 @@ pub fn float(base: &str, width: u32, bits: &[u64], args: &[f64]) -> Option<u64> 
     exact.or_else(|| number(base, args).map(|x| arithmetic::float_bits(x, width)))
 }
 
-/// `x * y + z`, rounded once.
+/// Computes `x * y + z`, rounded once.
 fn fused(width: u32, x: f64, y: f64, z: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "these are floats of that width")]
     match width {
         64 => x.mul_add(y, z).to_bits(),
         32 => (x as f32).mul_add(y as f32, z as f32).to_bits().into(),
         _ => {
-            // The product of two halves is exact; what the sum loses is kept as an odd last bit, so that the second rounding sees it.
+            // The product of two halves is exact. What the sum loses is kept as an odd last bit (round to odd), so that
+            // the second rounding sees it.
             let product = x * y;
             let sum = product + z;
             let rest = (product - (sum - (sum - product))) + (z - (sum - product));
@@ -108,14 +109,14 @@ fn fused(width: u32, x: f64, y: f64, z: f64) -> u64 {
 
 fn number(base: &str, args: &[f64]) -> Option<f64> {
     match args {
-        [x] => of_one(base, *x),
-        [x, y] => of_two(base, *x, *y),
-        [x, y, z] => of_three(base, *x, *y, *z),
+        [x] => unary(base, *x),
+        [x, y] => binary(base, *x, *y),
+        [x, y, z] => ternary(base, *x, *y, *z),
         _ => None,
     }
 }
 
-fn of_one(base: &str, x: f64) -> Option<f64> {
+fn unary(base: &str, x: f64) -> Option<f64> {
     Some(match base {
         "sqrt" => x.sqrt(),
         "rsqrt" => 1.0 / x.sqrt(),
@@ -164,7 +165,7 @@ fn of_one(base: &str, x: f64) -> Option<f64> {
     })
 }
 
-fn of_two(base: &str, x: f64, y: f64) -> Option<f64> {
+fn binary(base: &str, x: f64, y: f64) -> Option<f64> {
     let is_nan = x.is_nan() || y.is_nan();
     Some(match base {
         "atan2" => x.atan2(y),
@@ -218,7 +219,7 @@ fn of_two(base: &str, x: f64, y: f64) -> Option<f64> {
     })
 }
 
-fn of_three(base: &str, x: f64, y: f64, z: f64) -> Option<f64> {
+fn ternary(base: &str, x: f64, y: f64, z: f64) -> Option<f64> {
     Some(match base {
         "mix" => x + (y - x) * z,
         "clamp" => x.max(y).min(z),
@@ -230,7 +231,7 @@ fn of_three(base: &str, x: f64, y: f64, z: f64) -> Option<f64> {
     })
 }
 
-/// `x * 2^n` in steps none of which overflows, and only the last of which rounds.
+/// Computes `x * 2^n` in steps that do not overflow and of which only the last one rounds.
 fn scaled(mut x: f64, mut n: f64) -> f64 {
     for _ in 0..2 {
         if n > 1023.0 {
@@ -244,7 +245,7 @@ fn scaled(mut x: f64, mut n: f64) -> f64 {
     x * n.clamp(-1022.0, 1023.0).exp2()
 }
 
-/// The sine of a number of half turns.
+/// Computes `sin(πx)`.
 fn sinpi(x: f64) -> f64 {
     let turn = x % 2.0;
     let part = match turn {
@@ -261,7 +262,7 @@ fn cospi(x: f64) -> f64 {
     sinpi(0.5 - (x % 2.0).abs())
 }
 
-/// What is left of `x` after the whole number of `y` nearest to it, of two the even one (IEEE 754, 5.3.1).
+/// The remainder of `x` after the multiple of `y` nearest to it, ties to even (IEEE 754, 5.3.1).
 fn remainder(x: f64, y: f64) -> f64 {
     if x.is_infinite() || y == 0.0 || x.is_nan() || y.is_nan() {
         return f64::NAN;
@@ -293,10 +294,10 @@ mod tests {
 
     #[test]
     fn a_fused_product_is_rounded_once() {
-        // 2^-70 below the middle of 1 + 2^-23 and the next float, which 64 bits cannot tell from it.
+        // 2^-70 below the midpoint of 1 + 2^-23 and the next float, from which 64 bits cannot distinguish it.
         let [above, below] = [1.0, -1.0].map(|sign| 2f64.powi(-12) * (1.0 + sign * 2f64.powi(-23)));
         assert_eq!(fused(32, above, below, 1.0 + 2f64.powi(-23)), u64::from((1.0f32 + f32::EPSILON).to_bits()));
-        // 2^-48 above the middle of 1024 and the next half.
+        // 2^-48 above the midpoint of 1024 and the next half.
         let small = 2f64.powi(-24);
         assert_eq!(fused(16, small, small, 1024.5), 0x6400 + 1);
         assert_eq!(fused(16, 1.0, 0.5, 1024.0), 0x6400);

@@ -1,15 +1,16 @@
-//! Integer builtins (OpenCL C 1.2, 6.12.3).
+//! Evaluates integer builtins (OpenCL C 1.2, 6.12.3).
 
 use super::{masked, signed};
 
-/// Of lanes of that width, signed or not; `to`: the width of the result. `None` for what is no integer builtin.
+/// The result for one lane of `width` bits, signed or not; `to` is the width of the result. `None` if `base` is not
+/// an integer builtin.
 pub fn integer(base: &str, width: u32, is_signed: bool, args: &[u64], to: u32) -> Option<u64> {
     let number = |bits: u64| if is_signed { i128::from(signed(bits, width)) } else { i128::from(masked(bits, width)) };
     let numbers: Vec<i128> = args.iter().map(|bits| number(*bits)).collect();
     let range =
         if is_signed { (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1) } else { (0, (1i128 << width) - 1) };
     let saturated = |n: i128| n.clamp(range.0, range.1);
-    // Products of two unsigned numbers of 64 bits need all 128.
+    // Products of two unsigned 64-bit numbers need all 128 bits.
     let high = |x: i128, y: i128| match is_signed {
         true => (x * y) >> width,
         false => ((x.cast_unsigned() * y.cast_unsigned()) >> width).cast_signed(),
@@ -49,7 +50,7 @@ pub fn integer(base: &str, width: u32, is_signed: bool, args: &[u64], to: u32) -
         }
         ("bswap", [_]) => (a.swap_bytes() >> (64 - width)).into(),
         ("bit_reverse", [_]) => (a.reverse_bits() >> (64 - width)).into(),
-        // The low half is unsigned; the high one says which sign all has.
+        // The low half is unsigned; the high half determines the sign of the result.
         ("upsample", [_, _]) if to == 2 * width => i128::from((a << width) | masked(args[1], width)),
         _ => return None,
     };
@@ -57,7 +58,7 @@ pub fn integer(base: &str, width: u32, is_signed: bool, args: &[u64], to: u32) -
     Some(masked(result as u64, to))
 }
 
-/// The high half of two words put together and shifted to the left, modulo their width.
+/// The high half of two concatenated words shifted left by `by` modulo their width.
 fn funnel(high: u64, low: u64, by: u64, width: u32) -> u64 {
     let by = (masked(by, width) % u64::from(width)) as u32;
     if by == 0 {

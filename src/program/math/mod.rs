@@ -1,5 +1,6 @@
-//! Builtins of OpenCL C on bits (OpenCL C 1.2, 6.12.2 to 6.12.6; conversions 6.2.3), and LLVM's own in their place: the one table that
-//! the dry run and concolic execution share. Functions whose precision OpenCL leaves open are as a host's mathematics have them.
+//! Evaluates OpenCL C builtins on bits (OpenCL C 1.2, 6.12.2 to 6.12.6; conversions 6.2.3), and the LLVM intrinsics
+//! that may stand in for them. The dry run and concolic execution share this table. Functions whose precision OpenCL
+//! leaves open follow the host's mathematics library.
 
 mod conversions;
 mod floats;
@@ -8,8 +9,8 @@ mod integers;
 use super::{Instruction, Kind, Op, Program, Shape, arithmetic, masked, signed};
 use crate::kernel::builtins;
 
-/// What a call of a builtin gives, by lane, for the bits of its operands' lanes; `None` if it is none of the table, or has to do with
-/// memory, ids or other work-items.
+/// The result of a builtin call, lane by lane, given the bits of its operands' lanes. `None` if the builtin is not in
+/// the table, or depends on memory, ids or other work-items.
 pub fn builtin(program: &Program, instruction: &Instruction, args: &[Vec<u64>], shape: Shape) -> Option<Vec<u64>> {
     let Op::Call(name, base) = &instruction.op else { return None };
     let shapes: Vec<Shape> = instruction.operands.iter().map(|o| program.shape(*o)).collect();
@@ -20,7 +21,7 @@ pub fn builtin(program: &Program, instruction: &Instruction, args: &[Vec<u64>], 
     let mut call = Call { base, is_signed: false, shapes: &shapes, shape };
     if let Some(rest) = name.strip_prefix("llvm.") {
         (call.base, call.is_signed) = intrinsic(rest)?;
-        // The flags of the second argument say what may be poison.
+        // The flags in the second argument only declare what may be poison.
         let count = if matches!(call.base, "abs" | "clz" | "ctz") { 1 } else { args.len() };
         return call.lanes(&args[..count]);
     }
@@ -33,9 +34,9 @@ pub fn builtin(program: &Program, instruction: &Instruction, args: &[Vec<u64>], 
             Some(vec![holds.into()])
         }
         (_, Kind::Float(width)) => {
-            let plain = plain(call.base);
+            let function = without_precision_prefix(call.base);
             let numbers = |lanes: &Vec<u64>| lanes.iter().map(|bits| arithmetic::float(*bits, width)).collect();
-            let found = floats::geometric(plain, &args.iter().map(numbers).collect::<Vec<Vec<f64>>>());
+            let found = floats::geometric(function, &args.iter().map(numbers).collect::<Vec<Vec<f64>>>());
             match found {
                 Some(found) => Some(found.into_iter().map(|x| arithmetic::float_bits(x, width)).collect()),
                 None => call.lanes(args),
@@ -45,22 +46,22 @@ pub fn builtin(program: &Program, instruction: &Instruction, args: &[Vec<u64>], 
     }
 }
 
-/// A builtin that is called.
+/// A call of a builtin.
 struct Call<'a> {
     base: &'a str,
     /// Whether its first parameter is signed.
     is_signed: bool,
     shapes: &'a [Shape],
-    /// Of the result.
+    /// The type of the result.
     shape: Shape,
 }
 
 impl Call<'_> {
-    /// Lane by lane; a scalar goes with every lane.
+    /// Evaluates lane by lane; a scalar operand applies to every lane.
     fn lanes(&self, args: &[Vec<u64>]) -> Option<Vec<u64>> {
         let lane = |i: usize| {
-            let of = |lanes: &Vec<u64>| if lanes.len() == 1 { lanes.first() } else { lanes.get(i) }.copied();
-            self.lane(&args.iter().map(of).collect::<Option<Vec<u64>>>()?)
+            let lane_bits = |lanes: &Vec<u64>| if lanes.len() == 1 { lanes.first() } else { lanes.get(i) }.copied();
+            self.lane(&args.iter().map(lane_bits).collect::<Option<Vec<u64>>>()?)
         };
         (0..self.shape.lanes.max(1) as usize).map(lane).collect()
     }
@@ -84,25 +85,25 @@ impl Call<'_> {
                 let Kind::Int(to) = self.shape.kind else { return None };
                 integers::integer(self.base, width, self.is_signed, args, to)
             }
-            Kind::Float(width) => self.of_floats(width, args),
+            Kind::Float(width) => self.float_lane(width, args),
             _ => None,
         }
     }
 
-    fn of_floats(&self, width: u32, args: &[u64]) -> Option<u64> {
+    fn float_lane(&self, width: u32, args: &[u64]) -> Option<u64> {
         let number = |(bits, shape): (&u64, &Shape)| match shape.kind {
             Kind::Float(width) => arithmetic::float(*bits, width),
-            // Exponents: they have a sign.
+            // Exponents, which are signed.
             #[expect(clippy::cast_precision_loss, reason = "exponents and roots are small")]
             kind => signed(*bits, arithmetic::width(kind)) as f64,
         };
         let numbers: Vec<f64> = args.iter().zip(self.shapes).map(number).collect();
         if let Some(holds) = floats::relation(self.base, &numbers, width) {
-            // Of vectors all bits of a lane are set.
+            // For vectors, true sets all bits of a lane.
             let truth = if self.shape.lanes > 0 { u64::MAX } else { 1 };
             return Some(masked(if holds { truth } else { 0 }, arithmetic::width(self.shape.kind)));
         }
-        match (plain(self.base), self.shape.kind) {
+        match (without_precision_prefix(self.base), self.shape.kind) {
             ("ilogb", Kind::Int(to)) => Some(masked(floats::exponent(numbers[0]).cast_unsigned().into(), to)),
             (base, Kind::Float(to)) if to == width => floats::float(base, width, args, &numbers),
             _ => None,
@@ -110,20 +111,20 @@ impl Call<'_> {
     }
 }
 
-/// Without what only says how precise it is.
-fn plain(base: &str) -> &str {
+/// Strips the prefixes that only state a precision or an origin.
+fn without_precision_prefix(base: &str) -> &str {
     ["native_", "half_", "fast_", "__spirv_ocl_"]
         .iter()
         .fold(base, |base, prefix| base.strip_prefix(prefix).unwrap_or(base))
 }
 
-/// The scalar type of the first of mangled parameters.
+/// The scalar type of the first parameter in a mangled parameter list.
 fn element(params: &str) -> Option<char> {
     let scalar = params.strip_prefix("Dv").and_then(|rest| rest.split_once('_')).map_or(params, |(_, of)| of);
     scalar.chars().next()
 }
 
-/// The builtin that an intrinsic of LLVM is, such as `umin.i32` or `uadd.sat.v4i32`, and whether it is signed.
+/// The builtin that corresponds to an LLVM intrinsic such as `umin.i32` or `uadd.sat.v4i32`, and whether it is signed.
 fn intrinsic(name: &str) -> Option<(&str, bool)> {
     let mut words = name.split('.');
     let (word, saturates) = (words.next()?, words.next() == Some("sat"));
@@ -159,11 +160,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_parameter_tells_the_sign() {
+    fn signedness_is_read_from_the_first_parameter() {
         assert_eq!(element("Dv4_hS_"), Some('h'));
         assert_eq!(element("ij"), Some('i'));
         assert_eq!(element(""), None);
-        assert_eq!(plain("native_half_sin"), "sin");
+        assert_eq!(without_precision_prefix("native_half_sin"), "sin");
         assert_eq!(intrinsic("uadd.sat.v4i32"), Some(("add_sat", false)));
         assert_eq!(intrinsic("uadd.with.overflow.i32"), None);
     }

@@ -1,4 +1,4 @@
-//! What `kassay check` prints: findings with their lines of source, then what was explored.
+//! Renders the result of `kassay check` as text: findings with their source lines, then the verdict and numbers.
 
 use std::fmt::Write;
 
@@ -13,15 +13,15 @@ use crate::result::check::{
 use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
 
-/// How to print.
+/// Options of the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CheckView {
-    /// Also list inputs and barriers one by one.
+    /// Also lists inputs and barriers one by one.
     pub verbose: bool,
 }
 
-/// The verdict, every finding at its lines, amplification, and numbers. `sources` gives the text of a file by its name in the result;
-/// without it the lines are left out.
+/// Renders every finding with its source lines, the verdict, numbers and amplification. `sources` returns the text of a
+/// file by its name in the result; without text the source lines are left out.
 pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Option<String>, style: &Style) -> String {
     let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     let writer = Writer { result, sources, style };
@@ -30,10 +30,10 @@ pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Op
     }
     out.push('\n');
     out.push_str(&writer.verdict());
-    // Of anything but a clean verdict there is nothing to extend to other values.
+    // Only a clean verdict can be extended to other values.
     let amplification = result.amplification.as_ref();
     if let Some(amplification) = amplification.filter(|_| view.verbose || result.verdict == Verdict::Clean) {
-        out.push_str(&writer.amplification(amplification, if view.verbose { usize::MAX } else { REASONS }));
+        out.push_str(&writer.amplification(amplification, if view.verbose { usize::MAX } else { REASONS_SHOWN }));
     }
     if view.verbose {
         out.push_str(&writer.inputs());
@@ -43,8 +43,8 @@ pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Op
     out
 }
 
-/// Reasons against amplification that are shown without `-v`.
-const REASONS: usize = 4;
+/// Number of reasons against amplification that are shown without `-v`.
+const REASONS_SHOWN: usize = 4;
 
 struct Writer<'a> {
     result: &'a CheckResult,
@@ -112,10 +112,10 @@ impl Writer<'_> {
         }
         let mut line = None;
         for access in &finding.accesses {
-            // Accesses in one line share it.
-            let here = (&access.location.file, access.location.line);
-            out.push_str(&self.access(finding, access, line == Some(here)));
-            line = Some(here);
+            // Consecutive accesses on one line share it.
+            let line_of_access = (&access.location.file, access.location.line);
+            out.push_str(&self.access(finding, access, line == Some(line_of_access)));
+            line = Some(line_of_access);
         }
         if let Some(branch) = &finding.branch {
             let remark = format!("this `{}` splits the work-group", branch.construct);
@@ -124,15 +124,15 @@ impl Writer<'_> {
         if let Some(witness) = &finding.witness {
             out.push_str(&self.witness(witness));
         }
-        let seen = self.seen(finding);
-        if !seen.is_empty() {
-            let _ = writeln!(out, "   {}", self.style.paint(Paint::Dim, seen));
+        let occurrences = self.occurrences(finding);
+        if !occurrences.is_empty() {
+            let _ = writeln!(out, "   {}", self.style.paint(Paint::Dim, occurrences));
         }
         out
     }
 
-    /// How often, where, and how to see it again.
-    fn seen(&self, finding: &Finding) -> String {
+    /// Describes how often a finding occurred, in which inputs, and how to reproduce it.
+    fn occurrences(&self, finding: &Finding) -> String {
         let mut parts = Vec::new();
         match finding.kind {
             FindingKind::DataRace => parts.push(format!("at {}", style::count(finding.count, "element"))),
@@ -148,7 +148,7 @@ impl Writer<'_> {
             parts.push(format!("input \"{input}\"{and}"));
         }
         if !finding.schedule.is_natural() {
-            parts.push(format!("under {}", schedule(&finding.schedule)));
+            parts.push(format!("under {}", schedule_text(&finding.schedule)));
         }
         if let Some(path) = &finding.reproduction {
             parts.push(format!("again: kassay check {path}"));
@@ -182,14 +182,14 @@ impl Writer<'_> {
             let _ = write!(what, ", {such} work-item {}{group}", id(item, dims));
         }
         for caller in &access.called_from {
-            let _ = write!(what, ", called in {}", short(caller));
+            let _ = write!(what, ", called in {}", place_text(caller));
         }
         self.place(&access.location, &what, same_line)
     }
 
-    /// A line of source with a remark below it; only the remark if the line was just shown.
+    /// Renders a source line with a remark below it; only the remark if the line was just shown.
     fn place(&self, at: &Location, remark: &str, shown: bool) -> String {
-        let mut out = if shown { String::new() } else { format!("   {}\n", visible(&short(at))) };
+        let mut out = if shown { String::new() } else { format!("   {}\n", visible(&place_text(at))) };
         let text = (self.sources)(&at.file);
         let line = text.as_ref().and_then(|t| t.lines().nth((at.line as usize).checked_sub(1)?));
         match line {
@@ -212,7 +212,7 @@ impl Writer<'_> {
         let field = witness.field.as_deref().map(|f| format!(".{f}")).unwrap_or_default();
         let what = format!("{}[{}]{field}", witness.argument, witness.index);
         let [a, b] = &witness.values;
-        let [first, second] = witness.schedules.each_ref().map(schedule);
+        let [first, second] = witness.schedules.each_ref().map(schedule_text);
         let text = format!("the result depends on it: {what} is {a} under {first}, {b} under {second}");
         let lines = wrap(&visible(&text), self.style.width.saturating_sub(3).max(20));
         lines.iter().fold(String::new(), |mut out, line| {
@@ -261,7 +261,7 @@ impl Writer<'_> {
         out
     }
 
-    fn amplification(&self, amplification: &Amplification, most: usize) -> String {
+    fn amplification(&self, amplification: &Amplification, max_reasons: usize) -> String {
         let list = |names: &[String]| match names {
             [] => "none".to_owned(),
             _ => names.join(", "),
@@ -273,11 +273,11 @@ impl Writer<'_> {
         table.row(["holds for all values of".into(), list(&amplification.holds_for_all_values_of).into()]);
         table.row(["depends on".into(), list(&amplification.property_integrity_inputs).into()]);
         let reasons = &amplification.why_not;
-        for (n, reason) in reasons.iter().take(most).enumerate() {
+        for (n, reason) in reasons.iter().take(max_reasons).enumerate() {
             table.row([if n == 0 { "because" } else { "" }.into(), reason.into()]);
         }
-        if reasons.len() > most {
-            let more = style::count((reasons.len() - most) as u64, "more reason");
+        if reasons.len() > max_reasons {
+            let more = style::count((reasons.len() - max_reasons) as u64, "more reason");
             table.row(["".into(), format!("and {more}; -v lists them").into()]);
         }
         out.push_str(&table.render(self.style));
@@ -333,7 +333,7 @@ impl Writer<'_> {
         table.head(&["place", "builtin", "inputs", "needed"]);
         for barrier in &self.result.barriers {
             table.row([
-                short(&barrier.location).into(),
+                place_text(&barrier.location).into(),
                 Cell::new(&barrier.builtin),
                 barrier.reached.to_string().into(),
                 Cell::new(&barrier.reason),
@@ -344,7 +344,7 @@ impl Writer<'_> {
     }
 }
 
-fn short(at: &Location) -> String {
+fn place_text(at: &Location) -> String {
     match (at.line, at.column) {
         (0, _) => format!("{} (no line known)", at.file),
         (line, 0) => format!("{}:{line}", at.file),
@@ -360,8 +360,8 @@ fn id(id: [u64; 3], dims: usize) -> String {
     }
 }
 
-/// An order in a few words.
-pub(super) fn schedule(schedule: &Schedule) -> String {
+/// Describes a schedule in a few words.
+pub(super) fn schedule_text(schedule: &Schedule) -> String {
     let mut parts = Vec::new();
     let list = |numbers: &[u32]| {
         let shown: Vec<String> = numbers.iter().take(6).map(u32::to_string).collect();

@@ -1,4 +1,4 @@
-//! What `kassay cover` prints: the metrics, the tests, and (from `source`) the source with what is not covered.
+//! Renders the result of `kassay cover` as text: the metrics, the tests, and the source with what is not covered.
 
 use std::fmt::Write;
 
@@ -9,15 +9,15 @@ use super::{heading, notes, quote, source, title};
 use crate::result::Ratio;
 use crate::result::cover::{CoverResult, Coverage, METRICS, Measure, TestOutcome, TestStatus};
 
-/// What to print besides the tables.
+/// Options of the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CoverOptions {
-    /// Leave the source out.
+    /// Leaves the source out.
     pub summary_only: bool,
 }
 
-/// The metrics, the tests, and the source with hits and what is not covered. `sources` gives the text of a file by its
-/// name in the result; what is not covered in files that it does not give is listed by place.
+/// Renders the metrics, the tests, and the source with hits and what is not covered. `sources` returns the text of a
+/// file by its name in the result; for files without text, what is not covered is listed by location.
 pub fn cover(
     result: &CoverResult,
     options: CoverOptions,
@@ -58,7 +58,7 @@ fn metrics(coverage: &Coverage, style: &Style) -> String {
             Measure::Ratio(ratio) => row(metric.label, ratio),
             Measure::Mean(_) => continue,
         }
-        // Without loops their classes say nothing.
+        // Without loops, the rows of their classes are left out.
         if metric.site_kind == "loop" && coverage.loops.total > 0 {
             coverage.loops.by_class().into_iter().for_each(|(class, ratio)| row(&format!("  {class}"), ratio));
         }

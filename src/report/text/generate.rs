@@ -1,4 +1,4 @@
-//! What `kassay generate` prints: what the suite covers, and what it does not.
+//! Renders the result of `kassay generate` as text: what the suite covers and what it does not.
 
 use std::fmt::Write;
 
@@ -8,17 +8,17 @@ use super::{heading, notes, title};
 use crate::result::cover::{METRICS, Measure};
 use crate::result::generate::{By, GenerateResult, Goal, GoalStatus};
 
-/// How to print.
+/// Options of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GenerateView {
-    /// Also list covered goals and tests one by one.
+    /// Also lists covered goals and tests one by one.
     pub verbose: bool,
-    /// Where the suite was written.
+    /// Path of the suite written.
     pub suite: String,
 }
 
-/// Coverage, goals that are open or closed by proof, and numbers. `sources` gives the text of a file by its name in the result;
-/// without it the lines are left out.
+/// Renders coverage, the goals not covered (unknown, or decided by a proof or with faults only), and numbers. `sources`
+/// returns the text of a file by its name in the result; without text the source lines are left out.
 pub fn generate(
     result: &GenerateResult,
     view: &GenerateView,
@@ -30,7 +30,7 @@ pub fn generate(
     let coverage = &result.coverage;
     let mut table = Table::new(2, "lrrr");
     table.head(&["metric", "covered", "total", "percent"]);
-    // Regions are covered with their branches.
+    // Region coverage follows from branch coverage.
     for metric in METRICS.iter().filter(|m| m.site_kind != "region") {
         let Measure::Ratio(ratio) = (metric.measure)(coverage) else { continue };
         let percent = ratio.percent().map_or("-".to_owned(), style::percent);
@@ -95,7 +95,7 @@ fn goals(goals: &[Goal], verbose: bool, sources: &dyn Fn(&str) -> Option<String>
         (false, false) => "not covered",
     };
     let mut out = heading(style, title);
-    let mut said_before = (&None, &None);
+    let mut previous = (&None, &None);
     for goal in shown {
         let (paint, status) = match goal.status {
             GoalStatus::Covered if goal.mutant.is_some() => (Paint::Good, "killed"),
@@ -117,13 +117,13 @@ fn goals(goals: &[Goal], verbose: bool, sources: &dyn Fn(&str) -> Option<String>
         if let Some(line) = line.filter(|_| goal.status != GoalStatus::Covered) {
             let _ = writeln!(out, "      | {}", visible(line.trim()));
         }
-        // Goals that the search gave up together have the same words.
-        if (&goal.reason, &goal.bound) == said_before {
+        // Goals given up together have the same reason, which is shown once.
+        if (&goal.reason, &goal.bound) == previous {
             continue;
         }
-        said_before = (&goal.reason, &goal.bound);
-        for said in [&goal.reason, &goal.bound].into_iter().flatten() {
-            for line in wrap(&visible(said), style.width.saturating_sub(6).max(20)) {
+        previous = (&goal.reason, &goal.bound);
+        for remark in [&goal.reason, &goal.bound].into_iter().flatten() {
+            for line in wrap(&visible(remark), style.width.saturating_sub(6).max(20)) {
                 let _ = writeln!(out, "      {line}");
             }
         }

@@ -1,4 +1,4 @@
-//! What `kassay inspect` prints.
+//! Renders the result of `kassay inspect` as text.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::super::table::{Cell, Table};
 use super::{notes, title};
 use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, Site};
 
-/// Per kernel: arguments, local memory, counts, and the sites by function.
+/// Renders for each kernel its arguments, local memory, counts, and sites by function.
 pub fn inspect(result: &InspectResult, style: &Style) -> String {
     let mut out = String::new();
     for (n, kernel) in result.kernels.iter().enumerate() {
@@ -47,7 +47,7 @@ fn interface(kernel: &Kernel, style: &Style) -> String {
         out.push_str("    none\n");
     } else {
         let mut table = Table::new(4, "rllllrr");
-        // The columns of struct fields stand only where there are any.
+        // The columns of struct fields are shown only if there are any.
         let layout: &[&str] = if kernel.args.iter().any(|a| !a.fields.is_empty()) { &["offset", "size"] } else { &[] };
         let mut head = vec!["", "name", "type", "address space"];
         head.push(if kernel.args.iter().any(|a| a.access != "none") { "access" } else { "" });
@@ -119,7 +119,7 @@ fn counts(counts: &Counts, style: &Style) -> String {
     table.render(style)
 }
 
-/// Functions with sites: those the kernel lists, then any that only the sites name.
+/// Returns the functions with sites: those that the kernel lists, then any that only the sites name.
 fn functions(kernel: &Kernel) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for name in kernel.functions.iter().chain(kernel.sites.iter().map(|s| &s.function)) {
@@ -132,16 +132,16 @@ fn functions(kernel: &Kernel) -> Vec<&str> {
 
 fn sites(kernel: &Kernel, function: &str, style: &Style) -> String {
     let all: Vec<&Site> = kernel.sites.iter().filter(|s| s.function == function).collect();
-    let home = all.iter().find(|s| s.location.line > 0).map_or("", |s| s.location.file.as_str());
+    let main_file = all.iter().find(|s| s.location.line > 0).map_or("", |s| s.location.file.as_str());
     let mut out = section(style, &format!("sites in {}", visible(function)));
-    if !home.is_empty() {
-        let _ = writeln!(out, "    {}", style.paint(Paint::Dim, visible(home)));
+    if !main_file.is_empty() {
+        let _ = writeln!(out, "    {}", style.paint(Paint::Dim, visible(main_file)));
     }
     let mut table = Table::new(4, "llll");
-    // Lines are many and have one outcome each: they are summed up below.
+    // Lines are many and have one outcome each; they are summarised below.
     for site in all.iter().filter(|s| s.kind != "line") {
         table.row([
-            Cell::new(place(site, home)),
+            Cell::new(place(site, main_file)),
             Cell::new(&site.kind),
             Cell::new(&site.construct),
             Cell::new(site.outcomes.join(", ")),
@@ -149,7 +149,7 @@ fn sites(kernel: &Kernel, function: &str, style: &Style) -> String {
     }
     out.push_str(&table.render(style));
     let mut lines: Vec<u32> =
-        all.iter().filter(|s| s.kind == "line" && s.location.file == home).map(|s| s.location.line).collect();
+        all.iter().filter(|s| s.kind == "line" && s.location.file == main_file).map(|s| s.location.line).collect();
     lines.sort_unstable();
     if !lines.is_empty() {
         let _ = writeln!(out, "    lines with code: {}", style::ranges(lines));
@@ -157,12 +157,12 @@ fn sites(kernel: &Kernel, function: &str, style: &Style) -> String {
     out
 }
 
-/// `line:column`, after the file if it is not the function's own; the id where the place is unknown.
-fn place(site: &Site, home: &str) -> String {
+/// Returns `line:column`, preceded by the file if it is not the function's own; the id if the location is unknown.
+fn place(site: &Site, main_file: &str) -> String {
     let at = &site.location;
     match at.line {
         0 => site.id.clone(),
-        line if at.file == home => format!("{line}:{}", at.column),
+        line if at.file == main_file => format!("{line}:{}", at.column),
         line => format!("{}:{line}:{}", at.file, at.column),
     }
 }

@@ -1,4 +1,4 @@
-//! Results as text for people. Colour shows only what the words say too.
+//! Renders results as text for human readers. Colour never carries information that the words do not.
 
 mod check;
 mod cover;
@@ -23,12 +23,12 @@ use std::fmt::Write;
 use super::style::{Paint, Style, visible, wrap};
 use crate::result::Device;
 
-/// The first line of a report: what was looked at, and on what.
+/// Returns the first line of a report: the kernel, its file and the device.
 fn title(style: &Style, kernel: &str, source: &str, device: Option<&Device>) -> String {
     let mut line = format!("{} ({})", style.paint(Paint::Bold, visible(kernel)), visible(source));
     if let Some(device) = device {
         let (name, driver) = (visible(&device.name), visible(&device.driver));
-        // A name may say already what it is; such a thing is its own driver.
+        // If the name already ends with the kind (the simulator), the device is its own driver.
         let _ = match device.name.ends_with(&device.kind) {
             true => write!(line, " on {name} {driver}"),
             false => write!(line, " on {name} ({}, driver {driver})", device.kind),
@@ -38,12 +38,12 @@ fn title(style: &Style, kernel: &str, source: &str, device: Option<&Device>) -> 
     line
 }
 
-/// A heading, after an empty line.
+/// Returns a heading after an empty line.
 fn heading(style: &Style, text: &str) -> String {
     format!("\n{}\n", style.paint(Paint::Bold, text))
 }
 
-/// What is said besides, one paragraph each; nothing if there is nothing.
+/// Returns the notes, a paragraph each; empty if there are none.
 fn notes(style: &Style, notes: &[String]) -> String {
     let mut out = String::new();
     for note in notes {
@@ -56,7 +56,7 @@ fn notes(style: &Style, notes: &[String]) -> String {
     out
 }
 
-/// Lines as they are, each behind `prefix`; nothing for an empty text.
+/// Returns each line of `text` after `prefix`; empty for an empty text.
 fn quote(text: &str, prefix: &str) -> String {
     text.lines().fold(String::new(), |mut out, line| {
         let _ = writeln!(out, "{}", format!("{prefix}{}", visible(line)).trim_end());

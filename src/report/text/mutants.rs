@@ -1,4 +1,5 @@
-//! Mutants that no test tells from the original, with their source lines, the change, and who reached them.
+//! Lists the mutants that no test distinguishes from the original, with their source lines, the change, and the tests
+//! that reach them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -8,32 +9,34 @@ use super::heading;
 use super::source::pad;
 use crate::result::mutate::{Location, Mutant, MutateResult, Status};
 
-/// Surviving pairs shown; there may be as many as mutants squared.
+/// Number of undetected pairs shown; there may be as many as mutants squared.
 const PAIRS_SHOWN: usize = 20;
 
-/// The lists of one result.
+/// Renders the lists of one result.
 pub(super) struct Listing<'a> {
     result: &'a MutateResult,
     sources: &'a dyn Fn(&str) -> Option<String>,
     style: &'a Style,
-    /// By the id of a mutant, how many others equal it.
-    twins: HashMap<&'a str, u64>,
+    /// Number of duplicates by the id of the original.
+    duplicates: HashMap<&'a str, u64>,
 }
 
 impl<'a> Listing<'a> {
+    /// Returns the lists of `result`; `sources` returns the text of a file.
     pub(super) fn new(
         result: &'a MutateResult,
         sources: &'a dyn Fn(&str) -> Option<String>,
         style: &'a Style,
     ) -> Listing<'a> {
-        let mut twins = HashMap::new();
+        let mut duplicates = HashMap::new();
         for original in result.mutants.iter().filter_map(|m| m.duplicate_of.as_deref()) {
-            *twins.entry(original).or_default() += 1;
+            *duplicates.entry(original).or_default() += 1;
         }
-        Listing { result, sources, style, twins }
+        Listing { result, sources, style, duplicates }
     }
 
-    /// Survivors, then undecided mutants, then those that no test reaches; nothing where there are none.
+    /// Renders survivors, then undecided mutants, then those that no test reaches, then undetected pairs; empty if
+    /// there are none.
     pub(super) fn render(&self) -> String {
         let mut out = String::new();
         let mut files: BTreeMap<&str, Option<Vec<String>>> = BTreeMap::new();
@@ -64,7 +67,7 @@ impl<'a> Listing<'a> {
         out
     }
 
-    /// The mutants of one place: the place, its line with the range marked, and a line for each.
+    /// Renders the mutants of one location: the location, its line with the range marked, and a line for each mutant.
     fn place(&self, mutants: &[&Mutant], lines: Option<&[String]>, out: &mut String) {
         let (at, function) = (&mutants[0].location, &mutants[0].function);
         let place = place_of(at).map_or_else(|| function.clone(), |place| format!("{place} in {function}"));
@@ -82,33 +85,33 @@ impl<'a> Listing<'a> {
                 self.style.paint(Paint::Warn, visible(&mutant.operator)),
                 visible(&change(mutant))
             );
-            self.about(mutant, out);
+            self.details(mutant, out);
         }
     }
 
-    /// What else there is to say of a mutant, below its line.
-    fn about(&self, mutant: &Mutant, out: &mut String) {
-        let mut say = |text: &str| {
+    /// Renders further facts about a mutant below its line.
+    fn details(&self, mutant: &Mutant, out: &mut String) {
+        let mut push_wrapped = |text: &str| {
             let lines = wrap_list(&visible(text), self.style.width.saturating_sub(6).max(20));
             for (n, line) in lines.iter().enumerate() {
                 let _ = writeln!(out, "      {}{}", if n > 0 { "  " } else { "" }, self.style.paint(Paint::Dim, line));
             }
         };
         if let Some(place) = mutant.spelling.as_ref().and_then(place_of) {
-            say(&format!("spelt in the macro at {place}"));
+            push_wrapped(&format!("spelt in the macro at {place}"));
         }
         if place_of(&mutant.location).is_none() {
-            say(&mutant.id);
+            push_wrapped(&mutant.id);
         }
         if !mutant.covered_by.is_empty() {
-            say(&format!("reached by {}", mutant.covered_by.join(", ")));
+            push_wrapped(&format!("reached by {}", mutant.covered_by.join(", ")));
         }
         if let Some(reason) = &mutant.reason {
-            say(reason);
+            push_wrapped(reason);
         }
-        match self.twins.get(mutant.id.as_str()) {
-            Some(1) => say("another mutant equals it"),
-            Some(n) => say(&format!("{n} other mutants equal it")),
+        match self.duplicates.get(mutant.id.as_str()) {
+            Some(1) => push_wrapped("another mutant equals it"),
+            Some(n) => push_wrapped(&format!("{n} other mutants equal it")),
             None => {}
         }
     }
@@ -132,12 +135,12 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// `file:line:column`, if it is known.
+/// Returns `file:line:column`, if known.
 fn place_of(at: &Location) -> Option<String> {
     (at.start.line > 0).then(|| format!("{}:{}:{}", at.file, at.start.line, at.start.column))
 }
 
-/// `` `<` → `<=` ``; of a deletion `` delete `…` ``. Only first lines are shown.
+/// Describes the change: `` `<` → `<=` ``, or `` delete `…` ``. Only first lines are shown.
 fn change(mutant: &Mutant) -> String {
     let first = |text: &str| {
         let mut lines = text.trim().lines();
@@ -153,7 +156,7 @@ fn change(mutant: &Mutant) -> String {
     }
 }
 
-/// How many characters of `line` the range has, at least one.
+/// Returns the number of characters of `line` in the range, at least one.
 fn width(line: &str, at: &Location) -> usize {
     let from = (at.start.column.max(1) as usize - 1).min(line.len());
     let to = match at.end.line {

@@ -1,4 +1,4 @@
-//! What `kassay mutate` prints: what no test detects, then the numbers.
+//! Renders the result of `kassay mutate` as text: the undetected mutants, then the numbers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,15 +9,15 @@ use super::mutants::Listing;
 use super::{heading, notes, quote, title};
 use crate::result::mutate::{MutateResult, SecondOrder, Summary, TestOutcome, TestStatus, Timing};
 
-/// What to print.
+/// Options of the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MutateView {
-    /// Leave the lists of mutants out.
+    /// Leaves the lists of mutants out.
     pub summary_only: bool,
 }
 
-/// What no test detects, with the source; numbers by operator and class, tests, scores, times. `sources` gives the text of
-/// a file by its name in the result; without it the lines are left out.
+/// Renders the undetected mutants with their source lines; numbers by operator and class, tests, scores and times.
+/// `sources` returns the text of a file by its name in the result; without text the source lines are left out.
 pub fn mutate(
     result: &MutateResult,
     view: MutateView,
@@ -51,7 +51,7 @@ pub fn mutate(
     out
 }
 
-/// A row each, with the statuses in short (`invalid`: compile-error); only statuses that some mutant has get a column.
+/// Renders a row per entry with abbreviated statuses (`invalid`: compile-error); only statuses that occur get a column.
 fn breakdown(what: &str, rows: &BTreeMap<String, Summary>, all: Option<&Summary>, style: &Style) -> String {
     type Column = (&'static str, fn(&Summary) -> u64);
     const COLUMNS: [Column; 11] = [
@@ -80,7 +80,7 @@ fn breakdown(what: &str, rows: &BTreeMap<String, Summary>, all: Option<&Summary>
     table.render(style)
 }
 
-/// LIU's table 8.4.
+/// Renders LIU's table 8.4.
 fn second_order(t: &SecondOrder, style: &Style) -> String {
     let mut out = heading(style, &format!("{} of {} survived; of these", t.survived, style::count(t.pairs, "pair")));
     let mut table = Table::new(2, "lr");

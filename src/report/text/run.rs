@@ -1,4 +1,4 @@
-//! What `kassay run` prints.
+//! Renders the result of `kassay run` as text.
 
 use std::fmt::Write;
 
@@ -7,13 +7,13 @@ use super::super::table::{Cell, Table};
 use super::{notes, quote, title};
 use crate::result::run::{Output, RunResult, Test, TestStatus};
 
-/// One line per test, with its mismatches and what it printed below, and a summary line.
+/// Renders a line per test, with its mismatches and its printf output below, and a summary line.
 pub fn run(result: &RunResult, style: &Style) -> String {
     let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     if !result.tests.is_empty() {
         out.push('\n');
     }
-    // The table gives one line per test; what belongs below a test is put between the lines.
+    // The table has one line per test; the details of a test are inserted after its line.
     let mut table = Table::new(2, "llr");
     for test in &result.tests {
         table.row([
@@ -24,14 +24,14 @@ pub fn run(result: &RunResult, style: &Style) -> String {
     }
     for (line, test) in table.render(style).lines().zip(&result.tests) {
         let _ = writeln!(out, "{line}");
-        out.push_str(&below(test));
+        out.push_str(&details(test));
     }
     let _ = writeln!(out, "\n{}", summary(result, style));
     out.push_str(&notes(style, &result.notes));
     out
 }
 
-/// What a status means to the reader.
+/// Returns the role of a status.
 fn paint(status: TestStatus) -> Paint {
     match status {
         TestStatus::Passed => Paint::Good,
@@ -40,7 +40,7 @@ fn paint(status: TestStatus) -> Paint {
     }
 }
 
-fn below(test: &Test) -> String {
+fn details(test: &Test) -> String {
     const INDENT: &str = "      ";
     let mut out = test.reason.as_deref().map(|r| quote(r, INDENT)).unwrap_or_default();
     for output in test.outputs.iter().filter(|o| !o.passed) {

@@ -1,18 +1,20 @@
-//! What `kassay schedule` prints: a line per test, what differs, and between which schedules.
+//! Renders the result of `kassay schedule` as text: a line per test, the differences, and the schedules that they
+//! are between.
 
 use std::fmt::Write;
 
 use super::super::style::{self, Paint, Style, visible};
 use super::super::table::{Cell, Table};
-use super::check::schedule as order;
+use super::check::schedule_text;
 use super::{notes, title};
 use crate::result::schedule::{Difference, Ran, RunStatus, ScheduleResult, Test, Verdict};
 use crate::suite::schedule::Schedule;
 
-/// Differences shown per test.
+/// Number of differences shown per test.
 const SHOWN: usize = 5;
 
-/// One line per test, below it what differs and between which schedules; with `verbose` all schedules.
+/// Renders a line per test, and below it the differences and the schedules that they are between; with `verbose`
+/// all schedules.
 pub fn schedule(result: &ScheduleResult, verbose: bool, style: &Style) -> String {
     let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     if !result.tests.is_empty() {
@@ -29,7 +31,7 @@ pub fn schedule(result: &ScheduleResult, verbose: bool, style: &Style) -> String
     }
     for (line, test) in table.render(style).lines().zip(&result.tests) {
         let _ = writeln!(out, "{line}");
-        out.push_str(&below(test, verbose, style));
+        out.push_str(&details(test, verbose, style));
     }
     let _ = writeln!(out, "\n{}", summary(result, style));
     out.push_str(&notes(style, &result.notes));
@@ -43,7 +45,7 @@ fn paint(verdict: Verdict) -> Paint {
     }
 }
 
-fn below(test: &Test, verbose: bool, style: &Style) -> String {
+fn details(test: &Test, verbose: bool, style: &Style) -> String {
     let mut out = String::new();
     for difference in test.differing_outputs.iter().take(SHOWN) {
         let _ = writeln!(out, "      {}", visible(&differs(difference)));
@@ -58,7 +60,7 @@ fn below(test: &Test, verbose: bool, style: &Style) -> String {
     let mut table = Table::new(6, "rlll");
     let reason = |ran: &Ran| ran.reason.clone().unwrap_or_else(|| ran.status.name().to_owned());
     let failed: Vec<&Ran> = test.schedules.iter().filter(|ran| ran.status != RunStatus::Completed).collect();
-    // What all of them end in is said once.
+    // A reason that all schedules share is shown once.
     let shared = failed.first().map(|ran| reason(ran)).filter(|first| {
         failed.len() > 1 && failed.len() == test.schedules.len() && failed.iter().all(|ran| reason(ran) == *first)
     });
@@ -72,7 +74,7 @@ fn below(test: &Test, verbose: bool, style: &Style) -> String {
             table.row([
                 format!("#{}", ran.index).into(),
                 Cell::new(&ran.family),
-                order(&of(ran)).into(),
+                schedule_text(&schedule_of(ran)).into(),
                 Cell::painted(Paint::Bad, status),
             ]);
         }
@@ -81,7 +83,7 @@ fn below(test: &Test, verbose: bool, style: &Style) -> String {
     out
 }
 
-fn of(ran: &Ran) -> Schedule {
+fn schedule_of(ran: &Ran) -> Schedule {
     Schedule { map: ran.map.clone(), item_order: ran.item_order.clone(), preemptions: ran.preemptions.clone() }
 }
 

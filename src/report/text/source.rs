@@ -1,4 +1,4 @@
-//! The source with hits per line, and what is not covered pointed at below its line.
+//! Lists the source with hits per line; carets below a line point at what is not covered.
 
 use std::fmt::Write;
 
@@ -7,16 +7,16 @@ use super::super::style::{self, Paint, Style, visible};
 use super::heading;
 use crate::result::cover::{CoverResult, TestStatus};
 
-/// How the files of one result are listed.
+/// Lists the files of one result.
 pub(super) struct Listing<'a> {
     style: &'a Style,
-    /// Whether hits are numbers of work-items; else numbers of tests.
+    /// Whether hits are numbers of work-items; otherwise numbers of tests.
     counts: bool,
-    /// Work-groups launched by the tests that count, to set divergent ones against.
+    /// Number of work-groups launched by the tests that count; the divergent ones are given as a part of it.
     groups: u64,
 }
 
-/// What is to be said of one site.
+/// A remark on one site.
 struct Remark {
     paint: Paint,
     text: String,
@@ -24,13 +24,13 @@ struct Remark {
 
 impl<'a> Listing<'a> {
     pub(super) fn new(result: &CoverResult, style: &'a Style) -> Self {
-        // A test whose worker was killed counts nothing, and so has no divergent groups either.
+        // A test whose worker was killed has no counts, and therefore no divergent groups.
         let counted = |status| matches!(status, TestStatus::Completed | TestStatus::OutputDiffers);
         let groups = result.tests.iter().filter(|t| counted(t.status)).map(|t| t.work_groups).sum();
         Listing { style, counts: result.coverage.average_statement.is_some(), groups }
     }
 
-    /// One file with its heading; without `text` only what is not covered, by place.
+    /// Lists one file with its heading; without `text` only what is not covered, by location.
     pub(super) fn file(&self, file: &File<'_>, text: Option<&str>) -> String {
         let name = if file.name.is_empty() { "(unknown file)" } else { file.name };
         let mut out =
@@ -39,10 +39,11 @@ impl<'a> Listing<'a> {
         if text.is_some() {
             out.push_str(&self.source(file, &lines));
         }
-        out.push_str(&self.without_text(file, lines.len() as u32, text.is_some()));
+        out.push_str(&self.unlisted(file, lines.len() as u32, text.is_some()));
         out
     }
 
+    /// Lists the lines of a file with their hits and remarks.
     fn source(&self, file: &File<'_>, lines: &[&str]) -> String {
         let hits: Vec<Option<u64>> = (1..=lines.len() as u32)
             .map(|n| {
@@ -57,12 +58,12 @@ impl<'a> Listing<'a> {
         let mut out = String::new();
         let head = format!("  {:>gutter$}  {unit:>width$}", "line");
         let _ = writeln!(out, "{}", self.style.paint(Paint::Dim, head));
-        let mut sites = file.sites.iter().filter(|s| s.what().location.line > 0).peekable();
+        let mut sites = file.sites.iter().filter(|s| s.shared().location.line > 0).peekable();
         for ((number, text), hits) in (1_u32..).zip(lines).zip(hits) {
             let covered = file.lines.get(&number).is_none_or(|l| l.covered);
             let mut remarks = Vec::new();
-            while let Some(site) = sites.next_if(|s| s.what().location.line == number) {
-                remarks.extend(self.remark(site, covered).map(|r| (site.what().location.column, r)));
+            while let Some(site) = sites.next_if(|s| s.shared().location.line == number) {
+                remarks.extend(self.remark(site, covered).map(|r| (site.shared().location.column, r)));
             }
             let partly = remarks.iter().any(|(_, r)| r.paint == Paint::Bad);
             let (mark, paint) = match hits {
@@ -95,8 +96,8 @@ impl<'a> Listing<'a> {
         out
     }
 
-    /// What is not covered beyond line `shown`, or at no known line.
-    fn without_text(&self, file: &File<'_>, shown: u32, has_text: bool) -> String {
+    /// Lists what is not covered beyond line `shown` or at an unknown line.
+    fn unlisted(&self, file: &File<'_>, shown: u32, has_text: bool) -> String {
         let mut out = String::new();
         let unseen = file.lines.iter().filter(|(n, l)| **n > shown && !l.covered).map(|(n, _)| *n);
         let unseen = style::ranges(unseen);
@@ -104,18 +105,18 @@ impl<'a> Listing<'a> {
             let _ = writeln!(out, "  not executed: {unseen}");
         }
         for site in &file.sites {
-            let at = &site.what().location;
+            let at = &site.shared().location;
             if at.line > 0 && at.line <= shown {
                 continue;
             }
-            let place = if at.line == 0 { site.what().id.clone() } else { format!("{}:{}", at.line, at.column) };
+            let place = if at.line == 0 { site.shared().id.clone() } else { format!("{}:{}", at.line, at.column) };
             let covered = file.lines.get(&at.line).is_none_or(|l| l.covered);
             if let Some(remark) = self.remark(site, covered) {
                 let _ = writeln!(out, "  {}: {}", visible(&place), self.style.paint(remark.paint, remark.text));
             }
         }
         let beyond = |line: u32| has_text && line > shown;
-        if file.lines.keys().any(|n| beyond(*n)) || file.sites.iter().any(|s| beyond(s.what().location.line)) {
+        if file.lines.keys().any(|n| beyond(*n)) || file.sites.iter().any(|s| beyond(s.shared().location.line)) {
             out.push_str("  (the file has fewer lines now than when it was assayed)\n");
         } else if !has_text && out.is_empty() {
             out.push_str("  all covered\n");
@@ -125,12 +126,12 @@ impl<'a> Listing<'a> {
         out
     }
 
-    /// What a reader should know of `site`; `on_covered_line`: whether its line was executed.
+    /// Returns the remark on `site`, if any; `on_covered_line`: whether its line was executed.
     fn remark(&self, site: &Site<'_>, on_covered_line: bool) -> Option<Remark> {
-        let what = site.what();
+        let what = site.shared();
         let kind = what.kind.as_str();
         let missing = site.missing();
-        // A statement on a line that is not executed says nothing new, nor does a region: its branch says it.
+        // A statement on a line that is not executed adds nothing, nor does a region, which its branch reports.
         if kind == "region" || kind == "statement" && !on_covered_line {
             return None;
         }
@@ -167,8 +168,8 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// Blanks as wide as what stands before byte column `column` (from 1) of `text`; up to the first word if it is 0. Tabs stay
-/// tabs, so that the caret stands right whatever their width.
+/// Returns blanks as wide as the text before byte column `column` (from 1) of `text`, or before its first word if
+/// `column` is 0. Tabs are kept, so that the caret is right whatever their width.
 pub(super) fn pad(text: &str, column: u32) -> String {
     let bytes = match column {
         0 => text.len() - text.trim_start().len(),

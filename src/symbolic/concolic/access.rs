@@ -6,31 +6,31 @@ use super::inputs;
 use super::instruction::bytes;
 use super::item::{Item, Mode};
 use super::machine::Machine;
-use super::memory::{self, Block, Cell, Initial};
-use super::trace::Entry;
+use super::memory::{self, Cell, Initial, MemoryBlock};
+use super::trace::PathStep;
 use super::value::{self, Lane, Value};
 use crate::program::{Kind, Shape, masked, signed};
 use crate::solve::expression::{Operation, Sort, Term};
 
-/// Tables with more cells are not looked into all at once.
-const MOST_CELLS: u64 = 128;
+/// Largest number of cells of a table that may be read at a symbolic index.
+const MAX_CELLS: u64 = 128;
 
-/// What an access of one lane is about.
-struct Spot {
+/// A resolved access of one lane.
+struct ResolvedAccess {
     region: u64,
     at: u64,
     size: u64,
-    /// Bytes from the region's start, where that depends on the input.
+    /// Offset from the start of the region, if it depends on the input.
     address: Option<Term>,
 }
 
 impl Machine<'_> {
-    /// The block that a region is.
-    fn block<'s>(&'s mut self, item: &'s mut Item, region: u64) -> Option<&'s mut Block> {
+    /// Returns the memory of a region. The work-item's copy of a struct passed by value is created on first use.
+    fn memory_block<'s>(&'s mut self, item: &'s mut Item, region: u64) -> Option<&'s mut MemoryBlock> {
         let program = self.setup.program;
         let is_copy = program.by_value.get(region as usize).is_some_and(Option::is_some);
-        if is_copy && !item.privates.contains_key(&region) {
-            let mut copy = self.blocks.get(region as usize)?.clone();
+        if is_copy && !item.private_memory.contains_key(&region) {
+            let mut copy = self.memory_blocks.get(region as usize)?.clone();
             let input = self.setup.inputs.args.get(region as usize).filter(|i| i.is_free);
             if let (Some(input), true) = (input, item.mode != Mode::Concrete) {
                 for leaf in &input.leaves {
@@ -40,66 +40,68 @@ impl Machine<'_> {
                     copy.cells.insert(leaf.offset, Cell { size, term: Some(term), address: None, writer: None });
                 }
             }
-            item.privates.insert(region, copy);
+            item.private_memory.insert(region, copy);
         }
         if is_copy || region >= memory::PRIVATE {
-            item.privates.get_mut(&region)
+            item.private_memory.get_mut(&region)
         } else {
-            self.blocks.get_mut(region as usize)
+            self.memory_blocks.get_mut(region as usize)
         }
     }
 
-    /// Where an access goes; `None`, with a fault, if it is out of bounds.
-    fn spot(&mut self, item: &mut Item, pointer: Lane, size: u64) -> Option<Spot> {
-        let place = memory::place(pointer.bits);
+    /// Resolves an access; records a fault and returns `None` if it is out of bounds.
+    fn resolve(&mut self, item: &mut Item, pointer: Lane, size: u64) -> Option<ResolvedAccess> {
+        let place = memory::decode_pointer(pointer.bits);
         let found = place.and_then(|(region, offset)| {
-            let at = self.block(item, region)?.access(offset, size)?;
+            let at = self.memory_block(item, region)?.access(offset, size)?;
             Some((region, at))
         });
         let Some((region, at)) = found else {
             self.fault(item);
             if let (Some((region, _)), Some(term), false) = (place, pointer.term, self.setup.inputs.allows_faults) {
-                self.within(item, region, term, size);
+                self.require_in_bounds(item, region, term, size);
             }
             return None;
         };
         let begin = memory::pointer(region, 0);
         let address = pointer.term.map(|term| value::plus(self.terms, term, begin.wrapping_neg()));
-        Some(Spot { region, at, size, address })
+        Some(ResolvedAccess { region, at, size, address })
     }
 
-    /// That an access which is out of bounds lies in what the region has now.
-    fn within(&mut self, item: &mut Item, region: u64, pointer: Term, size: u64) {
-        let Some(bytes) = self.block(item, region).map(|b| b.bytes.len() as u64).filter(|bytes| *bytes >= size) else {
+    /// Requires an access that is out of bounds to lie within the current size of the region.
+    fn require_in_bounds(&mut self, item: &mut Item, region: u64, pointer: Term, size: u64) {
+        let Some(bytes) = self.memory_block(item, region).map(|b| b.bytes.len() as u64).filter(|bytes| *bytes >= size)
+        else {
             return;
         };
         let offset = value::plus(self.terms, pointer, memory::pointer(region, 0).wrapping_neg());
         let end = self.terms.constant(bytes - size + 1, Sort::Bits(64));
         let holds = self.terms.compare(Operation::Ult, offset, end);
-        self.sound(item, holds, false);
+        self.require_no_fault(item, holds, false);
     }
 
+    /// Loads a value; lanes that depend on the input get a term. An access out of bounds gives 0.
     pub(super) fn load(&mut self, item: &mut Item, pointer: Lane, shape: Shape) -> Value {
         if shape.kind == Kind::Other {
             return Value::of(Vec::new(), shape);
         }
         let (size, step) = (shape.bytes(), shape.lane_bytes().max(1));
-        let Some(spot) = self.spot(item, pointer, size) else { return Value::of(Vec::new(), shape) };
+        let Some(access) = self.resolve(item, pointer, size) else { return Value::of(Vec::new(), shape) };
         let traced = item.mode != Mode::Concrete;
-        let Some(block) = self.block(item, spot.region) else { return Value::of(Vec::new(), shape) };
+        let Some(block) = self.memory_block(item, access.region) else { return Value::of(Vec::new(), shape) };
         let mut lanes: Vec<Lane> = block
-            .read(spot.at, size)
+            .read(access.at, size)
             .chunks(step as usize)
             .map(|chunk| Lane::known(value::from_bytes(chunk, shape.kind)))
             .collect();
-        let plain = block.cells.is_empty() && block.initial == Initial::Known && spot.address.is_none();
+        let plain = block.cells.is_empty() && block.initial == Initial::Known && access.address.is_none();
         if !traced || plain || step > 8 {
             return Value::of(lanes, shape);
         }
         for (i, lane) in (0u64..).zip(&mut lanes) {
-            let address = spot.address.map(|a| value::plus(self.terms, a, i * step));
-            let part = Spot { region: spot.region, at: spot.at + i * step, size: step, address };
-            if let Some(bits) = self.cell(item, &part) {
+            let address = access.address.map(|a| value::plus(self.terms, a, i * step));
+            let part = ResolvedAccess { region: access.region, at: access.at + i * step, size: step, address };
+            if let Some(bits) = self.symbolic_content(item, &part) {
                 let term = value::loaded(self.terms, bits, shape.kind);
                 *lane = value::lane(self.terms, term, lane.bits);
             }
@@ -107,20 +109,21 @@ impl Machine<'_> {
         Value::of(lanes, shape)
     }
 
-    /// What lies at a place as a term, if that depends on the input; the path gets what has to hold for it.
-    fn cell(&mut self, item: &mut Item, spot: &Spot) -> Option<Term> {
-        let Spot { region, at, size, address } = *spot;
-        let block = self.block(item, region)?;
+    /// Returns the contents at an address as a term if they depend on the input, and appends the conditions for that to
+    /// the path.
+    fn symbolic_content(&mut self, item: &mut Item, access: &ResolvedAccess) -> Option<Term> {
+        let ResolvedAccess { region, at, size, address } = *access;
+        let block = self.memory_block(item, region)?;
         let initial = block.initial;
         let found = block.overlapping(at, size);
         match &found[..] {
             [] => match initial {
-                Initial::Input(position) => self.input(item, spot, position),
+                Initial::Input(position) => self.initial_content(item, access, position),
                 Initial::Known if address.is_some() => {
-                    if let Some(picked) = self.picked(item, spot) {
+                    if let Some(picked) = self.read_table(item, access) {
                         return Some(picked);
                     }
-                    self.stays(item, spot);
+                    self.pin_address(item, access);
                     None
                 }
                 Initial::Known => None,
@@ -128,121 +131,123 @@ impl Machine<'_> {
             [(begin, cell)] if *begin == at && cell.size == size => {
                 if address.is_some()
                     && (region >= memory::PRIVATE)
-                    && let Some(picked) = self.picked(item, spot)
+                    && let Some(picked) = self.read_table(item, access)
                 {
                     return Some(picked);
                 }
-                self.meets(item, spot, at, cell);
+                self.pin_to_cell(item, access, at, cell);
                 item.depend(cell.writer);
                 cell.term
             }
             _ => {
                 let mut parts = Vec::new();
                 for byte in at..at + size {
-                    parts.push(self.byte(item, spot, byte, &found));
+                    parts.push(self.symbolic_byte(item, access, byte, &found));
                 }
                 Some(value::joined(self.terms, &parts))
             }
         }
     }
 
-    /// A byte at a place where cells begin or end in between.
-    fn byte(&mut self, item: &mut Item, spot: &Spot, byte: u64, found: &[(u64, Cell)]) -> Term {
+    /// Returns one byte of an access that does not coincide with a single cell.
+    fn symbolic_byte(&mut self, item: &mut Item, access: &ResolvedAccess, byte: u64, found: &[(u64, Cell)]) -> Term {
         if let Some((begin, cell)) = found.iter().find(|(begin, cell)| (*begin..begin + cell.size).contains(&byte)) {
-            self.meets(item, spot, *begin, cell);
+            self.pin_to_cell(item, access, *begin, cell);
             item.depend(cell.writer);
             if let Some(term) = cell.term {
                 return value::extract(self.terms, term, byte - begin, 1);
             }
-        } else if let Some(Initial::Input(position)) = self.block(item, spot.region).map(|b| b.initial) {
+        } else if let Some(Initial::Input(position)) = self.memory_block(item, access.region).map(|b| b.initial) {
             let granule = self.setup.inputs.args[position].granule;
             let begin = byte / granule * granule;
-            let part = Spot {
+            let part = ResolvedAccess {
                 at: begin,
                 size: granule,
-                address: spot.address.map(|a| value::plus(self.terms, a, begin.wrapping_sub(spot.at))),
-                ..*spot
+                address: access.address.map(|a| value::plus(self.terms, a, begin.wrapping_sub(access.at))),
+                ..*access
             };
-            if let Some(cell) = self.input(item, &part, position) {
+            if let Some(cell) = self.initial_content(item, &part, position) {
                 return value::extract(self.terms, cell, byte - begin, 1);
             }
         } else {
-            self.stays(item, spot);
+            self.pin_address(item, access);
         }
-        let bits = self.block(item, spot.region).map_or(0, |b| b.read(byte, 1).first().copied().unwrap_or(0));
+        let bits = self.memory_block(item, access.region).map_or(0, |b| b.read(byte, 1).first().copied().unwrap_or(0));
         self.terms.constant(bits.into(), Sort::Bits(8))
     }
 
-    /// The contents that a buffer has from the start.
-    fn input(&mut self, item: &mut Item, spot: &Spot, position: usize) -> Option<Term> {
+    /// Returns the initial contents of a buffer.
+    fn initial_content(&mut self, item: &mut Item, access: &ResolvedAccess, position: usize) -> Option<Term> {
         let granule = self.setup.inputs.args[position].granule;
-        if !spot.at.is_multiple_of(granule) || !spot.size.is_multiple_of(granule) {
-            self.stays(item, spot);
+        if !access.at.is_multiple_of(granule) || !access.size.is_multiple_of(granule) {
+            self.pin_address(item, access);
             return None;
         }
         let terms = &mut *self.terms;
         let function = inputs::buffer_function(position, granule);
         let mut parts = Vec::new();
-        for offset in (0..spot.size).step_by(granule as usize) {
-            let index = match spot.address {
+        for offset in (0..access.size).step_by(granule as usize) {
+            let index = match access.address {
                 Some(address) => value::plus(terms, address, offset),
-                None => terms.constant(spot.at + offset, Sort::Bits(64)),
+                None => terms.constant(access.at + offset, Sort::Bits(64)),
             };
             parts.push(terms.unknown(function.clone(), vec![index], Sort::Bits(8 * granule as u32)));
         }
         let all = value::joined(terms, &parts);
-        if let Some(at) = spot.address {
-            item.step(Entry::Access { position: position as u32, at, size: spot.size });
+        if let Some(at) = access.address {
+            item.step(PathStep::Access { position: position as u32, at, size: access.size });
         }
         Some(all)
     }
 
-    /// The access goes where it goes.
-    fn stays(&mut self, item: &mut Item, spot: &Spot) {
-        if let Some(address) = spot.address {
-            let at = self.terms.constant(spot.at, Sort::Bits(64));
-            item.require(value::equal(self.terms, address, at));
+    /// Pins the address of an access to its current value.
+    fn pin_address(&mut self, item: &mut Item, access: &ResolvedAccess) {
+        if let Some(address) = access.address {
+            let at = self.terms.constant(access.at, Sort::Bits(64));
+            item.pin(value::equal(self.terms, address, at));
         }
     }
 
-    /// The access goes to a cell that was stored.
-    fn meets(&mut self, item: &mut Item, spot: &Spot, begin: u64, cell: &Cell) {
-        if spot.address.is_none() && cell.address.is_none() {
+    /// Pins the address of an access to that of a stored cell.
+    fn pin_to_cell(&mut self, item: &mut Item, access: &ResolvedAccess, begin: u64, cell: &Cell) {
+        if access.address.is_none() && cell.address.is_none() {
             return;
         }
         let terms = &mut *self.terms;
-        let address = spot.address.unwrap_or_else(|| terms.constant(spot.at, Sort::Bits(64)));
-        let address = value::plus(terms, address, begin.wrapping_sub(spot.at));
+        let address = access.address.unwrap_or_else(|| terms.constant(access.at, Sort::Bits(64)));
+        let address = value::plus(terms, address, begin.wrapping_sub(access.at));
         let stored = cell.address.unwrap_or_else(|| terms.constant(begin, Sort::Bits(64)));
-        item.require(value::equal(terms, address, stored));
+        item.pin(value::equal(terms, address, stored));
     }
 
-    /// Of a small table that belongs to nobody else: whichever cell the address picks.
-    fn picked(&mut self, item: &mut Item, spot: &Spot) -> Option<Term> {
-        let address = spot.address?;
-        let variable = (spot.region as usize).checked_sub(self.setup.program.params.len());
-        let is_own = spot.region >= memory::PRIVATE
-            || self.setup.program.by_value.get(spot.region as usize).is_some_and(Option::is_some)
+    /// Reads a small table that no other work-item writes at a symbolic address: selects among all of its cells.
+    fn read_table(&mut self, item: &mut Item, access: &ResolvedAccess) -> Option<Term> {
+        let address = access.address?;
+        let variable = (access.region as usize).checked_sub(self.setup.program.params.len());
+        let is_own = access.region >= memory::PRIVATE
+            || self.setup.program.by_value.get(access.region as usize).is_some_and(Option::is_some)
             || variable.and_then(|v| self.setup.program.variables.get(v)).is_some_and(|v| !v.is_local);
-        let block = self.block(item, spot.region)?;
-        let (bytes, first) = (block.bytes.len() as u64, spot.at % spot.size);
-        let count = bytes.checked_sub(first)? / spot.size;
-        if !is_own || count > MOST_CELLS {
+        let block = self.memory_block(item, access.region)?;
+        let (bytes, first) = (block.bytes.len() as u64, access.at % access.size);
+        let count = bytes.checked_sub(first)? / access.size;
+        if !is_own || count > MAX_CELLS {
             return None;
         }
         let mut cells: Vec<(u64, Result<Term, u64>)> = Vec::new();
-        for begin in (0..count).map(|i| first + i * spot.size) {
-            cells.push(match &block.overlapping(begin, spot.size)[..] {
-                [] => (begin, Err(value::from_bytes(block.read(begin, spot.size), Kind::Int(8 * spot.size as u32)))),
-                [(at, cell)] if *at == begin && cell.size == spot.size && cell.address.is_none() => {
-                    let bits = value::from_bytes(block.read(begin, spot.size), Kind::Int(8 * spot.size as u32));
+        for begin in (0..count).map(|i| first + i * access.size) {
+            cells.push(match &block.overlapping(begin, access.size)[..] {
+                [] => {
+                    (begin, Err(value::from_bytes(block.read(begin, access.size), Kind::Int(8 * access.size as u32))))
+                }
+                [(at, cell)] if *at == begin && cell.size == access.size && cell.address.is_none() => {
+                    let bits = value::from_bytes(block.read(begin, access.size), Kind::Int(8 * access.size as u32));
                     (begin, cell.term.ok_or(bits))
                 }
                 _ => return None,
             });
         }
         let terms = &mut *self.terms;
-        let of = Sort::Bits(8 * spot.size as u32);
+        let of = Sort::Bits(8 * access.size as u32);
         let mut chosen: Option<Term> = None;
         let mut within = terms.constant(0, Sort::Bits(1));
         for (begin, content) in cells.into_iter().rev() {
@@ -255,47 +260,50 @@ impl Machine<'_> {
                 None => content,
             });
         }
-        item.require(Some(within));
+        item.pin(Some(within));
         chosen
     }
 
+    /// Stores a value, with cells for lanes that are symbolic or visible to other work-items.
     pub(super) fn store(&mut self, item: &mut Item, pointer: Lane, what: &Value, shape: Shape) {
         let bytes = bytes(what, shape);
         let step = shape.lane_bytes();
-        let Some(spot) = self.spot(item, pointer, bytes.len() as u64) else { return };
-        let is_shared = spot.region < memory::PRIVATE;
+        let Some(access) = self.resolve(item, pointer, bytes.len() as u64) else { return };
+        let is_shared = access.region < memory::PRIVATE;
         let traced = item.mode != Mode::Concrete;
         let mut cells = Vec::new();
         if traced && (1..=8).contains(&step) {
             for (i, lane) in (0u64..).zip(what.lanes()) {
                 let term = lane.term.map(|t| value::stored(self.terms, t, shape.kind, step));
-                let address = spot.address.map(|a| value::plus(self.terms, a, i * step));
+                let address = access.address.map(|a| value::plus(self.terms, a, i * step));
                 if is_shared || term.is_some() || address.is_some() {
-                    cells.push((spot.at + i * step, Cell { size: step, term, address, writer: item.writer() }));
+                    cells.push((access.at + i * step, Cell { size: step, term, address, writer: item.writer() }));
                 }
             }
         }
-        self.put(item, &spot, &bytes, cells);
+        self.write_cells(item, &access, &bytes, cells);
     }
 
-    /// Writes bytes, and what they are as terms.
-    fn put(&mut self, item: &mut Item, spot: &Spot, bytes: &[u8], cells: Vec<(u64, Cell)>) {
+    /// Writes bytes, and the cells with their terms.
+    fn write_cells(&mut self, item: &mut Item, access: &ResolvedAccess, bytes: &[u8], cells: Vec<(u64, Cell)>) {
         let mut terms = std::mem::take(self.terms);
-        if let Some(block) = self.block(item, spot.region) {
-            block.write(spot.at, bytes);
-            block.clear(&mut terms, spot.at, spot.size);
+        if let Some(block) = self.memory_block(item, access.region) {
+            block.write(access.at, bytes);
+            block.clear(&mut terms, access.at, access.size);
             block.cells.extend(cells);
         }
         *self.terms = terms;
     }
 
-    /// Bytes from one place to another, with their terms where cells are whole.
+    /// Copies bytes, with the terms of cells that are copied completely.
     pub(super) fn copy(&mut self, item: &mut Item, to: Lane, from: Lane, size: u64) {
         if size == 0 {
             return;
         }
-        let (Some(source), Some(target)) = (self.spot(item, from, size), self.spot(item, to, size)) else { return };
-        let Some(block) = self.block(item, source.region) else { return };
+        let (Some(source), Some(target)) = (self.resolve(item, from, size), self.resolve(item, to, size)) else {
+            return;
+        };
+        let Some(block) = self.memory_block(item, source.region) else { return };
         let bytes = block.read(source.at, size).to_vec();
         let (initial, known) = (block.initial, block.overlapping(source.at, size));
         let mut cells: Vec<(u64, Cell)> = Vec::new();
@@ -317,8 +325,8 @@ impl Machine<'_> {
                 if step <= 8 {
                     let offset = at - source.at;
                     let address = source.address.map(|a| value::plus(self.terms, a, offset));
-                    let part = Spot { region: source.region, at, size: step, address };
-                    let term = self.cell(item, &part);
+                    let part = ResolvedAccess { region: source.region, at, size: step, address };
+                    let term = self.symbolic_content(item, &part);
                     let address = target.address.map(|a| value::plus(self.terms, a, offset));
                     if term.is_some() || address.is_some() || target.region < memory::PRIVATE {
                         let cell = Cell { size: step, term, address, writer: item.writer() };
@@ -328,34 +336,37 @@ impl Machine<'_> {
                 at += step.max(1);
             }
         }
-        self.put(item, &target, &bytes, cells);
+        self.write_cells(item, &target, &bytes, cells);
     }
 
-    /// Fills bytes with one value.
+    /// Fills memory with one byte value.
     pub(super) fn fill(&mut self, item: &mut Item, to: Lane, byte: u8, size: u64) {
         if size > 0
-            && let Some(target) = self.spot(item, to, size)
+            && let Some(target) = self.resolve(item, to, size)
         {
-            self.put(item, &target, &vec![byte; size as usize], Vec::new());
+            self.write_cells(item, &target, &vec![byte; size as usize], Vec::new());
         }
     }
 
-    /// An atomic operation on what is there: it gets its concrete value.
+    /// Performs an atomic operation on the concrete value in memory; returns the old value.
     pub(super) fn atomic(&mut self, item: &mut Item, at: Lane, of: Shape, f: impl FnOnce(u64) -> u64) -> u64 {
         let of = Shape { lanes: 0, ..of };
         let (pointer, at) = (at, Lane::known(at.bits));
-        let Some(spot) = self.spot(item, at, of.bytes()) else {
-            if let (Some((region, _)), Some(term)) = (memory::place(pointer.bits), pointer.term) {
-                self.within(item, region, term, of.bytes());
+        let Some(access) = self.resolve(item, at, of.bytes()) else {
+            if let (Some((region, _)), Some(term)) = (memory::decode_pointer(pointer.bits), pointer.term) {
+                self.require_in_bounds(item, region, term, of.bytes());
             }
             return 0;
         };
-        let old = self.block(item, spot.region).map_or(0, |b| value::from_bytes(b.read(spot.at, spot.size), of.kind));
+        let old = self
+            .memory_block(item, access.region)
+            .map_or(0, |b| value::from_bytes(b.read(access.at, access.size), of.kind));
         let new = Value::known(masked(f(old), crate::program::arithmetic::width(of.kind)));
         self.store(item, at, &new, of);
         old
     }
 
+    /// Performs an `atomicrmw` instruction; returns the old value.
     pub(super) fn read_modify_write(
         &mut self,
         item: &mut Item,

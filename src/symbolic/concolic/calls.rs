@@ -1,9 +1,9 @@
-//! Calls: marks, ids, barriers, and builtins that access memory.
+//! Interprets calls: marks, ids, barriers, and builtins that access memory.
 
 use super::inputs;
 use super::item::{Item, Mode, State};
 use super::machine::Machine;
-use super::trace::Entry;
+use super::trace::PathStep;
 use super::value::{self, Lane, Value};
 use crate::instrument::marks::MARK;
 use crate::kernel::builtins::{self, Operation as Atomic};
@@ -11,15 +11,16 @@ use crate::program::{Definition, Instruction, Kind, Shape, arithmetic, masked, s
 use crate::solve::expression::{Operation, Sort, Term};
 use crate::suite::launch::{ArgValue, ImageShape};
 
-/// Calls that leave no trace in values.
+/// Calls without effect on values.
 const IDLE: [&str; 5] = ["mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence", "prefetch"];
 
-/// Bytes of the scalars that a builtin accesses through its pointer.
+/// Returns the size of the scalars that a builtin accesses through its pointer, in bytes.
 pub fn scalar_bytes(name: &str) -> Option<u64> {
     Some(builtins::pointed(builtins::demangle(name)?.1)?.1)
 }
 
 impl Machine<'_> {
+    /// Interprets a call; `base` is its demangled name. At a barrier, the work-item starts to wait.
     pub(super) fn call(
         &mut self,
         item: &mut Item,
@@ -78,11 +79,11 @@ impl Machine<'_> {
         if holds.bits & 1 != 0 {
             self.run.marks.insert(goal);
         } else if let Some(holds) = holds.term {
-            item.step(Entry::Mark { goal, holds });
+            item.step(PathStep::Mark { goal, holds });
         }
     }
 
-    /// A symbol of an id or size, if it is one for the work-item; 64 bits.
+    /// Returns the symbol of an id or size, zero-extended to 64 bits, if it is symbolic for this work-item.
     fn symbol(&mut self, item: &Item, name: &str, d: usize, bits: u64) -> Option<Term> {
         let ranges = &self.setup.inputs.ranges;
         let is_fixed = match name {
@@ -128,7 +129,7 @@ impl Machine<'_> {
         value::lane(self.terms, term, bits)
     }
 
-    /// What an id builtin gives; `None` if it is none.
+    /// Evaluates a work-item builtin; `None` if it is another one.
     fn id(&mut self, item: &Item, base: &str, dimension: u64) -> Option<Lane> {
         let is_size =
             matches!(base, "get_global_size" | "get_local_size" | "get_enqueued_local_size" | "get_num_groups");
@@ -171,7 +172,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The global id without the offset.
+    /// Returns the global id without the offset.
     fn inside(&mut self, item: &Item, d: usize) -> Lane {
         let (group, size) = (self.part(item, inputs::GROUP_ID, d), self.part(item, inputs::LOCAL_SIZE, d));
         let begin = self.wide(Operation::Mul, group, size);
@@ -179,7 +180,7 @@ impl Machine<'_> {
         self.wide(Operation::Add, begin, local)
     }
 
-    /// Groups are whole.
+    /// Returns the global size. Work-groups are complete where it is symbolic.
     fn global_size(&mut self, item: &Item, d: usize) -> Lane {
         let (groups, size) = (self.part(item, inputs::GROUPS, d), self.part(item, inputs::LOCAL_SIZE, d));
         if groups.term.is_none() && size.term.is_none() {
@@ -195,7 +196,7 @@ impl Machine<'_> {
         self.wide(Operation::Add, before, ids[0])
     }
 
-    /// The sides of an image, as a query asks for them.
+    /// Returns the sides of an image that a query asks for.
     fn image(&self, instruction: &Instruction, base: &str) -> Vec<u64> {
         let program = self.setup.program;
         let position = instruction.operands.first().map(|o| &program.values[*o as usize]);
@@ -219,7 +220,8 @@ impl Machine<'_> {
         }
     }
 
-    /// `vload` and `vstore`: the element number times the vector's length, in scalars; halves in memory, wider in values.
+    /// `vload` and `vstore`: `number` counts vectors, and memory holds scalars. The half variants convert: memory holds
+    /// halves, values are wider floats.
     fn vector(&mut self, item: &mut Item, base: &str, params: &str, instruction: &Instruction, shape: Shape) -> Value {
         let operand = |i: usize| instruction.operands.get(i).map(|o| item.values[*o as usize].clone());
         let is_load = base.starts_with("vload");
@@ -230,7 +232,7 @@ impl Machine<'_> {
         };
         let of = if is_load { shape } else { self.setup.program.shape(instruction.operands[0]) };
         let lanes = u64::from(of.lanes.max(1));
-        // `vloada_half3` steps by four.
+        // The stride of `vloada_half3` is four.
         let stride = if lanes == 3 && base.contains("a_half") { 4 } else { lanes };
         let bytes = self.wide(Operation::Mul, number.first(), Lane::known(stride * scalar));
         let at = self.wide(Operation::Add, bytes, at.first());
@@ -250,7 +252,7 @@ impl Machine<'_> {
         Value::of(Vec::new(), shape)
     }
 
-    /// Floats of another width.
+    /// Converts floats to another width.
     fn float_to(&mut self, value: &Value, from: Shape, to: Shape) -> Value {
         let (before, after) = (arithmetic::width(from.kind), arithmetic::width(to.kind));
         let mut lanes = Vec::new();
@@ -262,7 +264,7 @@ impl Machine<'_> {
         Value::of(lanes, to)
     }
 
-    /// The work-group's first item copies for all.
+    /// The first work-item of the group copies for all.
     fn copy_async(&mut self, item: &mut Item, base: &str, params: &str, operands: &[Value]) {
         let [to, from, count, ..] = operands else { return };
         let (Some((lanes, scalar)), true) = (builtins::pointed(params), item.local_id == [0; 3]) else { return };
@@ -313,7 +315,7 @@ impl Machine<'_> {
         };
         if operation == Atomic::CompareExchangeBool {
             let more = more.bits;
-            // What was expected is in memory, and becomes what was there.
+            // The expected value is in memory, and is replaced by the old value.
             let expected = self.load(item, by, of).bits();
             let old = self.atomic(item, at, of, |old| if old == expected { more } else { old });
             self.store(item, by, &Value::known(old), of);
@@ -361,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mangled_parameters_tell_what_is_accessed() {
+    fn mangled_parameters_give_the_size_of_scalars() {
         assert_eq!(scalar_bytes("_Z6vload4jPU3AS1Kf"), Some(4));
         assert_eq!(scalar_bytes("_Z3minii"), None);
     }

@@ -1,10 +1,10 @@
-//! Launches that do what no kernel may, changed so that they do not: the divisor that was 0, the index that lay outside is traced back to
-//! the input that it comes from, and solved for. What goes wrong after it comes next.
+//! Repairs launches that fault: traces the divisor that was 0 or the index that was out of bounds back to the input,
+//! and solves for another value. Faults that then occur later are repaired in turn.
 
 use super::inputs;
 use super::local_search::{self, Values};
 use super::machine::{self, Setup};
-use super::path_query::{Asked, Freedom};
+use super::path_query::{Freedom, QueryContext};
 use super::proposal::Changes;
 use super::trace::{Class, Trace};
 use super::variables::Variables;
@@ -13,45 +13,46 @@ use crate::solve::expression::{Term, Terms};
 use crate::solve::query::{self, Answer, Session};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// So many things that go wrong are put right in one launch that the caller asks for, and in one on the way to somewhere else.
-const MOST_FAULTS: usize = 48;
-const FAULTS_ON_THE_WAY: usize = 8;
-/// Launches on the way that are repaired.
-const MOST_ON_THE_WAY: u32 = 200;
-/// What may change, in the order in which it is tried. The NDRange and the lengths of buffers stay: they are not to blame.
-const FREEDOMS: [Freedom; 4] = [Freedom::Mending, Freedom::Contents, Freedom::Same, Freedom::Values];
+/// Largest number of faults repaired in one launch: in a launch that the caller asks for, and in an intermediate one.
+const MAX_FAULTS: usize = 48;
+const MAX_INTERMEDIATE_FAULTS: usize = 8;
+/// Largest number of intermediate launches that are repaired.
+const MAX_INTERMEDIATE_REPAIRS: u32 = 200;
+/// What may change, in the order in which it is tried. The NDRange and the buffer lengths are kept, as they are not
+/// the cause.
+const FREEDOMS: [Freedom; 4] = [Freedom::Repair, Freedom::Contents, Freedom::Same, Freedom::Values];
 
-/// Ids of no work-item in particular.
-const NOBODY: [[u64; 3]; 2] = [[0; 3]; 2];
+/// Stands for no particular work-item.
+const NO_FOCUS: [[u64; 3]; 2] = [[0; 3]; 2];
 
 impl Engine<'_> {
-    /// The launch with other scalars and contents, such that no work-item does what no kernel may as far as its interpretation tells.
-    /// `None` if that is not found, or it does nothing of that kind as it is.
+    /// Returns the launch with other scalars and contents, such that according to its interpretation no work-item
+    /// faults. `None` if no such launch is found, or if the launch does not fault as it is.
     pub fn avoid_fault(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
-        self.repaired(launch, MOST_FAULTS, limits)
+        self.repair(launch, MAX_FAULTS, limits)
     }
 
-    /// The same of a launch that goes where it should, and then does what no kernel may.
+    /// Same for a launch that takes the intended path and then faults.
     pub(super) fn avoid_fault_on_path(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
-        if self.statistics.repaired >= MOST_ON_THE_WAY.into() {
+        if self.statistics.repaired >= MAX_INTERMEDIATE_REPAIRS.into() {
             return None;
         }
         self.statistics.repaired += 1;
-        self.repaired(launch, FAULTS_ON_THE_WAY, limits)
+        self.repair(launch, MAX_INTERMEDIATE_FAULTS, limits)
     }
 
-    fn repaired(&mut self, launch: &Launch, most: usize, limits: &Limits) -> Option<Launch> {
+    fn repair(&mut self, launch: &Launch, most: usize, limits: &Limits) -> Option<Launch> {
         self.limit(limits);
         let mut launch = launch.clone();
         let mut has_changed = false;
         for _ in 0..most {
-            let run = self.interpret(&launch, None, NOBODY, limits.end);
+            let run = self.interpret(&launch, None, NO_FOCUS, limits.end);
             if limits.is_over() || run.exhausted && !run.faulty {
                 return None;
             }
-            let Some((group, local)) = run.culprit.filter(|_| run.faulty) else {
+            let Some((group, local)) = run.faulting_item.filter(|_| run.faulty) else {
                 let mut changes = Changes::default();
-                for (position, bytes) in run.reached.iter().enumerate() {
+                for (position, bytes) in run.access_ends.iter().enumerate() {
                     if let Some(ArgValue::Buffer(buffer)) = launch.args.get(position) {
                         changes.lengthen(position, self.inputs.whole(position, *bytes), buffer.len() as u64);
                     }
@@ -64,49 +65,50 @@ impl Engine<'_> {
         None
     }
 
-    /// The launch with the first thing put right that goes wrong in a work-item.
-    fn without_fault(&mut self, launch: &Launch, culprit: &Class, limits: &Limits) -> Option<Launch> {
+    /// Returns the launch with the first fault of a work-item repaired.
+    fn without_fault(&mut self, launch: &Launch, faulting_item: &Class, limits: &Limits) -> Option<Launch> {
         self.statistics.traces += 1;
         let local = self.local(launch);
         let setup = Setup {
             program: self.program,
-            states: &self.states,
+            graph: &self.graph,
             inputs: &self.inputs,
             launch,
             local,
             steps: limits.steps,
             end: limits.end,
             expected: None,
-            whose: [culprit.group, culprit.local],
+            focus: [faulting_item.group, faulting_item.local],
         };
-        let trace = machine::trace(setup, &mut self.terms, culprit);
+        let trace = machine::trace(setup, &mut self.terms, faulting_item);
         let place = trace.fault?;
         let condition = trace.paths.get(place.0)?.get(place.1)?.condition(&mut self.terms, self.program)?;
         let (mut terms, mut variables) = (std::mem::take(&mut self.terms), Variables::default());
-        let asked =
-            Asked { program: self.program, inputs: &self.inputs, launch, local, trace: &trace, end: limits.end };
-        let found = asked.question(&mut terms, &mut variables, place, condition, &[]).and_then(|question| {
+        let context =
+            QueryContext { program: self.program, inputs: &self.inputs, launch, local, trace: &trace, end: limits.end };
+        let found = context.build(&mut terms, &mut variables, place, condition, &[]).and_then(|path_query| {
             FREEDOMS.iter().find_map(|freedom| {
-                let conditions = asked.conditions(&mut terms, &question, *freedom)?;
+                let conditions = context.conditions(&mut terms, &path_query, *freedom)?;
                 let within = query::Limits { rlimit: limits.rlimit, end: limits.end };
                 let solved = match local_search::effort(&terms, &conditions) <= local_search::SOLVABLE {
-                    true => Session::within(&terms, &self.shared).ask(&conditions, &within),
+                    true => Session::in_context(&terms, &self.shared).ask(&conditions, &within),
                     false => Answer::Unknown(String::new()),
                 };
                 let values = match solved {
                     Answer::Sat(model) => Values::of(&model),
                     Answer::Unsat => return None,
-                    Answer::Unknown(_) => self.climbed(&terms, launch, local, &trace, &conditions, limits)?,
+                    Answer::Unknown(_) => self.climb_from(&terms, launch, local, &trace, &conditions, limits)?,
                 };
                 Changes::of(&values, &self.inputs, launch, local)
             })
         });
         self.terms = terms;
         let changes = found?;
-        // What one work-item finds in its element, the others mostly find in theirs.
+        // Contents that make one work-item fault usually occur in the elements of the others too, so try changing all
+        // elements alike.
         for among_equals in [true, false] {
             if let Some(others) = changes.everywhere(&self.inputs, launch, among_equals) {
-                let run = self.interpret(&others, None, NOBODY, limits.end);
+                let run = self.interpret(&others, None, NO_FOCUS, limits.end);
                 if !run.faulty && !run.exhausted {
                     return Some(others);
                 }
@@ -115,7 +117,7 @@ impl Engine<'_> {
         Some(changes.apply(launch))
     }
 
-    fn climbed(
+    fn climb_from(
         &self,
         terms: &Terms,
         launch: &Launch,

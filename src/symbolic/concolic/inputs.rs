@@ -1,4 +1,4 @@
-//! What of a launch belongs to the input: names of symbols, and what the kernel says of its arguments.
+//! Describes the symbolic input of a launch: names of symbols, and what the kernel reveals about its arguments.
 
 use std::collections::BTreeMap;
 
@@ -8,29 +8,29 @@ use crate::program::{Definition, Kind, Op, Program, Region, ValueId};
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::scalar_layout::{self, Leaf, Number};
 
-/// What the user allows of one argument. Without one, anything.
+/// The user's constraints on one argument. Without a bound, any value is allowed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
     pub position: usize,
-    /// It keeps the values that it has.
+    /// It keeps its values.
     pub fixed: bool,
-    /// Bounds of all its numbers, inclusive.
+    /// Inclusive bounds of all its numbers.
     pub least: Option<Number>,
     pub greatest: Option<Number>,
 }
 
-/// What the user allows of the NDRange.
+/// The user's constraints on the NDRange.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ranges {
-    /// It stays as it is.
+    /// It keeps its values.
     pub fixed: bool,
-    /// The only work-group size.
+    /// The only allowed work-group size.
     pub local: Option<[u64; 3]>,
-    /// Work-items of a launch.
+    /// Largest number of work-items in a launch.
     pub max_items: u64,
-    /// Work-items of a group.
+    /// Largest number of work-items in a work-group.
     pub max_group: u64,
-    /// What launches and groups have no more of unless that is needed: larger ones take longer.
+    /// Limits on launches and work-groups that are exceeded only if necessary, because larger ones take longer.
     pub usual_items: u64,
     pub usual_group: u64,
 }
@@ -41,23 +41,23 @@ impl Default for Ranges {
     }
 }
 
-/// Products of three numbers up to this fit into 64 bits.
-const MOST_ITEMS: u64 = 1 << 21;
+/// The product of three numbers up to this limit fits into 64 bits.
+const MAX_ITEMS: u64 = 1 << 21;
 
-/// How often launches, and groups, double with each step beyond what is usual.
+/// Doublings of the usual limits on launches and on work-groups with each step beyond them.
 const STEP: (u32, u32) = (3, 2);
-/// The step that goes to the limits.
+/// The step at which the full limits apply.
 pub const ALL: u32 = 3;
 
 impl Ranges {
-    /// Whether this many steps beyond what is usual give larger launches than the step before.
+    /// Returns whether this step beyond the usual limits allows larger launches than the step before.
     pub fn grow(&self, steps: u32) -> bool {
         steps == 0 || self.most(steps) != self.most(steps - 1)
     }
 
-    /// The most work-items of a launch, and of a group, so many steps beyond what is usual.
+    /// Returns the largest number of work-items in a launch and in a work-group, `steps` beyond the usual limits.
     pub fn most(&self, steps: u32) -> (u64, u64) {
-        let (items, group) = (self.max_items.min(MOST_ITEMS), self.max_group.min(MOST_ITEMS));
+        let (items, group) = (self.max_items.min(MAX_ITEMS), self.max_group.min(MAX_ITEMS));
         if steps >= ALL {
             return (items, group);
         }
@@ -70,79 +70,84 @@ impl Ranges {
 /// An argument.
 #[derive(Debug)]
 pub struct Input {
-    /// Whether its values may be changed.
+    /// Its values may be changed.
     pub is_free: bool,
-    /// Of values: their scalars.
+    /// For a value: its scalars.
     pub leaves: Vec<Leaf>,
-    /// Of buffers: bytes of a cell, which is the narrowest that is accessed.
+    /// For a buffer: bytes of a cell, which is the size of the narrowest access.
     pub granule: u64,
-    /// Of buffers: bytes of an element; 1 where the kernel does not tell.
+    /// For a buffer: bytes of an element; 1 if the kernel does not reveal it.
     pub element: u64,
-    /// Of buffers: the type of all their numbers, if they have one.
+    /// For a buffer: the type of all its numbers, if there is a single one.
     pub scalar: Option<Scalar>,
     pub least: Option<Number>,
     pub greatest: Option<Number>,
 }
 
-/// What does not change from launch to launch.
+/// What is the same in all launches of a kernel.
 #[derive(Debug)]
 pub struct Inputs {
     pub args: Vec<Input>,
     pub ranges: Ranges,
-    /// Whether work-items wait for each other, and so may see what others did.
-    pub meets: bool,
-    /// Whether the kernel asks for what depends on the offset of the NDRange.
+    /// Work-items synchronise at barriers, and so may see what others did.
+    pub synchronises: bool,
+    /// The kernel queries something that depends on the NDRange's offset.
     pub asks_offset: bool,
-    /// Whether it asks for the number of dimensions.
+    /// The kernel queries the number of dimensions.
     pub asks_dims: bool,
-    /// Whether accesses out of bounds are skipped, and nothing else comes of them.
+    /// Accesses out of bounds are skipped without further consequences.
     pub allows_faults: bool,
 }
 
-/// A scalar of an argument by value.
+/// Symbol of a scalar of an argument passed by value.
 pub fn scalar_symbol(position: usize, offset: u64) -> String {
     format!("arg{position}+{offset}")
 }
 
-/// The function from offsets in bytes to cells of a buffer.
+/// Name of the function from byte offsets to the cells of a buffer.
 pub fn buffer_function(position: usize, granule: u64) -> String {
     format!("arg{position}:{granule}")
 }
 
-/// Position and offset of a scalar, by its symbol.
+/// Parses the position and the offset from a scalar's symbol.
 pub fn scalar_of(symbol: &str) -> Option<(usize, u64)> {
     let (position, offset) = symbol.strip_prefix("arg")?.split_once('+')?;
     Some((position.parse().ok()?, offset.parse().ok()?))
 }
 
-/// Position and granule of a buffer, by its function.
+/// Parses the position and the granule from the name of a buffer's function.
 pub fn buffer_of(function: &str) -> Option<(usize, u64)> {
     let (position, granule) = function.strip_prefix("arg")?.split_once(':')?;
     Some((position.parse().ok()?, granule.parse().ok()?))
 }
 
-/// Bits of the symbols of ids and sizes: OpenCL has no limit but `size_t`, devices have far lower ones.
+/// Width of the symbols of ids and sizes: OpenCL has no limit but `size_t`, devices have far lower ones.
 pub const ID_BITS: u32 = 32;
 
-/// Bits of a symbol of the NDRange: offsets are no work, however large they are.
+/// Width of a symbol of the NDRange: offsets need all 64 bits, as a large offset causes no work.
 pub fn range_bits(name: &str) -> u32 {
     if name == OFFSET { 64 } else { ID_BITS }
 }
 
-/// A symbol of an id or size, by dimension.
+/// Symbol of an id or size in one dimension.
 pub fn range_symbol(name: &str, dimension: usize) -> String {
     format!("{name}.{dimension}")
 }
 
+/// Number of work-groups in a dimension.
 pub const GROUPS: &str = "groups";
+/// Work-group size in a dimension.
 pub const LOCAL_SIZE: &str = "local_size";
+/// Offset of the NDRange in a dimension.
 pub const OFFSET: &str = "offset";
+/// Group id of the subject in a dimension.
 pub const GROUP_ID: &str = "group_id";
+/// Local id of the subject in a dimension.
 pub const LOCAL_ID: &str = "local_id";
-/// How many dimensions there are; as if it were of dimension 0.
+/// The number of dimensions; its symbol is that of dimension 0.
 pub const DIMS: &str = "dims";
 
-/// What a symbol is in a launch, for the work-item with these ids.
+/// Returns the value of a symbol in a launch with work-group size `local`, for the work-item with these ids.
 pub fn value_of(symbol: &str, launch: &Launch, local: [u64; 3], group_id: [u64; 3], local_id: [u64; 3]) -> u64 {
     if let Some((position, offset)) = scalar_of(symbol) {
         let Some(ArgValue::Value(bytes)) = launch.args.get(position) else { return 0 };
@@ -163,7 +168,7 @@ pub fn value_of(symbol: &str, launch: &Launch, local: [u64; 3], group_id: [u64; 
     }
 }
 
-/// What a buffer has at a place; zeros behind its end.
+/// Returns the contents of a buffer at an offset; 0 beyond its end.
 pub fn cell_of(function: &str, at: u64, launch: &Launch) -> u64 {
     let Some((position, granule)) = buffer_of(function) else { return 0 };
     match launch.args.get(position) {
@@ -178,11 +183,12 @@ fn word(bytes: &[u8], at: u64, size: u64) -> u64 {
 }
 
 impl Inputs {
-    /// The bytes of the whole elements of a buffer that so many bytes lie in.
+    /// Rounds a number of bytes up to whole elements of a buffer.
     pub fn whole(&self, position: usize, bytes: u64) -> u64 {
         bytes.next_multiple_of(self.args.get(position).map_or(1, |input| input.element))
     }
 
+    /// Analyses which inputs a kernel has and how it accesses them, within the user's `bounds` and `ranges`.
     pub fn new(program: &Program, interface: &Interface, bounds: &[Bound], mut ranges: Ranges) -> Inputs {
         let granules = granules(program);
         ranges.local = ranges.local.or(interface.required_local);
@@ -216,7 +222,7 @@ impl Inputs {
         Inputs {
             args: interface.args.iter().enumerate().map(input).collect(),
             ranges,
-            meets: calls(&["barrier", "work_group_barrier", "wait_group_events"]),
+            synchronises: calls(&["barrier", "work_group_barrier", "wait_group_events"]),
             asks_offset: calls(&["get_global_offset", "get_global_id"]),
             asks_dims: calls(&["get_work_dim"]),
             allows_faults: false,
@@ -224,14 +230,14 @@ impl Inputs {
     }
 }
 
-/// The one scalar type that values of the type consist of.
+/// Returns the scalar type of all components of a type, if there is a single one.
 fn only_scalar(ty: &Type) -> Option<Scalar> {
     let leaves = scalar_layout::leaves(ty);
     let first = leaves.first()?.scalar;
     leaves.iter().all(|l| l.scalar == first).then_some(first)
 }
 
-/// The narrowest access to each argument's buffer, in bytes.
+/// Returns the size of the narrowest access to each argument's buffer, in bytes.
 fn granules(program: &Program) -> BTreeMap<u32, u64> {
     let mut found: BTreeMap<u32, u64> = BTreeMap::new();
     let mut note = |at: ValueId, bytes: u64| {
@@ -279,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_what_they_stand_for() {
+    fn symbol_names_parse_back() {
         assert_eq!(scalar_of(&scalar_symbol(3, 12)), Some((3, 12)));
         assert_eq!(buffer_of(&buffer_function(0, 4)), Some((0, 4)));
         assert_eq!(scalar_of(&buffer_function(0, 4)), None);

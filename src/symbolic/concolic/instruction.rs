@@ -1,18 +1,19 @@
-//! What instructions make of their operands: bits always, terms where an operand has one.
+//! Interprets instructions: always on bits, and on terms if an operand is symbolic.
 
 use llvm_sys::LLVMOpcode;
 
 use super::item::Item;
 use super::machine::Machine;
-use super::memory::{self, Block};
+use super::memory::{self, MemoryBlock};
 use super::value::{self, Lane, Value};
 use crate::program::{Instruction, Kind, Op, Shape, arithmetic, math, signed};
-use crate::solve::concrete::Trial;
+use crate::solve::concrete::Valuation;
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::solve::query::Model;
 use crate::symbolic::transfer;
 
 impl Machine<'_> {
+    /// Interprets an instruction; returns its result.
     pub(super) fn instruction(&mut self, item: &mut Item, instruction: &Instruction) -> Value {
         let program = self.setup.program;
         let shape = program.shape(instruction.result);
@@ -31,8 +32,8 @@ impl Machine<'_> {
             Op::Call(name, base) => self.call(item, instruction, name, base, shape),
             Op::Alloca(bytes) => {
                 let region = memory::PRIVATE + u64::from(instruction.result);
-                let fresh = || Block::fixed(vec![0; (*bytes).min(memory::LARGEST) as usize]);
-                item.privates.entry(region).or_insert_with(fresh);
+                let fresh = || MemoryBlock::fixed(vec![0; (*bytes).min(memory::MAX_BUFFER_BYTES) as usize]);
+                item.private_memory.entry(region).or_insert_with(fresh);
                 Value::known(memory::pointer(region, 0))
             }
             Op::AtomicRmw(operation) => {
@@ -55,7 +56,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Instructions that put lanes elsewhere.
+    /// Interprets instructions that only move lanes.
     fn moved(&mut self, item: &Item, instruction: &Instruction, shape: Shape) -> Option<Value> {
         let operand = |i: usize| &item.values[instruction.operands[i] as usize];
         let known = |i: usize| {
@@ -96,7 +97,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Everything else that has neither memory nor ids.
+    /// Interprets all other instructions that access neither memory nor ids.
     pub(super) fn computed(&mut self, item: &mut Item, instruction: &Instruction, shape: Shape) -> Value {
         let operands = &instruction.operands;
         let is_symbolic = operands.iter().any(|o| item.values[*o as usize].is_symbolic());
@@ -123,7 +124,7 @@ impl Machine<'_> {
         Value::of(lanes.collect(), shape)
     }
 
-    /// A divisor that depends on the input is not 0.
+    /// Requires symbolic divisors to differ from 0.
     fn divisor(&mut self, item: &mut Item, instruction: &Instruction) {
         use LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
         if !matches!(instruction.op, Op::Binary(LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem)) {
@@ -137,7 +138,7 @@ impl Machine<'_> {
             let same = self.terms.compare(Operation::Eq, divisor, zero);
             let other = self.terms.not(same);
             if !self.setup.inputs.allows_faults {
-                self.sound(item, other, lane.bits != 0);
+                self.require_no_fault(item, other, lane.bits != 0);
             }
         }
     }
@@ -174,7 +175,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The result's bits.
+    /// Computes the bits of the result, and records a fault if there is one.
     fn bits(&mut self, item: &Item, instruction: &Instruction, shape: Shape) -> Value {
         let program = self.setup.program;
         let operand = |i: usize| &item.values[instruction.operands[i] as usize];
@@ -248,7 +249,7 @@ impl Machine<'_> {
         result
     }
 
-    /// A builtin of bits: exactly where terms know it, else as near as a host's mathematics are.
+    /// Evaluates a builtin on bits: exactly if it has a definition on terms, otherwise with the host's mathematics.
     fn builtin(&mut self, instruction: &Instruction, args: &[Vec<u64>], shape: Shape) -> Value {
         const MANY: usize = 1 << 16;
         let program = self.setup.program;
@@ -261,7 +262,7 @@ impl Machine<'_> {
             terms.push(lanes.iter().map(|bits| self.scratch.constant(*bits, sort)).collect::<Vec<Term>>());
         }
         if let Some(found) = transfer::apply(&mut self.scratch, program, instruction, &terms) {
-            let mut trial = Trial::of(&self.scratch, Model::default());
+            let mut trial = Valuation::of(&self.scratch, Model::default());
             return Value::of_bits(found.iter().map(|t| trial.value(*t)), shape);
         }
         match math::builtin(program, instruction, args, shape) {
@@ -298,7 +299,7 @@ fn mapped(a: &Value, f: impl Fn(u64) -> u64) -> Value {
     }
 }
 
-/// Lane by lane; a scalar goes with every lane.
+/// Applies `f` lane by lane; a scalar is used for every lane.
 fn zipped(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> u64) -> Value {
     match (a, b) {
         (Value::One(a), Value::One(b)) => Value::known(f(a.bits, b.bits)),
@@ -310,7 +311,7 @@ fn zipped(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> u64) -> Value {
     }
 }
 
-/// The bytes of a value in memory.
+/// Returns the bytes of a value in memory.
 pub fn bytes(value: &Value, shape: Shape) -> Vec<u8> {
     let size = shape.lane_bytes() as usize;
     let mut bytes = Vec::with_capacity(size * value.lanes().len());

@@ -1,97 +1,99 @@
-//! A work-item that is interpreted: its values, and the path that it went.
+//! An interpreted work-item: its values and its path.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::memory::{Block, Writer};
-use super::trace::Entry;
+use super::memory::{MemoryBlock, Writer};
+use super::trace::PathStep;
 use super::value::Value;
 use crate::solve::expression::Term;
 
-/// How much of a work-item's values is kept as terms.
+/// Which of a work-item's values are kept as terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Nothing.
+    /// None.
     Concrete,
-    /// Arguments and contents of buffers.
+    /// Arguments and buffer contents.
     Data,
-    /// Ids and sizes too.
+    /// Ids and sizes as well.
     Full,
 }
 
-/// The state of a work-item that has not left its first block.
+/// State of a work-item that has not left its first block.
 pub const START: u32 = u32::MAX;
 
+/// Progress of a work-item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Running,
-    /// At the barrier of this block and position.
+    /// At the barrier in this block, at this position.
     Waiting(usize, usize),
     Done,
 }
 
+/// An interpreted work-item.
 pub struct Item {
     pub values: Vec<Value>,
     pub block: usize,
     pub previous: usize,
-    /// The state in which it was at the end of the last block, and how it left that.
-    pub state_of: u32,
-    pub way_out: u32,
+    /// State in the product graph at the end of the previous block, and the successor taken from there.
+    pub graph_state: u32,
+    pub successor_taken: u32,
     pub index: usize,
     /// By region.
-    pub privates: HashMap<u64, Block>,
+    pub private_memory: HashMap<u64, MemoryBlock>,
     pub state: State,
     pub local_id: [u64; 3],
     pub group_id: [u64; 3],
     pub mode: Mode,
-    /// Its position among the items that are traced.
+    /// Position among the traced work-items.
     pub number: u32,
-    /// Among all of the launch, from 1.
+    /// Number among all work-items of the launch, from 1.
     pub serial: u64,
     pub steps: u64,
     pub hash: u64,
     pub visited: Vec<u32>,
-    pub path: Vec<Entry>,
-    /// By step, the way that led there.
-    pub ways: Vec<u64>,
-    /// And the state in which it was taken.
+    pub path: Vec<PathStep>,
+    /// By step: the hash of the path that led to it.
+    pub prefix_hashes: Vec<u64>,
+    /// By step: the state in which it was taken.
     pub states: Vec<u32>,
     pub chosen: BTreeMap<usize, Vec<Term>>,
-    /// What the path says already.
-    pub said: HashSet<Term>,
+    /// Conditions that the path contains already.
+    pub pinned: HashSet<Term>,
     pub depends: BTreeMap<u32, u32>,
-    /// The first step of the path that says of something that no kernel may that it is not done, though it is.
+    /// First step of the path that requires the absence of a fault and does not hold.
     pub fault: Option<usize>,
 }
 
 impl Item {
-    /// Who stores now.
+    /// The author of a store made now, if the work-item is traced.
     pub fn writer(&self) -> Option<Writer> {
         (self.mode != Mode::Concrete).then_some(Writer { item: self.number, length: self.path.len() as u32 })
     }
 
-    /// Adds a step to the path.
-    pub fn step(&mut self, step: Entry) {
+    /// Appends a step to the path.
+    pub fn step(&mut self, step: PathStep) {
         self.path.push(step);
-        self.ways.push(self.hash);
-        self.states.push(self.state_of);
+        self.prefix_hashes.push(self.hash);
+        self.states.push(self.graph_state);
     }
 
-    /// Adds what an access takes for granted.
-    pub fn require(&mut self, condition: Option<Term>) {
+    /// Appends a condition that an access relies on, unless the path contains it already.
+    pub fn pin(&mut self, condition: Option<Term>) {
         if let Some(condition) = condition
-            && self.said.insert(condition)
+            && self.pinned.insert(condition)
         {
-            self.step(Entry::Require(condition));
+            self.step(PathStep::Pin(condition));
         }
     }
 
-    /// Adds that a value comes from another work-item.
+    /// Records that a value comes from another work-item.
     pub fn depend(&mut self, writer: Option<Writer>) {
         let Some(writer) = writer.filter(|w| w.item != self.number) else { return };
         let known = self.depends.entry(writer.item).or_insert(0);
         if *known <= writer.length {
             *known = writer.length + 1;
-            self.step(Entry::Depends { item: writer.item, length: writer.length });
+            self.step(PathStep::Depends { item: writer.item, length: writer.length });
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Values found by search, from those of a launch that fulfils all conditions but one: for floats, and for what is too hard for
-//! the solver. One variable after the other is changed as long as the conditions come nearer to holding.
+//! Local search: starts from the values of a launch that satisfies all conditions but one. It serves conditions on
+//! floats, and those that are too hard for the solver. Variables are changed one at a time as long as the branch
+//! distance decreases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -9,18 +10,18 @@ use crate::solve::concrete::evaluate;
 use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 use crate::solve::query::Model;
 
-/// Operations that one search may compute.
-const WORK: u64 = 4_000_000;
-/// Evaluations of one search.
-const EVALUATIONS: u64 = 6_000;
-/// Floats to begin again from.
-const PLAIN: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.25];
-/// How much of float arithmetic a solver is asked about: see [`effort`].
+/// Limit on the operations computed in one search.
+const MAX_OPERATIONS: u64 = 4_000_000;
+/// Limit on the evaluations of one search.
+const MAX_EVALUATIONS: u64 = 6_000;
+/// Floats to restart from.
+const RESTARTS: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.25];
+/// Largest amount of float arithmetic that the solver is asked about; see [`effort`].
 pub const SOLVABLE: u32 = 60;
-/// Conditions are taken apart no deeper.
-const DEEPEST: u32 = 48;
+/// Depth to which conditions are decomposed.
+const MAX_DEPTH: u32 = 48;
 
-/// Values of symbols, and of functions at places.
+/// Values of symbols, and of functions at offsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Values {
     pub symbols: BTreeMap<String, u64>,
@@ -28,6 +29,7 @@ pub struct Values {
 }
 
 impl Values {
+    /// Takes the values from the solver's model.
     pub fn of(model: &Model) -> Values {
         let symbols = model.symbols().map(|(name, bits)| (name.to_owned(), bits)).collect();
         let cell = |(at, bits): (Vec<u64>, u64)| Some((*at.first()?, bits));
@@ -37,12 +39,12 @@ impl Values {
     }
 }
 
-/// Something that can be changed.
+/// A variable of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Variable {
     /// By its step.
     Symbol(usize),
-    /// By the function's number, and the place.
+    /// By the function's number and the offset.
     Cell(usize, u64),
 }
 
@@ -53,7 +55,7 @@ enum Step {
     Apply(Operation, Vec<usize>, Vec<Sort>),
 }
 
-struct Climb<'t> {
+struct HillClimb<'t> {
     steps: Vec<Step>,
     sorts: Vec<Sort>,
     goals: Vec<usize>,
@@ -62,16 +64,17 @@ struct Climb<'t> {
     start: &'t dyn Fn(&str, Option<u64>) -> u64,
     chosen: BTreeMap<Variable, u64>,
     values: Vec<u64>,
-    /// What the last evaluation read, with its width, and whether it is a float.
+    /// Variables that the last evaluation read, with their width, and whether they are used as floats.
     read: BTreeMap<Variable, (u32, bool)>,
-    /// Steps whose value is only used as a float.
+    /// Steps whose value is used as a float.
     floats: BTreeSet<usize>,
-    /// Evaluations that may still be made; none once the time is up.
+    /// Remaining evaluations; 0 once the time is up.
     left: u64,
     end: Option<Instant>,
 }
 
-/// How hard floats make conditions for a solver, which takes operations apart into bits; 0 without any.
+/// Estimates how hard float arithmetic makes conditions for a solver, which decomposes operations into bits; 0
+/// without floats.
 pub fn effort(terms: &Terms, conditions: &[Term]) -> u32 {
     use Operation::*;
     let of = |term: Term| {
@@ -102,15 +105,15 @@ fn reachable(terms: &Terms, roots: &[Term]) -> BTreeSet<Term> {
     found
 }
 
-/// Values with which all conditions hold, if they are found. `start` gives those of a symbol, or of a function at a place, to
-/// begin with. No longer than to `end`.
+/// Searches for values that satisfy all conditions, until `end`. `start` returns the initial value of a symbol, or of a
+/// function at an offset.
 pub fn climb(
     terms: &Terms,
     conditions: &[Term],
     start: &dyn Fn(&str, Option<u64>) -> u64,
     end: Option<Instant>,
 ) -> Option<Values> {
-    let mut climb = Climb {
+    let mut climb = HillClimb {
         steps: Vec::new(),
         sorts: Vec::new(),
         goals: Vec::new(),
@@ -124,7 +127,7 @@ pub fn climb(
         left: 0,
         end,
     };
-    // Terms come after what they are made of.
+    // Operands precede the terms that use them.
     let mut places: BTreeMap<Term, usize> = BTreeMap::new();
     let mut dictionary: BTreeSet<(u32, u64)> = BTreeSet::new();
     for term in reachable(terms, conditions) {
@@ -163,7 +166,7 @@ pub fn climb(
     }
     climb.goals = conditions.iter().map(|c| places[c]).collect();
     climb.values = vec![0; climb.steps.len()];
-    climb.left = (WORK / climb.steps.len().max(1) as u64).min(EVALUATIONS);
+    climb.left = (MAX_OPERATIONS / climb.steps.len().max(1) as u64).min(MAX_EVALUATIONS);
     climb.run(&dictionary)
 }
 
@@ -171,7 +174,7 @@ fn mask(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
-/// Floats in their order, as integers.
+/// Maps floats to integers of the same order.
 fn ordered(bits: u64, width: u32) -> i64 {
     let sign = 1u64 << (width - 1);
     let magnitude = (bits & (sign - 1)).cast_signed();
@@ -186,7 +189,7 @@ fn from_ordered(place: i64, width: u32) -> u64 {
 
 fn moved(bits: u64, width: u32, is_float: bool, by: i64) -> u64 {
     if is_float {
-        // No farther than the infinities.
+        // Not beyond the infinities.
         let most = ordered(floats::bits(f64::INFINITY, width), width);
         from_ordered(ordered(bits, width).saturating_add(by).clamp(-most, most), width)
     } else {
@@ -194,32 +197,33 @@ fn moved(bits: u64, width: u32, is_float: bool, by: i64) -> u64 {
     }
 }
 
-impl Climb<'_> {
+impl HillClimb<'_> {
     fn run(&mut self, dictionary: &BTreeSet<(u32, u64)>) -> Option<Values> {
         let mut best = self.cost();
         let mut shift = 0;
         while best > 0.0 && self.left > 0 {
             let before = best;
             for (variable, (width, is_float)) in self.read.clone() {
-                best = self.improved(variable, width, is_float, best, dictionary);
+                best = self.improve(variable, width, is_float, best, dictionary);
                 if best == 0.0 || self.left == 0 {
                     break;
                 }
             }
             if best >= before {
-                self.leap(shift)?;
+                self.escape(shift)?;
                 best = self.cost();
                 shift += 1;
             }
         }
-        (best == 0.0).then(|| self.found())
+        (best == 0.0).then(|| self.solution())
     }
 
-    /// Away from where no step helps, another way each time: to plain floats everywhere, then by single steps to the side.
-    fn leap(&mut self, turn: usize) -> Option<()> {
+    /// Leaves a local optimum, differently on each turn: first sets all floats to a plain value, then changes
+    /// one variable.
+    fn escape(&mut self, turn: usize) -> Option<()> {
         let all: Vec<(Variable, (u32, bool))> = self.read.iter().map(|(v, w)| (*v, *w)).collect();
         let floats = all.iter().filter(|(_, (_, is_float))| *is_float);
-        if let Some(plain) = PLAIN.get(turn).filter(|_| floats.clone().count() > 0) {
+        if let Some(plain) = RESTARTS.get(turn).filter(|_| floats.clone().count() > 0) {
             for (variable, (width, _)) in floats {
                 self.set(*variable, floats::bits(*plain, *width));
             }
@@ -245,8 +249,8 @@ impl Climb<'_> {
         self.chosen.insert(variable, bits);
     }
 
-    /// Tries other values of a variable; gives the least cost, with whose value it stays.
-    fn improved(
+    /// Tries other values of a variable and keeps the best; returns its cost.
+    fn improve(
         &mut self,
         variable: Variable,
         width: u32,
@@ -267,7 +271,7 @@ impl Climb<'_> {
             }
             better
         };
-        // Where the first step is too small to be seen, larger ones are tried.
+        // The effect of a small step may be invisible, so larger ones are tried too.
         for power in [0, 4, 10, 16, 22, 28, 40, 52].into_iter().filter(|p| p + 1 < width) {
             for sign in [1, -1] {
                 let mut by = i64::from(sign) << power;
@@ -323,19 +327,19 @@ impl Climb<'_> {
         }
     }
 
-    /// How far the conditions are from holding; 0 if they do.
+    /// Sum of the branch distances of all conditions; 0 if they hold.
     fn cost(&mut self) -> f64 {
         self.left = self.left.saturating_sub(1);
-        // An evaluation takes microseconds and more: the clock is nothing to it.
+        // An evaluation takes at least microseconds, so the cost of reading the clock is negligible.
         if self.end.is_some_and(|end| Instant::now() >= end) {
             self.left = 0;
         }
         self.evaluate();
-        self.goals.iter().map(|goal| self.apart(*goal, true, DEEPEST)).sum()
+        self.goals.iter().map(|goal| self.branch_distance(*goal, true, MAX_DEPTH)).sum()
     }
 
-    /// How far a bit is from a truth value: from 0 to 1.
-    fn apart(&self, step: usize, wanted: bool, depth: u32) -> f64 {
+    /// Branch distance of a bit from a truth value, from 0 to 1.
+    fn branch_distance(&self, step: usize, wanted: bool, depth: u32) -> f64 {
         use Operation::*;
         if (self.values[step] & 1 == 1) == wanted {
             return 0.0;
@@ -346,7 +350,7 @@ impl Climb<'_> {
             return 1.0;
         }
         let is_bit = |i: usize| from.get(i) == Some(&Sort::Bits(1));
-        let of = |i: usize, wanted| self.apart(args[i], wanted, depth - 1);
+        let of = |i: usize, wanted| self.branch_distance(args[i], wanted, depth - 1);
         match (operation, from[0]) {
             (And | Or, Sort::Bits(1)) if (*operation == And) == wanted => (of(0, wanted) + of(1, wanted)) / 2.0,
             (And | Or, Sort::Bits(1)) => of(0, wanted).min(of(1, wanted)),
@@ -358,7 +362,7 @@ impl Climb<'_> {
                     Slt | Sle => i128::from((value(i) << (64 - width)).cast_signed() >> (64 - width)),
                     _ => i128::from(value(i)),
                 };
-                near((number(0) - number(1)).unsigned_abs() as f64)
+                normalised((number(0) - number(1)).unsigned_abs() as f64)
             }
             (FEq | FLt | FLe, Sort::Float(width)) => {
                 if (0..2).any(|i| floats::number(value(i), width).is_nan()) {
@@ -366,13 +370,13 @@ impl Climb<'_> {
                 }
                 let between = (floats::number(value(0), width) - floats::number(value(1), width)).abs();
                 let places = i128::from(ordered(value(0), width)) - i128::from(ordered(value(1), width));
-                float_near(between, places.unsigned_abs() as f64)
+                normalised_float(between, places.unsigned_abs() as f64)
             }
             _ => 1.0,
         }
     }
 
-    fn found(&self) -> Values {
+    fn solution(&self) -> Values {
         let mut values = Values::default();
         for variable in self.read.keys() {
             let bits = self.get(*variable);
@@ -389,19 +393,20 @@ impl Climb<'_> {
     }
 }
 
-/// From a difference to a part of 1; equal operands are apart where they must not be.
-fn near(difference: f64) -> f64 {
+/// Normalises a difference to less than 1. It is positive even for equal operands, for conditions that require them
+/// to differ.
+fn normalised(difference: f64) -> f64 {
     (2.0 + difference).log2() / 66.0
 }
 
-/// The same for floats: by their difference, which tells the smallest steps apart, or, where that is large, by how many floats are
-/// between them.
-fn float_near(difference: f64, places: f64) -> f64 {
+/// Same for floats: by the difference, which resolves the smallest steps, or by the number of floats between them where
+/// the difference is large.
+fn normalised_float(difference: f64, places: f64) -> f64 {
     const LARGE: f64 = 1e6;
     if difference < LARGE {
         (difference / (1.0 + difference)).max(f64::MIN_POSITIVE) / 2.0
     } else {
-        0.5 + near(places) / 2.0
+        0.5 + normalised(places) / 2.0
     }
 }
 
@@ -426,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_told_by_their_places() {
+    fn cells_are_distinguished_by_offset() {
         let mut terms = Terms::default();
         let wide = Sort::Bits(64);
         let i = terms.symbol("i", wide);

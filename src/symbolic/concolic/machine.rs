@@ -1,78 +1,81 @@
-//! The interpreter: work-groups in turn, in a group the work-items between two barriers in turn.
+//! The interpreter: runs work-groups one after the other, and within a group the work-items in turn between barriers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 use super::inputs::{self, Inputs};
 use super::item::{Item, Mode, START, State};
-use super::memory::{self, Block, Initial};
-use super::product_graph::States;
-use super::trace::{Class, Entry, Run, Trace};
+use super::memory::{self, Initial, MemoryBlock};
+use super::product_graph::ProductGraph;
+use super::trace::{Class, PathStep, Run, Trace};
 use super::value::{self, Lane, Value};
 use crate::program::{Definition, End, Instruction, Kind, Op, Program};
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::suite::launch::{ArgValue, Launch};
 
-/// In launches of more work-items only the first and last groups of each dimension are interpreted, and the one of interest;
-/// in groups of more that do not meet only the first and last work-items, and the one of interest.
+/// In launches of more than `MANY_ITEMS` work-items, only the first and last two groups of each dimension and the
+/// group of interest are interpreted. In groups of more than `MANY_OF_GROUP` work-items without barriers, the same
+/// applies to work-items.
 const MANY_ITEMS: u64 = 4096;
 const MANY_OF_GROUP: u64 = 1024;
 /// Steps between two looks at the clock.
 const CLOCK: u64 = 1 << 14;
-/// A path with more steps is not followed any farther.
+/// Largest number of steps of a path; a longer one is abandoned.
 const LONGEST_PATH: usize = 20_000;
-/// Nor are paths that make more terms.
-const MOST_TERMS: usize = 400_000;
+/// Largest number of terms of a trace; with more, it is abandoned.
+const MAX_TERMS: usize = 400_000;
 
-/// What is interpreted.
+/// A launch to interpret, with limits.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     pub program: &'a Program,
-    pub states: &'a States,
+    pub graph: &'a ProductGraph,
     pub inputs: &'a Inputs,
     pub launch: &'a Launch,
     /// The work-group size.
     pub local: [u64; 3],
-    /// Instructions in all.
+    /// Limit on the instructions of all work-items.
     pub steps: u64,
     pub end: Option<Instant>,
-    /// A way that some work-item is expected to go.
+    /// Hash of a path that some work-item is expected to take.
     pub expected: Option<u64>,
-    /// Ids of the group, and in it, of a work-item that is of interest: in large launches others may be left out.
-    pub whose: [[u64; 3]; 2],
+    /// Group id and local id of a work-item of interest; in large launches, others may be left out.
+    pub focus: [[u64; 3]; 2],
 }
 
-/// Values of all work-items of a group that are kept at a time; work-items that there is no room for are left out.
-const MOST_VALUES: usize = 1 << 22;
+/// Largest number of values, over all work-items of a group, that are kept at a time. Work-items beyond that are
+/// left out.
+const MAX_VALUES: usize = 1 << 22;
 
+/// The state of an interpretation.
 pub struct Machine<'a> {
     pub setup: Setup<'a>,
     pub terms: &'a mut Terms,
-    /// For what is made of constants.
+    /// Scratch space for terms of constants.
     pub scratch: Terms,
     /// By region: arguments, then variables.
-    pub blocks: Vec<Block>,
+    pub memory_blocks: Vec<MemoryBlock>,
     pub run: Run,
     steps: u64,
     first_term: usize,
-    /// Values that are none of instructions: as they are, and with arguments as symbols.
-    known: [Vec<Value>; 2],
+    /// Initial values of constants, variables and arguments: with concrete and with symbolic arguments.
+    initial_values: [Vec<Value>; 2],
     spare: Vec<Vec<Value>>,
-    /// By way out of a state.
+    /// By edge of the product graph: it was taken.
     taken: Vec<bool>,
-    /// By state, the last work-item that was in it.
-    visitors: Vec<u64>,
+    /// By state: the last work-item that was in it.
+    last_visitor: Vec<u64>,
     items: u64,
     hashes: HashSet<u64>,
 }
 
-/// A number for the way of a work-item that goes on from a block to this successor.
-pub fn way(before: u64, block: u32, successor: u32) -> u64 {
+/// Returns the hash of a path that is extended by an edge.
+pub fn extended_hash(before: u64, block: u32, successor: u32) -> u64 {
     let step = u64::from(block) << 16 | u64::from(successor);
     (before.rotate_left(5) ^ step).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-/// Interprets a launch as it is.
+/// Interprets a launch on bits.
 pub fn run(setup: Setup<'_>) -> Run {
     let mut unused = Terms::default();
     let mut machine = Machine::new(setup, &mut unused);
@@ -80,9 +83,9 @@ pub fn run(setup: Setup<'_>) -> Run {
     machine.finish()
 }
 
-/// Interprets a work-item, with those that it meets, on terms.
+/// Interprets a work-item on terms, with those that it synchronises with.
 pub fn trace(setup: Setup<'_>, terms: &mut Terms, class: &Class) -> Trace {
-    Machine::new(setup, terms).subject(class)
+    Machine::new(setup, terms).trace_subject(class)
 }
 
 impl<'a> Machine<'a> {
@@ -90,37 +93,37 @@ impl<'a> Machine<'a> {
         let program = setup.program;
         let blocks = setup.launch.args.iter().enumerate().map(|(position, value)| match value {
             ArgValue::Buffer(bytes) if setup.inputs.args.get(position).is_some_and(|i| i.is_free) => {
-                Block::buffer(bytes.clone(), Initial::Input(position))
+                MemoryBlock::buffer(bytes.clone(), Initial::Input(position))
             }
-            ArgValue::Buffer(bytes) => Block::buffer(bytes.clone(), Initial::Known),
-            ArgValue::Local(bytes) => Block::local((*bytes).min(memory::LARGEST)),
-            ArgValue::Value(bytes) => Block::fixed(bytes.clone()),
-            ArgValue::Same(_) | ArgValue::Image { .. } | ArgValue::Sampler { .. } => Block::fixed(Vec::new()),
+            ArgValue::Buffer(bytes) => MemoryBlock::buffer(bytes.clone(), Initial::Known),
+            ArgValue::Local(bytes) => MemoryBlock::local((*bytes).min(memory::MAX_BUFFER_BYTES)),
+            ArgValue::Value(bytes) => MemoryBlock::fixed(bytes.clone()),
+            ArgValue::Same(_) | ArgValue::Image { .. } | ArgValue::Sampler { .. } => MemoryBlock::fixed(Vec::new()),
         });
-        let mut blocks: Vec<Block> = blocks.collect();
-        blocks.resize_with(program.params.len(), || Block::fixed(Vec::new()));
+        let mut blocks: Vec<MemoryBlock> = blocks.collect();
+        blocks.resize_with(program.params.len(), || MemoryBlock::fixed(Vec::new()));
         blocks.extend(program.variables.iter().map(|v| {
             let mut bytes = v.initial.clone();
-            bytes.resize(v.bytes.min(memory::LARGEST) as usize, 0);
-            Block::fixed(bytes)
+            bytes.resize(v.bytes.min(memory::MAX_BUFFER_BYTES) as usize, 0);
+            MemoryBlock::fixed(bytes)
         }));
         let first_term = terms.len();
         let mut machine = Machine {
             setup,
             terms,
             scratch: Terms::default(),
-            blocks,
+            memory_blocks: blocks,
             run: Run::default(),
             steps: 0,
             first_term,
-            known: [Vec::new(), Vec::new()],
+            initial_values: [Vec::new(), Vec::new()],
             spare: Vec::new(),
-            taken: vec![false; setup.states.ways() as usize],
-            visitors: vec![0; setup.states.len()],
+            taken: vec![false; setup.graph.edge_count() as usize],
+            last_visitor: vec![0; setup.graph.len()],
             items: 0,
             hashes: HashSet::new(),
         };
-        machine.known = [machine.constants(false), Vec::new()];
+        machine.initial_values = [machine.constants(false), Vec::new()];
         machine
     }
 
@@ -168,9 +171,9 @@ impl<'a> Machine<'a> {
     }
 
     fn finish(mut self) -> Run {
-        self.run.ways = (0u32..).zip(&self.taken).filter(|(_, taken)| **taken).map(|(way, _)| way).collect();
+        self.run.edges = (0u32..).zip(&self.taken).filter(|(_, taken)| **taken).map(|(edge, _)| edge).collect();
         let args = self.setup.launch.args.len();
-        self.run.reached = self.blocks[..args].iter().map(|b| b.high).collect();
+        self.run.access_ends = self.memory_blocks[..args].iter().map(|b| b.access_end).collect();
         self.run
     }
 
@@ -179,7 +182,7 @@ impl<'a> Machine<'a> {
         let count = range.with_local(local).group_counts();
         let is_large = range.items() > MANY_ITEMS;
         let ids = |d: usize| match is_large {
-            true => edges(count[d], self.setup.whose[0][d]),
+            true => boundary_ids(count[d], self.setup.focus[0][d]),
             false => (0..count[d]).collect(),
         };
         let ids = [0, 1, 2].map(ids);
@@ -208,24 +211,24 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The work-items of a group, as they start; local memory is renewed.
+    /// Creates the work-items of a group in their initial state, and resets local memory.
     fn items(&mut self, group: [u64; 3]) -> Vec<Item> {
         let program = self.setup.program;
         for (i, variable) in program.variables.iter().enumerate() {
             if variable.is_local {
-                self.blocks[program.params.len() + i].renew();
+                self.memory_blocks[program.params.len() + i].reset();
             }
         }
         for (i, value) in self.setup.launch.args.iter().enumerate() {
             if matches!(value, ArgValue::Local(_)) {
-                self.blocks[i].renew();
+                self.memory_blocks[i].reset();
             }
         }
         let (range, local) = (&self.setup.launch.range, self.setup.local);
         let mut items = Vec::new();
-        let is_large = !self.setup.inputs.meets && local.iter().product::<u64>() > MANY_OF_GROUP;
+        let is_large = !self.setup.inputs.synchronises && local.iter().product::<u64>() > MANY_OF_GROUP;
         let ids = |d: usize| match is_large {
-            true => edges(local[d], self.setup.whose[1][d]),
+            true => boundary_ids(local[d], self.setup.focus[1][d]),
             false => (0..local[d]).collect::<Vec<u64>>(),
         };
         let ids = [0, 1, 2].map(ids);
@@ -245,13 +248,13 @@ impl<'a> Machine<'a> {
 
     fn item(&mut self, group: [u64; 3], local: [u64; 3], mode: Mode) -> Item {
         let values = match mode {
-            // They come when it begins to run, and go when it has ended.
+            // Allocated when the work-item starts, released when it has ended.
             Mode::Concrete => Vec::new(),
             _ => {
-                if self.known[1].is_empty() {
-                    self.known[1] = self.constants(true);
+                if self.initial_values[1].is_empty() {
+                    self.initial_values[1] = self.constants(true);
                 }
-                self.known[1].clone()
+                self.initial_values[1].clone()
             }
         };
         self.items += 1;
@@ -259,10 +262,10 @@ impl<'a> Machine<'a> {
             values,
             block: 0,
             previous: 0,
-            state_of: START,
-            way_out: 0,
+            graph_state: START,
+            successor_taken: 0,
             index: 0,
-            privates: HashMap::new(),
+            private_memory: HashMap::new(),
             state: State::Running,
             local_id: local,
             group_id: group,
@@ -273,44 +276,44 @@ impl<'a> Machine<'a> {
             hash: 0,
             visited: Vec::new(),
             path: Vec::new(),
-            ways: Vec::new(),
+            prefix_hashes: Vec::new(),
             states: Vec::new(),
             chosen: BTreeMap::new(),
-            said: HashSet::new(),
+            pinned: HashSet::new(),
             depends: BTreeMap::new(),
             fault: None,
         }
     }
 
-    /// A work-item does what no kernel may.
+    /// Records that a work-item faults.
     pub fn fault(&mut self, item: &Item) {
         if self.setup.inputs.allows_faults {
             return;
         }
         self.run.faulty = true;
-        self.run.culprit.get_or_insert((item.group_id, item.local_id));
+        self.run.faulting_item.get_or_insert((item.group_id, item.local_id));
     }
 
-    /// Adds what has to hold for nothing to be done that no kernel may; `holds`: whether it does.
-    pub fn sound(&mut self, item: &mut Item, condition: Term, holds: bool) {
+    /// Appends the condition for the absence of a fault to the path; `holds`: whether it holds in this run.
+    pub fn require_no_fault(&mut self, item: &mut Item, condition: Term, holds: bool) {
         if item.mode == Mode::Concrete {
             return;
         }
         if !holds {
             item.fault.get_or_insert(item.path.len());
         }
-        item.step(Entry::Sound(condition));
+        item.step(PathStep::NoFault(condition));
     }
 
-    /// Interprets a work-item whose ids are symbols, with its group if items meet.
-    fn subject(&mut self, class: &Class) -> Trace {
-        let mut items = if self.setup.inputs.meets { self.items(class.group) } else { Vec::new() };
+    /// Interprets a work-item with symbolic ids, together with its group if work-items synchronise.
+    fn trace_subject(&mut self, class: &Class) -> Trace {
+        let mut items = if self.setup.inputs.synchronises { self.items(class.group) } else { Vec::new() };
         if items.is_empty() {
             items = vec![self.item(class.group, class.local, Mode::Concrete)];
         }
         let ids: Vec<[u64; 3]> = items.iter().map(|i| i.local_id).collect();
         let subject = ids.iter().position(|id| *id == class.local).unwrap_or(0);
-        let (ids, subject) = self.some(ids, subject);
+        let (ids, subject) = self.select_items(ids, subject);
         items.clear();
         for (number, local) in ids.into_iter().enumerate() {
             let mode = if number == subject { Mode::Full } else { Mode::Data };
@@ -320,47 +323,47 @@ impl<'a> Machine<'a> {
         }
         self.group(&mut items);
         let mut found = Trace { subject, group: class.group, local: class.local, ..Trace::default() };
-        // The culprit's own first; others may have followed it.
+        // A fault of the subject itself comes first; other faults may be consequences.
         let faults = items.iter().enumerate().filter_map(|(i, item)| Some((i, item.fault?)));
         found.fault = faults.min_by_key(|(i, _)| *i != subject);
         for item in items {
             found.paths.push(item.path);
-            found.ways.push(item.ways);
+            found.prefix_hashes.push(item.prefix_hashes);
             found.states.push(item.states);
             found.chosen.push(item.chosen);
         }
         found
     }
 
-    /// As many of the work-items, the subject among them, as there is room for.
-    fn some(&self, mut ids: Vec<[u64; 3]>, subject: usize) -> (Vec<[u64; 3]>, usize) {
-        let room = self.room();
-        if ids.len() <= room {
+    /// Selects as many work-items as there is room for, the subject among them.
+    fn select_items(&self, mut ids: Vec<[u64; 3]>, subject: usize) -> (Vec<[u64; 3]>, usize) {
+        let capacity = self.capacity();
+        if ids.len() <= capacity {
             return (ids, subject);
         }
-        let first = subject.min(ids.len() - room);
+        let first = subject.min(ids.len() - capacity);
         ids.drain(..first);
-        ids.truncate(room);
+        ids.truncate(capacity);
         (ids, subject - first)
     }
 
-    /// Of how many work-items values can be kept at a time.
-    fn room(&self) -> usize {
-        (MOST_VALUES / self.setup.program.values.len().max(1)).max(1)
+    /// Number of work-items whose values can be kept at a time.
+    fn capacity(&self) -> usize {
+        (MAX_VALUES / self.setup.program.values.len().max(1)).max(1)
     }
 
     fn group(&mut self, items: &mut [Item]) {
-        let room = self.room();
+        let capacity = self.capacity();
         let mut begun = 0;
         loop {
             for item in items.iter_mut().filter(|i| i.state == State::Running) {
-                if item.values.is_empty() && !self.known[0].is_empty() {
-                    if begun >= room {
+                if item.values.is_empty() && !self.initial_values[0].is_empty() {
+                    if begun >= capacity {
                         item.state = State::Done;
                         continue;
                     }
-                    // Every use follows its definition, so nobody sees what another left.
-                    item.values = self.spare.pop().unwrap_or_else(|| self.known[0].clone());
+                    // Definitions precede uses, so stale values of another work-item are never read.
+                    item.values = self.spare.pop().unwrap_or_else(|| self.initial_values[0].clone());
                     begun += 1;
                 }
                 self.advance(item);
@@ -371,7 +374,7 @@ impl<'a> Machine<'a> {
             }
             let mut waiting = items.iter().filter(|i| matches!(i.state, State::Waiting(..)));
             let Some(first) = waiting.next().map(|i| i.state) else { return };
-            // Barriers are for all work-items of a group, or none (OpenCL C 6.12.8).
+            // A barrier is executed by all work-items of a group or by none (OpenCL C 1.2, 6.12.8).
             if items.iter().any(|i| i.state != first) {
                 self.run.faulty = true;
             }
@@ -384,17 +387,17 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Whether there is no time, or no room, for more.
-    fn is_over(&mut self, item: &Item) -> bool {
+    /// Returns whether a limit on time, steps, path length or terms is exceeded.
+    fn exceeds_limits(&mut self, item: &Item) -> bool {
         let late = |end: Instant| self.steps.is_multiple_of(CLOCK) && Instant::now() >= end;
         item.steps > self.setup.steps / 8
             || self.steps > self.setup.steps
             || item.path.len() > LONGEST_PATH
-            || self.terms.len() - self.first_term > MOST_TERMS
+            || self.terms.len() - self.first_term > MAX_TERMS
             || self.setup.end.is_some_and(late)
     }
 
-    /// Runs a work-item to the next barrier or its end.
+    /// Runs a work-item to the next barrier or to its end.
     fn advance(&mut self, item: &mut Item) {
         let program = self.setup.program;
         loop {
@@ -406,7 +409,7 @@ impl<'a> Machine<'a> {
                 item.index += 1;
                 item.steps += 1;
                 self.steps += 1;
-                if self.is_over(item) {
+                if self.exceeds_limits(item) {
                     self.run.exhausted = true;
                     item.state = State::Done;
                     return;
@@ -420,44 +423,44 @@ impl<'a> Machine<'a> {
                     return;
                 }
             }
-            self.settle(item);
+            self.locate(item);
             let Some((successor, next)) = self.leave(item, &code.end) else {
                 item.state = State::Done;
                 return;
             };
-            if let Some(taken) = self.taken.get_mut(self.setup.states.way(item.state_of, successor) as usize) {
+            if let Some(taken) = self.taken.get_mut(self.setup.graph.edge(item.graph_state, successor) as usize) {
                 *taken = true;
             }
             if !matches!(code.end, End::Goto(_)) {
-                item.hash = way(item.hash, item.block as u32, successor);
+                item.hash = extended_hash(item.hash, item.block as u32, successor);
                 self.run.arrived |= self.setup.expected == Some(item.hash);
             }
-            item.way_out = successor;
+            item.successor_taken = successor;
             item.previous = item.block;
             item.block = next;
             item.index = 0;
         }
     }
 
-    /// Finds out in which state the work-item is at the end of its block.
-    fn settle(&mut self, item: &mut Item) {
-        let states = self.setup.states;
-        let among = match item.state_of {
-            START => states.start(),
-            before => states.next(before, item.way_out),
+    /// Determines the work-item's state in the product graph at the end of its block.
+    fn locate(&mut self, item: &mut Item) {
+        let graph = self.setup.graph;
+        let among = match item.graph_state {
+            START => graph.start(),
+            before => graph.next(before, item.successor_taken),
         };
         let state =
-            states.settle(among, item.block, |value| item.values[value as usize].bits()).unwrap_or_else(|other| {
-                self.run.strays += 1;
+            graph.locate(among, item.block, |value| item.values[value as usize].bits()).unwrap_or_else(|other| {
+                self.run.graph_misses += 1;
                 other
             });
-        item.state_of = state;
-        if std::mem::replace(&mut self.visitors[state as usize], item.serial) != item.serial {
+        item.graph_state = state;
+        if std::mem::replace(&mut self.last_visitor[state as usize], item.serial) != item.serial {
             item.visited.push(state);
         }
     }
 
-    /// Which way a block is left.
+    /// Decides which successor of a block is taken; returns its number and the block.
     fn leave(&mut self, item: &mut Item, end: &End) -> Option<(u32, usize)> {
         let block = item.block as u32;
         match end {
@@ -468,7 +471,7 @@ impl<'a> Machine<'a> {
                 match decided.term {
                     Some(condition) => {
                         self.note_choices(item);
-                        item.step(Entry::Branch { block, condition, taken });
+                        item.step(PathStep::Branch { block, condition, taken });
                     }
                     None if item.mode == Mode::Concrete => self.note_gap(item, *condition, u32::from(taken)),
                     None => {}
@@ -481,7 +484,7 @@ impl<'a> Machine<'a> {
                 let taken = found.map_or(0, |i| i as u32 + 1);
                 if let Some(value) = decided.term {
                     self.note_choices(item);
-                    item.step(Entry::Switch { block, value, taken });
+                    item.step(PathStep::Switch { block, value, taken });
                 }
                 Some((taken, found.map_or(*default, |i| cases[i].1)))
             }
@@ -489,10 +492,10 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Notes what makes the state the one that it is, for the step that comes.
+    /// Notes the symbolic conditions that determined the current state, for the next step.
     fn note_choices(&mut self, item: &mut Item) {
         let mut chosen = Vec::new();
-        for (value, bits) in self.setup.states.known(item.state_of) {
+        for (value, bits) in self.setup.graph.known(item.graph_state) {
             if let Some(term) = item.values[value as usize].first().term {
                 let bits = self.terms.constant(bits, self.terms.sort(term));
                 chosen.push(self.terms.compare(Operation::Eq, term, bits));
@@ -503,20 +506,20 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// How far a comparison is from going to the other successor.
+    /// Notes how far a comparison is from taking the other successor.
     fn note_gap(&mut self, item: &Item, condition: u32, other: u32) {
         let program = self.setup.program;
         let Some(Instruction { op: Op::Compare(_), operands, .. }) = program.instruction(condition) else { return };
         let [left, right] = [0, 1].map(|i| item.values[operands[i] as usize].bits());
         let width = crate::program::arithmetic::width(program.shape(operands[0]).kind);
         let (left, right) = (crate::program::signed(left, width), crate::program::signed(right, width));
-        let gap = self.run.gaps.entry((item.state_of, other)).or_insert(u64::MAX);
+        let gap = self.run.gaps.entry((item.graph_state, other)).or_insert(u64::MAX);
         *gap = (*gap).min(left.abs_diff(right));
     }
 }
 
-/// The first and last ids of a dimension, and one more, in order.
-fn edges(count: u64, also: u64) -> Vec<u64> {
+/// Returns the first two and last two ids of a dimension, and `also`, ascending.
+fn boundary_ids(count: u64, also: u64) -> Vec<u64> {
     let all: BTreeSet<u64> = [0, 1, count.saturating_sub(2), count.saturating_sub(1), also].into();
     all.into_iter().filter(|id| *id < count).collect()
 }

@@ -1,4 +1,4 @@
-//! Memory of the concolic interpreter: bytes, and over them what was stored as terms.
+//! Memory of the concolic interpreter: bytes, overlaid by cells with the terms that were stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,32 +6,32 @@ use std::sync::Arc;
 use super::value;
 use crate::solve::expression::{Term, Terms};
 
-/// Buffers grow to no more than this many bytes, unless they are larger from the start.
-pub const LARGEST: u64 = 1 << 22;
+/// Largest size in bytes that a buffer may grow to, unless it is larger from the start.
+pub const MAX_BUFFER_BYTES: u64 = 1 << 22;
 
 /// Local memory that every device has (OpenCL 1.2, table 4.3: `CL_DEVICE_LOCAL_MEM_SIZE`).
 const LEAST_LOCAL: u64 = 1 << 15;
 
-/// The longest cell, in bytes.
-const LONGEST: u64 = 8;
+/// Largest size of a cell, in bytes.
+const MAX_CELL_BYTES: u64 = 8;
 
 /// Regions from this number on are private.
 pub const PRIVATE: u64 = 1 << 12;
 const OFFSET_BITS: u32 = 40;
 const OFFSET_MIDDLE: u64 = 1 << (OFFSET_BITS - 1);
 
-/// The bits of a pointer.
+/// Encodes a pointer.
 pub fn pointer(region: u64, offset: i64) -> u64 {
     ((region + 1) << OFFSET_BITS).wrapping_add(OFFSET_MIDDLE).wrapping_add(offset.cast_unsigned())
 }
 
-/// Region and offset; `None` for what is no pointer.
-pub fn place(bits: u64) -> Option<(u64, i64)> {
+/// Decodes a pointer to region and offset; `None` if the bits are not a pointer.
+pub fn decode_pointer(bits: u64) -> Option<(u64, i64)> {
     let region = (bits >> OFFSET_BITS).checked_sub(1)?;
     Some((region, ((bits & ((1 << OFFSET_BITS) - 1)).cast_signed()).wrapping_sub(OFFSET_MIDDLE.cast_signed())))
 }
 
-/// Who stored, and how many steps its path had then.
+/// The work-item that stored, and the length of its path at that point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writer {
     pub item: u32,
@@ -42,92 +42,94 @@ pub struct Writer {
 #[derive(Debug, Clone, Copy)]
 pub struct Cell {
     pub size: u64,
-    /// All its bits; `None`: as the bytes say.
+    /// All of its bits; `None` if they are those in memory whatever the input.
     pub term: Option<Term>,
-    /// Where it was stored to, if that depends on the input: bytes from the region's start.
+    /// Offset from the start of the region that it was stored to, if that depends on the input.
     pub address: Option<Term>,
     pub writer: Option<Writer>,
 }
 
-/// What a region holds where nobody stored.
+/// Contents of a region where nothing was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Initial {
-    /// What its bytes say, whatever the input.
+    /// The bytes in memory, whatever the input.
     Known,
-    /// The contents of the argument at this position, which belong to the input.
+    /// The contents of the argument at this position, which are part of the input.
     Input(usize),
 }
 
+/// The memory of a region.
 #[derive(Debug, Clone)]
-pub struct Block {
+pub struct MemoryBlock {
     pub bytes: Arc<Vec<u8>>,
-    /// The most bytes that it can grow to.
+    /// Largest size in bytes that it may grow to.
     limit: u64,
     pub initial: Initial,
     pub cells: BTreeMap<u64, Cell>,
     /// One past the last byte that was accessed.
-    pub high: u64,
+    pub access_end: u64,
 }
 
-impl Block {
-    /// Of a size that stays.
-    pub fn fixed(bytes: Vec<u8>) -> Block {
+impl MemoryBlock {
+    /// Creates a block of constant size.
+    pub fn fixed(bytes: Vec<u8>) -> MemoryBlock {
         let limit = bytes.len() as u64;
-        Block { bytes: Arc::new(bytes), limit, initial: Initial::Known, cells: BTreeMap::new(), high: 0 }
+        MemoryBlock { bytes: Arc::new(bytes), limit, initial: Initial::Known, cells: BTreeMap::new(), access_end: 0 }
     }
 
-    /// A buffer, which grows as far as it is accessed.
-    pub fn buffer(bytes: Arc<Vec<u8>>, initial: Initial) -> Block {
-        let limit = LARGEST.max(bytes.len() as u64);
-        Block { bytes, limit, initial, cells: BTreeMap::new(), high: 0 }
+    /// Creates a buffer, which grows as far as it is accessed.
+    pub fn buffer(bytes: Arc<Vec<u8>>, initial: Initial) -> MemoryBlock {
+        let limit = MAX_BUFFER_BYTES.max(bytes.len() as u64);
+        MemoryBlock { bytes, limit, initial, cells: BTreeMap::new(), access_end: 0 }
     }
 
-    /// Local memory of an argument, which grows like a buffer, as far as any device has it.
-    pub fn local(bytes: u64) -> Block {
+    /// Creates local memory of an argument. It grows like a buffer, up to the size that every device has.
+    pub fn local(bytes: u64) -> MemoryBlock {
         let limit = LEAST_LOCAL.max(bytes);
         let bytes = Arc::new(vec![0; bytes as usize]);
-        Block { bytes, limit, initial: Initial::Known, cells: BTreeMap::new(), high: 0 }
+        MemoryBlock { bytes, limit, initial: Initial::Known, cells: BTreeMap::new(), access_end: 0 }
     }
 
-    /// What another work-group finds in local memory.
-    pub fn renew(&mut self) {
+    /// Resets local memory for another work-group.
+    pub fn reset(&mut self) {
         Arc::make_mut(&mut self.bytes).fill(0);
         self.cells.clear();
     }
 
-    /// The place of an access; `None` if it is out of bounds.
+    /// Returns the offset of an access, and grows the block if needed; `None` if the access is out of bounds.
     pub fn access(&mut self, offset: i64, size: u64) -> Option<u64> {
         let start = u64::try_from(offset).ok()?;
         let end = start.checked_add(size).filter(|end| *end <= self.limit)?;
-        self.high = self.high.max(end);
+        self.access_end = self.access_end.max(end);
         if (self.bytes.len() as u64) < end {
             Arc::make_mut(&mut self.bytes).resize(end as usize, 0);
         }
         Some(start)
     }
 
-    /// Bytes that [`Block::access`] gave a place to.
+    /// Reads bytes at an offset returned by [`MemoryBlock::access`].
     pub fn read(&self, at: u64, size: u64) -> &[u8] {
         self.bytes.get(at as usize..(at + size) as usize).unwrap_or_default()
     }
 
+    /// Writes bytes at an offset returned by [`MemoryBlock::access`]; cells are not changed.
     pub fn write(&mut self, at: u64, bytes: &[u8]) {
         if let Some(to) = Arc::make_mut(&mut self.bytes).get_mut(at as usize..at as usize + bytes.len()) {
             to.copy_from_slice(bytes);
         }
     }
 
-    /// Cells that have a byte in common with this range, in order.
+    /// Returns the cells that overlap a range, in order.
     pub fn overlapping(&self, at: u64, size: u64) -> Vec<(u64, Cell)> {
         if self.cells.is_empty() {
             return Vec::new();
         }
-        let from = at.saturating_sub(LONGEST - 1);
+        let from = at.saturating_sub(MAX_CELL_BYTES - 1);
         let near = self.cells.range(from..at + size);
         near.filter(|(begin, cell)| *begin + cell.size > at).map(|(begin, cell)| (*begin, *cell)).collect()
     }
 
-    /// Forgets what was stored in a range; of cells that reach beyond it the other bytes stay.
+    /// Removes the cells in a range; of cells that reach beyond it, the other bytes are kept.
     pub fn clear(&mut self, terms: &mut Terms, at: u64, size: u64) {
         for (begin, cell) in self.overlapping(at, size) {
             self.cells.remove(&begin);
@@ -146,31 +148,31 @@ mod tests {
     use crate::solve::expression::{Node, Sort};
 
     #[test]
-    fn pointers_say_where_they_point() {
+    fn pointers_decode_to_region_and_offset() {
         for (region, offset) in [(0, 0), (7, -12), (PRIVATE + 9, 1 << 30)] {
-            assert_eq!(place(pointer(region, offset)), Some((region, offset)));
+            assert_eq!(decode_pointer(pointer(region, offset)), Some((region, offset)));
         }
-        assert_eq!(place(12), None);
+        assert_eq!(decode_pointer(12), None);
     }
 
     #[test]
-    fn blocks_grow_or_do_not() {
-        let mut fixed = Block::fixed(vec![1; 8]);
+    fn buffers_grow_and_fixed_blocks_do_not() {
+        let mut fixed = MemoryBlock::fixed(vec![1; 8]);
         assert_eq!(fixed.access(4, 4), Some(4));
         assert_eq!(fixed.access(5, 4), None);
         assert_eq!(fixed.access(-1, 1), None);
-        let mut buffer = Block::buffer(Arc::new(vec![1; 8]), Initial::Input(0));
+        let mut buffer = MemoryBlock::buffer(Arc::new(vec![1; 8]), Initial::Input(0));
         assert_eq!(buffer.access(100, 4), Some(100));
         assert_eq!(buffer.read(100, 4), [0; 4]);
         assert_eq!(buffer.access(i64::MAX, 4), None);
-        assert_eq!(buffer.high, 104);
+        assert_eq!(buffer.access_end, 104);
     }
 
     #[test]
-    fn what_is_stored_over_a_part_leaves_the_rest() {
+    fn a_partial_overwrite_keeps_the_other_bytes() {
         let mut terms = Terms::default();
         let x = terms.symbol("x", Sort::Bits(32));
-        let mut block = Block::fixed(vec![0; 16]);
+        let mut block = MemoryBlock::fixed(vec![0; 16]);
         block.cells.insert(4, Cell { size: 4, term: Some(x), address: None, writer: None });
         block.clear(&mut terms, 6, 2);
         let left: Vec<u64> = block.cells.keys().copied().collect();

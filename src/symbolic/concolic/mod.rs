@@ -1,9 +1,10 @@
-//! Concolic execution: a launch that ran is interpreted with every value as a term beside its bits; the conditions that decided
-//! which way a work-item went are solved for another way.
+//! Concolic execution: interprets a launch that ran with a term beside the bits of every value, and solves the branch
+//! conditions that decided a work-item's path for a launch that takes another path.
 //!
-//! Inputs are symbols: scalars of arguments, contents of buffers, the NDRange, and the ids of one work-item at a time. What no
-//! term says (atomics, mathematics, images) has the value that it has in the run. So a model is a guess, and each is interpreted
-//! before it is proposed; launches that lead nowhere new by themselves, but nearer, are parents of others.
+//! The input is symbolic: scalar arguments, buffer contents, the NDRange, and the ids of one work-item at a time. A
+//! value that no term describes (atomics, mathematics, images) is the one observed in the run. A model is therefore
+//! only a guess, and each resulting launch is interpreted before it is proposed. Launches that cover nothing new
+//! themselves but get closer to a mark become parents of others.
 
 mod access;
 mod calls;
@@ -31,7 +32,7 @@ pub use self::proposal::{Element, Proposal};
 
 use self::inputs::Inputs;
 use self::machine::Setup;
-use self::product_graph::States;
+use self::product_graph::ProductGraph;
 use self::proposal::Changes;
 use self::search::Candidate;
 use self::trace::Run;
@@ -40,24 +41,24 @@ use crate::hash::StableHasher;
 use crate::kernel::interface::Interface;
 use crate::program::Program;
 use crate::solve::expression::Terms;
-use crate::solve::query::Shared;
+use crate::solve::query::SharedContext;
 use crate::suite::launch::{ArgValue, Launch};
 
-/// Instructions of one interpretation, of all work-items, unless the caller says otherwise.
+/// Default limit on the instructions of one interpretation, over all work-items.
 pub const STEPS: u64 = 2_000_000;
 
-/// A mark is given up after so many proposals for it that did not do what was expected.
+/// Number of proposals for a mark that may fail before the mark is given up.
 const FAILURES: u32 = 5;
 
-/// How far one search for a proposal may go.
+/// Limits of one search for a proposal.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub end: Option<Instant>,
     /// Instructions of one interpretation.
     pub steps: u64,
-    /// Z3's measure of work, for one question.
+    /// Z3's measure of work for one query.
     pub rlimit: u32,
-    /// Conditions that are flipped.
+    /// Conditions that may be flipped.
     pub attempts: u64,
 }
 
@@ -73,45 +74,46 @@ impl Limits {
     }
 }
 
-/// What was done so far.
+/// Counters of the work done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Launches interpreted as they are, and work-items interpreted on terms.
+    /// Launches interpreted on bits.
     pub runs: u64,
+    /// Work-items interpreted on terms.
     pub traces: u64,
-    /// Steps of runs to where the graph of states does not lead: none, unless that is wrong.
-    pub strays: u64,
+    /// Steps of runs along which the product graph has no edge: 0 unless the graph is wrong.
+    pub graph_misses: u64,
     /// Conditions that were flipped.
     pub attempts: u64,
     /// Answers of the solver.
     pub satisfiable: u64,
     pub unsatisfiable: u64,
     pub undecided: u64,
-    /// Values that were found without it.
-    pub climbed: u64,
-    /// Models whose launch went another way than was solved for.
-    pub astray: u64,
-    /// Launches that went there and did what no kernel may, which was to be put right.
+    /// Values found by local search, without the solver.
+    pub found_locally: u64,
+    /// Models whose launch took another path than was solved for.
+    pub diverged: u64,
+    /// Launches that took the intended path and then faulted, which repair was attempted on.
     pub repaired: u64,
     pub proposals: u64,
-    /// Proposals that did what was expected, and those that did not.
+    /// Proposals that had the expected effect, and those that did not.
     pub confirmed: u64,
     pub refuted: u64,
 }
 
-/// A launch that others may be made from.
+/// A launch from which others may be derived.
 struct Node {
     launch: Launch,
     local: [u64; 3],
-    /// The parent that the caller gave, and what was changed of it since.
+    /// The caller's launch that it is derived from, and all changes since.
     root: usize,
     changes: Changes,
     run: Run,
-    /// Classes of work-items that are not traced yet, by position in the run.
+    /// Classes of work-items that are not traced yet, as positions in the run.
     untraced: Vec<usize>,
-    /// How often classes of it were traced.
+    /// How often classes of this launch were traced.
     rounds: u32,
-    /// It did not do what was expected of it.
+    /// It did not have the expected effect.
     refuted: bool,
 }
 
@@ -121,75 +123,75 @@ pub struct Engine<'p> {
     inputs: Inputs,
     required: Option<[u64; 3]>,
     terms: Terms,
-    shared: Shared,
+    shared: SharedContext,
     variables: Variables,
-    states: States,
+    graph: ProductGraph,
     nodes: Vec<Node>,
-    /// The parents that the caller gave, as positions among the nodes.
+    /// The caller's launches, as positions in `nodes`.
     parents: Vec<usize>,
     candidates: Vec<Candidate>,
-    /// How often each way out of a state, and out of a block, was solved for.
+    /// How often each edge of the product graph, and of the control-flow graph, was solved for.
     tried: HashMap<(u32, u32), u32>,
     tried_of_block: HashMap<(u32, u32), u32>,
-    /// Steps that were solved for, by their paths.
-    done: HashSet<u64>,
-    /// How often work-items of a path were traced.
+    /// Hashes of the steps that were solved for; each includes the path to the step.
+    solved: HashSet<u64>,
+    /// How often work-items of a path were traced, by the path's hash.
     traced: HashMap<u64, u32>,
-    /// Launches that are known, and whether they come to their end.
+    /// Hashes of the known launches, and whether each runs to its end.
     launches: HashMap<u64, bool>,
-    /// Ways out of states that some launch took.
-    ways: HashSet<u32>,
+    /// Edges of the product graph that some launch took.
+    taken_edges: HashSet<u32>,
     failures: BTreeMap<u32, u32>,
-    /// What was aimed at last, and how far states are from it.
-    aim: (BTreeSet<u32>, Vec<u32>),
+    /// The marks last searched for, and the distance of each state to the nearest of them.
+    wanted: (BTreeSet<u32>, Vec<u32>),
     statistics: Statistics,
     steps: u64,
     end: Option<Instant>,
 }
 
 impl<'p> Engine<'p> {
-    /// For a kernel with marks. `bounds` and `ranges` say what launches may be changed to.
+    /// Creates an engine for a kernel with marks. `bounds` and `ranges` limit what may change in a launch.
     pub fn new(program: &'p Program, interface: &Interface, bounds: &[Bound], ranges: Ranges) -> Engine<'p> {
         Engine {
             program,
             inputs: Inputs::new(program, interface, bounds, ranges),
             required: interface.required_local,
             terms: Terms::default(),
-            shared: Shared::new(),
+            shared: SharedContext::new(),
             variables: Variables::default(),
-            states: States::of(program),
+            graph: ProductGraph::of(program),
             nodes: Vec::new(),
             parents: Vec::new(),
             candidates: Vec::new(),
             tried: HashMap::new(),
             tried_of_block: HashMap::new(),
-            done: HashSet::new(),
+            solved: HashSet::new(),
             traced: HashMap::new(),
             launches: HashMap::new(),
-            ways: HashSet::new(),
+            taken_edges: HashSet::new(),
             failures: BTreeMap::new(),
-            aim: (BTreeSet::new(), Vec::new()),
+            wanted: (BTreeSet::new(), Vec::new()),
             statistics: Statistics::default(),
             steps: STEPS,
             end: None,
         }
     }
 
-    /// The same for launches that may fault: what they access out of bounds is skipped, and reads give 0.
+    /// Same for launches that may fault: accesses out of bounds are skipped, and reads give 0.
     #[must_use]
     pub fn allowing_faults(mut self) -> Engine<'p> {
         self.inputs.allows_faults = true;
         self
     }
 
-    /// How far interpretations go from now on.
+    /// Sets the limits of interpretations from now on.
     pub fn limit(&mut self, limits: &Limits) {
         self.steps = limits.steps;
         self.end = limits.end;
     }
 
-    /// Adds a launch that ran, and gives its number. Marks that it covers are no aim by themselves: the caller says what is
-    /// wanted.
+    /// Adds a launch that ran, and returns its number. The marks that it covers do not affect the search: the caller
+    /// says which marks are wanted.
     pub fn parent(&mut self, launch: &Launch) -> usize {
         let number = self.parents.len();
         self.parents.push(self.nodes.len());
@@ -199,14 +201,14 @@ impl<'p> Engine<'p> {
         number
     }
 
-    /// The next launch to run for one of the wanted marks. `None` if no more is found within the limits.
+    /// Returns the next launch to run for one of the wanted marks. `None` if no more are found within the limits.
     pub fn next(&mut self, wanted: &BTreeSet<u32>, limits: &Limits) -> Option<Proposal> {
         let given_up = |mark: &u32| self.failures.get(mark).is_some_and(|n| *n >= FAILURES);
         let wanted: BTreeSet<u32> = wanted.iter().copied().filter(|mark| !given_up(mark)).collect();
         self.search(&wanted, limits)
     }
 
-    /// What came of a proposal: the launch that was run and covered what was wanted, if it did.
+    /// Reports the result of a proposal: the launch that was run if it covered the intended mark, otherwise `None`.
     pub fn outcome(&mut self, proposal: &Proposal, launched: Option<&Launch>) {
         match launched {
             Some(launch) => {
@@ -226,16 +228,17 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// How many parents there are: those that the caller gave, and launches that did something else than was foreseen.
+    /// Number of parents: the caller's launches, and launches that ran in the place of the proposed ones.
     pub fn parents(&self) -> usize {
         self.parents.len()
     }
 
+    /// Counters of the work done so far.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }
 
-    /// The marks that a launch covers, as far as its interpretation tells.
+    /// Returns the marks that a launch covers according to its interpretation.
     pub fn covered(&mut self, launch: &Launch) -> BTreeSet<u32> {
         self.interpret(launch, None, [[0; 3]; 2], None).marks
     }
@@ -244,19 +247,19 @@ impl<'p> Engine<'p> {
         launch.range.local_or_default(self.required, self.inputs.ranges.max_group)
     }
 
-    /// `whose`: see [`Setup::whose`].
-    fn interpret(&mut self, launch: &Launch, expected: Option<u64>, whose: [[u64; 3]; 2], end: Option<Instant>) -> Run {
+    /// `focus`: see [`Setup::focus`].
+    fn interpret(&mut self, launch: &Launch, expected: Option<u64>, focus: [[u64; 3]; 2], end: Option<Instant>) -> Run {
         self.statistics.runs += 1;
         let local = self.local(launch);
-        let (program, states, inputs, steps) = (self.program, &self.states, &self.inputs, self.steps);
-        let setup = Setup { program, states, inputs, launch, local, steps, end, expected, whose };
+        let (program, graph, inputs, steps) = (self.program, &self.graph, &self.inputs, self.steps);
+        let setup = Setup { program, graph, inputs, launch, local, steps, end, expected, focus };
         let run = machine::run(setup);
-        self.statistics.strays += run.strays;
+        self.statistics.graph_misses += run.graph_misses;
         run
     }
 
     fn add(&mut self, launch: Launch, root: usize, changes: Changes, run: Run) -> usize {
-        self.ways.extend(&run.ways);
+        self.taken_edges.extend(&run.edges);
         let local = self.local(&launch);
         let untraced = (0..run.classes.len()).collect();
         self.nodes.push(Node { launch, local, root, changes, run, untraced, rounds: 0, refuted: false });
@@ -264,7 +267,7 @@ impl<'p> Engine<'p> {
     }
 }
 
-/// A number that stands for a launch.
+/// Hash that identifies a launch.
 fn hash_of(launch: &Launch) -> u64 {
     let mut hasher = StableHasher::new();
     let range = &launch.range;

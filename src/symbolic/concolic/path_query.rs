@@ -1,11 +1,12 @@
-//! From a step of a path to conditions for the solver: what has to hold for another launch to go the other way.
+//! Builds solver queries from path conditions: what has to hold for another launch to leave a step of a path by
+//! another edge.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
 use super::inputs::{self, Input, Inputs};
-use super::memory::LARGEST;
-use super::trace::{Entry, Trace};
+use super::memory::MAX_BUFFER_BYTES;
+use super::trace::{PathStep, Trace};
 use super::variables::Variables;
 use crate::kernel::interface::Scalar;
 use crate::program::Program;
@@ -14,39 +15,40 @@ use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::scalar_layout::Number;
 
-/// Numbers that are tried first: loops that they bound stay short, and places that they say are there.
+/// Bound on numbers that are tried first: loops that they bound stay short, and array elements that they index exist.
 const SMALL: u64 = 64;
 
-/// What of the launch may change.
+/// Selects what may change in the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freedom {
-    /// Contents of buffers, and the scalars that the flipped condition compares itself: addresses are numbers then, which makes it easy.
+    /// Buffer contents, and the scalars that the flipped condition itself compares. Addresses are then constants, which
+    /// makes the query easy.
     Contents,
-    /// The same, in longer buffers.
+    /// As [`Freedom::Contents`], in longer buffers.
     Longer,
-    /// As [`Freedom::Values`], and integers that the flipped condition is about are small.
+    /// As [`Freedom::Values`], and integers in the flipped condition are small.
     Small,
-    /// Buffers and the NDRange keep their sizes.
+    /// All values; buffers and the NDRange keep their sizes.
     Values,
-    /// As [`Freedom::Values`], and the subject stays who it is.
+    /// As [`Freedom::Values`], and the subject keeps its ids.
     Same,
-    /// Work-groups keep their size, offset and dimensions of the NDRange are what they were.
+    /// The number of work-groups as well; their size, and the offset and dimensions of the NDRange are kept.
     Groups,
-    /// So do offset and dimensions only.
+    /// The work-group size as well; the offset and the dimensions of the NDRange are kept.
     Sizes,
-    /// Offset and dimensions change, sizes only where other dimensions ask for it.
+    /// Offset and dimensions may change, sizes only where other dimensions require it.
     Offset,
-    /// Accesses may go elsewhere.
+    /// Accesses may go to other addresses.
     Everything,
-    /// Launches are larger than usual, too: the more, the larger the number.
+    /// Launches may also exceed the usual sizes, by this many steps.
     Large(u32),
-    /// As [`Freedom::Same`], and integers that the condition is about are small: for what goes wrong in one work-item.
-    Mending,
+    /// As [`Freedom::Same`], and integers in the condition are small: for faults of one work-item.
+    Repair,
 }
 
 impl Freedom {
-    /// In the order in which they are tried.
-    /// The first two are asked even before it is known whether there is any answer.
+    /// In the order in which they are tried. The first two are tried even before it is known whether the path
+    /// is feasible.
     pub const ALL: [Freedom; 12] = [
         Freedom::Contents,
         Freedom::Longer,
@@ -62,72 +64,72 @@ impl Freedom {
         Freedom::Large(3),
     ];
 
-    /// Whether the NDRange may have other sizes.
+    /// Returns whether the NDRange may have other sizes.
     fn resizes(self) -> bool {
         matches!(self, Freedom::Groups | Freedom::Sizes | Freedom::Offset | Freedom::Everything | Freedom::Large(_))
     }
 
-    /// Whether it may have another offset, and another number of dimensions.
+    /// Returns whether the NDRange may have another offset and another number of dimensions.
     fn moves(self) -> bool {
         matches!(self, Freedom::Offset | Freedom::Everything | Freedom::Large(_))
     }
 
-    /// Whether accesses may go elsewhere.
+    /// Returns whether accesses may go to other addresses.
     fn unpins(self) -> bool {
         matches!(self, Freedom::Everything | Freedom::Large(_))
     }
 }
 
-/// What has to hold, sorted by what can do without.
+/// The conditions of a query, grouped by which may be dropped.
 #[derive(Debug, Clone, Default)]
-pub struct Question {
-    /// What has to hold in any case, the flipped condition first.
+pub struct PathQuery {
+    /// Conditions that have to hold in any case, the flipped one first.
     pub conditions: Vec<Term>,
     pins: Vec<Term>,
-    /// That the path is in the same state as before.
+    /// Conditions that keep the path in the same state.
     chosen: Vec<Term>,
     /// Position, address, size.
     accesses: Vec<(usize, Term, u64)>,
-    /// Scalars and cells of the flipped condition.
+    /// Scalars and cells in the flipped condition.
     flipped: Vec<Term>,
-    /// Of these, the scalars that are not only part of addresses.
+    /// Scalars that occur outside addresses in the flipped condition.
     compared: BTreeSet<Term>,
-    /// All variables that are free.
+    /// All free variables.
     symbols: Vec<Term>,
     cells: Vec<(usize, Term)>,
-    /// The NDRange and the group have to stay.
+    /// The NDRange and the work-group have to be kept.
     fixed: bool,
 }
 
-/// What a question is asked about.
-pub struct Asked<'a> {
+/// The launch and the trace that a query is about.
+pub struct QueryContext<'a> {
     pub program: &'a Program,
     pub inputs: &'a Inputs,
     pub launch: &'a Launch,
     pub local: [u64; 3],
     pub trace: &'a Trace,
-    /// When no question is put together any more.
+    /// Time at which building a query is abandoned.
     pub end: Option<Instant>,
 }
 
 /// Conditions between two looks at the clock.
 const CLOCK: usize = 64;
 
-impl Asked<'_> {
+impl QueryContext<'_> {
     fn is_late(&self, turn: usize) -> bool {
         turn.is_multiple_of(CLOCK) && self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// The steps of a work-item that lead to one, then those of others that it depends on; with each, whether it is another's
-    /// than the subject's.
-    fn prefix(&self, (item, entry): (usize, usize)) -> Vec<(Entry, bool)> {
+    /// Returns the steps of a work-item's path up to `position`, and those of other work-items that they depend on; the
+    /// flag says whether a step belongs to another work-item than the subject.
+    fn prefix(&self, (item, position): (usize, usize)) -> Vec<(PathStep, bool)> {
         let paths = &self.trace.paths;
         let subject = self.trace.subject;
-        let mut lengths: BTreeMap<usize, usize> = [(item, entry)].into();
-        let mut todo = vec![(item, 0, entry)];
+        let mut lengths: BTreeMap<usize, usize> = [(item, position)].into();
+        let mut todo = vec![(item, 0, position)];
         while let Some((item, from, to)) = todo.pop() {
             for step in paths[item].get(from..to).unwrap_or_default() {
-                let Entry::Depends { item: other, length } = step else { continue };
+                let PathStep::Depends { item: other, length } = step else { continue };
                 let (other, length) = (*other as usize, *length as usize);
                 let known = lengths.entry(other).or_insert(0);
                 if other < paths.len() && *known < length {
@@ -142,34 +144,36 @@ impl Asked<'_> {
         steps.flat_map(|(item, steps)| steps.iter().map(move |step| (*step, item != subject))).collect()
     }
 
-    /// What has to hold for a step to go the other way, and all that this depends on. `place`: whose step, and its position;
-    /// `chosen`: what should stay as it is. `None` once the time is up.
-    pub fn question(
+    /// Collects the conditions for a step to take another edge, and everything that they depend on. `place`: the
+    /// work-item and the position of the step; `chosen`: conditions that keep the path in the same state. `None` once
+    /// the time is up.
+    pub fn build(
         &self,
         terms: &mut Terms,
         variables: &mut Variables,
         place: (usize, usize),
         flipped: Term,
         chosen: &[Term],
-    ) -> Option<Question> {
-        let mut candidates: Vec<(Term, Kind, bool)> = Vec::new();
+    ) -> Option<PathQuery> {
+        let mut candidates: Vec<(Term, ConstraintKind, bool)> = Vec::new();
         for (step, is_other) in self.prefix(place) {
             match step {
-                Entry::Require(pin) => candidates.push((pin, Kind::Pin, is_other)),
-                Entry::Access { position, at, size } => {
-                    candidates.push((at, Kind::Access(position as usize, size), is_other));
+                PathStep::Pin(pin) => candidates.push((pin, ConstraintKind::Pin, is_other)),
+                PathStep::Access { position, at, size } => {
+                    candidates.push((at, ConstraintKind::Access(position as usize, size), is_other));
                 }
                 step => {
-                    candidates.extend(step.condition(terms, self.program).map(|c| (c, Kind::Condition, is_other)));
+                    candidates
+                        .extend(step.condition(terms, self.program).map(|c| (c, ConstraintKind::Condition, is_other)));
                 }
             }
         }
         let fixed = place.0 != self.trace.subject;
-        let mut question = Question { conditions: vec![flipped], fixed, ..Question::default() };
-        let mut seen: BTreeSet<(Term, Kind)> = BTreeSet::new();
-        candidates.extend(chosen.iter().map(|c| (*c, Kind::Choice, false)));
+        let mut path_query = PathQuery { conditions: vec![flipped], fixed, ..PathQuery::default() };
+        let mut seen: BTreeSet<(Term, ConstraintKind)> = BTreeSet::new();
+        candidates.extend(chosen.iter().map(|c| (*c, ConstraintKind::Choice, false)));
         candidates.retain(|c| seen.insert((c.0, c.1)));
-        // Cells at known and at unknown places of one buffer depend on each other.
+        // Cells at constant and at symbolic offsets of one buffer depend on each other.
         let mut wholes = BTreeSet::new();
         for (turn, root) in candidates.iter().map(|c| c.0).chain([flipped]).enumerate() {
             if self.is_late(turn) {
@@ -178,7 +182,7 @@ impl Asked<'_> {
             wholes.extend(variables.of(terms, root).iter().filter(|v| !variables.is_cell(**v)));
         }
         let mut reached: BTreeSet<u32> = variables.within(terms, flipped, &wholes).into_iter().collect();
-        let mut rest: Vec<(Vec<u32>, (Term, Kind, bool))> =
+        let mut rest: Vec<(Vec<u32>, (Term, ConstraintKind, bool))> =
             candidates.into_iter().map(|c| (variables.within(terms, c.0, &wholes), c)).collect();
         loop {
             let before = rest.len();
@@ -189,13 +193,13 @@ impl Asked<'_> {
                 let is_near = of.iter().any(|v| reached.contains(v));
                 if is_near {
                     reached.extend(of);
-                    // Of others the ids are numbers: they are the same only in a launch of the same sizes.
-                    question.fixed |= is_other;
+                    // The ids of other work-items are constants that are only valid in a launch of the same sizes.
+                    path_query.fixed |= is_other;
                     match *kind {
-                        Kind::Condition => question.conditions.push(*term),
-                        Kind::Choice => question.chosen.push(*term),
-                        Kind::Pin => question.pins.push(*term),
-                        Kind::Access(position, size) => question.accesses.push((position, *term, size)),
+                        ConstraintKind::Condition => path_query.conditions.push(*term),
+                        ConstraintKind::Choice => path_query.chosen.push(*term),
+                        ConstraintKind::Pin => path_query.pins.push(*term),
+                        ConstraintKind::Access(position, size) => path_query.accesses.push((position, *term, size)),
                     }
                 }
                 !is_near
@@ -204,59 +208,59 @@ impl Asked<'_> {
                 break;
             }
         }
-        let roots: Vec<Term> = question
+        let roots: Vec<Term> = path_query
             .conditions
             .iter()
-            .chain(&question.pins)
-            .chain(&question.chosen)
+            .chain(&path_query.pins)
+            .chain(&path_query.chosen)
             .copied()
-            .chain(question.accesses.iter().map(|(_, at, _)| *at))
+            .chain(path_query.accesses.iter().map(|(_, at, _)| *at))
             .collect();
-        question.free(terms, &roots, flipped);
-        Some(question)
+        path_query.free(terms, &roots, flipped);
+        Some(path_query)
     }
 
-    /// What has to hold with so much freedom, with what is fixed in its place. `None` if that is no more than less freedom gives, or cannot
-    /// be.
-    pub fn conditions(&self, terms: &mut Terms, question: &Question, freedom: Freedom) -> Option<Vec<Term>> {
-        let mut all = question.conditions.clone();
+    /// Returns the conditions with this freedom; whatever is fixed is replaced by its value. `None` if that is no more
+    /// than less freedom gives, or if the conditions cannot hold.
+    pub fn conditions(&self, terms: &mut Terms, path_query: &PathQuery, freedom: Freedom) -> Option<Vec<Term>> {
+        let mut all = path_query.conditions.clone();
         if !freedom.unpins() {
-            all.extend(question.pins.iter().chain(&question.chosen));
+            all.extend(path_query.pins.iter().chain(&path_query.chosen));
         }
-        let has_sizes = self.has_size(terms, question);
+        let has_sizes = self.has_size(terms, path_query);
         match freedom {
-            Freedom::Small | Freedom::Mending => {
-                let small = question.small(terms, self.inputs);
+            Freedom::Small | Freedom::Repair => {
+                let small = path_query.small(terms, self.inputs);
                 if small.is_empty() {
                     return None;
                 }
                 all.extend(small);
             }
-            Freedom::Contents if question.symbols.iter().all(|s| question.compared.contains(s)) => return None,
-            Freedom::Longer if question.accesses.is_empty() => return None,
-            Freedom::Same if !self.has_id(terms, question) => return None,
-            Freedom::Groups if question.fixed || !has_sizes && question.accesses.is_empty() => return None,
-            Freedom::Sizes if question.fixed || !has_sizes => return None,
-            Freedom::Offset if question.fixed || !self.has(terms, question, &[inputs::OFFSET, inputs::DIMS]) => {
+            Freedom::Contents if path_query.symbols.iter().all(|s| path_query.compared.contains(s)) => return None,
+            Freedom::Longer if path_query.accesses.is_empty() => return None,
+            Freedom::Same if !self.has_id(terms, path_query) => return None,
+            Freedom::Groups if path_query.fixed || !has_sizes && path_query.accesses.is_empty() => return None,
+            Freedom::Sizes if path_query.fixed || !has_sizes => return None,
+            Freedom::Offset if path_query.fixed || !self.has(terms, path_query, &[inputs::OFFSET, inputs::DIMS]) => {
                 return None;
             }
-            Freedom::Everything if question.pins.is_empty() && question.chosen.is_empty() => return None,
-            Freedom::Large(n) if question.fixed || !has_sizes || !self.inputs.ranges.grow(n) => return None,
+            Freedom::Everything if path_query.pins.is_empty() && path_query.chosen.is_empty() => return None,
+            Freedom::Large(n) if path_query.fixed || !has_sizes || !self.inputs.ranges.grow(n) => return None,
             _ => {}
         }
         let grows = freedom == Freedom::Longer || freedom.resizes();
-        for (position, at, size) in &question.accesses {
+        for (position, at, size) in &path_query.accesses {
             let length = match self.launch.args.get(*position) {
                 Some(ArgValue::Buffer(bytes)) => bytes.len() as u64,
                 _ => 0,
             };
-            let room = if grows { LARGEST.max(length) } else { length };
+            let room = if grows { MAX_BUFFER_BYTES.max(length) } else { length };
             let end = terms.constant(room.saturating_sub(size - 1).max(1), Sort::Bits(64));
             all.push(terms.compare(Operation::Ult, *at, end));
         }
-        let mut known = self.range(terms, question, freedom, &mut all);
+        let mut known = self.range(terms, path_query, freedom, &mut all);
         if matches!(freedom, Freedom::Contents | Freedom::Longer) {
-            for symbol in question.symbols.iter().filter(|s| !question.compared.contains(s)) {
+            for symbol in path_query.symbols.iter().filter(|s| !path_query.compared.contains(s)) {
                 let scalar = name(terms, *symbol).filter(|n| inputs::scalar_of(n).is_some());
                 let value =
                     scalar.map(|n| inputs::value_of(n, self.launch, self.local, self.trace.group, self.trace.local));
@@ -266,7 +270,7 @@ impl Asked<'_> {
                 }
             }
         }
-        self.bounds(terms, question, &mut all);
+        self.bounds(terms, path_query, &mut all);
         for (turn, condition) in all.iter_mut().enumerate() {
             if self.is_late(turn) {
                 return None;
@@ -278,35 +282,36 @@ impl Asked<'_> {
         is_open.then_some(all)
     }
 
-    fn has_size(&self, terms: &Terms, question: &Question) -> bool {
+    fn has_size(&self, terms: &Terms, path_query: &PathQuery) -> bool {
         let sizes = [inputs::GROUPS, inputs::LOCAL_SIZE, inputs::OFFSET, inputs::GROUP_ID, inputs::LOCAL_ID];
-        self.has(terms, question, &sizes)
+        self.has(terms, path_query, &sizes)
     }
 
-    fn has_id(&self, terms: &Terms, question: &Question) -> bool {
-        self.has(terms, question, &[inputs::GROUP_ID, inputs::LOCAL_ID])
+    fn has_id(&self, terms: &Terms, path_query: &PathQuery) -> bool {
+        self.has(terms, path_query, &[inputs::GROUP_ID, inputs::LOCAL_ID])
     }
 
-    /// Whether one of these symbols of the NDRange is free.
-    fn has(&self, terms: &Terms, question: &Question, names: &[&str]) -> bool {
+    /// Returns whether one of these symbols of the NDRange is free.
+    fn has(&self, terms: &Terms, path_query: &PathQuery, names: &[&str]) -> bool {
         let is_one = |n: &str| n.split_once('.').is_some_and(|(n, _)| names.contains(&n));
-        question.symbols.iter().any(|s| name(terms, *s).is_some_and(is_one))
+        path_query.symbols.iter().any(|s| name(terms, *s).is_some_and(is_one))
     }
 
-    /// Ids are below sizes, and sizes are what launches may have. Gives those that are fixed.
+    /// Adds the conditions that ids are less than sizes, and that a launch may have these sizes. Returns the values of
+    /// the symbols that are fixed.
     fn range(
         &self,
         terms: &mut Terms,
-        question: &Question,
+        path_query: &PathQuery,
         freedom: Freedom,
         all: &mut Vec<Term>,
     ) -> HashMap<Term, Term> {
         let mut known = HashMap::new();
-        let grows = freedom.resizes() && !question.fixed;
-        let moves = freedom.moves() && !question.fixed;
+        let grows = freedom.resizes() && !path_query.fixed;
+        let moves = freedom.moves() && !path_query.fixed;
         let ranges = &self.inputs.ranges;
         let used: BTreeSet<String> =
-            question.symbols.iter().filter_map(|s| name(terms, *s).map(str::to_owned)).collect();
+            path_query.symbols.iter().filter_map(|s| name(terms, *s).map(str::to_owned)).collect();
         let dims_name = inputs::range_symbol(inputs::DIMS, 0);
         let asks_dims = used.contains(&dims_name);
         if used.iter().all(|n| inputs::scalar_of(n).is_some()) {
@@ -353,8 +358,8 @@ impl Asked<'_> {
             }
             all.push(terms.compare(Operation::Ult, group_id, groups));
             all.push(terms.compare(Operation::Ult, local_id, size));
-            let stays = matches!(freedom, Freedom::Same | Freedom::Contents | Freedom::Longer | Freedom::Mending);
-            if stays || question.fixed {
+            let stays = matches!(freedom, Freedom::Same | Freedom::Contents | Freedom::Longer | Freedom::Repair);
+            if stays || path_query.fixed {
                 let value = terms.constant(self.trace.group[d], Sort::Bits(inputs::ID_BITS));
                 known.insert(group_id, value);
             }
@@ -363,7 +368,7 @@ impl Asked<'_> {
                 known.insert(local_id, value);
             }
             if moves && self.inputs.asks_offset {
-                // Ids do not leave `size_t`.
+                // Ids stay within `size_t`.
                 let far = terms.constant(1 << 62, Sort::Bits(64));
                 all.push(terms.compare(Operation::Ult, offset, far));
             }
@@ -384,9 +389,9 @@ impl Asked<'_> {
         known
     }
 
-    /// What the user says of the numbers that may change.
-    fn bounds(&self, terms: &mut Terms, question: &Question, all: &mut Vec<Term>) {
-        for symbol in &question.symbols {
+    /// Adds the user's bounds on the numbers that may change.
+    fn bounds(&self, terms: &mut Terms, path_query: &PathQuery, all: &mut Vec<Term>) {
+        for symbol in &path_query.symbols {
             let Some((position, offset)) = name(terms, *symbol).and_then(inputs::scalar_of) else { continue };
             let Some(input) = self.inputs.args.get(position) else { continue };
             let leaf = input.leaves.iter().find(|l| l.offset == offset);
@@ -394,7 +399,7 @@ impl Asked<'_> {
                 bound(terms, input, leaf.scalar, *symbol, all);
             }
         }
-        for (position, cell) in &question.cells {
+        for (position, cell) in &path_query.cells {
             let Some(input) = self.inputs.args.get(*position) else { continue };
             if let Some(scalar) = input.scalar.filter(|s| s.size() == input.granule) {
                 bound(terms, input, scalar, *cell, all);
@@ -403,13 +408,13 @@ impl Asked<'_> {
     }
 }
 
-/// That groups and launches are no larger than they may be; `sizes`: number and size of groups, by dimension.
+/// Limits the sizes of work-groups and launches; `sizes`: number and size of the groups, by dimension.
 fn limit(terms: &mut Terms, (items, group): (u64, u64), sizes: &[(Term, Term)], all: &mut Vec<Term>) {
     let of = Sort::Bits(64);
     let mut product = |terms: &mut Terms, so_far: Option<Term>, factor: Term, most: u64| {
         let factor = terms.apply(Operation::ZExt, vec![factor], of);
         let bound = terms.constant(most, of);
-        // Factors within the limit have a product within 64 bits.
+        // The product of factors within the limit fits into 64 bits.
         all.push(terms.compare(Operation::Ule, factor, bound));
         let Some(so_far) = so_far else { return factor };
         let product = terms.apply(Operation::Mul, vec![so_far, factor], of);
@@ -424,7 +429,7 @@ fn limit(terms: &mut Terms, (items, group): (u64, u64), sizes: &[(Term, Term)], 
     }
 }
 
-/// The term with other terms in the place of some; `known` also keeps what was found.
+/// Replaces terms in `root`; `known` maps terms to replacements and caches the results.
 fn substituted(terms: &mut Terms, root: Term, known: &mut HashMap<Term, Term>) -> Term {
     let mut todo = vec![root];
     while let Some(term) = todo.last().copied() {
@@ -458,7 +463,7 @@ fn substituted(terms: &mut Terms, root: Term, known: &mut HashMap<Term, Term>) -
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum ConstraintKind {
     Condition,
     Choice,
     Pin,
@@ -504,8 +509,8 @@ fn bound(terms: &mut Terms, input: &Input, scalar: Scalar, bits: Term, all: &mut
     }
 }
 
-impl Question {
-    /// Finds what is free in the question.
+impl PathQuery {
+    /// Finds the free variables of the query.
     fn free(&mut self, terms: &Terms, roots: &[Term], flipped: Term) {
         let mut within = vec![flipped];
         let mut known = BTreeSet::new();
@@ -520,7 +525,7 @@ impl Question {
         }
         let mut seen = BTreeSet::new();
         let mut todo: Vec<(Term, bool)> = roots.iter().map(|r| (*r, *r == flipped)).collect();
-        // What the flipped condition reaches is told first.
+        // Variables in the flipped condition are visited first.
         todo.sort_by_key(|(_, first)| *first);
         while let Some((term, first)) = todo.pop() {
             if !seen.insert(term) {
@@ -548,7 +553,7 @@ impl Question {
         }
     }
 
-    /// That what the flipped condition is about are small integers.
+    /// Returns the conditions that the integers in the flipped condition are small.
     fn small(&self, terms: &mut Terms, inputs: &Inputs) -> Vec<Term> {
         let mut all = Vec::new();
         for term in &self.flipped {

@@ -1,9 +1,10 @@
-//! The control-flow graph together with the values that a path chooses: `state = BROKEN`, a flag that was raised, how many digits there
-//! were so far.
+//! The product of the control-flow graph with the values that a path chooses: `state = BROKEN`, a flag that was set,
+//! the number of digits seen so far.
 //!
-//! Such values are no terms, as they come from constants by the way that was taken. Branches on them cannot be solved for another way:
-//! something earlier has to go differently. So distances count in a graph whose nodes are blocks with the values that later branches
-//! depend on: in it, the third step of a state machine is two steps from the first one, though all are the same block.
+//! Such values are not terms: they are constants selected by the path. A branch on them cannot be flipped by the
+//! solver; an earlier branch has to go differently. Distances are therefore measured in a graph whose nodes are blocks
+//! together with the values that later branches depend on. In this graph, the third step of a state machine is two
+//! steps from the first one, although all of them are the same block.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -13,36 +14,38 @@ use llvm_sys::LLVMOpcode;
 use crate::instrument::marks::MARK;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Shape, ValueId, arithmetic};
 
-/// From where no wanted mark can be reached.
+/// Distance of a state from which no wanted mark can be reached.
 pub const UNREACHABLE: u32 = u32::MAX;
 
-/// Values that one carrier may have, and states in all; beyond them carriers are given up, those with the most values first.
-const MOST_VALUES: usize = 40;
-const MOST_STATES: usize = 12_000;
-/// Kernels with more blocks, or more carriers, have a state per block.
-const MOST_BLOCKS: usize = 4_000;
-const MOST_CARRIERS: usize = 600;
-/// Explorations in which one more carrier is given up each; each that follows gives up twice as many.
-const SINGLE: u32 = 16;
-/// Instructions, one on the other, between a carrier and what depends on it.
-const HIGHEST: u32 = 10;
+/// Largest number of values of one carrier, and of states. Beyond these, carriers are given up, those with the most
+/// values first.
+const MAX_VALUES: usize = 40;
+const MAX_STATES: usize = 12_000;
+/// Largest number of blocks and of carriers; beyond these, there is one state per block.
+const MAX_BLOCKS: usize = 4_000;
+const MAX_CARRIERS: usize = 600;
+/// Number of explorations after which a single carrier is given up each; each further one gives up twice as many.
+const SINGLE_ROUNDS: u32 = 16;
+/// Largest number of operations in a chain from a carrier to a value that depends on it.
+const MAX_HEIGHT: u32 = 10;
 
-/// What is known of carriers, by their numbers, ascending.
-type Known = Box<[(u32, u64)]>;
+/// Known values of carriers, ascending by their numbers.
+type KnownValues = Box<[(u32, u64)]>;
 
-/// Of one state.
+/// A node of the product graph.
 #[derive(Debug)]
 struct State {
     block: u32,
-    known: Known,
-    /// By successor of the block, the states where it may lead.
+    known: KnownValues,
+    /// By successor of the block: the states that it may lead to.
     next: Vec<Vec<u32>>,
-    /// The number of its first way out.
-    first_way: u32,
+    /// Number of its first edge.
+    first_edge: u32,
 }
 
+/// The product graph.
 #[derive(Debug)]
-pub struct States {
+pub struct ProductGraph {
     states: Vec<State>,
     /// By block.
     of_block: Vec<Vec<u32>>,
@@ -51,13 +54,14 @@ pub struct States {
     values: Vec<ValueId>,
     /// By mark: the states in which it may hold.
     marks: BTreeMap<u32, Vec<u32>>,
-    ways: u32,
-    /// What [`States::like`] found.
-    alike: RefCell<HashMap<(u32, u32), u32>>,
+    edge_count: u32,
+    /// Cache of [`ProductGraph::similar_state`].
+    similar: RefCell<HashMap<(u32, u32), u32>>,
 }
 
-impl States {
-    pub fn of(program: &Program) -> States {
+impl ProductGraph {
+    /// Builds the product graph of a kernel.
+    pub fn of(program: &Program) -> ProductGraph {
         let mut carriers = Carriers::of(program);
         let mut round = 0u32;
         loop {
@@ -65,30 +69,30 @@ impl States {
                 Ok(states) => return states,
                 Err(given_up) => given_up,
             };
-            let many = 1usize << round.saturating_sub(SINGLE).min(31);
+            let many = 1usize << round.saturating_sub(SINGLE_ROUNDS).min(31);
             carriers = carriers.without(given_up, many);
             round += 1;
         }
     }
 
-    /// Where work-items begin.
+    /// States in which work-items start.
     pub fn start(&self) -> &[u32] {
         &self.start
     }
 
-    /// What is known in a state.
+    /// Returns the values of carriers that are known in a state.
     pub fn known(&self, state: u32) -> impl Iterator<Item = (ValueId, u64)> + '_ {
         self.states[state as usize].known.iter().map(|(carrier, bits)| (self.values[*carrier as usize], *bits))
     }
 
-    /// The states to which a way out of one may lead.
+    /// Returns the states to which an edge may lead.
     pub fn next(&self, state: u32, successor: u32) -> &[u32] {
         self.states[state as usize].next.get(successor as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Which of these states a work-item is in that has these values and is in this block. If it is none of them, which does not happen as
-    /// long as the graph is right, `Err` has a state of the block that is as good as none.
-    pub fn settle(&self, among: &[u32], block: usize, value: impl Fn(ValueId) -> u64) -> Result<u32, u32> {
+    /// Returns the state among `among` of a work-item in this block with these values. If there is none, which does not
+    /// happen unless the graph is wrong, `Err` contains some other state of the block.
+    pub fn locate(&self, among: &[u32], block: usize, value: impl Fn(ValueId) -> u64) -> Result<u32, u32> {
         let fits = |state: &&u32| {
             let State { block: of, known, .. } = &self.states[**state as usize];
             *of as usize == block && known.iter().all(|(c, bits)| value(self.values[*c as usize]) == *bits)
@@ -97,43 +101,44 @@ impl States {
         among.iter().find(fits).copied().ok_or_else(|| other().unwrap_or(0))
     }
 
-    /// The state of the same block that is most like this one and can be left by this successor: a `select` whose condition is a term may
-    /// choose otherwise while the path stays as it is.
-    pub fn like(&self, state: u32, successor: u32) -> u32 {
+    /// Returns the state of the same block that is most similar to this one and has an edge to this successor: a
+    /// `select` on a symbolic condition may choose differently while the path stays the same.
+    pub fn similar_state(&self, state: u32, successor: u32) -> u32 {
         if !self.next(state, successor).is_empty() {
             return state;
         }
-        if let Some(known) = self.alike.borrow().get(&(state, successor)) {
+        if let Some(known) = self.similar.borrow().get(&(state, successor)) {
             return *known;
         }
         let State { block, known, .. } = &self.states[state as usize];
         let agreement = |other: &u32| self.states[*other as usize].known.iter().filter(|k| known.contains(k)).count();
         let others = self.of_block[*block as usize].iter().filter(|o| !self.next(**o, successor).is_empty());
         let found = others.max_by_key(|o| agreement(o)).copied().unwrap_or(state);
-        self.alike.borrow_mut().insert((state, successor), found);
+        self.similar.borrow_mut().insert((state, successor), found);
         found
     }
 
-    /// A number for the way from a state to a successor of its block, below [`States::ways`].
-    pub fn way(&self, state: u32, successor: u32) -> u32 {
-        self.states[state as usize].first_way + successor
+    /// Number of the edge from a state to a successor of its block, less than [`ProductGraph::edge_count`].
+    pub fn edge(&self, state: u32, successor: u32) -> u32 {
+        self.states[state as usize].first_edge + successor
     }
 
-    /// How many states there are.
+    /// Number of states.
     pub fn len(&self) -> usize {
         self.states.len()
     }
 
-    pub fn ways(&self) -> u32 {
-        self.ways
+    /// Number of edges, including those that cannot be taken.
+    pub fn edge_count(&self) -> u32 {
+        self.edge_count
     }
 
-    /// The states in which a mark may hold.
+    /// Returns the states in which a mark may hold.
     pub fn marked(&self, goal: u32) -> &[u32] {
         self.marks.get(&goal).map_or(&[], Vec::as_slice)
     }
 
-    /// By state, the fewest choices on a way to one of these states.
+    /// By state: the least number of choices on a path to one of these states.
     pub fn distances(&self, to: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); self.states.len()];
         for (number, state) in (0u32..).zip(&self.states) {
@@ -161,16 +166,16 @@ impl States {
     }
 }
 
-/// Integers that paths may choose: those that `phi` and `select` bring together.
+/// Carriers: integers chosen by the path, which `phi` and `select` merge.
 struct Carriers<'p> {
     program: &'p Program,
     values: Vec<ValueId>,
     number: HashMap<ValueId, u32>,
-    /// Of values that follow from constants and carriers: the carriers.
+    /// Maps a value that is computed from constants and carriers to the carriers.
     depends: HashMap<ValueId, BTreeSet<u32>>,
-    /// By block: carriers whose values later branches depend on, where its own `select`s are made.
+    /// By block: carriers that later branches depend on, after the block's own `select`s.
     live: Vec<BTreeSet<u32>>,
-    /// The same where it begins, before its `phi`s have their values.
+    /// By block: the same at its start, before its `phi`s have their values.
     needed: Vec<BTreeSet<u32>>,
 }
 
@@ -186,12 +191,12 @@ impl<'p> Carriers<'p> {
                 && !counts_to_input(program, i)
         };
         let all = program.instructions().map(|(_, i)| i).filter(|i| is_carrier(i)).map(|i| i.result);
-        let is_small = program.blocks.len() <= MOST_BLOCKS;
+        let is_small = program.blocks.len() <= MAX_BLOCKS;
         let all: Vec<ValueId> = all.filter(|_| is_small).collect();
-        Carriers::new(program, if all.len() > MOST_CARRIERS { Vec::new() } else { all })
+        Carriers::new(program, if all.len() > MAX_CARRIERS { Vec::new() } else { all })
     }
 
-    /// Without one, and others after it.
+    /// Gives up the carrier at this position, and others after it: `many` in all.
     fn without(&self, given_up: usize, many: usize) -> Carriers<'p> {
         let mut values = self.values.clone();
         let end = (given_up + many).min(values.len());
@@ -204,15 +209,16 @@ impl<'p> Carriers<'p> {
         let none = vec![BTreeSet::new(); program.blocks.len()];
         let mut carriers =
             Carriers { program, values, number, depends: HashMap::new(), live: none.clone(), needed: none };
-        carriers.follow();
-        carriers.enliven();
+        carriers.compute_dependencies();
+        carriers.compute_liveness();
         carriers
     }
 
-    /// Finds what follows from constants and carriers.
-    fn follow(&mut self) {
+    /// Finds the values that are computed from constants and carriers.
+    fn compute_dependencies(&mut self) {
         let mut heights: HashMap<ValueId, u32> = HashMap::new();
-        // Definitions come before uses but in `phi`s, if blocks are in order; where they are not, something stays unknown.
+        // Definitions precede uses except in `phi`s, provided that blocks are in order; where they are not, a value
+        // stays unknown.
         for (_, instruction) in self.program.instructions() {
             if let Some(carrier) = self.number.get(&instruction.result) {
                 self.depends.insert(instruction.result, [*carrier].into());
@@ -229,7 +235,7 @@ impl<'p> Carriers<'p> {
                 match (self.depends.get(operand), heights.get(operand)) {
                     (Some(carriers), Some(below)) => {
                         depends.extend(carriers);
-                        height = height.map(|h: u32| h.max(below + 1)).filter(|h| *h <= HIGHEST);
+                        height = height.map(|h: u32| h.max(below + 1)).filter(|h| *h <= MAX_HEIGHT);
                     }
                     _ if self.constant(*operand).is_some() => {}
                     _ => height = None,
@@ -253,7 +259,7 @@ impl<'p> Carriers<'p> {
         self.depends.get(&value).into_iter().flatten().copied()
     }
 
-    /// What a value is, if it follows from what is known.
+    /// Evaluates a value that depends only on known carriers.
     fn value(&self, value: ValueId, known: &[(u32, u64)]) -> Option<u64> {
         if let Some(bits) = self.constant(value) {
             return Some(bits);
@@ -261,7 +267,7 @@ impl<'p> Carriers<'p> {
         if let Some(carrier) = self.number.get(&value) {
             return known.binary_search_by_key(carrier, |k| k.0).ok().map(|i| known[i].1);
         }
-        // Nothing else has an entry.
+        // Only values that are computed from constants and carriers have an entry.
         self.depends.get(&value)?;
         let program = self.program;
         let instruction = program.instruction(value)?;
@@ -285,7 +291,7 @@ impl<'p> Carriers<'p> {
         all.filter_map(|i| Some((*self.number.get(&i.result)?, i)))
     }
 
-    /// The `phi`s of a block, and for each what it is when the block is entered from another.
+    /// Returns the `phi`s of a block, each with the value that it takes when the block is entered from `from`.
     fn phis(&self, block: usize, from: usize) -> impl Iterator<Item = (u32, Option<ValueId>)> + '_ {
         let all = self.program.blocks[block].instructions.iter().map_while(|i| match &i.op {
             Op::Phi(before) => Some((i, before)),
@@ -306,8 +312,8 @@ impl<'p> Carriers<'p> {
         })
     }
 
-    /// Finds which carriers matter where, from the ends of blocks backwards.
-    fn enliven(&mut self) {
+    /// Computes which carriers are live where, backwards from the ends of blocks.
+    fn compute_liveness(&mut self) {
         let program = self.program;
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); program.blocks.len()];
         for (block, code) in program.blocks.iter().enumerate() {
@@ -355,7 +361,7 @@ impl<'p> Carriers<'p> {
     }
 }
 
-/// Whether the result follows from the bits of the operands, all of them integers.
+/// Returns whether the result is determined by the bits of the operands, all of them integers.
 fn is_known(program: &Program, instruction: &Instruction) -> bool {
     let integers = || instruction.operands.iter().all(|o| is_integer(program.shape(*o)));
     let op = match &instruction.op {
@@ -368,7 +374,7 @@ fn is_known(program: &Program, instruction: &Instruction) -> bool {
     op && is_integer(program.shape(instruction.result)) && integers()
 }
 
-/// Whether a `phi` counts up or down to something that is no constant: it has as many values as one likes.
+/// Returns whether a `phi` counts towards a value that is not a constant, and so may take arbitrarily many values.
 fn counts_to_input(program: &Program, phi: &Instruction) -> bool {
     let is_next = |v: &ValueId| {
         program.instruction(*v).is_some_and(|i| matches!(i.op, Op::Binary(_)) && i.operands.contains(&phi.result))
@@ -390,11 +396,11 @@ fn counts_to_input(program: &Program, phi: &Instruction) -> bool {
     })
 }
 
-/// Finds the states that can follow each other.
+/// Explores the reachable states.
 struct Exploration<'c, 'p> {
     carriers: &'c Carriers<'p>,
     states: Vec<State>,
-    numbers: HashMap<(u32, Known), u32>,
+    numbers: HashMap<(u32, KnownValues), u32>,
     /// By carrier.
     seen: Vec<HashSet<u64>>,
 }
@@ -405,8 +411,8 @@ impl<'c, 'p> Exploration<'c, 'p> {
         Exploration { carriers, states: Vec::new(), numbers: HashMap::new(), seen }
     }
 
-    /// All states, or the carrier that has too many values.
-    fn explore(mut self) -> Result<States, usize> {
+    /// Returns all states, or the carrier that has too many values.
+    fn explore(mut self) -> Result<ProductGraph, usize> {
         let program = self.carriers.program;
         let start = self.enter(0, Vec::new())?;
         let mut done = 0;
@@ -415,7 +421,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
             let mut next = Vec::new();
             for (taken, successor) in program.blocks[block].end.successors().into_iter().enumerate() {
                 next.push(match self.may_take(block, &known, taken) {
-                    true => self.follow(block, &known, successor)?,
+                    true => self.follow_edge(block, &known, successor)?,
                     false => Vec::new(),
                 });
             }
@@ -425,33 +431,33 @@ impl<'c, 'p> Exploration<'c, 'p> {
         Ok(self.finish(start))
     }
 
-    fn finish(mut self, start: Vec<u32>) -> States {
+    fn finish(mut self, start: Vec<u32>) -> ProductGraph {
         let program = self.carriers.program;
         let mut of_block = vec![Vec::new(); program.blocks.len()];
         let mut marks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        let mut ways = 0;
+        let mut edge_count = 0;
         for (number, state) in (0u32..).zip(&mut self.states) {
             of_block[state.block as usize].push(number);
-            state.first_way = ways;
-            ways += state.next.len() as u32;
+            state.first_edge = edge_count;
+            edge_count += state.next.len() as u32;
             for (goal, holds) in self.carriers.marks(state.block as usize) {
                 if self.carriers.value(holds, &state.known) != Some(0) {
                     marks.entry(goal).or_default().push(number);
                 }
             }
         }
-        States {
+        ProductGraph {
             states: self.states,
             of_block,
             start,
             values: self.carriers.values.clone(),
             marks,
-            ways,
-            alike: RefCell::default(),
+            edge_count,
+            similar: RefCell::default(),
         }
     }
 
-    /// Whether a block may be left by this successor.
+    /// Returns whether a block may be left by this successor.
     fn may_take(&self, block: usize, known: &[(u32, u64)], successor: usize) -> bool {
         let taken = match &self.carriers.program.blocks[block].end {
             End::Branch { condition, .. } => self.carriers.value(*condition, known).map(|c| usize::from(c & 1 == 0)),
@@ -464,8 +470,8 @@ impl<'c, 'p> Exploration<'c, 'p> {
         taken.is_none_or(|taken| taken == successor)
     }
 
-    /// The states in which a block is entered from another.
-    fn follow(&mut self, from: usize, known: &[(u32, u64)], block: usize) -> Result<Vec<u32>, usize> {
+    /// Returns the states in which a block may be entered from `from`.
+    fn follow_edge(&mut self, from: usize, known: &[(u32, u64)], block: usize) -> Result<Vec<u32>, usize> {
         let carriers = self.carriers;
         let needed = &carriers.needed[block];
         let mut values: BTreeMap<u32, u64> = known.iter().copied().filter(|(c, _)| needed.contains(c)).collect();
@@ -478,7 +484,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
         self.enter(block, values.into_iter().collect())
     }
 
-    /// The states of a block after its `select`s: each may have chosen either.
+    /// Returns the states of a block after its `select`s, of which each may have chosen either operand.
     fn enter(&mut self, block: usize, values: Vec<(u32, u64)>) -> Result<Vec<u32>, usize> {
         let carriers = self.carriers;
         let mut all = vec![values];
@@ -502,7 +508,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
                     after.push(known);
                 }
             }
-            if after.len() > MOST_VALUES {
+            if after.len() > MAX_VALUES {
                 return Err(select as usize);
             }
             all = after;
@@ -518,7 +524,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
         Ok(entered)
     }
 
-    fn state(&mut self, block: usize, known: Known) -> Result<u32, usize> {
+    fn state(&mut self, block: usize, known: KnownValues) -> Result<u32, usize> {
         let block = block as u32;
         if let Some(number) = self.numbers.get(&(block, known.clone())) {
             return Ok(*number);
@@ -526,18 +532,18 @@ impl<'c, 'p> Exploration<'c, 'p> {
         for (carrier, bits) in &known {
             let seen = &mut self.seen[*carrier as usize];
             seen.insert(*bits);
-            if seen.len() > MOST_VALUES {
+            if seen.len() > MAX_VALUES {
                 return Err(*carrier as usize);
             }
         }
-        if self.states.len() >= MOST_STATES
+        if self.states.len() >= MAX_STATES
             && let Some(largest) = (0..self.seen.len()).max_by_key(|c| self.seen[*c].len())
         {
             return Err(largest);
         }
         let number = self.states.len() as u32;
         self.numbers.insert((block, known.clone()), number);
-        self.states.push(State { block, known, next: Vec::new(), first_way: 0 });
+        self.states.push(State { block, known, next: Vec::new(), first_edge: 0 });
         Ok(number)
     }
 }

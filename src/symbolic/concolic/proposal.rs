@@ -1,42 +1,43 @@
-//! Launches that the solver's models come to.
+//! Builds launches from the solver's models.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::inputs::{self, Inputs};
 use super::local_search::Values;
-use super::memory::LARGEST;
+use super::memory::MAX_BUFFER_BYTES;
 use crate::suite::launch::{ArgValue, Launch, NdRange};
 
-/// Bytes of an argument's value, or of its buffer.
+/// Bytes within an argument's value or buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
-    /// Of the argument.
+    /// Position of the argument.
     pub position: usize,
     /// In bytes.
     pub offset: u64,
     pub bytes: Vec<u8>,
 }
 
-/// A launch to try, as changes of one that ran.
+/// A launch to try, as changes to a launch that ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// The number of the launch that is changed, as [`super::Engine::parent`] gave it.
+    /// Number of the launch that is changed, as returned by [`super::Engine::parent`].
     pub parent: usize,
     /// The mark that is expected to be covered.
     pub aims_at: u32,
-    /// Scalars of arguments by value.
+    /// Scalars of arguments passed by value.
     pub scalars: Vec<Element>,
     /// Elements of buffers.
     pub elements: Vec<Element>,
     pub range: Option<NdRange>,
-    /// Buffers and local memory that are needed longer, by position: bytes.
+    /// Buffers and local memory that have to be longer: position and bytes.
     pub sizes: Vec<(usize, u64)>,
     pub(super) node: usize,
 }
 
 impl Proposal {
-    /// The launch. Buffers grow where an element lies behind the end, or accesses are expected there; what is new is zeros.
+    /// Applies the changes. A buffer grows where an element lies beyond its end or accesses are expected there; new
+    /// bytes are 0.
     pub fn apply(&self, parent: &Launch) -> Launch {
         let changes = Changes {
             scalars: keyed(&self.scalars),
@@ -52,7 +53,7 @@ fn keyed(elements: &[Element]) -> BTreeMap<(usize, u64), Vec<u8>> {
     elements.iter().map(|e| ((e.position, e.offset), e.bytes.clone())).collect()
 }
 
-/// What is changed, by position and offset.
+/// Changes to a launch, by position and offset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Changes {
     scalars: BTreeMap<(usize, u64), Vec<u8>>,
@@ -62,7 +63,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// What values say of a launch. `None` if no launch can be so.
+    /// Returns the changes that give the launch these values. `None` if no launch can have them.
     pub fn of(values: &Values, inputs: &Inputs, launch: &Launch, local: [u64; 3]) -> Option<Changes> {
         let mut changes = Changes::default();
         for (name, bits) in &values.symbols {
@@ -80,12 +81,12 @@ impl Changes {
             for (offset, bits) in cells {
                 let offset = *offset;
                 let bytes = bits.to_le_bytes()[..granule.min(8) as usize].to_vec();
-                if offset.checked_add(granule)? > LARGEST.max(before.len() as u64) {
+                if offset.checked_add(granule)? > MAX_BUFFER_BYTES.max(before.len() as u64) {
                     return None;
                 }
                 if !is_there(before, offset, &bytes) {
                     changes.elements.insert((position, offset), bytes);
-                    // Where it lies behind the end, the whole element that it belongs to comes with it.
+                    // Beyond the buffer's end, the whole element that contains the cell is added.
                     changes.lengthen(position, inputs.whole(position, offset + granule), before.len() as u64);
                 }
             }
@@ -94,7 +95,8 @@ impl Changes {
         Some(changes)
     }
 
-    /// What is other in a launch that differs from one in scalars, contents and the NDRange. `None` if something else does.
+    /// Returns the difference between two launches in scalars, contents and the NDRange. `None` if they differ in
+    /// anything else.
     pub fn between(before: &Launch, after: &Launch, inputs: &Inputs) -> Option<Changes> {
         let range = (before.range != after.range).then(|| after.range.clone());
         let mut changes = Changes { range, ..Changes::default() };
@@ -115,7 +117,7 @@ impl Changes {
                         let at = i * size;
                         let is_new = match old.get(at..at + cell.len()) {
                             Some(known) => known != cell,
-                            // What is behind the end is zeros unless it is said to be something else.
+                            // Bytes beyond the end are 0 unless set explicitly.
                             None => cell.iter().any(|b| *b != 0),
                         };
                         if is_new {
@@ -132,7 +134,7 @@ impl Changes {
         Some(changes)
     }
 
-    /// That a buffer has at least so many bytes, of those that it has.
+    /// Requires a buffer of `before` bytes to have at least `bytes`.
     pub fn lengthen(&mut self, position: usize, bytes: u64, before: u64) {
         if bytes > before {
             let known = self.sizes.entry(position).or_insert(0);
@@ -140,8 +142,8 @@ impl Changes {
         }
     }
 
-    /// The launch with what changes of one element of a buffer changed in all of them, or in those alone that held the same there. `None` if
-    /// nothing changes of any.
+    /// Returns the launch with each change to one element of a buffer applied to all of its elements, or only to those
+    /// that held the same value. `None` if no element changes.
     pub fn everywhere(&self, inputs: &Inputs, before: &Launch, among_equals: bool) -> Option<Launch> {
         let mut launch = self.apply(before);
         let mut has_elements = false;
@@ -163,7 +165,7 @@ impl Changes {
         has_elements.then_some(launch)
     }
 
-    /// These after those.
+    /// Returns the changes `before` followed by these.
     pub fn after(&self, before: &Changes) -> Changes {
         let mut all = before.clone();
         all.scalars.extend(self.scalars.clone());
@@ -176,6 +178,7 @@ impl Changes {
         all
     }
 
+    /// Applies the changes. Buffers grow where needed; new bytes are 0.
     pub fn apply(&self, launch: &Launch) -> Launch {
         let mut args = launch.args.clone();
         for ((position, offset), bytes) in &self.scalars {
@@ -206,6 +209,7 @@ impl Changes {
         if range == launch.range { Launch { range, args, ..launch.clone() } } else { Launch::new(range, args) }
     }
 
+    /// Returns the changes as a proposal to cover the mark `aims_at`.
     pub fn proposal(&self, parent: usize, aims_at: u32, node: usize) -> Proposal {
         let elements = |of: &BTreeMap<(usize, u64), Vec<u8>>| {
             let one = |((position, offset), bytes): (&(usize, u64), &Vec<u8>)| Element {
@@ -227,12 +231,12 @@ impl Changes {
     }
 }
 
-/// Whether the bytes are there already; behind the end nothing is.
+/// Returns whether `before` has these bytes already; a range beyond its end never matches.
 fn is_there(before: &[u8], offset: u64, bytes: &[u8]) -> bool {
     before.get(offset as usize..offset as usize + bytes.len()) == Some(bytes)
 }
 
-/// The NDRange of values, if it is another; `None` if it is too large.
+/// Returns the NDRange for these values if it is a different one. `None` if it is invalid or too large.
 fn range(values: &Values, inputs: &Inputs, before: &NdRange, local: [u64; 3]) -> Option<Option<NdRange>> {
     let mut after = before.clone();
     let mut sizes = local;
@@ -268,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn later_changes_come_over_earlier_ones_and_buffers_grow() {
+    fn later_changes_override_earlier_ones_and_buffers_grow() {
         let range = NdRange { dims: 1, global: [4, 1, 1], local: Some([4, 1, 1]), offset: [0; 3] };
         let args = vec![ArgValue::Value(vec![0; 8]), ArgValue::Buffer(Arc::new(vec![0; 4]))];
         let parent = Launch::new(range, args);

@@ -1,4 +1,4 @@
-//! What interpretations leave: what a launch did, and the steps by which a work-item came where it went.
+//! Results of interpretations: what a launch did, and the path of a work-item step by step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,46 +7,48 @@ use crate::solve::expression::{Operation, Sort, Term, Terms};
 
 /// A step of a work-item's path that depends on the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Entry {
-    /// The end of a block, on a condition that was true or false.
+pub enum PathStep {
+    /// A block ended with a branch on a condition.
     Branch { block: u32, condition: Term, taken: bool },
-    /// The end of a block, to this successor.
+    /// A block ended with a switch to this successor.
     Switch { block: u32, value: Term, taken: u32 },
-    /// A mark that could hold and did not.
+    /// A mark was passed that did not hold, but could have.
     Mark { goal: u32, holds: Term },
-    /// An access went where it went.
-    Require(Term),
-    /// That nothing is done that no kernel may: a divisor is not 0, an access is in bounds.
-    Sound(Term),
-    /// An access of so many bytes to the buffer of an argument, so far from its begin.
+    /// An access went to the address that it went to.
+    Pin(Term),
+    /// No fault happens: a divisor is not 0, an access is in bounds.
+    NoFault(Term),
+    /// An access of `size` bytes at offset `at` of an argument's buffer.
     Access { position: u32, at: Term, size: u64 },
-    /// What another work-item stored was read: that one's path up to there is part of this one's.
+    /// A value stored by another work-item was read: that item's path up to `length` is part of this one's.
     Depends { item: u32, length: u32 },
 }
 
-/// The paths of a group's work-items, or of one alone.
+/// The paths of the work-items of a group, or of a single one.
 #[derive(Debug, Default)]
 pub struct Trace {
-    pub paths: Vec<Vec<Entry>>,
-    /// By step of each path: a number for the way that led there.
-    pub ways: Vec<Vec<u64>>,
-    /// And the state ([`super::product_graph`]) in which it was taken; of use where a block ends.
+    pub paths: Vec<Vec<PathStep>>,
+    /// By step of each path: the hash of the path that led to it.
+    pub prefix_hashes: Vec<Vec<u64>>,
+    /// By step: the state ([`super::product_graph`]) in which it was taken; meaningful where a block ends.
     pub states: Vec<Vec<u32>>,
-    /// By step: that it is this state, where that is because of a `select` on a condition that is a term.
+    /// By step: conditions under which the path is in the same state, where `select`s on symbolic conditions
+    /// contributed to the state.
     pub chosen: Vec<BTreeMap<usize, Vec<Term>>>,
-    /// The work-item that first did what no kernel may, and which step of its path says that it does not, if that depends on the input.
+    /// The first work-item that faulted, and the step of its path that requires the absence of the fault, if the fault
+    /// depends on the input.
     pub fault: Option<(usize, usize)>,
-    /// The one whose ids are symbols.
+    /// The work-item whose ids are symbols.
     pub subject: usize,
     pub group: [u64; 3],
     pub local: [u64; 3],
 }
 
-/// Work-items that went the same way.
+/// Work-items that took the same path.
 #[derive(Debug, Clone)]
 pub struct Class {
     pub hash: u64,
-    /// Of the first of them.
+    /// Ids of the first of them.
     pub group: [u64; 3],
     pub local: [u64; 3],
     /// The states that it was in, ascending.
@@ -57,27 +59,27 @@ pub struct Class {
 #[derive(Debug, Default)]
 pub struct Run {
     pub marks: BTreeSet<u32>,
-    /// In the order in which they were met.
+    /// In the order in which they were encountered.
     pub classes: Vec<Class>,
-    /// Ways out of states that were taken, ascending ([`super::product_graph::States::way`]).
-    pub ways: Vec<u32>,
-    /// Of branches on integers: by state and the direction that was not taken, how far the operands were from taking it.
+    /// Edges of the product graph that were taken, ascending ([`super::product_graph::ProductGraph::edge`]).
+    pub edges: Vec<u32>,
+    /// For branches on integers, by state and untaken direction: the least distance of the operands from taking it.
     pub gaps: BTreeMap<(u32, u32), u64>,
-    /// Steps to where the graph of states does not lead.
-    pub strays: u64,
-    /// It did what no kernel may.
+    /// Steps along which the product graph has no edge.
+    pub graph_misses: u64,
+    /// A work-item faulted.
     pub faulty: bool,
-    /// The first work-item that did: its group and its id there.
-    pub culprit: Option<([u64; 3], [u64; 3])>,
-    /// Some work-item did not come to its end.
+    /// The first work-item that faulted: its group id and local id.
+    pub faulting_item: Option<([u64; 3], [u64; 3])>,
+    /// Some work-item did not run to its end.
     pub exhausted: bool,
-    /// Some work-item went the way that was expected.
+    /// Some work-item took the expected path.
     pub arrived: bool,
     /// By argument: one past the last byte that was accessed.
-    pub reached: Vec<u64>,
+    pub access_ends: Vec<u64>,
 }
 
-/// That a switch goes to this successor.
+/// Returns the condition under which a switch goes to this successor.
 pub fn case(terms: &mut Terms, end: &End, value: Term, successor: u32) -> Term {
     let of = terms.sort(value);
     let End::Switch { cases, .. } = end else { return terms.constant(1, Sort::Bits(1)) };
@@ -97,41 +99,41 @@ pub fn case(terms: &mut Terms, end: &End, value: Term, successor: u32) -> Term {
     all
 }
 
-impl Entry {
-    /// What held; `None` where that takes more than the step itself to say, or nothing has to.
+impl PathStep {
+    /// Returns the condition that held. `None` where the step alone does not determine it, or where there is none.
     pub fn condition(&self, terms: &mut Terms, program: &Program) -> Option<Term> {
         match *self {
-            Entry::Branch { condition, taken: true, .. } | Entry::Require(condition) | Entry::Sound(condition) => {
-                Some(condition)
-            }
-            Entry::Branch { condition, taken: false, .. } => Some(terms.not(condition)),
-            Entry::Switch { block, value, taken } => {
+            PathStep::Branch { condition, taken: true, .. }
+            | PathStep::Pin(condition)
+            | PathStep::NoFault(condition) => Some(condition),
+            PathStep::Branch { condition, taken: false, .. } => Some(terms.not(condition)),
+            PathStep::Switch { block, value, taken } => {
                 Some(case(terms, &program.blocks[block as usize].end, value, taken))
             }
-            Entry::Mark { .. } | Entry::Access { .. } | Entry::Depends { .. } => None,
+            PathStep::Mark { .. } | PathStep::Access { .. } | PathStep::Depends { .. } => None,
         }
     }
 
-    /// The other ways out of the block, by their numbers.
+    /// Returns the numbers of the block's other successors.
     pub fn alternatives(&self, program: &Program) -> Vec<u32> {
         let (block, taken) = match *self {
-            Entry::Branch { block, taken, .. } => (block, u32::from(!taken)),
-            Entry::Switch { block, taken, .. } => (block, taken),
+            PathStep::Branch { block, taken, .. } => (block, u32::from(!taken)),
+            PathStep::Switch { block, taken, .. } => (block, taken),
             _ => return Vec::new(),
         };
         let all = program.blocks[block as usize].end.successors().len() as u32;
         (0..all).filter(|successor| *successor != taken).collect()
     }
 
-    /// What has to hold for the path to go to another successor, or for the mark to be covered.
+    /// Returns the condition for the path to go to another successor, or for the mark to be covered.
     pub fn flipped(&self, terms: &mut Terms, program: &Program, successor: u32) -> Option<Term> {
         match *self {
-            Entry::Branch { condition, .. } if successor == 0 => Some(condition),
-            Entry::Branch { condition, .. } => Some(terms.not(condition)),
-            Entry::Switch { block, value, .. } => {
+            PathStep::Branch { condition, .. } if successor == 0 => Some(condition),
+            PathStep::Branch { condition, .. } => Some(terms.not(condition)),
+            PathStep::Switch { block, value, .. } => {
                 Some(case(terms, &program.blocks[block as usize].end, value, successor))
             }
-            Entry::Mark { holds, .. } => Some(holds),
+            PathStep::Mark { holds, .. } => Some(holds),
             _ => None,
         }
     }

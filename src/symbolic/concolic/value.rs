@@ -1,4 +1,4 @@
-//! Values of the concolic interpreter: bits, and beside them the term that they are an instance of.
+//! Values of the concolic interpreter: bits, and the term of which they are an instance.
 
 use std::rc::Rc;
 
@@ -10,16 +10,18 @@ use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lane {
     pub bits: u64,
-    /// `None`: it does not depend on the input.
+    /// `None` if it does not depend on the input.
     pub term: Option<Term>,
 }
 
 impl Lane {
+    /// A lane that does not depend on the input.
     pub fn known(bits: u64) -> Lane {
         Lane { bits, term: None }
     }
 }
 
+/// A scalar or a vector.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     One(Lane),
@@ -27,10 +29,12 @@ pub enum Value {
 }
 
 impl Value {
+    /// A scalar that does not depend on the input.
     pub fn known(bits: u64) -> Value {
         Value::One(Lane::known(bits))
     }
 
+    /// The lanes; a scalar has one.
     pub fn lanes(&self) -> &[Lane] {
         match self {
             Value::One(lane) => std::slice::from_ref(lane),
@@ -43,26 +47,29 @@ impl Value {
         self.lanes().first().copied().unwrap_or(Lane::known(0))
     }
 
+    /// The bits of the first lane.
     pub fn bits(&self) -> u64 {
         self.first().bits
     }
 
+    /// Returns whether any lane depends on the input.
     pub fn is_symbolic(&self) -> bool {
         self.lanes().iter().any(|l| l.term.is_some())
     }
 
-    /// In the form that the shape asks for; lanes that are missing are 0.
+    /// Builds a value of this shape; missing lanes are 0.
     pub fn of(mut lanes: Vec<Lane>, shape: Shape) -> Value {
         lanes.resize(shape.lanes.max(1) as usize, Lane::known(0));
         if shape.lanes == 0 { Value::One(lanes[0]) } else { Value::Many(lanes.into()) }
     }
 
+    /// Same as [`Value::of`], for lanes that do not depend on the input.
     pub fn of_bits(bits: impl IntoIterator<Item = u64>, shape: Shape) -> Value {
         Value::of(bits.into_iter().map(Lane::known).collect(), shape)
     }
 }
 
-/// The sort of terms for lanes of that kind.
+/// Returns the sort of terms for lanes of this kind.
 pub fn sort(kind: Kind) -> Sort {
     match kind {
         Kind::Int(width) if width <= 64 => Sort::Bits(width),
@@ -72,18 +79,18 @@ pub fn sort(kind: Kind) -> Sort {
     }
 }
 
-/// A lane as a term.
+/// Returns a lane as a term.
 pub fn term(terms: &mut Terms, lane: Lane, kind: Kind) -> Term {
     lane.term.unwrap_or_else(|| terms.constant(lane.bits, sort(kind)))
 }
 
-/// A lane that has these bits in the run at hand.
+/// Returns a lane that has these bits in the current run.
 pub fn lane(terms: &Terms, term: Term, bits: u64) -> Lane {
     let is_known = matches!(terms.node(term), Node::Constant(_));
     Lane { bits, term: (!is_known).then_some(term) }
 }
 
-/// The bits of one lane from bytes in memory, which are little endian.
+/// Returns the bits of one lane from little-endian bytes in memory.
 pub fn from_bytes(bytes: &[u8], kind: Kind) -> u64 {
     let mut word = [0; 8];
     let size = bytes.len().min(8);
@@ -91,7 +98,7 @@ pub fn from_bytes(bytes: &[u8], kind: Kind) -> u64 {
     masked(u64::from_le_bytes(word), width(kind))
 }
 
-/// What lies in memory for a lane, as a term of all its bits.
+/// Returns the bytes that a lane occupies in memory, as a term.
 pub fn stored(terms: &mut Terms, term: Term, kind: Kind, bytes: u64) -> Term {
     let bits = match kind {
         Kind::Float(width) => terms.apply(Operation::ToBits, vec![term], Sort::Bits(width)),
@@ -100,7 +107,7 @@ pub fn stored(terms: &mut Terms, term: Term, kind: Kind, bytes: u64) -> Term {
     resized(terms, bits, 8 * bytes as u32)
 }
 
-/// A lane from the term of its bytes in memory.
+/// Returns a lane from the term of its bytes in memory.
 pub fn loaded(terms: &mut Terms, bits: Term, kind: Kind) -> Term {
     match kind {
         Kind::Float(width) => terms.apply(Operation::FromBits, vec![bits], Sort::Float(width)),
@@ -108,7 +115,7 @@ pub fn loaded(terms: &mut Terms, bits: Term, kind: Kind) -> Term {
     }
 }
 
-/// Zero-extended or cut.
+/// Zero-extends or truncates.
 pub fn resized(terms: &mut Terms, bits: Term, to: u32) -> Term {
     match terms.sort(bits) {
         Sort::Bits(from) if from < to => terms.apply(Operation::ZExt, vec![bits], Sort::Bits(to)),
@@ -117,13 +124,13 @@ pub fn resized(terms: &mut Terms, bits: Term, to: u32) -> Term {
     }
 }
 
-/// So many bytes of a term of bits, from that one on.
+/// Extracts `bytes` bytes from a term of bits, starting at byte `from`.
 pub fn extract(terms: &mut Terms, bits: Term, from: u64, bytes: u64) -> Term {
     let to = Sort::Bits(8 * bytes as u32);
     if terms.sort(bits) == to { bits } else { terms.apply(Operation::Extract(8 * from as u32), vec![bits], to) }
 }
 
-/// Terms of whole bytes, the first the lowest, as one of up to 64 bits.
+/// Concatenates terms of whole bytes, the first lowest, into one of up to 64 bits.
 pub fn joined(terms: &mut Terms, parts: &[Term]) -> Term {
     let width = |terms: &Terms, part| if let Sort::Bits(width) = terms.sort(part) { width } else { 8 };
     let mut parts = parts.iter();
@@ -135,7 +142,7 @@ pub fn joined(terms: &mut Terms, parts: &[Term]) -> Term {
     sum
 }
 
-/// A sum with a number, both of 64 bits; sums of sums with numbers become one.
+/// Adds a number to a term of 64 bits; nested sums with numbers are merged.
 pub fn plus(terms: &mut Terms, term: Term, number: u64) -> Term {
     let of = Sort::Bits(64);
     if let Node::Constant(bits) = terms.node(term) {
@@ -158,7 +165,7 @@ pub fn plus(terms: &mut Terms, term: Term, number: u64) -> Term {
     }
 }
 
-/// Whether two terms are equal, of one bit; `None` where they are one.
+/// Returns the condition that two terms are equal; `None` if they are the same term.
 pub fn equal(terms: &mut Terms, left: Term, right: Term) -> Option<Term> {
     (left != right).then(|| terms.compare(Operation::Eq, left, right))
 }

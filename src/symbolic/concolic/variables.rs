@@ -1,15 +1,15 @@
-//! What terms depend on: arguments, sizes, ids, cells of buffers and whole buffers, by number.
+//! Numbers the variables that terms depend on: arguments, sizes, ids, buffer cells and whole buffers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::solve::expression::{Node, Term, Terms};
 
-/// The variables of terms, found once.
+/// The variables of terms; each term is examined once.
 #[derive(Debug, Default)]
 pub struct Variables {
     numbers: BTreeMap<String, u32>,
-    /// Of a cell: the whole buffer.
+    /// Maps a cell to its buffer.
     wholes: BTreeMap<u32, u32>,
     known: HashMap<Term, Rc<[u32]>>,
 }
@@ -20,13 +20,13 @@ impl Variables {
         *self.numbers.entry(name).or_insert(next)
     }
 
-    /// What a term depends on, in order. Cells of a buffer at known places are variables of their own; an access to an unknown
-    /// place is one to the whole buffer, which has the cell's name without a place.
+    /// Returns the variables that a term depends on, ascending. A buffer cell at a constant offset is a variable of its
+    /// own; an access at an unknown offset depends on the whole buffer, which has the same name without an offset.
     pub fn of(&mut self, terms: &Terms, root: Term) -> Rc<[u32]> {
         if let Some(known) = self.known.get(&root) {
             return known.clone();
         }
-        // What a condition compares is often what an earlier one compared, and a little more.
+        // The operands of a condition often extend those of an earlier condition.
         let mut found = BTreeSet::new();
         match terms.node(root) {
             Node::Apply(_, args) => {
@@ -45,7 +45,7 @@ impl Variables {
         found
     }
 
-    /// What a term depends on, by all that it is made of and that is not known.
+    /// Finds the variables of a term by visiting all subterms that were not visited before.
     fn walked(&mut self, terms: &Terms, root: Term) -> Rc<[u32]> {
         let mut found = BTreeSet::new();
         let mut seen = BTreeSet::new();
@@ -83,12 +83,12 @@ impl Variables {
         found.into_iter().collect()
     }
 
-    /// Whether a variable is one cell of a buffer.
+    /// Returns whether a variable is a single buffer cell.
     pub fn is_cell(&self, variable: u32) -> bool {
         self.wholes.contains_key(&variable)
     }
 
-    /// The same with the whole buffer in the place of its cells, where that is among `wholes`.
+    /// Same as [`Variables::of`], with cells replaced by their whole buffer if that is among `wholes`.
     pub fn within(&mut self, terms: &Terms, root: Term, wholes: &BTreeSet<u32>) -> Vec<u32> {
         let of = self.of(terms, root);
         of.iter().map(|v| self.wholes.get(v).copied().filter(|w| wholes.contains(w)).unwrap_or(*v)).collect()

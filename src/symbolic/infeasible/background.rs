@@ -1,46 +1,47 @@
-//! Facts that hold in every launch, and what the caller assumes of arguments: the background of all proofs about a kernel.
+//! Collects the background of all proofs about a kernel: facts that hold in every launch, and the caller's assumptions
+//! about arguments.
 
 use super::encode::Encoded;
-use super::launch::Most;
+use super::launch::LaunchLimits;
 use super::values;
 use crate::kernel::interface::Interface;
 use crate::program::Program;
 use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 
-/// What is taken for granted of a scalar argument, as its user or the code around the kernel says.
+/// An assumption about a scalar argument, stated by the user or by the code that calls the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assumption {
-    /// A sentence for the result: `n is at least 1`.
+    /// Sentence for the result: `n is at least 1`.
     pub text: String,
-    /// Position of the argument, the offset of the scalar in it in bytes, its width in bits.
+    /// Position of the argument, offset of the scalar within it in bytes, and width of the scalar in bits.
     pub argument: u32,
     pub offset: u64,
     pub width: u32,
     pub is_signed: bool,
-    /// The integer's bounds, inclusive.
+    /// Inclusive bounds of the integer.
     pub least: Option<i128>,
     pub most: Option<i128>,
 }
 
-/// Something that holds in every launch.
+/// A fact that holds in every launch.
 pub struct Background {
     pub holds: Term,
     pub text: String,
-    /// It is taken for granted, not known.
+    /// The fact is assumed, not implied by OpenCL.
     pub is_assumed: bool,
-    /// It is about ids and sizes.
+    /// The fact is about ids and sizes.
     pub is_of_launch: bool,
-    /// Products, quotients and remainders in it that are hard on a solver.
+    /// Products, quotients and remainders of two unknowns in `holds`, which are hard for a solver.
     pub products: Vec<Term>,
 }
 
-/// The launch's facts and what is assumed of arguments.
+/// Returns the facts of the launch and the assumptions about arguments.
 pub fn background(
     encoded: &mut Encoded<'_>,
     program: &Program,
     interface: &Interface,
     assumptions: &[Assumption],
-    most: Option<Most>,
+    launch_limits: Option<LaunchLimits>,
 ) -> Vec<Background> {
     let mut all: Vec<Background> = Vec::new();
     for assumption in assumptions {
@@ -66,7 +67,7 @@ pub fn background(
             });
         }
     }
-    for fact in encoded.launch.facts(&mut encoded.terms, interface, program.uniform_groups, most) {
+    for fact in encoded.launch.facts(&mut encoded.terms, interface, program.uniform_groups, launch_limits) {
         let products = products(&encoded.terms, fact.holds);
         let (holds, is_assumed) = (fact.holds, fact.is_assumed);
         all.push(Background { holds, text: fact.text, is_assumed, is_of_launch: true, products });
@@ -74,7 +75,7 @@ pub fn background(
     all
 }
 
-/// Products, quotients and remainders of two unknowns.
+/// Returns the products, quotients and remainders of two unknowns within `of`.
 fn products(terms: &Terms, of: Term) -> Vec<Term> {
     let is_one = |term: &Term| match terms.node(*term) {
         Node::Apply(Operation::Mul | Operation::UDiv | Operation::URem, args) => {

@@ -1,26 +1,28 @@
-//! Terms without floats: what is asked of floats is a bit, or a number, that may be any.
+//! Abstracts floating-point arithmetic from terms: every bit or integer computed from a float becomes an
+//! unconstrained symbol.
 
 use std::collections::HashMap;
 
 use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 
-/// The terms that were made so. Unsatisfiable ones were so before.
+/// Terms abstracted so far. Abstraction only removes constraints: if an abstracted term is unsatisfiable, so is
+/// the original.
 #[derive(Default)]
 pub struct FloatAbstraction {
     done: HashMap<Term, Term>,
-    /// Terms below this rank have been looked at.
-    seen: usize,
+    /// Terms with a lower rank have been examined already.
+    examined: usize,
 }
 
 impl FloatAbstraction {
-    /// The term with a symbol for each thing that is asked of a float.
-    pub fn of(&mut self, terms: &mut Terms, term: Term) -> Term {
+    /// Replaces each bit or integer that `term` computes from a float by a fresh symbol.
+    pub fn abstracted(&mut self, terms: &mut Terms, term: Term) -> Term {
         let mut fresh: Vec<(Term, Sort)> = Vec::new();
-        for part in terms.since(self.seen) {
+        for part in terms.since(self.examined) {
             if let Node::Apply(operation, args) = terms.node(part) {
-                let of_float = matches!(terms.sort(args[0]), Sort::Float(_));
+                let is_of_float = matches!(terms.sort(args[0]), Sort::Float(_));
                 let sort = terms.sort(part);
-                if of_float && *operation != Operation::Select && matches!(sort, Sort::Bits(_)) {
+                if is_of_float && *operation != Operation::Select && matches!(sort, Sort::Bits(_)) {
                     fresh.push((part, sort));
                 }
             }
@@ -29,12 +31,12 @@ impl FloatAbstraction {
             let symbol = terms.symbol(format!("of floats {}", part.rank()), sort);
             self.done.insert(part, symbol);
         }
-        self.seen = terms.len();
+        self.examined = terms.len();
         terms.replaced(term, &mut self.done)
     }
 
-    /// What was made of a term before; the term itself if nothing was.
-    pub fn known(&self, term: Term) -> Term {
+    /// Returns the abstraction computed earlier for `term`, or `term` itself if there is none.
+    pub fn get(&self, term: Term) -> Term {
         self.done.get(&term).copied().unwrap_or(term)
     }
 }

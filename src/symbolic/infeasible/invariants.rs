@@ -1,151 +1,161 @@
-//! What holds of a loop's variables in every iteration: guesses, of which those stay that no entry and no way back breaks.
+//! Finds loop invariants: generates candidates for the variables of each loop, and keeps those that no entry edge and
+//! no back edge can violate.
 //!
-//! A guess may be used in the check of another (Flanagan and Leino's Houdini): the first execution that broke any of those that
-//! stay would break it at an entry or a way back, where all others held of the loops it had come through; the check of that edge
-//! excludes it. For that, a check may assume guesses only of loops that lie before the edge, and only if the path goes through
+//! The check of one candidate may assume others (Flanagan and Leino's Houdini). Suppose that an execution violates some
+//! surviving candidate, and consider the first violation. It happens on an entry edge or a back edge, at which the
+//! surviving candidates of all loops passed so far held; the check of that edge excludes this. For the argument to
+//! hold, a check may assume candidates only of loops that lie before the edge, and only if the path passes through
 //! their headers.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use super::background::Background;
-use super::encode::{Encoded, Phi, Way};
+use super::encode::{Encoded, IncomingEdge, Phi};
 use super::float_abstraction::FloatAbstraction;
 use crate::solve::expression::{Node, Operation, Sort, Term};
 use crate::solve::query::{Answer, Limits, solve};
 
-/// A guess that stayed.
+/// A candidate that survived.
 pub struct Invariant {
-    /// Position of its loop.
+    /// Position of its loop in [`Encoded::loops`].
     pub number: usize,
-    /// That it holds if the loop is reached.
+    /// States that the candidate holds if the loop is reached.
     pub holds: Term,
-    /// The conditions under which it was checked.
-    pub leans_on: Vec<Term>,
-    /// What the variables of the loops begin with: facts about these may be what the invariant follows from.
-    pub starts: Vec<Term>,
+    /// Conditions of all edges into headers, under which candidates were checked.
+    pub edge_conditions: Vec<Term>,
+    /// Values with which the variables of loops start: the invariant may follow from facts about these.
+    pub initial_values: Vec<Term>,
 }
 
-/// Guesses for one variable.
-const MOST: usize = 60;
-/// Z3's work on one check.
-const CHECK: u32 = 200_000;
-/// Of one guess alone.
-const ALONE: u32 = 50_000;
-/// Variables of a loop that are compared with each other.
-const PAIRS: usize = 6;
+/// Largest number of candidates for one variable.
+const MAX_CANDIDATES: usize = 60;
+/// Limit on Z3's work for one check, in `rlimit` units.
+const CHECK_RLIMIT: u32 = 200_000;
+/// Same limit for the check of a single candidate.
+const SINGLE_CHECK_RLIMIT: u32 = 50_000;
+/// Largest number of variables of a loop that are compared with each other.
+const MAX_COMPARED_VARIABLES: usize = 6;
 
-struct Guess {
+struct Candidate {
     number: usize,
     /// In terms of the header's symbols.
     holds: Term,
-    /// The same at each entry, then at each way back, with the bit of the edge.
-    starts: Vec<(Term, Term)>,
-    nexts: Vec<(Term, Term)>,
+    /// By entry edge, then by back edge: the edge's bit, and the candidate for the values that the edge brings.
+    entries: Vec<(Term, Term)>,
+    back_edges: Vec<(Term, Term)>,
 }
 
-/// The invariants of all loops.
+/// Returns the invariants of all loops; none if the time runs out.
 pub fn find(
     encoded: &mut Encoded<'_>,
     background: &[Background],
     abstraction: &mut FloatAbstraction,
     limits: &Limits,
 ) -> Vec<Invariant> {
-    let mut guesses = Vec::new();
+    let mut candidates = Vec::new();
     for number in 0..encoded.loops.len() {
-        let mut maker = Maker { encoded, number };
-        let found = maker.guesses();
-        guesses.extend(found.into_iter().map(|holds| maker.placed(holds)));
+        let mut builder = CandidateBuilder { encoded, number };
+        let found = builder.candidates();
+        candidates.extend(found.into_iter().map(|holds| builder.build(holds)));
     }
     let known: Vec<Term> = background.iter().map(|b| b.holds).collect();
-    let limits = Limits { rlimit: if limits.rlimit == 0 { CHECK } else { limits.rlimit.min(CHECK) }, ..*limits };
-    while drop_broken(encoded, &mut guesses, &known, abstraction, &limits) {
+    let limits =
+        Limits { rlimit: if limits.rlimit == 0 { CHECK_RLIMIT } else { limits.rlimit.min(CHECK_RLIMIT) }, ..*limits };
+    while drop_violated(encoded, &mut candidates, &known, abstraction, &limits) {
         if limits.end.is_some_and(|end| Instant::now() >= end) {
-            // What was not checked against all that stayed is not proved.
+            // A candidate that was not checked against the final set is not proved.
             return Vec::new();
         }
     }
     let mut edges: Vec<Term> = Vec::new();
     for l in &encoded.loops {
-        edges.extend(l.phis.iter().flat_map(|p| p.starts.iter().chain(&p.nexts)).map(|(active, _)| *active));
+        edges.extend(l.phis.iter().flat_map(|p| p.entries.iter().chain(&p.back_edges)).map(|(active, _)| *active));
     }
     edges.sort_unstable();
     edges.dedup();
     let phis = encoded.loops.iter().flat_map(|l| &l.phis);
-    let starts: Vec<Term> = phis.flat_map(|p| p.starts.iter().flat_map(|(_, value)| value.iter().copied())).collect();
-    guesses
+    let initial_values: Vec<Term> =
+        phis.flat_map(|p| p.entries.iter().flat_map(|(_, value)| value.iter().copied())).collect();
+    candidates
         .into_iter()
         .map(|g| {
-            let holds = reached(encoded, &g);
-            Invariant { number: g.number, holds, leans_on: edges.clone(), starts: starts.clone() }
+            let holds = if_reached(encoded, &g);
+            Invariant {
+                number: g.number,
+                holds,
+                edge_conditions: edges.clone(),
+                initial_values: initial_values.clone(),
+            }
         })
         .collect()
 }
 
-/// That the guess holds if its loop is reached.
-fn reached(encoded: &mut Encoded<'_>, guess: &Guess) -> Term {
-    let not = encoded.terms.not(encoded.loops[guess.number].reach);
-    encoded.terms.or(not, guess.holds)
+/// States that the candidate holds if its loop is reached.
+fn if_reached(encoded: &mut Encoded<'_>, candidate: &Candidate) -> Term {
+    let not = encoded.terms.not(encoded.loops[candidate.number].reach);
+    encoded.terms.or(not, candidate.holds)
 }
 
-/// Checks all guesses against those that are left; whether any was dropped.
-fn drop_broken(
+/// Checks every candidate under those that remain; returns whether any was dropped.
+fn drop_violated(
     encoded: &mut Encoded<'_>,
-    guesses: &mut Vec<Guess>,
+    candidates: &mut Vec<Candidate>,
     known: &[Term],
     abstraction: &mut FloatAbstraction,
     limits: &Limits,
 ) -> bool {
-    let before = guesses.len();
+    let before = candidates.len();
     for number in 0..encoded.loops.len() {
         for is_back in [false, true] {
             let count = {
-                let Some(first) = guesses.iter().find(|g| g.number == number) else { continue };
-                if is_back { first.nexts.len() } else { first.starts.len() }
+                let Some(first) = candidates.iter().find(|g| g.number == number) else { continue };
+                if is_back { first.back_edges.len() } else { first.entries.len() }
             };
             for edge in 0..count {
-                check(encoded, guesses, known, abstraction, limits, (number, is_back, edge));
+                check(encoded, candidates, known, abstraction, limits, (number, is_back, edge));
             }
         }
     }
-    guesses.len() < before
+    candidates.len() < before
 }
 
-/// Drops the guesses of a loop that an edge into its header may break.
+/// Drops the candidates of a loop that an edge into its header may violate.
 fn check(
     encoded: &mut Encoded<'_>,
-    guesses: &mut Vec<Guess>,
+    candidates: &mut Vec<Candidate>,
     known: &[Term],
     abstraction: &mut FloatAbstraction,
     limits: &Limits,
     (number, is_back, edge): (usize, bool, usize),
 ) {
-    let at = |g: &Guess| if is_back { g.nexts[edge] } else { g.starts[edge] };
+    let at = |g: &Candidate| if is_back { g.back_edges[edge] } else { g.entries[edge] };
     loop {
-        let mine: Vec<usize> = (0..guesses.len()).filter(|i| guesses[*i].number == number).collect();
-        let Some(first) = mine.first() else { return };
-        let active = at(&guesses[*first]).0;
+        let own: Vec<usize> = (0..candidates.len()).filter(|i| candidates[*i].number == number).collect();
+        let Some(first) = own.first() else { return };
+        let active = at(&candidates[*first]).0;
         let before = if is_back { encoded.loops[number].inner_end } else { number };
         let mut conditions = known.to_vec();
         conditions.push(active);
-        for guess in guesses.iter().filter(|g| g.number < before) {
-            conditions.push(reached(encoded, guess));
+        for candidate in candidates.iter().filter(|g| g.number < before) {
+            conditions.push(if_reached(encoded, candidate));
         }
-        // Which break: a bit for each.
+        // One bit for each candidate, to see in the model which are violated.
         let mut any = encoded.terms.truth(false);
         let mut names = Vec::new();
-        for i in &mine {
-            let then = at(&guesses[*i]).1;
+        for i in &own {
+            let then = at(&candidates[*i]).1;
             let broken = encoded.terms.not(then);
             any = encoded.terms.or(any, broken);
             let name = format!("broken {i}");
             let bit = encoded.terms.symbol(name.clone(), Sort::Bits(1));
             conditions.push(encoded.terms.compare(Operation::Eq, bit, broken));
-            names.push((*i, name, abstraction.of(&mut encoded.terms, broken)));
+            names.push((*i, name, abstraction.abstracted(&mut encoded.terms, broken)));
         }
         conditions.push(any);
-        // The guesses are about integers; what floats decide may go either way.
-        let conditions: Vec<Term> = conditions.into_iter().map(|c| abstraction.of(&mut encoded.terms, c)).collect();
+        // Candidates are about integers; conditions on floats may hold or not.
+        let conditions: Vec<Term> =
+            conditions.into_iter().map(|c| abstraction.abstracted(&mut encoded.terms, c)).collect();
         let dropped: BTreeSet<usize> = match solve(&encoded.terms, &conditions, limits) {
             Answer::Unsat => return,
             Answer::Sat(model) => {
@@ -156,9 +166,9 @@ fn check(
                 names.iter().filter_map(breaks).collect()
             }
             Answer::Unknown(_) => {
-                // One by one, those that are not proved go.
+                // Check the candidates one by one, and drop those that are not proved.
                 let rest = conditions.len() - names.len() - 1;
-                let little = Limits { rlimit: limits.rlimit.min(ALONE), ..*limits };
+                let little = Limits { rlimit: limits.rlimit.min(SINGLE_CHECK_RLIMIT), ..*limits };
                 let alone = |broken: Term| {
                     let mut conditions = conditions[..rest].to_vec();
                     conditions.push(broken);
@@ -172,10 +182,10 @@ fn check(
                 failed
             }
         };
-        // A model without a broken guess would be the solver's mistake; nothing is proved then.
+        // A model that violates no candidate would be a mistake of the solver; then nothing is proved.
         let all = dropped.is_empty();
         let mut position = 0;
-        guesses.retain(|g| {
+        candidates.retain(|g| {
             let stays = !(dropped.contains(&position) || all && g.number == number);
             position += 1;
             stays
@@ -183,16 +193,16 @@ fn check(
     }
 }
 
-struct Maker<'e, 'p> {
+struct CandidateBuilder<'e, 'p> {
     encoded: &'e mut Encoded<'p>,
     number: usize,
 }
 
-impl Maker<'_, '_> {
-    /// A guess with the header's symbols replaced by what each edge brings.
-    fn placed(&mut self, holds: Term) -> Guess {
+impl CandidateBuilder<'_, '_> {
+    /// Makes a candidate: replaces the header's symbols by the values that each edge brings.
+    fn build(&mut self, holds: Term) -> Candidate {
         let l = &self.encoded.loops[self.number];
-        let edges = |pick: fn(&Phi) -> Vec<Way>| {
+        let edges = |pick: fn(&Phi) -> Vec<IncomingEdge>| {
             let mut all: Vec<(Term, HashMap<Term, Term>)> = Vec::new();
             for phi in &l.phis {
                 for (i, (active, lanes)) in pick(phi).into_iter().enumerate() {
@@ -204,16 +214,17 @@ impl Maker<'_, '_> {
             }
             all
         };
-        let (starts, nexts) = (edges(|p| p.starts.clone()), edges(|p| p.nexts.clone()));
+        let (entries, back_edges) = (edges(|p| p.entries.clone()), edges(|p| p.back_edges.clone()));
         let terms = &mut self.encoded.terms;
-        let mut place = |edges: Vec<(Term, HashMap<Term, Term>)>| -> Vec<(Term, Term)> {
+        let mut substitute = |edges: Vec<(Term, HashMap<Term, Term>)>| -> Vec<(Term, Term)> {
             edges.into_iter().map(|(active, mut by)| (active, terms.replaced(holds, &mut by))).collect()
         };
-        let (starts, nexts) = (place(starts), place(nexts));
-        Guess { number: self.number, holds, starts, nexts }
+        let (entries, back_edges) = (substitute(entries), substitute(back_edges));
+        Candidate { number: self.number, holds, entries, back_edges }
     }
 
-    fn is_known_before(&self, term: Term) -> bool {
+    /// Returns whether a term is composed only of values that exist before the loop.
+    fn exists_before_loop(&self, term: Term) -> bool {
         let begin = self.encoded.loops[self.number].begin;
         let terms = &self.encoded.terms;
         let is_late = |t: &Term| match terms.node(*t) {
@@ -223,7 +234,7 @@ impl Maker<'_, '_> {
         !terms.parts(&[term]).iter().any(is_late)
     }
 
-    fn guesses(&mut self) -> Vec<Term> {
+    fn candidates(&mut self) -> Vec<Term> {
         let mut found = Vec::new();
         let l = &self.encoded.loops[self.number];
         let phis: Vec<(Term, Vec<Term>, Vec<Term>)> = l
@@ -232,23 +243,23 @@ impl Maker<'_, '_> {
             .filter(|p| p.symbols.len() == 1)
             .map(|p| {
                 let lane = |all: &[(Term, Vec<Term>)]| all.iter().map(|(_, lanes)| lanes[0]).collect();
-                (p.symbols[0], lane(&p.starts), lane(&p.nexts))
+                (p.symbols[0], lane(&p.entries), lane(&p.back_edges))
             })
             .collect();
         let mut compared = l.compared.clone();
         compared.sort_unstable();
         compared.dedup();
-        for (symbol, starts, nexts) in &phis {
-            let mut own = self.of_one(*symbol, starts, nexts, &compared);
+        for (symbol, entry_values, next_values) in &phis {
+            let mut own = self.unary_candidates(*symbol, entry_values, next_values, &compared);
             own.sort_unstable();
             own.dedup();
             own.retain(|g| self.encoded.terms.as_constant(*g).is_none());
-            own.truncate(MOST);
+            own.truncate(MAX_CANDIDATES);
             found.extend(own);
         }
-        for (i, one) in phis.iter().take(PAIRS).enumerate() {
-            for other in phis.iter().take(PAIRS).skip(i + 1) {
-                found.extend(self.of_two(one, other));
+        for (i, one) in phis.iter().take(MAX_COMPARED_VARIABLES).enumerate() {
+            for other in phis.iter().take(MAX_COMPARED_VARIABLES).skip(i + 1) {
+                found.extend(self.pair_candidates(one, other));
             }
         }
         found.retain(|g| self.encoded.terms.as_constant(*g).is_none());
@@ -264,11 +275,17 @@ impl Maker<'_, '_> {
         self.encoded.terms.constant(bits, sort)
     }
 
-    fn of_one(&mut self, symbol: Term, starts: &[Term], nexts: &[Term], compared: &[(Term, Term)]) -> Vec<Term> {
+    fn unary_candidates(
+        &mut self,
+        symbol: Term,
+        entry_values: &[Term],
+        next_values: &[Term],
+        compared: &[(Term, Term)],
+    ) -> Vec<Term> {
         use Operation::{And, Eq, Sle, Slt, Sub, ToBits, URem, Ule};
         let mut found = Vec::new();
-        // One of few constants: a state.
-        if let Some(leaves) = self.constants(symbol, starts, nexts) {
+        // A state variable: it only takes one of a few constants.
+        if let Some(leaves) = self.constants(symbol, entry_values, next_values) {
             let bits_of = |m: &mut Self, t: Term| match m.encoded.terms.sort(t) {
                 Sort::Float(width) => m.encoded.terms.apply(ToBits, vec![t], Sort::Bits(width)),
                 _ => t,
@@ -287,8 +304,8 @@ impl Maker<'_, '_> {
         if width == 1 {
             return found;
         }
-        let start = match starts {
-            [only] if self.is_known_before(*only) => Some(*only),
+        let start = match entry_values {
+            [only] if self.exists_before_loop(*only) => Some(*only),
             _ => None,
         };
         let zero = self.number(0, symbol);
@@ -300,41 +317,41 @@ impl Maker<'_, '_> {
                 found.push(self.compare(Ule, l, r));
             }
             found.push(self.compare(Eq, symbol, start));
-            if let Some(step) = self.step(symbol, nexts) {
+            if let Some(step) = self.step(symbol, next_values) {
                 let low = 1u64 << step.trailing_zeros();
                 if low > 1 {
                     let mask = self.number(low - 1, symbol);
                     let sort = Sort::Bits(width);
-                    let of = |m: &mut Self, t| m.encoded.terms.apply(And, vec![t, mask], sort);
-                    let (mine, its) = (of(self, symbol), of(self, start));
-                    found.push(self.compare(Eq, mine, its));
+                    let masked = |m: &mut Self, t| m.encoded.terms.apply(And, vec![t, mask], sort);
+                    let (own, its) = (masked(self, symbol), masked(self, start));
+                    found.push(self.compare(Eq, own, its));
                 }
                 if !step.is_power_of_two() {
                     let sort = Sort::Bits(width);
                     let by = self.number(step, symbol);
-                    let way = self.encoded.terms.apply(Sub, vec![symbol, start], sort);
-                    let rest = self.encoded.terms.apply(URem, vec![way, by], sort);
+                    let distance = self.encoded.terms.apply(Sub, vec![symbol, start], sort);
+                    let rest = self.encoded.terms.apply(URem, vec![distance, by], sort);
                     found.push(self.compare(Eq, rest, zero));
                 }
             }
         }
-        // Powers of two, as where a stride is halved or doubled.
+        // A power of two or 0, for strides that are halved or doubled.
         let (one, sort) = (self.number(1, symbol), Sort::Bits(width));
-        if self.is_scaled(symbol, nexts) {
+        if self.is_scaled(symbol, next_values) {
             let less = self.encoded.terms.apply(Sub, vec![symbol, one], sort);
             let common = self.encoded.terms.apply(And, vec![symbol, less], sort);
             found.push(self.compare(Eq, common, zero));
         }
         for (shown, bound) in self.bounds(symbol, compared) {
             let mut both = vec![(shown, bound), (bound, shown)];
-            if let Some(one) = self.next_to(bound) {
+            if let Some(one) = self.incremented(bound) {
                 both.push((shown, one));
             }
             for (l, r) in both {
                 for operation in [Sle, Ule] {
                     let within = self.compare(operation, l, r);
                     found.push(within);
-                    // A loop that is not entered leaves the variable where it began.
+                    // If the loop body is never executed, the variable keeps its initial value.
                     if let Some(start) = start {
                         let is_start = self.compare(Eq, symbol, start);
                         found.push(self.encoded.terms.or(within, is_start));
@@ -345,17 +362,17 @@ impl Maker<'_, '_> {
         found
     }
 
-    /// A bound plus one, where it is a constant.
-    fn next_to(&mut self, bound: Term) -> Option<Term> {
+    /// Returns the bound plus one if it is a constant.
+    fn incremented(&mut self, bound: Term) -> Option<Term> {
         let bits = self.encoded.terms.as_constant(bound)?;
         Some(self.number(bits.wrapping_add(1), bound))
     }
 
-    /// The constants that a variable is set to, if it is set to nothing else.
-    fn constants(&self, symbol: Term, starts: &[Term], nexts: &[Term]) -> Option<BTreeSet<Term>> {
+    /// Returns the constants that a variable is set to, if it is set to nothing else.
+    fn constants(&self, symbol: Term, entry_values: &[Term], next_values: &[Term]) -> Option<BTreeSet<Term>> {
         let terms = &self.encoded.terms;
         let (mut leaves, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        let mut todo: Vec<Term> = starts.iter().chain(nexts).copied().collect();
+        let mut todo: Vec<Term> = entry_values.iter().chain(next_values).copied().collect();
         while let Some(term) = todo.pop() {
             if term == symbol || !seen.insert(term) {
                 continue;
@@ -374,9 +391,9 @@ impl Maker<'_, '_> {
         Some(leaves)
     }
 
-    /// The leaves of what comes back, through choices.
-    fn leaves(&self, nexts: &[Term]) -> Vec<Term> {
-        let (mut leaves, mut todo) = (Vec::new(), nexts.to_vec());
+    /// Returns the values that selects on the back edges choose from.
+    fn leaves(&self, next_values: &[Term]) -> Vec<Term> {
+        let (mut leaves, mut todo) = (Vec::new(), next_values.to_vec());
         while let Some(term) = todo.pop() {
             match self.encoded.terms.node(term) {
                 Node::Apply(Operation::Select, args) if leaves.len() + todo.len() < 64 => todo.extend(&args[1..]),
@@ -386,11 +403,11 @@ impl Maker<'_, '_> {
         leaves
     }
 
-    /// The greatest constant that all changes are multiples of.
-    fn step(&self, symbol: Term, nexts: &[Term]) -> Option<u64> {
+    /// Returns the greatest constant that divides every change of the variable.
+    fn step(&self, symbol: Term, next_values: &[Term]) -> Option<u64> {
         let terms = &self.encoded.terms;
         let mut step = 0u64;
-        for leaf in self.leaves(nexts) {
+        for leaf in self.leaves(next_values) {
             if leaf == symbol {
                 continue;
             }
@@ -406,22 +423,22 @@ impl Maker<'_, '_> {
         (step > 0).then_some(step)
     }
 
-    fn is_scaled(&self, symbol: Term, nexts: &[Term]) -> bool {
+    fn is_scaled(&self, symbol: Term, next_values: &[Term]) -> bool {
         use Operation::{AShr, LShr, Mul, SDiv, Shl, UDiv};
-        self.leaves(nexts).iter().any(|leaf| match self.encoded.terms.node(*leaf) {
+        self.leaves(next_values).iter().any(|leaf| match self.encoded.terms.node(*leaf) {
             Node::Apply(AShr | LShr | Shl | Mul | SDiv | UDiv, args) => args[0] == symbol,
             _ => false,
         })
     }
 
-    /// What a variable is compared with in the loop that was known before it: the form in which the variable stands there, and
-    /// the bound.
+    /// Finds bounds of a variable: terms that exist before the loop and that the loop compares the variable with.
+    /// Returns the variable in the form in which it is compared, and the bound.
     fn bounds(&mut self, symbol: Term, compared: &[(Term, Term)]) -> Vec<(Term, Term)> {
         let mut found = Vec::new();
         for (left, right) in compared {
             for (variable, bound) in [(*left, *right), (*right, *left)] {
                 if let Some(form) = self.form(symbol, variable)
-                    && self.is_known_before(bound)
+                    && self.exists_before_loop(bound)
                 {
                     found.push((form, bound));
                 }
@@ -431,7 +448,8 @@ impl Maker<'_, '_> {
         found
     }
 
-    /// The variable as it stands in a term, extended or not, without what is added.
+    /// Returns the variable in the form in which it occurs in a term: with extensions, without constants that
+    /// are added.
     fn form(&mut self, symbol: Term, term: Term) -> Option<Term> {
         use Operation::{Add, SExt, ZExt};
         if term == symbol {
@@ -450,7 +468,11 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn of_two(&mut self, one: &(Term, Vec<Term>, Vec<Term>), other: &(Term, Vec<Term>, Vec<Term>)) -> Vec<Term> {
+    fn pair_candidates(
+        &mut self,
+        one: &(Term, Vec<Term>, Vec<Term>),
+        other: &(Term, Vec<Term>, Vec<Term>),
+    ) -> Vec<Term> {
         use Operation::{Add, Eq, Sle, Sub, Ule};
         let (a, b) = (one.0, other.0);
         let sort = self.encoded.terms.sort(a);
@@ -464,8 +486,8 @@ impl Maker<'_, '_> {
             found.push(self.compare(Ule, l, r));
         }
         if let ([x], [y]) = (&one.1[..], &other.1[..])
-            && self.is_known_before(*x)
-            && self.is_known_before(*y)
+            && self.exists_before_loop(*x)
+            && self.exists_before_loop(*y)
         {
             for operation in [Add, Sub] {
                 let terms = &mut self.encoded.terms;

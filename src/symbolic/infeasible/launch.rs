@@ -1,113 +1,120 @@
-//! What every launch within OpenCL's limits keeps to (OpenCL 1.2, 3.2 and 5.8; OpenCL C 1.2, 6.12.1).
+//! States the facts that hold in every launch within OpenCL's limits (OpenCL 1.2, 3.2 and 5.8; OpenCL C 1.2, 6.12.1).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kernel::interface::Interface;
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 
-/// Something that holds in every launch.
+/// A fact that holds in every launch.
 pub struct Fact {
     pub holds: Term,
     /// As a clause: `a local id is below its local size`.
     pub text: String,
-    /// OpenCL does not say so: it is a limit that devices have.
+    /// Not implied by OpenCL, but a limit that all devices have.
     pub is_assumed: bool,
-    /// Of no use unless all of these queries are made.
+    /// The fact is useless unless the kernel makes all of these queries.
     needs: Vec<String>,
 }
 
-/// Limits of launches that OpenCL leaves to devices and users.
+/// Limits on launches that OpenCL leaves to devices and users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Most {
-    /// Work-items of a launch.
+pub struct LaunchLimits {
+    /// Largest number of work-items in a launch.
     pub items: u64,
-    /// And of a group.
+    /// Largest number of work-items in a work-group.
     pub group: u64,
 }
 
-impl Most {
-    fn of_items(self) -> String {
+impl LaunchLimits {
+    fn items_text(self) -> String {
         format!("a launch has at most {} work-items", self.items)
     }
 
-    fn of_group(self) -> String {
+    fn group_text(self) -> String {
         format!("a work-group has at most {} work-items", self.group)
     }
 
-    /// Whether a precondition is one of these limits.
-    pub fn is_said_by(self, text: &str) -> bool {
-        text == self.of_items() || text == self.of_group()
+    /// Returns whether a precondition states one of these limits.
+    pub fn is_stated_by(self, text: &str) -> bool {
+        text == self.items_text() || text == self.group_text()
     }
 }
 
-/// No device comes near: sizes and ids of groups then are `int`s of 0 and more, as kernels take them.
-const GROUP: &str = "a work-group has less than 2^31 work-items";
+/// No device comes near this limit. Below it, local sizes and local ids are non-negative `int`s, which is how kernels
+/// use them.
+const GROUP_LIMIT: &str = "a work-group has less than 2^31 work-items";
 
 const WIDE: Sort = Sort::Bits(64);
 
-/// The queries that a kernel makes, by the names of their symbols.
+/// The work-item queries that a kernel makes, by the names of their symbols.
 #[derive(Default)]
-pub struct Launch {
-    asked: BTreeMap<String, Term>,
+pub struct LaunchQueries {
+    queried: BTreeMap<String, Term>,
     images: BTreeSet<Term>,
 }
 
-fn named(function: &str, dimension: usize) -> String {
+fn query_name(function: &str, dimension: usize) -> String {
     format!("{function}({dimension})")
 }
 
-impl Launch {
-    /// A query of one dimension (0 to 2).
+impl LaunchQueries {
+    /// Returns the symbol of a query for one dimension (0 to 2).
     pub fn query(&mut self, terms: &mut Terms, function: &str, dimension: usize) -> Term {
-        let name = named(function, dimension);
+        let name = query_name(function, dimension);
         let term = terms.symbol(name.clone(), WIDE);
-        self.asked.insert(name, term);
+        self.queried.insert(name, term);
         term
     }
 
-    /// `get_work_dim()`: 32 bits.
+    /// Returns the symbol of `get_work_dim()`, which has 32 bits.
     pub fn work_dim(&mut self, terms: &mut Terms) -> Term {
         let term = terms.symbol("get_work_dim", Sort::Bits(32));
-        self.asked.insert("get_work_dim".to_owned(), term);
+        self.queried.insert("get_work_dim".to_owned(), term);
         term
     }
 
-    /// A side of an image argument.
+    /// Returns the symbol of one side of an image argument.
     pub fn image_side(&mut self, terms: &mut Terms, function: &str, argument: u32, lane: u32, sort: Sort) -> Term {
         let term = terms.symbol(format!("{function}(arg{argument}).{lane}"), sort);
         self.images.insert(term);
         term
     }
 
-    /// The facts that matter for what was asked. `uniform`: every work-group has the same size (before OpenCL 2.0). `most`: limits besides
-    /// OpenCL's own.
-    pub fn facts(&self, terms: &mut Terms, interface: &Interface, uniform: bool, most: Option<Most>) -> Vec<Fact> {
-        let mut maker = Maker { terms, facts: Vec::new() };
+    /// Returns the facts that are relevant to the queries made. `uniform`: all work-groups have the same size (as
+    /// before OpenCL 2.0). `limits`: limits besides those of OpenCL.
+    pub fn facts(
+        &self,
+        terms: &mut Terms,
+        interface: &Interface,
+        uniform: bool,
+        limits: Option<LaunchLimits>,
+    ) -> Vec<Fact> {
+        let mut builder = FactBuilder { terms, facts: Vec::new() };
         for d in 0..3 {
-            maker.dimension(d, interface.required_local.map(|sizes| sizes[d]), uniform);
+            builder.dimension(d, interface.required_local.map(|sizes| sizes[d]), uniform);
         }
-        maker.products(1 << 31, Operation::Ult, GROUP);
-        if let Some(most) = most {
-            maker.most(most);
+        builder.products(1 << 31, Operation::Ult, GROUP_LIMIT);
+        if let Some(limits) = limits {
+            builder.limits(limits);
         }
-        maker.work_dim();
+        builder.work_dim();
         for side in &self.images {
-            let sort = maker.terms.sort(*side);
-            let zero = maker.terms.constant(0, sort);
-            let holds = maker.terms.compare(Operation::Slt, zero, *side);
-            maker.add(holds, "an image has at least one texel in each direction", vec![]);
+            let sort = builder.terms.sort(*side);
+            let zero = builder.terms.constant(0, sort);
+            let holds = builder.terms.compare(Operation::Slt, zero, *side);
+            builder.add(holds, "an image has at least one texel in each direction", vec![]);
         }
-        let asked = |fact: &Fact| fact.needs.iter().all(|name| self.asked.contains_key(name));
-        maker.facts.into_iter().filter(asked).collect()
+        let queried = |fact: &Fact| fact.needs.iter().all(|name| self.queried.contains_key(name));
+        builder.facts.into_iter().filter(queried).collect()
     }
 }
 
-struct Maker<'t> {
+struct FactBuilder<'t> {
     terms: &'t mut Terms,
     facts: Vec<Fact>,
 }
 
-impl Maker<'_> {
+impl FactBuilder<'_> {
     fn add(&mut self, holds: Term, text: &str, needs: Vec<String>) {
         self.facts.push(Fact { holds, text: text.to_owned(), is_assumed: false, needs });
     }
@@ -116,15 +123,15 @@ impl Maker<'_> {
         self.facts.push(Fact { holds, text: text.to_owned(), is_assumed: true, needs });
     }
 
-    fn of(&mut self, function: &str, d: usize) -> Term {
-        self.terms.symbol(named(function, d), WIDE)
+    fn query(&mut self, function: &str, d: usize) -> Term {
+        self.terms.symbol(query_name(function, d), WIDE)
     }
 
     fn number(&mut self, n: u64) -> Term {
         self.terms.constant(n, WIDE)
     }
 
-    fn two(&mut self, operation: Operation, l: Term, r: Term) -> Term {
+    fn apply(&mut self, operation: Operation, l: Term, r: Term) -> Term {
         self.terms.apply(operation, vec![l, r], WIDE)
     }
 
@@ -133,11 +140,11 @@ impl Maker<'_> {
     }
 
     fn dimension(&mut self, d: usize, required: Option<u64>, uniform: bool) {
-        let name = |function: &str| named(function, d);
-        let (local, size) = (self.of("get_local_id", d), self.of("get_local_size", d));
-        let (group, groups) = (self.of("get_group_id", d), self.of("get_num_groups", d));
-        let (global, all) = (self.of("get_global_id", d), self.of("get_global_size", d));
-        let (offset, enqueued) = (self.of("get_global_offset", d), self.of("get_enqueued_local_size", d));
+        let name = |function: &str| query_name(function, d);
+        let (local, size) = (self.query("get_local_id", d), self.query("get_local_size", d));
+        let (group, groups) = (self.query("get_group_id", d), self.query("get_num_groups", d));
+        let (global, all) = (self.query("get_global_id", d), self.query("get_global_size", d));
+        let (offset, enqueued) = (self.query("get_global_offset", d), self.query("get_enqueued_local_size", d));
         let (zero, many) = (self.number(0), self.number(1 << 31));
 
         let positive = "sizes of a launch are at least 1";
@@ -152,7 +159,7 @@ impl Maker<'_> {
         }
         for (function, n) in [("get_local_size", size), ("get_enqueued_local_size", enqueued)] {
             let holds = self.less(n, many);
-            self.assume(holds, GROUP, vec![name(function)]);
+            self.assume(holds, GROUP_LIMIT, vec![name(function)]);
             let mut required_is = |n: u64, operation| {
                 let required = self.number(n);
                 let holds =
@@ -177,7 +184,7 @@ impl Maker<'_> {
         let holds = self.less(local, limit);
         match required {
             Some(_) => self.add(holds, "the kernel requires its work-group size", vec![name("get_local_id")]),
-            None => self.assume(holds, GROUP, vec![name("get_local_id")]),
+            None => self.assume(holds, GROUP_LIMIT, vec![name("get_local_id")]),
         }
         let holds = self.less(group, groups);
         self.add(holds, "a group id is below the number of groups", vec![name("get_group_id"), name("get_num_groups")]);
@@ -185,13 +192,13 @@ impl Maker<'_> {
         let holds = self.less(group, last);
         self.add(holds, "a group id is below the number of groups", vec![name("get_group_id")]);
 
-        // Offset plus size is within size_t, so differences do not wrap.
-        let room = self.two(Operation::Sub, last, all);
+        // Offset plus global size fits into `size_t`, so the differences do not wrap.
+        let room = self.apply(Operation::Sub, last, all);
         let fits = self.terms.compare(Operation::Ule, offset, room);
         let text = "offset and global size together fit `size_t`";
         self.add(fits, text, vec![name("get_global_offset"), name("get_global_size")]);
         let after = self.terms.compare(Operation::Ule, offset, global);
-        let place = self.two(Operation::Sub, global, offset);
+        let place = self.apply(Operation::Sub, global, offset);
         let within = self.less(place, all);
         let both = self.terms.and(after, within);
         let text = "a global id lies within offset and global size";
@@ -203,9 +210,9 @@ impl Maker<'_> {
         self.add(holds, "no work-group is empty", vec![name("get_num_groups"), name("get_global_size")]);
 
         let stride = if uniform { size } else { enqueued };
-        let begin = self.two(Operation::Mul, group, stride);
-        let inside = self.two(Operation::Add, begin, local);
-        let sum = self.two(Operation::Add, inside, offset);
+        let begin = self.apply(Operation::Mul, group, stride);
+        let inside = self.apply(Operation::Add, begin, local);
+        let sum = self.apply(Operation::Add, inside, offset);
         let holds = self.terms.compare(Operation::Eq, global, sum);
         let text = "a global id is group id times size plus local id plus offset";
         self.add(holds, text, vec![name("get_global_id"), name("get_group_id"), name("get_local_id")]);
@@ -215,58 +222,58 @@ impl Maker<'_> {
         let of_size = name(if uniform { "get_local_size" } else { "get_enqueued_local_size" });
         self.add(holds, text, needs.into_iter().chain([of_size]).collect());
         if uniform {
-            let total = self.two(Operation::Mul, groups, size);
+            let total = self.apply(Operation::Mul, groups, size);
             let exact = self.terms.compare(Operation::Eq, total, all);
-            // The product does not wrap: neither factor exceeds it.
+            // The product does not wrap, because neither factor exceeds it.
             let fits = self.terms.compare(Operation::Ule, size, all);
-            let quotient = self.two(Operation::UDiv, all, size);
+            let quotient = self.apply(Operation::UDiv, all, size);
             let same = self.terms.compare(Operation::Eq, quotient, groups);
             let holds = self.terms.and(exact, fits);
             let text = "the global size is a whole number of work-groups";
             let needs = || vec![name("get_global_size"), name("get_local_size"), name("get_num_groups")];
             self.add(holds, text, needs());
             self.add(same, text, needs());
-            let rest = self.two(Operation::URem, all, size);
+            let rest = self.apply(Operation::URem, all, size);
             let none = self.terms.compare(Operation::Eq, rest, zero);
             let holds = self.terms.and(none, fits);
             self.add(holds, text, vec![name("get_global_size"), name("get_local_size")]);
         }
     }
 
-    /// The work-items of a group are so many in all, for each two dimensions.
+    /// Bounds the product of the local sizes for each pair of dimensions.
     fn products(&mut self, most: u64, less: Operation, text: &str) {
-        let sizes: Vec<Term> = (0..3).map(|d| self.of("get_local_size", d)).collect();
+        let sizes: Vec<Term> = (0..3).map(|d| self.query("get_local_size", d)).collect();
         let many = self.number(most);
         for (a, b) in [(0, 1), (0, 2), (1, 2)] {
-            let product = self.two(Operation::Mul, sizes[a], sizes[b]);
+            let product = self.apply(Operation::Mul, sizes[a], sizes[b]);
             let holds = self.terms.compare(less, product, many);
-            let needs = vec![named("get_local_size", a), named("get_local_size", b)];
+            let needs = vec![query_name("get_local_size", a), query_name("get_local_size", b)];
             self.assume(holds, text, needs);
         }
     }
 
-    /// Limits that are not OpenCL's.
-    fn most(&mut self, most: Most) {
-        let (group, launch) = (most.of_group(), most.of_items());
+    /// Adds limits that are not OpenCL's.
+    fn limits(&mut self, limits: LaunchLimits) {
+        let (group, launch) = (limits.group_text(), limits.items_text());
         for d in 0..3 {
             for (function, limit, is_id, text) in [
-                ("get_local_size", most.group, false, &group),
-                ("get_enqueued_local_size", most.group, false, &group),
-                ("get_local_id", most.group, true, &group),
-                ("get_global_size", most.items, false, &launch),
-                ("get_num_groups", most.items, false, &launch),
-                ("get_group_id", most.items, true, &launch),
+                ("get_local_size", limits.group, false, &group),
+                ("get_enqueued_local_size", limits.group, false, &group),
+                ("get_local_id", limits.group, true, &group),
+                ("get_global_size", limits.items, false, &launch),
+                ("get_num_groups", limits.items, false, &launch),
+                ("get_group_id", limits.items, true, &launch),
             ] {
-                let (term, limit) = (self.of(function, d), self.number(limit));
+                let (term, limit) = (self.query(function, d), self.number(limit));
                 let less = if is_id { Operation::Ult } else { Operation::Ule };
                 let holds = self.terms.compare(less, term, limit);
-                self.assume(holds, text, vec![named(function, d)]);
+                self.assume(holds, text, vec![query_name(function, d)]);
             }
         }
-        self.products(most.group, Operation::Ule, &group);
+        self.products(limits.group, Operation::Ule, &group);
     }
 
-    /// Dimensions that a launch does not have have ids of 0 and sizes of 1.
+    /// In dimensions beyond `get_work_dim()`, ids are 0 and sizes are 1.
     fn work_dim(&mut self) {
         let sort = Sort::Bits(32);
         let dims = self.terms.symbol("get_work_dim", sort);
@@ -282,10 +289,10 @@ impl Maker<'_> {
             let sizes =
                 ["get_local_size", "get_num_groups", "get_global_size", "get_enqueued_local_size"].map(|f| (f, 1));
             for (function, value) in ids.into_iter().chain(sizes) {
-                let (term, value) = (self.of(function, d), self.number(value));
+                let (term, value) = (self.query(function, d), self.number(value));
                 let is = self.terms.compare(Operation::Eq, term, value);
                 let holds = self.terms.or(has_it, is);
-                let needs = vec!["get_work_dim".to_owned(), named(function, d)];
+                let needs = vec!["get_work_dim".to_owned(), query_name(function, d)];
                 self.add(holds, "a launch has nothing in dimensions that it lacks", needs);
             }
         }

@@ -1,32 +1,33 @@
-//! The loops of a kernel, one in another, and the order in which its blocks are gone through.
+//! Finds the nest of natural loops of a kernel, and the order in which to encode its blocks.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::program::{End, Program};
 
-/// A natural loop: what its header dominates and what comes back to it.
+/// A natural loop: the header, and the blocks that it dominates and from which it is reached again.
 pub struct LoopNode {
     pub header: usize,
     pub blocks: BTreeSet<usize>,
     pub parent: Option<usize>,
-    /// Predecessors of the header that are in the loop.
+    /// Predecessors of the header inside the loop.
     pub latches: Vec<usize>,
-    /// The body gone through: its blocks outside of inner loops, and the headers of these.
+    /// Order in which the body is encoded: blocks outside inner loops, and the headers of inner loops.
     pub order: Vec<usize>,
 }
 
+/// The loops of a kernel.
 pub struct LoopNest {
     pub nodes: Vec<LoopNode>,
-    /// By header.
+    /// Maps a header to its loop's position in `nodes`.
     pub by_header: HashMap<usize, usize>,
-    /// Blocks outside of all loops, and headers of the outermost.
+    /// Blocks outside all loops, and headers of the outermost loops.
     pub order: Vec<usize>,
     pub predecessors: Vec<Vec<usize>>,
-    /// By block: the innermost loop that holds it.
+    /// By block: the innermost loop that contains it.
     innermost: Vec<Option<usize>>,
 }
 
-/// Successors, each once.
+/// Returns the successors without duplicates, ascending.
 pub fn successors(end: &End) -> Vec<usize> {
     let mut all = end.successors();
     all.sort_unstable();
@@ -35,7 +36,7 @@ pub fn successors(end: &End) -> Vec<usize> {
 }
 
 impl LoopNest {
-    /// `None` if control flow comes back to a place that is no loop's only entry.
+    /// Finds the loops of a kernel. `None` if the control flow is irreducible (some cycle has several entries).
     pub fn of(program: &Program) -> Option<LoopNest> {
         let order = reverse_postorder(program);
         let mut position = vec![usize::MAX; program.blocks.len()];
@@ -57,7 +58,7 @@ impl LoopNest {
         }
         let mut nodes: Vec<LoopNode> = Vec::new();
         let mut innermost: Vec<Option<usize>> = vec![None; program.blocks.len()];
-        // Outer headers come first in the order.
+        // Headers of outer loops precede those of inner loops in reverse postorder.
         for header in order.iter().filter(|b| latches.contains_key(b)) {
             let latches = latches[header].clone();
             let mut blocks = BTreeSet::from([*header]);
@@ -80,7 +81,7 @@ impl LoopNest {
                 None => outside.push(*block),
             };
             into(innermost[*block]);
-            // A header stands for its loop in the one around it.
+            // In the order of the enclosing loop, the header stands for the inner loop.
             if let Some(i) = by_header.get(block) {
                 into(nodes[*i].parent);
             }
@@ -91,8 +92,8 @@ impl LoopNest {
         Some(LoopNest { nodes, by_header, order: outside, predecessors, innermost })
     }
 
-    /// The loops that hold a block but not another one, the innermost first.
-    pub fn left_between(&self, inside: usize, outside: usize) -> impl Iterator<Item = usize> {
+    /// Returns the loops that contain block `inside` but not block `outside`, innermost first.
+    pub fn exited_loops(&self, inside: usize, outside: usize) -> impl Iterator<Item = usize> {
         let around = std::iter::successors(self.innermost[inside], |i| self.nodes[*i].parent);
         around.take_while(move |i| !self.nodes[*i].blocks.contains(&outside))
     }

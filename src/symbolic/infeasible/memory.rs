@@ -1,38 +1,42 @@
-//! What private memory holds where it is known: scalars and vectors at constant places of variables that only plain loads and
-//! stores touch.
+//! Tracks the contents of private memory: scalars and vectors at constant offsets of variables that only plain loads
+//! and stores access.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::program::{Definition, Op, Program, Region, ValueId};
 use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 
-/// A value in memory: its lanes, of so many bytes each.
+/// A value in memory: its lanes, and the bytes that they take together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     pub lanes: Vec<Term>,
     pub bytes: u64,
 }
 
-/// Cells by variable (its `alloca`) and offset; none overlap.
+/// Cells by variable (its `alloca`) and offset in bytes; they do not overlap.
 #[derive(Debug, Clone, Default)]
 pub struct Cells(BTreeMap<(ValueId, u64), Cell>);
 
 impl Cells {
+    /// The cell that starts at this offset.
     pub fn at(&self, variable: ValueId, offset: u64) -> Option<&Cell> {
         self.0.get(&(variable, offset))
     }
 
+    /// Inserts a cell, and removes those that it overlaps.
     pub fn put(&mut self, variable: ValueId, offset: u64, cell: Cell) {
         let end = offset + cell.bytes;
         self.0.retain(|(v, at), old| *v != variable || *at >= end || *at + old.bytes <= offset);
         self.0.insert((variable, offset), cell);
     }
 
+    /// Removes all cells of a variable.
     pub fn forget(&mut self, variable: ValueId) {
         self.0.retain(|(v, _), _| *v != variable);
     }
 
-    /// Those of `self` where the bit is 1, else of `other`; what only one knows is lost.
+    /// Returns the cells of `self` where the bit is 1, and those of `other` elsewhere; a cell that only one of them has
+    /// is dropped.
     pub fn merged(&self, terms: &mut Terms, bit: Term, other: &Cells) -> Cells {
         let mut both = BTreeMap::new();
         for (place, cell) in &self.0 {
@@ -48,15 +52,15 @@ impl Cells {
     }
 }
 
-/// What the kernel's accesses say of its memory.
+/// Summary of the kernel's memory accesses.
 pub struct Memory {
-    /// Variables that nothing but loads and stores of known roots touches.
+    /// Variables accessed only by loads and stores through pointers of known roots.
     tracked: BTreeSet<ValueId>,
-    /// Variables that a block stores to.
+    /// By block: variables that it stores to.
     written: HashMap<usize, BTreeSet<ValueId>>,
-    /// Arguments whose memory the kernel may write; `None`: any.
+    /// Arguments whose memory the kernel may write; `None` if it may write all.
     arguments: Option<BTreeSet<u32>>,
-    /// It writes memory that others see, in some way.
+    /// The kernel may write memory that other work-items can see.
     pub writes_shared: bool,
 }
 
@@ -70,7 +74,7 @@ fn regions(program: &Program, pointer: ValueId) -> Vec<Region> {
     }
 }
 
-/// The only region that a pointer may point to.
+/// Returns the region of a pointer if it can point into only one.
 pub fn region(program: &Program, pointer: ValueId) -> Option<Region> {
     match regions(program, pointer)[..] {
         [only] => Some(only),
@@ -78,8 +82,8 @@ pub fn region(program: &Program, pointer: ValueId) -> Option<Region> {
     }
 }
 
-/// Calls that write no memory, and keep no pointer.
-fn leaves_memory_alone(name: &str) -> bool {
+/// Returns whether a call neither writes memory nor keeps a pointer.
+fn has_no_memory_effect(name: &str) -> bool {
     let base = crate::kernel::builtins::demangle(name).map_or(name, |(base, _)| base);
     base.starts_with("vload")
         || name.starts_with("llvm.lifetime")
@@ -88,6 +92,7 @@ fn leaves_memory_alone(name: &str) -> bool {
 }
 
 impl Memory {
+    /// Summarises the accesses of a kernel.
     pub fn of(program: &Program) -> Memory {
         let mut escaped: BTreeSet<Region> = BTreeSet::new();
         let mut memory = Memory {
@@ -109,7 +114,7 @@ impl Memory {
                 let all = regions(program, *operand);
                 match (&instruction.op, i) {
                     (Op::Load, _) | (Op::Compare(_), _) => {}
-                    // What is computed from a pointer has its roots.
+                    // The result of an operation on a pointer has the same roots.
                     (Op::Address { .. } | Op::Select | Op::Phi(_) | Op::Copy, _) => {}
                     (Op::Cast(llvm_sys::LLVMOpcode::LLVMAddrSpaceCast | llvm_sys::LLVMOpcode::LLVMBitCast), _) => {}
                     (Op::Store, 1) => {
@@ -118,8 +123,8 @@ impl Memory {
                             memory.write(block, region);
                         }
                     }
-                    (Op::Call(name, _), _) if leaves_memory_alone(name) => {}
-                    // Stored pointers, calls, atomics: out of sight.
+                    (Op::Call(name, _), _) if has_no_memory_effect(name) => {}
+                    // A pointer that is stored or passed to a call or an atomic escapes.
                     _ => {
                         unknown |= all.contains(&Region::Unknown);
                         for region in &all {
@@ -153,23 +158,25 @@ impl Memory {
         }
     }
 
+    /// Returns whether the contents of a private variable are tracked.
     pub fn is_tracked(&self, variable: ValueId) -> bool {
         self.tracked.contains(&variable)
     }
 
-    /// Whether the kernel may write what the argument points to, as far as pointers tell.
+    /// Returns whether the kernel may write the memory of an argument, judging by the roots of its pointers.
     pub fn writes(&self, argument: u32) -> bool {
         self.arguments.as_ref().is_none_or(|all| all.contains(&argument))
     }
 
-    /// Drops what blocks may write.
+    /// Drops the cells that blocks may write.
     pub fn drop_written<'b>(&self, cells: &mut Cells, blocks: impl Iterator<Item = &'b usize>) {
         for variable in blocks.filter_map(|b| self.written.get(b)).flatten() {
             cells.forget(*variable);
         }
     }
 
-    /// A store through a pointer that may point to several variables, or to an unknown place of one.
+    /// Drops the cells that a store may change: one to an unknown offset, or through a pointer to one of
+    /// several variables.
     pub fn clobber(&self, program: &Program, pointer: ValueId, cells: &mut Cells) {
         for region in regions(program, pointer) {
             if let Region::Private(variable) = region {
@@ -179,15 +186,15 @@ impl Memory {
     }
 }
 
-/// An address as a base and what is added to it.
-pub fn split(terms: &mut Terms, address: Term, base: Term) -> Option<Term> {
+/// Returns the offset of `address` from `base` if the address is a sum that contains `base`.
+pub fn offset_from(terms: &mut Terms, address: Term, base: Term) -> Option<Term> {
     if address == base {
         return Some(terms.constant(0, Sort::Bits(64)));
     }
     let Node::Apply(Operation::Add, args) = terms.node(address) else { return None };
     let (left, right) = (args[0], args[1]);
     for (inner, rest) in [(left, right), (right, left)] {
-        if let Some(offset) = split(terms, inner, base) {
+        if let Some(offset) = offset_from(terms, inner, base) {
             return Some(terms.apply(Operation::Add, vec![offset, rest], Sort::Bits(64)));
         }
     }

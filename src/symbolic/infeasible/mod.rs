@@ -1,19 +1,26 @@
-//! Proofs that no execution comes to a place.
+//! Proofs that no execution reaches a point of the kernel.
 //!
-//! The kernel's acyclic graph, with every loop cut at its header, is encoded as one formula: a bit for each block (is it on the
-//! path?) and terms for each value. What a load brings, what an unknown call returns and what a header's `phi` is in some
-//! iteration is a fresh symbol, and so has any value: of any argument, buffer, iteration and of any other work-item.
+//! The kernel's acyclic graph, obtained by cutting every loop at its header, is encoded as one formula: one bit for
+//! each block (whether it lies on the path) and terms for each value. The result of a load, the result of an unknown
+//! call, and the value of a header's `phi` in some iteration are fresh symbols. A symbol may take any value, so it
+//! covers every argument, every buffer content, every iteration and every effect of other work-items.
 //!
-//! Why that leaves nothing out. Take an execution that comes to block B, and give each symbol the value that its instruction had
-//! at its latest execution before. Walk back from B along the execution; at a header that was entered by a back edge, jump to
-//! where the loop was entered last from outside. This gives a path without back edges. Every condition on it was evaluated at
-//! the latest execution of its operands: the blocks that were left out lie in loops whose headers the path holds, and what the
-//! path goes through before such a header is defined outside of that loop (a header dominates its loop). Conditions decide which
-//! edge is taken, so the formula has exactly this path under these values, and the bit of B is 1. If the bit cannot be 1,
-//! there is no such execution.
+//! Why the encoding misses no execution:
 //!
-//! Header symbols are narrowed by invariants that are checked at each entry and each back edge ([`invariants`]); loops that are
-//! left after a constant number of iterations are encoded iteration by iteration ([`encode`]).
+//! - Take an execution that reaches block B, and give each symbol the value that its instruction had when it was last
+//!   executed before B was reached.
+//! - Walk back from B along the execution. At a header that was entered by a back edge, jump to the point where the
+//!   loop was last entered from outside. The result is a path without back edges.
+//! - Every condition on this path was evaluated on the latest values of its operands. The blocks that were skipped
+//!   belong to loops whose headers lie on the path. Whatever the path passes before such a header is defined outside
+//!   that loop, because a header dominates its loop; so the skipped iterations did not change it.
+//! - Conditions decide which edge is taken, so under these values the formula describes exactly this path, and the bit
+//!   of B is 1.
+//! - Hence, if the bit cannot be 1, no such execution exists.
+//!
+//! Header symbols are constrained by invariants that are checked on each entry edge and each back edge
+//! ([`invariants`]); loops that are left after a constant number of iterations are encoded iteration by
+//! iteration ([`encode`]).
 
 mod background;
 mod encode;
@@ -33,11 +40,11 @@ use crate::program::Program;
 use crate::solve::query::{Answer, Limits};
 
 pub use self::background::Assumption;
-pub use self::launch::Most;
+pub use self::launch::LaunchLimits;
 pub use self::unsat_core::ProofOutcome;
 
-/// The fate of each wanted mark (`__kassay_mark`'s goals), in their order. `sources` tell what conditions say in the source; where
-/// they are not at hand, reasons have lines only.
+/// Decides each of `marks` (goals of `__kassay_mark`); the results are in the order of `marks`. `sources` supplies the
+/// text of conditions for the reasons; where a source is not available, reasons only give lines.
 pub fn prove(
     program: &Program,
     interface: &Interface,
@@ -49,23 +56,24 @@ pub fn prove(
     prove_with(program, interface, marks, (assumptions, None), sources, limits)
 }
 
-/// The same within limits that OpenCL does not have: where a proof leans on them, they are among its preconditions.
+/// Same as [`prove`], within launch limits that OpenCL does not impose: a proof that depends on a limit lists it among
+/// its preconditions.
 pub fn prove_within(
     program: &Program,
     interface: &Interface,
     marks: &[u32],
-    most: Most,
+    launch_limits: LaunchLimits,
     sources: &Sources,
     limits: &Limits,
 ) -> Vec<ProofOutcome> {
-    prove_with(program, interface, marks, (&[], Some(most)), sources, limits)
+    prove_with(program, interface, marks, (&[], Some(launch_limits)), sources, limits)
 }
 
 fn prove_with(
     program: &Program,
     interface: &Interface,
     marks: &[u32],
-    (assumptions, most): (&[Assumption], Option<Most>),
+    (assumptions, launch_limits): (&[Assumption], Option<LaunchLimits>),
     sources: &Sources,
     limits: &Limits,
 ) -> Vec<ProofOutcome> {
@@ -78,26 +86,26 @@ fn prove_with(
         let why = if is_late { "no time was left" } else { "the kernel is too large" };
         return marks.iter().map(|_| unknown(why)).collect();
     };
-    let background = background::background(&mut encoded, program, interface, assumptions, most);
+    let background = background::background(&mut encoded, program, interface, assumptions, launch_limits);
     let mut abstraction = float_abstraction::FloatAbstraction::default();
-    unsat_core::roughen(&mut encoded, &mut abstraction);
-    let mut found = unsat_core::Found::new(&encoded.terms, &abstraction);
-    let first = |m: &u32| unsat_core::fate(&encoded, *m, &background, &[], &mut found, sources, limits);
-    let mut fates: Vec<Result<ProofOutcome, Answer>> = marks.iter().map(first).collect();
-    if fates.iter().any(Result::is_err) && !encoded.loops.is_empty() {
+    unsat_core::abstract_marks(&mut encoded, &mut abstraction);
+    let mut solver = unsat_core::MarkSolver::new(&encoded.terms, &abstraction);
+    let first = |m: &u32| unsat_core::prove_mark(&encoded, *m, &background, &[], &mut solver, sources, limits);
+    let mut outcomes: Vec<Result<ProofOutcome, Answer>> = marks.iter().map(first).collect();
+    if outcomes.iter().any(Result::is_err) && !encoded.loops.is_empty() {
         let kept = invariants::find(&mut encoded, &background, &mut abstraction, limits);
         for invariant in &kept {
-            abstraction.of(&mut encoded.terms, invariant.holds);
+            abstraction.abstracted(&mut encoded.terms, invariant.holds);
         }
-        let mut found = unsat_core::Found::new(&encoded.terms, &abstraction);
-        for (mark, fate) in marks.iter().zip(&mut fates).filter(|(_, fate)| fate.is_err()) {
-            *fate = unsat_core::fate(&encoded, *mark, &background, &kept, &mut found, sources, limits);
+        let mut solver = unsat_core::MarkSolver::new(&encoded.terms, &abstraction);
+        for (mark, outcome) in marks.iter().zip(&mut outcomes).filter(|(_, outcome)| outcome.is_err()) {
+            *outcome = unsat_core::prove_mark(&encoded, *mark, &background, &kept, &mut solver, sources, limits);
         }
     }
-    fates.into_iter().map(|fate| fate.unwrap_or_else(|answer| open(&answer, &encoded, limits))).collect()
+    outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(|answer| unproved(&answer, &encoded, limits))).collect()
 }
 
-fn open(answer: &Answer, encoded: &encode::Encoded<'_>, limits: &Limits) -> ProofOutcome {
+fn unproved(answer: &Answer, encoded: &encode::Encoded<'_>, limits: &Limits) -> ProofOutcome {
     let bound = (limits.rlimit > 0).then(|| format!("{} units of Z3's work", limits.rlimit));
     match answer {
         Answer::Unknown(why) => ProofOutcome::Unknown { reason: format!("Z3 gave up ({why})"), bound },

@@ -1,53 +1,53 @@
-//! Whether a mark's conditions contradict each other, which of them do, and how to say that.
+//! Decides whether a mark's conditions contradict each other, finds those that do, and explains the contradiction.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::background::Background;
-use super::encode::{Encoded, Guard, Occurrence, Says};
+use super::encode::{EdgeLabel, Encoded, Guard, Occurrence};
 use super::float_abstraction::FloatAbstraction;
 use super::invariants::Invariant;
 use crate::instrument::marks::MARK;
 use crate::kernel::ir::DebugLocation;
 use crate::kernel::source::Sources;
 use crate::program::{End, Op, Program};
-use crate::solve::concrete::Trial;
+use crate::solve::concrete::Valuation;
 use crate::solve::expression::{Node, Term, Terms};
 use crate::solve::query::{Answer, Limits, Model, contradiction, solve};
 
-/// What was found of a mark.
+/// Outcome of the proof for a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProofOutcome {
-    /// No execution reaches it, whatever the arguments, the buffers and other work-items bring.
+    /// No execution reaches it, whatever the arguments, the buffer contents and the other work-items.
     Infeasible {
-        /// What contradicts what: a sentence without its full stop.
+        /// Which conditions contradict each other: a sentence without its full stop.
         reason: String,
-        /// What the proof leans on besides OpenCL itself: sentences.
+        /// Facts besides OpenCL itself that the proof depends on: sentences.
         preconditions: Vec<String>,
     },
     Unknown {
         reason: String,
-        /// How far the search went, where that was what ended it.
+        /// The limit that ended the search, if one did.
         bound: Option<String>,
     },
 }
 
-/// Values that are tried before the solver is asked: the last that it found.
-const TRIALS: usize = 32;
+/// Number of recent models that are tried before the solver is called.
+const MAX_MODELS: usize = 32;
 
-/// Copies of a mark in copies of loops; where there are more, nothing is proved.
-const MANY: usize = 300;
+/// Largest number of copies of a mark in unrolled loops for which a proof is attempted.
+const MAX_OCCURRENCES: usize = 300;
 
-/// Makes terms without floats of all that marks depend on.
-pub fn roughen(encoded: &mut Encoded<'_>, abstraction: &mut FloatAbstraction) {
+/// Abstracts floats from all terms that marks depend on.
+pub fn abstract_marks(encoded: &mut Encoded<'_>, abstraction: &mut FloatAbstraction) {
     let of = |o: &Occurrence| o.guards.iter().map(|g| g.holds).chain([o.reach, o.holds]).collect::<Vec<Term>>();
     let needed: Vec<Term> = encoded.marks.values().flatten().flat_map(of).collect();
     for term in needed {
-        abstraction.of(&mut encoded.terms, term);
+        abstraction.abstracted(&mut encoded.terms, term);
     }
 }
 
-/// A condition on the way to a mark, and what it is.
+/// The origin of a condition for reaching a mark.
 enum Literal<'a> {
     Path,
     Invariant(&'a Invariant),
@@ -56,26 +56,28 @@ enum Literal<'a> {
     Holds,
 }
 
-/// Values that the solver found for marks: often they reach others, too, and the solver need not be asked.
-pub struct Found<'t> {
+/// Solves the conditions of marks. Keeps the models that the solver found: often they also reach other marks, and the
+/// solver need not be called.
+pub struct MarkSolver<'t> {
     terms: &'t Terms,
     abstraction: &'t FloatAbstraction,
-    trials: Vec<Trial<'t>>,
+    trials: Vec<Valuation<'t>>,
 }
 
-impl<'t> Found<'t> {
-    pub fn new(terms: &'t Terms, abstraction: &'t FloatAbstraction) -> Found<'t> {
-        Found { terms, abstraction, trials: Vec::new() }
+impl<'t> MarkSolver<'t> {
+    /// Creates a solver that knows no models yet.
+    pub fn new(terms: &'t Terms, abstraction: &'t FloatAbstraction) -> MarkSolver<'t> {
+        MarkSolver { terms, abstraction, trials: Vec::new() }
     }
 
-    /// Whether the literals contradict each other: those without floats, else with the floats of the mark's own branches. Gives
-    /// the literals that do.
+    /// Returns the literals if they contradict each other: first without floats, then with the floats of the mark's own
+    /// branches. `Err` is the solver's other answer.
     fn contradicting<'a>(
         &mut self,
         literals: Vec<(Term, Literal<'a>)>,
         limits: &Limits,
     ) -> Result<Vec<(Term, Literal<'a>)>, Answer> {
-        let abstraction: Vec<Term> = literals.iter().map(|(t, _)| self.abstraction.known(*t)).collect();
+        let abstraction: Vec<Term> = literals.iter().map(|(t, _)| self.abstraction.get(*t)).collect();
         let is_exact = literals.iter().zip(&abstraction).all(|((t, _), r)| t == r);
         let first = self.solved(&abstraction, limits);
         if first == Answer::Unsat {
@@ -100,55 +102,55 @@ impl<'t> Found<'t> {
         if limits.end.is_some_and(|end| Instant::now() >= end) {
             return Answer::Unknown("no time was left".to_owned());
         }
-        if self.fulfils(conditions) {
+        if self.is_satisfied_by_known_model(conditions) {
             return Answer::Sat(Model::default());
         }
         let answer = solve(self.terms, conditions, limits);
         if let Answer::Sat(model) = &answer {
-            if self.trials.len() >= TRIALS {
+            if self.trials.len() >= MAX_MODELS {
                 self.trials.remove(0);
             }
-            self.trials.push(Trial::of(self.terms, model.clone()));
+            self.trials.push(Valuation::of(self.terms, model.clone()));
         }
         answer
     }
 
-    fn fulfils(&mut self, conditions: &[Term]) -> bool {
+    fn is_satisfied_by_known_model(&mut self, conditions: &[Term]) -> bool {
         self.trials.iter_mut().rev().any(|trial| conditions.iter().all(|c| trial.value(*c) == 1))
     }
 }
 
-/// `Err`: what the solver said instead of a contradiction.
-pub fn fate(
+/// Tries to prove that a mark is infeasible. `Err` is the solver's answer if it finds no contradiction.
+pub fn prove_mark(
     encoded: &Encoded<'_>,
     mark: u32,
     background: &[Background],
     invariants: &[Invariant],
-    found: &mut Found<'_>,
+    solver: &mut MarkSolver<'_>,
     sources: &Sources,
     limits: &Limits,
 ) -> Result<ProofOutcome, Answer> {
     let Some(occurrences) = encoded.marks.get(&mark) else {
-        return Ok(absent(encoded.program, mark));
+        return Ok(without_occurrence(encoded.program, mark));
     };
-    if occurrences.len() > MANY {
+    if occurrences.len() > MAX_OCCURRENCES {
         let reason = "it stands in too many copies of loops".to_owned();
         return Ok(ProofOutcome::Unknown { reason, bound: None });
     }
     let mut preconditions = BTreeSet::new();
     let mut reason = String::new();
     for occurrence in occurrences {
-        let literals = contradicting(encoded, occurrence, (background, invariants), found, limits)?;
-        // A copy of an iteration that there is not says nothing.
+        let literals = contradicting(encoded, occurrence, (background, invariants), solver, limits)?;
+        // A copy in an iteration that never happens explains nothing.
         if encoded.terms.as_constant(occurrence.reach) == Some(0) && occurrences.len() > 1 {
             continue;
         }
-        let core = shortest(encoded, &literals, limits);
-        leans_on(encoded, &core, background, &mut preconditions);
-        let says = sentence(encoded, occurrence, &core, sources);
-        // Of several copies, the first whose conditions say more than that its iteration is not there.
-        if reason.is_empty() || core.len() > 1 && !says.contains("no path") && reason.contains("no path") {
-            reason = says;
+        let core = small_core(encoded, &literals, limits);
+        collect_preconditions(encoded, &core, background, &mut preconditions);
+        let explanation = sentence(encoded, occurrence, &core, sources);
+        // Prefer the first copy whose conditions say more than that its iteration does not exist.
+        if reason.is_empty() || core.len() > 1 && !explanation.contains("no path") && reason.contains("no path") {
+            reason = explanation;
         }
     }
     if !reason.contains("line ")
@@ -159,18 +161,18 @@ pub fn fate(
     Ok(ProofOutcome::Infeasible { reason, preconditions: preconditions.into_iter().collect() })
 }
 
-/// Literals that contradict each other: with facts of the launch that a solver has no trouble with if they do, then with one more
-/// at a time, then with all.
+/// Returns literals that contradict each other. Tries the facts of the launch that are easy for a solver first, then
+/// adds one hard fact at a time, then all.
 fn contradicting<'a>(
     encoded: &Encoded<'_>,
     occurrence: &'a Occurrence,
     (background, invariants): (&'a [Background], &'a [Invariant]),
-    found: &mut Found<'_>,
+    solver: &mut MarkSolver<'_>,
     limits: &Limits,
 ) -> Result<Vec<(Term, Literal<'a>)>, Answer> {
     let literals = |is_wanted: &dyn Fn(&Background) -> bool| {
         let mut literals: Vec<(Term, Literal<'a>)> = vec![(occurrence.reach, Literal::Path)];
-        // What can be left out is left out first.
+        // Literals that are to be dropped from the core if possible come first.
         let before = invariants.iter().filter(|i| i.number < occurrence.loops);
         literals.extend(before.map(|i| (i.holds, Literal::Invariant(i))));
         let facts = background.iter().filter(|b| is_wanted(b));
@@ -182,22 +184,23 @@ fn contradicting<'a>(
     let own: Vec<Term> =
         occurrence.guards.iter().map(|g| g.holds).chain([occurrence.reach, occurrence.holds]).collect();
     let own = encoded.terms.parts(&own);
-    // Products that the conditions are about themselves are no trouble.
+    // Products that the conditions contain anyway add no difficulty.
     let is_light = |b: &Background| b.products.iter().all(|t| own.contains(t));
     let heavy: Vec<Term> = background.iter().filter(|b| !is_light(b)).map(|b| b.holds).collect();
     if !heavy.is_empty() {
         let some = Limits { rlimit: limits.rlimit / 8, ..*limits };
         for more in [None].into_iter().chain(heavy.iter().map(Some)) {
             let chosen = literals(&|b| is_light(b) || more == Some(&b.holds));
-            if let Ok(all) = found.contradicting(chosen, &some) {
+            if let Ok(all) = solver.contradicting(chosen, &some) {
                 return Ok(all);
             }
         }
     }
-    found.contradicting(literals(&|_| true), limits)
+    solver.contradicting(literals(&|_| true), limits)
 }
 
-/// A reason that names no line, where conditions are decided by constants alone: the condition that is, or else the nearest line.
+/// Gives a line to a reason that names none because constants decide the conditions: returns the condition that is
+/// constant, or the reason with the nearest line.
 fn with_line(encoded: &Encoded<'_>, occurrence: &Occurrence, reason: &str, sources: &Sources) -> String {
     let program = encoded.program;
     let decided = occurrence.guards.iter().rev().find(|g| encoded.terms.as_constant(g.holds) == Some(0));
@@ -213,9 +216,9 @@ fn with_line(encoded: &Encoded<'_>, occurrence: &Occurrence, reason: &str, sourc
     }
 }
 
-/// Literals that suffice for the contradiction: of the branches that all ways share if they do, else with what holds of launches
-/// and loops, and with all paths only at last.
-fn shortest<'l, 'a>(
+/// Returns literals that suffice for the contradiction: only the branches common to all paths if these suffice, then
+/// also facts of the launch, then loop invariants, and the condition of all paths only as a last resort.
+fn small_core<'l, 'a>(
     encoded: &Encoded<'_>,
     literals: &'l [(Term, Literal<'a>)],
     limits: &Limits,
@@ -236,7 +239,7 @@ fn shortest<'l, 'a>(
     literals.iter().collect()
 }
 
-fn absent(program: &Program, mark: u32) -> ProofOutcome {
+fn without_occurrence(program: &Program, mark: u32) -> ProofOutcome {
     let goal = |o: &u32| program.constant(*o) == Some(i64::from(mark));
     let stands = program
         .instructions()
@@ -250,8 +253,8 @@ fn absent(program: &Program, mark: u32) -> ProofOutcome {
     ProofOutcome::Unknown { reason: "it is not in the kernel once its functions are inlined".to_owned(), bound: None }
 }
 
-/// What a contradiction takes for granted.
-fn leans_on(
+/// Collects the preconditions of a contradiction.
+fn collect_preconditions(
     encoded: &Encoded<'_>,
     core: &[&(Term, Literal<'_>)],
     background: &[Background],
@@ -263,14 +266,15 @@ fn leans_on(
             Literal::Background(b) if b.is_assumed => {
                 preconditions.insert(b.text.clone());
             }
-            // Invariants were found with all that is assumed; limits of launches matter where their ids and sizes do.
+            // Invariants were checked under all assumptions. A limit on launches only matters if the invariant is
+            // related to the ids and sizes that it bounds.
             Literal::Invariant(invariant) => {
                 let about = related(encoded, invariant, background);
                 let matters = |b: &&Background| {
                     b.is_assumed && (!b.is_of_launch || !about.is_disjoint(&symbols(encoded, [&b.holds])))
                 };
                 preconditions.extend(background.iter().filter(matters).map(|b| b.text.clone()));
-                of.extend(&invariant.leans_on);
+                of.extend(&invariant.edge_conditions);
             }
             _ => {}
         }
@@ -292,9 +296,10 @@ fn leans_on(
     }
 }
 
-/// The symbols that an invariant is about, with those that facts of the launch relate to them.
+/// Returns the symbols in an invariant, and those that facts of the launch relate to them.
 fn related(encoded: &Encoded<'_>, invariant: &Invariant, background: &[Background]) -> BTreeSet<Term> {
-    let mut about = symbols(encoded, invariant.leans_on.iter().chain(&invariant.starts).chain([&invariant.holds]));
+    let mut about =
+        symbols(encoded, invariant.edge_conditions.iter().chain(&invariant.initial_values).chain([&invariant.holds]));
     let mut facts: Vec<BTreeSet<Term>> =
         background.iter().filter(|b| b.is_of_launch).map(|b| symbols(encoded, [&b.holds])).collect();
     loop {
@@ -318,7 +323,7 @@ fn symbols<'t>(encoded: &Encoded<'_>, of: impl IntoIterator<Item = &'t Term>) ->
     encoded.terms.parts(&of).into_iter().filter(is_symbol).collect()
 }
 
-/// Where the marked place is: the first line that is known around it.
+/// Returns the first known source line of a block.
 fn line_of(program: &Program, block: usize) -> Option<u32> {
     let code = &program.blocks[block];
     let own = code.instructions.iter().filter_map(|i| i.location.as_ref()).find(|l| l.line > 0);
@@ -333,10 +338,10 @@ fn sentence(
 ) -> String {
     let program = encoded.program;
     let mut texts: Vec<String> = Vec::new();
-    // The innermost condition is the first that a reader looks at.
+    // The innermost condition comes first, as it is the first that a reader looks at.
     for (_, literal) in core.iter().rev() {
         let text = match literal {
-            Literal::Holds => holding(program, occurrence, sources),
+            Literal::Holds => marked_condition(program, occurrence, sources),
             Literal::Guard(guard) => condition(program, guard, sources),
             Literal::Background(b) => format!("that {}", b.text.trim_end_matches('.')),
             Literal::Invariant(invariant) => match line_of_header(program, encoded.loops[invariant.number].header) {
@@ -373,14 +378,14 @@ fn line_of_header(program: &Program, header: usize) -> Option<u32> {
     at.or_else(|| line_of(program, header))
 }
 
-fn lined(text: &str, location: Option<&DebugLocation>) -> String {
+fn with_location(text: &str, location: Option<&DebugLocation>) -> String {
     match location.filter(|l| l.line > 0) {
         Some(l) => format!("{text} (line {})", l.line),
         None => text.to_owned(),
     }
 }
 
-/// Where a branch's condition stands: at its operator.
+/// Returns the location of a branch's condition, which is that of its operator.
 fn decided_at(program: &Program, block: usize) -> Option<&DebugLocation> {
     let value = match &program.blocks[block].end {
         End::Branch { condition, .. } => Some(*condition),
@@ -395,20 +400,20 @@ fn condition(program: &Program, guard: &Guard, sources: &Sources) -> String {
     let location = decided_at(program, guard.block);
     let clause = location.and_then(|l| clause_at(sources, l));
     let quoted = clause.map(|c| format!("`{c}`"));
-    let text = match (&guard.says, quoted) {
-        (Says::Is(true), Some(c)) => c,
-        (Says::Is(false), Some(c)) => format!("not {c}"),
-        (Says::Is(true), None) => "a condition".to_owned(),
-        (Says::Is(false), None) => "a condition that fails".to_owned(),
-        (Says::Case(cases), c) => {
+    let text = match (&guard.label, quoted) {
+        (EdgeLabel::Condition(true), Some(c)) => c,
+        (EdgeLabel::Condition(false), Some(c)) => format!("not {c}"),
+        (EdgeLabel::Condition(true), None) => "a condition".to_owned(),
+        (EdgeLabel::Condition(false), None) => "a condition that fails".to_owned(),
+        (EdgeLabel::Case(cases), c) => {
             let of = c.unwrap_or_else(|| "the switch".to_owned());
             let width = switch_width(program, guard.block);
             let cases: Vec<String> = cases.iter().map(|c| crate::program::signed(*c, width).to_string()).collect();
             format!("{of} being {}", cases.join(" or "))
         }
-        (Says::NoCase, c) => format!("{} being none of the cases", c.unwrap_or_else(|| "the switch".to_owned())),
+        (EdgeLabel::Default, c) => format!("{} being none of the cases", c.unwrap_or_else(|| "the switch".to_owned())),
     };
-    lined(&text, location)
+    with_location(&text, location)
 }
 
 fn switch_width(program: &Program, block: usize) -> u32 {
@@ -418,11 +423,11 @@ fn switch_width(program: &Program, block: usize) -> u32 {
     }
 }
 
-/// The value that the mark shows.
-fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> String {
+/// Describes the marked value.
+fn marked_condition(program: &Program, occurrence: &Occurrence, sources: &Sources) -> String {
     let mut value = occurrence.value;
     let mut is_negated = false;
-    // `x ^ true` is how a condition is negated.
+    // `x ^ true` negates a condition.
     while let Some(instruction) = program.instruction(value) {
         match (&instruction.op, &instruction.operands[..]) {
             (Op::Binary(llvm_sys::LLVMOpcode::LLVMXor), [inner, one]) if program.constant(*one) == Some(-1) => {
@@ -439,23 +444,23 @@ fn holding(program: &Program, occurrence: &Occurrence, sources: &Sources) -> Str
     let location = own.or_else(|| program.instruction(value).and_then(|i| i.location.as_ref()));
     let text = location.and_then(|l| clause_at(sources, l)).map(|c| format!("`{c}`"));
     match (text, is_negated) {
-        (Some(text), false) => lined(&text, location),
-        (Some(text), true) => lined(&format!("not {text}"), location),
-        (None, false) => lined("a condition", location),
-        (None, true) => lined("a condition that fails", location),
+        (Some(text), false) => with_location(&text, location),
+        (Some(text), true) => with_location(&format!("not {text}"), location),
+        (None, false) => with_location("a condition", location),
+        (None, true) => with_location("a condition that fails", location),
     }
 }
 
-/// The expression around a place in the source: debug information points to its operator.
+/// Returns the expression around a source location; debug information points to its operator.
 fn clause_at(sources: &Sources, at: &DebugLocation) -> Option<String> {
     let lines = sources.lines(&at.file)?;
     let line = lines.get((at.line as usize).checked_sub(1)?)?;
     let place = (at.column as usize).saturating_sub(1);
-    clause(line.get(begin(line.get(..place)?)..)?)
+    clause(line.get(clause_start(line.get(..place)?)..)?)
 }
 
-/// Where the expression begins that text ends in.
-fn begin(text: &str) -> usize {
+/// Returns where the expression begins that `text` ends in the middle of.
+fn clause_start(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut depth = 0usize;
     let mut at = bytes.len();
@@ -467,7 +472,7 @@ fn begin(text: &str) -> usize {
             b'(' | b'[' => depth -= 1,
             b';' | b'{' | b'}' | b',' | b'?' | b':' if depth == 0 => break,
             b'&' | b'|' if depth == 0 && at > 1 && bytes[at - 2] == before => break,
-            // Assignments, but no comparisons.
+            // Stop at an assignment, but not at a comparison.
             b'=' if depth == 0 && at > 1 && !b"=!<>".contains(&bytes[at - 2]) && bytes.get(at) != Some(&b'=') => break,
             _ => {}
         }
@@ -478,7 +483,7 @@ fn begin(text: &str) -> usize {
     text.len() - rest.len()
 }
 
-/// The expression that a piece of source begins with.
+/// Returns the expression that `text` begins with.
 fn clause(text: &str) -> Option<String> {
     let mut depth = 0usize;
     let mut end = text.len();
@@ -525,8 +530,8 @@ mod tests {
     }
 
     #[test]
-    fn it_begins_behind_what_encloses_it() {
-        let of = |text: &str| text[begin(text)..].to_owned();
+    fn a_clause_starts_after_the_enclosing_token() {
+        let of = |text: &str| text[clause_start(text)..].to_owned();
         assert_eq!(of("    if (n % 4 "), "n % 4 ");
         assert_eq!(of("for (int i = 0; i "), "i ");
         assert_eq!(of("x = a[i] "), "a[i] ");

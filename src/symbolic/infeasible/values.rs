@@ -1,4 +1,5 @@
-//! Instructions, as far as they are the same on every device: where OpenCL leaves a result open (`symbolic::implementation_defined`), it is anything.
+//! Encodes instructions as far as every device agrees on them: a result that OpenCL leaves open
+//! (`symbolic::implementation_defined`) is a fresh symbol.
 
 use super::encode::Encoder;
 use super::memory::{self, Cell};
@@ -6,11 +7,11 @@ use crate::program::{Definition, Instruction, Kind, Op, Region, ValueId, masked}
 use crate::solve::expression::{Operation, Sort, Term};
 use crate::symbolic::{implementation_defined, transfer};
 
-/// Tables with more elements are not looked up.
-const TABLE: u64 = 64;
+/// Largest number of elements for which a lookup at a symbolic index is encoded.
+const MAX_TABLE_ELEMENTS: u64 = 64;
 
 impl Encoder<'_> {
-    /// A value of no known content.
+    /// Returns fresh symbols for the lanes of `value`.
     pub(super) fn fresh(&mut self, value: ValueId, what: &str) -> Vec<Term> {
         let shape = self.program.shape(value);
         let sort = transfer::sort(shape.kind);
@@ -19,6 +20,7 @@ impl Encoder<'_> {
         (0..shape.lanes.max(1)).map(|lane| terms.symbol(format!("{what} {count}.{lane}"), sort)).collect()
     }
 
+    /// Returns the lanes of a value at the encoder's current position.
     pub(super) fn value(&mut self, value: ValueId) -> Vec<Term> {
         if let Some(lanes) = &self.values[value as usize] {
             return lanes.clone();
@@ -36,7 +38,7 @@ impl Encoder<'_> {
                     None => self.fresh(value, "constant"),
                 }
             }
-            // Each use of what has no value may see another one.
+            // Each use of an undefined value may observe a different one.
             Definition::Constant(_) => return self.fresh(value, "undefined"),
             Definition::Inst { .. } => return self.fresh(value, "skipped"),
         };
@@ -55,7 +57,7 @@ impl Encoder<'_> {
         (0..shape.lanes.max(1)).map(|lane| terms.symbol(argument(position, place(lane)), sort)).collect()
     }
 
-    /// Works out an instruction that is no `phi`.
+    /// Encodes an instruction other than a `phi`.
     pub(super) fn instruction(&mut self, instruction: &Instruction) -> Vec<Term> {
         let found = match &instruction.op {
             Op::Load => self.load(instruction),
@@ -67,7 +69,7 @@ impl Encoder<'_> {
             Op::Call(_, base) => self.call(instruction, base),
             Op::Shuffle(mask) if mask.iter().any(|m| *m < 0) => self.shuffled(instruction, mask),
             Op::AtomicRmw(_) | Op::CompareExchange | Op::Other | Op::Phi(_) | Op::Member(_) => None,
-            _ => self.transferred(instruction),
+            _ => self.evaluated(instruction),
         };
         match found {
             Some(lanes) => lanes,
@@ -79,8 +81,8 @@ impl Encoder<'_> {
         instruction.operands.iter().map(|o| self.value(*o)).collect()
     }
 
-    /// What follows from operands alone, with what the device chooses of it.
-    fn transferred(&mut self, instruction: &Instruction) -> Option<Vec<Term>> {
+    /// Encodes a result that depends on the operands alone, including the device's choices.
+    fn evaluated(&mut self, instruction: &Instruction) -> Option<Vec<Term>> {
         let operands = self.operands(instruction);
         implementation_defined::apply(&mut self.terms, &mut self.choices, self.program, instruction, &operands)
     }
@@ -108,7 +110,7 @@ impl Encoder<'_> {
         match region {
             Region::Private(variable) if self.memory.is_tracked(variable) => {
                 let base = self.terms.symbol(format!("private {variable}"), Sort::Bits(64));
-                let offset = memory::split(&mut self.terms, address, base)?;
+                let offset = memory::offset_from(&mut self.terms, address, base)?;
                 let offset = self.terms.as_constant(offset)?;
                 let cell = self.cells.at(variable, offset)?;
                 let same = cell.bytes == shape.bytes() && cell.lanes.len() == shape.lanes.max(1) as usize;
@@ -116,16 +118,17 @@ impl Encoder<'_> {
             }
             Region::Variable(index) if self.program.variables[index].is_constant => {
                 let base = self.terms.symbol(format!("@{index}"), Sort::Bits(64));
-                let offset = memory::split(&mut self.terms, address, base)?;
-                self.looked_up(index, offset, instruction)
+                let offset = memory::offset_from(&mut self.terms, address, base)?;
+                self.lookup_constant(index, offset, instruction)
             }
             Region::Argument(position) => self.load_of_argument(position, address, instruction),
             _ => None,
         }
     }
 
-    /// The content of a `__constant` variable: by its place, where that is within the variable.
-    fn looked_up(&mut self, index: usize, offset: Term, instruction: &Instruction) -> Option<Vec<Term>> {
+    /// Returns the content of a `__constant` variable at `offset`. At a symbolic offset, the result is a chain of
+    /// selects over the elements, and a fresh symbol outside the variable.
+    fn lookup_constant(&mut self, index: usize, offset: Term, instruction: &Instruction) -> Option<Vec<Term>> {
         let shape = self.program.shape(instruction.result);
         let (sort, size, lane) = (transfer::sort(shape.kind), shape.bytes(), shape.lane_bytes());
         let variable = &self.program.variables[index];
@@ -140,7 +143,7 @@ impl Encoder<'_> {
             Sort::Bits(width) | Sort::Float(width) => width,
             Sort::Other => return None,
         };
-        // Pointers and booleans in memory are not what their bytes are here.
+        // Pointers and booleans are represented differently in memory and in terms.
         if !matches!(shape.kind, Kind::Int(8 | 16 | 32 | 64) | Kind::Float(_)) || size == 0 {
             return None;
         }
@@ -150,7 +153,7 @@ impl Encoder<'_> {
             return Some(lanes?.into_iter().map(|bits| self.terms.constant(masked(bits, width), sort)).collect());
         }
         let elements = variable.bytes / size;
-        if elements > TABLE || count > 1 {
+        if elements > MAX_TABLE_ELEMENTS || count > 1 {
             return None;
         }
         let mut found = *self.fresh(instruction.result, "outside").first()?;
@@ -163,8 +166,9 @@ impl Encoder<'_> {
         Some(vec![found])
     }
 
-    /// Structs by value nobody but the work-item has; buffers that the kernel does not write keep what they hold, if none that it
-    /// writes overlaps them (a proof that needs this says so).
+    /// A struct passed by value is private to the work-item. A buffer that the kernel does not write keeps its
+    /// contents unless it overlaps a buffer that the kernel does write; a proof that relies on this says so in
+    /// its preconditions.
     fn load_of_argument(&mut self, position: u32, address: Term, instruction: &Instruction) -> Option<Vec<Term>> {
         let shape = self.program.shape(instruction.result);
         let sort = transfer::sort(shape.kind);
@@ -175,7 +179,7 @@ impl Encoder<'_> {
                 return None;
             }
             let base = self.terms.symbol(pointer_to(position), Sort::Bits(64));
-            let offset = memory::split(&mut self.terms, address, base)?;
+            let offset = memory::offset_from(&mut self.terms, address, base)?;
             let offset = self.terms.as_constant(offset)?;
             let terms = &mut self.terms;
             let lane = |i: u64| terms.symbol(argument(position, offset + i * shape.lane_bytes()), sort);
@@ -199,7 +203,7 @@ impl Encoder<'_> {
             Some(Region::Private(variable)) if self.memory.is_tracked(variable) => {
                 let base = self.terms.symbol(format!("private {variable}"), Sort::Bits(64));
                 let address = self.value(pointer).first().copied();
-                let offset = address.and_then(|a| memory::split(&mut self.terms, a, base));
+                let offset = address.and_then(|a| memory::offset_from(&mut self.terms, a, base));
                 offset.and_then(|o| self.terms.as_constant(o)).map(|o| (variable, o))
             }
             _ => None,
@@ -244,7 +248,7 @@ impl Encoder<'_> {
                 let Definition::Param(position) = self.program.values[*instruction.operands.first()? as usize] else {
                     return None;
                 };
-                // The fourth lane of a volume's sides is 0.
+                // The fourth lane of `get_image_dim` for a 3D image is 0.
                 let lanes = shape.lanes.max(1);
                 let sides = if lanes == 4 { 3 } else { lanes };
                 let sort = transfer::sort(shape.kind);
@@ -260,7 +264,7 @@ impl Encoder<'_> {
             }
             _ => {}
         }
-        self.transferred(instruction)
+        self.evaluated(instruction)
     }
 
     fn linear(&mut self, is_global: bool) -> Term {
@@ -289,12 +293,12 @@ impl Encoder<'_> {
     }
 }
 
-/// The symbol of a scalar of an argument, by its offset in bytes.
+/// Returns the symbol of one scalar of an argument passed by value; `offset` is in bytes.
 pub fn argument(position: u32, offset: u64) -> String {
     format!("arg{position}+{offset}")
 }
 
-/// The symbol of an argument that is an address.
+/// Returns the symbol of the address that an argument holds.
 pub fn pointer_to(position: u32) -> String {
     format!("&arg{position}")
 }

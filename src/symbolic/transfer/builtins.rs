@@ -1,4 +1,4 @@
-//! Builtins by their names: of OpenCL C, and of LLVM where it has put its own in their place.
+//! Builtins of OpenCL C, and the LLVM intrinsics that the optimiser substitutes for them, by name.
 
 use super::Transfer;
 use crate::kernel::builtins;
@@ -6,6 +6,7 @@ use crate::program::{Kind, Shape};
 use crate::solve::expression::{Operation, Sort, Term};
 
 impl Transfer<'_> {
+    /// Evaluates a call. `None` if the builtin is not known; `base` is its demangled name.
     pub(super) fn call(
         &mut self,
         name: &str,
@@ -50,7 +51,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Whether some lane, or each, has its sign bit set.
+    /// Returns whether any lane, or every lane, has its sign bit set.
     fn any_sign(&mut self, lanes: &[Term], to: Shape, operation: Operation) -> Option<Vec<Term>> {
         let mut all = None;
         for lane in lanes {
@@ -64,7 +65,7 @@ impl Transfer<'_> {
         Some(vec![self.answered(all?, to)])
     }
 
-    /// Of scalars by what is not 0, of vectors by the sign bit.
+    /// `select`: scalars select by a nonzero condition, vectors by the condition's sign bit.
     fn selected(&mut self, lane: &[Term], to: Shape) -> Term {
         let zero = self.number(0, lane[2]);
         let second = if to.lanes == 0 {
@@ -77,7 +78,7 @@ impl Transfer<'_> {
     }
 
     fn intrinsic(&mut self, name: &str, operands: &[Vec<Term>], to: Shape) -> Option<Vec<Term>> {
-        // `umin.i32`, `uadd.sat.v4i32`.
+        // Such as `umin.i32`, `uadd.sat.v4i32`.
         let word = |n: usize| name.split('.').nth(n).unwrap_or_default();
         let saturates = word(1) == "sat";
         let lanes = to.lanes.max(1) as usize;
@@ -100,7 +101,7 @@ impl Transfer<'_> {
             | "fma" | "fmuladd") => (word, false),
             _ => return None,
         };
-        // The flags of the second argument say what may be poison.
+        // The second argument is only a flag that makes some result poison.
         let count = if matches!(base, "abs" | "clz" | "ctz") { 1 } else { operands.len() };
         self.each(lanes, operands.get(..count)?, |t, lane| match t.terms.sort(lane[0]) {
             Sort::Float(_) => t.of_floats(base, lane),

@@ -1,4 +1,5 @@
-//! Builtins of floats whose results OpenCL fixes, or nearly (OpenCL C 1.2, 6.12.2 to 6.12.6), and conversions (6.2.3).
+//! Floating-point builtins whose results OpenCL defines exactly or nearly so (OpenCL C 1.2, 6.12.2 to 6.12.6), and
+//! conversions (6.2.3).
 
 use super::{Transfer, from_bits, sort, to_bits};
 use crate::kernel::floats;
@@ -11,12 +12,14 @@ impl Transfer<'_> {
         self.number(floats::bits(x, width), like)
     }
 
+    /// Returns the sign bit.
     pub(super) fn sign_bit(&mut self, x: Term) -> Term {
         let bits = to_bits(self.terms, x);
         let zero = self.number(0, bits);
         self.terms.compare(Operation::Slt, bits, zero)
     }
 
+    /// Returns whether a float is infinite.
     pub(super) fn is_infinite(&mut self, x: Term) -> Term {
         let size = self.make(Operation::FAbs, &[x]);
         let infinite = self.float(f64::INFINITY, x);
@@ -27,7 +30,7 @@ impl Transfer<'_> {
         self.terms.compare(Operation::FLt, l, r)
     }
 
-    /// `base` of floats: of one lane. `None` if the builtin is not known.
+    /// Evaluates a floating-point builtin on one lane. `None` if the builtin is not known.
     pub(super) fn of_floats(&mut self, base: &str, args: &[Term]) -> Option<Term> {
         use Operation::*;
         Some(match (base, args) {
@@ -91,7 +94,7 @@ impl Transfer<'_> {
                 let product = self.make(FMul, &[*x, *y]);
                 self.make(FAdd, &[product, *z])
             }
-            // Of halves, no wider type in the machine holds the exact sum.
+            // For halves, no wider machine type holds the exact sum.
             ("fma", [x, y, z]) if self.width(*x) > 16 => self.make(FFma, &[*x, *y, *z]),
             ("mix", [x, y, a]) => {
                 let difference = self.make(FSub, &[*y, *x]);
@@ -108,14 +111,14 @@ impl Transfer<'_> {
         })
     }
 
-    /// Of two, that which is a number if the other is none; `else_` if both are, or neither.
-    fn number_of(&mut self, x: Term, y: Term, else_: Term) -> Term {
+    /// Returns the other operand if one of them is a NaN, and `otherwise` if neither is.
+    fn number_of(&mut self, x: Term, y: Term, otherwise: Term) -> Term {
         let (x_is_none, y_is_none) = (self.is_nan(x), self.is_nan(y));
-        let rest = self.terms.select(y_is_none, x, else_);
+        let rest = self.terms.select(y_is_none, x, otherwise);
         self.terms.select(x_is_none, y, rest)
     }
 
-    /// Sum of the products of lanes, from the first on.
+    /// Returns the sum of the products of the lanes, added up from the first lane.
     pub(super) fn dot(&mut self, left: &[Term], right: &[Term]) -> Option<Term> {
         let mut sum = None;
         for (l, r) in left.iter().zip(right) {
@@ -128,7 +131,7 @@ impl Transfer<'_> {
         sum
     }
 
-    /// Whether something holds of one or two floats.
+    /// Evaluates a predicate on one or two floats. `None` if it is not known.
     pub(super) fn relation(&mut self, base: &str, args: &[Term]) -> Option<Term> {
         use Operation::{FEq, FLe, FLt, Slt};
         Some(match (base, args) {
@@ -174,7 +177,7 @@ impl Transfer<'_> {
         })
     }
 
-    /// `convert_T`, `convert_T_sat`, `convert_T_rtz` and so on, of one lane.
+    /// Evaluates `convert_T`, `convert_T_sat`, `convert_T_rtz` and so on for one lane.
     pub(super) fn converted(&mut self, base: &str, was_signed: bool, x: Term, from: Shape, to: Shape) -> Option<Term> {
         let mut words = base.split('_').skip(1);
         let is_signed = !words.next()?.starts_with('u');
@@ -208,7 +211,7 @@ impl Transfer<'_> {
         })
     }
 
-    /// A truth as relational builtins give it: 1, of vectors all ones.
+    /// Returns a truth value in the form of relational builtins: 1 for scalars, all ones for vectors.
     pub(super) fn answered(&mut self, truth: Term, to: Shape) -> Term {
         let operation = if to.lanes == 0 { Operation::ZExt } else { Operation::SExt };
         let into = sort(to.kind);

@@ -1,4 +1,4 @@
-//! Integer builtins (OpenCL C 1.2, 6.12.3), exactly.
+//! Exact semantics of integer builtins (OpenCL C 1.2, 6.12.3).
 
 use super::Transfer;
 use crate::solve::expression::{Operation, Sort, Term};
@@ -8,17 +8,19 @@ impl Transfer<'_> {
         self.terms.compare(if is_signed { Operation::Slt } else { Operation::Ult }, l, r)
     }
 
+    /// Returns the smaller operand.
     pub(super) fn least(&mut self, is_signed: bool, l: Term, r: Term) -> Term {
         let second = self.less(is_signed, r, l);
         self.terms.select(second, r, l)
     }
 
+    /// Returns the larger operand.
     pub(super) fn greatest(&mut self, is_signed: bool, l: Term, r: Term) -> Term {
         let second = self.less(is_signed, l, r);
         self.terms.select(second, r, l)
     }
 
-    /// The ends of the type's range.
+    /// Returns the least and the greatest value of the type.
     fn ends(&mut self, is_signed: bool, like: Term) -> (Term, Term) {
         let width = self.width(like);
         let least = if is_signed { 1u64 << (width - 1) } else { 0 };
@@ -31,7 +33,7 @@ impl Transfer<'_> {
         self.terms.compare(Operation::Slt, x, zero)
     }
 
-    /// `base` of integers: of one lane. `None` if the builtin is not known.
+    /// Evaluates an integer builtin on one lane. `None` if the builtin is not known.
     pub(super) fn integer(&mut self, base: &str, is_signed: bool, args: &[Term]) -> Option<Term> {
         use Operation::*;
         Some(match (base, args) {
@@ -123,7 +125,7 @@ impl Transfer<'_> {
             let wraps = self.terms.compare(Ult, sum, x);
             return self.terms.select(wraps, most, sum);
         }
-        // It wraps if both have the sign that the sum has not.
+        // The sum wraps if the sign of both operands differs from its own.
         let (from_x, from_y) = (self.make(Xor, &[x, sum]), self.make(Xor, &[y, sum]));
         let wraps = self.make(And, &[from_x, from_y]);
         self.saturated(wraps, x, least, most, sum)
@@ -142,14 +144,14 @@ impl Transfer<'_> {
         self.saturated(wraps, x, least, most, difference)
     }
 
-    /// The end on the side of `x` where `wraps` is negative.
-    fn saturated(&mut self, wraps: Term, x: Term, least: Term, most: Term, else_: Term) -> Term {
+    /// Returns the limit on the side of `x` if `wraps` is negative, else `otherwise`.
+    fn saturated(&mut self, wraps: Term, x: Term, least: Term, most: Term, otherwise: Term) -> Term {
         let (wraps, negative) = (self.is_negative(wraps), self.is_negative(x));
         let end = self.terms.select(negative, least, most);
-        self.terms.select(wraps, end, else_)
+        self.terms.select(wraps, end, otherwise)
     }
 
-    /// The upper half of the product.
+    /// Returns the upper half of the product.
     fn high_product(&mut self, is_signed: bool, x: Term, y: Term) -> Term {
         use Operation::*;
         let width = self.width(x);
@@ -159,7 +161,7 @@ impl Transfer<'_> {
             let product = self.make(Mul, &[x, y]);
             return self.terms.apply(Extract(width), vec![product], Sort::Bits(width));
         }
-        // By halves, as no term is wider than 64 bits.
+        // Computed in halves, because no term is wider than 64 bits.
         let low = self.number(u32::MAX.into(), x);
         let half = self.number(32, x);
         let parts = |t: &mut Self, v: Term| (t.make(And, &[v, low]), t.make(LShr, &[v, half]));
@@ -174,7 +176,7 @@ impl Transfer<'_> {
         let high = self.make(Add, &[high_high, middle_high]);
         let mut high = self.make(Add, &[high, second]);
         if is_signed {
-            // A negative factor counts 2^64 too much of the other.
+            // For a negative factor, the unsigned product exceeds the signed one by 2^64 times the other factor.
             for (factor, other) in [(x, y), (y, x)] {
                 let (negative, zero) = (self.is_negative(factor), self.number(0, x));
                 let too_much = self.terms.select(negative, other, zero);
@@ -197,7 +199,7 @@ impl Transfer<'_> {
         Some(self.narrowed(sum, is_signed, is_signed, Sort::Bits(width)))
     }
 
-    /// An integer in a type that may not hold it: the nearest that it holds.
+    /// Converts an integer to a type that may not hold it, and saturates.
     pub(super) fn narrowed(&mut self, x: Term, was_signed: bool, is_signed: bool, to: Sort) -> Term {
         let (from, Sort::Bits(width)) = (self.width(x), to) else { return x };
         let (mut low, mut high) = (None, None);
@@ -224,11 +226,11 @@ impl Transfer<'_> {
         self.resized(x, to, was_signed)
     }
 
-    /// How many zeros there are at the high or low end.
+    /// Counts the zeros at the high or low end.
     fn zeros(&mut self, x: Term, high: bool) -> Term {
         let width = self.width(x);
         let mut count = self.number(width.into(), x);
-        // The bit that is looked at first is chosen last.
+        // The bit with the highest priority is selected last.
         for distance in (0..width).rev() {
             let at = if high { width - 1 - distance } else { distance };
             let bit = self.terms.apply(Operation::Extract(at), vec![x], Sort::Bits(1));

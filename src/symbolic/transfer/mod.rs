@@ -1,6 +1,6 @@
-//! What instructions without memory make of terms: one for each lane. Where OpenCL leaves the result open, it is what the
-//! simulator gives (a shift by more bits than there are takes the remainder, a conversion saturates, division by 0 is as
-//! SMT-LIB has it).
+//! Evaluates instructions that do not access memory on terms, one term per lane. Where OpenCL leaves a result open, it
+//! is that of the simulator: a shift amount is taken modulo the width, a conversion saturates, and division by 0 is as
+//! in SMT-LIB.
 
 mod builtins;
 mod floats;
@@ -11,7 +11,7 @@ use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 use crate::program::{Definition, Instruction, Kind, Op, Program, Shape, Step, ValueId};
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 
-/// The sort of a lane.
+/// Returns the sort of a lane.
 pub fn sort(kind: Kind) -> Sort {
     match kind {
         Kind::Int(width) if width <= 64 => Sort::Bits(width),
@@ -21,7 +21,7 @@ pub fn sort(kind: Kind) -> Sort {
     }
 }
 
-/// The lanes of a constant; `None` for what is none, or has no sort.
+/// Returns the lanes of a constant; `None` if the value is not a constant, or has no sort.
 pub fn constant(terms: &mut Terms, program: &Program, value: ValueId) -> Option<Vec<Term>> {
     let sort = sort(program.shape(value).kind);
     match &program.values[value as usize] {
@@ -32,7 +32,7 @@ pub fn constant(terms: &mut Terms, program: &Program, value: ValueId) -> Option<
     }
 }
 
-/// A lane's bits: of floats as they are in memory.
+/// Returns a lane's bits; those of a float are as in memory.
 pub fn to_bits(terms: &mut Terms, lane: Term) -> Term {
     match terms.sort(lane) {
         Sort::Float(width) => terms.apply(Operation::ToBits, vec![lane], Sort::Bits(width)),
@@ -40,7 +40,7 @@ pub fn to_bits(terms: &mut Terms, lane: Term) -> Term {
     }
 }
 
-/// The lane of that sort that has these bits.
+/// Returns the lane of this sort that has these bits.
 pub fn from_bits(terms: &mut Terms, bits: Term, sort: Sort) -> Term {
     match sort {
         Sort::Float(_) => terms.apply(Operation::FromBits, vec![bits], sort),
@@ -48,8 +48,8 @@ pub fn from_bits(terms: &mut Terms, bits: Term, sort: Sort) -> Term {
     }
 }
 
-/// The lanes that an instruction gives for those of its operands. `None` if it reads or writes memory, asks for ids, or is not
-/// known; operands without a sort make it unknown, too.
+/// Returns the lanes of an instruction's result for the lanes of its operands. `None` if the instruction accesses
+/// memory, queries ids or is not known, or if an operand has no sort.
 pub fn apply(
     terms: &mut Terms,
     program: &Program,
@@ -110,13 +110,13 @@ pub fn apply(
     }
 }
 
-/// Makes terms of terms.
+/// Builds the terms of results from those of operands.
 struct Transfer<'t> {
     terms: &'t mut Terms,
 }
 
 impl Transfer<'_> {
-    /// Lane by lane; a scalar goes with every lane.
+    /// Applies `f` to each lane; a scalar operand is used for every lane.
     fn each(
         &mut self,
         lanes: usize,
@@ -140,13 +140,13 @@ impl Transfer<'_> {
         }
     }
 
-    /// A constant of the sort of `like`.
+    /// Returns a constant of the sort of `like`.
     fn number(&mut self, bits: u64, like: Term) -> Term {
         let sort = self.terms.sort(like);
         self.terms.constant(bits, sort)
     }
 
-    /// An operation whose result has the sort of its first argument.
+    /// Applies an operation whose result has the sort of its first argument.
     fn make(&mut self, operation: Operation, args: &[Term]) -> Term {
         let sort = self.terms.sort(args[0]);
         self.terms.apply(operation, args.to_vec(), sort)
@@ -178,7 +178,7 @@ impl Transfer<'_> {
         Some(self.make(operation, &[left, right]))
     }
 
-    /// OpenCL C 6.3.j: the amount counts modulo the width.
+    /// The amount counts modulo the width (OpenCL C 1.2, 6.3.j).
     fn shifted(&mut self, operation: Operation, value: Term, by: Term) -> Term {
         let by = self.modulo_width(value, by);
         self.make(operation, &[value, by])
@@ -282,7 +282,7 @@ impl Transfer<'_> {
         Some(self.terms.apply(operation, vec![value], sort))
     }
 
-    /// To more bits, or to the low ones.
+    /// Extends to more bits, or truncates to the low ones.
     fn resized(&mut self, value: Term, sort: Sort, is_signed: bool) -> Term {
         let (from, to) = (self.terms.sort(value), sort);
         let operation = match (from, to) {
@@ -294,7 +294,7 @@ impl Transfer<'_> {
         self.terms.apply(operation, vec![value], sort)
     }
 
-    /// The same bits in lanes of another width; the first lane is lowest.
+    /// Reinterprets the bits as lanes of another width; the first lane is lowest.
     fn bit_cast(&mut self, lanes: &[Term], to: Shape) -> Option<Vec<Term>> {
         let (from, into) = (self.width(*lanes.first()?), self.width_of(to.kind)?);
         let count = to.lanes.max(1) as usize;
@@ -327,7 +327,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Parts put together, the first lowest.
+    /// Concatenates parts, the first lowest.
     fn joined(&mut self, parts: &[Term]) -> Term {
         let mut whole = parts[0];
         for part in &parts[1..] {
@@ -351,7 +351,8 @@ impl Transfer<'_> {
         self.make(Operation::Add, &[at, offset])
     }
 
-    /// A lane by its number; behind the last, the last.
+    /// Selects a lane by an index that may be symbolic. A symbolic index beyond the last lane selects the last; a
+    /// constant one gives `None`.
     fn picked(&mut self, lanes: &[Term], index: Term) -> Option<Term> {
         if let Some(i) = self.terms.as_constant(index) {
             return lanes.get(usize::try_from(i).ok()?).copied();

@@ -1,4 +1,4 @@
-//! What devices there are, and which one is meant.
+//! Lists the OpenCL devices and selects the requested one.
 
 use opencl3::device::{self, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU};
 use opencl3::platform::platform;
@@ -10,14 +10,14 @@ use crate::exec::{DeviceInfo, DeviceRequest};
 
 /// A device with its platform.
 #[derive(Debug, Clone, Copy)]
-pub struct Found {
+pub struct FoundDevice {
     pub platform: cl_platform_id,
     pub device: cl_device_id,
     index: (u32, u32),
 }
 
-/// Everything the loader gives, in its order. `Err`: what the parent shall be told.
-pub fn all() -> Result<Vec<Found>, Box<Reply>> {
+/// All devices that the loader reports, in its order. `Err`: the reply to the parent.
+pub fn all() -> Result<Vec<FoundDevice>, Box<Reply>> {
     // -1001: the loader found no driver at all.
     let platforms = match platform::get_platform_ids() {
         Ok(platforms) => platforms,
@@ -37,16 +37,16 @@ pub fn all() -> Result<Vec<Found>, Box<Reply>> {
     };
     let mut found = Vec::new();
     for (p, platform) in (0..).zip(platforms) {
-        // A platform that refuses has no devices for us; the others may still serve.
+        // A platform that returns an error counts as having no devices; the others may still serve.
         for (d, device) in (0..).zip(device::get_device_ids(platform, CL_DEVICE_TYPE_ALL).unwrap_or_default()) {
-            found.push(Found { platform, device, index: (p, d) });
+            found.push(FoundDevice { platform, device, index: (p, d) });
         }
     }
     Ok(found)
 }
 
-/// The device that `request` means, with what it says of itself.
-pub fn choose(request: &DeviceRequest) -> Result<(Found, DeviceInfo), Box<Reply>> {
+/// The device that `request` selects, with its properties.
+pub fn choose(request: &DeviceRequest) -> Result<(FoundDevice, DeviceInfo), Box<Reply>> {
     let found = all()?;
     let mut seen = Vec::new();
     let mut named = None;
@@ -72,8 +72,8 @@ pub fn choose(request: &DeviceRequest) -> Result<(Found, DeviceInfo), Box<Reply>
     }))
 }
 
-/// What a device says of itself; what it refuses to say is empty or 0.
-pub fn describe(found: Found) -> DeviceInfo {
+/// Queries a device's properties; those that it does not report are empty or 0.
+pub fn describe(found: FoundDevice) -> DeviceInfo {
     use device::{
         CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_IL_VERSION, CL_DEVICE_IMAGE_SUPPORT,
         CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
@@ -87,7 +87,7 @@ pub fn describe(found: Found) -> DeviceInfo {
     let number = |param| numbers(param).first().copied().unwrap_or(0);
     let extensions = text(CL_DEVICE_EXTENSIONS);
     let has = |name: &str| extensions.split_whitespace().any(|e| e == name);
-    // The extension cl_khr_il_program uses the same number for its query as OpenCL 2.1 does.
+    // The extension cl_khr_il_program uses the same query number as OpenCL 2.1.
     let il_versions = text(CL_DEVICE_IL_VERSION).split_whitespace().map(str::to_owned).collect();
     let sizes = numbers(CL_DEVICE_MAX_WORK_ITEM_SIZES);
     let size = |dim: usize| sizes.get(dim).copied().unwrap_or(1);

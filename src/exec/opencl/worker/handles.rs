@@ -1,4 +1,4 @@
-//! OpenCL objects that are released when dropped, whatever the driver says to that.
+//! OpenCL objects that are released when dropped; errors of the release are ignored.
 
 use opencl3::types::{cl_event, cl_kernel, cl_mem, cl_program};
 
@@ -10,8 +10,8 @@ macro_rules! handle {
 
         impl Drop for $name {
             fn drop(&mut self) {
-                // SAFETY: a call of OpenCL gave this object with one reference, which nobody else releases. A refusal
-                // is of no consequence: the process is short-lived.
+                // SAFETY: an OpenCL call returned this object with one reference, and only this wrapper releases it. An
+                // error has no consequence: the process is short-lived.
                 let _ = unsafe { $release(self.0) };
             }
         }

@@ -1,4 +1,4 @@
-//! One launch on the device: arguments, repeats, times, outputs.
+//! Runs one launch on the device: arguments, repeats, times, outputs.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -16,7 +16,7 @@ use opencl3::types::{cl_bool, cl_command_queue, cl_int};
 use super::super::errors;
 use super::handles::{Event, Memory};
 use super::memory::{Object, empty_buffer};
-use super::program::Loaded;
+use super::program::LoadedProgram;
 use crate::exec::memory::Span;
 use crate::exec::protocol::{Arg, Reply};
 use crate::suite::launch::{Addressing, Filter, NdRange};
@@ -29,78 +29,80 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// A refusal with an OpenCL error name and an explanation.
     pub fn new(error: &str, explanation: String) -> Refusal {
         Refusal { error: error.to_owned(), explanation }
     }
 
-    /// A driver's code while doing something.
+    /// A refusal by the driver: its error code, and what was being done (`doing`).
     pub fn driver(doing: &str, code: cl_int) -> Refusal {
         Refusal { error: errors::name(code), explanation: format!("{doing}: {}", errors::explain(code)) }
     }
 
+    /// The reply to the parent.
     pub fn reply(self) -> Reply {
         Reply::Rejected { error: self.error, explanation: self.explanation }
     }
 }
 
-/// What a launch has to say.
+/// The parameters of a launch.
 #[derive(Debug)]
-pub struct Order<'a> {
+pub struct LaunchParams<'a> {
     pub range: &'a NdRange,
     pub args: &'a [Arg],
-    /// By position: bytes before and after a buffer that belong to it; shorter: none.
+    /// By position: how many zero bytes before and after a buffer belong to it; missing entries are 0.
     pub margins: &'a [u64],
     pub repeats: u32,
     pub probe: Option<Span>,
-    /// What it begins with.
+    /// What the probe buffer begins with.
     pub head: Option<Span>,
     /// Positions of the arguments to read back.
     pub outputs: &'a [u32],
 }
 
-/// What an argument keeps alive until the launch is over.
+/// What must be kept alive for an argument until the launch is over.
 #[derive(Debug)]
-pub enum Held {
-    Nothing,
+pub enum ArgResource {
+    None,
     Object(Object, Span),
-    /// Held for its `Drop` only.
+    /// Kept for its `Drop` only.
     Sampler(#[expect(dead_code, reason = "released when dropped")] Sampler),
 }
 
-/// Runs `order` on a queue that keeps order and times; inputs lie in `memory`, and outputs are written over them.
+/// Runs `params` on an in-order queue with profiling; inputs lie in `memory`, and outputs are written over them.
 pub fn run(
     context: &Context,
     queue: cl_command_queue,
-    loaded: &Loaded,
-    order: &Order,
+    loaded: &LoadedProgram,
+    params: &LaunchParams,
     memory: &mut [u8],
 ) -> Result<Reply, Refusal> {
-    let given = order.args.len() + usize::from(order.probe.is_some());
+    let given = params.args.len() + usize::from(params.probe.is_some());
     if given != loaded.args as usize {
         let explanation = format!("the kernel takes {} arguments, the launch gives {given}", loaded.args);
         return Err(Refusal::new("CL_INVALID_KERNEL_ARGS", explanation));
     }
-    let mut held = Vec::with_capacity(order.args.len());
-    for (position, arg) in (0..).zip(order.args) {
-        let margin = order.margins.get(position as usize).copied().unwrap_or(0);
-        held.push(match arg {
+    let mut resources = Vec::with_capacity(params.args.len());
+    for (position, arg) in (0..).zip(params.args) {
+        let margin = params.margins.get(position as usize).copied().unwrap_or(0);
+        resources.push(match arg {
             Arg::Buffer(span) if margin > 0 => {
-                let object = Object::within(context, bytes(memory, *span)?, margin, order.repeats > 1)?;
+                let object = Object::with_margin(context, bytes(memory, *span)?, margin, params.repeats > 1)?;
                 set_memory(loaded, position, &object.work)?;
-                Held::Object(object, *span)
+                ArgResource::Object(object, *span)
             }
-            _ => set(context, loaded, position, arg, order.repeats > 1, memory)?,
+            _ => set(context, loaded, position, arg, params.repeats > 1, memory)?,
         });
     }
-    for (position, arg) in (0..).zip(order.args) {
+    for (position, arg) in (0..).zip(params.args) {
         if let Arg::Same(other) = arg {
-            match held.get(*other as usize) {
-                Some(Held::Object(object, _)) => set_memory(loaded, position, &object.work)?,
+            match resources.get(*other as usize) {
+                Some(ArgResource::Object(object, _)) => set_memory(loaded, position, &object.work)?,
                 _ => set_null(loaded, position)?,
             }
         }
     }
-    let probe = match order.probe {
+    let probe = match params.probe {
         Some(span) => {
             let buffer = empty_buffer(context, length(span)?)?;
             set_memory(loaded, loaded.args - 1, &buffer)?;
@@ -109,28 +111,29 @@ pub fn run(
         None => None,
     };
 
-    let mut events = Vec::with_capacity(order.repeats as usize);
-    for repeat in 0..order.repeats {
+    let mut events = Vec::with_capacity(params.repeats as usize);
+    for repeat in 0..params.repeats {
         if repeat > 0 {
-            for one in &held {
-                if let Held::Object(object, span) = one {
+            for one in &resources {
+                if let ArgResource::Object(object, span) = one {
                     object.reset(queue, length(*span)?)?;
                 }
             }
         }
         if let Some((buffer, span)) = &probe {
             zero(queue, buffer, length(*span)?)?;
-            if let Some(head) = order.head {
+            if let Some(head) = params.head {
                 let words = bytes(memory, head)?;
                 let words = &words[..words.len().min(length(*span)?)];
                 let from = words.as_ptr().cast::<c_void>().cast_mut();
-                // SAFETY: the buffer has at least as many bytes as `words`, which the blocking call is done with at its return.
+                // SAFETY: the buffer has at least as many bytes as `words`; the call blocks, so the driver no longer
+                // reads them once it returns.
                 unsafe { queue::enqueue_write_buffer(queue, buffer.0, 1, 0, words.len(), from, 0, ptr::null()) }
                     .map(|raw| drop(Event(raw)))
                     .map_err(|code| Refusal::driver("writing the probe buffer", code))?;
             }
         }
-        events.push(enqueue(queue, loaded, order.range)?);
+        events.push(enqueue(queue, loaded, params.range)?);
     }
     queue::finish(queue).map_err(|code| Refusal::driver("running the kernel", code))?;
     let mut kernel_times = Vec::with_capacity(events.len());
@@ -138,8 +141,8 @@ pub fn run(
         kernel_times.push(time(event)?);
     }
 
-    for position in order.outputs {
-        if let Some(Held::Object(object, span)) = held.get(*position as usize) {
+    for position in params.outputs {
+        if let Some(ArgResource::Object(object, span)) = resources.get(*position as usize) {
             object.read(queue, bytes_mut(memory, *span)?)?;
         }
     }
@@ -156,42 +159,42 @@ pub fn run(
     Ok(Reply::Done { kernel_times })
 }
 
-/// Makes what an argument needs and sets it.
+/// Creates the OpenCL object for an argument, if it needs one, and sets the argument.
 pub fn set(
     context: &Context,
-    loaded: &Loaded,
+    loaded: &LoadedProgram,
     position: u32,
     arg: &Arg,
     repeats: bool,
     memory: &[u8],
-) -> Result<Held, Refusal> {
+) -> Result<ArgResource, Refusal> {
     match arg {
         Arg::Value(span) => {
             let value = bytes(memory, *span)?;
             set_raw(loaded, position, value.len(), value.as_ptr().cast())?;
-            Ok(Held::Nothing)
+            Ok(ArgResource::None)
         }
         Arg::Local(len) => {
             // OpenCL refuses 0 bytes of local memory.
             set_raw(loaded, position, usize::try_from(*len).unwrap_or(usize::MAX).max(1), ptr::null())?;
-            Ok(Held::Nothing)
+            Ok(ArgResource::None)
         }
-        // When what it shares is there.
-        Arg::Same(_) => Ok(Held::Nothing),
+        // Set once the buffer that it shares exists.
+        Arg::Same(_) => Ok(ArgResource::None),
         Arg::Buffer(span) if span.len == 0 => {
             set_null(loaded, position)?;
-            Ok(Held::Nothing)
+            Ok(ArgResource::None)
         }
         Arg::Buffer(span) => {
             let object = Object::buffer(context, bytes(memory, *span)?, repeats)?;
             set_memory(loaded, position, &object.work)?;
-            Ok(Held::Object(object, *span))
+            Ok(ArgResource::Object(object, *span))
         }
         Arg::Image { shape, format, texels } => {
             let object = Object::image(context, shape, format, bytes(memory, *texels)?, repeats)
                 .map_err(|r| Refusal { explanation: format!("argument {position}: {}", r.explanation), ..r })?;
             set_memory(loaded, position, &object.work)?;
-            Ok(Held::Object(object, *texels))
+            Ok(ArgResource::Object(object, *texels))
         }
         Arg::Sampler { addressing, filter, normalized } => {
             let addressing = match addressing {
@@ -210,23 +213,26 @@ pub fn set(
                 .map_err(|e| Refusal::driver(&format!("making the sampler of argument {position}"), e.0))?;
             let raw = sampler.get();
             set_raw(loaded, position, size_of_val(&raw), (&raw const raw).cast())?;
-            Ok(Held::Sampler(sampler))
+            Ok(ArgResource::Sampler(sampler))
         }
     }
 }
 
-pub fn set_memory(loaded: &Loaded, position: u32, object: &Memory) -> Result<(), Refusal> {
+/// Sets an argument to a buffer or image.
+pub fn set_memory(loaded: &LoadedProgram, position: u32, object: &Memory) -> Result<(), Refusal> {
     set_raw(loaded, position, size_of_val(&object.0), (&raw const object.0).cast())
 }
 
-/// A null pointer for a buffer.
-pub fn set_null(loaded: &Loaded, position: u32) -> Result<(), Refusal> {
+/// Sets an argument to a null pointer.
+pub fn set_null(loaded: &LoadedProgram, position: u32) -> Result<(), Refusal> {
     let null: opencl3::types::cl_mem = ptr::null_mut();
     set_raw(loaded, position, size_of_val(&null), (&raw const null).cast())
 }
 
-pub fn set_raw(loaded: &Loaded, position: u32, size: usize, value: *const c_void) -> Result<(), Refusal> {
-    // SAFETY: `value` points to `size` bytes, or is null for local memory; the driver copies them.
+/// Sets an argument to the `size` bytes at `value`, or to `size` bytes of local memory if `value` is null.
+pub fn set_raw(loaded: &LoadedProgram, position: u32, size: usize, value: *const c_void) -> Result<(), Refusal> {
+    // SAFETY: all callers pass a `value` that points to `size` bytes, or null for local memory; the driver copies the
+    // bytes during the call.
     unsafe { kernel::set_kernel_arg(loaded.kernel.0, position, size, value) }
         .map_err(|code| Refusal::driver(&format!("setting argument {position} ({size} bytes)"), code))
 }
@@ -237,13 +243,15 @@ fn zero(queue: cl_command_queue, buffer: &Memory, len: usize) -> Result<(), Refu
         return Ok(());
     }
     let pattern = 0_u32;
-    // SAFETY: the buffer has at least `len` bytes; the driver copies the pattern.
+    // SAFETY: the buffer has at least `len` bytes, because its size was rounded up likewise; the driver copies the
+    // pattern during the call.
     unsafe { queue::enqueue_fill_buffer(queue, buffer.0, (&raw const pattern).cast(), 4, 0, len, 0, ptr::null()) }
         .map(|raw| drop(Event(raw)))
         .map_err(|code| Refusal::driver("zeroing the probe buffer", code))
 }
 
-pub fn enqueue(queue: cl_command_queue, loaded: &Loaded, range: &NdRange) -> Result<Event, Refusal> {
+/// Enqueues the kernel over `range`.
+pub fn enqueue(queue: cl_command_queue, loaded: &LoadedProgram, range: &NdRange) -> Result<Event, Refusal> {
     let sizes = |of: &[u64; 3]| of.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
     let (global, offset, local) = (sizes(&range.global), sizes(&range.offset), range.local.as_ref().map(sizes));
     let local_ptr = local.as_ref().map_or(ptr::null(), |l| l.as_ptr());
@@ -251,7 +259,8 @@ pub fn enqueue(queue: cl_command_queue, loaded: &Loaded, range: &NdRange) -> Res
     if !(1..=3).contains(&dims) {
         return Err(Refusal::driver(&format!("{dims} dimensions"), -53));
     }
-    // SAFETY: the arrays hold three sizes each and `dims` is at most 3; all arguments of the kernel are set.
+    // SAFETY: the arrays hold three sizes each and live through the call, and `dims` is at most 3; all arguments of the
+    // kernel are set.
     unsafe {
         let (kernel, offset, global) = (loaded.kernel.0, offset.as_ptr(), global.as_ptr());
         queue::enqueue_nd_range_kernel(queue, kernel, dims, offset, global, local_ptr, 0, ptr::null())
@@ -264,7 +273,7 @@ pub fn enqueue(queue: cl_command_queue, loaded: &Loaded, range: &NdRange) -> Res
     })
 }
 
-/// Nanoseconds of a finished kernel.
+/// Nanoseconds that a finished kernel took.
 pub fn time(event: &Event) -> Result<u64, Refusal> {
     let status = event::get_event_info(event.0, CL_EVENT_COMMAND_EXECUTION_STATUS).map_or_else(|e| e, |s| s.to_int());
     if status < 0 {
@@ -274,10 +283,12 @@ pub fn time(event: &Event) -> Result<u64, Refusal> {
     Ok(at(CL_PROFILING_COMMAND_END).saturating_sub(at(CL_PROFILING_COMMAND_START)))
 }
 
+/// The length of `span` as a host size.
 pub fn length(span: Span) -> Result<usize, Refusal> {
     usize::try_from(span.len).map_err(|_| outside())
 }
 
+/// The bytes of `span` in the shared memory.
 pub fn bytes(memory: &[u8], span: Span) -> Result<&[u8], Refusal> {
     span.of(memory).ok_or_else(outside)
 }
@@ -286,6 +297,7 @@ fn bytes_mut(memory: &mut [u8], span: Span) -> Result<&mut [u8], Refusal> {
     span.of_mut(memory).ok_or_else(outside)
 }
 
+/// The refusal of a launch whose spans lie outside the shared memory.
 pub fn outside() -> Refusal {
     Refusal::new("CL_INVALID_VALUE", "the launch names memory that is not shared".into())
 }

@@ -1,4 +1,5 @@
-//! Buffers and images of a launch: made from their pristine contents, reset between repeats, read back.
+//! Creates the buffers and images of a launch from their pristine contents, resets them between repeats, and reads
+//! them back.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -34,16 +35,16 @@ pub struct Object {
 #[derive(Debug)]
 enum Content {
     Buffer,
-    /// The region of the whole image.
+    /// The region that covers the image.
     Image([usize; 3]),
-    /// An image over a buffer: contents are those of the buffer.
+    /// An image over a buffer; its contents are those of the buffer.
     ImageBuffer(Memory),
-    /// A part of a longer buffer, of so many bytes, whose rest is zero at first.
-    Within(Memory, usize),
+    /// A sub-buffer of a longer buffer of this many bytes, the rest of which is initially zero.
+    SubBuffer(Memory, usize),
 }
 
-/// OpenCL refuses buffers of 0 bytes; this many stand in, and none of them is returned.
-const LEAST: usize = 16;
+/// OpenCL refuses buffers of 0 bytes; buffers of this size replace them, and none of their bytes is returned.
+const MIN_BUFFER_BYTES: usize = 16;
 
 impl Object {
     /// A buffer with these contents.
@@ -53,9 +54,10 @@ impl Object {
         Ok(Object { work, pristine, content: Content::Buffer })
     }
 
-    /// A buffer with these contents, and so many bytes before and after them that belong to it, all zero.
-    pub fn within(context: &Context, bytes: &[u8], margin: u64, repeats: bool) -> Result<Object, Refusal> {
-        // Parts begin where the device can have them (OpenCL 1.2, section 5.2.1); in bits, at least those of a `long16`.
+    /// A buffer with these contents, with `margin` zero bytes before and after them that belong to it.
+    pub fn with_margin(context: &Context, bytes: &[u8], margin: u64, repeats: bool) -> Result<Object, Refusal> {
+        // Sub-buffers must be aligned as the device requires (OpenCL 1.2, section 5.2.1); the query returns bits, at
+        // least those of a `long16`.
         let align = Device::new(context.default_device()).mem_base_addr_align().map_or(0, |bits| bits / 8).max(128);
         let margin = usize::try_from(margin).ok().and_then(|m| m.checked_next_multiple_of(align as usize));
         let total = margin.and_then(|m| m.checked_mul(2)?.checked_add(bytes.len()));
@@ -67,14 +69,15 @@ impl Object {
         let whole = buffer(context, &contents, CL_MEM_READ_WRITE)?;
         let pristine = if repeats { Some(buffer(context, &contents, CL_MEM_READ_WRITE)?) } else { None };
         let region = cl_buffer_region { origin: margin, size: bytes.len().max(1) };
-        // SAFETY: the region lies within the buffer, which the part keeps alive; it is read during the call only.
+        // SAFETY: the region lies within the buffer, which `Content::SubBuffer` keeps alive; it is only read during
+        // the call.
         let work = unsafe {
             let region = (&raw const region).cast::<c_void>();
             memory::create_sub_buffer(whole.0, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, region)
         }
         .map(Memory)
         .map_err(|code| Refusal::driver("making a buffer with a margin", code))?;
-        Ok(Object { work, pristine, content: Content::Within(whole, total) })
+        Ok(Object { work, pristine, content: Content::SubBuffer(whole, total) })
     }
 
     /// An image with these texels, row by row without padding.
@@ -85,7 +88,7 @@ impl Object {
         texels: &[u8],
         repeats: bool,
     ) -> Result<Object, Refusal> {
-        let coded = formats::coded(format).map_err(|e| Refusal::new("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", e))?;
+        let coded = formats::encode(format).map_err(|e| Refusal::new("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", e))?;
         if formats::size(shape, coded.texel) != Some(texels.len() as u64) {
             return Err(Refusal::new("CL_INVALID_IMAGE_SIZE", "the texels do not fill the image".into()));
         }
@@ -101,10 +104,11 @@ impl Object {
         Ok(Object { work, pristine, content: Content::Image(region) })
     }
 
-    /// Puts the pristine contents back (enqueued, not waited for).
+    /// Enqueues a copy of the pristine contents back; does not wait for it.
     pub fn reset(&self, queue: cl_command_queue, len: usize) -> Result<(), Refusal> {
         let Some(Memory(from)) = self.pristine else { return Ok(()) };
-        // SAFETY: both objects were made above with the same size and format, and live until the queue is finished.
+        // SAFETY: both objects were created by this module with the same size and format, and live until the queue
+        // is finished.
         let event = unsafe {
             match &self.content {
                 Content::Image(region) => {
@@ -114,20 +118,20 @@ impl Object {
                 }
                 Content::Buffer => copy(queue, from, self.work.0, len),
                 Content::ImageBuffer(base) => copy(queue, from, base.0, len),
-                Content::Within(whole, total) => copy(queue, from, whole.0, *total),
+                Content::SubBuffer(whole, total) => copy(queue, from, whole.0, *total),
             }
         };
         event.map(|raw| drop(Event(raw))).map_err(|code| Refusal::driver("resetting an argument", code))
     }
 
-    /// Reads the contents back; waits for them.
+    /// Reads the contents back and waits for them.
     pub fn read(&self, queue: cl_command_queue, into: &mut [u8]) -> Result<(), Refusal> {
         if into.is_empty() {
             return Ok(());
         }
         let to = into.as_mut_ptr().cast::<c_void>();
-        // SAFETY: `into` has exactly the size of the contents, as the parent's span for the input says, and the call
-        // returns only when it is filled.
+        // SAFETY: `into` has exactly the size of the contents, because the parent's span for the input has it, and the
+        // call returns only when it is filled.
         let event = unsafe {
             match &self.content {
                 Content::Image(region) => {
@@ -135,7 +139,7 @@ impl Object {
                     let (origin, region) = (origin.as_ptr(), region.as_ptr());
                     queue::enqueue_read_image(queue, self.work.0, CL_TRUE, origin, region, 0, 0, to, 0, ptr::null())
                 }
-                Content::Buffer | Content::Within(..) => {
+                Content::Buffer | Content::SubBuffer(..) => {
                     queue::enqueue_read_buffer(queue, self.work.0, CL_TRUE, 0, into.len(), to, 0, ptr::null())
                 }
                 Content::ImageBuffer(base) => {
@@ -147,6 +151,7 @@ impl Object {
     }
 }
 
+/// Enqueues a copy of `len` bytes from one buffer to another.
 /// # Safety
 /// Both buffers have `len` bytes and live until the queue is finished.
 unsafe fn copy(
@@ -155,13 +160,15 @@ unsafe fn copy(
     to: cl_mem,
     len: usize,
 ) -> Result<opencl3::types::cl_event, cl_int> {
-    // SAFETY: as above; a buffer has `LEAST` bytes where it would have none.
-    unsafe { queue::enqueue_copy_buffer(queue, from, to, 0, 0, if len == 0 { LEAST } else { len }, 0, ptr::null()) }
+    // SAFETY: the caller guarantees sizes and lifetimes; a buffer without contents has `MIN_BUFFER_BYTES` bytes.
+    unsafe {
+        queue::enqueue_copy_buffer(queue, from, to, 0, 0, if len == 0 { MIN_BUFFER_BYTES } else { len }, 0, ptr::null())
+    }
 }
 
-/// A buffer of `bytes`, or of `LEAST` bytes where there are none.
+/// Creates a buffer with these contents, or of `MIN_BUFFER_BYTES` bytes if there are none.
 fn buffer(context: &Context, bytes: &[u8], flags: cl_mem_flags) -> Result<Memory, Refusal> {
-    let bytes = if bytes.is_empty() { &[0; LEAST][..] } else { bytes };
+    let bytes = if bytes.is_empty() { &[0; MIN_BUFFER_BYTES][..] } else { bytes };
     let from = bytes.as_ptr().cast_mut().cast::<c_void>();
     // SAFETY: the driver copies `bytes` during the call and does not write to them.
     unsafe { memory::create_buffer(context.get(), flags | CL_MEM_COPY_HOST_PTR, bytes.len(), from) }
@@ -169,19 +176,19 @@ fn buffer(context: &Context, bytes: &[u8], flags: cl_mem_flags) -> Result<Memory
         .map_err(|code| Refusal::driver(&format!("making a buffer of {} bytes", bytes.len()), code))
 }
 
-/// A buffer of so many bytes without contents.
+/// Creates an uninitialised buffer of `len` bytes (at least `MIN_BUFFER_BYTES`).
 pub fn empty_buffer(context: &Context, len: usize) -> Result<Memory, Refusal> {
-    // SAFETY: no host memory is given.
-    unsafe { memory::create_buffer(context.get(), CL_MEM_READ_WRITE, len.max(LEAST), ptr::null_mut()) }
+    // SAFETY: no host memory is passed, and the context is valid for as long as `context` lives.
+    unsafe { memory::create_buffer(context.get(), CL_MEM_READ_WRITE, len.max(MIN_BUFFER_BYTES), ptr::null_mut()) }
         .map(Memory)
         .map_err(|code| Refusal::driver(&format!("making a buffer of {len} bytes"), code))
 }
 
-/// An image with these texels, or over `base` if that is not null.
+/// Creates an image with these texels, or over the buffer `base` if that is not null.
 fn image(
     context: &Context,
     shape: &ImageShape,
-    coded: formats::Coded,
+    coded: formats::FormatCode,
     texels: &[u8],
     base: cl_mem,
 ) -> Result<Memory, Refusal> {
@@ -212,10 +219,10 @@ fn image(
         false => (0, ptr::null_mut()),
     };
     let mut refused = 0;
-    // Some devices take some formats only for reading or only for writing.
+    // Some devices support some formats only for reading or only for writing.
     for access in [CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY] {
-        // SAFETY: format and description live through the call; the texels fill the image, as the caller checked, and
-        // are only read.
+        // SAFETY: format and description live through the call; the texels fill the image, as the caller has checked,
+        // and are only read.
         match unsafe {
             memory::create_image(context.get(), access | extra, &raw const format, &raw const description, from)
         } {

@@ -1,7 +1,7 @@
 //! The worker process: holds the device, loads programs and runs launches for its parent, one message at a time.
 //!
-//! It is the part that may die: of truncated code, wild accesses, endless loops. It must never know what the launches
-//! are for. Its standard output is the kernels' `printf`; it talks to its parent over another descriptor.
+//! It is the part that may die: from truncated code, wild accesses or endless loops. It must never know what the
+//! launches are for. Its standard output is the kernels' `printf`; it talks to its parent over another descriptor.
 
 mod devices;
 mod handles;
@@ -25,68 +25,68 @@ use opencl3::types::{cl_command_queue, cl_device_id, cl_platform_id};
 use super::errors;
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
-use crate::exec::memory::{Shared, Span};
-use crate::exec::protocol::{Line, Reply, Request};
+use crate::exec::memory::{SharedMemory, Span};
+use crate::exec::protocol::{Connection, Reply, Request};
 
-/// More than this a kernel cannot print, in bytes.
-pub const MOST_OUTPUT: u64 = 64 << 20;
+/// The most that a kernel can print, in bytes.
+pub const MAX_OUTPUT: u64 = 64 << 20;
 
-/// A device, opened.
-struct Open {
+/// An open device.
+struct OpenDevice {
     platform: cl_platform_id,
     device: cl_device_id,
     context: Context,
     queue: cl_command_queue,
-    programs: HashMap<u32, program::Loaded>,
+    programs: HashMap<u32, program::LoadedProgram>,
 }
 
-/// Serves the parent behind descriptor `socket`, with `memory` shared, until it hangs up.
+/// Serves the parent behind the descriptor `socket`, with `memory` as the shared memory, until the parent hangs up.
 ///
 /// # Errors
-/// `Internal` if these descriptors are not what a parent gives.
+/// `Internal` if these descriptors are not those that a parent passes.
 pub fn serve(socket: RawFd, memory: RawFd) -> Result<()> {
     for fd in [socket, memory] {
-        // SAFETY: only asks about a number.
+        // SAFETY: `F_GETFD` only reads the flags of a descriptor, which need not be open; no memory is passed.
         if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
             return Err(Error::internal("`kassay worker` is started by kassay itself, not by hand"));
         }
     }
-    limit();
-    // SAFETY: the parent gave both descriptors to this process for this use, and nothing else here knows them.
+    limit_resources();
+    // SAFETY: the parent passed both descriptors to this process for this use, and nothing else here owns them.
     let (stream, memory) = unsafe { (UnixStream::from_raw_fd(socket), File::from(OwnedFd::from_raw_fd(memory))) };
     let vendors = Vendors::discover().loader_folder()?;
     if let Some(folder) = &vendors.0 {
-        // SAFETY: no other thread runs yet.
+        // SAFETY: no other thread has been started yet, so nothing else reads the environment.
         unsafe { std::env::set_var("OCL_ICD_VENDORS", folder) };
     }
-    leave_with_parent(&stream);
-    let mut line = Line::new(stream);
-    let mut shared = Shared::new(memory);
+    exit_with_parent(&stream);
+    let mut connection = Connection::new(stream);
+    let mut shared = SharedMemory::new(memory);
     let mut open = None;
     let mut guard = vendors.1;
     loop {
-        let request = match line.receive(None) {
+        let request = match connection.receive(None) {
             Ok(request) => request,
-            Err(e) if e.kind() == ErrorKind::UnexpectedEof => leave(),
+            Err(e) if e.kind() == ErrorKind::UnexpectedEof => exit_now(),
             Err(e) => return Err(Error::internal(format!("the worker did not understand its parent: {e}"))),
         };
         let first = open.is_none();
-        let reply = answer(request, &mut open, &mut shared);
+        let reply = handle_request(request, &mut open, &mut shared);
         // The loader has read the folder by now.
         drop(guard.take());
-        // The kernels' printf is in the C library's buffers; the parent reads it after this reply.
-        // SAFETY: flushes all of them; no pointer is passed.
+        // The kernels' `printf` is in the C library's buffers; the parent reads it after this reply.
+        // SAFETY: a null pointer makes `fflush` flush all streams.
         unsafe { libc::fflush(std::ptr::null_mut()) };
-        if let Err(e) = line.send(&reply) {
+        if let Err(e) = connection.send(&reply) {
             return Err(Error::internal(format!("the worker lost its parent: {e}")));
         }
         if first && let Some(open) = &open {
-            warm::up(open);
+            warm::warm_up(open);
         }
     }
 }
 
-fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Reply {
+fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut SharedMemory) -> Reply {
     match request {
         Request::List => match devices::all() {
             Ok(found) => Reply::Devices(found.into_iter().map(devices::describe).collect()),
@@ -97,7 +97,7 @@ fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Rep
                 Ok(chosen) => chosen,
                 Err(reply) => return *reply,
             };
-            match Open::new(found) {
+            match OpenDevice::new(found) {
                 Ok(device) => {
                     *open = Some(device);
                     Reply::Opened(info)
@@ -109,7 +109,7 @@ fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Rep
             }
         }
         Request::Load { program, memory, spirv, entry, options } => {
-            let (Some(open), Some(code)) = (open, mapped(shared, memory, spirv)) else { return confused() };
+            let (Some(open), Some(code)) = (open, mapped(shared, memory, spirv)) else { return unprepared() };
             match program::load(&open.context, open.platform, open.device, code, &entry, &options) {
                 Ok(loaded) => {
                     open.programs.insert(program, loaded);
@@ -125,82 +125,82 @@ fn answer(request: Request, open: &mut Option<Open>, shared: &mut Shared) -> Rep
             Reply::Unloaded
         }
         Request::Run { program, memory, range, args, margins, repeats, probe, head, outputs } => {
-            let Some(open) = open else { return confused() };
-            let Some(loaded) = open.programs.get(&program) else { return confused() };
-            if shared.follow(memory).is_err() {
-                return confused();
+            let Some(open) = open else { return unprepared() };
+            let Some(loaded) = open.programs.get(&program) else { return unprepared() };
+            if shared.map_reserved(memory).is_err() {
+                return unprepared();
             }
             let (args, margins) = (&args[..], &margins[..]);
-            let order = launch::Order { range: &range, args, margins, repeats, probe, head, outputs: &outputs };
-            launch::run(&open.context, open.queue, loaded, &order, shared.bytes())
+            let params = launch::LaunchParams { range: &range, args, margins, repeats, probe, head, outputs: &outputs };
+            launch::run(&open.context, open.queue, loaded, &params, shared.bytes())
                 .unwrap_or_else(launch::Refusal::reply)
         }
         Request::Sweep { program, memory, sweep } => {
-            let Some(open) = open else { return confused() };
-            let Some(loaded) = open.programs.get(&program) else { return confused() };
-            if shared.follow(memory).is_err() {
-                return confused();
+            let Some(open) = open else { return unprepared() };
+            let Some(loaded) = open.programs.get(&program) else { return unprepared() };
+            if shared.map_reserved(memory).is_err() {
+                return unprepared();
             }
             sweep::run(open, loaded, &sweep, shared.bytes()).unwrap_or_else(launch::Refusal::reply)
         }
     }
 }
 
-/// The parent asked for what it had not prepared.
-fn confused() -> Reply {
+/// The reply if the parent refers to something that it has not prepared.
+fn unprepared() -> Reply {
     Reply::Broken { what: "the worker was asked for something it does not have".into(), help: String::new() }
 }
 
-fn mapped(shared: &mut Shared, memory: u64, span: Span) -> Option<&[u8]> {
-    shared.follow(memory).ok()?;
+fn mapped(shared: &mut SharedMemory, memory: u64, span: Span) -> Option<&[u8]> {
+    shared.map_reserved(memory).ok()?;
     span.of(shared.bytes())
 }
 
-impl Open {
-    fn new(found: devices::Found) -> std::result::Result<Open, i32> {
-        let devices::Found { platform, device, .. } = found;
+impl OpenDevice {
+    fn new(found: devices::FoundDevice) -> std::result::Result<OpenDevice, i32> {
+        let devices::FoundDevice { platform, device, .. } = found;
         let raw = context::create_context(&[device], std::ptr::null(), None, std::ptr::null_mut())?;
         let context = Context::new(raw, &[device]);
-        // SAFETY: the device belongs to the context.
+        // SAFETY: `context` was created for `device` just above and is alive.
         #[expect(deprecated, reason = "its successor is missing in OpenCL 1.2")]
         let queue = unsafe { queue::create_command_queue(context.get(), device, CL_QUEUE_PROFILING_ENABLE)? };
-        Ok(Open { platform, device, context, queue, programs: HashMap::new() })
+        Ok(OpenDevice { platform, device, context, queue, programs: HashMap::new() })
     }
 }
 
 /// Limits what a kernel can do to the machine: no core dumps, no endless printing.
-fn limit() {
+fn limit_resources() {
     let set = |what, most: u64| {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: plain data; a refusal leaves the limits as they were.
+        // SAFETY: `limit` is initialised and lives through the call; a refusal leaves the limits as they were.
         unsafe { libc::setrlimit(what, &raw const limit) };
     };
-    // 1, not 0: that also keeps the kernel from starting a dump handler.
+    // 1, not 0: that also keeps the kernel from starting a core dump handler.
     set(libc::RLIMIT_CORE, 1);
-    set(libc::RLIMIT_FSIZE, MOST_OUTPUT);
-    // Writes past the limit then fail instead of killing.
-    // SAFETY: installs no handler, only ignores.
+    set(libc::RLIMIT_FSIZE, MAX_OUTPUT);
+    // Writes past the limit then fail instead of killing the process.
+    // SAFETY: `SIG_IGN` installs no handler.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Ends this process when the parent is gone, also in the middle of an endless kernel. (`PR_SET_PDEATHSIG` would do so
+/// Ends this process when the parent is gone, even in the middle of an endless kernel. (`PR_SET_PDEATHSIG` would do so
 /// when the *thread* that started the worker ends.)
-fn leave_with_parent(stream: &UnixStream) {
+fn exit_with_parent(stream: &UnixStream) {
     let fd = stream.as_raw_fd();
     std::thread::spawn(move || {
         let mut poll = libc::pollfd { fd, events: 0, revents: 0 };
         loop {
-            // SAFETY: one valid entry; the descriptor is never closed while the process lives.
+            // SAFETY: `poll` gets one valid entry; its descriptor is never closed while the process lives.
             let n = unsafe { libc::poll(&raw mut poll, 1, -1) };
             if n > 0 && poll.revents & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) != 0 {
-                leave();
+                exit_now();
             }
         }
     });
 }
 
-/// Ends the process at once, without the drivers' exit handlers.
-fn leave() -> ! {
-    // SAFETY: nothing here needs unwinding or flushing: the parent is gone.
+/// Ends the process at once, without running the drivers' exit handlers.
+fn exit_now() -> ! {
+    // SAFETY: nothing needs unwinding or flushing, because the parent is gone.
     unsafe { libc::_exit(0) }
 }

@@ -1,4 +1,4 @@
-//! Loading SPIR-V into the device.
+//! Loads SPIR-V into the device.
 
 use std::ffi::{CStr, CString};
 
@@ -15,21 +15,21 @@ type CreateWithIl = unsafe extern "C" fn(cl_context, *const libc::c_void, libc::
 
 /// A built program and its one kernel.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedProgram {
     pub kernel: Kernel,
-    /// Arguments that the kernel takes.
+    /// Number of arguments that the kernel takes.
     pub args: u32,
     _program: Program,
 }
 
 /// Why a program was refused: OpenCL's error name and the build log.
 #[derive(Debug)]
-pub struct Refused {
+pub struct BuildFailure {
     pub error: String,
     pub log: String,
 }
 
-/// Builds `spirv` and finds the kernel `entry` in it.
+/// Builds `spirv` and creates its kernel `entry`.
 pub fn load(
     context: &Context,
     platform: cl_platform_id,
@@ -37,17 +37,18 @@ pub fn load(
     spirv: &[u8],
     entry: &str,
     options: &str,
-) -> Result<Loaded, Refused> {
-    let refused = |step: &str, code: cl_int| Refused {
+) -> Result<LoadedProgram, BuildFailure> {
+    let refused = |step: &str, code: cl_int| BuildFailure {
         error: errors::name(code),
         log: format!("{step}: {}", errors::explain(code)),
     };
     let c_string = |text: &str| {
-        CString::new(text).map_err(|_| Refused { error: "CL_INVALID_VALUE".into(), log: format!("a NUL in {text:?}") })
+        CString::new(text)
+            .map_err(|_| BuildFailure { error: "CL_INVALID_VALUE".into(), log: format!("a NUL in {text:?}") })
     };
     let (entry_name, options) = (c_string(entry)?, c_string(options)?);
     let raw = match program::create_program_with_il(context.get(), spirv) {
-        // Not in the loader, or not in the driver's dispatch table: the extension may have it.
+        // Missing in the loader or in the driver's dispatch table: the extension may provide it.
         Err(-2001 | -59) => create_with_extension(context, platform, spirv),
         other => other,
     };
@@ -55,7 +56,7 @@ pub fn load(
     if let Err(code) = program::build_program(program.0, &[device], &options, None, std::ptr::null_mut()) {
         let log = program::get_program_build_data(program.0, device, CL_PROGRAM_BUILD_LOG).unwrap_or_default();
         let log = String::from_utf8_lossy(&log).trim_matches(['\0', '\n', ' ']).to_owned();
-        return Err(Refused { error: errors::name(code), log });
+        return Err(BuildFailure { error: errors::name(code), log });
     }
     let kernel = Kernel(
         kernel::create_kernel(program.0, &entry_name)
@@ -63,14 +64,14 @@ pub fn load(
     );
     let args =
         kernel::get_kernel_info(kernel.0, CL_KERNEL_NUM_ARGS).map_err(|code| refused("clGetKernelInfo", code))?;
-    Ok(Loaded { kernel, args: args.to_uint(), _program: program })
+    Ok(LoadedProgram { kernel, args: args.to_uint(), _program: program })
 }
 
 fn create_with_extension(context: &Context, platform: cl_platform_id, spirv: &[u8]) -> Result<cl_program, cl_int> {
     const MISSING: cl_int = -2001;
     type Finder = unsafe extern "C" fn(cl_platform_id, *const libc::c_char) -> *mut libc::c_void;
     let name: &CStr = c"clGetExtensionFunctionAddressForPlatform";
-    // SAFETY: the loader is loaded already (a context exists), so this only finds it again.
+    // SAFETY: both names are NUL-terminated; the loader is already loaded (a context exists), so this only looks it up.
     let finder = unsafe {
         let loader = libc::dlopen(c"libOpenCL.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD);
         if loader.is_null() { std::ptr::null_mut() } else { libc::dlsym(loader, name.as_ptr()) }
@@ -80,7 +81,8 @@ fn create_with_extension(context: &Context, platform: cl_platform_id, spirv: &[u
     }
     // SAFETY: this is the signature that OpenCL 1.2 gives the function of that name.
     let finder = unsafe { std::mem::transmute::<*mut libc::c_void, Finder>(finder) };
-    // SAFETY: the platform is one that the loader gave.
+    // SAFETY: `platform` came from the loader, the name is NUL-terminated, and `finder` has the signature that it was
+    // cast to.
     let function = unsafe { finder(platform, c"clCreateProgramWithILKHR".as_ptr()) };
     if function.is_null() {
         return Err(MISSING);

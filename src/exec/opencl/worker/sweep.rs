@@ -1,35 +1,36 @@
-//! A sweep on the device: objects are made once; each run resets what the kernel can write, launches, and is compared
-//! where its outputs lie. Nothing is made or released between runs, and the queue is waited for once per launch.
+//! Runs a sweep on the device: objects are created once; each run resets what the kernel can write, launches it,
+//! and compares the outputs in place. Nothing is created or released between runs, and the queue is waited for once
+//! per launch.
 
 use opencl3::command_queue as queue;
 use opencl3::types::cl_command_queue;
 
-use super::Open;
-use super::launch::{self, Held, Refusal};
-use super::program::Loaded;
+use super::OpenDevice;
+use super::launch::{self, ArgResource, Refusal};
+use super::program::LoadedProgram;
 use super::store::{Probe, Store, fine_grained};
 use crate::exec::difference;
 use crate::exec::protocol::{Arg, Expected, Reply, Sweep};
-use crate::exec::records::{Clock, Records};
+use crate::exec::records::{ProgressWords, Records};
 use crate::suite::compare::Tolerance;
 use crate::suite::launch::NdRange;
 
-/// So many launches are timed.
-const TIMED: usize = 16;
+/// The number of launches whose times are reported.
+const MAX_TIMED_LAUNCHES: usize = 16;
 
-/// An argument that the kernel may write, or that batches replicate.
+/// An argument with memory of its own: one that the kernel may write, or that batches replicate.
 #[derive(Debug)]
-struct Place<'a> {
+struct SweepArg<'a> {
     store: Store,
     pristine: &'a [u8],
     /// Whether the kernel can write to it.
     written: bool,
-    /// In bytes between the slots' copies; 0: all share it.
+    /// Distance in bytes between the slots' copies; 0: all slots share one.
     stride: usize,
     expected: Vec<(&'a Expected, &'a [u8])>,
 }
 
-/// The variations, as the shared memory has them.
+/// The variations, in the form they have in the shared memory.
 #[derive(Debug)]
 struct Variations<'a> {
     starts: &'a [[u8; 4]],
@@ -49,7 +50,7 @@ impl<'a> Variations<'a> {
     }
 }
 
-/// Where slots lie in the probe buffer, in words.
+/// The position of slots in the probe buffer, in words.
 #[derive(Debug, Clone, Copy)]
 struct Slots {
     count: usize,
@@ -64,7 +65,7 @@ impl Slots {
 }
 
 /// Runs `sweep`; its inputs lie in `memory` before its records.
-pub fn run(open: &Open, loaded: &Loaded, sweep: &Sweep, memory: &mut [u8]) -> Result<Reply, Refusal> {
+pub fn run(open: &OpenDevice, loaded: &LoadedProgram, sweep: &Sweep, memory: &mut [u8]) -> Result<Reply, Refusal> {
     let given = sweep.args.len() + 1;
     if given != loaded.args as usize {
         let explanation = format!("the kernel takes {} arguments, the launch gives {given}", loaded.args);
@@ -72,36 +73,36 @@ pub fn run(open: &Open, loaded: &Loaded, sweep: &Sweep, memory: &mut [u8]) -> Re
     }
     let split = usize::try_from(sweep.records.start).map_err(|_| launch::outside())?;
     let (inputs, results) = memory.split_at_mut_checked(split).ok_or_else(launch::outside)?;
-    let mut course = SweepState::prepare(open, loaded, sweep, inputs, results)?;
-    let ran = course.run();
-    // The objects must not go while the device uses them.
+    let mut state = SweepState::prepare(open, loaded, sweep, inputs, results)?;
+    let ran = state.run();
+    // The objects must not be released while the device uses them.
     let finished = queue::finish(open.queue).map_err(|code| Refusal::driver("running the kernel", code));
     ran.and(finished)?;
-    Ok(Reply::Swept { kernel_times: course.times })
+    Ok(Reply::Swept { kernel_times: state.times })
 }
 
 struct SweepState<'a> {
     queue: cl_command_queue,
-    loaded: &'a Loaded,
+    loaded: &'a LoadedProgram,
     sweep: &'a Sweep,
     range: NdRange,
-    places: Vec<Place<'a>>,
-    /// Arguments that are set once; kept until the end.
-    _held: Vec<Held>,
+    sweep_args: Vec<SweepArg<'a>>,
+    /// Objects of arguments that are set once; kept alive until the end.
+    _resources: Vec<ArgResource>,
     probe: Probe,
     probe_head: &'a [u8],
     slots: Slots,
     variations: Variations<'a>,
     records: Records,
     results: &'a mut [u8],
-    clock: Clock,
+    progress: ProgressWords,
     times: Vec<u64>,
 }
 
 impl<'a> SweepState<'a> {
     fn prepare(
-        open: &Open,
-        loaded: &'a Loaded,
+        open: &OpenDevice,
+        loaded: &'a LoadedProgram,
         sweep: &'a Sweep,
         inputs: &'a [u8],
         results: &'a mut [u8],
@@ -113,8 +114,8 @@ impl<'a> SweepState<'a> {
             }
             None => Slots { count: 1, first: 0, words: 0 },
         };
-        let (mut places, mut held): (Vec<Place<'_>>, _) = (Vec::new(), Vec::new());
-        // By position, which of the places an argument has.
+        let (mut sweep_args, mut resources): (Vec<SweepArg<'_>>, _) = (Vec::new(), Vec::new());
+        // By position: the index in `sweep_args` of an argument.
         let mut at: Vec<(u32, usize)> = Vec::new();
         for (position, arg) in (0..).zip(&sweep.args) {
             let read_only = sweep.read_only.get(position as usize).copied().unwrap_or(false);
@@ -129,12 +130,12 @@ impl<'a> SweepState<'a> {
                     (store, pristine)
                 }
                 _ => match launch::set(&open.context, loaded, position, arg, !read_only, inputs)? {
-                    Held::Object(object, span) => {
+                    ArgResource::Object(object, span) => {
                         let pristine = launch::bytes(inputs, span)?;
                         (Store::Object(object, vec![0; pristine.len()]), pristine)
                     }
                     other => {
-                        held.push(other);
+                        resources.push(other);
                         continue;
                     }
                 },
@@ -143,16 +144,16 @@ impl<'a> SweepState<'a> {
             for e in sweep.expected.iter().filter(|e| e.position == position) {
                 expected.push((e, launch::bytes(inputs, e.bytes)?));
             }
-            at.push((position, places.len()));
-            places.push(Place { store, pristine, written: !read_only, stride, expected });
+            at.push((position, sweep_args.len()));
+            sweep_args.push(SweepArg { store, pristine, written: !read_only, stride, expected });
         }
         for (position, arg) in (0..).zip(&sweep.args) {
             if let Arg::Same(other) = arg {
-                let shared = at.iter().find(|(p, _)| p == other).and_then(|(_, i)| places.get_mut(*i));
+                let shared = at.iter().find(|(p, _)| p == other).and_then(|(_, i)| sweep_args.get_mut(*i));
                 match shared {
-                    Some(place) => {
-                        place.store.set(loaded, position)?;
-                        place.written |= !sweep.read_only.get(position as usize).copied().unwrap_or(false);
+                    Some(sweep_arg) => {
+                        sweep_arg.store.set(loaded, position)?;
+                        sweep_arg.written |= !sweep.read_only.get(position as usize).copied().unwrap_or(false);
                     }
                     None => launch::set_null(loaded, position)?,
                 }
@@ -169,21 +170,21 @@ impl<'a> SweepState<'a> {
         if probe_head.len() > probe_len || last > probe_len || from > to {
             return Err(launch::outside());
         }
-        let clock = Clock::of(results).ok_or_else(launch::outside)?;
+        let progress = ProgressWords::of(results).ok_or_else(launch::outside)?;
         Ok(SweepState {
             queue: open.queue,
             loaded,
             sweep,
             range: sweep.range.clone(),
-            places,
-            _held: held,
+            sweep_args,
+            _resources: resources,
             probe,
             probe_head,
             slots,
             variations,
             records: Records { repeats: sweep.repeats, words: to - from },
             results,
-            clock,
+            progress,
             times: Vec::new(),
         })
     }
@@ -193,15 +194,15 @@ impl<'a> SweepState<'a> {
         let mut first = 0;
         while first < count {
             let together = self.slots.count.min(count - first);
-            self.unit(first, together)?;
+            self.run_together(first, together)?;
             first += together;
         }
         Ok(())
     }
 
-    /// All repeats of some variations that share launches.
-    fn unit(&mut self, first: usize, together: usize) -> Result<(), Refusal> {
-        // Whether a slot's variation agreed the last time; `None`: it has not run.
+    /// Runs all repeats of `together` variations that share launches.
+    fn run_together(&mut self, first: usize, together: usize) -> Result<(), Refusal> {
+        // Whether a slot's variation agreed in its last run; `None` if it has not run.
         let mut agreed: Vec<Option<bool>> = vec![None; together];
         let mut live: Vec<bool> = vec![true; together];
         if let Some(batch) = &self.sweep.batch {
@@ -210,14 +211,14 @@ impl<'a> SweepState<'a> {
         }
         for repeat in 0..self.sweep.repeats {
             self.prepare_launch(first, together)?;
-            self.clock.begin(first, together);
+            self.progress.begin(first, together);
             let event = launch::enqueue(self.queue, self.loaded, &self.range)?;
             queue::finish(self.queue).map_err(|code| Refusal::driver("running the kernel", code))?;
-            self.clock.end();
-            if self.times.len() < TIMED {
+            self.progress.end();
+            if self.times.len() < MAX_TIMED_LAUNCHES {
                 self.times.push(launch::time(&event)?);
             }
-            self.judge(first, &mut agreed, &mut live)?;
+            self.compare_and_record(first, &mut agreed, &mut live)?;
             for (slot, lives) in live.iter_mut().enumerate() {
                 if *lives && repeat + 1 == self.sweep.repeats {
                     *lives = false;
@@ -232,38 +233,43 @@ impl<'a> SweepState<'a> {
     }
 
     fn prepare_launch(&mut self, first: usize, together: usize) -> Result<(), Refusal> {
-        for place in self.places.iter_mut().filter(|p| p.written) {
-            let copies = if place.stride == 0 { 1 } else { together };
-            place.store.reset(self.queue, place.pristine, copies, place.stride)?;
+        for sweep_arg in self.sweep_args.iter_mut().filter(|p| p.written) {
+            let copies = if sweep_arg.stride == 0 { 1 } else { together };
+            sweep_arg.store.reset(self.queue, sweep_arg.pristine, copies, sweep_arg.stride)?;
         }
-        let room = self.probe.room();
-        let (head, rest) = room.split_at_mut(self.probe_head.len());
+        let staging = self.probe.staging();
+        let (head, rest) = staging.split_at_mut(self.probe_head.len());
         head.copy_from_slice(self.probe_head);
         rest.fill(0);
-        let room = room.as_chunks_mut::<4>().0;
+        let staging = staging.as_chunks_mut::<4>().0;
         for slot in 0..together {
             let start = self.slots.start(slot);
             for (index, value) in self.variations.of(first + slot) {
-                let to = room.get_mut(start.saturating_add(index as usize)).ok_or_else(launch::outside)?;
+                let to = staging.get_mut(start.saturating_add(index as usize)).ok_or_else(launch::outside)?;
                 *to = value.to_le_bytes();
             }
         }
         self.probe.send(self.queue)
     }
 
-    /// Compares what a launch left and notes it for the slots whose variations live.
-    fn judge(&mut self, first: usize, agreed: &mut [Option<bool>], live: &mut [bool]) -> Result<(), Refusal> {
+    /// Compares the outputs of a launch and records the results of the slots whose variations still run.
+    fn compare_and_record(
+        &mut self,
+        first: usize,
+        agreed: &mut [Option<bool>],
+        live: &mut [bool],
+    ) -> Result<(), Refusal> {
         let slots = self.slots;
         let mut differences: Vec<Option<String>> = vec![None; live.len()];
-        for place in self.places.iter_mut().filter(|p| !p.expected.is_empty()) {
-            let contents = place.store.contents(self.queue)?;
+        for sweep_arg in self.sweep_args.iter_mut().filter(|p| !p.expected.is_empty()) {
+            let contents = sweep_arg.store.contents(self.queue)?;
             for (slot, difference) in differences.iter_mut().enumerate().filter(|(slot, _)| live[*slot]) {
                 if difference.is_some() {
                     continue;
                 }
-                let start = slot * place.stride;
-                let actual = contents.get(start..start + place.pristine.len()).ok_or_else(launch::outside)?;
-                *difference = place.expected.iter().find_map(|(e, bytes)| differs(e, bytes, actual));
+                let start = slot * sweep_arg.stride;
+                let actual = contents.get(start..start + sweep_arg.pristine.len()).ok_or_else(launch::outside)?;
+                *difference = sweep_arg.expected.iter().find_map(|(e, bytes)| differs(e, bytes, actual));
             }
         }
         let (from, to) = self.sweep.words;
@@ -293,7 +299,7 @@ fn words(count: u64) -> Result<usize, Refusal> {
     count.checked_mul(4).and_then(|n| usize::try_from(n).ok()).ok_or_else(launch::outside)
 }
 
-/// The first difference, in words.
+/// The first difference, as text.
 fn differs(expected: &Expected, bytes: &[u8], actual: &[u8]) -> Option<String> {
     let [abs, rel] = expected.tolerance.map(f64::from_bits);
     difference::first(&expected.label, expected.ty.as_ref(), Tolerance { abs, rel }, bytes, actual)

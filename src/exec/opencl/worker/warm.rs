@@ -1,9 +1,9 @@
-//! Warming the driver's compiler up: its first build in a process is several times dearer than the next ones.
+//! Warms up the driver's compiler: its first build in a process takes several times as long as the next ones.
 //!
-//! The worker does this after it has said that the device is open, while its parent still compiles the kernel.
+//! The worker does this after it has reported the device as open, while its parent still compiles the kernel.
 
-/// A module with one kernel, `kernel void w(global uint *p) { *p = 1; }`, as SPIR-V 1.0 words (SPIR-V specification 1.0,
-/// section 3.32: each instruction's word count and opcode, then its operands).
+/// A module with one kernel, `kernel void w(global uint *p) { *p = 1; }`, as SPIR-V 1.0 words (SPIR-V specification
+/// 1.0, section 3.32: each instruction's word count and opcode, then its operands).
 #[rustfmt::skip]
 const MODULE: [u32; 51] = [
     0x0723_0203, 0x0001_0000, 0, 9, 0, // header: magic, version, generator, ids below 9
@@ -24,8 +24,8 @@ const MODULE: [u32; 51] = [
     1 << 16 | 56, // OpFunctionEnd
 ];
 
-/// Builds a tiny module and throws it away. Whatever the driver says to it is of no consequence.
-pub fn up(open: &super::Open) {
+/// Builds a tiny module and discards it. Errors of the driver have no consequence.
+pub fn warm_up(open: &super::OpenDevice) {
     let bytes: Vec<u8> = MODULE.iter().flat_map(|word| word.to_le_bytes()).collect();
     let _ = super::program::load(&open.context, open.platform, open.device, &bytes, "w", "");
 }

@@ -1,78 +1,78 @@
-//! From coordinates to texels: addressing and filter modes (OpenCL C 3.0, section 8.2), one dimension at a time.
+//! Maps coordinates to texels: addressing and filter modes (OpenCL C 3.0, section 8.2), one dimension at a time.
 
 use super::sampler::Sampler;
 use crate::suite::launch::Addressing;
 
-/// Where along one dimension a texel is taken from.
+/// The texel that is read, in one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum TexelIndex {
     /// This texel, counted from 0.
     At(u64),
-    /// Beside the image, where the border's colour is.
+    /// Outside the image, where the border colour is read.
     Border,
-    /// Beside the image, where the addressing mode leaves open what is read: the texel's number would be this.
+    /// Outside the image, where the addressing mode leaves the result undefined: the texel's index would be this.
     Outside(i64),
 }
 
-/// Two neighbouring texels and how much the second one counts, from 0 to 1.
+/// Two neighbouring texels and the weight of the second one, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pair {
-    pub places: [Place; 2],
+pub struct TexelPair {
+    pub indices: [TexelIndex; 2],
     pub weight: f32,
 }
 
-impl Place {
-    /// A texel's number that was not brought into the image's size.
-    pub fn checked(at: i64, size: u64) -> Place {
+impl TexelIndex {
+    /// An index to which no addressing mode is applied.
+    pub fn checked(at: i64, size: u64) -> TexelIndex {
         match u64::try_from(at) {
-            Ok(inside) if inside < size => Place::At(inside),
-            _ => Place::Outside(at),
+            Ok(inside) if inside < size => TexelIndex::At(inside),
+            _ => TexelIndex::Outside(at),
         }
     }
 
-    fn clamped(at: i64, size: u64) -> Place {
-        Place::At(u64::try_from(at).unwrap_or(0).min(size - 1))
+    fn clamped(at: i64, size: u64) -> TexelIndex {
+        TexelIndex::At(u64::try_from(at).unwrap_or(0).min(size - 1))
     }
 
-    fn bordered(at: i64, size: u64) -> Place {
-        match Place::checked(at, size) {
-            Place::Outside(_) => Place::Border,
+    fn bordered(at: i64, size: u64) -> TexelIndex {
+        match TexelIndex::checked(at, size) {
+            TexelIndex::Outside(_) => TexelIndex::Border,
             inside => inside,
         }
     }
 }
 
-/// The nearest texel of an integer coordinate, in an image of `size` texels (at least 1) in this dimension. Integer coordinates
-/// are not normalized, whatever the sampler says, which OpenCL leaves undefined.
-pub fn integer(sampler: Sampler, at: i64, size: u64) -> Place {
+/// The texel of an integer coordinate, in an image of `size` texels (at least 1) in this dimension. Integer coordinates
+/// are not normalized, whatever the sampler says; OpenCL leaves that case undefined.
+pub fn integer(sampler: Sampler, at: i64, size: u64) -> TexelIndex {
     match sampler.addressing {
-        Addressing::None => Place::checked(at, size),
-        Addressing::ClampToEdge => Place::clamped(at, size),
-        Addressing::Clamp => Place::bordered(at, size),
-        Addressing::Repeat => Place::At(at.rem_euclid(length(size)).unsigned_abs()),
+        Addressing::None => TexelIndex::checked(at, size),
+        Addressing::ClampToEdge => TexelIndex::clamped(at, size),
+        Addressing::Clamp => TexelIndex::bordered(at, size),
+        Addressing::Repeat => TexelIndex::At(at.rem_euclid(length(size)).unsigned_abs()),
         Addressing::MirroredRepeat => {
             let round = at.rem_euclid(2 * length(size)).unsigned_abs();
-            Place::At(round.min(2 * size - 1 - round))
+            TexelIndex::At(round.min(2 * size - 1 - round))
         }
     }
 }
 
-/// The texel that `CLK_FILTER_NEAREST` takes.
-pub fn nearest(sampler: Sampler, coordinate: f32, size: u64) -> Place {
+/// The texel that `CLK_FILTER_NEAREST` selects.
+pub fn nearest(sampler: Sampler, coordinate: f32, size: u64) -> TexelIndex {
     match sampler.addressing {
         Addressing::None | Addressing::ClampToEdge | Addressing::Clamp => {
             integer(sampler, floor(unnormalized(sampler, coordinate, size)), size)
         }
         Addressing::Repeat => {
             let at = floor(repeated(sampler, coordinate, size));
-            Place::clamped(if at > length(size) - 1 { at - length(size) } else { at }, size)
+            TexelIndex::clamped(if at > length(size) - 1 { at - length(size) } else { at }, size)
         }
-        Addressing::MirroredRepeat => Place::clamped(floor(mirrored(sampler, coordinate, size)), size),
+        Addressing::MirroredRepeat => TexelIndex::clamped(floor(mirrored(sampler, coordinate, size)), size),
     }
 }
 
-/// The texels that `CLK_FILTER_LINEAR` weighs.
-pub fn linear(sampler: Sampler, coordinate: f32, size: u64) -> Pair {
+/// The texels that `CLK_FILTER_LINEAR` interpolates.
+pub fn linear(sampler: Sampler, coordinate: f32, size: u64) -> TexelPair {
     let u = match sampler.addressing {
         Addressing::None | Addressing::ClampToEdge | Addressing::Clamp => unnormalized(sampler, coordinate, size),
         Addressing::Repeat => repeated(sampler, coordinate, size),
@@ -80,22 +80,22 @@ pub fn linear(sampler: Sampler, coordinate: f32, size: u64) -> Pair {
     };
     let (first, weight) = (floor(u - 0.5), fraction(u - 0.5));
     let texels = [first, first.saturating_add(1)];
-    let places = match sampler.addressing {
-        // A coordinate in the image is in order, also where one of its two texels is beside it: that is the border then.
-        Addressing::None => match Place::checked(floor(u), size) {
-            Place::At(_) => texels.map(|at| Place::bordered(at, size)),
+    let indices = match sampler.addressing {
+        // A coordinate inside the image is valid even if one of its two texels lies outside: that one is the border.
+        Addressing::None => match TexelIndex::checked(floor(u), size) {
+            TexelIndex::At(_) => texels.map(|at| TexelIndex::bordered(at, size)),
             outside => [outside; 2],
         },
-        Addressing::ClampToEdge | Addressing::MirroredRepeat => texels.map(|at| Place::clamped(at, size)),
-        Addressing::Clamp => texels.map(|at| Place::bordered(at, size)),
-        Addressing::Repeat => texels.map(|at| Place::At(at.rem_euclid(length(size)).unsigned_abs())),
+        Addressing::ClampToEdge | Addressing::MirroredRepeat => texels.map(|at| TexelIndex::clamped(at, size)),
+        Addressing::Clamp => texels.map(|at| TexelIndex::bordered(at, size)),
+        Addressing::Repeat => texels.map(|at| TexelIndex::At(at.rem_euclid(length(size)).unsigned_abs())),
     };
-    Pair { places, weight }
+    TexelPair { indices, weight }
 }
 
-/// The layer of an image array (section 8.4), by a float coordinate and a sampler.
+/// The layer of an image array (section 8.4) for a float coordinate and a sampler.
 pub fn layer(coordinate: f32, layers: u64) -> u64 {
-    // Saturates, and takes what is no number as 0.
+    // The cast saturates and maps NaN to 0.
     u64::min(coordinate.round_ties_even() as u64, layers - 1)
 }
 
@@ -104,7 +104,7 @@ fn length(size: u64) -> i64 {
 }
 
 fn floor(u: f32) -> i64 {
-    // Saturates, and takes what is no number as 0.
+    // The cast saturates and maps NaN to 0.
     u.floor() as i64
 }
 
@@ -144,32 +144,41 @@ mod tests {
     const ALL: [Addressing; 5] =
         [Addressing::None, Addressing::ClampToEdge, Addressing::Clamp, Addressing::Repeat, Addressing::MirroredRepeat];
 
-    fn inside(place: Place, size: u64) -> bool {
-        !matches!(place, Place::At(at) if at >= size)
+    fn inside(place: TexelIndex, size: u64) -> bool {
+        !matches!(place, TexelIndex::At(at) if at >= size)
     }
 
     #[test]
-    fn the_modes_differ_beside_the_image() {
+    fn the_modes_differ_outside_the_image() {
         let at = |addressing, normalized, x| nearest(sampler(addressing, normalized), x, 4);
-        assert_eq!(at(Addressing::None, false, 3.9), Place::At(3));
-        assert_eq!(at(Addressing::None, false, 4.0), Place::Outside(4));
-        assert_eq!(at(Addressing::None, false, -0.1), Place::Outside(-1));
-        assert_eq!(at(Addressing::ClampToEdge, false, 9.0), Place::At(3));
-        assert_eq!(at(Addressing::Clamp, false, 4.0), Place::Border);
-        assert_eq!(at(Addressing::Repeat, true, 1.3), Place::At(1));
-        assert_eq!(at(Addressing::Repeat, true, -0.1), Place::At(3));
-        assert_eq!([1.1, 1.9, 2.1, -0.3].map(|x| at(Addressing::MirroredRepeat, true, x)), [3, 0, 0, 1].map(Place::At));
+        assert_eq!(at(Addressing::None, false, 3.9), TexelIndex::At(3));
+        assert_eq!(at(Addressing::None, false, 4.0), TexelIndex::Outside(4));
+        assert_eq!(at(Addressing::None, false, -0.1), TexelIndex::Outside(-1));
+        assert_eq!(at(Addressing::ClampToEdge, false, 9.0), TexelIndex::At(3));
+        assert_eq!(at(Addressing::Clamp, false, 4.0), TexelIndex::Border);
+        assert_eq!(at(Addressing::Repeat, true, 1.3), TexelIndex::At(1));
+        assert_eq!(at(Addressing::Repeat, true, -0.1), TexelIndex::At(3));
+        assert_eq!(
+            [1.1, 1.9, 2.1, -0.3].map(|x| at(Addressing::MirroredRepeat, true, x)),
+            [3, 0, 0, 1].map(TexelIndex::At)
+        );
     }
 
     #[test]
-    fn two_texels_are_weighed() {
+    fn two_texels_are_interpolated() {
         let pair = |addressing, x| linear(sampler(addressing, false), x, 4);
-        assert_eq!(pair(Addressing::ClampToEdge, 2.0), Pair { places: [Place::At(1), Place::At(2)], weight: 0.5 });
-        assert_eq!(pair(Addressing::Clamp, 0.25), Pair { places: [Place::Border, Place::At(0)], weight: 0.75 });
-        assert_eq!(pair(Addressing::None, 0.25).places, [Place::Border, Place::At(0)]);
-        assert_eq!(pair(Addressing::None, 4.25).places, [Place::Outside(4); 2]);
+        assert_eq!(
+            pair(Addressing::ClampToEdge, 2.0),
+            TexelPair { indices: [TexelIndex::At(1), TexelIndex::At(2)], weight: 0.5 }
+        );
+        assert_eq!(
+            pair(Addressing::Clamp, 0.25),
+            TexelPair { indices: [TexelIndex::Border, TexelIndex::At(0)], weight: 0.75 }
+        );
+        assert_eq!(pair(Addressing::None, 0.25).indices, [TexelIndex::Border, TexelIndex::At(0)]);
+        assert_eq!(pair(Addressing::None, 4.25).indices, [TexelIndex::Outside(4); 2]);
         let repeated = linear(sampler(Addressing::Repeat, true), 0.0, 4);
-        assert_eq!(repeated, Pair { places: [Place::At(3), Place::At(0)], weight: 0.5 });
+        assert_eq!(repeated, TexelPair { indices: [TexelIndex::At(3), TexelIndex::At(0)], weight: 0.5 });
     }
 
     #[test]
@@ -179,12 +188,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_texel_lies_beside_the_image(x: f32, size in 1_u64..5000, normalized: bool) {
+        fn no_texel_lies_outside_the_image(x: f32, size in 1_u64..5000, normalized: bool) {
             for addressing in ALL {
                 let sampler = sampler(addressing, normalized);
                 let pair = linear(sampler, x, size);
                 prop_assert!(inside(nearest(sampler, x, size), size));
-                prop_assert!(pair.places.iter().all(|place| inside(*place, size)));
+                prop_assert!(pair.indices.iter().all(|place| inside(*place, size)));
                 prop_assert!((0.0..=1.0).contains(&pair.weight), "{}", pair.weight);
             }
         }
@@ -194,10 +203,10 @@ mod tests {
             let size = at + more;
             for addressing in ALL {
                 let sampler = sampler(addressing, false);
-                prop_assert_eq!(integer(sampler, at as i64, size), Place::At(at));
-                // Repetition needs normalized coordinates, which have no exact place.
+                prop_assert_eq!(integer(sampler, at as i64, size), TexelIndex::At(at));
+                // Repetition needs normalized coordinates, which are not exact.
                 if !matches!(addressing, Addressing::Repeat | Addressing::MirroredRepeat) {
-                    prop_assert_eq!(nearest(sampler, at as f32 + fraction, size), Place::At(at));
+                    prop_assert_eq!(nearest(sampler, at as f32 + fraction, size), TexelIndex::At(at));
                 }
             }
         }
@@ -211,7 +220,7 @@ mod tests {
             prop_assert_eq!(integer(mirror, at, size), integer(mirror, -1 - at, size));
         }
 
-        /// In powers of two nothing is rounded, so that the float forms are the integer ones.
+        /// With powers of two nothing is rounded, so the float and integer forms agree.
         #[test]
         fn floats_and_integers_agree(at in -2000_i64..2000, bits in 0_u32..7) {
             let size = 1_u64 << bits;
@@ -222,14 +231,14 @@ mod tests {
             }
         }
 
-        /// In the middle of a texel, it alone counts.
+        /// In the middle of a texel, only that texel counts.
         #[test]
         fn the_middle_of_a_texel_is_that_texel(at in 0_u64..64, bits in 0_u32..7) {
             let size = 1_u64 << bits;
             prop_assume!(at < size);
             for addressing in ALL {
                 let pair = linear(sampler(addressing, true), (at as f32 + 0.5) / size as f32, size);
-                prop_assert_eq!((pair.places[0], pair.weight), (Place::At(at), 0.0));
+                prop_assert_eq!((pair.indices[0], pair.weight), (TexelIndex::At(at), 0.0));
             }
         }
     }

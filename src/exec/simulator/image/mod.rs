@@ -1,5 +1,5 @@
-//! Images and samplers: what kernels read and write through the handles that are their arguments (OpenCL C 3.0, section 6.15.15
-//! and chapter 8).
+//! Images and samplers: emulates what kernels read and write through the handles that are their arguments (OpenCL C
+//! 3.0, section 6.15.15 and chapter 8).
 
 mod address;
 mod sampler;
@@ -11,19 +11,19 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use half::f16;
 
-use self::address::{Pair, Place};
+use self::address::{TexelIndex, TexelPair};
 pub use self::sampler::Sampler;
-use self::texel::{Format, MOST_BYTES};
+use self::texel::{Format, MAX_TEXEL_BYTES};
 use crate::exec::formats;
 use crate::lower::host::abi::{query, texel as kind};
 use crate::suite::launch::{ArgValue, Filter, ImageShape};
 
-/// An image or a sampler as a kernel's argument: what its handle points to.
+/// An image or a sampler argument: the target of its handle.
 #[derive(Debug)]
-pub struct Image(Body);
+pub struct Image(ImageKind);
 
 #[derive(Debug)]
-enum Body {
+enum ImageKind {
     Texels(Texels),
     Sampler(Sampler),
 }
@@ -31,33 +31,33 @@ enum Body {
 #[derive(Debug)]
 struct Texels {
     format: Format,
-    /// As `get_image_channel_order` and `get_image_channel_data_type` name it.
+    /// As `get_image_channel_order` and `get_image_channel_data_type` return them.
     codes: (u32, u32),
-    /// Texels by dimension; layers are the dimension behind those of a layer.
+    /// Size in texels by dimension; layers are one more dimension after those of a layer.
     extents: [u64; 3],
-    /// Dimensions of a layer.
+    /// Number of dimensions of a layer.
     dimensions: usize,
     layered: bool,
     pristine: Arc<Vec<u8>>,
-    /// Work-items on several threads may write.
-    now: Box<[AtomicU8]>,
+    /// The current contents. Atomic because work-items on several threads may write.
+    current: Box<[AtomicU8]>,
 }
 
-/// A texel that is not there was read where nothing says what that gives, or written: its numbers by dimension.
+/// An access outside the image whose result is undefined, or a write there: the texel's coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outside {
+pub struct OutsideImage {
     pub texel: [i64; 3],
 }
 
 impl Image {
-    /// What a launch gives for an argument that is an image or a sampler.
+    /// Creates the image or sampler that a launch passes as an argument.
     ///
     /// # Errors
-    /// What is wrong with it: a format that is not known, texels that do not fill it.
+    /// What is wrong with it: an unknown format, or texels that do not fill it.
     pub fn new(value: &ArgValue) -> Result<Image, String> {
         match value {
             ArgValue::Image { shape, format, texels } => {
-                let coded = formats::coded(format)?;
+                let coded = formats::encode(format)?;
                 let extents = formats::region(shape);
                 let bytes = texels.len() as u64;
                 if formats::size(shape, coded.texel) != Some(bytes) || bytes == 0 {
@@ -74,20 +74,20 @@ impl Image {
                     ImageShape::D2Array { .. } => (2, true),
                     ImageShape::D3 { .. } => (3, false),
                 };
-                Ok(Image(Body::Texels(Texels {
+                Ok(Image(ImageKind::Texels(Texels {
                     format: Format::new(coded.order, coded.ty, coded.texel)
                         .ok_or_else(|| format!("the simulator has no images of {order} with {ty}"))?,
                     codes: (coded.order, coded.ty),
                     extents,
                     dimensions,
                     layered,
-                    now: texels.iter().map(|byte| AtomicU8::new(*byte)).collect(),
+                    current: texels.iter().map(|byte| AtomicU8::new(*byte)).collect(),
                     pristine: Arc::clone(texels),
                 })))
             }
             ArgValue::Sampler { addressing, filter, normalized } => {
                 let sampler = Sampler { addressing: *addressing, filter: *filter, normalized: *normalized };
-                Ok(Image(Body::Sampler(sampler)))
+                Ok(Image(ImageKind::Sampler(sampler)))
             }
             ArgValue::Value(_) | ArgValue::Buffer(_) | ArgValue::Same(_) | ArgValue::Local(_) => {
                 Err("it is neither an image nor a sampler".to_owned())
@@ -95,105 +95,106 @@ impl Image {
         }
     }
 
-    /// Gives the texels what they were made with.
+    /// Restores the initial texels.
     pub fn reset(&mut self) {
-        if let Body::Texels(texels) = &mut self.0 {
-            for (now, pristine) in texels.now.iter_mut().zip(texels.pristine.iter()) {
-                *now.get_mut() = *pristine;
+        if let ImageKind::Texels(texels) = &mut self.0 {
+            for (current, pristine) in texels.current.iter_mut().zip(texels.pristine.iter()) {
+                *current.get_mut() = *pristine;
             }
         }
     }
 
-    /// What the texels are now; `None` for samplers.
+    /// The current texels; `None` for samplers.
     ///
     /// # Safety
-    /// Nobody may write to the image while the bytes are in use: the launch's code must not run.
+    /// Nothing may write to the image while the bytes are in use: the launch's code must not run.
     pub unsafe fn output(&self) -> Option<&[u8]> {
         match &self.0 {
-            // SAFETY: atomic bytes lie in memory as plain ones do, and the caller promises that none changes.
-            Body::Texels(Texels { now, .. }) => {
-                Some(unsafe { std::slice::from_raw_parts(now.as_ptr().cast(), now.len()) })
+            // SAFETY: atomic bytes have the layout of plain ones, and the caller guarantees that none of them changes.
+            ImageKind::Texels(Texels { current, .. }) => {
+                Some(unsafe { std::slice::from_raw_parts(current.as_ptr().cast(), current.len()) })
             }
-            Body::Sampler(_) => None,
+            ImageKind::Sampler(_) => None,
         }
     }
 
     /// The sampler, if it is one.
     pub fn sampler(&self) -> Option<Sampler> {
         match &self.0 {
-            Body::Sampler(sampler) => Some(*sampler),
-            Body::Texels(_) => None,
+            ImageKind::Sampler(sampler) => Some(*sampler),
+            ImageKind::Texels(_) => None,
         }
     }
 
-    /// Texels by dimension, layers behind the others; of samplers, nothing.
+    /// Size in texels by dimension, layers after the others; empty for samplers.
     pub fn size(&self) -> &[u64] {
         match &self.0 {
-            Body::Texels(texels) => &texels.extents[..texels.dimensions + usize::from(texels.layered)],
-            Body::Sampler(_) => &[],
+            ImageKind::Texels(texels) => &texels.extents[..texels.dimensions + usize::from(texels.layered)],
+            ImageKind::Sampler(_) => &[],
         }
     }
 
-    /// Where the texels lie, and how many bytes they take; of samplers, nowhere.
-    pub fn place(&self) -> (*const u8, u64) {
+    /// Address and size in bytes of the texels; null and 0 for samplers.
+    pub fn location(&self) -> (*const u8, u64) {
         match &self.0 {
-            Body::Texels(texels) => (texels.now.as_ptr().cast(), texels.now.len() as u64),
-            Body::Sampler(_) => (std::ptr::null(), 0),
+            ImageKind::Texels(texels) => (texels.current.as_ptr().cast(), texels.current.len() as u64),
+            ImageKind::Sampler(_) => (std::ptr::null(), 0),
         }
     }
 
-    /// `read_image{f,i,ui,h}`: coordinates and components as [`crate::lower::host::abi::texel`] says; halves are the low 16 bits of
-    /// their words. What OpenCL leaves undefined beside places (a filter for integers, the wrong function for a format) gives something
-    /// near.
+    /// `read_image{f,i,ui,h}`: coordinates and components as in [`crate::lower::host::abi::texel`]; halves are the low
+    /// 16 bits of their words. Other cases that OpenCL leaves undefined (a filter for integers, the wrong function for
+    /// a format) give an approximate result.
     ///
     /// # Errors
-    /// If what is beside the image was read without a sampler, or with one that does not say what that gives.
-    pub fn read(&self, sampler: Option<Sampler>, coordinates: [u32; 4], kind: u32) -> Result<[u32; 4], Outside> {
-        self.read_and_tell(sampler, coordinates, kind, &mut |_| {})
+    /// If a texel outside the image was read without a sampler, or with one that leaves the result undefined.
+    pub fn read(&self, sampler: Option<Sampler>, coordinates: [u32; 4], kind: u32) -> Result<[u32; 4], OutsideImage> {
+        self.read_with(sampler, coordinates, kind, &mut |_| {})
     }
 
-    /// The same, telling of every texel that is read: its bytes, counted from the first texel's.
+    /// Like [`Image::read`]; calls `on_read` with the bytes of every texel that is read, counted from the first one's.
     ///
     /// # Errors
-    /// As of [`Image::read`].
-    pub fn read_and_tell(
+    /// As for [`Image::read`].
+    pub fn read_with(
         &self,
         sampler: Option<Sampler>,
         coordinates: [u32; 4],
         kind: u32,
-        tell: &mut dyn FnMut(Range<usize>),
-    ) -> Result<[u32; 4], Outside> {
+        on_read: &mut dyn FnMut(Range<usize>),
+    ) -> Result<[u32; 4], OutsideImage> {
         match &self.0 {
-            Body::Texels(texels) => texels.read(sampler, coordinates, kind, tell),
-            Body::Sampler(_) => Ok([0; 4]),
+            ImageKind::Texels(texels) => texels.read(sampler, coordinates, kind, on_read),
+            ImageKind::Sampler(_) => Ok([0; 4]),
         }
     }
 
-    /// Where `write_image` writes: the bytes of the texel at coordinates that are integers, counted from the first texel's.
+    /// The target of `write_image`: the bytes of the texel at these integer coordinates, counted from the
+    /// first texel's.
     ///
     /// # Errors
     /// If there is no such texel.
-    pub fn texel(&self, coordinates: [u32; 4]) -> Result<Range<usize>, Outside> {
+    pub fn texel(&self, coordinates: [u32; 4]) -> Result<Range<usize>, OutsideImage> {
         match &self.0 {
-            Body::Texels(texels) => texels.texel(coordinates),
-            Body::Sampler(_) => Ok(0..0),
+            ImageKind::Texels(texels) => texels.texel(coordinates),
+            ImageKind::Sampler(_) => Ok(0..0),
         }
     }
 
-    /// `write_image{f,i,ui,h}`, with coordinates that are integers.
+    /// `write_image{f,i,ui,h}`, with integer coordinates.
     ///
     /// # Errors
-    /// As of [`Image::texel`]; then nothing is written.
-    pub fn write(&self, coordinates: [u32; 4], kind: u32, colour: [u32; 4]) -> Result<(), Outside> {
+    /// As for [`Image::texel`]; then nothing is written.
+    pub fn write(&self, coordinates: [u32; 4], kind: u32, colour: [u32; 4]) -> Result<(), OutsideImage> {
         match &self.0 {
-            Body::Texels(texels) => texels.write(coordinates, kind, colour),
-            Body::Sampler(_) => Ok(()),
+            ImageKind::Texels(texels) => texels.write(coordinates, kind, colour),
+            ImageKind::Sampler(_) => Ok(()),
         }
     }
 
     /// `get_image_width` and so on: see [`crate::lower::host::abi::query`].
     pub fn query(&self, what: u32) -> u64 {
-        let Body::Texels(texels) = &self.0 else { return 0 };
+        let ImageKind::Texels(texels) = &self.0 else { return 0 };
         match what {
             query::WIDTH => texels.extents[0],
             query::HEIGHT if texels.dimensions > 1 => texels.extents[1],
@@ -206,7 +207,7 @@ impl Image {
     }
 }
 
-/// A colour of either form.
+/// A colour, as floats or as integers.
 #[derive(Debug, Clone, Copy)]
 enum Colour {
     Floats([f32; 4]),
@@ -219,15 +220,15 @@ impl Texels {
         sampler: Option<Sampler>,
         coordinates: [u32; 4],
         kind: u32,
-        tell: &mut dyn FnMut(Range<usize>),
-    ) -> Result<[u32; 4], Outside> {
+        on_read: &mut dyn FnMut(Range<usize>),
+    ) -> Result<[u32; 4], OutsideImage> {
         let floats = kind & kind::FLOAT_COORDINATES != 0;
         let mode = sampler.unwrap_or(Sampler::NONE);
         let colour = if floats && mode.filter == Filter::Linear && !self.format.is_integer() {
-            Colour::Floats(self.weighed(mode, coordinates, tell)?)
+            Colour::Floats(self.filtered(mode, coordinates, on_read)?)
         } else {
-            let mut places = [Place::At(0); 3];
-            for (d, place) in places.iter_mut().enumerate().take(self.dimensions) {
+            let mut indices = [TexelIndex::At(0); 3];
+            for (d, place) in indices.iter_mut().enumerate().take(self.dimensions) {
                 let (at, size) = (coordinates[d], self.extents[d]);
                 *place = match floats {
                     true => address::nearest(mode, f32::from_bits(at), size),
@@ -236,43 +237,43 @@ impl Texels {
             }
             if self.layered {
                 let (at, layers) = (coordinates[self.dimensions], self.extents[self.dimensions]);
-                places[self.dimensions] = match (floats, sampler) {
-                    (true, _) => Place::At(address::layer(f32::from_bits(at), layers)),
-                    (false, None) => Place::checked(at.cast_signed().into(), layers),
-                    (false, Some(_)) => Place::At(at.cast_signed().max(0).unsigned_abs().into()).within(layers),
+                indices[self.dimensions] = match (floats, sampler) {
+                    (true, _) => TexelIndex::At(address::layer(f32::from_bits(at), layers)),
+                    (false, None) => TexelIndex::checked(at.cast_signed().into(), layers),
+                    (false, Some(_)) => TexelIndex::At(at.cast_signed().max(0).unsigned_abs().into()).within(layers),
                 };
             }
-            self.colour(places, tell)?
+            self.colour(indices, on_read)?
         };
         Ok(words(colour, kind & !kind::FLOAT_COORDINATES))
     }
 
-    /// Linear filtering; of arrays, inside one layer.
-    fn weighed(
+    /// Linear filtering; for arrays, within one layer.
+    fn filtered(
         &self,
         sampler: Sampler,
         coordinates: [u32; 4],
-        tell: &mut dyn FnMut(Range<usize>),
-    ) -> Result<[f32; 4], Outside> {
-        let mut pairs = [Pair { places: [Place::At(0); 2], weight: 0.0 }; 3];
+        on_read: &mut dyn FnMut(Range<usize>),
+    ) -> Result<[f32; 4], OutsideImage> {
+        let mut pairs = [TexelPair { indices: [TexelIndex::At(0); 2], weight: 0.0 }; 3];
         for (d, pair) in pairs.iter_mut().enumerate().take(self.dimensions) {
             *pair = address::linear(sampler, f32::from_bits(coordinates[d]), self.extents[d]);
         }
         if self.layered {
             let layer = address::layer(f32::from_bits(coordinates[self.dimensions]), self.extents[self.dimensions]);
-            pairs[self.dimensions].places = [Place::At(layer); 2];
+            pairs[self.dimensions].indices = [TexelIndex::At(layer); 2];
         }
         let mut sum = [0.0; 4];
         for corner in 0..1_usize << self.dimensions {
-            let (mut places, mut weight) = ([Place::At(0); 3], 1.0);
+            let (mut indices, mut weight) = ([TexelIndex::At(0); 3], 1.0);
             for (d, pair) in pairs.iter().enumerate() {
                 let second = corner >> d & 1;
-                places[d] = pair.places[second];
+                indices[d] = pair.indices[second];
                 if d < self.dimensions {
                     weight *= if second == 1 { pair.weight } else { 1.0 - pair.weight };
                 }
             }
-            let Colour::Floats(colour) = self.colour(places, tell)? else { continue };
+            let Colour::Floats(colour) = self.colour(indices, on_read)? else { continue };
             for (sum, component) in sum.iter_mut().zip(colour) {
                 *sum += weight * component;
             }
@@ -280,85 +281,85 @@ impl Texels {
         Ok(sum)
     }
 
-    /// The colour of a texel, or of the border if one of the places is there.
-    fn colour(&self, places: [Place; 3], tell: &mut dyn FnMut(Range<usize>)) -> Result<Colour, Outside> {
-        if places.iter().any(|place| matches!(place, Place::Outside(_))) {
-            return Err(outside(places));
+    /// The colour of a texel, or of the border if one of the indices is there.
+    fn colour(&self, indices: [TexelIndex; 3], on_read: &mut dyn FnMut(Range<usize>)) -> Result<Colour, OutsideImage> {
+        if indices.iter().any(|place| matches!(place, TexelIndex::Outside(_))) {
+            return Err(outside(indices));
         }
-        let [Place::At(x), Place::At(y), Place::At(z)] = places else {
+        let [TexelIndex::At(x), TexelIndex::At(y), TexelIndex::At(z)] = indices else {
             let border = self.format.border();
             return Ok(match self.format.is_integer() {
                 true => Colour::Integers(border.map(|c| c as i64)),
                 false => Colour::Floats(border),
             });
         };
-        let mut texel = [0; MOST_BYTES];
+        let mut texel = [0; MAX_TEXEL_BYTES];
         let bytes = self.bytes([x, y, z]);
-        for (to, from) in texel.iter_mut().zip(self.now.get(bytes.clone()).unwrap_or_default()) {
+        for (to, from) in texel.iter_mut().zip(self.current.get(bytes.clone()).unwrap_or_default()) {
             *to = from.load(Ordering::Relaxed);
         }
-        tell(bytes);
+        on_read(bytes);
         Ok(match self.format.is_integer() {
             true => Colour::Integers(self.format.integers(&texel)),
             false => Colour::Floats(self.format.floats(&texel)),
         })
     }
 
-    /// Where a texel of the image lies.
+    /// The bytes of a texel of the image.
     fn bytes(&self, [x, y, z]: [u64; 3]) -> Range<usize> {
         let [width, height, _] = self.extents;
         let bytes = self.format.bytes();
-        // The texels fit into memory, so their numbers do.
+        // The texels fit into memory, so their indices do.
         let start = ((z * height + y) * width + x) as usize * bytes;
         start..start + bytes
     }
 
-    fn texel(&self, coordinates: [u32; 4]) -> Result<Range<usize>, Outside> {
-        let mut places = [Place::At(0); 3];
-        for (d, place) in places.iter_mut().enumerate().take(self.dimensions + usize::from(self.layered)) {
-            *place = Place::checked(coordinates[d].cast_signed().into(), self.extents[d]);
+    fn texel(&self, coordinates: [u32; 4]) -> Result<Range<usize>, OutsideImage> {
+        let mut indices = [TexelIndex::At(0); 3];
+        for (d, place) in indices.iter_mut().enumerate().take(self.dimensions + usize::from(self.layered)) {
+            *place = TexelIndex::checked(coordinates[d].cast_signed().into(), self.extents[d]);
         }
-        match places {
-            [Place::At(x), Place::At(y), Place::At(z)] => Ok(self.bytes([x, y, z])),
-            _ => Err(outside(places)),
+        match indices {
+            [TexelIndex::At(x), TexelIndex::At(y), TexelIndex::At(z)] => Ok(self.bytes([x, y, z])),
+            _ => Err(outside(indices)),
         }
     }
 
-    fn write(&self, coordinates: [u32; 4], kind: u32, colour: [u32; 4]) -> Result<(), Outside> {
+    fn write(&self, coordinates: [u32; 4], kind: u32, colour: [u32; 4]) -> Result<(), OutsideImage> {
         let bytes = self.texel(coordinates)?;
         let texel = match self.format.is_integer() {
-            true => self.format.of_integers(colour.map(|word| match kind {
+            true => self.format.encode_integers(colour.map(|word| match kind {
                 kind::INT | kind::UINT => self.format.widen(word),
                 _ => float(word, kind) as i64,
             })),
-            false => self.format.of_floats(colour.map(|word| float(word, kind))),
+            false => self.format.encode_floats(colour.map(|word| float(word, kind))),
         };
-        for (to, byte) in self.now.get(bytes).unwrap_or_default().iter().zip(texel) {
+        for (to, byte) in self.current.get(bytes).unwrap_or_default().iter().zip(texel) {
             to.store(byte, Ordering::Relaxed);
         }
         Ok(())
     }
 }
 
-impl Place {
-    fn within(self, size: u64) -> Place {
+impl TexelIndex {
+    fn within(self, size: u64) -> TexelIndex {
         match self {
-            Place::At(at) => Place::At(at.min(size - 1)),
+            TexelIndex::At(at) => TexelIndex::At(at.min(size - 1)),
             other => other,
         }
     }
 }
 
-fn outside(places: [Place; 3]) -> Outside {
+fn outside(indices: [TexelIndex; 3]) -> OutsideImage {
     let number = |place| match place {
-        Place::At(at) => i64::try_from(at).unwrap_or(i64::MAX),
-        Place::Outside(at) => at,
-        Place::Border => -1,
+        TexelIndex::At(at) => i64::try_from(at).unwrap_or(i64::MAX),
+        TexelIndex::Outside(at) => at,
+        TexelIndex::Border => -1,
     };
-    Outside { texel: places.map(number) }
+    OutsideImage { texel: indices.map(number) }
 }
 
-/// A component as a kernel gave it.
+/// Converts a component from the form in which a kernel passes it.
 fn float(word: u32, kind: u32) -> f32 {
     match kind {
         kind::HALF => f16::from_bits(word as u16).to_f32(),
@@ -368,7 +369,7 @@ fn float(word: u32, kind: u32) -> f32 {
     }
 }
 
-/// A colour as a kernel gets it.
+/// Converts a colour to the form in which a kernel receives it.
 fn words(colour: Colour, kind: u32) -> [u32; 4] {
     match (kind, colour) {
         (kind::INT | kind::UINT, Colour::Integers(c)) => c.map(|c| c as u32),
@@ -402,19 +403,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beside_the_image_depends_on_the_sampler() {
+    fn reads_outside_the_image_depend_on_the_sampler() {
         let shape = ImageShape::D2 { width: 2, height: 2 };
         let texels = image(shape, "RG", "UNSIGNED_INT8", (1..9).collect());
-        let beside = [5, u32::MAX, 0, 0];
-        assert_eq!(texels.read(None, beside, kind::UINT), Err(Outside { texel: [5, -1, 0] }));
+        let out_of_range = [5, u32::MAX, 0, 0];
+        assert_eq!(texels.read(None, out_of_range, kind::UINT), Err(OutsideImage { texel: [5, -1, 0] }));
         let read = |addressing, at| {
             let sampler = Sampler { addressing, filter: Filter::Nearest, normalized: false };
             texels.read(Some(sampler), at, kind::UINT)
         };
-        assert_eq!(read(Addressing::None, beside), Err(Outside { texel: [5, -1, 0] }));
-        assert_eq!(read(Addressing::ClampToEdge, beside), Ok([3, 4, 0, 1]));
-        assert_eq!(read(Addressing::Clamp, beside), Ok([0, 0, 0, 1]));
-        assert_eq!(texels.write([2, 0, 0, 0], kind::UINT, [1; 4]), Err(Outside { texel: [2, 0, 0] }));
+        assert_eq!(read(Addressing::None, out_of_range), Err(OutsideImage { texel: [5, -1, 0] }));
+        assert_eq!(read(Addressing::ClampToEdge, out_of_range), Ok([3, 4, 0, 1]));
+        assert_eq!(read(Addressing::Clamp, out_of_range), Ok([0, 0, 0, 1]));
+        assert_eq!(texels.write([2, 0, 0, 0], kind::UINT, [1; 4]), Err(OutsideImage { texel: [2, 0, 0] }));
     }
 
     #[test]
@@ -424,7 +425,7 @@ mod tests {
         assert_eq!(texels.write([1, 0, 0, 0], kind::FLOAT, colour), Ok(()));
         let halves = [1.0, -2.0, 0.5, f32::INFINITY].map(|x| u32::from(f16::from_f32(x).to_bits()));
         assert_eq!(texels.read(None, [1, 0, 0, 0], kind::HALF), Ok(halves));
-        // SAFETY: nobody else has the image.
+        // SAFETY: the image belongs to this test, and no code runs that could write to it.
         let output = |texels: &Image| unsafe { texels.output() }.map(<[u8]>::to_vec);
         assert_eq!(output(&texels).map(|bytes| bytes[8..10].to_vec()), Some(f16::ONE.to_le_bytes().to_vec()));
         texels.reset();
@@ -432,13 +433,13 @@ mod tests {
     }
 
     #[test]
-    fn texels_that_are_read_are_told() {
+    fn reads_report_their_texels() {
         let texels = image(ImageShape::D2 { width: 3, height: 2 }, "RG", "UNORM_INT8", (0..12).collect());
         let sampler = Sampler { addressing: Addressing::Clamp, filter: Filter::Linear, normalized: false };
         let mut seen = Vec::new();
         let at = [0.25_f32, 1.0, 0.0, 0.0].map(f32::to_bits);
         let kind = kind::FLOAT | kind::FLOAT_COORDINATES;
-        assert!(texels.read_and_tell(Some(sampler), at, kind, &mut |bytes| seen.push(bytes)).is_ok());
+        assert!(texels.read_with(Some(sampler), at, kind, &mut |bytes| seen.push(bytes)).is_ok());
         assert_eq!(seen, [0..2, 6..8]);
         assert_eq!(texels.texel([2, 1, 9, 9]), Ok(10..12));
     }

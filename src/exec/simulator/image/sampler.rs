@@ -1,4 +1,4 @@
-//! Samplers: as arguments, and as the numbers that clang makes of literals.
+//! Samplers: as arguments, and as the numbers that clang generates for literals.
 
 use crate::suite::launch::{Addressing, Filter};
 
@@ -10,16 +10,17 @@ pub struct Sampler {
     pub normalized: bool,
 }
 
-/// `CLK_NORMALIZED_COORDS_TRUE`, the mask of `CLK_ADDRESS_…`, and `CLK_FILTER_LINEAR` (opencl-c-base.h).
+/// The bits of `CLK_NORMALIZED_COORDS_TRUE`, `CLK_ADDRESS_…` and `CLK_FILTER_LINEAR` (opencl-c-base.h).
 const NORMALIZED: u32 = 1;
 const ADDRESS_MASK: u32 = 0xE;
 const LINEAR: u32 = 0x20;
 
 impl Sampler {
-    /// What reading without a sampler does (OpenCL C 3.0, section 6.15.15.3).
+    /// The behaviour of reads without a sampler (OpenCL C 3.0, section 6.15.15.3).
     pub const NONE: Sampler = Sampler { addressing: Addressing::None, filter: Filter::Nearest, normalized: false };
 
-    /// A literal's bits, `CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST` and so on; `None` if no such addressing exists.
+    /// Decodes a literal's bits, `CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST` and so on; `None` if no such addressing
+    /// mode exists.
     pub fn from_bits(bits: u32) -> Option<Sampler> {
         let addressing = match bits & ADDRESS_MASK {
             0 => Addressing::None,

@@ -1,15 +1,16 @@
-//! Texels in memory and as colours: channel orders (OpenCL C 3.0, section 6.15.15.7) and the conversions of section 8.3.
+//! Converts texels between memory and colours: channel orders (OpenCL C 3.0, section 6.15.15.7) and the conversions of
+//! section 8.3.
 
 use half::f16;
 
-/// A colour's component by number: red, green, blue, alpha; or a channel that is only in memory.
+/// Components of a colour by index: red, green, blue, alpha (3); 4 is a channel that exists only in memory.
 const ALPHA: usize = 3;
 const PADDING: usize = 4;
 
-/// What a colour is made of.
+/// How channels in memory map to the components of a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// Which component each channel in memory is.
+    /// The component of each channel in memory.
     Components(&'static [usize]),
     /// One channel for all four components.
     Intensity,
@@ -24,7 +25,7 @@ enum Channel {
     Snorm16,
     Unorm8,
     Unorm16,
-    /// Several channels in one number, red in the highest bits: how many bits each.
+    /// Several channels in one number, red in the highest bits: the number of bits of each.
     Packed(&'static [u32]),
     Signed8,
     Signed16,
@@ -41,18 +42,19 @@ enum Channel {
 pub struct Format {
     order: Order,
     channel: Channel,
-    /// Red, green and blue are stored in the sRGB colour space.
+    /// Whether red, green and blue are stored in the sRGB colour space.
     srgb: bool,
-    /// Alpha beside the image is 1 instead of 0 (section 6.15.15.2, border colours).
+    /// Whether alpha is 1 instead of 0 outside the image (section 6.15.15.2, border colours).
     opaque_border: bool,
     bytes: usize,
 }
 
-/// The longest texel in bytes.
-pub const MOST_BYTES: usize = 16;
+/// The size of the longest texel in bytes.
+pub const MAX_TEXEL_BYTES: usize = 16;
 
 impl Format {
-    /// By the numbers of `CL_RGBA` and of `CL_UNORM_INT8`, and the bytes of a texel.
+    /// The format with these OpenCL numbers (such as those of `CL_RGBA` and `CL_UNORM_INT8`) and this texel size
+    /// in bytes.
     pub fn new(order: u32, channel: u32, bytes: u64) -> Option<Format> {
         let (components, opaque_border): (Order, bool) = match order {
             0x10B0 => (Order::Components(&[0]), true),
@@ -89,16 +91,16 @@ impl Format {
             0x10DE => Channel::Float,
             _ => return None,
         };
-        let bytes = usize::try_from(bytes).ok().filter(|n| *n <= MOST_BYTES)?;
+        let bytes = usize::try_from(bytes).ok().filter(|n| *n <= MAX_TEXEL_BYTES)?;
         Some(Format { order: components, channel, srgb: order == 0x10C1, opaque_border, bytes })
     }
 
-    /// Bytes of a texel.
+    /// Size of a texel in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether colours are integers.
+    /// Returns whether colours are integers.
     pub fn is_integer(&self) -> bool {
         matches!(
             self.channel,
@@ -115,12 +117,12 @@ impl Format {
         matches!(self.channel, Channel::Signed8 | Channel::Signed16 | Channel::Signed32)
     }
 
-    /// The border's colour; 0 or 1 are the same numbers as floats and as integers.
+    /// The border colour; 0 and 1 are the same numbers as floats and as integers.
     pub fn border(&self) -> [f32; 4] {
         [0.0, 0.0, 0.0, f32::from(u8::from(self.opaque_border))]
     }
 
-    /// The colour of a texel, for formats that are no integers.
+    /// The colour of a texel, for formats that are not integers.
     pub fn floats(&self, texel: &[u8]) -> [f32; 4] {
         let mut colour = self.spread(texel, 0.0, 1.0, |bytes, index| self.channel.float(bytes, index));
         if self.srgb {
@@ -131,7 +133,7 @@ impl Format {
         colour
     }
 
-    /// The colour of a texel, for formats that are integers.
+    /// The colour of a texel, for integer formats.
     pub fn integers(&self, texel: &[u8]) -> [i64; 4] {
         self.spread(texel, 0, 1, |bytes, index| self.channel.integer(bytes, index))
     }
@@ -151,8 +153,8 @@ impl Format {
         colour
     }
 
-    /// A texel of this colour, for formats that are no integers. The bytes behind [`Format::bytes`] are 0.
-    pub fn of_floats(&self, mut colour: [f32; 4]) -> [u8; MOST_BYTES] {
+    /// A texel of this colour, for formats that are not integers. The bytes after [`Format::bytes`] are 0.
+    pub fn encode_floats(&self, mut colour: [f32; 4]) -> [u8; MAX_TEXEL_BYTES] {
         if self.srgb {
             for c in &mut colour[..ALPHA] {
                 let clamped = if c.is_nan() { 0.0 } else { c.clamp(0.0, 1.0) };
@@ -162,16 +164,16 @@ impl Format {
         self.gather(|component| colour[component], |bytes, index, value| self.channel.store_float(bytes, index, value))
     }
 
-    /// A texel of this colour, for formats that are integers: brought into their range.
-    pub fn of_integers(&self, colour: [i64; 4]) -> [u8; MOST_BYTES] {
+    /// A texel of this colour, for integer formats; values are clamped to their range.
+    pub fn encode_integers(&self, colour: [i64; 4]) -> [u8; MAX_TEXEL_BYTES] {
         self.gather(
             |component| colour[component],
             |bytes, index, value| self.channel.store_integer(bytes, index, value),
         )
     }
 
-    fn gather<T>(&self, colour: impl Fn(usize) -> T, store: impl Fn(&mut [u8], usize, T)) -> [u8; MOST_BYTES] {
-        let mut texel = [0; MOST_BYTES];
+    fn gather<T>(&self, colour: impl Fn(usize) -> T, store: impl Fn(&mut [u8], usize, T)) -> [u8; MAX_TEXEL_BYTES] {
+        let mut texel = [0; MAX_TEXEL_BYTES];
         match self.order {
             Order::Components(components) => {
                 for (index, component) in components.iter().enumerate().filter(|(_, c)| **c != PADDING) {
@@ -183,14 +185,14 @@ impl Format {
         texel
     }
 
-    /// What a 32-bit word that a kernel gives as a component of an integer colour stands for.
+    /// The value of a 32-bit word that a kernel passes as a component of an integer colour.
     pub fn widen(&self, word: u32) -> i64 {
         if self.is_signed() { i64::from(word.cast_signed()) } else { i64::from(word) }
     }
 }
 
 /// The `N` bytes of a texel's channel number `index`.
-fn part<const N: usize>(texel: &[u8], index: usize) -> [u8; N] {
+fn read_channel<const N: usize>(texel: &[u8], index: usize) -> [u8; N] {
     let mut bytes = [0; N];
     for (to, from) in bytes.iter_mut().zip(texel.get(N * index..).unwrap_or_default()) {
         *to = *from;
@@ -198,19 +200,19 @@ fn part<const N: usize>(texel: &[u8], index: usize) -> [u8; N] {
     bytes
 }
 
-fn put<const N: usize>(texel: &mut [u8], index: usize, bytes: [u8; N]) {
+fn write_channel<const N: usize>(texel: &mut [u8], index: usize, bytes: [u8; N]) {
     if let Some(to) = texel.get_mut(N * index..N * index + N) {
         to.copy_from_slice(&bytes);
     }
 }
 
-/// Where a packed channel is: bits to shift by, and its greatest value.
+/// The position of a packed channel: number of bits to shift by, and its greatest value.
 fn packed(bits: &[u32], index: usize) -> (u32, u32) {
-    let behind = bits.iter().skip(index + 1).sum();
-    (behind, (1 << bits.get(index).copied().unwrap_or(0)) - 1)
+    let shift = bits.iter().skip(index + 1).sum();
+    (shift, (1 << bits.get(index).copied().unwrap_or(0)) - 1)
 }
 
-/// Rounded to the nearest, ties to even. Casts to integers saturate, and take what is no number as 0.
+/// Scales and rounds to the nearest integer, ties to even. Casts to integers saturate and map NaN to 0.
 fn scaled(value: f32, by: f32) -> f32 {
     (value * by).round_ties_even()
 }
@@ -218,17 +220,17 @@ fn scaled(value: f32, by: f32) -> f32 {
 impl Channel {
     fn float(self, texel: &[u8], index: usize) -> f32 {
         match self {
-            Channel::Snorm8 => (f32::from(i8::from_le_bytes(part(texel, index))) / 127.0).max(-1.0),
-            Channel::Snorm16 => (f32::from(i16::from_le_bytes(part(texel, index))) / 32767.0).max(-1.0),
-            Channel::Unorm8 => f32::from(u8::from_le_bytes(part(texel, index))) / 255.0,
-            Channel::Unorm16 => f32::from(u16::from_le_bytes(part(texel, index))) / 65535.0,
+            Channel::Snorm8 => (f32::from(i8::from_le_bytes(read_channel(texel, index))) / 127.0).max(-1.0),
+            Channel::Snorm16 => (f32::from(i16::from_le_bytes(read_channel(texel, index))) / 32767.0).max(-1.0),
+            Channel::Unorm8 => f32::from(u8::from_le_bytes(read_channel(texel, index))) / 255.0,
+            Channel::Unorm16 => f32::from(u16::from_le_bytes(read_channel(texel, index))) / 65535.0,
             Channel::Packed(bits) => {
                 let (shift, most) = packed(bits, index);
                 // No channel has more than 10 bits.
-                (u32::from_le_bytes(part(texel, 0)) >> shift & most) as f32 / most as f32
+                (u32::from_le_bytes(read_channel(texel, 0)) >> shift & most) as f32 / most as f32
             }
-            Channel::Half => f16::from_le_bytes(part(texel, index)).to_f32(),
-            Channel::Float => f32::from_le_bytes(part(texel, index)),
+            Channel::Half => f16::from_le_bytes(read_channel(texel, index)).to_f32(),
+            Channel::Float => f32::from_le_bytes(read_channel(texel, index)),
             Channel::Signed8
             | Channel::Signed16
             | Channel::Signed32
@@ -240,41 +242,41 @@ impl Channel {
 
     fn integer(self, texel: &[u8], index: usize) -> i64 {
         match self {
-            Channel::Signed8 => i8::from_le_bytes(part(texel, index)).into(),
-            Channel::Signed16 => i16::from_le_bytes(part(texel, index)).into(),
-            Channel::Signed32 => i32::from_le_bytes(part(texel, index)).into(),
-            Channel::Unsigned8 => u8::from_le_bytes(part(texel, index)).into(),
-            Channel::Unsigned16 => u16::from_le_bytes(part(texel, index)).into(),
-            Channel::Unsigned32 => u32::from_le_bytes(part(texel, index)).into(),
+            Channel::Signed8 => i8::from_le_bytes(read_channel(texel, index)).into(),
+            Channel::Signed16 => i16::from_le_bytes(read_channel(texel, index)).into(),
+            Channel::Signed32 => i32::from_le_bytes(read_channel(texel, index)).into(),
+            Channel::Unsigned8 => u8::from_le_bytes(read_channel(texel, index)).into(),
+            Channel::Unsigned16 => u16::from_le_bytes(read_channel(texel, index)).into(),
+            Channel::Unsigned32 => u32::from_le_bytes(read_channel(texel, index)).into(),
             _ => self.float(texel, index) as i64,
         }
     }
 
     fn store_float(self, texel: &mut [u8], index: usize, value: f32) {
         match self {
-            Channel::Snorm8 => put(texel, index, (scaled(value, 127.0) as i8).to_le_bytes()),
-            Channel::Snorm16 => put(texel, index, (scaled(value, 32767.0) as i16).to_le_bytes()),
-            Channel::Unorm8 => put(texel, index, (scaled(value, 255.0) as u8).to_le_bytes()),
-            Channel::Unorm16 => put(texel, index, (scaled(value, 65535.0) as u16).to_le_bytes()),
+            Channel::Snorm8 => write_channel(texel, index, (scaled(value, 127.0) as i8).to_le_bytes()),
+            Channel::Snorm16 => write_channel(texel, index, (scaled(value, 32767.0) as i16).to_le_bytes()),
+            Channel::Unorm8 => write_channel(texel, index, (scaled(value, 255.0) as u8).to_le_bytes()),
+            Channel::Unorm16 => write_channel(texel, index, (scaled(value, 65535.0) as u16).to_le_bytes()),
             Channel::Packed(bits) => {
                 let (shift, most) = packed(bits, index);
                 let number = (scaled(value, most as f32) as u32).min(most) << shift;
-                put(texel, 0, (u32::from_le_bytes(part(texel, 0)) | number).to_le_bytes());
+                write_channel(texel, 0, (u32::from_le_bytes(read_channel(texel, 0)) | number).to_le_bytes());
             }
-            Channel::Half => put(texel, index, f16::from_f32(value).to_le_bytes()),
-            Channel::Float => put(texel, index, value.to_le_bytes()),
+            Channel::Half => write_channel(texel, index, f16::from_f32(value).to_le_bytes()),
+            Channel::Float => write_channel(texel, index, value.to_le_bytes()),
             _ => self.store_integer(texel, index, value as i64),
         }
     }
 
     fn store_integer(self, texel: &mut [u8], index: usize, value: i64) {
         match self {
-            Channel::Signed8 => put(texel, index, (value.clamp(-0x80, 0x7F) as i8).to_le_bytes()),
-            Channel::Signed16 => put(texel, index, (value.clamp(-0x8000, 0x7FFF) as i16).to_le_bytes()),
-            Channel::Signed32 => put(texel, index, (value as i32).to_le_bytes()),
-            Channel::Unsigned8 => put(texel, index, (value.clamp(0, 0xFF) as u8).to_le_bytes()),
-            Channel::Unsigned16 => put(texel, index, (value.clamp(0, 0xFFFF) as u16).to_le_bytes()),
-            Channel::Unsigned32 => put(texel, index, (value as u32).to_le_bytes()),
+            Channel::Signed8 => write_channel(texel, index, (value.clamp(-0x80, 0x7F) as i8).to_le_bytes()),
+            Channel::Signed16 => write_channel(texel, index, (value.clamp(-0x8000, 0x7FFF) as i16).to_le_bytes()),
+            Channel::Signed32 => write_channel(texel, index, (value as i32).to_le_bytes()),
+            Channel::Unsigned8 => write_channel(texel, index, (value.clamp(0, 0xFF) as u8).to_le_bytes()),
+            Channel::Unsigned16 => write_channel(texel, index, (value.clamp(0, 0xFFFF) as u16).to_le_bytes()),
+            Channel::Unsigned32 => write_channel(texel, index, (value as u32).to_le_bytes()),
             _ => self.store_float(texel, index, value as f32),
         }
     }
@@ -288,7 +290,7 @@ mod tests {
 
     fn format(order: &str, ty: &str) -> Format {
         let names = ImageFormat { channel_order: order.into(), channel_type: ty.into() };
-        let coded = formats::coded(&names).unwrap();
+        let coded = formats::encode(&names).unwrap();
         Format::new(coded.order, coded.ty, coded.texel).unwrap()
     }
 
@@ -308,21 +310,21 @@ mod tests {
     }
 
     #[test]
-    fn packed_texels_have_red_in_front() {
+    fn packed_texels_have_red_in_the_highest_bits() {
         let of = |ty, texel: &[u8]| format("RGB", ty).floats(texel).map(|c| (c * 31.0).round() as u32);
         assert_eq!(of("UNORM_SHORT_565", &0xF801_u16.to_le_bytes()), [31, 0, 1, 31]);
         assert_eq!(of("UNORM_SHORT_555", &0x8FE0_u16.to_le_bytes()), [3, 31, 0, 31]);
         let ten = format("RGB", "UNORM_INT_101010");
-        let texel = ten.of_floats([1.0, 0.0, 2.0 / 1023.0, 0.0]);
+        let texel = ten.encode_floats([1.0, 0.0, 2.0 / 1023.0, 0.0]);
         assert_eq!(u32::from_le_bytes([texel[0], texel[1], texel[2], texel[3]]), 1023 << 20 | 2);
     }
 
     #[test]
-    fn what_does_not_fit_is_saturated_and_ties_go_to_even() {
-        let store = |ty, x: f32| format("R", ty).of_floats([x, 0.0, 0.0, 0.0])[0];
+    fn values_saturate_and_ties_go_to_even() {
+        let store = |ty, x: f32| format("R", ty).encode_floats([x, 0.0, 0.0, 0.0])[0];
         assert_eq!([-1.0, 0.5, 2.5 / 255.0, 9.0, f32::NAN].map(|x| store("UNORM_INT8", x)), [0, 128, 2, 255, 0]);
         assert_eq!([-2.0, -1.0, 9.0].map(|x| store("SNORM_INT8", x) as i8), [-128, -127, 127]);
-        let store = |ty, x| format("R", ty).of_integers([x, 0, 0, 0]);
+        let store = |ty, x| format("R", ty).encode_integers([x, 0, 0, 0]);
         assert_eq!(store("SIGNED_INT8", -1000)[0] as i8, -128);
         assert_eq!(store("UNSIGNED_INT16", 70000)[..2], [255, 255]);
         assert_eq!(format("R", "SIGNED_INT32").widen(u32::MAX), -1);
@@ -344,7 +346,7 @@ mod tests {
             let format = format(order, ty);
             // -128 and -127 are the same number.
             for byte in (0..=255_u8).filter(|b| ty != "SNORM_INT8" || *b != 0x80) {
-                assert_eq!(format.of_floats(format.floats(&[byte; 4]))[0], byte, "{order} {ty}");
+                assert_eq!(format.encode_floats(format.floats(&[byte; 4]))[0], byte, "{order} {ty}");
             }
         }
     }

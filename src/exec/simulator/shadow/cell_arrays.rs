@@ -1,22 +1,22 @@
-//! Arrays beside memory: one element per cell, of global memory once, of local memory per slot.
+//! Arrays of shadow cells: one element per cell, once for global memory, per slot for local memory.
 
 use super::launch::{Area, Memory};
-use super::lazy_array::{Lazy, Plain};
+use super::lazy_array::{LazyArray, Plain};
 use crate::error::Result;
 
-/// One object's cells.
+/// The cells of one object.
 #[derive(Debug)]
-pub struct Cells<T> {
+pub struct CellArray<T> {
     pub area: Area,
     shift: u32,
-    /// Of global memory and of slot 0.
-    first: Lazy<T>,
-    /// Of the other slots.
-    others: Vec<Lazy<T>>,
+    /// Cells of global memory, or of slot 0.
+    first: LazyArray<T>,
+    /// Cells of the other slots.
+    others: Vec<LazyArray<T>>,
 }
 
-impl<T: Plain> Cells<T> {
-    /// The numbers of the cells that `bytes` bytes from `offset` on touch: the first and how many.
+impl<T: Plain> CellArray<T> {
+    /// The cells that `bytes` bytes from `offset` on touch: number of the first, and how many.
     #[inline]
     pub fn touched(&self, offset: u64, bytes: u64) -> (u64, u64) {
         let first = offset >> self.shift;
@@ -24,11 +24,12 @@ impl<T: Plain> Cells<T> {
     }
 
     #[inline]
+    /// Whether the object lies in local memory, so that each slot has cells of its own.
     pub fn is_local(&self) -> bool {
         self.area.memory == Memory::Local
     }
 
-    /// The cells of `slot`.
+    /// The cells of `slot`, as far as they exist.
     #[inline]
     pub fn range(&mut self, slot: u32, first: u64, count: u64) -> &mut [T] {
         if slot == 0 || !self.is_local() {
@@ -40,7 +41,7 @@ impl<T: Plain> Cells<T> {
         }
     }
 
-    /// Takes the form that it has in a launch. What it holds stays, if it is large enough.
+    /// Adapts to the object's size in a launch. The contents are kept if the array is large enough.
     fn shape(&mut self, area: Area) -> Result<()> {
         self.area = area;
         self.shift = area.granule.trailing_zeros();
@@ -48,68 +49,71 @@ impl<T: Plain> Cells<T> {
             self.others.clear();
         }
         if self.first.len() < area.cells() {
-            self.first = Lazy::default();
-            self.first = Lazy::new(area.cells())?;
+            self.first = LazyArray::default();
+            self.first = LazyArray::new(area.cells())?;
         }
         Ok(())
     }
 
+    /// Makes sure that `slot` has cells.
     fn open(&mut self, slot: u32) -> Result<()> {
         if !self.is_local() {
             return Ok(());
         }
         if self.others.len() < slot as usize {
-            self.others.resize_with(slot as usize, Lazy::default);
+            self.others.resize_with(slot as usize, LazyArray::default);
         }
         if let Some(lazy) = (slot as usize).checked_sub(1).and_then(|s| self.others.get_mut(s))
             && lazy.len() < self.area.cells()
         {
-            *lazy = Lazy::new(self.area.cells())?;
+            *lazy = LazyArray::new(self.area.cells())?;
         }
         Ok(())
     }
 
     fn clear(&mut self) {
         self.first.clear();
-        self.others.iter_mut().for_each(Lazy::clear);
+        self.others.iter_mut().for_each(LazyArray::clear);
     }
 }
 
-/// All objects' cells.
+/// The cells of all objects.
 #[derive(Debug, Default)]
-pub struct Places<T> {
-    objects: Vec<Cells<T>>,
+pub struct CellArrays<T> {
+    objects: Vec<CellArray<T>>,
 }
 
-impl<T: Plain> Places<T> {
-    /// A launch begins.
+impl<T: Plain> CellArrays<T> {
+    /// Begins a launch.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn begin(&mut self, areas: &[Area]) -> Result<()> {
-        self.objects.resize_with(areas.len(), || Cells {
+        self.objects.resize_with(areas.len(), || CellArray {
             area: Area { memory: Memory::Global, bytes: 0, granule: 1 },
             shift: 0,
-            first: Lazy::default(),
+            first: LazyArray::default(),
             others: Vec::new(),
         });
         self.objects.iter_mut().zip(areas).try_for_each(|(object, area)| object.shape(*area))
     }
 
-    /// A slot is used.
+    /// Begins to use a slot.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn open(&mut self, slot: u32) -> Result<()> {
         self.objects.iter_mut().try_for_each(|object| object.open(slot))
     }
 
+    /// The cells of an object of the table.
     #[inline]
-    pub fn object(&mut self, object: u32) -> Option<&mut Cells<T>> {
+    pub fn object(&mut self, object: u32) -> Option<&mut CellArray<T>> {
         self.objects.get_mut(object as usize)
     }
 
+    /// Zeroes all cells.
     pub fn clear(&mut self) {
-        self.objects.iter_mut().for_each(Cells::clear);
+        self.objects.iter_mut().for_each(CellArray::clear);
     }
 }

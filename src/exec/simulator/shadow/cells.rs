@@ -1,65 +1,72 @@
-//! The first pass: at which cells do accesses conflict? Exact for barriers: every cell at which two accesses conflict is found, no other.
+//! The first pass over a single cell: detects whether accesses conflict there. Exact for barriers: it finds every cell
+//! at which two accesses conflict, and no other.
 //!
-//! A cell holds words (see [`super::groups`]): the last plain write; the readers of the last interval; with atomics also the atomic writers and
-//! the atomic readers of the last interval. That is enough. As long as nothing conflicted at the cell, its last write is ordered behind
-//! all before, so what conflicts with an earlier access conflicts with that write as well. Readers of an interval are one item or *several*,
-//! and then any writer of the interval conflicts; readers of several groups conflict with any writer. A cell with a conflict is
-//! *flagged* and not looked at again.
+//! A cell holds words (see [`super::groups`]): the last plain write and the readers of the last interval; with atomics,
+//! also the atomic writers and the atomic readers of the last interval. That is sufficient. As long as nothing has
+//! conflicted at the cell, its last write is ordered after all accesses before it, so an access that conflicts with an
+//! earlier access conflicts with that write as well. The readers of an interval are one work-item or *several*, in
+//! which case any writer of the interval conflicts; readers of several groups conflict with any writer. A cell with a
+//! conflict is *flagged* and not examined again.
 
 use super::groups::{GROUPS, SEVERAL, ShadowGroup};
 use super::launch::Memory;
 use crate::lower::host::table::Mode;
 
-/// In the word of the last write: the cell is flagged.
+/// Set in the word of the last write if the cell is flagged.
 pub const FLAGGED: u64 = GROUPS;
 
+/// Index of the word for the last plain write.
 pub const WRITE: usize = 0;
+/// Index of the word for the last readers.
 pub const READ: usize = 1;
+/// Index of the word for the last atomic writers.
 pub const ATOMIC: usize = 2;
+/// Index of the word for the last atomic readers.
 pub const ATOMIC_READ: usize = 3;
 
-/// A cell: without atomics two words, with atomics four.
+/// A cell: two words without atomics, four with them.
 pub type Cell<const N: usize> = [u64; N];
 
-/// Who accesses now.
+/// The access that is being made.
 #[derive(Debug, Clone, Copy)]
-pub struct Now<'a> {
+pub struct CurrentAccess<'a> {
     pub slot: &'a ShadowGroup,
     pub memory: Memory,
-    /// What the cell will remember.
+    /// The word by which the cell will remember it.
     pub word: u64,
-    /// Below: of earlier launches or groups.
+    /// Words below this are of earlier launches or groups.
     pub valid: u64,
 }
 
-impl<'a> Now<'a> {
+impl<'a> CurrentAccess<'a> {
     #[inline(always)]
-    pub fn new(slot: &'a ShadowGroup, memory: Memory, item: u32) -> Now<'a> {
-        Now { slot, memory, word: slot.word(memory, item), valid: slot.valid(memory) }
+    /// The access of the group's work-item with local linear id `item`.
+    pub fn new(slot: &'a ShadowGroup, memory: Memory, item: u32) -> CurrentAccess<'a> {
+        CurrentAccess { slot, memory, word: slot.word(memory, item), valid: slot.valid(memory) }
     }
 
-    /// Whether what the word stands for and an access now are concurrent.
+    /// Returns whether the accesses that a word stands for are concurrent with this one.
     #[inline]
-    fn meets(&self, word: u64) -> bool {
+    fn is_concurrent(&self, word: u64) -> bool {
         if word < self.valid {
             return false;
         }
         if word & GROUPS != 0 || self.slot.is_foreign(word) {
             return true;
         }
-        // Same group: the same interval, and not the same item alone.
+        // Same group: concurrent if in the same interval, unless the word stands for this work-item alone.
         (word ^ self.word) >> 32 == 0 && word & !GROUPS != self.word
     }
 
-    /// Whether the word, which is valid, is of another group.
+    /// Returns whether a word, which must be valid, is of another group.
     #[inline(always)]
     pub fn is_foreign(&self, word: u64) -> bool {
         self.slot.is_foreign(word)
     }
 
-    /// The word that stands for the same and for an access now.
+    /// The word that stands for the accesses of `word` and this one.
     #[inline(always)]
-    pub fn with(&self, word: u64) -> u64 {
+    pub fn merged_with(&self, word: u64) -> u64 {
         if word < self.valid {
             self.word
         } else if word & GROUPS != 0 {
@@ -74,19 +81,19 @@ impl<'a> Now<'a> {
     }
 }
 
-/// What an access found.
+/// The result of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum CellResult {
     Nothing,
     /// The cell is flagged from now on.
     Conflict,
-    /// Local memory that the group has not written is read.
+    /// It reads local memory that the group has not written.
     Uninitialised,
 }
 
-/// Whether the access is the same as the last one there in all that matters: the common case.
+/// Returns whether the access equals the last one of its kind in all that matters, which is the common case.
 #[inline]
-pub fn is_known<const N: usize>(cell: &Cell<N>, now: &Now<'_>, mode: Mode) -> bool {
+pub fn is_known<const N: usize>(cell: &Cell<N>, now: &CurrentAccess<'_>, mode: Mode) -> bool {
     match mode {
         Mode::Read => {
             cell[WRITE] == now.word
@@ -97,69 +104,71 @@ pub fn is_known<const N: usize>(cell: &Cell<N>, now: &Now<'_>, mode: Mode) -> bo
     }
 }
 
-/// An access by an item.
-pub fn access<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>, mode: Mode) -> Found {
+/// Records an access by a work-item.
+pub fn access<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>, mode: Mode) -> CellResult {
     let write = cell[WRITE];
     if write >= now.valid && write & FLAGGED != 0 {
-        return Found::Nothing;
+        return CellResult::Nothing;
     }
     if conflicts(cell, now, mode) {
         flag(cell, now);
-        return Found::Conflict;
+        return CellResult::Conflict;
     }
     let written = write >= now.valid || (N > ATOMIC && cell[ATOMIC] >= now.valid);
     match mode {
-        Mode::Read => cell[READ] = now.with(cell[READ]),
+        Mode::Read => cell[READ] = now.merged_with(cell[READ]),
         Mode::Write => cell[WRITE] = now.word,
-        Mode::Atomic => cell[ATOMIC.min(N - 1)] = now.with(cell[ATOMIC.min(N - 1)]),
-        Mode::AtomicRead => cell[ATOMIC_READ.min(N - 1)] = now.with(cell[ATOMIC_READ.min(N - 1)]),
+        Mode::Atomic => cell[ATOMIC.min(N - 1)] = now.merged_with(cell[ATOMIC.min(N - 1)]),
+        Mode::AtomicRead => cell[ATOMIC_READ.min(N - 1)] = now.merged_with(cell[ATOMIC_READ.min(N - 1)]),
     }
     let reads = matches!(mode, Mode::Read | Mode::AtomicRead);
-    if reads && now.memory == Memory::Local && !written && !now.slot.forgetful {
-        Found::Uninitialised
+    if reads && now.memory == Memory::Local && !written && !now.slot.was_reset {
+        CellResult::Uninitialised
     } else {
-        Found::Nothing
+        CellResult::Nothing
     }
 }
 
-/// An access by a copy of the group: `now` is the group's copier, `copy` the word of the copy's own interval. It meets what is concurrent when the
-/// copy begins; what comes until it is waited for, is seen by whoever comes. Afterwards nobody in the group meets it.
-pub fn copy<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>, copy: u64, mode: Mode) -> Found {
+/// Records an access by an asynchronous copy of the group: `now` is the access of the group's copier, `copy` the word
+/// of the copy's own interval. It conflicts with accesses that are concurrent when the copy begins. Accesses before the
+/// copy is waited for check for pending copies themselves; afterwards, no access of the group conflicts with it.
+pub fn copy<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>, copy: u64, mode: Mode) -> CellResult {
     let write = cell[WRITE];
     if write >= now.valid && write & FLAGGED != 0 {
-        return Found::Nothing;
+        return CellResult::Nothing;
     }
     if conflicts(cell, now, mode) {
         flag(cell, now);
-        return Found::Conflict;
+        return CellResult::Conflict;
     }
     if mode == Mode::Write {
         cell[WRITE] = copy;
-        return Found::Nothing;
+        return CellResult::Nothing;
     }
     let read = cell[READ];
-    // Readers of the group's current interval stay: a writer in it meets them, but not the copy.
-    if !now.meets(read) {
+    // Readers of the group's current interval are kept: a writer in that interval conflicts with them, but not with
+    // the copy.
+    if !now.is_concurrent(read) {
         cell[READ] = copy;
     } else if now.slot.is_foreign(read) {
         cell[READ] = copy | GROUPS;
     }
     let written = write >= now.valid || (N > ATOMIC && cell[ATOMIC] >= now.valid);
-    let unknown = now.memory == Memory::Local && !written && !now.slot.forgetful;
-    if unknown { Found::Uninitialised } else { Found::Nothing }
+    let unknown = now.memory == Memory::Local && !written && !now.slot.was_reset;
+    if unknown { CellResult::Uninitialised } else { CellResult::Nothing }
 }
 
-fn conflicts<const N: usize>(cell: &Cell<N>, now: &Now<'_>, mode: Mode) -> bool {
-    let meets = |kind: usize| kind < N && now.meets(cell[kind.min(N - 1)]);
+fn conflicts<const N: usize>(cell: &Cell<N>, now: &CurrentAccess<'_>, mode: Mode) -> bool {
+    let concurrent = |kind: usize| kind < N && now.is_concurrent(cell[kind.min(N - 1)]);
     match mode {
-        Mode::Read => meets(WRITE) || meets(ATOMIC),
-        Mode::Write => meets(WRITE) || meets(READ) || meets(ATOMIC) || meets(ATOMIC_READ),
-        Mode::Atomic => meets(WRITE) || meets(READ),
-        Mode::AtomicRead => meets(WRITE),
+        Mode::Read => concurrent(WRITE) || concurrent(ATOMIC),
+        Mode::Write => concurrent(WRITE) || concurrent(READ) || concurrent(ATOMIC) || concurrent(ATOMIC_READ),
+        Mode::Atomic => concurrent(WRITE) || concurrent(READ),
+        Mode::AtomicRead => concurrent(WRITE),
     }
 }
 
-/// Marks the cell as one where accesses conflict.
-pub fn flag<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) {
+/// Marks the cell as one at which accesses conflict.
+pub fn flag<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>) {
     cell[WRITE] = now.word | FLAGGED;
 }

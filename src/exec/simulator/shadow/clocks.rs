@@ -1,8 +1,8 @@
-//! Sparse vector clocks that share what they have in common.
+//! Sparse vector clocks with structural sharing.
 //!
-//! A clock maps numbers to counters, 0 where nothing is known. It is a tree of 16 branches a level, whose nodes are shared between
-//! copies: copying is free, and joining two clocks costs only what they differ in (in the spirit of Mathur et al., "A Tree Clock Data Structure
-//! for Causal Orderings in Concurrent Executions", ASPLOS 2022).
+//! A clock maps numbers to counters; absent counters are 0. It is a tree with 16 branches per level whose nodes are
+//! shared between copies: copying is free, and joining two clocks costs only as much as they differ (in the spirit of
+//! Mathur et al., "A Tree Clock Data Structure for Causal Orderings in Concurrent Executions", ASPLOS 2022).
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ enum Node {
     Leaf([u32; BRANCHES]),
 }
 
-/// A clock. Its height grows with the largest number.
+/// A vector clock. Its height grows with the largest number.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
     root: Option<Arc<Node>>,
-    /// Levels of inner nodes.
+    /// Number of levels of inner nodes.
     height: u32,
 }
 
@@ -32,6 +32,7 @@ impl Clock {
         (self.height + 1) * BITS >= u32::BITS || index >> ((self.height + 1) * BITS) == 0
     }
 
+    /// The counter of `index`.
     pub fn get(&self, index: u32) -> u32 {
         let Some(mut node) = self.root.as_ref().filter(|_| self.fits(index)) else { return 0 };
         let mut level = self.height;
@@ -71,7 +72,7 @@ impl Clock {
         }
     }
 
-    /// Every counter becomes the larger of both.
+    /// Raises every counter to the maximum of both clocks.
     pub fn join(&mut self, other: &Clock) {
         let Some(theirs) = &other.root else { return };
         let mut theirs = theirs.clone();
@@ -87,7 +88,7 @@ impl Clock {
         });
     }
 
-    /// One more level.
+    /// Adds a level at the root.
     fn grow(&mut self) {
         self.height += 1;
         self.root = self.root.take().map(|root| Arc::new(above(Some(root))));
@@ -104,7 +105,7 @@ fn empty(level: u32) -> Arc<Node> {
     Arc::new(if level == 0 { Node::Leaf([0; BRANCHES]) } else { above(None) })
 }
 
-/// The join of two nodes of one level: one of them, wherever that is all of it.
+/// The join of two nodes of the same level; returns one of them if it equals the join.
 fn joined(ours: &Arc<Node>, theirs: &Arc<Node>) -> Arc<Node> {
     if Arc::ptr_eq(ours, theirs) {
         return ours.clone();
@@ -136,7 +137,7 @@ fn joined(ours: &Arc<Node>, theirs: &Arc<Node>) -> Arc<Node> {
                 Arc::new(Node::Inner(both))
             }
         }
-        // Both have the same height.
+        // Unreachable: both nodes are of the same level.
         _ => ours.clone(),
     }
 }
@@ -173,7 +174,7 @@ mod tests {
         }
 
         #[test]
-        fn copies_go_their_own_ways(a in counters(), index in 0..5000u32) {
+        fn copies_are_independent(a in counters(), index in 0..5000u32) {
             let old = clock(&a);
             let mut new = old.clone();
             new.raise(index, 100);
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_knows_all_of_the_other_stays_itself() {
+    fn joining_a_smaller_clock_changes_nothing() {
         let mut a = Clock::default();
         (0..1000).for_each(|i| a.raise(i, 1));
         let mut b = a.clone();

@@ -1,38 +1,39 @@
-//! The short way of the first pass: accesses to one cell that meet nobody, which is nearly all of them. All that can be known of a site before
-//! the launch is looked up once, in its [`FastPath`].
+//! The fast path of the first pass: single-cell accesses that conflict with nothing, which is nearly all of them.
+//! Everything that can be known of a site before the launch is looked up once, in its [`FastPath`].
 //!
-//! The short way does what [`super::cells::access`] does, or nothing: whatever is not plainly in order is left to the long way.
+//! The fast path does exactly what [`super::cells::access`] does, or nothing: any access that is not clearly free of
+//! conflicts is left to the slow path.
 
-use super::cells::{ATOMIC, ATOMIC_READ, Cell, FLAGGED, Now, READ, WRITE};
+use super::cells::{ATOMIC, ATOMIC_READ, Cell, CurrentAccess, FLAGGED, READ, WRITE};
 use super::groups::{GROUPS, ShadowGroup};
 use super::launch::Memory;
 use crate::lower::host::table::Mode;
 
-/// How a site's accesses are looked at.
+/// How a site's accesses are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// By the long way.
-    Long,
-    /// Not at all: nothing can race there.
-    Free,
+pub enum CheckKind {
+    /// By the slow path.
+    Slow,
+    /// Not at all: no access there can race.
+    Unchecked,
     Read,
     Write,
-    /// The same where cells know atomics.
-    ReadBesideAtomics,
-    WriteBesideAtomics,
+    /// The same, if cells have words for atomics.
+    ReadWithAtomics,
+    WriteWithAtomics,
     Atomic,
 }
 
-impl Way {
-    /// Of an access that covers one cell.
-    pub(super) fn of(mode: Mode, atomics: bool) -> Way {
+impl CheckKind {
+    /// The kind for an access that covers one cell.
+    pub(super) fn of(mode: Mode, atomics: bool) -> CheckKind {
         match (mode, atomics) {
-            (Mode::Read, false) => Way::Read,
-            (Mode::Write, false) => Way::Write,
-            (Mode::Read, true) => Way::ReadBesideAtomics,
-            (Mode::Write, true) => Way::WriteBesideAtomics,
-            (Mode::Atomic, true) => Way::Atomic,
-            (Mode::Atomic | Mode::AtomicRead, _) => Way::Long,
+            (Mode::Read, false) => CheckKind::Read,
+            (Mode::Write, false) => CheckKind::Write,
+            (Mode::Read, true) => CheckKind::ReadWithAtomics,
+            (Mode::Write, true) => CheckKind::WriteWithAtomics,
+            (Mode::Atomic, true) => CheckKind::Atomic,
+            (Mode::Atomic | Mode::AtomicRead, _) => CheckKind::Slow,
         }
     }
 }
@@ -40,84 +41,87 @@ impl Way {
 /// A site in a launch, for the groups of one slot.
 #[derive(Debug, Clone, Copy)]
 pub struct FastPath {
-    way: Way,
+    kind: CheckKind,
     memory: Memory,
-    /// Of a cell's bytes.
+    /// Binary logarithm of the size of a cell in bytes.
     shift: u8,
     /// The object's first cell.
     cells: *mut u64,
 }
 
 impl FastPath {
-    /// Without cells.
-    pub const fn blind(way: Way) -> FastPath {
-        FastPath { way, memory: Memory::Global, shift: 0, cells: std::ptr::null_mut() }
+    /// A path that does not look at cells.
+    pub const fn without_cells(kind: CheckKind) -> FastPath {
+        FastPath { kind, memory: Memory::Global, shift: 0, cells: std::ptr::null_mut() }
     }
 
-    /// `cells`: those of an object, of `1 << shift` bytes each.
-    pub(super) fn new<const N: usize>(way: Way, memory: Memory, shift: u32, cells: &mut [Cell<N>]) -> FastPath {
-        FastPath { way, memory, shift: shift as u8, cells: cells.as_mut_ptr().cast() }
+    /// A path for an object with these `cells`, of `1 << shift` bytes each.
+    pub(super) fn new<const N: usize>(kind: CheckKind, memory: Memory, shift: u32, cells: &mut [Cell<N>]) -> FastPath {
+        FastPath { kind, memory, shift: shift as u8, cells: cells.as_mut_ptr().cast() }
     }
 
-    /// The item of `group` with that local linear id accesses the object's bytes from `offset` on. Whether that is all there is to do; if
-    /// not, nothing has happened yet, and the access must go the long way.
+    /// Checks an access by the work-item of `group` with local linear id `item` to the object's bytes from `offset` on.
+    /// Returns whether the access is completely handled; if not, nothing has been changed, and the access must take the
+    /// slow path.
     ///
     /// # Safety
-    /// The lens was made for this launch and slot; `group` is what runs there; the access is in the object's bounds and aligned.
+    /// This path was made for the current launch and slot; `group` is what runs there; the access is in the object's
+    /// bounds and aligned.
     #[inline(always)]
     pub unsafe fn pass(&self, group: *const ShadowGroup, item: u32, offset: u64) -> bool {
-        if self.way == Way::Free {
+        if self.kind == CheckKind::Unchecked {
             return true;
         }
-        if self.way == Way::Long {
+        if self.kind == CheckKind::Slow {
             return false;
         }
-        // SAFETY: as promised; a way that looks has cells, and an access in bounds has its own.
+        // SAFETY: the caller guarantees that `group` is alive and the access in bounds, so `index` is one of the
+        // object's cells; every kind that reaches a cell was made with `cells`, of the width that its variant states.
         unsafe {
             let group = &*group;
-            if !group.flights.is_empty() {
+            if !group.pending_copies.is_empty() {
                 return false;
             }
-            let now = Now::new(group, self.memory, item);
+            let now = CurrentAccess::new(group, self.memory, item);
             let index = (offset >> self.shift) as usize;
-            let (plain, beside) = (self.cells.cast::<Cell<2>>(), self.cells.cast::<Cell<4>>());
-            match self.way {
-                Way::Free | Way::Long => false,
-                Way::Read => read(&mut *plain.add(index), &now),
-                Way::Write => write(&mut *plain.add(index), &now),
-                Way::ReadBesideAtomics => read(&mut *beside.add(index), &now),
-                Way::WriteBesideAtomics => write(&mut *beside.add(index), &now),
-                Way::Atomic => atomic(&mut *beside.add(index), &now),
+            let (plain, with_atomics) = (self.cells.cast::<Cell<2>>(), self.cells.cast::<Cell<4>>());
+            match self.kind {
+                CheckKind::Unchecked | CheckKind::Slow => false,
+                CheckKind::Read => read(&mut *plain.add(index), &now),
+                CheckKind::Write => write(&mut *plain.add(index), &now),
+                CheckKind::ReadWithAtomics => read(&mut *with_atomics.add(index), &now),
+                CheckKind::WriteWithAtomics => write(&mut *with_atomics.add(index), &now),
+                CheckKind::Atomic => atomic(&mut *with_atomics.add(index), &now),
             }
         }
     }
 }
 
-/// Whether the last write, which is not stale, comes before an access now.
+/// Returns whether the last write, which must not be stale, happens before this access.
 #[inline(always)]
-fn is_before(word: u64, now: &Now<'_>) -> bool {
+fn is_before(word: u64, now: &CurrentAccess<'_>) -> bool {
     word & FLAGGED == 0 && (word ^ now.word) >> 32 != 0 && !now.is_foreign(word)
 }
 
-/// Whether readers (or atomics) and a writer now do not meet.
+/// Returns whether earlier readers (or atomics) do not conflict with a writer now.
 #[inline(always)]
-fn is_apart(word: u64, now: &Now<'_>) -> bool {
+fn is_conflict_free(word: u64, now: &CurrentAccess<'_>) -> bool {
     word < now.valid || word == now.word || (word & GROUPS == 0 && is_before(word, now))
 }
 
 #[inline(always)]
-fn read<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
+fn read<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>) -> bool {
     let last = cell[WRITE];
     if last == now.word {
         return true;
     }
-    // What was never written may be read, but not in local memory.
+    // Memory that was never written may be read, except local memory.
     let fine = if last < now.valid { now.memory != Memory::Local } else { is_before(last, now) };
     if !fine || (N > ATOMIC && cell[ATOMIC.min(N - 1)] >= now.valid) {
         return false;
     }
     let readers = cell[READ];
-    let all = now.with(readers);
+    let all = now.merged_with(readers);
     if all != readers {
         cell[READ] = all;
     }
@@ -125,12 +129,12 @@ fn read<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
 }
 
 #[inline(always)]
-fn write<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
+fn write<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>) -> bool {
     let last = cell[WRITE];
     if last == now.word {
         return true;
     }
-    let fine = (last < now.valid || is_before(last, now)) && is_apart(cell[READ], now);
+    let fine = (last < now.valid || is_before(last, now)) && is_conflict_free(cell[READ], now);
     let atomics = N > ATOMIC && (cell[ATOMIC.min(N - 1)] >= now.valid || cell[ATOMIC_READ.min(N - 1)] >= now.valid);
     if !fine || atomics {
         return false;
@@ -140,12 +144,12 @@ fn write<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
 }
 
 #[inline(always)]
-fn atomic<const N: usize>(cell: &mut Cell<N>, now: &Now<'_>) -> bool {
+fn atomic<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>) -> bool {
     let last = cell[WRITE];
-    let fine = (last < now.valid || last == now.word || is_before(last, now)) && is_apart(cell[READ], now);
+    let fine = (last < now.valid || last == now.word || is_before(last, now)) && is_conflict_free(cell[READ], now);
     if fine {
         let word = &mut cell[ATOMIC.min(N - 1)];
-        *word = now.with(*word);
+        *word = now.merged_with(*word);
     }
     fine
 }

@@ -1,83 +1,87 @@
-//! The first pass: feeds accesses to the cells.
+//! The first pass: applies accesses to the shadow cells.
 
-use super::cell_arrays::{Cells, Places};
-use super::cells::{self, Cell, Found, Now};
-use super::fast_path::{FastPath, Way};
+use super::cell_arrays::{CellArray, CellArrays};
+use super::cells::{self, Cell, CellResult, CurrentAccess};
+use super::fast_path::{CheckKind, FastPath};
 use super::flags::Flags;
-use super::groups::{Flight, ShadowGroup};
-use super::launch::{Area, Memory, Place, Strided, Who};
+use super::groups::{PendingCopy, ShadowGroup};
+use super::launch::{Accessor, Area, Memory, Place, Strided};
 use super::sites::Site;
 use crate::error::Result;
 use crate::lower::host::table::Mode;
 
-/// Shadow memory of kernels without atomics, or with.
+/// Shadow memory for kernels without atomics, or with them.
 #[derive(Debug)]
-pub enum Finder {
-    Plain(Places<Cell<2>>),
-    Atomic(Places<Cell<4>>),
+pub enum FirstPass {
+    Plain(CellArrays<Cell<2>>),
+    Atomic(CellArrays<Cell<4>>),
 }
 
-/// An access by an item, as far as the first pass is concerned.
+/// An access by a work-item, as far as the first pass is concerned.
 #[derive(Debug, Clone, Copy)]
-pub struct Touch<'a> {
+pub struct SiteAccess<'a> {
     pub number: u32,
     pub site: &'a Site,
     pub place: Place,
     pub bytes: u64,
 }
 
-/// Calls the same method of whichever variant.
+/// Evaluates the same expression for either variant.
 macro_rules! either {
     ($finder:expr, $places:ident => $body:expr) => {
         match $finder {
-            Finder::Plain($places) => $body,
-            Finder::Atomic($places) => $body,
+            FirstPass::Plain($places) => $body,
+            FirstPass::Atomic($places) => $body,
         }
     };
 }
 
-impl Finder {
-    pub fn new(atomics: bool) -> Finder {
-        if atomics { Finder::Atomic(Places::default()) } else { Finder::Plain(Places::default()) }
+impl FirstPass {
+    /// Shadow memory with or without words for atomics.
+    pub fn new(atomics: bool) -> FirstPass {
+        if atomics { FirstPass::Atomic(CellArrays::default()) } else { FirstPass::Plain(CellArrays::default()) }
     }
 
+    /// Whether the kernel has atomics.
     pub fn has_atomics(&self) -> bool {
-        matches!(self, Finder::Atomic(_))
+        matches!(self, FirstPass::Atomic(_))
     }
 
-    /// A launch begins.
+    /// Begins a launch.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn begin(&mut self, areas: &[Area]) -> Result<()> {
         either!(self, places => places.begin(areas))
     }
 
-    /// A slot is used.
+    /// Begins to use a slot.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn open(&mut self, slot: u32) -> Result<()> {
         either!(self, places => places.open(slot))
     }
 
+    /// Zeroes all cells.
     pub fn clear(&mut self) {
         either!(self, places => places.clear());
     }
 
-    /// The short way for accesses to `bytes` bytes of an object, of which a group of `slot` may touch `extent` bytes.
+    /// The fast path for accesses to `bytes` bytes of an object, of which a group of `slot` may touch `extent` bytes.
     pub fn fast_path(&mut self, slot: u32, mode: Mode, object: u32, bytes: u64, extent: u64) -> FastPath {
-        let way = Way::of(mode, self.has_atomics());
-        either!(self, places => places.object(object).map_or(FastPath::blind(Way::Long), |o| fast_path(o, slot, way, bytes, extent)))
+        let kind = CheckKind::of(mode, self.has_atomics());
+        either!(self, places => places.object(object).map_or(FastPath::without_cells(CheckKind::Slow), |o| fast_path(o, slot, kind, bytes, extent)))
     }
 
-    /// An access by an item; whether all local memory that it reads was written.
+    /// Records an access by a work-item; returns whether all local memory that it reads was initialised.
     #[inline]
-    pub fn access(&mut self, slot: &ShadowGroup, who: Who, touch: Touch<'_>, flags: &mut Flags) -> bool {
-        either!(self, places => item(places, slot, who, touch, flags))
+    pub fn access(&mut self, slot: &ShadowGroup, accessor: Accessor, touch: SiteAccess<'_>, flags: &mut Flags) -> bool {
+        either!(self, places => item(places, slot, accessor, touch, flags))
     }
 
-    /// A side of a copy that begins, of which `word` is the own interval.
+    /// Records one side of a copy that begins; `word` is that of the copy's own interval. Returns whether all local
+    /// memory that it reads was initialised.
     pub fn copy(
         &mut self,
         slot: &ShadowGroup,
@@ -90,44 +94,50 @@ impl Finder {
     }
 }
 
-fn fast_path<const N: usize>(object: &mut Cells<Cell<N>>, slot: u32, way: Way, bytes: u64, extent: u64) -> FastPath {
+fn fast_path<const N: usize>(
+    object: &mut CellArray<Cell<N>>,
+    slot: u32,
+    kind: CheckKind,
+    bytes: u64,
+    extent: u64,
+) -> FastPath {
     let area = object.area;
     let cells = object.range(slot, 0, area.cells());
     let is_there = extent <= area.bytes && cells.len() as u64 == area.cells() && !cells.is_empty();
     if !is_there || bytes != u64::from(area.granule) || area.memory == Memory::Image {
-        return FastPath::blind(Way::Long);
+        return FastPath::without_cells(CheckKind::Slow);
     }
-    FastPath::new(way, area.memory, area.granule.trailing_zeros(), cells)
+    FastPath::new(kind, area.memory, area.granule.trailing_zeros(), cells)
 }
 
 #[inline]
 fn item<const N: usize>(
-    places: &mut Places<Cell<N>>,
+    places: &mut CellArrays<Cell<N>>,
     slot: &ShadowGroup,
-    who: Who,
-    touch: Touch<'_>,
+    accessor: Accessor,
+    touch: SiteAccess<'_>,
     flags: &mut Flags,
 ) -> bool {
     let Some(object) = places.object(touch.place.object) else { return true };
     let area = object.area;
-    let now = Now::new(slot, area.memory, who.item);
+    let now = CurrentAccess::new(slot, area.memory, accessor.item);
     let mode = touch.site.first_mode(area.memory);
     let (first, count) = object.touched(touch.place.offset, touch.bytes);
     let mut initialised = true;
-    for (cell, number) in object.range(who.slot, first, count).iter_mut().zip(first..) {
+    for (cell, number) in object.range(accessor.slot, first, count).iter_mut().zip(first..) {
         if !cells::is_known(cell, &now, mode) {
             match cells::access(cell, &now, mode) {
-                Found::Nothing => {}
-                Found::Conflict => flags.set(touch.number, touch.place.object, number),
-                Found::Uninitialised => initialised = false,
+                CellResult::Nothing => {}
+                CellResult::Conflict => flags.set(touch.number, touch.place.object, number),
+                CellResult::Uninitialised => initialised = false,
             }
         }
     }
-    if !slot.flights.is_empty() {
-        for (cell, number) in object.range(who.slot, first, count).iter_mut().zip(first..) {
+    if !slot.pending_copies.is_empty() {
+        for (cell, number) in object.range(accessor.slot, first, count).iter_mut().zip(first..) {
             let granule = u64::from(area.granule);
             let place = Place { object: touch.place.object, offset: number * granule };
-            if slot.flights.iter().any(|flight| is_met(flight, place, granule, mode)) {
+            if slot.pending_copies.iter().any(|flight| conflicts_with_copy(flight, place, granule, mode)) {
                 cells::flag(cell, &now);
                 flags.set(touch.number, touch.place.object, number);
             }
@@ -137,7 +147,7 @@ fn item<const N: usize>(
 }
 
 fn copy<const N: usize>(
-    places: &mut Places<Cell<N>>,
+    places: &mut CellArrays<Cell<N>>,
     slot: &ShadowGroup,
     number: u32,
     word: u64,
@@ -146,28 +156,28 @@ fn copy<const N: usize>(
 ) -> bool {
     let Some(object) = places.object(side.place.object) else { return true };
     let area = object.area;
-    let now = Now::new(slot, area.memory, slot.copier());
+    let now = CurrentAccess::new(slot, area.memory, slot.copier());
     let mut initialised = true;
     for place in side.places() {
         let (first, count) = object.touched(place.offset, side.element);
         for (cell, number) in object.range(number, first, count).iter_mut().zip(first..) {
-            let in_flight = |flight| is_met(flight, place, side.element, mode);
+            let in_flight = |flight| conflicts_with_copy(flight, place, side.element, mode);
             match cells::copy(cell, &now, word, mode) {
-                Found::Conflict => flags.set(site, place.object, number),
-                _ if slot.flights.iter().any(in_flight) => {
+                CellResult::Conflict => flags.set(site, place.object, number),
+                _ if slot.pending_copies.iter().any(in_flight) => {
                     cells::flag(cell, &now);
                     flags.set(site, place.object, number);
                 }
-                Found::Nothing => {}
-                Found::Uninitialised => initialised = false,
+                CellResult::Nothing => {}
+                CellResult::Uninitialised => initialised = false,
             }
         }
     }
     initialised
 }
 
-/// Whether an access meets a copy that nobody has waited for.
-fn is_met(flight: &Flight, place: Place, bytes: u64, mode: Mode) -> bool {
+/// Returns whether an access conflicts with a pending copy.
+fn conflicts_with_copy(flight: &PendingCopy, place: Place, bytes: u64, mode: Mode) -> bool {
     let writes = matches!(mode, Mode::Write | Mode::Atomic);
     flight.destination.touches(place, bytes) || (writes && flight.source.touches(place, bytes))
 }

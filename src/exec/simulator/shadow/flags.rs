@@ -1,15 +1,15 @@
-//! Which cells the second pass must look at.
+//! The set of cells that the second pass must examine.
 
 use super::launch::Area;
 
-/// Cells that are kept in any case, and cells that each site may bring besides.
+/// Number of cells that are always kept, and number that each site may add beyond that.
 const CELLS: u64 = 1 << 19;
 const PER_SITE: u32 = 1 << 10;
 
-/// A set of cells: by object, whichever slot.
+/// A set of cells: by object, regardless of the slot.
 #[derive(Debug, Default)]
 pub struct Flags {
-    /// By object, a bit per cell; empty until one is set.
+    /// By object, one bit per cell; empty until one is set.
     objects: Vec<Vec<u64>>,
     cells: Vec<u64>,
     total: u64,
@@ -17,6 +17,7 @@ pub struct Flags {
 }
 
 impl Flags {
+    /// Empties the set for a launch.
     pub fn begin(&mut self, areas: &[Area], sites: usize) {
         self.objects.clear();
         self.objects.resize(areas.len(), Vec::new());
@@ -27,7 +28,8 @@ impl Flags {
         self.by_site.resize(sites, 0);
     }
 
-    /// An access of `site` met another one there. Where there are too many cells, those of sites that brought few are kept.
+    /// Adds a cell at which an access of `site` conflicted with another one. If there are too many cells, those of
+    /// sites that added few are kept.
     pub fn set(&mut self, site: u32, object: u32, cell: u64) {
         let (Some(bits), Some(cells)) = (self.objects.get_mut(object as usize), self.cells.get(object as usize)) else {
             return;
@@ -50,17 +52,19 @@ impl Flags {
     }
 
     #[inline]
+    /// Returns whether the cell is in the set.
     pub fn has(&self, object: u32, cell: u64) -> bool {
         let word = self.objects.get(object as usize).and_then(|bits| bits.get((cell / 64) as usize));
         word.is_some_and(|word| word >> (cell % 64) & 1 != 0)
     }
 
-    /// Whether the object has any.
+    /// Returns whether the set has cells of the object.
     #[inline]
     pub fn any_in(&self, object: u32) -> bool {
         self.objects.get(object as usize).is_some_and(|bits| !bits.is_empty())
     }
 
+    /// Returns whether the set has no cells.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }

@@ -1,27 +1,28 @@
-//! How much memory a launch touches, and how many items share it: what the search for inputs steers by (SIMULEE 3.1).
+//! Measures how much memory a launch touches, and how many work-items share it: guidance for the search for inputs
+//! (SIMULEE 3.1).
 
-use super::cell_arrays::Places;
+use super::cell_arrays::CellArrays;
 use super::groups::{ITEM, SEVERAL};
 use super::launch::Area;
 use crate::error::Result;
 use crate::exec::simulator::observation::Footprint;
 
-/// Counts cells and items as they are touched.
+/// Counts cells and work-items as they are touched.
 #[derive(Debug, Default)]
 pub struct FootprintCounter {
-    /// Who was there since the launch (of local memory: the group) began.
-    places: Places<u64>,
+    /// The work-items that touched each cell since the launch (for local memory: the group) began.
+    places: CellArrays<u64>,
     addresses: u64,
     threads: u64,
-    /// By object: its lowest byte that was touched, and the one behind the highest.
+    /// By object: its lowest touched byte, and the one after the highest.
     ranges: Vec<Option<(u64, u64)>>,
 }
 
 impl FootprintCounter {
-    /// A launch begins.
+    /// Begins a launch.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn begin(&mut self, areas: &[Area]) -> Result<()> {
         self.places.begin(areas)?;
         self.addresses = 0;
@@ -30,19 +31,21 @@ impl FootprintCounter {
         Ok(())
     }
 
-    /// A slot is used.
+    /// Begins to use a slot.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn open(&mut self, slot: u32) -> Result<()> {
         self.places.open(slot)
     }
 
+    /// Zeroes all cells.
     pub fn clear(&mut self) {
         self.places.clear();
     }
 
-    /// The item with this number touches bytes of an object; words below `valid` are of earlier launches or groups.
+    /// Counts an access by the work-item with this number to an object; words below `valid` are of earlier launches
+    /// or groups.
     pub fn touch(&mut self, slot: u32, valid: u64, item: u32, object: u32, (offset, bytes): (u64, u64)) {
         let Some(cells) = self.places.object(object) else { return };
         let (first, count) = cells.touched(offset, bytes);
@@ -63,6 +66,7 @@ impl FootprintCounter {
         }
     }
 
+    /// The footprint of the launch so far.
     pub fn total(&self) -> Footprint {
         let range = self.ranges.iter().flatten().map(|(low, high)| high - low).max().unwrap_or_default();
         Footprint { addresses: self.addresses, threads: self.threads, range }

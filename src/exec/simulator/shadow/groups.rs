@@ -1,69 +1,72 @@
-//! Groups that run, and the intervals between their barriers: stamps.
+//! Running groups, and stamps for the intervals between their barriers.
 //!
-//! A stamp is the number of an interval; a barrier gives its group a new one for the memory that its flags name. Stamps grow from launch to launch,
-//! so that what earlier launches left in shadow memory is known to be old. Items are numbered over the whole launch, group after group,
-//! so that a number tells its group. A stamp and an item make a *word*, which is what shadow cells hold.
+//! A stamp is the number of an interval; a barrier gives its group a new one for each memory that its flags name.
+//! Stamps grow from launch to launch, so what earlier launches left in shadow memory is known to be stale. Work-items
+//! are numbered over the whole launch, group after group, so a work-item's number determines its group. A stamp and a
+//! work-item's number form a *word*, which is what shadow cells hold.
 
 use super::launch::{Memory, Strided};
 
-/// Bits of a word that name the item.
+/// The bits of a word that hold the work-item's number.
 pub const ITEM: u64 = (1 << 30) - 1;
-/// In a word that stands for readers or atomics: several items, all in the word's interval.
+/// Set in a word that stands for readers or atomics: several work-items, all in the word's interval.
 pub const SEVERAL: u64 = 1 << 30;
-/// In such a word: items of several groups, in whatever intervals.
+/// Set in such a word: work-items of several groups, in any intervals.
 pub const GROUPS: u64 = 1 << 31;
 
-/// Two copies' sides while nobody has waited for them.
+/// Both sides of an asynchronous copy that has not been waited for.
 #[derive(Debug, Clone, Copy)]
-pub struct Flight {
+pub struct PendingCopy {
     pub destination: Strided,
     pub source: Strided,
 }
 
-/// A group that runs, at a slot.
+/// A group that runs in a slot.
 #[derive(Debug, Clone, Default)]
 pub struct ShadowGroup {
-    /// By memory: the current interval's stamp and the group's first item.
+    /// By memory: the current interval's stamp combined with the number of the group's first work-item.
     words: [u64; 3],
-    /// By memory: words below were left by earlier launches, or, in local memory, earlier groups.
+    /// By memory: words below this were left by earlier launches or, in local memory, earlier groups.
     valid: [u64; 3],
-    /// The number of the group's first item.
+    /// The number of the group's first work-item.
     pub first: u32,
-    /// Items, and one more that stands for copies.
+    /// Number of work-items in a group, plus one that stands for copies.
     pub stride: u32,
-    /// How many groups began before, in this launch.
+    /// The number of groups that began before this one in the launch.
     pub sequence: u32,
-    /// By memory: how many intervals were before.
+    /// By memory: the number of completed intervals.
     pub intervals: [u32; 3],
-    /// Whether stamps began anew while it ran, so that cells forgot what it had written.
-    pub forgetful: bool,
+    /// Whether stamps were reset while it ran, so that cells forgot what it had written.
+    pub was_reset: bool,
     pub active: bool,
-    pub flights: Vec<Flight>,
+    pub pending_copies: Vec<PendingCopy>,
 }
 
 impl ShadowGroup {
-    /// What a cell remembers of an item now.
+    /// The word by which a cell remembers a work-item's access now.
     #[inline]
     pub fn word(&self, memory: Memory, item: u32) -> u64 {
         self.words[memory as usize] + u64::from(item)
     }
 
     #[inline]
+    /// Words below this are stale in `memory`.
     pub fn valid(&self, memory: Memory) -> u64 {
         self.valid[memory as usize]
     }
 
-    /// The item that stands for the group's copies.
+    /// The work-item that stands for the group's copies.
     pub fn copier(&self) -> u32 {
         self.stride - 1
     }
 
-    /// Whether the word, which is valid, is of another group.
+    /// Returns whether a word, which must be valid, is of another group.
     #[inline]
     pub fn is_foreign(&self, word: u64) -> bool {
         ((word & ITEM) as u32).wrapping_sub(self.first) >= self.stride
     }
 
+    /// The number of the current interval in `memory`.
     pub fn interval(&self, memory: Memory) -> u32 {
         self.intervals[memory as usize]
     }
@@ -76,50 +79,53 @@ pub struct Groups {
     slots: Vec<Box<ShadowGroup>>,
     /// The next stamp.
     next: u32,
-    /// The launch's first.
+    /// The launch's first stamp.
     launch: u32,
     stride: u32,
-    /// Linear numbers of the groups that began, in the order in which they did: items are numbered in that order.
+    /// Linear numbers of the groups that have begun, in that order, which is the order in which work-items
+    /// are numbered.
     begun: Vec<u64>,
 }
 
-/// What to do after stamps were taken.
+/// What to do after stamps have been taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub enum Renewal {
-    No,
-    /// All shadow memory must be zeroed: stamps began anew.
+pub enum StampReset {
+    NotNeeded,
+    /// All shadow memory must be zeroed, because stamps were reset.
     Clear,
 }
 
-/// From here on a launch begins with new stamps.
-const HALF: u32 = 1 << 31;
+/// If a launch begins with a stamp from this on, stamps are reset.
+const RESET_FROM: u32 = 1 << 31;
 
 impl Groups {
+    /// No slots; stamps begin with 1.
     pub fn new() -> Groups {
         Groups { slots: Vec::new(), next: 1, launch: 1, stride: 1, begun: Vec::new() }
     }
 
-    /// A launch whose groups have at most `items` items.
-    pub fn begin_launch(&mut self, items: u32) -> Renewal {
+    /// Begins a launch whose groups have at most `items` work-items.
+    pub fn begin_launch(&mut self, items: u32) -> StampReset {
         self.slots.iter_mut().for_each(|slot| slot.active = false);
-        let renewal = if self.next >= HALF { Renewal::Clear } else { Renewal::No };
-        if renewal == Renewal::Clear {
+        let reset = if self.next >= RESET_FROM { StampReset::Clear } else { StampReset::NotNeeded };
+        if reset == StampReset::Clear {
             self.next = 1;
         }
         self.launch = self.next;
         self.stride = items + 1;
         self.begun.clear();
-        renewal
+        reset
     }
 
-    pub fn begin(&mut self, slot: u32, group: u64) -> Renewal {
+    /// Begins the group with linear number `group` in a slot.
+    pub fn begin(&mut self, slot: u32, group: u64) -> StampReset {
         let index = slot as usize;
         if self.slots.len() <= index {
             self.slots.resize_with(index + 1, Box::default);
         }
         self.slots[index].active = false;
-        let (stamp, renewal) = self.take();
+        let (stamp, reset) = self.take_stamp();
         let sequence = self.begun.len() as u32;
         let first = sequence.wrapping_mul(self.stride);
         let old = u64::from(self.launch) << 32;
@@ -133,79 +139,83 @@ impl Groups {
             ..ShadowGroup::default()
         };
         self.begun.push(group);
-        renewal
+        reset
     }
 
-    /// Whether no more group can be told from those that began.
+    /// Returns whether the numbers for work-items are used up, so that no further group can be distinguished.
     pub fn are_used_up(&self) -> bool {
         (self.begun.len() as u64 + 1) * u64::from(self.stride) > ITEM
     }
 
-    /// The linear number, as the kernel sees its id, of the group with this number.
+    /// The linear number, as the kernel sees its id, of the group that began after `group` others.
     pub fn linear(&self, group: u64) -> u64 {
         usize::try_from(group).ok().and_then(|n| self.begun.get(n).copied()).unwrap_or(group)
     }
 
+    /// Ends the group of a slot.
     pub fn end(&mut self, slot: u32) {
         if let Some(slot) = self.slots.get_mut(slot as usize) {
             slot.active = false;
-            slot.flights.clear();
+            slot.pending_copies.clear();
         }
     }
 
-    /// A new interval for the memory that `flags` name.
-    pub fn advance(&mut self, slot: u32, flags: u32) -> Renewal {
+    /// Begins a new interval for each memory that `flags` name.
+    pub fn advance(&mut self, slot: u32, flags: u32) -> StampReset {
         if !Memory::ALL.iter().any(|m| flags & m.flag() != 0) {
-            return Renewal::No;
+            return StampReset::NotNeeded;
         }
-        let (stamp, renewal) = self.take();
-        let Some(slot) = self.slots.get_mut(slot as usize) else { return renewal };
+        let (stamp, reset) = self.take_stamp();
+        let Some(slot) = self.slots.get_mut(slot as usize) else { return reset };
         for memory in Memory::ALL.into_iter().filter(|m| flags & m.flag() != 0) {
             slot.words[memory as usize] = u64::from(stamp) << 32 | u64::from(slot.first);
             slot.intervals[memory as usize] += 1;
         }
-        renewal
+        reset
     }
 
-    /// The word of a copy of the group: of an interval that it has for itself.
-    pub fn copy(&mut self, slot: u32) -> (u64, Renewal) {
-        let (stamp, renewal) = self.take();
+    /// The word of a copy of the group, in an interval of its own.
+    pub fn copy(&mut self, slot: u32) -> (u64, StampReset) {
+        let (stamp, reset) = self.take_stamp();
         let item = self.slots.get(slot as usize).map_or(0, |s| s.first + s.copier());
-        (u64::from(stamp) << 32 | u64::from(item), renewal)
+        (u64::from(stamp) << 32 | u64::from(item), reset)
     }
 
-    /// A new stamp. When there is none left they begin anew, in the middle of a launch: what is known is then forgotten.
-    fn take(&mut self) -> (u32, Renewal) {
-        let renewal = if self.next == u32::MAX { Renewal::Clear } else { Renewal::No };
-        if renewal == Renewal::Clear {
+    /// Takes a new stamp. If none is left, stamps are reset in the middle of a launch, and everything known
+    /// is forgotten.
+    fn take_stamp(&mut self) -> (u32, StampReset) {
+        let reset = if self.next == u32::MAX { StampReset::Clear } else { StampReset::NotNeeded };
+        if reset == StampReset::Clear {
             self.launch = 1;
             self.next = 2;
             for slot in self.slots.iter_mut().filter(|s| s.active) {
                 slot.words = [1 << 32 | u64::from(slot.first); 3];
                 slot.valid = [1 << 32; 3];
-                slot.forgetful = true;
+                slot.was_reset = true;
             }
         }
         let stamp = self.next;
         self.next += 1;
-        (stamp, renewal)
+        (stamp, reset)
     }
 
     #[inline]
+    /// The group in a slot.
     pub fn slot(&self, slot: u32) -> Option<&ShadowGroup> {
         self.slots.get(slot as usize).map(|slot| &**slot)
     }
 
+    /// The group in a slot, mutably.
     pub fn slot_mut(&mut self, slot: u32) -> Option<&mut ShadowGroup> {
         self.slots.get_mut(slot as usize).map(|slot| &mut **slot)
     }
 
-    /// Whether the group that began after `sequence` others still runs.
+    /// Returns whether the group that began after `sequence` others is still running.
     pub fn runs(&self, sequence: u32) -> bool {
         self.slots.iter().any(|s| s.active && s.sequence == sequence)
     }
 
-    /// As if `next` stamps had been taken.
+    /// Continues as if all stamps below `next` had been taken.
     #[cfg(test)]
     pub fn skip_to(&mut self, next: u32) {
         self.next = next;

@@ -1,10 +1,12 @@
-//! Happens-before of a launch as it ran (OpenCL 3.0 API specification 3.3.6), in the second pass.
+//! Computes the happens-before relation of a launch as it ran (OpenCL 3.0 API specification, section 3.3.6), in the
+//! second pass.
 //!
-//! An access is named by its item's counter (raised by every release) and by its group's interval. What an item knows of others: counters of
-//! items, and intervals of groups that are over. Both are kept apart for local, global and image memory, because barriers and
-//! fences name the memory that they order; an atomic orders the memory that it lies in. Scopes are read leniently: a release and an
-//! acquire synchronise if each one's scope includes the other's item; in local memory every scope includes the group.
-//! A compare-and-exchange that fails counts as one that succeeds.
+//! An access is identified by its work-item's counter (raised by every release) and by its group's interval. A
+//! work-item's knowledge of others consists of counters of work-items, and of completed intervals of groups. Both are
+//! kept separately for local, global and image memory, because barriers and fences name the memory that they order; an
+//! atomic orders the memory in which it lies. Scopes are interpreted leniently: a release and an acquire synchronise if
+//! each one's scope includes the other's work-item; in local memory every scope includes the group. A compare-exchange
+//! that fails is an atomic read: the hook reports it as an access of mode `AtomicRead`.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -15,40 +17,41 @@ use super::launch::Memory;
 use crate::lower::host::abi::SUB_GROUP;
 use crate::lower::host::table::{Ordering, Scope};
 
-/// The interval of accesses by copies: no barrier ends it.
+/// The interval of accesses by copies, which no barrier ends.
 pub const COPY: u32 = u32::MAX;
 
-/// Where an access stands in its item's and group's history.
+/// The position of an access in the history of its work-item and group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    /// Number of the item in the launch.
+pub struct Epoch {
+    /// Number of the work-item in the launch.
     pub item: u32,
-    /// How many groups began before its own.
+    /// Number of groups that began before its own.
     pub group: u32,
-    /// Of the memory that is accessed.
+    /// The interval, for the memory that is accessed.
     pub interval: u32,
+    /// The work-item's counter.
     pub clock: u32,
 }
 
 /// What is known about one kind of memory.
 #[derive(Debug, Clone, Default)]
-struct Knowledge {
+struct MemoryClocks {
     items: Clock,
-    /// By group (how many began before): intervals that are over.
+    /// By group (number of groups that began before it): completed intervals.
     groups: Clock,
 }
 
-impl Knowledge {
-    fn join(&mut self, other: &Knowledge) {
+impl MemoryClocks {
+    fn join(&mut self, other: &MemoryClocks) {
         self.items.join(&other.items);
         self.groups.join(&other.groups);
     }
 }
 
 /// By memory.
-type Known = [Knowledge; 3];
+type Clocks = [MemoryClocks; 3];
 
-fn join(ours: &mut Known, theirs: &Known, flags: u32) {
+fn join(ours: &mut Clocks, theirs: &Clocks, flags: u32) {
     for memory in named(flags) {
         ours[memory as usize].join(&theirs[memory as usize]);
     }
@@ -58,16 +61,16 @@ fn named(flags: u32) -> impl Iterator<Item = Memory> {
     Memory::ALL.into_iter().filter(move |m| flags & m.flag() != 0)
 }
 
-/// An item, as scopes see it.
+/// A work-item, as scopes see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Someone {
+struct ItemId {
     group: u32,
     item: u32,
 }
 
-impl Someone {
-    fn of(number: u32, stride: u32) -> Someone {
-        Someone { group: number / stride, item: number % stride }
+impl ItemId {
+    fn of(number: u32, stride: u32) -> ItemId {
+        ItemId { group: number / stride, item: number % stride }
     }
 
     fn sub_group(self) -> u32 {
@@ -75,7 +78,7 @@ impl Someone {
     }
 }
 
-fn includes(scope: Scope, a: Someone, b: Someone) -> bool {
+fn includes(scope: Scope, a: ItemId, b: ItemId) -> bool {
     match scope {
         Scope::WorkItem => a == b,
         Scope::SubGroup => a.group == b.group && a.sub_group() == b.sub_group(),
@@ -84,16 +87,16 @@ fn includes(scope: Scope, a: Someone, b: Someone) -> bool {
     }
 }
 
-/// What was released, by whom and how far.
+/// What a work-item released, and with which scope.
 #[derive(Debug, Clone)]
 struct Release {
     scope: Scope,
-    by: Someone,
-    known: Known,
+    by: ItemId,
+    known: Clocks,
 }
 
-/// Adds a release, joined with one that reaches the same items.
-fn add(releases: &mut Vec<Release>, release: &Release, narrow: bool) {
+/// Adds a release, joining it with an existing one that reaches the same work-items.
+fn add_release(releases: &mut Vec<Release>, release: &Release, narrow: bool) {
     let same = |r: &&mut Release| {
         r.scope == release.scope
             && (!narrow || (r.by.group == release.by.group && r.by.sub_group() == release.by.sub_group()))
@@ -104,127 +107,132 @@ fn add(releases: &mut Vec<Release>, release: &Release, narrow: bool) {
     }
 }
 
-/// What a reader of an atomic may acquire: of the last write, and, if that was a read-modify-write, of those before.
+/// What a reader of an atomic may acquire: the releases of the last write and, if that was a read-modify-write, of
+/// those before it.
 #[derive(Debug, Default)]
-struct Message {
+struct ReleaseSequence {
     releases: Vec<Release>,
-    /// By item: its own among them, with which its own later stores go on. Only kept where that can matter.
+    /// By work-item: its own releases among them, which its own later stores continue. Only kept where that can matter.
     own: HashMap<u32, Vec<Release>>,
 }
 
-/// An item that synchronises otherwise than by barriers of the group.
+/// A work-item that synchronises by other means than barriers of the group.
 #[derive(Debug)]
 struct Item {
     clock: u32,
-    known: Known,
-    /// By fences; atomic writes behind them pass it on.
+    known: Clocks,
+    /// Releases by fences; later atomic writes pass them on.
     released: Vec<Release>,
-    /// Read from atomics; acquire fences behind take it.
+    /// Releases read from atomics; later acquire fences take effect on them.
     read: Vec<Release>,
 }
 
 #[derive(Debug, Default)]
 struct Group {
-    /// What items know that have not synchronised on their own.
-    known: Known,
+    /// What the work-items know that have not synchronised individually.
+    known: Clocks,
     items: Vec<u32>,
-    /// By barriers of a scope wider than the group.
+    /// Releases by barriers with a scope wider than the group.
     released: Vec<Release>,
     copies: u32,
 }
 
-/// An atomic's place: the group, if it is local; the object and the cell.
+/// The location of an atomic: the group, if it is local; the object and the cell.
 pub type Location = (Option<u32>, u32, u64);
 
-/// What the first pass saw of synchronisation.
+/// The kinds of synchronisation that a kernel uses, as the first pass observed them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Seen {
-    /// Anything beside barriers of groups.
+pub struct SyncFeatures {
+    /// Anything besides barriers of groups.
     pub edges: bool,
     /// Scopes narrower than the device.
     pub narrow: bool,
-    /// Fences, or barriers of a wider scope than their group.
+    /// Fences, or barriers with a scope wider than their group.
     pub fences: bool,
-    /// Atomic stores that do not release all.
+    /// Atomic stores that do not release everything.
     pub restores: bool,
-    /// Atomics of scopes narrower than the group, so that not all items of a group are alike to them.
+    /// Atomics with scopes narrower than the group, which distinguish between work-items of a group.
     pub sub_groups: bool,
 }
 
-/// The order of a launch.
+/// The happens-before relation of a launch.
 #[derive(Debug, Default)]
-pub struct Order {
-    seen: Seen,
+pub struct HappensBefore {
+    seen: SyncFeatures,
     items: HashMap<u32, Item>,
     groups: HashMap<u32, Group>,
-    messages: HashMap<Location, Message>,
-    /// Whether some item has acquired what another one released.
+    release_sequences: HashMap<Location, ReleaseSequence>,
+    /// Whether some work-item has acquired what another one released.
     acquired: bool,
-    /// Whether, after that, something was in order that no barrier of a group orders.
-    leaned: Cell<bool>,
+    /// Whether, after that, accesses were ordered that no barrier of a group orders.
+    depended: Cell<bool>,
 }
 
-impl Order {
-    pub fn new(seen: Seen) -> Order {
-        Order { seen, ..Order::default() }
+impl HappensBefore {
+    /// An empty relation for a launch with these kinds of synchronisation.
+    pub fn new(seen: SyncFeatures) -> HappensBefore {
+        HappensBefore { seen, ..HappensBefore::default() }
     }
 
-    /// Whether anything but barriers orders.
+    /// Returns whether anything but barriers orders accesses.
     pub fn has_edges(&self) -> bool {
         self.seen.edges
     }
 
-    /// Whether all items of a group are alike to every atomic.
+    /// Returns whether every atomic treats all work-items of a group alike.
     pub fn has_group_scopes(&self) -> bool {
         !self.seen.sub_groups
     }
 
+    /// Begins a group.
     pub fn begin_group(&mut self, slot: &ShadowGroup) {
         if self.seen.edges {
             self.groups.insert(slot.sequence, Group::default());
         }
     }
 
+    /// Ends a group and forgets its work-items.
     pub fn end_group(&mut self, slot: &ShadowGroup) {
         if let Some(group) = self.groups.remove(&slot.sequence) {
             group.items.iter().for_each(|item| drop(self.items.remove(item)));
-            self.messages.retain(|(group, ..), _| *group != Some(slot.sequence));
+            self.release_sequences.retain(|(group, ..), _| *group != Some(slot.sequence));
         }
     }
 
-    /// The moment of an access that the group's item makes now.
-    pub fn now(&self, slot: &ShadowGroup, item: u32, memory: Memory) -> Moment {
+    /// The position of an access that the group's work-item makes now.
+    pub fn now(&self, slot: &ShadowGroup, item: u32, memory: Memory) -> Epoch {
         let number = slot.first + item;
         let clock = self.items.get(&number).map_or(1, |i| i.clock);
-        Moment { item: number, group: slot.sequence, interval: slot.interval(memory), clock }
+        Epoch { item: number, group: slot.sequence, interval: slot.interval(memory), clock }
     }
 
-    /// Of an access by the copy that was begun last.
-    pub fn copying(&self, slot: &ShadowGroup) -> Moment {
+    /// The position of an access by the copy that began last.
+    pub fn copying(&self, slot: &ShadowGroup) -> Epoch {
         let clock = self.groups.get(&slot.sequence).map_or(1, |g| g.copies);
-        Moment { item: slot.first + slot.copier(), group: slot.sequence, interval: COPY, clock }
+        Epoch { item: slot.first + slot.copier(), group: slot.sequence, interval: COPY, clock }
     }
 
+    /// Begins an asynchronous copy of the group.
     pub fn begin_copy(&mut self, slot: &ShadowGroup) {
         if let Some(group) = self.groups.get_mut(&slot.sequence) {
             group.copies += 1;
         }
     }
 
-    /// All items of the group have waited for its copies.
+    /// All work-items of the group have waited for its copies.
     pub fn wait(&mut self, slot: &ShadowGroup) {
         let Some(group) = self.groups.get_mut(&slot.sequence) else { return };
         let copier = slot.first + slot.copier();
         let copies = group.copies;
-        let know = |known: &mut Known| known.iter_mut().for_each(|k| k.items.raise(copier, copies));
+        let know = |known: &mut Clocks| known.iter_mut().for_each(|k| k.items.raise(copier, copies));
         know(&mut group.known);
         for item in &group.items {
             self.items.get_mut(item).into_iter().for_each(|item| know(&mut item.known));
         }
     }
 
-    /// Whether `past` happened before what `now` names; `slot` is the group of `now`.
-    pub fn is_before(&self, past: &Moment, now: &Moment, slot: &ShadowGroup, memory: Memory) -> bool {
+    /// Returns whether `past` happened before `now`; `slot` is the group of `now`.
+    pub fn is_before(&self, past: &Epoch, now: &Epoch, slot: &ShadowGroup, memory: Memory) -> bool {
         if past.item == now.item && past.interval != COPY {
             return true;
         }
@@ -240,17 +248,17 @@ impl Order {
         let before = (past.group != now.group && known.groups.get(past.group) > past.interval)
             || known.items.get(past.item) >= past.clock;
         if before && self.acquired && past.interval != COPY {
-            self.leaned.set(true);
+            self.depended.set(true);
         }
         before
     }
 
-    /// Whether accesses are in order only because of what atomics read in this schedule.
-    pub fn leans_on_atomics(&self) -> bool {
-        self.leaned.get()
+    /// Returns whether accesses are ordered only because of the values that atomics read under this schedule.
+    pub fn depends_on_atomics(&self) -> bool {
+        self.depended.get()
     }
 
-    /// Whether two atomics of these sites are atomic to each other.
+    /// Returns whether two atomics of these sites are atomic with respect to each other.
     pub fn are_atomic(
         &self,
         a: (u32, Option<Ordering>),
@@ -258,17 +266,17 @@ impl Order {
         slot: &ShadowGroup,
         at: Memory,
     ) -> bool {
-        let [x, y] = [a.0, b.0].map(|number| Someone::of(number, slot.stride));
-        [a.1, b.1].into_iter().all(|ordering| includes(reach(ordering, at), x, y))
+        let [x, y] = [a.0, b.0].map(|number| ItemId::of(number, slot.stride));
+        [a.1, b.1].into_iter().all(|ordering| includes(effective_scope(ordering, at), x, y))
     }
 
-    /// The group's items have met at a barrier; `slot` is in its new interval.
+    /// The group's work-items have synchronised at a barrier; `slot` is in its new interval.
     pub fn barrier(&mut self, slot: &ShadowGroup, flags: u32, scope: Scope) {
         let Some(group) = self.groups.get_mut(&slot.sequence) else { return };
         for number in &group.items {
             let Some(item) = self.items.get(number) else { continue };
             join(&mut group.known, &item.known, flags);
-            let me = Someone::of(*number, slot.stride);
+            let me = ItemId::of(*number, slot.stride);
             for release in item.read.iter().filter(|r| includes(r.scope, r.by, me) && includes(scope, r.by, me)) {
                 self.acquired = true;
                 join(&mut group.known, &release.known, flags);
@@ -282,17 +290,17 @@ impl Order {
             named(flags).for_each(|m| item.known[m as usize] = group.known[m as usize].clone());
         }
         if scope >= Scope::Device {
-            let by = Someone::of(slot.first, slot.stride);
-            let release = Release { scope, by, known: only(&group.known, flags) };
-            add(&mut group.released, &release, self.seen.narrow);
+            let by = ItemId::of(slot.first, slot.stride);
+            let release = Release { scope, by, known: restricted_to(&group.known, flags) };
+            add_release(&mut group.released, &release, self.seen.narrow);
         }
     }
 
-    /// The items of a sub-group have met at its barrier.
+    /// The work-items of a sub-group have synchronised at its barrier.
     pub fn sub_group_barrier(&mut self, slot: &ShadowGroup, sub_group: u32, flags: u32) {
         let size = SUB_GROUP as u32;
         let items = sub_group * size..((sub_group + 1) * size).min(slot.copier());
-        let mut all = Known::default();
+        let mut all = Clocks::default();
         for item in items.clone() {
             let known = self.release(slot, item, flags);
             join(&mut all, &known, flags);
@@ -303,6 +311,7 @@ impl Order {
         }
     }
 
+    /// A work-item executes a fence.
     pub fn fence(
         &mut self,
         slot: &ShadowGroup,
@@ -312,7 +321,7 @@ impl Order {
         scope: Scope,
     ) {
         let narrow = self.seen.narrow;
-        let me = Someone::of(slot.first + item, slot.stride);
+        let me = ItemId::of(slot.first + item, slot.stride);
         if acquires {
             self.acquired = true;
             let item = self.item(slot, item);
@@ -324,11 +333,11 @@ impl Order {
         }
         if releases {
             let known = self.release(slot, item, flags);
-            add(&mut self.item(slot, item).released, &Release { scope, by: me, known }, narrow);
+            add_release(&mut self.item(slot, item).released, &Release { scope, by: me, known }, narrow);
         }
     }
 
-    /// An atomic is about to read.
+    /// A work-item is about to read an atomic.
     pub fn read(
         &mut self,
         slot: &ShadowGroup,
@@ -336,24 +345,27 @@ impl Order {
         (location, at): (Location, Memory),
         ordering: Option<Ordering>,
     ) {
-        let Some(message) = self.messages.get(&location).filter(|m| !m.releases.is_empty()) else { return };
-        let releases = message.releases.clone();
+        let Some(release_sequence) = self.release_sequences.get(&location).filter(|m| !m.releases.is_empty()) else {
+            return;
+        };
+        let releases = release_sequence.releases.clone();
         let seen = self.seen;
         self.acquired |= ordering.is_some_and(|o| o.acquire);
-        let me = Someone::of(slot.first + item, slot.stride);
+        let me = ItemId::of(slot.first + item, slot.stride);
         let item = self.item(slot, item);
         for release in &releases {
-            let reached = includes(release.scope, release.by, me) && includes(reach(ordering, at), release.by, me);
+            let reached =
+                includes(release.scope, release.by, me) && includes(effective_scope(ordering, at), release.by, me);
             if reached && ordering.is_some_and(|o| o.acquire) {
                 join(&mut item.known, &release.known, at.flag());
             }
             if reached && seen.fences {
-                add(&mut item.read, release, seen.narrow);
+                add_release(&mut item.read, release, seen.narrow);
             }
         }
     }
 
-    /// An atomic has written; `stores`: without reading.
+    /// A work-item has written an atomic; `stores`: without reading it.
     pub fn write(
         &mut self,
         slot: &ShadowGroup,
@@ -363,41 +375,41 @@ impl Order {
         stores: bool,
     ) {
         let number = slot.first + item;
-        let by = Someone::of(number, slot.stride);
+        let by = ItemId::of(number, slot.stride);
         let mut releases = Vec::new();
         if ordering.is_some_and(|o| o.release) {
             let known = self.release(slot, item, at.flag());
-            releases.push(Release { scope: reach(ordering, at), by, known });
+            releases.push(Release { scope: effective_scope(ordering, at), by, known });
         }
         let fenced = self.items.get(&number).into_iter().flat_map(|i| &i.released);
         let met = self.groups.get(&slot.sequence).into_iter().flat_map(|g| &g.released);
-        let scope = reach(ordering, at);
+        let scope = effective_scope(ordering, at);
         releases.extend(fenced.chain(met).map(|r| Release { by, scope: r.scope.min(scope), known: r.known.clone() }));
-        if releases.is_empty() && !self.messages.contains_key(&location) {
+        if releases.is_empty() && !self.release_sequences.contains_key(&location) {
             return;
         }
-        let Seen { narrow, restores, .. } = self.seen;
-        let message = self.messages.entry(location).or_default();
+        let SyncFeatures { narrow, restores, .. } = self.seen;
+        let release_sequence = self.release_sequences.entry(location).or_default();
         if stores {
-            message.own.retain(|item, _| *item == number);
-            message.releases = message.own.get(&number).cloned().unwrap_or_default();
+            release_sequence.own.retain(|item, _| *item == number);
+            release_sequence.releases = release_sequence.own.get(&number).cloned().unwrap_or_default();
         }
         for release in &releases {
-            add(&mut message.releases, release, narrow);
+            add_release(&mut release_sequence.releases, release, narrow);
             if restores {
-                add(message.own.entry(number).or_default(), release, narrow);
+                add_release(release_sequence.own.entry(number).or_default(), release, narrow);
             }
         }
     }
 
-    /// Something that is no atomic has written there.
+    /// A non-atomic access has written there.
     pub fn overwrite(&mut self, location: Location) {
-        if !self.messages.is_empty() {
-            self.messages.remove(&location);
+        if !self.release_sequences.is_empty() {
+            self.release_sequences.remove(&location);
         }
     }
 
-    /// The item's own history; from here on it has one.
+    /// The work-item's own history, which it gets if it has none.
     fn item(&mut self, slot: &ShadowGroup, item: u32) -> &mut Item {
         let number = slot.first + item;
         let group = self.groups.entry(slot.sequence).or_default();
@@ -407,25 +419,26 @@ impl Order {
         })
     }
 
-    /// What the item knows and did so far, of the memory that is named; what it does from here on is not in it.
-    fn release(&mut self, slot: &ShadowGroup, item: u32, flags: u32) -> Known {
+    /// Releases what the work-item knows and has done so far, for each memory that `flags` name. What it does
+    /// afterwards is not included.
+    fn release(&mut self, slot: &ShadowGroup, item: u32, flags: u32) -> Clocks {
         let number = slot.first + item;
         let item = self.item(slot, item);
         let clock = item.clock;
         named(flags).for_each(|m| item.known[m as usize].items.raise(number, clock));
         item.clock += 1;
-        only(&item.known, flags)
+        restricted_to(&item.known, flags)
     }
 }
 
-/// How far an atomic reaches: relaxed ones without a scope everywhere, those in local memory at least the group.
-fn reach(ordering: Option<Ordering>, at: Memory) -> Scope {
+/// The scope of an atomic: relaxed atomics without a scope reach everything, those in local memory at least the group.
+fn effective_scope(ordering: Option<Ordering>, at: Memory) -> Scope {
     let scope = ordering.map_or(Scope::AllDevices, |o| o.scope);
     if at == Memory::Local { scope.max(Scope::WorkGroup) } else { scope }
 }
 
-fn only(known: &Known, flags: u32) -> Known {
-    let mut part = Known::default();
+fn restricted_to(known: &Clocks, flags: u32) -> Clocks {
+    let mut part = Clocks::default();
     named(flags).for_each(|m| part[m as usize] = known[m as usize].clone());
     part
 }

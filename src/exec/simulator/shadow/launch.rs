@@ -1,8 +1,8 @@
-//! What the detector must know of a launch: its grid, what lies in memory, who accesses.
+//! Describes a launch to the race detector: its grid, the objects in memory, and the identity of accesses.
 
 use crate::lower::host::table::{HostTable, Space};
 
-/// Kinds of memory that barriers and fences order apart (`cl_mem_fence_flags`).
+/// Kinds of memory that barriers and fences order separately (`cl_mem_fence_flags`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Memory {
     Local,
@@ -24,18 +24,18 @@ impl Memory {
     }
 }
 
-/// What an object of the table is in one launch.
+/// The memory of an object of the table in one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Area {
     pub memory: Memory,
-    /// Bytes; of local memory: of one group. 0: never accessed.
+    /// Size in bytes; for local memory, that of one group. 0 if it is never accessed.
     pub bytes: u64,
-    /// Bytes of a cell, a power of two: accesses are taken to cover whole cells.
+    /// Size of a cell in bytes, a power of two: accesses are treated as covering whole cells.
     pub granule: u32,
 }
 
 impl Area {
-    /// Of an object that is no image. Private and constant memory needs no shadow.
+    /// The area of an object that is not an image. Private and constant memory needs no shadow.
     pub fn of(table: &HostTable, object: u32, bytes: u64) -> Area {
         let index = object as usize;
         let space = table.objects.get(index).map_or(Space::Private, |o| o.space);
@@ -48,23 +48,23 @@ impl Area {
         Area { memory, bytes, granule }
     }
 
-    /// Of an image: `bytes` as the simulator stores it, `texel` bytes each.
+    /// The area of an image of `bytes` bytes, as the simulator stores it, with `texel` bytes per texel.
     pub fn image(bytes: u64, texel: u32) -> Area {
         let granule = 1 << texel.trailing_zeros().min(4);
         Area { memory: Memory::Image, bytes, granule }
     }
 
-    /// Cells that it needs.
+    /// Number of cells in the area.
     pub(super) fn cells(&self) -> u64 {
         self.bytes.div_ceil(u64::from(self.granule))
     }
 }
 
-/// Sizes of a launch, unused dimensions 1 (offset 0).
+/// Sizes of a launch; unused dimensions are 1 (offset 0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
     pub global: [u64; 3],
-    /// As enqueued: the last groups may be smaller.
+    /// As enqueued; the last groups may be smaller.
     pub local: [u64; 3],
     pub offset: [u64; 3],
 }
@@ -84,7 +84,8 @@ impl Grid {
         std::array::from_fn(|d| self.local[d].min(self.global[d].saturating_sub(id[d] * self.local[d])))
     }
 
-    /// The global id of the group's item with that local linear id; of numbers behind the last item: of the group's first item.
+    /// The global id of the group's work-item with this local linear id; for numbers beyond the last work-item, that of
+    /// the group's first one.
     pub(super) fn global_id(&self, group: u64, item: u64) -> [u64; 3] {
         let id = self.group_id(group);
         let size = self.group_size(id);
@@ -94,31 +95,31 @@ impl Grid {
     }
 }
 
-/// A linear number as three, dimension 0 fastest.
+/// Splits a linear number into three coordinates, dimension 0 fastest.
 fn split(linear: u64, sizes: [u64; 3]) -> [u64; 3] {
     let [x, y] = [sizes[0].max(1), sizes[1].max(1)];
     [linear % x, linear / x % y, linear / x / y]
 }
 
-/// A work-item that accesses memory.
+/// The work-item that makes an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Who {
-    /// Where its group's local memory is: the number that [`super::Shadow::begin_group`] was given.
+pub struct Accessor {
+    /// The slot that holds its group's local memory: the number that was passed to [`super::Shadow::begin_group`].
     pub slot: u32,
     /// Local linear id.
     pub item: u32,
-    /// How many accesses to global and local memory it has made before.
+    /// Number of accesses to global and local memory that it has made before.
     pub number: u64,
 }
 
-/// Where an access goes: an object of the table, and where in it, in bytes.
+/// The target of an access: an object of the table and a byte offset in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     pub object: u32,
     pub offset: u64,
 }
 
-/// `count` elements of `element` bytes, `stride` elements from one's begin to the next one's.
+/// `count` elements of `element` bytes, each beginning `stride` elements after the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strided {
     pub place: Place,
@@ -132,18 +133,18 @@ impl Strided {
         self.stride.saturating_mul(self.element)
     }
 
-    /// Where its elements lie.
+    /// The positions of its elements.
     pub(super) fn places(self) -> impl Iterator<Item = Place> {
         let at = move |k| self.place.offset.saturating_add(self.step().saturating_mul(k));
         (0..self.count).map(move |k| Place { object: self.place.object, offset: at(k) })
     }
 
-    /// Whether `bytes` bytes at `place` overlap with one of its elements.
+    /// Returns whether `bytes` bytes at `place` overlap with one of its elements.
     pub(super) fn touches(&self, place: Place, bytes: u64) -> bool {
         if place.object != self.place.object || self.count == 0 || self.element == 0 {
             return false;
         }
-        // The first element that ends behind the place's begin, and whether it begins before the place's end.
+        // The first element that ends after the start of `place`; it overlaps if it begins before the end of `place`.
         let skipped = (place.offset + 1).saturating_sub(self.place.offset + self.element);
         let k = if self.step() == 0 { 0 } else { skipped.div_ceil(self.step()) };
         let begin = self.place.offset.saturating_add(self.step().saturating_mul(k));

@@ -1,15 +1,16 @@
-//! The race detector: shadow memory that knows, for every cell of global and local memory, who accessed it last.
+//! The race detector: shadow memory that records, for every cell of global and local memory, the last accesses.
 //!
-//! A race (SIMULEE 3.2; docs/simulator.md): two work-items access the same bytes, at least one writes, not both atomically, and nothing
-//! orders them. A barrier orders what its flags name, inside its group; groups are never ordered by barriers. Where
-//! code synchronises by atomics, fences or sub-group barriers, happens-before of the OpenCL 3.0 memory model (API specification 3.3.6)
-//! decides for the schedule that is run.
+//! A race (SIMULEE 3.2; docs/simulator.md): two work-items access the same bytes, at least one writes, not both
+//! accesses are atomic, and nothing orders them. A barrier orders accesses to the memory that its flags name, within
+//! its group; groups are never ordered by barriers. If code synchronises by atomics, fences or sub-group barriers, the
+//! happens-before relation of the OpenCL 3.0 memory model (API specification, section 3.3.6) decides, for the schedule
+//! that is run.
 //!
-//! A launch is run up to twice, in the same order. [`Pass::Find`] is fast: a cell keeps summaries of its last accesses, and those cells
-//! where something met are noted. If there are any ([`Shadow::suspects`]), [`Pass::Record`] keeps full lists for those
-//! cells and gives [`Shadow::conflicts`].
+//! A launch is run up to twice, in the same order. [`Pass::Find`] is fast: a cell keeps summaries of its last accesses,
+//! and cells at which accesses conflicted are flagged. If there are any ([`Shadow::suspects`]), [`Pass::Record`] keeps
+//! full lists for those cells and yields [`Shadow::conflicts`].
 //!
-//! Not thread-safe: groups run one at a time, but may interleave (each in a slot of its own).
+//! Not thread-safe: groups run one at a time, but may be interleaved (each in a slot of its own).
 
 mod cell_arrays;
 mod cells;
@@ -30,54 +31,55 @@ mod sites;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Conflict, Footprint};
 use crate::lower::host::table::{HostTable, Mode, Scope};
-use first_pass::{Finder, Touch};
+use first_pass::{FirstPass, SiteAccess};
 use flags::Flags;
 use footprint::FootprintCounter;
-use groups::{Flight, Groups, ITEM, Renewal};
-use happens_before::Seen;
+use groups::{Groups, ITEM, PendingCopy, StampReset};
+use happens_before::SyncFeatures;
 use recorder::Recorder;
 use sites::Site;
 
-pub use fast_path::{FastPath, Way};
+pub use fast_path::{CheckKind, FastPath};
 pub use groups::ShadowGroup as Group;
-pub use launch::{Area, Grid, Memory, Place, Strided, Who};
+pub use launch::{Accessor, Area, Grid, Memory, Place, Strided};
 
-/// What a run of a launch is for.
+/// The purpose of a run of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
-    /// Finds the cells where accesses conflict; reads of uninitialised local memory; the footprint, if wanted.
+    /// Finds the cells at which accesses conflict, reads of uninitialised local memory, and the footprint if requested.
     Find { footprint: bool },
-    /// Knows from the pass before which cells matter, and records who met there.
+    /// Knows from the previous pass which cells matter, and records which accesses conflicted there.
     Record,
 }
 
-/// The detector of one kernel; its memory serves launch after launch.
+/// The race detector of one kernel; its memory is reused for one launch after the other.
 #[derive(Debug)]
 pub struct Shadow {
     sites: Vec<Site>,
-    /// By object: whether some site may write there.
+    /// By object: whether some site may write to it.
     written: Vec<bool>,
     groups: Groups,
-    finder: Finder,
+    first_pass: FirstPass,
     flags: Flags,
-    /// In the first pass, if wanted.
+    /// In the first pass, if requested.
     footprint_counter: Option<FootprintCounter>,
     /// In the second pass.
     recorder: Option<Box<Recorder>>,
     grid: Grid,
     areas: Vec<Area>,
-    /// How the kernel synchronises, as far as its code tells.
-    code: Seen,
-    /// And as far as the first pass saw.
-    seen: Seen,
+    /// The kinds of synchronisation that the kernel uses, as far as its code shows.
+    code: SyncFeatures,
+    /// The same, as far as the first pass has observed.
+    seen: SyncFeatures,
 }
 
 impl Shadow {
+    /// A race detector for code with this table.
     pub fn new(table: &HostTable) -> Shadow {
         let sub_groups = table.barriers.iter().any(|b| b.sub_group);
         let edges = table.synchronises || sub_groups || table.accesses.iter().any(|a| a.ordering.is_some());
         let sites = sites::sites(table);
-        let code = Seen {
+        let code = SyncFeatures {
             edges,
             narrow: sites::has_narrower_scopes(table, Scope::Device),
             fences: false,
@@ -88,7 +90,7 @@ impl Shadow {
             written: (0..table.objects.len() as u32).map(|o| sites::may_write(table, o)).collect(),
             sites,
             groups: Groups::new(),
-            finder: Finder::new(sites::has_atomics(table)),
+            first_pass: FirstPass::new(sites::has_atomics(table)),
             flags: Flags::default(),
             footprint_counter: None,
             recorder: None,
@@ -99,20 +101,20 @@ impl Shadow {
         }
     }
 
-    /// How many groups of so many items can be told apart in a launch.
+    /// The maximum number of groups of `items` work-items that can be distinguished in a launch.
     pub fn most_groups(&self, items: u64) -> u64 {
         ITEM / items.saturating_add(1)
     }
 
-    /// A launch begins; `areas` by object of the table. [`Pass::Record`] must follow [`Pass::Find`] of the same launch: the same
-    /// schedule, the same contents of memory.
+    /// Begins a launch; `areas` by object of the table. [`Pass::Record`] must follow [`Pass::Find`] of the same launch,
+    /// with the same schedule and the same contents of memory.
     ///
     /// # Errors
-    /// `Environment`: no memory.
+    /// `Environment`: not enough memory.
     pub fn begin(&mut self, grid: Grid, areas: &[Area], pass: Pass) -> Result<()> {
         let product = |sizes: [u64; 3]| sizes.into_iter().fold(1, u64::saturating_mul);
         let items = product(grid.local);
-        if self.groups.begin_launch(items as u32) == Renewal::Clear {
+        if self.groups.begin_launch(items as u32) == StampReset::Clear {
             self.clear();
         }
         self.grid = grid;
@@ -123,12 +125,13 @@ impl Shadow {
                 self.recorder = None;
                 self.seen = self.code;
                 self.flags.begin(areas, self.sites.len());
-                // What nobody writes to outside of local memory, where it matters whether somebody did, needs no cells.
+                // Objects that are never written need no cells, except in local memory, where it matters whether they
+                // were written.
                 let is_written = |o: usize| self.written.get(o).is_none_or(|w| *w);
                 let needed = |(o, a): (usize, &Area)| {
                     if is_written(o) || a.memory == Memory::Local { *a } else { Area { bytes: 0, ..*a } }
                 };
-                self.finder.begin(&areas.iter().enumerate().map(needed).collect::<Vec<_>>())?;
+                self.first_pass.begin(&areas.iter().enumerate().map(needed).collect::<Vec<_>>())?;
                 self.footprint_counter =
                     if footprint { Some(self.footprint_counter.take().unwrap_or_default()) } else { None };
                 self.footprint_counter.as_mut().map_or(Ok(()), |footprint_counter| footprint_counter.begin(areas))
@@ -140,139 +143,147 @@ impl Shadow {
         }
     }
 
-    /// The group with this linear number (as the kernel sees its id, dimension 0 fastest) begins; its local memory is that of
-    /// `slot`, which no other group uses meanwhile. Small numbers: memory grows with the largest.
+    /// Begins the group with this linear number (of its id as the kernel sees it, dimension 0 fastest). Its local
+    /// memory is that of `slot`, which no other group uses meanwhile. Slot numbers should be small: memory grows with
+    /// the largest.
     ///
     /// # Errors
-    /// `Internal`: more groups than [`Shadow::most_groups`]. `Environment`: no memory.
+    /// `Internal`: more groups than [`Shadow::most_groups`]. `Environment`: not enough memory.
     pub fn begin_group(&mut self, slot: u32, group: u64) -> Result<()> {
-        self.settle();
+        self.complete_pending_write();
         if self.groups.are_used_up() {
             return Err(Error::internal("more work-groups than the race detector can tell apart"));
         }
-        let renewal = self.groups.begin(slot, group);
-        self.renew(renewal);
+        let reset = self.groups.begin(slot, group);
+        self.apply_reset(reset);
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().begin_group(slot);
             return Ok(());
         }
-        self.finder.open(slot)?;
+        self.first_pass.open(slot)?;
         self.footprint_counter.as_mut().map_or(Ok(()), |footprint_counter| footprint_counter.open(slot))
     }
 
-    /// How accesses of `site` to `bytes` bytes of `object` are looked at, from now on until the launch ends, if a group of `slot`
-    /// makes them and may touch `extent` bytes there.
+    /// How accesses of `site` to `bytes` bytes of `object` are checked, from now until the launch ends, if a group of
+    /// `slot` makes them and may touch `extent` bytes there.
     pub fn fast_path(&mut self, slot: u32, site: u32, object: u32, bytes: u64, extent: u64) -> FastPath {
         let index = object as usize;
         let (Some(site), Some(area)) = (self.sites.get(site as usize), self.areas.get(index)) else {
-            return FastPath::blind(Way::Long);
+            return FastPath::without_cells(CheckKind::Slow);
         };
         if self.recorder.is_some() || self.footprint_counter.is_some() {
-            return FastPath::blind(Way::Long);
+            return FastPath::without_cells(CheckKind::Slow);
         }
         if area.memory != Memory::Local && self.written.get(index) == Some(&false) {
-            return FastPath::blind(Way::Free);
+            return FastPath::without_cells(CheckKind::Unchecked);
         }
-        self.finder.fast_path(slot, site.first_mode(area.memory), object, bytes, extent)
+        self.first_pass.fast_path(slot, site.first_mode(area.memory), object, bytes, extent)
     }
 
-    /// What [`FastPath::pass`] must know of the group of `slot`; its place is the same for all groups there.
+    /// The state that [`FastPath::pass`] needs of the group of `slot`; its address is the same for all groups there.
     pub fn group(&self, slot: u32) -> *const Group {
         self.groups.slot(slot).map_or(std::ptr::null(), std::ptr::from_ref)
     }
 
-    /// The group ended, or was given up.
+    /// The group ended, or was abandoned.
     pub fn end_group(&mut self, slot: u32) {
-        self.settle();
+        self.complete_pending_write();
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().end_group(slot);
         }
         self.groups.end(slot);
     }
 
-    /// All items of the group have arrived at a barrier (or an exchange of the group: with the flags that it has, or 0). `flags` as
-    /// `cl_mem_fence_flags`, `scope` as `memory_scope` of `opencl-c-base.h`.
+    /// All work-items of the group have arrived at a barrier (or at an exchange of the group: with its flags, or 0).
+    /// `flags` as in `cl_mem_fence_flags`, `scope` as in `memory_scope` of `opencl-c-base.h`.
     pub fn barrier(&mut self, slot: u32, flags: u32, scope: u32) {
-        self.settle();
+        self.complete_pending_write();
         let scope = sites::scope(scope);
         self.seen.fences |= scope >= Scope::Device;
-        let renewal = self.groups.advance(slot, flags);
-        self.renew(renewal);
+        let reset = self.groups.advance(slot, flags);
+        self.apply_reset(reset);
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().barrier(slot, flags, scope);
         }
     }
 
-    /// All items of a sub-group (its number in the group) have arrived at its barrier.
+    /// All work-items of a sub-group (given by its number in the group) have arrived at its barrier.
     pub fn sub_group_barrier(&mut self, slot: u32, sub_group: u32, flags: u32) {
-        self.settle();
+        self.complete_pending_write();
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().sub_group_barrier(slot, sub_group, flags);
         }
     }
 
-    /// An item executes a fence; numbers as in `opencl-c-base.h`.
-    pub fn fence(&mut self, who: Who, flags: u32, order: u32, scope: u32) {
-        self.settle();
-        self.seen.edges |= self.finder.has_atomics();
+    /// A work-item executes a fence; numbers as in `opencl-c-base.h`.
+    pub fn fence(&mut self, accessor: Accessor, flags: u32, order: u32, scope: u32) {
+        self.complete_pending_write();
+        self.seen.edges |= self.first_pass.has_atomics();
         self.seen.fences = true;
         self.seen.narrow |= sites::scope(scope) < Scope::Device;
         if let Some(recorder) = &mut self.recorder {
-            recorder.fence(&self.groups, who, flags, order, scope);
+            recorder.fence(&self.groups, accessor, flags, order, scope);
         }
     }
 
-    /// An item is about to make the access `site` (of known length) at `place`, in bounds. Whether it may: `false` if it reads local memory
-    /// that no item of its group has written (only [`Pass::Find`] tells).
+    /// A work-item is about to make the access `site` (of known length) at `place`, in bounds. Returns `false` if it
+    /// reads local memory that no work-item of its group has written (only in [`Pass::Find`]), else `true`.
     ///
     /// # Safety
-    /// `address` is where the bytes lie that the access reads or writes, and they stay readable until the next call of any
-    /// method; what was written there is looked at then, before anything else writes there.
+    /// `address` is that of the bytes that the access reads or writes, which stay readable until the next call of any
+    /// method. The bytes written are examined during that call, before anything else writes there.
     #[inline]
-    pub unsafe fn access(&mut self, who: Who, site: u32, place: Place, address: *const u8) -> bool {
+    pub unsafe fn access(&mut self, accessor: Accessor, site: u32, place: Place, address: *const u8) -> bool {
         let bytes = self.sites.get(site as usize).map_or(1, |s| u64::from(s.bytes));
-        // SAFETY: as the caller says.
-        unsafe { self.span(who, site, place, bytes, address) }
+        // SAFETY: the caller gives the same guarantees as `span` requires.
+        unsafe { self.span(accessor, site, place, bytes, address) }
     }
 
-    /// As [`Shadow::access`], of `bytes` bytes.
+    /// As [`Shadow::access`], for `bytes` bytes.
     ///
     /// # Safety
-    /// As [`Shadow::access`].
+    /// As for [`Shadow::access`].
     #[inline]
-    pub unsafe fn span(&mut self, who: Who, site: u32, place: Place, bytes: u64, address: *const u8) -> bool {
+    pub unsafe fn span(&mut self, accessor: Accessor, site: u32, place: Place, bytes: u64, address: *const u8) -> bool {
         if bytes == 0 {
             return true;
         }
         if self.recorder.is_some() {
-            self.record(who, site, place, bytes, address);
+            self.record(accessor, site, place, bytes, address);
             return true;
         }
-        let (Some(known), Some(slot)) = (self.sites.get(site as usize), self.groups.slot(who.slot)) else {
+        let (Some(known), Some(slot)) = (self.sites.get(site as usize), self.groups.slot(accessor.slot)) else {
             return true;
         };
         if let Some(footprint_counter) = &mut self.footprint_counter
             && let Some(area) = self.areas.get(place.object as usize)
         {
-            let number = slot.first + who.item;
-            footprint_counter.touch(who.slot, slot.valid(area.memory), number, place.object, (place.offset, bytes));
+            let number = slot.first + accessor.item;
+            footprint_counter.touch(
+                accessor.slot,
+                slot.valid(area.memory),
+                number,
+                place.object,
+                (place.offset, bytes),
+            );
         }
-        self.finder.access(slot, who, Touch { number: site, site: known, place, bytes }, &mut self.flags)
+        self.first_pass.access(slot, accessor, SiteAccess { number: site, site: known, place, bytes }, &mut self.flags)
     }
 
     #[cold]
-    fn record(&mut self, who: Who, site: u32, place: Place, bytes: u64, address: *const u8) {
-        self.settle();
+    fn record(&mut self, accessor: Accessor, site: u32, place: Place, bytes: u64, address: *const u8) {
+        self.complete_pending_write();
         if let Some(recorder) = &mut self.recorder {
-            recorder.access(&self.groups, &self.flags, &self.areas, (who, site, place), (bytes, address));
+            recorder.access(&self.groups, &self.flags, &self.areas, (accessor, site, place), (bytes, address));
         }
     }
 
-    /// A group's asynchronous copy begins (called once, not by every item): its writes are of site `write_site`, its reads of the next one. Nobody
-    /// in the group may touch what it touches until [`Shadow::wait`]. Whether all local memory that it reads was written.
-    /// In conflicts a copy is an access of the group's first item.
+    /// An asynchronous copy of a group begins (called once, not by every work-item): its writes belong to the site
+    /// `write_site`, its reads to the next one. No work-item of the group may access the same memory until
+    /// [`Shadow::wait`]. Returns whether all local memory that the copy reads was initialised. In conflicts, a copy is
+    /// an access of the group's first work-item.
     pub fn async_copy(&mut self, slot: u32, write_site: u32, destination: Strided, source: Strided) -> bool {
-        self.settle();
+        self.complete_pending_write();
         self.seen.edges = true;
         let read_site = write_site + 1;
         if let Some(recorder) = &mut self.recorder {
@@ -283,8 +294,8 @@ impl Shadow {
             recorder.copy(&self.groups, &self.flags, &self.areas, slot, (write_site, destination));
             return true;
         }
-        let (word, renewal) = self.groups.copy(slot);
-        self.renew(renewal);
+        let (word, reset) = self.groups.copy(slot);
+        self.apply_reset(reset);
         let Some(known) = self.groups.slot(slot) else { return true };
         if let Some(footprint_counter) = &mut self.footprint_counter {
             for side in [source, destination] {
@@ -294,37 +305,38 @@ impl Shadow {
                     .for_each(|p| footprint_counter.touch(slot, valid, copier, p.object, (p.offset, side.element)));
             }
         }
-        let initialised = self.finder.copy(known, slot, word, (read_site, Mode::Read, source), &mut self.flags);
-        self.finder.copy(known, slot, word, (write_site, Mode::Write, destination), &mut self.flags);
+        let initialised = self.first_pass.copy(known, slot, word, (read_site, Mode::Read, source), &mut self.flags);
+        self.first_pass.copy(known, slot, word, (write_site, Mode::Write, destination), &mut self.flags);
         if let Some(slot) = self.groups.slot_mut(slot) {
-            slot.flights.push(Flight { destination, source });
+            slot.pending_copies.push(PendingCopy { destination, source });
         }
         initialised
     }
 
-    /// All items of the group have waited for the copies that were begun.
+    /// All work-items of the group have waited for the copies that were begun.
     pub fn wait(&mut self, slot: u32) {
-        self.settle();
+        self.complete_pending_write();
         if let Some(slot) = self.groups.slot_mut(slot) {
-            slot.flights.clear();
+            slot.pending_copies.clear();
         }
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().wait(slot);
         }
     }
 
-    /// After [`Pass::Find`]: whether the launch must be run again with [`Pass::Record`]. Without atomics and fences that synchronise,
-    /// narrow scopes, sub-group barriers and asynchronous copies this means that there are conflicts; with them that there may be.
+    /// After [`Pass::Find`]: whether the launch must be run again with [`Pass::Record`]. In the absence of atomics and
+    /// fences that synchronise, narrow scopes, sub-group barriers and asynchronous copies, this means that there are
+    /// conflicts; otherwise, that there may be.
     pub fn suspects(&self) -> bool {
         !self.flags.is_empty()
     }
 
-    /// In [`Pass::Find`]: whether [`Shadow::suspects`] means that there are conflicts, as far as the run has shown until now.
+    /// In [`Pass::Find`]: whether [`Shadow::suspects`] means that there are conflicts, as far as the run has shown.
     pub fn is_certain(&self) -> bool {
         !(self.seen.edges || self.seen.narrow || self.seen.sub_groups)
     }
 
-    /// Whether the pass that runs has met a conflict for certain.
+    /// Whether the current pass has definitely found a conflict.
     #[inline]
     pub fn has_conflict(&self) -> bool {
         match &self.recorder {
@@ -333,47 +345,49 @@ impl Shadow {
         }
     }
 
-    /// After [`Pass::Record`]: all conflicts, ordered by sites, the access of the smaller site first. All pairs of sites are there, and
-    /// counts are exact, if conflicting cells are fewer than 2^19 (local memory counts once, whichever group it belongs to). Beyond that,
-    /// each site still has its first 1024 at which it met another one: counts are then lower bounds, and a pair may be missing if it meets at
-    /// other cells alone.
+    /// After [`Pass::Record`]: all conflicts, ordered by sites, the access of the smaller site first. All pairs of
+    /// sites are included and counts are exact if there are fewer than 2^19 conflicting cells (a cell of local memory
+    /// counts once, whichever group it belongs to). Beyond that, the first 1024 conflicting cells of each site are
+    /// still included; counts are then lower bounds, and a pair may be missing if it conflicts only at other cells.
     ///
-    /// Benign pairs are certain. That values differ is only known of the two sites at the cell, not of the two accesses.
+    /// Pairs that are reported as benign certainly are. That values differ is only known of the two sites at the cell,
+    /// not of the two accesses.
     pub fn conflicts(&mut self) -> Vec<Conflict> {
-        self.settle();
+        self.complete_pending_write();
         self.recorder.as_ref().map(|recorder| recorder.conflicts(&self.grid, &self.groups)).unwrap_or_default()
     }
 
-    /// After [`Pass::Record`]: whether some accesses are in order only because of what atomics happened to read, so that another
-    /// schedule may have conflicts there. (Without suspects nothing leans on atomics.)
-    pub fn leans_on_atomics(&mut self) -> bool {
-        self.settle();
-        self.recorder.as_ref().is_some_and(|recorder| recorder.leans_on_atomics())
+    /// After [`Pass::Record`]: whether some accesses are ordered only because of the values that atomics happened to
+    /// read, so that there may be conflicts under another schedule. (Without suspects there are no such accesses.)
+    pub fn depends_on_atomics(&mut self) -> bool {
+        self.complete_pending_write();
+        self.recorder.as_ref().is_some_and(|recorder| recorder.depends_on_atomics())
     }
 
-    /// After [`Pass::Find`] with `footprint`.
+    /// The footprint, after [`Pass::Find`] with `footprint`.
     pub fn footprint(&self) -> Footprint {
         self.footprint_counter.as_ref().map(FootprintCounter::total).unwrap_or_default()
     }
 
-    /// Looks at what the last write wrote.
+    /// Examines the value that the last write wrote.
     #[inline]
-    fn settle(&mut self) {
+    fn complete_pending_write(&mut self) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.settle(&self.groups, &self.flags, &self.areas);
+            recorder.complete_pending_write(&self.groups, &self.flags, &self.areas);
         }
     }
 
-    fn renew(&mut self, renewal: Renewal) {
-        if renewal == Renewal::Clear {
+    /// Zeroes all cells if stamps were reset.
+    fn apply_reset(&mut self, reset: StampReset) {
+        if reset == StampReset::Clear {
             self.clear();
         }
     }
 
-    /// Forgets everything: stamps begin anew.
+    /// Forgets everything, because stamps were reset.
     #[cold]
     fn clear(&mut self) {
-        self.finder.clear();
+        self.first_pass.clear();
         self.footprint_counter.iter_mut().for_each(FootprintCounter::clear);
     }
 }
@@ -413,12 +427,14 @@ mod tests {
     }
 
     fn at(shadow: &mut Shadow, slot: u32, item: u32, site: u32, object: u32) -> bool {
-        // SAFETY: the first pass does not look there.
-        unsafe { shadow.access(Who { slot, item, number: 0 }, site, Place { object, offset: 0 }, std::ptr::dangling()) }
+        // SAFETY: the first pass does not access the address.
+        unsafe {
+            shadow.access(Accessor { slot, item, number: 0 }, site, Place { object, offset: 0 }, std::ptr::dangling())
+        }
     }
 
     #[test]
-    fn launches_leave_nothing_behind_also_when_stamps_begin_anew() {
+    fn launches_leave_nothing_behind_even_when_stamps_are_reset() {
         for next in [1 << 20, (1 << 31) - 1, u32::MAX - 9] {
             let mut shadow = shadow();
             shadow.groups.skip_to(next);
@@ -436,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn when_stamps_begin_anew_within_a_launch_nothing_is_made_up() {
+    fn a_stamp_reset_within_a_launch_invents_no_conflicts() {
         let mut shadow = shadow();
         begin(&mut shadow);
         shadow.groups.skip_to(u32::MAX - 3);
@@ -448,7 +464,7 @@ mod tests {
             assert!(at(&mut shadow, 0, 1, READ, 0) && at(&mut shadow, 0, 1, READ, 1));
         }
         assert!(!shadow.suspects());
-        // What comes afterwards is seen.
+        // What comes afterwards is detected.
         at(&mut shadow, 1, 0, WRITE, 0);
         assert!(shadow.suspects());
     }

@@ -1,21 +1,21 @@
-//! Feeds accesses to the records of the second pass.
+//! Applies accesses to the cell records of the second pass.
 
-use super::cell_arrays::Places;
+use super::cell_arrays::CellArrays;
 use super::flags::Flags;
 use super::groups::Groups;
-use super::happens_before::{Location, Order, Seen};
-use super::launch::{Area, Grid, Memory, Place, Strided, Who};
+use super::happens_before::{HappensBefore, Location, SyncFeatures};
+use super::launch::{Accessor, Area, Grid, Memory, Place, Strided};
 use super::report::Findings;
-use super::second_pass::{Entry, Record, Scene};
+use super::second_pass::{CellRecord, Entry, RecordContext};
 use super::sites::{self, Site};
 use crate::error::Result;
 use crate::exec::simulator::observation::Conflict;
 use crate::lower::host::table::Mode;
 
-/// A plain write that is about to happen: what it wrote is looked at before anything else happens.
+/// A plain write that is about to happen; the value written is read before anything else happens.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
-    who: Who,
+    accessor: Accessor,
     site: u32,
     place: Place,
     bytes: u64,
@@ -26,28 +26,29 @@ struct Pending {
 #[derive(Debug)]
 pub struct Recorder {
     sites: Vec<Site>,
-    order: Order,
-    /// Numbers of flagged cells, plus 1.
-    numbers: Places<u32>,
-    records: Vec<Record>,
+    order: HappensBefore,
+    /// The record number of each flagged cell, plus 1; 0 if it has none.
+    numbers: CellArrays<u32>,
+    records: Vec<CellRecord>,
     findings: Findings,
     pending: Option<Pending>,
 }
 
-// SAFETY: the pending write's address is used by whoever owns the recorder, as `Shadow::access` was promised.
+// SAFETY: whoever owns the recorder may read the pending write's address, as the caller of `Shadow::access` guaranteed.
 unsafe impl Send for Recorder {}
 
 impl Recorder {
+    /// A recorder without findings.
     /// # Errors
-    /// `Environment`: no memory.
-    pub fn new(sites: Vec<Site>, areas: &[Area], seen: Seen) -> Result<Recorder> {
-        // Records are kept by place, whichever slot has it.
+    /// `Environment`: not enough memory.
+    pub fn new(sites: Vec<Site>, areas: &[Area], seen: SyncFeatures) -> Result<Recorder> {
+        // Records are kept by place, regardless of the slot.
         let areas: Vec<Area> = areas.iter().map(|area| Area { memory: Memory::Global, ..*area }).collect();
-        let mut numbers = Places::default();
+        let mut numbers = CellArrays::default();
         numbers.begin(&areas)?;
         Ok(Recorder {
             sites,
-            order: Order::new(seen),
+            order: HappensBefore::new(seen),
             numbers,
             records: Vec::new(),
             findings: Findings::default(),
@@ -55,24 +56,25 @@ impl Recorder {
         })
     }
 
-    pub fn order(&mut self) -> &mut Order {
+    /// The happens-before relation of the launch.
+    pub fn order(&mut self) -> &mut HappensBefore {
         &mut self.order
     }
 
-    /// An item is about to access. Whatever was pending is done by now.
+    /// A work-item is about to make an access. Any pending write has been completed.
     pub fn access(
         &mut self,
         groups: &Groups,
         flags: &Flags,
         areas: &[Area],
-        (who, site, place): (Who, u32, Place),
+        (accessor, site, place): (Accessor, u32, Place),
         (bytes, address): (u64, *const u8),
     ) {
-        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(who.slot)) else { return };
+        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(accessor.slot)) else { return };
         let Some(known) = self.sites.get(site as usize).copied() else { return };
         if known.mode == Mode::Write {
             if self.order.has_edges() || flags.any_in(place.object) {
-                self.pending = Some(Pending { who, site, place, bytes, address });
+                self.pending = Some(Pending { accessor, site, place, bytes, address });
             }
             return;
         }
@@ -80,22 +82,22 @@ impl Recorder {
         let atomic = matches!(known.mode, Mode::Atomic | Mode::AtomicRead);
         let edges = self.order.has_edges() && atomic;
         if edges && !known.stores {
-            self.order.read(slot, who.item, (location, area.memory), known.ordering);
+            self.order.read(slot, accessor.item, (location, area.memory), known.ordering);
         }
         if flags.any_in(place.object) {
-            let entry = Entry::new(site, self.order.now(slot, who.item, area.memory), who.number, None);
-            self.note(groups, flags, areas, (who.slot, place, bytes), |_| entry);
+            let entry = Entry::new(site, self.order.now(slot, accessor.item, area.memory), accessor.number, None);
+            self.note(groups, flags, areas, (accessor.slot, place, bytes), |_| entry);
         }
         if edges && known.mode == Mode::Atomic {
-            self.order.write(slot, who.item, (location, area.memory), known.ordering, known.stores);
+            self.order.write(slot, accessor.item, (location, area.memory), known.ordering, known.stores);
         }
     }
 
-    /// Looks at what the last write wrote. To be called before anything else.
-    pub fn settle(&mut self, groups: &Groups, flags: &Flags, areas: &[Area]) {
+    /// Completes the pending write: examines what it wrote. Must be called before anything else.
+    pub fn complete_pending_write(&mut self, groups: &Groups, flags: &Flags, areas: &[Area]) {
         let Some(pending) = self.pending.take() else { return };
-        let Pending { who, site, place, bytes, address } = pending;
-        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(who.slot)) else { return };
+        let Pending { accessor, site, place, bytes, address } = pending;
+        let (Some(area), Some(slot)) = (areas.get(place.object as usize), groups.slot(accessor.slot)) else { return };
         let granule = u64::from(area.granule);
         if self.order.has_edges() {
             for offset in (place.offset..place.offset + bytes.max(1)).step_by(area.granule as usize) {
@@ -105,17 +107,18 @@ impl Recorder {
         if !flags.any_in(place.object) {
             return;
         }
-        let moment = self.order.now(slot, who.item, area.memory);
-        self.note(groups, flags, areas, (who.slot, place, bytes), |offset| {
+        let epoch = self.order.now(slot, accessor.item, area.memory);
+        self.note(groups, flags, areas, (accessor.slot, place, bytes), |offset| {
             let whole = offset >= place.offset && offset + granule <= place.offset + bytes && granule <= 16;
-            // SAFETY: the cell lies inside the access, whose bytes are readable (`Shadow::access`).
+            // SAFETY: the cell lies inside the access, whose bytes the caller of `Shadow::access` guaranteed to
+            // be readable.
             let value =
                 whole.then(|| unsafe { value(address.add((offset - place.offset) as usize), granule as usize) });
-            Entry::new(site, moment, who.number, value)
+            Entry::new(site, epoch, accessor.number, value)
         });
     }
 
-    /// A side of the copy that was begun last.
+    /// Records one side of the copy that began last.
     pub fn copy(&mut self, groups: &Groups, flags: &Flags, areas: &[Area], number: u32, (site, side): (u32, Strided)) {
         let Some(slot) = groups.slot(number) else { return };
         let entry = Entry::new(site, self.order.copying(slot), 0, None);
@@ -131,7 +134,7 @@ impl Recorder {
         }
     }
 
-    /// Notes an access at all its flagged cells; `entry` is given where each begins, in bytes.
+    /// Records an access at all its flagged cells; `entry` gets the byte offset of each cell.
     fn note(
         &mut self,
         groups: &Groups,
@@ -149,35 +152,38 @@ impl Recorder {
                 continue;
             }
             if *known == 0 {
-                records.push(Record::default());
+                records.push(CellRecord::default());
                 *known = records.len() as u32;
             }
             let offset = cell * u64::from(area.granule);
             let place = Place { object: place.object, offset };
-            let scene = Scene { sites, groups, slot, order, memory: area.memory, place };
+            let context = RecordContext { sites, groups, slot, order, memory: area.memory, place };
             if let Some(record) = records.get_mut(*known as usize - 1) {
-                record.note(&scene, entry(offset), findings);
+                record.note(&context, entry(offset), findings);
             }
         }
     }
 
+    /// All conflicts found, ordered by sites.
     pub fn conflicts(&self, grid: &Grid, groups: &Groups) -> Vec<Conflict> {
         self.findings.conflicts(grid, groups, &self.sites)
     }
 
+    /// Returns whether there are any conflicts.
     pub fn has_conflicts(&self) -> bool {
         !self.findings.is_empty()
     }
 
-    pub fn leans_on_atomics(&self) -> bool {
-        self.order.leans_on_atomics()
+    /// See [`HappensBefore::depends_on_atomics`].
+    pub fn depends_on_atomics(&self) -> bool {
+        self.order.depends_on_atomics()
     }
 
-    /// Numbers as in `opencl-c-base.h`.
-    pub fn fence(&mut self, groups: &Groups, who: Who, flags: u32, order: u32, scope: u32) {
-        if let Some(slot) = groups.slot(who.slot) {
+    /// A work-item executes a fence; numbers as in `opencl-c-base.h`.
+    pub fn fence(&mut self, groups: &Groups, accessor: Accessor, flags: u32, order: u32, scope: u32) {
+        if let Some(slot) = groups.slot(accessor.slot) {
             let kinds = sites::acquires_and_releases(order);
-            self.order.fence(slot, who.item, flags, kinds, sites::scope(scope));
+            self.order.fence(slot, accessor.item, flags, kinds, sites::scope(scope));
         }
     }
 }
@@ -187,13 +193,13 @@ fn location(area: &Area, sequence: u32, place: Place) -> Location {
     (group, place.object, place.offset / u64::from(area.granule))
 }
 
-/// `bytes` bytes, at most 16, as a number.
+/// Reads `bytes` bytes, at most 16, as a number.
 ///
 /// # Safety
-/// They are readable.
+/// The bytes are readable.
 unsafe fn value(address: *const u8, bytes: usize) -> u128 {
     let mut value = [0; 16];
-    // SAFETY: as the caller says; the array is long enough for 16.
+    // SAFETY: the caller guarantees that the bytes are readable; the array has room for 16, and no more are copied.
     unsafe { std::ptr::copy_nonoverlapping(address, value.as_mut_ptr(), bytes.min(16)) };
     u128::from_le_bytes(value)
 }

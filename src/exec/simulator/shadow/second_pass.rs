@@ -1,12 +1,13 @@
-//! The second pass: who met whom, at the cells that the first pass flagged.
+//! The second pass over a single cell: finds out which accesses conflict at the cells that the first pass flagged.
 //!
-//! A flagged cell keeps a list of its accesses. Where only barriers order, those of an interval that are needed are two of different items, per
-//! site and group; and of all groups that are over, two per site. Where atomics order too, an access stands for all before it of its
-//! site and group that happened before it. So every pair of sites that meets at a flagged cell is found.
+//! A flagged cell keeps a list of its accesses. If only barriers order accesses, two accesses of different work-items
+//! per site and group suffice within an interval; of all groups that are over, two per site. If atomics order accesses
+//! too, an access represents all earlier ones of its site and group that happened before it. So every pair of sites
+//! that conflicts at a flagged cell is found.
 
-use super::happens_before::{COPY, Moment, Order};
+use super::happens_before::{COPY, Epoch, HappensBefore};
 use super::launch::{Memory, Place};
-use super::report::{Findings, Party};
+use super::report::{ConflictSide, Findings};
 use super::sites::Site;
 use crate::exec::simulator::shadow::groups::{Groups, ShadowGroup};
 use crate::lower::host::table::{Mode, Scope};
@@ -15,36 +16,37 @@ use crate::lower::host::table::{Mode, Scope};
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     pub site: u32,
-    pub moment: Moment,
-    /// Accesses that the item had made before.
+    pub epoch: Epoch,
+    /// Number of accesses that the work-item had made before.
     pub number: u64,
-    /// What was written, if that is known: only of plain writes.
+    /// The value written, if known: only for plain writes.
     pub value: Option<u128>,
-    /// It stands for others of its interval that wrote something else.
+    /// It represents others of its interval that wrote something else.
     mixed_interval: bool,
-    /// It stands for any that wrote something else.
+    /// It represents any access that wrote something else.
     mixed: bool,
 }
 
 impl Entry {
-    pub fn new(site: u32, moment: Moment, number: u64, value: Option<u128>) -> Entry {
-        Entry { site, moment, number, value, mixed_interval: false, mixed: false }
+    /// The entry of one access, which represents no others.
+    pub fn new(site: u32, epoch: Epoch, number: u64, value: Option<u128>) -> Entry {
+        Entry { site, epoch, number, value, mixed_interval: false, mixed: false }
     }
 
     fn key(&self) -> (u32, u32) {
-        (self.site, self.moment.group)
+        (self.site, self.epoch.group)
     }
 
-    fn party(&self, stride: u32) -> Party {
-        let (group, item) = (self.moment.item / stride, self.moment.item % stride);
-        Party { site: self.site, group: u64::from(group), item, number: self.number }
+    fn side(&self, stride: u32) -> ConflictSide {
+        let (group, item) = (self.epoch.item / stride, self.epoch.item % stride);
+        ConflictSide { site: self.site, group: u64::from(group), item, number: self.number }
     }
 
-    /// Stands for `other` as well from now on.
+    /// Represents `other` as well from now on.
     fn absorb(&mut self, other: &Entry) {
         let differs = self.value != other.value;
         self.mixed |= differs || other.mixed;
-        if self.moment.interval == other.moment.interval && self.moment.group == other.moment.group {
+        if self.epoch.interval == other.epoch.interval && self.epoch.group == other.epoch.group {
             self.mixed_interval |= differs || other.mixed_interval;
         }
     }
@@ -52,40 +54,41 @@ impl Entry {
 
 /// What a flagged cell remembers.
 #[derive(Debug, Default)]
-pub struct Record {
+pub struct CellRecord {
     /// Ordered by site and group.
     entries: Vec<Entry>,
-    /// Numbers of the pairs that have met here.
-    met: Vec<u32>,
+    /// Numbers of the pairs that have conflicted here.
+    reported_pairs: Vec<u32>,
 }
 
-/// What recording an access needs.
+/// The context in which an access is recorded.
 #[derive(Debug, Clone, Copy)]
-pub struct Scene<'a> {
+pub struct RecordContext<'a> {
     pub sites: &'a [Site],
     pub groups: &'a Groups,
     pub slot: &'a ShadowGroup,
-    pub order: &'a Order,
+    pub order: &'a HappensBefore,
     pub memory: Memory,
     pub place: Place,
 }
 
-impl Scene<'_> {
+impl RecordContext<'_> {
     fn site(&self, number: u32) -> Option<&Site> {
         self.sites.get(number as usize)
     }
 
-    /// Whether the modes allow a conflict.
+    /// Returns whether the modes allow a conflict.
     fn may_conflict(&self, a: u32, b: u32) -> bool {
         let (Some(a), Some(b)) = (self.site(a), self.site(b)) else { return false };
         let writes = |mode: Mode| matches!(mode, Mode::Write | Mode::Atomic);
-        (writes(a.mode) || writes(b.mode)) && !(is_atomic(a.mode) && is_atomic(b.mode) && wide(a) && wide(b))
+        (writes(a.mode) || writes(b.mode))
+            && !(is_atomic(a.mode) && is_atomic(b.mode) && reaches_device(a) && reaches_device(b))
     }
 
     fn are_atomic(&self, a: &Entry, b: &Entry) -> bool {
         let (Some(x), Some(y)) = (self.site(a.site), self.site(b.site)) else { return false };
         let both = is_atomic(x.mode) && is_atomic(y.mode);
-        let [x, y] = [(a.moment.item, x.ordering), (b.moment.item, y.ordering)];
+        let [x, y] = [(a.epoch.item, x.ordering), (b.epoch.item, y.ordering)];
         both && self.order.are_atomic(x, y, self.slot, self.memory)
     }
 
@@ -94,7 +97,7 @@ impl Scene<'_> {
     }
 
     fn is_before(&self, past: &Entry, now: &Entry) -> bool {
-        self.order.is_before(&past.moment, &now.moment, self.slot, self.memory)
+        self.order.is_before(&past.epoch, &now.epoch, self.slot, self.memory)
     }
 }
 
@@ -102,71 +105,81 @@ fn is_atomic(mode: Mode) -> bool {
     matches!(mode, Mode::Atomic | Mode::AtomicRead)
 }
 
-/// Whether the scope includes everybody.
-fn wide(site: &Site) -> bool {
+/// Returns whether the scope includes every work-item.
+fn reaches_device(site: &Site) -> bool {
     site.ordering.is_none_or(|o| o.scope >= Scope::Device)
 }
 
-impl Record {
-    /// An access now.
-    pub fn note(&mut self, scene: &Scene<'_>, now: Entry, findings: &mut Findings) {
-        if scene.memory == Memory::Local {
-            // What other groups had there is no longer.
-            let here = |e: &Entry| e.moment.group == now.moment.group || scene.groups.runs(e.moment.group);
+impl CellRecord {
+    /// Records an access and its conflicts with earlier ones.
+    pub fn note(&mut self, context: &RecordContext<'_>, now: Entry, findings: &mut Findings) {
+        if context.memory == Memory::Local {
+            // The accesses of other groups there no longer exist.
+            let here = |e: &Entry| e.epoch.group == now.epoch.group || context.groups.runs(e.epoch.group);
             self.entries.retain(here);
         }
         let mut begin = 0;
         while let Some(site) = self.entries.get(begin).map(|e| e.site) {
             let end = begin + self.entries[begin..].partition_point(|e| e.site == site);
-            if scene.may_conflict(site, now.site) {
-                self.meet(scene, begin..end, &now, findings);
+            if context.may_conflict(site, now.site) {
+                self.compare_with_site(context, begin..end, &now, findings);
             }
             begin = end;
         }
-        self.insert(scene, now);
+        self.insert(context, now);
     }
 
-    /// Compares with all entries of a site.
-    fn meet(&mut self, scene: &Scene<'_>, run: std::ops::Range<usize>, now: &Entry, findings: &mut Findings) {
+    /// Compares an access with all entries of a site.
+    fn compare_with_site(
+        &mut self,
+        context: &RecordContext<'_>,
+        run: std::ops::Range<usize>,
+        now: &Entry,
+        findings: &mut Findings,
+    ) {
         let Some(site) = self.entries.get(run.start).map(|e| e.site) else { return };
-        let both_write = scene.both_write(site, now.site);
-        // By scope: whether nothing new can come of it.
-        let mut told = [false, true].map(|inter_group| {
+        let both_write = context.both_write(site, now.site);
+        // By scope (within a group, between groups): whether comparing can yield nothing new.
+        let mut exhausted = [false, true].map(|inter_group| {
             let number = findings.number(site, now.site, inter_group);
-            number.is_some_and(|n| self.met.contains(&n) && !(both_write && findings.is_benign(n)))
+            number.is_some_and(|n| self.reported_pairs.contains(&n) && !(both_write && findings.is_benign(n)))
         });
-        told[1] |= scene.memory == Memory::Local;
+        exhausted[1] |= context.memory == Memory::Local;
         for past in &self.entries[run] {
-            let inter_group = past.moment.group != now.moment.group;
-            let same_copy = past.moment == now.moment && now.moment.interval == COPY;
-            if told[usize::from(inter_group)] || same_copy || scene.is_before(past, now) || scene.are_atomic(past, now)
+            let inter_group = past.epoch.group != now.epoch.group;
+            let same_copy = past.epoch == now.epoch && now.epoch.interval == COPY;
+            if exhausted[usize::from(inter_group)]
+                || same_copy
+                || context.is_before(past, now)
+                || context.are_atomic(past, now)
             {
                 continue;
             }
             let mixed = if inter_group { past.mixed } else { past.mixed_interval };
             let equal = both_write && past.value.is_some() && past.value == now.value && !mixed;
-            let stride = scene.slot.stride;
-            let number = findings.meet([past.party(stride), now.party(stride)], scene.place, equal);
-            if !self.met.contains(&number) {
-                self.met.push(number);
+            let stride = context.slot.stride;
+            let number = findings.add_conflict([past.side(stride), now.side(stride)], context.place, equal);
+            if !self.reported_pairs.contains(&number) {
+                self.reported_pairs.push(number);
                 findings.count(number);
             }
-            told[usize::from(inter_group)] = !(both_write && findings.is_benign(number));
+            exhausted[usize::from(inter_group)] = !(both_write && findings.is_benign(number));
         }
     }
 
-    /// Remembers an access.
-    fn insert(&mut self, scene: &Scene<'_>, mut now: Entry) {
+    /// Adds an access to the list.
+    fn insert(&mut self, context: &RecordContext<'_>, mut now: Entry) {
         let begin = self.entries.partition_point(|e| e.key() < now.key());
         let end = begin + self.entries[begin..].partition_point(|e| e.key() == now.key());
-        if scene.order.has_edges() {
-            // Sub-groups' atomics conflict with atomics of some items of a group only.
+        if context.order.has_edges() {
+            // With scopes narrower than the group, an atomic conflicts with atomics of only some work-items of
+            // the group.
             let stands_for_all =
-                scene.order.has_group_scopes() || scene.site(now.site).is_some_and(|s| !is_atomic(s.mode));
+                context.order.has_group_scopes() || context.site(now.site).is_some_and(|s| !is_atomic(s.mode));
             let mut kept = Vec::with_capacity(end - begin + 1);
             for past in &self.entries[begin..end] {
-                let same = past.moment.item == now.moment.item && past.moment.interval != COPY;
-                if same || (stands_for_all && scene.is_before(past, &now)) {
+                let same = past.epoch.item == now.epoch.item && past.epoch.interval != COPY;
+                if same || (stands_for_all && context.is_before(past, &now)) {
                     now.absorb(past);
                 } else {
                     kept.push(*past);
@@ -180,10 +193,10 @@ impl Record {
         match run.first().copied() {
             None => {
                 self.entries.insert(begin, now);
-                self.forget(scene, now);
+                self.forget(context, now);
             }
-            Some(first) if first.moment.interval == now.moment.interval => {
-                let is_there = run.iter().any(|e| e.moment.item == now.moment.item);
+            Some(first) if first.epoch.interval == now.epoch.interval => {
+                let is_there = run.iter().any(|e| e.epoch.item == now.epoch.item);
                 run.iter_mut().for_each(|e| e.absorb(&now));
                 if run.len() < 2 && !is_there {
                     now.absorb(&run[0]);
@@ -197,18 +210,18 @@ impl Record {
         }
     }
 
-    /// Of the groups of a site that are over, two are enough.
-    fn forget(&mut self, scene: &Scene<'_>, now: Entry) {
+    /// Merges surplus entries: of the groups of a site that are over, two are enough.
+    fn forget(&mut self, context: &RecordContext<'_>, now: Entry) {
         let begin = self.entries.partition_point(|e| e.site < now.site);
         let end = begin + self.entries[begin..].partition_point(|e| e.site == now.site);
-        let mut groups: Vec<u32> = self.entries[begin..end].iter().map(|e| e.moment.group).collect();
+        let mut groups: Vec<u32> = self.entries[begin..end].iter().map(|e| e.epoch.group).collect();
         groups.dedup();
         let surplus =
-            groups.iter().skip(2).copied().find(|group| *group != now.moment.group && !scene.groups.runs(*group));
+            groups.iter().skip(2).copied().find(|group| *group != now.epoch.group && !context.groups.runs(*group));
         let Some(surplus) = surplus else { return };
-        let gone: Vec<Entry> = self.entries[begin..end].iter().filter(|e| e.moment.group == surplus).copied().collect();
+        let gone: Vec<Entry> = self.entries[begin..end].iter().filter(|e| e.epoch.group == surplus).copied().collect();
         let kept = &groups[..2];
-        for entry in self.entries[begin..end].iter_mut().filter(|e| kept.contains(&e.moment.group)) {
+        for entry in self.entries[begin..end].iter_mut().filter(|e| kept.contains(&e.epoch.group)) {
             gone.iter().for_each(|other| entry.absorb(other));
         }
         self.entries.retain(|e| e.key() != (now.site, surplus));

@@ -1,4 +1,4 @@
-//! What the detector needs to know of access sites.
+//! Summarises access sites for the race detector.
 
 use super::launch::Memory;
 use crate::lower::host::table::{AccessSite, HostTable, Mode, Ordering, Scope, Space};
@@ -7,12 +7,12 @@ use crate::lower::host::table::{AccessSite, HostTable, Mode, Ordering, Scope, Sp
 #[derive(Debug, Clone, Copy)]
 pub struct Site {
     pub mode: Mode,
-    /// As the first pass takes it outside of local memory (where scopes do not matter): atomics whose scope may leave items out are
-    /// plain.
+    /// The mode in the first pass outside of local memory (where scopes do not matter): atomics whose scope may exclude
+    /// work-items count as plain accesses.
     shared: Mode,
-    /// Whether it writes without reading: what was written before it is no longer there.
+    /// Whether it writes without reading, so that releases of earlier writes are no longer visible.
     pub stores: bool,
-    /// Of known length; else of an element.
+    /// The length of the access if known, else that of an element.
     pub bytes: u32,
     pub ordering: Option<Ordering>,
 }
@@ -35,7 +35,8 @@ impl Site {
         }
     }
 
-    /// Whether it stores without releasing all that the item knows: readers then may have to know what the item released there before.
+    /// Returns whether it stores without releasing everything that the work-item knows: readers may then need to know
+    /// what the work-item released there before.
     pub fn restores(&self) -> bool {
         self.stores && self.ordering.is_none_or(|o| !o.release || o.scope < Scope::Device)
     }
@@ -47,17 +48,17 @@ impl Site {
     }
 }
 
-/// All of the table's.
+/// All access sites of the table.
 pub fn sites(table: &HostTable) -> Vec<Site> {
     table.accesses.iter().map(Site::of).collect()
 }
 
-/// Whether some atomic's scope is narrower than that.
+/// Returns whether some atomic's scope is narrower than `scope`.
 pub fn has_narrower_scopes(table: &HostTable, scope: Scope) -> bool {
     table.accesses.iter().filter_map(|a| a.ordering).any(|o| o.scope < scope)
 }
 
-/// Whether some access may write to the object.
+/// Returns whether some access may write to the object.
 pub fn may_write(table: &HostTable, object: u32) -> bool {
     let space = table.objects.get(object as usize).map(|o| o.space);
     table.accesses.iter().filter(|a| matches!(a.mode, Mode::Write | Mode::Atomic)).any(|a| match a.object {
@@ -66,12 +67,12 @@ pub fn may_write(table: &HostTable, object: u32) -> bool {
     })
 }
 
-/// Whether some access is atomic.
+/// Returns whether some access is atomic.
 pub fn has_atomics(table: &HostTable) -> bool {
     table.accesses.iter().any(|a| matches!(a.mode, Mode::Atomic | Mode::AtomicRead))
 }
 
-/// The scope that a number of `opencl-c-base.h` stands for.
+/// The scope with this number in `opencl-c-base.h`.
 pub fn scope(number: u32) -> Scope {
     match number {
         0 => Scope::WorkItem,
@@ -82,7 +83,7 @@ pub fn scope(number: u32) -> Scope {
     }
 }
 
-/// Whether an order (a number of `opencl-c-base.h`) acquires and whether it releases.
+/// Returns whether a memory order (a number of `opencl-c-base.h`) acquires, and whether it releases.
 pub fn acquires_and_releases(order: u32) -> (bool, bool) {
     match order {
         0 => (false, false),

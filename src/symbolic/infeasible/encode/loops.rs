@@ -1,15 +1,16 @@
-//! Loops: encoded iteration by iteration, or cut at their headers.
+//! Encodes loops: iteration by iteration, or cut at the header.
 
 use super::*;
 
 impl Encoder<'_> {
-    pub(super) fn node(&mut self, index: usize) -> Option<()> {
+    /// Encodes the loop at this position of the nest. `None` if the formula becomes too large.
+    pub(super) fn encode_loop(&mut self, index: usize) -> Option<()> {
         let header = self.loop_nest.nodes[index].header;
-        let ways = self.ways_in(header);
-        self.enter(header, &ways);
+        let incoming = self.incoming_edges(header);
+        self.enter(header, &incoming);
         self.unrolled.remove(&header);
-        let (marks, loops, steps) = (self.marks_now(), self.loops.len(), self.steps);
-        if self.unroll(index, &ways)? {
+        let (marks, loops, steps) = (self.mark_counts(), self.loops.len(), self.steps);
+        if self.unroll(index, &incoming)? {
             self.unrolled.insert(header);
             return Some(());
         }
@@ -19,11 +20,11 @@ impl Encoder<'_> {
         self.marks.retain(|_, all| !all.is_empty());
         self.loops.truncate(loops);
         self.steps = steps;
-        self.enter(header, &ways);
-        self.havoc(index, &ways)
+        self.enter(header, &incoming);
+        self.havoc(index, &incoming)
     }
 
-    fn marks_now(&self) -> BTreeMap<u32, usize> {
+    fn mark_counts(&self) -> BTreeMap<u32, usize> {
         self.marks.iter().map(|(goal, all)| (*goal, all.len())).collect()
     }
 
@@ -35,29 +36,30 @@ impl Encoder<'_> {
         node.blocks.iter().flat_map(out).filter(|(_, to)| !node.blocks.contains(to)).collect()
     }
 
-    /// Encodes iteration by iteration, as long as one way out at least is known to be taken or not; whether it came to an end.
-    fn unroll(&mut self, index: usize, ways: &[(usize, Term)]) -> Option<bool> {
+    /// Unrolls the loop as long as at least one exit condition is constant. Returns whether this reached the
+    /// loop's end.
+    fn unroll(&mut self, index: usize, incoming: &[(usize, Term)]) -> Option<bool> {
         let loop_nest = self.loop_nest;
         let node = &loop_nest.nodes[index];
         let header = node.header;
         let exits = self.exits(index);
-        let live = self.outside.get(&index).cloned().unwrap_or_default();
+        let live = self.live_out.get(&index).cloned().unwrap_or_default();
         let (begin, entered) = (self.steps, self.reach[header]);
-        self.phis(header, ways);
-        let mut left: HashMap<(usize, usize), (Term, Cells)> = HashMap::new();
+        self.phis(header, incoming);
+        let mut exit_states: HashMap<(usize, usize), (Term, Cells)> = HashMap::new();
         let mut merged: HashMap<ValueId, Vec<Term>> = HashMap::new();
-        for iteration in 0..ITERATIONS {
-            self.region(&node.order, Some(header))?;
+        for iteration in 0..MAX_ITERATIONS {
+            self.encode_blocks(&node.order, Some(header))?;
             let reach = self.reach[header].unwrap_or_else(|| self.terms.truth(false));
-            let mut exit = self.no();
+            let mut exit = self.false_term();
             let mut is_counted = false;
             for (from, to) in &exits {
                 let active = self.edge(*from, *to);
                 exit = self.terms.or(exit, active);
-                let says = self.condition_of(*from, *to).map(|(holds, _)| holds);
-                is_counted |= says.is_some_and(|holds| self.terms.as_constant(holds).is_some());
+                let condition = self.condition_of(*from, *to).map(|(holds, _)| holds);
+                is_counted |= condition.is_some_and(|holds| self.terms.as_constant(holds).is_some());
                 let state = self.states.get(&(*from, *to)).cloned().unwrap_or_default();
-                let total = match left.remove(&(*from, *to)) {
+                let total = match exit_states.remove(&(*from, *to)) {
                     Some(before) if self.terms.as_constant(active) == Some(0) => before,
                     Some((before, _)) if self.terms.as_constant(before) == Some(0) => (active, state),
                     None => (active, state),
@@ -65,7 +67,7 @@ impl Encoder<'_> {
                         (self.terms.or(before, active), state.merged(&mut self.terms, active, &cells))
                     }
                 };
-                left.insert((*from, *to), total);
+                exit_states.insert((*from, *to), total);
             }
             for value in &live {
                 let now = self.value(*value);
@@ -85,9 +87,9 @@ impl Encoder<'_> {
                     back.push((*latch, active));
                 }
             }
-            let again = self.any(&back);
+            let again = self.any_taken(&back);
             if self.terms.as_constant(again) == Some(0) {
-                for (edge, (active, cells)) in left {
+                for (edge, (active, cells)) in exit_states {
                     self.edges.insert(edge, active);
                     self.states.insert(edge, cells);
                 }
@@ -97,8 +99,8 @@ impl Encoder<'_> {
                 self.reach[header] = entered;
                 return Some(true);
             }
-            let too_much = self.steps - begin > COPIES || self.terms.as_constant(reach) == Some(0);
-            if !is_counted || too_much || iteration + 1 == ITERATIONS {
+            let too_much = self.steps - begin > MAX_COPIED_INSTRUCTIONS || self.terms.as_constant(reach) == Some(0);
+            if !is_counted || too_much || iteration + 1 == MAX_ITERATIONS {
                 return Some(false);
             }
             let mut cells: Option<Cells> = None;
@@ -116,8 +118,9 @@ impl Encoder<'_> {
         Some(false)
     }
 
-    /// Encodes one iteration that may be any.
-    fn havoc(&mut self, index: usize, ways: &[(usize, Term)]) -> Option<()> {
+    /// Encodes a single iteration that stands for any: the header's `phi`s are fresh symbols, and cells that the loop
+    /// may write are dropped.
+    fn havoc(&mut self, index: usize, incoming: &[(usize, Term)]) -> Option<()> {
         let program = self.program;
         let loop_nest = self.loop_nest;
         let node = &loop_nest.nodes[index];
@@ -127,27 +130,27 @@ impl Encoder<'_> {
         let mut phis = Vec::new();
         for instruction in &program.blocks[header].instructions {
             let Op::Phi(from) = &instruction.op else { break };
-            let mut starts = Vec::new();
-            for (p, active) in ways {
+            let mut entries = Vec::new();
+            for (p, active) in incoming {
                 let operand = from.iter().position(|b| b == p).map(|i| instruction.operands[i]);
                 if let Some(operand) = operand {
-                    starts.push((*active, self.value(operand)));
+                    entries.push((*active, self.value(operand)));
                 }
             }
-            phis.push(Phi { value: instruction.result, symbols: Vec::new(), starts, nexts: Vec::new() });
+            phis.push(Phi { value: instruction.result, symbols: Vec::new(), entries, back_edges: Vec::new() });
         }
         for phi in &mut phis {
             phi.symbols = self.fresh(phi.value, "iterated");
             self.values[phi.value as usize] = Some(phi.symbols.clone());
         }
         let reach = self.reach[header].unwrap_or_else(|| self.terms.truth(false));
-        let mine = self.loops.len();
-        self.loops.push(Havocked { header, reach, phis, begin, compared: Vec::new(), inner_end: 0 });
+        let own = self.loops.len();
+        self.loops.push(HavockedLoop { header, reach, phis, begin, compared: Vec::new(), inner_end: 0 });
         self.cells = cells;
         self.memory.drop_written(&mut self.cells, node.blocks.iter());
-        self.open.push(mine);
-        let done = self.region(&node.order, Some(header));
-        self.open.pop();
+        self.open_loops.push(own);
+        let done = self.encode_blocks(&node.order, Some(header));
+        self.open_loops.pop();
         done?;
         for latch in &node.latches {
             let active = self.edge(*latch, header);
@@ -161,11 +164,11 @@ impl Encoder<'_> {
                     values.push(self.value(instruction.operands[i]));
                 }
             }
-            for (phi, lanes) in self.loops[mine].phis.iter_mut().zip(values) {
-                phi.nexts.push((active, lanes));
+            for (phi, lanes) in self.loops[own].phis.iter_mut().zip(values) {
+                phi.back_edges.push((active, lanes));
             }
         }
-        self.loops[mine].inner_end = self.loops.len();
+        self.loops[own].inner_end = self.loops.len();
         Some(())
     }
 }

@@ -1,4 +1,5 @@
-//! The kernel as a formula: its acyclic graph gone through in order, loops in place of their headers.
+//! Encodes a kernel as a formula: visits its acyclic graph in topological order, with loops in the place of
+//! their headers.
 
 mod loops;
 
@@ -6,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::Instant;
 
-use super::launch::Launch;
+use super::launch::LaunchQueries;
 use super::loop_nest::{LoopNest, successors};
 use super::memory::{Cells, Memory};
 use crate::instrument::marks::MARK;
@@ -15,85 +16,88 @@ use crate::solve::expression::{Operation, Term, Terms};
 use crate::solve::query::Limits;
 use crate::symbolic::implementation_defined::Choices;
 
-/// Instructions that the formula has, copies of loop bodies included.
-const MOST: usize = 60_000;
-/// The same with copies that were given up.
-const WORK: usize = 300_000;
-/// Iterations that are encoded one by one.
-const ITERATIONS: usize = 72;
-/// A loop is not encoded so if its copies take more instructions than this.
-const COPIES: usize = 6_000;
+/// Largest number of instructions in the formula, copies of loop bodies included.
+const MAX_INSTRUCTIONS: usize = 60_000;
+/// Same limit, with the copies of abandoned unrollings included.
+const MAX_WORK: usize = 300_000;
+/// Largest number of iterations that are unrolled.
+const MAX_ITERATIONS: usize = 72;
+/// Largest number of instructions in all copies of one unrolled loop.
+const MAX_COPIED_INSTRUCTIONS: usize = 6_000;
 
-/// A condition that holds wherever a block is reached: the branch that it belongs to, and what it says there.
+/// A branch condition that holds whenever a block is reached, with its branch and the edge taken.
 #[derive(Debug, Clone)]
 pub struct Guard {
     pub holds: Term,
     pub block: usize,
-    pub says: Says,
+    pub label: EdgeLabel,
 }
 
+/// The outcome of a branch or switch that leads along an edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Says {
-    Is(bool),
+pub enum EdgeLabel {
+    Condition(bool),
     Case(Vec<u64>),
-    NoCase,
+    Default,
 }
 
-/// A mark where it stands, in some copy.
+/// An occurrence of a mark, in one copy of the code.
 pub struct Occurrence {
     pub reach: Term,
     pub holds: Term,
     pub block: usize,
     pub guards: Rc<Vec<Guard>>,
-    /// The value that is marked, if it is no constant.
+    /// The marked value.
     pub value: ValueId,
-    /// Loops that came before, of [`Encoded::loops`].
+    /// Number of loops in [`Encoded::loops`] that were encoded before it.
     pub loops: usize,
 }
 
-/// A way into a header: whether it is taken, and what a `phi` there gets by it.
-pub type Way = (Term, Vec<Term>);
+/// An edge into a header: the bit that says whether it is taken, and the lanes that a `phi` there receives.
+pub type IncomingEdge = (Term, Vec<Term>);
 
-/// What a header's `phi` takes.
+/// A `phi` of a header.
 pub struct Phi {
     pub value: ValueId,
     pub symbols: Vec<Term>,
-    /// By way into the header from outside: whether it is taken, and the lanes.
-    pub starts: Vec<Way>,
-    /// By way back.
-    pub nexts: Vec<Way>,
+    /// By entry edge.
+    pub entries: Vec<IncomingEdge>,
+    /// By back edge.
+    pub back_edges: Vec<IncomingEdge>,
 }
 
-/// A loop whose iterations are any.
-pub struct Havocked {
+/// A loop that is cut at its header: its symbols stand for an arbitrary iteration.
+pub struct HavockedLoop {
     pub header: usize,
     pub reach: Term,
     pub phis: Vec<Phi>,
-    /// Terms of lower rank are made of what was known before the loop.
+    /// Terms of lower rank are composed of values that exist before the loop.
     pub begin: usize,
-    /// Comparisons of integers in its body.
+    /// Operands of integer comparisons in its body.
     pub compared: Vec<(Term, Term)>,
-    /// One past the last loop that lies in it.
+    /// One past the last of its inner loops in [`Encoded::loops`].
     pub inner_end: usize,
 }
 
+/// A kernel as a formula.
 pub struct Encoded<'p> {
     pub program: &'p Program,
     pub terms: Terms,
-    pub launch: Launch,
-    pub loops: Vec<Havocked>,
+    pub launch: LaunchQueries,
+    pub loops: Vec<HavockedLoop>,
     pub marks: BTreeMap<u32, Vec<Occurrence>>,
-    /// How often what the kernel does not write was loaded.
+    /// Number of loads of each value of a buffer that the kernel does not write.
     pub loads: HashMap<Term, usize>,
 }
 
+/// Builds the formula block by block.
 pub struct Encoder<'p> {
     pub(super) program: &'p Program,
     loop_nest: &'p LoopNest,
     pub(super) terms: Terms,
-    pub(super) launch: Launch,
+    pub(super) launch: LaunchQueries,
     pub(super) memory: Memory,
-    /// By value: the lanes that it has where the encoder stands.
+    /// By value: its lanes at the encoder's current position.
     pub(super) values: Vec<Option<Vec<Term>>>,
     pub(super) cells: Cells,
     pub(super) choices: Choices,
@@ -101,27 +105,27 @@ pub struct Encoder<'p> {
     reach: Vec<Option<Term>>,
     guards: Vec<Rc<Vec<Guard>>>,
     edges: HashMap<(usize, usize), Term>,
-    /// Memory at the end of a block, on the way to another.
+    /// By edge: private memory at the end of its source block.
     states: HashMap<(usize, usize), Cells>,
     /// Headers of loops that are left after a known number of iterations.
     unrolled: BTreeSet<usize>,
-    loops: Vec<Havocked>,
-    open: Vec<usize>,
+    loops: Vec<HavockedLoop>,
+    open_loops: Vec<usize>,
     marks: BTreeMap<u32, Vec<Occurrence>>,
-    outside: HashMap<usize, Vec<ValueId>>,
+    live_out: HashMap<usize, Vec<ValueId>>,
     steps: usize,
     work: usize,
     end: Option<Instant>,
 }
 
-/// `None` if the formula becomes too large.
+/// Encodes the kernel. `None` if the formula becomes too large or the time runs out.
 pub fn encode<'p>(program: &'p Program, loop_nest: &'p LoopNest, limits: &Limits) -> Option<Encoded<'p>> {
     let blocks = program.blocks.len();
     let mut encoder = Encoder {
         program,
         loop_nest,
         terms: Terms::default(),
-        launch: Launch::default(),
+        launch: LaunchQueries::default(),
         memory: Memory::of(program),
         values: vec![None; program.values.len()],
         cells: Cells::default(),
@@ -133,16 +137,16 @@ pub fn encode<'p>(program: &'p Program, loop_nest: &'p LoopNest, limits: &Limits
         states: HashMap::new(),
         unrolled: BTreeSet::new(),
         loops: Vec::new(),
-        open: Vec::new(),
+        open_loops: Vec::new(),
         marks: BTreeMap::new(),
-        outside: used_outside(program, loop_nest),
+        live_out: used_outside(program, loop_nest),
         steps: 0,
         work: 0,
         end: limits.end,
     };
     let yes = encoder.terms.truth(true);
     encoder.reach[0] = Some(yes);
-    encoder.region(&loop_nest.order, None)?;
+    encoder.encode_blocks(&loop_nest.order, None)?;
     Some(Encoded {
         program,
         terms: encoder.terms,
@@ -153,7 +157,7 @@ pub fn encode<'p>(program: &'p Program, loop_nest: &'p LoopNest, limits: &Limits
     })
 }
 
-/// By loop: the values that are defined in it and used behind it.
+/// By loop: the values that are defined in it and used outside of it.
 fn used_outside(program: &Program, loop_nest: &LoopNest) -> HashMap<usize, Vec<ValueId>> {
     let mut found: HashMap<usize, BTreeSet<ValueId>> = HashMap::new();
     let mut uses: Vec<(usize, ValueId)> = Vec::new();
@@ -173,15 +177,15 @@ fn used_outside(program: &Program, loop_nest: &LoopNest) -> HashMap<usize, Vec<V
     }
     for (block, value) in uses {
         let Definition::Inst { block: home, .. } = program.values[value as usize] else { continue };
-        for i in loop_nest.left_between(home, block) {
+        for i in loop_nest.exited_loops(home, block) {
             found.entry(i).or_default().insert(value);
         }
     }
-    // What a `phi` behind the loop takes is used at the end of a block in the loop.
+    // If the `phi` is outside the loop, its operand is used at the end of a block inside.
     for (block, phi) in program.instructions().filter(|(_, x)| matches!(x.op, Op::Phi(_))) {
         for operand in &phi.operands {
             let Some(home) = program.block_of(*operand) else { continue };
-            for i in loop_nest.left_between(home, block) {
+            for i in loop_nest.exited_loops(home, block) {
                 found.entry(i).or_default().insert(*operand);
             }
         }
@@ -190,67 +194,67 @@ fn used_outside(program: &Program, loop_nest: &LoopNest) -> HashMap<usize, Vec<V
 }
 
 impl<'p> Encoder<'p> {
-    /// Goes through blocks in order. The reach of the first must be known if it is a loop's header.
-    fn region(&mut self, order: &[usize], own_header: Option<usize>) -> Option<()> {
+    /// Encodes blocks in this order. If the first one is the loop's own header, its reach must be set already.
+    fn encode_blocks(&mut self, order: &[usize], own_header: Option<usize>) -> Option<()> {
         for block in order {
             if let Some(node) = self.loop_nest.by_header.get(block).copied()
                 && own_header != Some(*block)
             {
-                self.node(node)?;
+                self.encode_loop(node)?;
             } else {
-                self.block(*block, own_header == Some(*block))?;
+                self.encode_block(*block, own_header == Some(*block))?;
             }
         }
         Some(())
     }
 
-    fn no(&mut self) -> Term {
+    fn false_term(&mut self) -> Term {
         self.terms.truth(false)
     }
 
     fn edge(&mut self, from: usize, to: usize) -> Term {
         match self.edges.get(&(from, to)) {
             Some(active) => *active,
-            None => self.no(),
+            None => self.false_term(),
         }
     }
 
-    /// Ways into a block from outside of the loop that it may head, that can be taken.
-    fn ways_in(&mut self, block: usize) -> Vec<(usize, Term)> {
+    /// Returns the edges into a block that may be taken, without the back edges if the block is a header.
+    fn incoming_edges(&mut self, block: usize) -> Vec<(usize, Term)> {
         let node = self.loop_nest.by_header.get(&block).map(|i| &self.loop_nest.nodes[*i]);
         let inside = |p: &usize| node.is_some_and(|c| c.blocks.contains(p));
         let from: Vec<usize> = self.loop_nest.predecessors[block].iter().copied().filter(|p| !inside(p)).collect();
-        let mut ways = Vec::new();
+        let mut incoming = Vec::new();
         for p in from {
             let active = self.edge(p, block);
             if self.terms.as_constant(active) != Some(0) {
-                ways.push((p, active));
+                incoming.push((p, active));
             }
         }
-        ways
+        incoming
     }
 
-    fn any(&mut self, ways: &[(usize, Term)]) -> Term {
-        let mut any = self.no();
-        for (_, active) in ways {
+    fn any_taken(&mut self, incoming: &[(usize, Term)]) -> Term {
+        let mut any = self.false_term();
+        for (_, active) in incoming {
             any = self.terms.or(any, *active);
         }
         any
     }
 
-    /// Sets reach, guards and memory of a block by the ways into it.
-    fn enter(&mut self, block: usize, ways: &[(usize, Term)]) {
+    /// Sets the reach, the guards and the memory of a block from its incoming edges.
+    fn enter(&mut self, block: usize, incoming: &[(usize, Term)]) {
         let dominator = if block == 0 { None } else { self.program.dominance.immediate_dominator(block) };
-        let mut reach = if block == 0 { self.terms.truth(true) } else { self.any(ways) };
+        let mut reach = if block == 0 { self.terms.truth(true) } else { self.any_taken(incoming) };
         if let Some(d) = dominator
-            && let Some(before) = self.rejoined(d, block)
+            && let Some(before) = self.reach_from_dominator(d, block)
         {
             reach = before;
         }
         self.reach[block] = Some(reach);
         self.guards[block] = self.guards_at(block, dominator);
         let mut cells: Option<Cells> = None;
-        for (p, active) in ways {
+        for (p, active) in incoming {
             let state = self.states.get(&(*p, block)).cloned().unwrap_or_default();
             cells = Some(match cells {
                 None => state,
@@ -260,10 +264,10 @@ impl<'p> Encoder<'p> {
         self.cells = cells.unwrap_or_default();
     }
 
-    /// The reach of a block that every way from its dominator leads to.
-    fn rejoined(&mut self, dominator: usize, block: usize) -> Option<Term> {
+    /// Returns the reach of `dominator` if every path from there leads to `block`.
+    fn reach_from_dominator(&mut self, dominator: usize, block: usize) -> Option<Term> {
         let mut from = dominator;
-        // A dominator in a loop that the block is not in stands for that loop.
+        // A dominator inside a loop that does not contain the block is replaced by that loop's header.
         while let Some(node) = self
             .loop_nest
             .nodes
@@ -292,7 +296,7 @@ impl<'p> Encoder<'p> {
                 }
                 _ => successors(&self.program.blocks[at].end),
             };
-            // Ends, and ways back to a header around both.
+            // Give up at a return, and at a back edge to a loop around both blocks.
             let back = |b: &usize| *b != block && self.program.dominance.dominates(*b, at);
             if next.is_empty() || next.iter().any(back) {
                 return None;
@@ -307,7 +311,8 @@ impl<'p> Encoder<'p> {
 
     fn guards_at(&mut self, block: usize, dominator: Option<usize>) -> Rc<Vec<Guard>> {
         let Some(d) = dominator else { return Rc::default() };
-        // Of a loop that was encoded in copies, the last copy's conditions are not those of each exit.
+        // For an unrolled loop, the recorded conditions are those of the last copy, which need not be those of
+        // every exit.
         let copies = |b: usize| {
             self.loop_nest
                 .nodes
@@ -331,31 +336,31 @@ impl<'p> Encoder<'p> {
             return before;
         }
         match self.condition_of(d, block) {
-            Some((holds, says)) if self.terms.as_constant(holds) != Some(1) => {
+            Some((holds, label)) if self.terms.as_constant(holds) != Some(1) => {
                 let mut guards = (*before).clone();
-                guards.push(Guard { holds, block: d, says });
+                guards.push(Guard { holds, block: d, label });
                 Rc::new(guards)
             }
             _ => before,
         }
     }
 
-    /// Under which condition a block goes to another.
-    fn condition_of(&mut self, block: usize, to: usize) -> Option<(Term, Says)> {
+    /// Returns the condition under which a block branches to `to`.
+    fn condition_of(&mut self, block: usize, to: usize) -> Option<(Term, EdgeLabel)> {
         match &self.program.blocks[block].end {
             End::Branch { condition, then, other } if then != other => {
                 let bit = *self.value(*condition).first()?;
                 let is_then = *then == to;
                 let holds = if is_then { bit } else { self.terms.not(bit) };
-                Some((holds, Says::Is(is_then)))
+                Some((holds, EdgeLabel::Condition(is_then)))
             }
             End::Switch { value, default, cases } => {
                 let of = *self.value(*value).first()?;
                 let sort = self.terms.sort(of);
-                let mut any = self.no();
+                let mut any = self.false_term();
                 let mut named = Vec::new();
                 let is_default = *default == to;
-                // Of the default, all cases that go elsewhere are excluded.
+                // For the default, exclude all cases that branch elsewhere.
                 for (case, _) in cases.iter().filter(|(_, target)| (*target == to) != is_default) {
                     let number = self.terms.constant(*case, sort);
                     let is = self.terms.compare(Operation::Eq, of, number);
@@ -363,19 +368,19 @@ impl<'p> Encoder<'p> {
                     named.push(*case);
                 }
                 if is_default {
-                    return Some((self.terms.not(any), Says::NoCase));
+                    return Some((self.terms.not(any), EdgeLabel::Default));
                 }
-                Some((any, Says::Case(named)))
+                Some((any, EdgeLabel::Case(named)))
             }
             _ => None,
         }
     }
 
-    fn block(&mut self, block: usize, entered: bool) -> Option<()> {
+    fn encode_block(&mut self, block: usize, entered: bool) -> Option<()> {
         if !entered {
-            let ways = self.ways_in(block);
-            self.enter(block, &ways);
-            self.phis(block, &ways);
+            let incoming = self.incoming_edges(block);
+            self.enter(block, &incoming);
+            self.phis(block, &incoming);
         }
         let reach = self.reach[block].unwrap_or_else(|| self.terms.truth(false));
         let dead = self.terms.as_constant(reach) == Some(0);
@@ -383,7 +388,7 @@ impl<'p> Encoder<'p> {
         self.steps += size;
         self.work += size;
         let is_late = || self.end.is_some_and(|end| Instant::now() >= end);
-        if self.steps > MOST || self.work > WORK || is_late() {
+        if self.steps > MAX_INSTRUCTIONS || self.work > MAX_WORK || is_late() {
             return None;
         }
         let program = self.program;
@@ -403,7 +408,7 @@ impl<'p> Encoder<'p> {
         }
         for to in successors(&program.blocks[block].end) {
             let active = match self.condition_of(block, to) {
-                _ if dead => self.no(),
+                _ if dead => self.false_term(),
                 Some((holds, _)) => self.terms.and(reach, holds),
                 None => reach,
             };
@@ -416,7 +421,7 @@ impl<'p> Encoder<'p> {
     fn note_comparison(&mut self, left: ValueId, right: ValueId) {
         let (l, r) = (self.value(left), self.value(right));
         if let ([l], [r]) = (&l[..], &r[..]) {
-            for i in &self.open {
+            for i in &self.open_loops {
                 self.loops[*i].compared.push((*l, *r));
             }
         }
@@ -437,10 +442,15 @@ impl<'p> Encoder<'p> {
         self.marks.entry(goal).or_default().push(occurrence);
     }
 
-    /// What comes in by those ways, lane by lane.
-    fn incoming(&mut self, from: &[usize], operands: &[ValueId], ways: &[(usize, Term)]) -> Option<Vec<Term>> {
+    /// Merges the operands of a `phi` over the given edges, lane by lane.
+    fn merge_operands(
+        &mut self,
+        from: &[usize],
+        operands: &[ValueId],
+        incoming: &[(usize, Term)],
+    ) -> Option<Vec<Term>> {
         let mut chosen: Option<Vec<Term>> = None;
-        for (p, active) in ways {
+        for (p, active) in incoming {
             let i = from.iter().position(|b| b == p)?;
             let lanes = self.value(operands[i]);
             chosen = Some(match chosen {
@@ -454,12 +464,12 @@ impl<'p> Encoder<'p> {
         chosen
     }
 
-    fn phis(&mut self, block: usize, ways: &[(usize, Term)]) {
+    fn phis(&mut self, block: usize, incoming: &[(usize, Term)]) {
         let program = self.program;
         let mut found = Vec::new();
         for instruction in &program.blocks[block].instructions {
             let Op::Phi(from) = &instruction.op else { break };
-            let lanes = match self.incoming(from, &instruction.operands, ways) {
+            let lanes = match self.merge_operands(from, &instruction.operands, incoming) {
                 Some(lanes) => lanes,
                 None => self.fresh(instruction.result, "nowhere"),
             };

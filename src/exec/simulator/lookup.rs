@@ -1,0 +1,105 @@
+//! Finds out what an address refers to, among the memory that a work-item may access.
+
+use super::item_ref::ItemRef;
+use super::observation::FaultKind;
+use super::program::{NONE, Site, writes};
+use super::shadow::Place;
+use crate::lower::host::table::Space;
+
+/// The first bytes of the address space, where null pointers lead.
+const NULL_PAGE: u64 = 4096;
+
+/// The distance from an object within which an address is reported as lying before or after it.
+const NEAR: u64 = super::memory::GAP / 2;
+
+/// What an address refers to, or what is wrong with it.
+#[derive(Debug, Clone, Copy)]
+pub enum Lookup {
+    /// A place in an object.
+    At(Place),
+    /// Memory that has no shadow: private variables, the code's constants.
+    Unshared,
+    Fault(FaultKind, Option<u32>, i64),
+}
+
+impl Lookup {
+    /// Returns whether the access must be skipped.
+    pub fn is_fault(&self) -> bool {
+        matches!(self, Lookup::Fault(..))
+    }
+
+    /// The place, if the memory is shared.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Lookup::At(place) => Some(*place),
+            Lookup::Unshared | Lookup::Fault(..) => None,
+        }
+    }
+}
+
+/// Checks an access of `bytes` bytes by `site` and records a fault, without the race detector.
+pub fn check(item: &mut ItemRef<'_>, address: u64, site: u32, bytes: u64) -> Lookup {
+    let found = find(item, item.site(site), address, bytes);
+    if let Lookup::Fault(kind, object, offset) = found {
+        item.note(kind, site, object, offset);
+    }
+    found
+}
+
+/// Finds `bytes` bytes at `address` in the memory that the work-item's group may access.
+pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
+    if address < NULL_PAGE {
+        return Lookup::Fault(FaultKind::Null, (at.object != NONE).then_some(at.object), address as i64);
+    }
+    let stack = item.stack();
+    let private = stack.contains(&address) && stack.end - address >= bytes;
+    if private && matches!(at.space, Space::Private | Space::Generic) && at.object == NONE {
+        return if address & u64::from(at.misaligned) == 0 {
+            Lookup::Unshared
+        } else {
+            Lookup::Fault(FaultKind::Misaligned, None, 0)
+        };
+    }
+    let slot = item.slot();
+    let mut near = None;
+    let wanted_object = slot.owners.get(at.object as usize).copied().unwrap_or(at.object);
+    for region in &slot.regions {
+        let offset = address.wrapping_sub(region.base) as i64;
+        let object = (region.object != NONE).then_some(region.object);
+        // The pointer comes from this object, or its origin is unknown but its address space fits.
+        let wanted =
+            if at.object == NONE { may_point_to(at.space, region.space) } else { wanted_object == region.object };
+        if offset < -(NEAR as i64) || offset >= (region.bytes + NEAR) as i64 {
+            continue;
+        }
+        let inside = offset >= 0 && offset as u64 <= region.bytes && region.bytes - offset as u64 >= bytes;
+        if !inside || !wanted {
+            near = near.or(object.filter(|_| wanted).map(|o| (o, offset)));
+            continue;
+        }
+        if address & u64::from(at.misaligned) != 0 {
+            return Lookup::Fault(FaultKind::Misaligned, object, offset);
+        }
+        if writes(at.mode) && region.space == Space::Constant {
+            return Lookup::Fault(FaultKind::ReadOnlyWrite, object, offset);
+        }
+        return match object {
+            Some(object) if region.space != Space::Constant => Lookup::At(Place { object, offset: offset as u64 }),
+            _ => Lookup::Unshared,
+        };
+    }
+    // The object that the pointer comes from, wherever it leads now.
+    if at.object != NONE {
+        let base = slot.extents[at.object as usize].base;
+        let offset = if base == 0 { 0 } else { address.wrapping_sub(base) as i64 };
+        return Lookup::Fault(FaultKind::OutOfBounds, Some(at.object), offset);
+    }
+    let (object, offset) = near.map_or((None, 0), |(object, offset)| (Some(object), offset));
+    Lookup::Fault(FaultKind::OutOfBounds, object, offset)
+}
+
+/// Returns whether a pointer to `pointer` may point to memory of kind `memory`. Constant memory is global memory that
+/// is only read.
+fn may_point_to(pointer: Space, memory: Space) -> bool {
+    pointer == Space::Generic || pointer == memory || (pointer, memory) == (Space::Global, Space::Constant)
+}

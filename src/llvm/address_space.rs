@@ -1,0 +1,41 @@
+//! Address spaces of SPIR, as LLVM IR numbers them.
+
+/// An address space of OpenCL (specification 5.8 of OpenCL C 1.2), in kassay's spelling of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AddressSpace {
+    Private,
+    Global,
+    Constant,
+    Local,
+    Generic,
+}
+
+impl AddressSpace {
+    const ALL: [AddressSpace; 5] = [
+        AddressSpace::Private,
+        AddressSpace::Global,
+        AddressSpace::Constant,
+        AddressSpace::Local,
+        AddressSpace::Generic,
+    ];
+
+    /// Returns the address space of that number in SPIR's IR.
+    pub fn of_number(number: u32) -> Option<AddressSpace> {
+        AddressSpace::ALL.get(number as usize).copied()
+    }
+
+    /// Returns its number in SPIR's IR.
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            AddressSpace::Private => "private",
+            AddressSpace::Global => "global",
+            AddressSpace::Constant => "constant",
+            AddressSpace::Local => "local",
+            AddressSpace::Generic => "generic",
+        }
+    }
+}

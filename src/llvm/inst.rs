@@ -1,0 +1,234 @@
+//! Instructions: what all of them have, and the flags by which results may be poison.
+
+use super::Opcode;
+use super::builder::Builder;
+use super::ffi;
+use super::handles::{Block, Function, Inst, Value};
+use super::{IntPredicate, RealPredicate};
+
+impl<'m> Inst<'m> {
+    pub fn opcode(self) -> Opcode {
+        ffi::LLVMGetInstructionOpcode(self)
+    }
+
+    pub fn is(self, opcode: Opcode) -> bool {
+        self.opcode() == opcode
+    }
+
+    /// Returns the block, unless the instruction was removed from it.
+    pub fn try_block(self) -> Option<Block<'m>> {
+        ffi::LLVMGetInstructionParent(self)
+    }
+
+    /// Returns the block.
+    ///
+    /// # Panics
+    /// If the instruction was removed from it.
+    pub fn block(self) -> Block<'m> {
+        self.try_block().unwrap_or_else(|| panic!("{} is in no block", self.text()))
+    }
+
+    /// Returns the function.
+    ///
+    /// # Panics
+    /// If the instruction is in no block.
+    pub fn function(self) -> Function<'m> {
+        self.block().function()
+    }
+
+    /// Returns the instruction behind it in its block.
+    pub fn next(self) -> Option<Inst<'m>> {
+        self.try_block()?;
+        // SAFETY: the instruction is in a block.
+        unsafe { ffi::LLVMGetNextInstruction(self) }
+    }
+
+    /// Returns those behind it in its block, each found when it is asked for.
+    pub fn following(self) -> impl Iterator<Item = Inst<'m>> {
+        std::iter::successors(self.next(), |inst| inst.next())
+    }
+
+    pub fn is_terminator(self) -> bool {
+        ffi::LLVMIsATerminatorInst(self).is_some()
+    }
+
+    pub fn operands(self) -> Vec<Value<'m>> {
+        self.value().operands()
+    }
+
+    pub fn operand_count(self) -> u32 {
+        self.value().operand_count()
+    }
+
+    /// Returns the operand at a position.
+    ///
+    /// # Panics
+    /// If the instruction has not that many.
+    pub fn operand(self, index: u32) -> Value<'m> {
+        self.value().operand(index).unwrap_or_else(|| panic!("{} has no operand {index}", self.text()))
+    }
+
+    /// Returns the operands that are themselves instructions.
+    pub fn operand_instructions(self) -> Vec<Inst<'m>> {
+        self.operands().into_iter().filter_map(Value::as_instruction).collect()
+    }
+
+    /// Changes an operand.
+    ///
+    /// # Panics
+    /// If there is none at that position, if the types differ, if the new one is of another module, or if a case of a `switch` would not
+    /// be a constant any more.
+    pub fn set_operand(self, index: u32, value: impl Into<Value<'m>>) {
+        let value = value.into();
+        let old = self.operand(index);
+        assert_eq!(old.ty(), value.ty(), "{} cannot be operand {index} of {}", value.text(), self.text());
+        let is_case = self.is(Opcode::LLVMSwitch) && old.is_constant_int() && index > 0;
+        assert!(!is_case || value.is_constant_int(), "{} cannot be a case", value.text());
+        if let Some(module) = self.value().module() {
+            assert!(value.fits(module), "{} is of another module", value.text());
+        }
+        // SAFETY: the operand exists, and the new one has its type.
+        unsafe { ffi::LLVMSetOperand(self.into(), index, value) }
+    }
+
+    /// See [`Value::replace_uses`].
+    pub fn replace_uses(self, new: impl Into<Value<'m>>) {
+        self.value().replace_uses(new);
+    }
+
+    /// Removes the instruction from its block. It stays usable, and can be inserted again ([`Builder::insert`]).
+    pub fn remove(self) {
+        if self.try_block().is_some() {
+            // SAFETY: the instruction is in a block. Builders notice that it is gone.
+            unsafe { ffi::LLVMInstructionRemoveFromParent(self) }
+        }
+    }
+
+    /// Moves the instruction in front of another one, with its name and debug location, and in front of that one's debug records.
+    pub fn move_before(self, next: Inst<'m>) {
+        if self == next {
+            return;
+        }
+        let location = self.debug_location();
+        self.remove();
+        let builder = Builder::of_block(next.block());
+        builder.before_records(next);
+        builder.insert(self);
+        self.set_debug_location(location);
+    }
+
+    /// Erases the instruction.
+    ///
+    /// # Panics
+    /// If it is used, or in no block.
+    ///
+    /// # Safety
+    /// No copy of its handle is used afterwards, and no builder stands before it.
+    pub unsafe fn erase(self) {
+        assert!(!self.is_used(), "{} is erased although it is used", self.text());
+        self.block();
+        // SAFETY: unused and in a block; the rest as the caller promises.
+        unsafe { ffi::LLVMInstructionEraseFromParent(self) }
+    }
+
+    /// Makes everything use `new`, and erases the instruction.
+    ///
+    /// # Panics
+    /// As [`Value::replace_uses`].
+    ///
+    /// # Safety
+    /// As [`Inst::erase`].
+    pub unsafe fn replace_and_erase(self, new: impl Into<Value<'m>>) {
+        self.replace_uses(new);
+        // SAFETY: as the caller promises.
+        unsafe { self.erase() }
+    }
+
+    pub fn int_predicate(self) -> Option<IntPredicate> {
+        // SAFETY: only an `icmp` is asked.
+        self.is(Opcode::LLVMICmp).then(|| unsafe { ffi::LLVMGetICmpPredicate(self) })
+    }
+
+    pub fn real_predicate(self) -> Option<RealPredicate> {
+        // SAFETY: only an `fcmp` is asked.
+        self.is(Opcode::LLVMFCmp).then(|| unsafe { ffi::LLVMGetFCmpPredicate(self) })
+    }
+
+    /// Whether signed overflow of it is poison.
+    pub fn has_no_signed_wrap(self) -> bool {
+        // SAFETY: only an opcode with the flag is asked.
+        self.can_wrap() && unsafe { ffi::LLVMGetNSW(self) } != 0
+    }
+
+    /// Says whether signed overflow and unsigned overflow of it are poison.
+    ///
+    /// # Panics
+    /// If its opcode does not know such flags.
+    pub fn set_no_wrap(self, signed: bool, unsigned: bool) {
+        assert!(self.can_wrap(), "{} cannot overflow", self.text());
+        // SAFETY: an opcode with both flags.
+        unsafe {
+            ffi::LLVMSetNSW(self, signed.into());
+            ffi::LLVMSetNUW(self, unsigned.into());
+        }
+    }
+
+    /// Whether a remainder of it is poison.
+    pub fn is_exact(self) -> bool {
+        // SAFETY: only an opcode with the flag is asked.
+        self.can_be_exact() && unsafe { ffi::LLVMGetExact(self) } != 0
+    }
+
+    /// Says whether a remainder of it is poison.
+    ///
+    /// # Panics
+    /// If its opcode does not know such a flag.
+    pub fn set_exact(self, exact: bool) {
+        assert!(self.can_be_exact(), "{} cannot be exact", self.text());
+        // SAFETY: an opcode with the flag.
+        unsafe { ffi::LLVMSetExact(self, exact.into()) }
+    }
+
+    /// Says whether a `getelementptr` stays in bounds.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn set_in_bounds(self, is_in_bounds: bool) {
+        assert!(self.is(Opcode::LLVMGetElementPtr), "{} steps nowhere", self.text());
+        // SAFETY: a `getelementptr`.
+        unsafe { ffi::LLVMSetIsInBounds(self, is_in_bounds.into()) }
+    }
+
+    /// Takes away the flags by which a result may be poison.
+    pub fn drop_poison_flags(self) {
+        if self.can_wrap() {
+            self.set_no_wrap(false, false);
+        }
+        if self.can_be_exact() {
+            self.set_exact(false);
+        }
+        // SAFETY: each flag is set on opcodes that have it.
+        unsafe {
+            match self.opcode() {
+                Opcode::LLVMOr => ffi::LLVMSetIsDisjoint(self, 0),
+                Opcode::LLVMZExt | Opcode::LLVMUIToFP => ffi::LLVMSetNNeg(self, 0),
+                Opcode::LLVMICmp => ffi::LLVMSetICmpSameSign(self, 0),
+                Opcode::LLVMGetElementPtr => ffi::LLVMGEPSetNoWrapFlags(self, 0),
+                _ => {}
+            }
+            if ffi::LLVMCanValueUseFastMathFlags(self.into()) != 0 {
+                ffi::LLVMSetFastMathFlags(self, 0);
+            }
+        }
+    }
+
+    fn can_wrap(self) -> bool {
+        use Opcode::{LLVMAdd, LLVMMul, LLVMShl, LLVMSub, LLVMTrunc};
+        matches!(self.opcode(), LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMTrunc)
+    }
+
+    fn can_be_exact(self) -> bool {
+        use Opcode::{LLVMAShr, LLVMLShr, LLVMSDiv, LLVMUDiv};
+        matches!(self.opcode(), LLVMSDiv | LLVMUDiv | LLVMLShr | LLVMAShr)
+    }
+}

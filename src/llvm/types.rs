@@ -1,0 +1,365 @@
+//! Types: their kinds, parts, layouts and constants.
+
+use std::ffi::CStr;
+
+use llvm_sys::LLVMTypeKind as TypeKind;
+
+use super::AddressSpace;
+use super::ffi::{self, LayoutHandle};
+use super::handles::Value;
+use super::handles::{ContextHandle, Type};
+use super::text::take_message;
+
+/// A module's data layout: sizes, offsets and alignments of types, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct DataLayout<'m>(pub(super) LayoutHandle<'m>);
+
+/// The types of a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Types<'m>(ContextHandle<'m>);
+
+impl<'m> Type<'m> {
+    pub(super) fn context(self) -> ContextHandle<'m> {
+        ffi::LLVMGetTypeContext(self)
+    }
+
+    /// Returns the other types of its context.
+    pub fn types(self) -> Types<'m> {
+        Types::of_context(self.context())
+    }
+
+    pub fn kind(self) -> TypeKind {
+        ffi::LLVMGetTypeKind(self)
+    }
+
+    pub fn is_integer(self) -> bool {
+        self.kind() == TypeKind::LLVMIntegerTypeKind
+    }
+
+    /// Whether it is a pointer (not a vector of them).
+    pub fn is_pointer(self) -> bool {
+        self.kind() == TypeKind::LLVMPointerTypeKind
+    }
+
+    pub fn is_vector(self) -> bool {
+        self.kind() == TypeKind::LLVMVectorTypeKind
+    }
+
+    pub fn is_array(self) -> bool {
+        self.kind() == TypeKind::LLVMArrayTypeKind
+    }
+
+    pub fn is_struct(self) -> bool {
+        self.kind() == TypeKind::LLVMStructTypeKind
+    }
+
+    pub fn is_void(self) -> bool {
+        self.kind() == TypeKind::LLVMVoidTypeKind
+    }
+
+    /// Whether it is `half`, `float` or `double`.
+    pub fn is_float(self) -> bool {
+        use TypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMHalfTypeKind};
+        matches!(self.kind(), LLVMHalfTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind)
+    }
+
+    /// Whether it is a floating-point type of any size.
+    pub fn is_floating_point(self) -> bool {
+        use TypeKind::{LLVMBFloatTypeKind, LLVMFP128TypeKind, LLVMPPC_FP128TypeKind, LLVMX86_FP80TypeKind};
+        self.is_float()
+            || matches!(
+                self.kind(),
+                LLVMBFloatTypeKind | LLVMFP128TypeKind | LLVMPPC_FP128TypeKind | LLVMX86_FP80TypeKind
+            )
+    }
+
+    /// Whether values of the type are computed, passed and kept: neither `void` nor functions, blocks, metadata, opaque structs.
+    pub fn is_first_class(self) -> bool {
+        use TypeKind::{
+            LLVMFunctionTypeKind, LLVMLabelTypeKind, LLVMMetadataTypeKind, LLVMTokenTypeKind, LLVMVoidTypeKind,
+        };
+        let others =
+            [LLVMFunctionTypeKind, LLVMLabelTypeKind, LLVMMetadataTypeKind, LLVMTokenTypeKind, LLVMVoidTypeKind];
+        !others.contains(&self.kind()) && !self.is_opaque()
+    }
+
+    /// Whether there are vectors of it.
+    pub fn can_be_lane(self) -> bool {
+        self.is_integer() || self.is_floating_point() || self.is_pointer()
+    }
+
+    /// Bits of an integer or a floating-point type, or of a vector of one.
+    pub fn bits(self) -> Option<u64> {
+        use TypeKind::*;
+        let scalar = self.scalar();
+        let bits = match scalar.kind() {
+            LLVMIntegerTypeKind => scalar.int_width()?,
+            LLVMHalfTypeKind | LLVMBFloatTypeKind => 16,
+            LLVMFloatTypeKind => 32,
+            LLVMDoubleTypeKind => 64,
+            LLVMX86_FP80TypeKind => 80,
+            LLVMFP128TypeKind | LLVMPPC_FP128TypeKind => 128,
+            _ => return None,
+        };
+        Some(u64::from(bits) * u64::from(self.lanes().unwrap_or(1)))
+    }
+
+    /// Where the indices of a `getelementptr` lead that steps through this type: the type there.
+    pub(super) fn stepped(self, indices: &[Value<'m>]) -> Option<Type<'m>> {
+        let is_index = |index: &Value<'m>| index.ty().scalar().is_integer();
+        if !indices.iter().all(is_index) {
+            return None;
+        }
+        indices.iter().skip(1).try_fold(self, |at, index| {
+            if !at.is_struct() {
+                return Some(at.elements()?.0);
+            }
+            let field = index.as_u64().filter(|_| index.ty().int_width() == Some(32))?;
+            at.fields().get(usize::try_from(field).ok()?).copied()
+        })
+    }
+
+    /// Whether it is `i1` (not a vector of them).
+    pub fn is_bool(self) -> bool {
+        self.int_width() == Some(1)
+    }
+
+    /// Bits of an integer type.
+    pub fn int_width(self) -> Option<u32> {
+        // SAFETY: only an integer type is asked for its width.
+        self.is_integer().then(|| unsafe { ffi::LLVMGetIntTypeWidth(self) })
+    }
+
+    /// The address space of a pointer type; of a vector of pointers, that of its lanes.
+    pub fn address_space(self) -> Option<u32> {
+        let scalar = self.scalar();
+        // SAFETY: only a pointer type is asked for its address space.
+        scalar.is_pointer().then(|| unsafe { ffi::LLVMGetPointerAddressSpace(scalar) })
+    }
+
+    /// The address space of a pointer type or of a vector of pointers, if it is one of OpenCL's.
+    pub fn space(self) -> Option<AddressSpace> {
+        AddressSpace::of_number(self.address_space()?)
+    }
+
+    /// Element type and number of a vector or array.
+    pub fn elements(self) -> Option<(Type<'m>, u64)> {
+        // SAFETY: only vectors and arrays are asked, each for its own kind of length.
+        unsafe {
+            match self.kind() {
+                TypeKind::LLVMVectorTypeKind => {
+                    Some((ffi::LLVMGetElementType(self), u64::from(ffi::LLVMGetVectorSize(self))))
+                }
+                TypeKind::LLVMArrayTypeKind => Some((ffi::LLVMGetElementType(self), ffi::LLVMGetArrayLength2(self))),
+                _ => None,
+            }
+        }
+    }
+
+    /// The number of lanes of a vector.
+    pub fn lanes(self) -> Option<u32> {
+        // SAFETY: only a vector is asked for its number of lanes.
+        self.is_vector().then(|| unsafe { ffi::LLVMGetVectorSize(self) })
+    }
+
+    /// The type of a vector's lanes; any other type itself.
+    pub fn scalar(self) -> Type<'m> {
+        self.elements().filter(|_| self.is_vector()).map_or(self, |(element, _)| element)
+    }
+
+    /// This type in as many lanes as `like` has; itself, if `like` is no vector.
+    pub fn shaped_like(self, like: Type<'m>) -> Type<'m> {
+        like.lanes().map_or(self, |lanes| self.vector(lanes))
+    }
+
+    /// Field types of a struct, in order; empty for other types.
+    pub fn fields(self) -> Vec<Type<'m>> {
+        if !self.is_struct() {
+            return Vec::new();
+        }
+        // SAFETY: it is a struct, and indices are below the number of its fields.
+        unsafe {
+            let count = ffi::LLVMCountStructElementTypes(self);
+            (0..count).map(|i| ffi::LLVMStructGetTypeAtIndex(self, i)).collect()
+        }
+    }
+
+    /// The name of a struct type, such as `struct.params`; empty for literal structs and other types.
+    pub fn struct_name(self) -> String {
+        if !self.is_struct() {
+            return String::new();
+        }
+        // SAFETY: it is a struct; its name is null or a NUL-terminated string that the context owns.
+        unsafe {
+            let name = ffi::LLVMGetStructName(self);
+            if name.is_null() { String::new() } else { CStr::from_ptr(name).to_string_lossy().into_owned() }
+        }
+    }
+
+    /// Whether it is a struct without a body.
+    pub fn is_opaque(self) -> bool {
+        // SAFETY: only a struct is asked whether it is opaque.
+        self.is_struct() && unsafe { ffi::LLVMIsOpaqueStruct(self) } != 0
+    }
+
+    pub fn is_sized(self) -> bool {
+        ffi::LLVMTypeIsSized(self) != 0
+    }
+
+    /// Result and parameter types of a function type, and whether more arguments may follow.
+    pub fn signature(self) -> Option<(Type<'m>, Vec<Type<'m>>, bool)> {
+        if self.kind() != TypeKind::LLVMFunctionTypeKind {
+            return None;
+        }
+        // SAFETY: it is a function type; the vector gets as many entries as there are parameters, and then that length.
+        unsafe {
+            let count = ffi::LLVMCountParamTypes(self) as usize;
+            let mut params = Vec::with_capacity(count);
+            ffi::LLVMGetParamTypes(self, params.as_mut_ptr());
+            params.set_len(count);
+            Some((ffi::LLVMGetReturnType(self), params, ffi::LLVMIsFunctionVarArg(self) != 0))
+        }
+    }
+
+    /// Name and integer parameters of a target extension type (images, samplers, events).
+    pub fn target_extension(self) -> Option<(String, Vec<u32>)> {
+        if self.kind() != TypeKind::LLVMTargetExtTypeKind {
+            return None;
+        }
+        // SAFETY: it is such a type; its name is NUL-terminated, and indices are below the number of parameters.
+        unsafe {
+            let name = CStr::from_ptr(ffi::LLVMGetTargetExtTypeName(self)).to_string_lossy().into_owned();
+            let count = ffi::LLVMGetTargetExtTypeNumIntParams(self);
+            Some((name, (0..count).map(|i| ffi::LLVMGetTargetExtTypeIntParam(self, i)).collect()))
+        }
+    }
+
+    /// LLVM's spelling of the type.
+    pub fn text(self) -> String {
+        // SAFETY: LLVM allocates the string for its caller.
+        unsafe { take_message(ffi::LLVMPrintTypeToString(self)) }
+    }
+
+    /// A vector of `lanes` of this type.
+    ///
+    /// # Panics
+    /// Unless the type is an integer, a float or a pointer, and there is a lane.
+    pub fn vector(self, lanes: u32) -> Type<'m> {
+        assert!(self.can_be_lane(), "no vectors of {}", self.text());
+        assert!(lanes > 0, "a vector without lanes");
+        // SAFETY: the element type can be in a vector.
+        unsafe { ffi::LLVMVectorType(self, lanes) }
+    }
+
+    /// An array of `count` elements of this type.
+    ///
+    /// # Panics
+    /// If the type has no size.
+    pub fn array(self, count: u64) -> Type<'m> {
+        assert!(self.is_sized(), "no arrays of {}", self.text());
+        // SAFETY: the element type is sized.
+        unsafe { ffi::LLVMArrayType2(self, count) }
+    }
+
+    /// The type of functions that return this type.
+    ///
+    /// # Panics
+    /// If the result or a parameter cannot be one.
+    pub fn function(self, params: &[Type<'m>], is_variadic: bool) -> Type<'m> {
+        use TypeKind::{LLVMFunctionTypeKind, LLVMLabelTypeKind, LLVMMetadataTypeKind, LLVMVoidTypeKind};
+        let is_result = !matches!(self.kind(), LLVMFunctionTypeKind | LLVMLabelTypeKind | LLVMMetadataTypeKind);
+        let is_param = |ty: &Type<'_>| !matches!(ty.kind(), LLVMFunctionTypeKind | LLVMVoidTypeKind);
+        assert!(is_result && params.iter().all(is_param), "no such function type: {params:?} to {}", self.text());
+        let mut params = params.to_vec();
+        // SAFETY: as many parameter types as are said; all may stand in a function type.
+        unsafe { ffi::LLVMFunctionType(self, params.as_mut_ptr(), params.len() as u32, is_variadic.into()) }
+    }
+}
+
+impl<'m> DataLayout<'m> {
+    /// Bytes of a pointer in address space 0.
+    pub fn pointer_bytes(self) -> u32 {
+        ffi::LLVMPointerSize(self.0)
+    }
+
+    /// Bytes from one element of an array to the next.
+    ///
+    /// # Panics
+    /// If the type has no size, as in all that follow.
+    pub fn abi_size(self, ty: Type<'m>) -> u64 {
+        assert!(ty.is_sized(), "{} has no size", ty.text());
+        // SAFETY: the type is sized.
+        unsafe { ffi::LLVMABISizeOfType(self.0, ty) }
+    }
+
+    /// Bytes that a store of the type writes.
+    pub fn store_size(self, ty: Type<'m>) -> u64 {
+        assert!(ty.is_sized(), "{} has no size", ty.text());
+        // SAFETY: the type is sized.
+        unsafe { ffi::LLVMStoreSizeOfType(self.0, ty) }
+    }
+
+    pub fn alignment(self, ty: Type<'m>) -> u32 {
+        assert!(ty.is_sized(), "{} has no size", ty.text());
+        // SAFETY: the type is sized.
+        unsafe { ffi::LLVMABIAlignmentOfType(self.0, ty) }
+    }
+
+    /// Bytes from a struct's start to a field.
+    ///
+    /// # Panics
+    /// Also unless the type is a struct with such a field.
+    pub fn field_offset(self, ty: Type<'m>, field: u32) -> u64 {
+        assert!(ty.is_sized() && (field as usize) < ty.fields().len(), "{} has no field {field}", ty.text());
+        // SAFETY: a sized struct with that field.
+        unsafe { ffi::LLVMOffsetOfElement(self.0, ty, field) }
+    }
+}
+
+impl<'m> Types<'m> {
+    pub(super) fn of_context(context: ContextHandle<'m>) -> Types<'m> {
+        Types(context)
+    }
+
+    /// Returns the integer type of so many bits.
+    ///
+    /// # Panics
+    /// If LLVM has none.
+    pub fn int(self, bits: u32) -> Type<'m> {
+        assert!((1..=1 << 23).contains(&bits), "no integer has {bits} bits");
+        ffi::LLVMIntTypeInContext(self.0, bits)
+    }
+
+    pub fn bool(self) -> Type<'m> {
+        self.int(1)
+    }
+
+    pub fn half(self) -> Type<'m> {
+        ffi::LLVMHalfTypeInContext(self.0)
+    }
+
+    pub fn float(self) -> Type<'m> {
+        ffi::LLVMFloatTypeInContext(self.0)
+    }
+
+    pub fn double(self) -> Type<'m> {
+        ffi::LLVMDoubleTypeInContext(self.0)
+    }
+
+    pub fn void(self) -> Type<'m> {
+        ffi::LLVMVoidTypeInContext(self.0)
+    }
+
+    pub fn pointer(self, space: AddressSpace) -> Type<'m> {
+        self.pointer_numbered(space.number())
+    }
+
+    /// Returns the type of pointers in the address space of that number, which need be none of OpenCL's.
+    ///
+    /// # Panics
+    /// If LLVM has no such address space.
+    pub fn pointer_numbered(self, space: u32) -> Type<'m> {
+        assert!(space < 1 << 24, "no address space has the number {space}");
+        ffi::LLVMPointerTypeInContext(self.0, space)
+    }
+}

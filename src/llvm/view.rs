@@ -1,0 +1,188 @@
+//! The way into a module, and to the types of its context.
+
+use std::ffi::CString;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+
+use super::AddressSpace;
+use super::builder::Builder;
+use super::ffi;
+use super::handles::{ContextHandle, Function, Global, Inst, ModuleHandle, Type};
+use super::memory::SyncScope;
+use super::metadata::MetadataKind;
+use super::text::{name as c_name, take_message};
+use super::types::{DataLayout, Types};
+
+/// A module that is looked at and built in. What it gives lives as long as the borrow of the module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View<'m>(ModuleHandle<'m>);
+
+impl<'m> View<'m> {
+    /// Looks at a module.
+    ///
+    /// # Panics
+    /// Never: inkwell's modules are not null.
+    pub fn of(module: &'m Module<'_>) -> View<'m> {
+        View(ModuleHandle(NonNull::new(module.as_mut_ptr()).expect("a module is not null"), PhantomData))
+    }
+
+    pub fn types(self) -> Types<'m> {
+        Types::of_context(self.context())
+    }
+
+    fn context(self) -> ContextHandle<'m> {
+        ffi::LLVMGetModuleContext(self.0)
+    }
+
+    /// Returns a builder that stands nowhere yet.
+    pub fn builder(self) -> Builder<'m> {
+        Builder::new(self.0)
+    }
+
+    /// Returns all functions, declarations included, in order.
+    pub fn functions(self) -> Vec<Function<'m>> {
+        let next = |f: &Function<'m>| ffi::LLVMGetNextFunction(*f);
+        std::iter::successors(ffi::LLVMGetFirstFunction(self.0), next).collect()
+    }
+
+    /// Returns the function of that name.
+    pub fn function(self, name: &str) -> Option<Function<'m>> {
+        ffi::LLVMGetNamedFunction(self.0, CString::new(name).ok()?.as_c_str().into())
+    }
+
+    /// Returns all instructions of all functions, in order.
+    pub fn instructions(self) -> Vec<Inst<'m>> {
+        self.functions().into_iter().flat_map(Function::instructions).collect()
+    }
+
+    /// Returns all global variables, declarations included, in order.
+    pub fn globals(self) -> Vec<Global<'m>> {
+        let next = |g: &Global<'m>| ffi::LLVMGetNextGlobal(*g);
+        std::iter::successors(ffi::LLVMGetFirstGlobal(self.0), next).collect()
+    }
+
+    /// Returns the global variable of that name.
+    pub fn global(self, name: &str) -> Option<Global<'m>> {
+        ffi::LLVMGetNamedGlobal(self.0, CString::new(name).ok()?.as_c_str().into())
+    }
+
+    /// Declares a function. LLVM changes the name if another has it.
+    ///
+    /// # Panics
+    /// Unless `ty` is a function type of this context.
+    pub fn add_function(self, name: &str, ty: Type<'m>) -> Function<'m> {
+        assert!(ty.signature().is_some(), "a function of type {}", ty.text());
+        assert_eq!(ty.context(), self.context(), "{} is of another context", ty.text());
+        // SAFETY: a function type of the module's context.
+        unsafe { ffi::LLVMAddFunction(self.0, c_name(name).as_ref().into(), ty) }
+    }
+
+    /// Returns the function of that name, which is declared with that type if there is none.
+    ///
+    /// # Panics
+    /// As [`View::add_function`].
+    pub fn function_or_declared(self, name: &str, ty: Type<'m>) -> Function<'m> {
+        self.function(name).unwrap_or_else(|| self.add_function(name, ty))
+    }
+
+    /// Declares a global variable. LLVM changes the name if another has it.
+    ///
+    /// # Panics
+    /// Unless `ty` is a sized type of this context.
+    pub fn add_global(self, name: &str, ty: Type<'m>, space: AddressSpace) -> Global<'m> {
+        assert!(ty.is_sized(), "a variable of type {}", ty.text());
+        assert_eq!(ty.context(), self.context(), "{} is of another context", ty.text());
+        // SAFETY: a sized type of the module's context.
+        unsafe { ffi::LLVMAddGlobalInAddressSpace(self.0, ty, c_name(name).as_ref().into(), space.number()) }
+    }
+
+    /// Returns the struct type of that name, such as `struct.params`, if the context has one with a body.
+    pub fn named_struct(self, name: &str) -> Option<Type<'m>> {
+        let ty = ffi::LLVMGetTypeByName2(self.context(), CString::new(name).ok()?.as_c_str().into())?;
+        (!ty.is_opaque()).then_some(ty)
+    }
+
+    pub fn layout(self) -> DataLayout<'m> {
+        DataLayout(ffi::LLVMGetModuleDataLayout(self.0))
+    }
+
+    /// Returns the kind of metadata of that name, such as `llvm.loop`.
+    pub fn metadata_kind(self, name: &str) -> MetadataKind {
+        // SAFETY: LLVM reads as many bytes as it is told.
+        MetadataKind(unsafe { ffi::LLVMGetMDKindIDInContext(self.context(), name.as_ptr().cast(), name.len() as u32) })
+    }
+
+    /// Returns what atomic instructions with that name for a scope synchronise with.
+    pub fn sync_scope(self, name: &str) -> SyncScope {
+        // SAFETY: LLVM reads as many bytes as it is told.
+        SyncScope(unsafe { ffi::LLVMGetSyncScopeID(self.context(), name.as_ptr().cast(), name.len()) })
+    }
+
+    /// Returns LLVM's number of the intrinsic of that name, such as `llvm.fptosi.sat`.
+    pub fn intrinsic_id(self, name: &str) -> Option<u32> {
+        // SAFETY: LLVM reads as many bytes as it is told.
+        Some(unsafe { ffi::LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len()) }).filter(|id| *id != 0)
+    }
+
+    /// Declares an intrinsic, for the types over which it is overloaded.
+    ///
+    /// # Safety
+    /// There is an intrinsic of that number, `types` are as many as it is overloaded over, and each is of a kind that it admits.
+    ///
+    /// # Panics
+    /// If LLVM has none, or a type is of another context.
+    pub unsafe fn intrinsic(self, id: u32, types: &[Type<'m>]) -> Function<'m> {
+        assert!(types.iter().all(|ty| ty.context() == self.context()), "types of another context");
+        let mut types = types.to_vec();
+        // SAFETY: as many types as said; the rest as the caller promises.
+        let found = unsafe { ffi::LLVMGetIntrinsicDeclaration(self.0, id, types.as_mut_ptr(), types.len()) };
+        found.unwrap_or_else(|| panic!("LLVM has no intrinsic with the number {id}"))
+    }
+
+    /// Takes all debug information away. Returns whether there was some.
+    pub fn strip_debug_info(self) -> bool {
+        ffi::LLVMStripModuleDebugInfo(self.0) != 0
+    }
+
+    pub fn int_type(self, bits: u32) -> Type<'m> {
+        self.types().int(bits)
+    }
+
+    pub fn pointer_type(self, space: AddressSpace) -> Type<'m> {
+        self.types().pointer(space)
+    }
+
+    pub fn void_type(self) -> Type<'m> {
+        self.types().void()
+    }
+}
+
+/// Reads bitcode of which functions' bodies are read only when they are needed, as when a part of it is linked.
+///
+/// # Errors
+/// LLVM's message, if it is no bitcode.
+#[expect(deprecated, reason = "what replaces it tells the context of broken bitcode, which then ends the process")]
+pub fn read_lazily<'c>(context: &'c Context, bitcode: MemoryBuffer<'c>) -> Result<Module<'c>, String> {
+    let buffer = std::mem::ManuallyDrop::new(bitcode);
+    let (mut module, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: the buffer becomes the module's own, and what it holds lives as long as the context; the message is LLVM's for its caller.
+    unsafe {
+        let (context, buffer) = (context.raw(), buffer.as_mut_ptr());
+        match llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext(context, buffer, &mut module, &mut message) {
+            0 => Ok(Module::new(module)),
+            _ => Err(take_message(message)),
+        }
+    }
+}
+
+/// Moves what `other` holds into `module`. What was declared there and is defined by `other` is replaced, so handles end with this.
+///
+/// # Errors
+/// LLVM's message, if the modules do not go together.
+pub fn link<'c>(module: &mut Module<'c>, other: Module<'c>) -> Result<(), String> {
+    module.link_in_module(other).map_err(|message| message.to_string())
+}

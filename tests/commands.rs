@@ -271,7 +271,8 @@ fn quiet_prints_only_requested_results() -> TestResult {
     ];
     for command in commands {
         let printed = run(&[command, &["--quiet", "--format", "json"]].concat())?;
-        let schema = format!("kassay.{}/1", command[0]);
+        let version = if command[0] == "schedule" { 2 } else { 1 };
+        let schema = format!("kassay.{}/{version}", command[0]);
         let result: Value = serde_json::from_slice(&printed.stdout).map_err(|e| format!("{command:?}: {e}"))?;
         assert_eq!(at(&result, "/schema")?, &Value::String(schema));
         assert!(printed.stderr.is_empty(), "{command:?}: {}", String::from_utf8_lossy(&printed.stderr));

@@ -22,6 +22,7 @@ use crate::kernel::compile::{self, Loaded};
 use crate::kernel::options::KernelOptions;
 use crate::lower::host::table::HostTable;
 use crate::report::text::{self, CheckView};
+use crate::result::Header;
 use crate::result::check::{Amplification, CheckResult, Finding, HoldsFor, Verdict};
 use crate::suite::launch::{Launch, NdRange};
 use crate::suite::resolve::Suite;
@@ -205,12 +206,13 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     };
     let launches = simulators.iter().map(|s| s.launches).sum();
     let result = CheckResult {
-        schema: CheckResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: opened.under_test.entry.clone(),
-        source: source.clone(),
-        device: Some(session::device(&crate::exec::simulator::device())),
-        seed: opened.seed,
+        header: Header::new(
+            CheckResult::SCHEMA,
+            opened.under_test.entry.clone(),
+            source.clone(),
+            Some(session::device(&crate::exec::simulator::device())),
+            opened.seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         verdict: checked.verdict,
         holds_for,
@@ -238,12 +240,13 @@ fn deliver_unknown(args: &CheckArgs, opened: Opened<'_>, late: &Error, budget: B
     let why = &late.report().what;
     notes.push(format!("no input was run: {why} ({}); --budget gives more time", budget.words()));
     let result = CheckResult {
-        schema: CheckResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: under_test.entry,
-        source: shown(&path),
-        device: Some(session::device(&crate::exec::simulator::device())),
-        seed,
+        header: Header::new(
+            CheckResult::SCHEMA,
+            under_test.entry,
+            shown(&path),
+            Some(session::device(&crate::exec::simulator::device())),
+            seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         verdict: Verdict::Unknown,
         holds_for: HoldsFor::ExploredSchedules,
@@ -373,7 +376,7 @@ fn case(made: GeneratedLaunch, origin: &'static str, under_test: &KernelUnderTes
 fn with_local_size(mut launch: Launch, under_test: &KernelUnderTest<'_>) -> Launch {
     let max_group = crate::exec::simulator::device().max_work_group_size;
     let range = &mut launch.range;
-    range.local = Some(range.local_or_default(under_test.interface.required_local, max_group));
+    range.decide_local(under_test.interface.required_local, max_group);
     launch
 }
 

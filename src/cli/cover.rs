@@ -16,8 +16,8 @@ use crate::error::Result;
 use crate::exec::{Executor, ProgramId, Target};
 use crate::instrument::layout::Slots;
 use crate::report::text::{self, CoverOptions};
-use crate::result::Ratio;
-use crate::result::cover::{CoverResult, Coverage};
+use crate::result::Header;
+use crate::result::cover::{CoverResult, Coverage, METRICS, Metric, TestStatus};
 
 /// Measure the coverage of a suite's tests
 #[derive(Debug, Args)]
@@ -45,25 +45,22 @@ pub struct CoverArgs {
 }
 
 /// A metric of [`Coverage`] and the percentage that it must reach.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Threshold {
-    metric: String,
+    metric: &'static Metric,
     percent: f64,
 }
-
-const METRICS: [&str; 8] =
-    ["branch", "condition", "loop", "barrier", "line", "statement", "least_branch", "average_statement"];
 
 impl FromStr for Threshold {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let (metric, percent) = text.split_once('=').ok_or("not of the form METRIC=PERCENT")?;
-        if !METRICS.contains(&metric) {
-            return Err(format!("`{metric}` is no metric; there are {}", METRICS.join(", ")));
-        }
+        let Some(metric) = METRICS.iter().find(|m| m.key == metric) else {
+            return Err(format!("`{metric}` is no metric; there are {}", METRICS.each_ref().map(|m| m.key).join(", ")));
+        };
         match percent.parse::<f64>() {
-            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Threshold { metric: metric.into(), percent }),
+            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Threshold { metric, percent }),
             _ => Err(format!("`{percent}` is no percentage from 0 to 100")),
         }
     }
@@ -72,18 +69,7 @@ impl FromStr for Threshold {
 impl Threshold {
     /// Returns the percentage reached if it is too low. A metric with nothing to cover is never too low.
     fn missed(&self, coverage: &Coverage) -> Option<f64> {
-        let percent = |r: Ratio| (r.total > 0).then(|| 100.0 * r.covered as f64 / r.total as f64);
-        let reached = match self.metric.as_str() {
-            "branch" => percent(coverage.branch),
-            "condition" => percent(coverage.condition),
-            "loop" => percent(coverage.loops.classes()),
-            "barrier" => percent(coverage.barrier),
-            "line" => percent(coverage.line),
-            "statement" => percent(coverage.statement),
-            "least_branch" => percent(coverage.least_branch),
-            _ => coverage.average_statement,
-        };
-        reached.filter(|r| *r < self.percent)
+        (self.metric.measure)(coverage).percent().filter(|reached| *reached < self.percent)
     }
 }
 
@@ -106,7 +92,7 @@ struct Runner {
 pub fn run(args: &CoverArgs) -> Result<u8> {
     let begun = Instant::now();
     args.output.check()?;
-    let counts = args.counts || args.fail_under.iter().any(|t| t.metric == "average_statement");
+    let counts = args.counts || args.fail_under.iter().any(|t| t.metric.needs_counts);
     let context = Context::create();
     let Session { under_test, loaded, tests, executors, seed, kernel } =
         Session::open(&context, &args.suite, &args.kernel, &args.execution, true, DeviceSchedules::GroupOrders)?;
@@ -163,12 +149,13 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
         notes.extend(folded::describe(&under_test.sites, ast));
     }
     let result = CoverResult {
-        schema: CoverResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: under_test.entry.clone(),
-        source: source.clone(),
-        device: Some(session::device(runners[0].executor.device())),
-        seed,
+        header: Header::new(
+            CoverResult::SCHEMA,
+            under_test.entry.clone(),
+            source.clone(),
+            Some(session::device(runners[0].executor.device())),
+            seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         coverage: summary::coverage(&under_test.sites, &tallies, counts),
         sites: summary::outcomes(&under_test.sites, &tallies, &source),
@@ -180,11 +167,11 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     args.output.deliver(&result, |style| {
         text::cover(&result, CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
     })?;
-    let mut findings = result.tests.iter().any(|t| t.status != "completed");
+    let mut findings = result.tests.iter().any(|t| t.status != TestStatus::Completed);
     for threshold in &args.fail_under {
         if let Some(reached) = threshold.missed(&result.coverage) {
             findings = true;
-            complain(&format!("{} coverage is {reached:.1} %, below {} %", threshold.metric, threshold.percent));
+            complain(&format!("{} coverage is {reached:.1} %, below {} %", threshold.metric.key, threshold.percent));
         }
     }
     Ok(u8::from(findings))

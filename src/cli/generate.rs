@@ -26,8 +26,9 @@ use crate::kernel::options::KernelOptions;
 use crate::kernel::source::Sources;
 use crate::mutation::Selection;
 use crate::report::text;
+use crate::result::Header;
 use crate::result::generate::{GenerateResult, Scores};
-use crate::result::journal::{Header, Journal, path_for};
+use crate::result::journal::{Header as JournalHeader, Journal, path_for};
 use crate::result::store::{self, AnyResult};
 use crate::suite::write;
 
@@ -146,7 +147,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         return Ok(0);
     }
     let path = path_for(&output);
-    let header = Header::new("generate", &under_test.entry, &configuration);
+    let header = JournalHeader::new("generate", &under_test.entry, &configuration);
     let (journal, known) = match args.resume {
         true => Journal::resume::<Entry>(&path, &header)?,
         false => (Journal::create(&path, &header)?, Vec::new()),
@@ -389,12 +390,13 @@ fn build_result(
 ) -> GenerateResult {
     let tests = generated.rows();
     GenerateResult {
-        schema: GenerateResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: under_test.entry.clone(),
-        source,
-        device: Some(session::device(&crate::exec::simulator::device())),
-        seed,
+        header: Header::new(
+            GenerateResult::SCHEMA,
+            under_test.entry.clone(),
+            source,
+            Some(session::device(&crate::exec::simulator::device())),
+            seed,
+        ),
         configuration,
         elapsed_s: begun.elapsed().as_secs_f64(),
         coverage: generated.coverage,

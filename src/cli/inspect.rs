@@ -18,7 +18,7 @@ use crate::mutation::operators::{Subject, launch};
 use crate::mutation::{Enumeration, Selection, enumerate};
 use crate::report::text;
 use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site};
-use crate::result::{Location, store};
+use crate::result::{Header, Location, store};
 
 /// Show the interfaces, counts and sites of a file's kernels
 #[derive(Debug, Args)]
@@ -105,12 +105,13 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
         }
     }
     let result = InspectResult {
-        schema: InspectResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: names.join(","),
-        source: shown(&args.kernel),
-        device: None,
-        seed: args.unused.seed.unwrap_or(0),
+        header: Header::new(
+            InspectResult::SCHEMA,
+            names.join(","),
+            shown(&args.kernel),
+            None,
+            args.unused.seed.unwrap_or(0),
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         kernels,
         notes,

@@ -45,6 +45,6 @@ fn known_operators(path: &Path, result: &AnyResult) -> Result<()> {
     match single.find(|m| OPERATORS.iter().all(|o| o.id != m.operator)) {
         None => Ok(()),
         Some(m) => Err(Error::caller(format!("{} has mutants of an operator `{}`", path.display(), m.operator))
-            .help(format!("merge it with the kassay that wrote it, version {}", result.version))),
+            .help(format!("merge it with the kassay that wrote it, version {}", result.header.version))),
     }
 }

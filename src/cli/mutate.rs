@@ -16,7 +16,7 @@ use crate::mutation::engine::Strategy;
 use crate::mutation::selection::Selection;
 use crate::report::text;
 use crate::result::journal::{self, Header, Journal};
-use crate::result::mutate::MutateResult;
+use crate::result::mutate::{MutateResult, TestStatus};
 use crate::result::shard::Shard;
 use crate::result::store::{self, AnyResult};
 
@@ -289,7 +289,7 @@ fn completed_result(output: &Path, configuration: &str, shard: Option<Shard>) ->
 
 /// Returns whether there are findings: a dropped test or a score that is too low.
 fn findings(args: &MutateArgs, result: &MutateResult) -> bool {
-    let mut found = result.tests.iter().any(|t| t.status == "dropped");
+    let mut found = result.tests.iter().any(|t| t.status == TestStatus::Dropped);
     if let (Some(least), Some(score)) = (args.fail_under, result.summary.score)
         && score < least
     {

@@ -9,12 +9,12 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
 use super::session::{self, DeviceSchedules, Session};
 use crate::coverage::group_order;
-use crate::coverage::measure;
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions, Target};
 use crate::instrument::layout::GuardLayout;
 use crate::report::text;
-use crate::result::run::{Mismatch, Output, RunResult, Summary, Test};
+use crate::result::Header;
+use crate::result::run::{Mismatch, Output, RunResult, Summary, Test, TestStatus};
 use crate::suite::resolve;
 use crate::suite::{compare, npy};
 
@@ -89,20 +89,21 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     })?;
     let mut summary = Summary { total: results.len() as u64, ..Summary::default() };
     for test in &results {
-        match test.status.as_str() {
-            "passed" => summary.passed += 1,
-            "failed" => summary.failed += 1,
-            "unchecked" => summary.unchecked += 1,
-            _ => summary.broken += 1,
+        match test.status {
+            TestStatus::Passed => summary.passed += 1,
+            TestStatus::Failed => summary.failed += 1,
+            TestStatus::Unchecked => summary.unchecked += 1,
+            TestStatus::Timeout | TestStatus::Crashed | TestStatus::Rejected => summary.broken += 1,
         }
     }
     let result = RunResult {
-        schema: RunResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: under_test.entry.clone(),
-        source: shown(&kernel),
-        device: Some(session::device(runners[0].executor.device())),
-        seed,
+        header: Header::new(
+            RunResult::SCHEMA,
+            under_test.entry.clone(),
+            shown(&kernel),
+            Some(session::device(runners[0].executor.device())),
+            seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         tests: results,
         summary,
@@ -137,13 +138,13 @@ fn judge(test: &resolve::Test, observation: &crate::exec::Observation) -> Test {
         })
         .collect();
     let status = match () {
-        () if outputs.is_empty() => "unchecked",
-        () if outputs.iter().all(|o| o.passed) => "passed",
-        () => "failed",
+        () if outputs.is_empty() => TestStatus::Unchecked,
+        () if outputs.iter().all(|o| o.passed) => TestStatus::Passed,
+        () => TestStatus::Failed,
     };
     Test {
         name: test.name.clone(),
-        status: status.into(),
+        status,
         reason: observation.allowed.as_ref().map(|what| format!("as the test allows: {what}")),
         outputs,
         kernel_s: observation.kernel_times.last().map(std::time::Duration::as_secs_f64),
@@ -153,20 +154,17 @@ fn judge(test: &resolve::Test, observation: &crate::exec::Observation) -> Test {
 
 /// Returns the row of a test whose launch faulted or did not complete.
 fn faulted(test: &resolve::Test, fault: &Fault) -> Test {
-    let (status, reason) = measure::describe(fault);
-    let reason = Some(format!("the kernel {reason}"));
-    match fault {
+    let reason = Some(format!("the kernel {fault}"));
+    let status = match fault {
         // The launch went on after the fault; its outputs are compared too.
-        Fault::Checked { observation, .. } => Test { status: "failed".into(), reason, ..judge(test, observation) },
-        _ => Test {
-            name: test.name.clone(),
-            status: status.into(),
-            reason,
-            outputs: Vec::new(),
-            kernel_s: None,
-            printf: String::new(),
-        },
-    }
+        Fault::Checked { observation, .. } => {
+            return Test { status: TestStatus::Failed, reason, ..judge(test, observation) };
+        }
+        Fault::Timeout { .. } => TestStatus::Timeout,
+        Fault::Crash { .. } => TestStatus::Crashed,
+        Fault::Rejected { .. } => TestStatus::Rejected,
+    };
+    Test { name: test.name.clone(), status, reason, outputs: Vec::new(), kernel_s: None, printf: String::new() }
 }
 
 /// Writes the outputs of a test as `.npy` files.

@@ -16,6 +16,7 @@ use crate::exec::{DeviceInfo, Simulator, StartingExecutors, Target, simulator};
 use crate::exec::{DeviceRequest, Executor};
 use crate::instrument::host::HostOptions;
 use crate::report::text;
+use crate::result::Header;
 use crate::result::schedule::{ScheduleResult, Test, Verdict};
 use crate::result::store::{self, AnyResult};
 use crate::suite::resolve;
@@ -90,7 +91,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     }
     for test in &mut tests {
         let range = &mut test.launch.range;
-        range.local = Some(range.local_or_default(under_test.interface.required_local, device.max_work_group_size));
+        range.decide_local(under_test.interface.required_local, device.max_work_group_size);
     }
     let exact = runners.iter().all(ScheduleRunner::is_exact);
     if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {
@@ -123,12 +124,13 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     let tests = numbered(results, &jobs);
     let notes = notes(&tests, exact);
     let result = ScheduleResult {
-        schema: ScheduleResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: under_test.entry.clone(),
-        source: shown(&kernel),
-        device: Some(session::device(&device)),
-        seed,
+        header: Header::new(
+            ScheduleResult::SCHEMA,
+            under_test.entry.clone(),
+            shown(&kernel),
+            Some(session::device(&device)),
+            seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         schedules: u64::from(args.schedules),
         repeats: u64::from(repeats),
@@ -202,8 +204,8 @@ fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [r
         AnyResult::Schedule(result) => *result,
         other => return Err(wrong(format!("{path} is a result of kassay {}, not of schedule", other.command()))),
     };
-    if result.kernel != under_test.entry {
-        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.kernel, under_test.entry)));
+    if result.header.kernel != under_test.entry {
+        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.header.kernel, under_test.entry)));
     }
     let has_index = |t: &&Test| t.schedules.iter().any(|s| s.index == replay.index);
     let Some(known) = result.tests.iter().find(has_index) else {

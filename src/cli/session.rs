@@ -88,7 +88,7 @@ pub fn choose_local(tests: &mut [Test], under_test: &KernelUnderTest<'_>, execut
     let most = executors.first().map_or(1, |e| e.device().max_work_group_size);
     for test in tests {
         let range = &mut test.launch.range;
-        range.local = Some(range.local_or_default(under_test.interface.required_local, most));
+        range.decide_local(under_test.interface.required_local, most);
     }
 }
 

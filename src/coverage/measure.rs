@@ -7,10 +7,10 @@ use super::summary::TestTally;
 use super::tally::{self, Probe};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions, RunResult};
+use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions, RunResult, VIOLATION};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::GuardLayout;
-use crate::result::cover::TestOutcome;
+use crate::result::cover::{TestOutcome, TestStatus};
 use crate::suite::compare::{self, Tolerance};
 use crate::suite::resolve::Test;
 
@@ -75,7 +75,7 @@ pub fn test(
         })?;
     let mut outcome = TestOutcome {
         name: test.name.clone(),
-        status: "completed".into(),
+        status: TestStatus::Completed,
         reason: None,
         work_items: range.items(),
         work_groups: groups,
@@ -104,15 +104,15 @@ pub fn test(
     outcome.instrumented_s = median(&woven.kernel_times);
     if let Some(what) = checked.or(checked_too) {
         // What was covered up to that point counts.
-        outcome.status = FAULTED.into();
-        outcome.reason = Some(format!("the kernel {}", violation(&what)));
+        outcome.status = TestStatus::Faulted;
+        outcome.reason = Some(format!("the kernel {VIOLATION}: {what}"));
     } else if let Some(what) = plain.allowed.as_ref().or(woven.allowed.as_ref()) {
-        outcome.reason = Some(format!("as the test allows, the kernel {}", violation(what)));
+        outcome.reason = Some(format!("as the test allows, the kernel {VIOLATION}: {what}"));
     }
-    if outcome.status == "completed"
+    if outcome.status == TestStatus::Completed
         && let Some(difference) = difference(programs.inexact, test, &plain, &woven)
     {
-        outcome.status = "output-differs".into();
+        outcome.status = TestStatus::OutputDiffers;
         outcome.reason = Some(difference);
     }
     let probe = Probe { words: &woven.probe, range };
@@ -135,36 +135,14 @@ fn observation_of(result: RunResult) -> std::result::Result<(Observation, Option
 }
 
 fn without_tally(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
-    let (status, reason) = describe(fault);
-    outcome.status = status.into();
-    outcome.reason = Some(format!("{which} {reason}"));
+    outcome.status = match fault {
+        Fault::Timeout { .. } => TestStatus::Timeout,
+        Fault::Crash { .. } => TestStatus::Crashed,
+        Fault::Rejected { .. } => TestStatus::Rejected,
+        Fault::Checked { .. } => TestStatus::Faulted,
+    };
+    outcome.reason = Some(format!("{which} {fault}"));
     Measured { outcome, tally: None, ratio: None }
-}
-
-/// A fault's status in results, and a description.
-pub fn describe(fault: &Fault) -> (&'static str, String) {
-    match fault {
-        Fault::Timeout { limit } => ("timeout", format!("was not done after {} s and was ended", limit.as_secs_f64())),
-        Fault::Crash { signal, exit_code, stderr } => {
-            let how = match (signal, exit_code) {
-                (Some(11), _) => "accessed memory that is not its own (signal 11)".to_owned(),
-                (Some(s), _) => format!("ended the process with signal {s}"),
-                (None, Some(code)) => format!("ended the process with exit code {code}"),
-                (None, None) => "ended the process".to_owned(),
-            };
-            let stderr = stderr.trim();
-            ("crashed", if stderr.is_empty() { how } else { format!("{how}: {stderr}") })
-        }
-        Fault::Rejected { error, explanation } => ("rejected", format!("was refused: {error}: {explanation}")),
-        Fault::Checked { what, .. } => (FAULTED, violation(what)),
-    }
-}
-
-/// The status of tests in which the simulator found a fault.
-const FAULTED: &str = "faulted";
-
-fn violation(what: &str) -> String {
-    format!("did what no kernel may: {what}")
 }
 
 /// Minimum tolerance between the floats of the two versions, for kernels with operations whose precision is up to the

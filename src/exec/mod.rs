@@ -13,6 +13,7 @@ mod request;
 pub mod simulator;
 mod start;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,6 +78,30 @@ pub enum Fault {
         /// What the launch left behind, as far as it got.
         observation: Box<Observation>,
     },
+}
+
+/// The predicate of a sentence about a kernel in which a check failed; the description of the fault follows it.
+pub const VIOLATION: &str = "did what no kernel may";
+
+/// Writes what happened to the kernel, as the predicate of a sentence.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Timeout { limit } => write!(f, "was not done after {} s and was ended", limit.as_secs_f64()),
+            Fault::Crash { signal, exit_code, stderr } => {
+                match (signal, exit_code) {
+                    (Some(11), _) => f.write_str("accessed memory that is not its own (signal 11)")?,
+                    (Some(signal), _) => write!(f, "ended the process with signal {signal}")?,
+                    (None, Some(code)) => write!(f, "ended the process with exit code {code}")?,
+                    (None, None) => f.write_str("ended the process")?,
+                }
+                let stderr = stderr.trim();
+                if stderr.is_empty() { Ok(()) } else { write!(f, ": {stderr}") }
+            }
+            Fault::Rejected { error, explanation } => write!(f, "was refused: {error}: {explanation}"),
+            Fault::Checked { what, .. } => write!(f, "{VIOLATION}: {what}"),
+        }
+    }
 }
 
 /// Many runs of one program on the inputs of one launch that differ in a few words of the probe buffer, each compared

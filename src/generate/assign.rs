@@ -151,9 +151,7 @@ pub fn intervals<'s, 'p>(
     IntervalAnalysis {
         symbols: &summary.symbols,
         bounds: &summary.bounds,
-        global: geometry.range.global,
-        local: geometry.local,
-        offset: geometry.range.offset,
+        range: geometry.resolved(),
         scalars,
         contents: Some((0, 8)),
         cache: Default::default(),

@@ -364,10 +364,9 @@ impl<'q, 'w, 'm> QuestionBuilder<'q, 'w, 'm> {
 
     /// Returns the upper bound of local ids or group ids, exclusive.
     fn size(&self, part: IdPart, d: usize) -> u64 {
-        let local = self.geometry.local[d].max(1);
         match part {
-            IdPart::Local => local,
-            IdPart::Group => self.geometry.range.global[d].div_ceil(local),
+            IdPart::Local => self.geometry.local[d].max(1),
+            IdPart::Group => self.geometry.resolved().group_counts()[d],
         }
     }
 

@@ -5,6 +5,7 @@ use super::intervals::IntervalAnalysis;
 use super::model::Contents;
 use super::polynomial::{Atom, Poly};
 use crate::program::{Kind, Op, Region, ValueId};
+use crate::suite::launch::ResolvedRange;
 
 /// Addresses that stay below this many bytes whatever a buffer holds need no care.
 const HARMLESS: i128 = 1 << 16;
@@ -55,9 +56,7 @@ fn indices_role(summary: &AccessSummary<'_>, access: &Access, position: u32) -> 
     let intervals = IntervalAnalysis {
         symbols: &summary.symbols,
         bounds: &summary.bounds,
-        global: [64; 3],
-        local: [8; 3],
-        offset: [0; 3],
+        range: ResolvedRange { dims: 3, global: [64; 3], local: [8; 3], offset: [0; 3] },
         scalars: &|_, _| None,
         contents: None,
         cache: Default::default(),

@@ -200,7 +200,7 @@ impl Evolution<'_, '_> {
                 }
             }
         }
-        let groups = std::array::from_fn(|d| geometry.range.global[d].div_ceil(geometry.local[d].max(1)));
+        let groups = geometry.resolved().group_counts();
         Ok(Solution { local: geometry.local, groups, scalars, seed })
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::model::KernelModel;
 use crate::error::{Error, Result};
 use crate::program::Op;
-use crate::suite::launch::NdRange;
+use crate::suite::launch::{NdRange, ResolvedRange};
 
 /// An NDRange with its work-group size, and a description for the names of launches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,9 +18,14 @@ pub struct Geometry {
 }
 
 impl Geometry {
+    /// Returns the NDRange with its work-group size.
+    pub fn resolved(&self) -> ResolvedRange {
+        self.range.with_local(self.local)
+    }
+
     /// Returns whether all work-groups have the same size.
     pub fn is_even(&self) -> bool {
-        (0..3).all(|d| self.range.global[d].is_multiple_of(self.local[d].max(1)))
+        self.resolved().has_uniform_groups()
     }
 }
 

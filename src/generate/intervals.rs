@@ -7,6 +7,7 @@ use llvm_sys::LLVMOpcode;
 
 use super::polynomial::{Atom, Id, Poly, Symbols};
 use crate::program::{Kind, Op};
+use crate::suite::launch::ResolvedRange;
 
 /// Least and greatest value.
 pub type Interval = (i128, i128);
@@ -25,9 +26,7 @@ pub type Bounds = HashMap<Atom, Vec<Poly>>;
 pub struct IntervalAnalysis<'s, 'p> {
     pub symbols: &'s Symbols<'p>,
     pub bounds: &'s Bounds,
-    pub global: [u64; 3],
-    pub local: [u64; 3],
-    pub offset: [u64; 3],
+    pub range: ResolvedRange,
     /// Values of by-value arguments, by position and byte offset; `None` if unknown.
     pub scalars: &'s dyn Fn(u32, u64) -> Option<i128>,
     /// Interval of values loaded from buffers; `None`: the range of their type.
@@ -61,19 +60,19 @@ impl IntervalAnalysis<'_, '_> {
             Atom::Arg(arg, offset) => (self.scalars)(arg, offset).map_or(DEFAULT, |n| (n, n)),
             Atom::Id(id, d) => {
                 let d = usize::from(d);
-                let groups = self.global[d].div_ceil(self.local[d].max(1));
+                let groups = self.range.group_counts()[d];
                 match id {
                     Id::Global => {
-                        let (first, last) = below(self.global[d]);
-                        let by = i128::from(self.offset[d]);
+                        let (first, last) = below(self.range.global[d]);
+                        let by = i128::from(self.range.offset[d]);
                         (first + by, last + by)
                     }
-                    Id::Local => below(self.local[d]),
+                    Id::Local => below(self.range.local[d]),
                     Id::Group => below(groups),
-                    Id::GlobalSize => of(self.global[d]),
-                    Id::LocalSize => of(self.local[d]),
+                    Id::GlobalSize => of(self.range.global[d]),
+                    Id::LocalSize => of(self.range.local[d]),
                     Id::Groups => of(groups),
-                    Id::Offset => of(self.offset[d]),
+                    Id::Offset => of(self.range.offset[d]),
                 }
             }
             Atom::Value(_) if depth == 0 => DEFAULT,

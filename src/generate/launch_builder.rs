@@ -259,8 +259,7 @@ impl<'m> LaunchBuilder<'m> {
             })
             .collect();
         let setup = Setup {
-            range: &plan.geometry.range,
-            local: plan.geometry.local,
+            range: plan.geometry.resolved(),
             args: &dry_run_args,
             budget: self.limits.instructions,
             end: self.limits.end,

@@ -33,10 +33,9 @@ fn resize(program: &Program, interface: &Interface, launch: &mut Launch, end: st
             _ => DryRunArg::Other,
         })
         .collect();
-    let local = launch.range.local.unwrap_or([1; 3]);
     let report = dry_run::run(
         program,
-        &Setup { range: &launch.range, local, args: &dry_run_args, budget: BUDGET, end: Some(end) },
+        &Setup { range: launch.range.decided(), args: &dry_run_args, budget: BUDGET, end: Some(end) },
     );
     drop(dry_run_args);
     drop(contents);

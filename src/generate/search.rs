@@ -21,8 +21,14 @@ use crate::result::generate::By;
 use crate::suite::faults::AllowedFault;
 use crate::suite::launch::Launch;
 
-/// Kinds of sites whose outcomes make an input worth keeping; line, statement and region coverage follow from them.
-pub const WATCHED: [SiteKind; 4] = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
+/// Decides whether outcomes of a kind of sites make an input worth keeping; line, statement and region coverage follow
+/// from the others.
+fn is_watched(kind: SiteKind) -> bool {
+    match kind {
+        SiteKind::Branch | SiteKind::Condition | SiteKind::Loop | SiteKind::Barrier => true,
+        SiteKind::Line | SiteKind::Statement | SiteKind::Region => false,
+    }
+}
 
 /// Runs launches with coverage probes.
 pub trait CoverageRunner {
@@ -119,7 +125,7 @@ pub struct SearchResult {
 
 /// Returns the watched outcomes, as pairs of the site's position and the outcome's position within it.
 pub fn outcomes(sites: &Sites) -> Vec<(usize, usize)> {
-    let watched = sites.sites.iter().enumerate().filter(|(_, s)| WATCHED.contains(&s.kind));
+    let watched = sites.sites.iter().enumerate().filter(|(_, s)| is_watched(s.kind));
     watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
 }
 

@@ -151,6 +151,16 @@ impl FaultKind {
         };
         Some((kind, word >> 8))
     }
+
+    /// Returns a description. It names the cause, by which mutants are judged; suites and findings name the effect
+    /// ([`crate::suite::faults::FaultClass`]).
+    pub fn words(self) -> &'static str {
+        match self {
+            FaultKind::Fuel => "a work-item ran out of loop iterations",
+            FaultKind::OutOfBounds => "access out of bounds",
+            FaultKind::Division => "division by zero, or overflowing",
+        }
+    }
 }
 
 impl GuardLayout {

@@ -1,10 +1,10 @@
 //! Baselines: runs the tests of a suite on the original and keeps what mutants are judged by.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::coverage::group_order;
-use crate::coverage::measure;
 use crate::error::Result;
 use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Variation, VariationOutcome};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, argument, header, slot};
@@ -12,6 +12,7 @@ use crate::suite::compare;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::resolve::Test;
 
+use super::indices::TestIndex;
 use super::module_builder::Woven;
 
 /// Loop iterations that every work-item may make beyond the multiple of the original's.
@@ -26,8 +27,7 @@ const TIME_CONSTANT: Duration = Duration::from_secs(2);
 /// The baseline of a test: its references and the cost of the original.
 #[derive(Debug, Clone)]
 pub struct TestBaseline<'t> {
-    /// Position in the suite.
-    pub position: usize,
+    pub position: TestIndex,
     pub test: &'t Test,
     /// Expected outputs: those of the suite, else those of the original.
     pub references: Vec<Reference>,
@@ -40,7 +40,35 @@ pub struct TestBaseline<'t> {
     /// Time of the kernel on the device, in one run of the original.
     pub kernel_time: Duration,
     /// Why the test cannot judge mutants; `None` if it can.
-    pub dropped: Option<String>,
+    pub dropped: Option<DropReason>,
+}
+
+/// Why a test cannot judge mutants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DropReason {
+    /// The time was up before the test was run on the original.
+    OutOfTime,
+    /// The launch of the original ends in this fault.
+    Faults(String),
+    /// A guard records this fault in the original.
+    Guarded(String),
+    /// The outputs of the original differ from the expected ones; the text is the first difference.
+    Fails(String),
+    /// Runs of the original differ; the text says in what.
+    Unstable(String),
+}
+
+/// Writes the reason as in results.
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DropReason::OutOfTime => f.write_str("the time was up before it was run"),
+            DropReason::Faults(fault) => write!(f, "the original {fault}"),
+            DropReason::Guarded(fault) => write!(f, "the original itself: {fault}"),
+            DropReason::Fails(difference) => write!(f, "the original fails it: {difference}"),
+            DropReason::Unstable(difference) => write!(f, "the original is not stable: {difference}"),
+        }
+    }
 }
 
 /// Settings that apply to all runs of mutants.
@@ -75,11 +103,10 @@ pub struct BaselineOptions {
 /// Builds the start of the probe buffer (header, arguments, one slot, group map) for a launch with one slot.
 pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     let mut words = vec![0u32; layout.slot(1) as usize];
-    let local = launch.range.local.unwrap_or([1; 3]);
     words[header::FUEL as usize] = fuel;
     words[header::SLOTS as usize] = 1;
-    for d in 0..3 {
-        words[header::GROUPS as usize + d] = launch.range.global[d].div_ceil(local[d].max(1)) as u32;
+    for (d, groups) in launch.range.group_counts().into_iter().enumerate() {
+        words[header::GROUPS as usize + d] = groups as u32;
     }
     for position in 0..launch.args.len() as u32 {
         let extent = match launch.value(position) {
@@ -118,7 +145,7 @@ pub fn establish<'t>(
     program: ProgramId,
     woven: &Woven,
     layout: GuardLayout,
-    (position, test): (usize, &'t Test),
+    (position, test): (TestIndex, &'t Test),
     baseline_options: BaselineOptions,
 ) -> Result<TestBaseline<'t>> {
     let mut baseline = TestBaseline {
@@ -142,7 +169,7 @@ pub fn establish<'t>(
     let observation = match executor.run_with_probe(program, &test.launch, &options, &head)? {
         Ok(observation) => observation,
         Err(fault) => {
-            baseline.dropped = Some(format!("the original {}", measure::describe(&fault).1));
+            baseline.dropped = Some(DropReason::Faults(fault.to_string()));
             return Ok(baseline);
         }
     };
@@ -150,8 +177,8 @@ pub fn establish<'t>(
     let word = |index: u32| observation.probe.get(first_slot + index as usize).copied().unwrap_or(0);
     let fault = FaultKind::read(word(slot::FAULT)).map(|(kind, _)| kind);
     if fault.is_some_and(|kind| kind == FaultKind::Fuel || !test.launch.allows_faults) {
-        baseline.dropped =
-            Some(format!("the original itself: {}", woven.guards.describe(word(slot::FAULT)).unwrap_or_default()));
+        let fault = woven.guards.describe(word(slot::FAULT)).unwrap_or_default();
+        baseline.dropped = Some(DropReason::Guarded(fault));
         return Ok(baseline);
     }
     baseline.fuel_used = word(slot::FUEL_USED);
@@ -162,8 +189,8 @@ pub fn establish<'t>(
             && let Some(first) = compare::compare(&e.bytes, left, Some(&e.ty), e.tolerance).first
         {
             let (index, actual, wanted) = (first.index, first.actual, first.expected);
-            baseline.dropped =
-                Some(format!("the original fails it: {} is {actual} at {index} instead of {wanted}", output.name()));
+            let difference = format!("{} is {actual} at {index} instead of {wanted}", output.name());
+            baseline.dropped = Some(DropReason::Fails(difference));
             return Ok(baseline);
         }
         baseline.references.push(Reference {
@@ -194,11 +221,11 @@ pub fn establish<'t>(
     match swept.runs.first() {
         Some(VariationOutcome::Ran(runs)) => {
             if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {
-                baseline.dropped = Some(format!("the original is not stable: {difference}"));
+                baseline.dropped = Some(DropReason::Unstable(difference.clone()));
             }
         }
         Some(VariationOutcome::Fault(fault)) => {
-            baseline.dropped = Some(format!("the original is not stable: it {}", measure::describe(fault).1));
+            baseline.dropped = Some(DropReason::Unstable(format!("it {fault}")));
         }
         None => {}
     }

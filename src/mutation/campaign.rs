@@ -14,12 +14,12 @@ use crate::kernel::ast::Ast;
 use crate::kernel::ir;
 use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
-use crate::result::mutate::{self as result, MutateResult, Status};
+use crate::result::mutate::{self as result, MutateResult, Status, TestStatus};
 use crate::result::shard::Shard;
-use crate::result::{Device, mutate_summary};
+use crate::result::{Device, Header, mutate_summary};
 use crate::suite::resolve::Test;
 
-use super::baseline::TestBaseline;
+use super::baseline::{DropReason, TestBaseline};
 use super::configuration::{configuration, options_of};
 use super::engine::{Engine, EngineCost, Options, Reach, Strategy};
 use super::enumerate::{Enumeration, enumerate};
@@ -27,13 +27,14 @@ use super::equivalence;
 pub use super::equivalence_classes::Class;
 use super::equivalence_classes::Search;
 use super::higher_order;
+use super::indices::{ByMutant, MutantIndex, positions};
 use super::item_interaction;
 use super::ledger::{Ledger, MutantPair};
 use super::module_builder::ModuleBuilder;
 use super::mutant::Mutant;
 use super::operators::{OPERATORS, Subject, launch};
 use super::prunable;
-use super::runner;
+use super::runner::Scenario;
 use super::selection::Selection;
 use super::synchronisation::{self, MutantRuns, SimulatorJudge};
 use super::verdict::MutantOutcome;
@@ -173,19 +174,19 @@ pub fn run(
         options,
     );
     engine.prunable = prunable::prunable(campaign.under_test, &mutants);
-    let shard_mutants: Vec<usize> = (0..mutants.len()).filter(|m| ledger.is_in_shard(*m)).collect();
+    let shard_mutants: Vec<MutantIndex> = ledger.rows.positions().filter(|m| ledger.is_in_shard(*m)).collect();
     let pairs = match request.order {
         2 => ledger.pairs(&mutants, drawn.as_deref(), request.seed),
         _ => Vec::new(),
     };
     // Woven are the mutants to be run, alone or in a pair. For pairs that conflict, the tests that reach them are
     // still reported.
-    let mut wanted: Vec<usize> = shard_mutants.iter().copied().filter(|m| !ledger.is_decided(*m)).collect();
+    let mut wanted: Vec<MutantIndex> = shard_mutants.iter().copied().filter(|m| !ledger.is_decided(*m)).collect();
     wanted.extend(pairs.iter().filter(|p| p.in_shard).flat_map(|p| [p.first, p.second]));
     wanted.sort_unstable();
     wanted.dedup();
     engine.establish_baselines(&wanted, request.order == 2)?;
-    let reach: HashMap<usize, Reach> = wanted.iter().copied().zip(engine.reach(&wanted)?).collect();
+    let reach: HashMap<MutantIndex, Reach> = wanted.iter().copied().zip(engine.reach(&wanted)?).collect();
     let mut open = first_order(&mut engine, &mut ledger, &wanted, &reach, items_interact)?;
     if runs_first {
         let searched = Instant::now();
@@ -203,17 +204,17 @@ pub fn run(
     let tests = test_outcomes(&engine);
     let cost = engine.cost.clone();
     let mut notes = Vec::new();
-    let untried = tests.iter().any(|t| t.reason.as_deref() == Some(runner::UNTRIED));
-    if !untried && tests.iter().all(|t| t.status != "used") {
+    if !engine.is_out_of_time() && tests.iter().all(|t| t.status != TestStatus::Used) {
         notes.push("no test says anything of mutants: the original fails them all, or is not stable".to_owned());
     }
     let mut done = MutateResult {
-        schema: MutateResult::SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: campaign.under_test.entry.clone(),
-        source: campaign.source.clone(),
-        device,
-        seed: request.seed,
+        header: Header::new(
+            MutateResult::SCHEMA,
+            campaign.under_test.entry.clone(),
+            campaign.source.clone(),
+            device,
+            request.seed,
+        ),
         elapsed_s: begun.elapsed().as_secs_f64(),
         configuration: configuration(campaign, request),
         shard: request.shard.map(|s| s.to_string()),
@@ -236,10 +237,15 @@ pub fn run(
 }
 
 /// Returns the hashes of the files that rows refer to, as far as they can be read.
-fn texts(campaign: &CampaignContext<'_, '_>, rows: &[result::Mutant]) -> BTreeMap<String, String> {
-    let spellings = rows.iter().filter_map(|r| r.spelling.as_ref());
-    let files: BTreeSet<&str> =
-        rows.iter().map(|r| &r.location).chain(spellings).map(|l| l.file.as_str()).filter(|f| !f.is_empty()).collect();
+fn texts(campaign: &CampaignContext<'_, '_>, rows: &ByMutant<result::Mutant>) -> BTreeMap<String, String> {
+    let spellings = rows.values().filter_map(|r| r.spelling.as_ref());
+    let files: BTreeSet<&str> = rows
+        .values()
+        .map(|r| &r.location)
+        .chain(spellings)
+        .map(|l| l.file.as_str())
+        .filter(|f| !f.is_empty())
+        .collect();
     let hash =
         |file: &str| campaign.sources.text(file).map(|text| (file.to_owned(), hash::hex_digest(text.as_bytes())));
     files.into_iter().filter_map(hash).collect()
@@ -249,7 +255,7 @@ fn texts(campaign: &CampaignContext<'_, '_>, rows: &[result::Mutant]) -> BTreeMa
 struct MutantSet {
     mutants: Vec<Mutant>,
     /// With a sample of pairs: the pairs drawn, by position. `mutants` are then exactly their parts.
-    drawn: Option<Vec<(usize, usize)>>,
+    drawn: Option<Vec<(MutantIndex, MutantIndex)>>,
 }
 
 /// Returns all mutants, launch mutants last; with `--sample` those drawn, or the parts of the pairs drawn.
@@ -265,26 +271,26 @@ fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSe
         preset: request.selection.preset(),
         cache: Default::default(),
     };
-    let Enumeration { mut mutants, mut duplicate_of, .. } = enumerate(&subject, &request.selection);
+    let Enumeration { mut mutants, duplicate_of, .. } = enumerate(&subject, &request.selection);
     let dimensions = campaign.tests.iter().map(|t| t.launch.range.dims as usize).max().unwrap_or(0);
     mutants.extend(launch::mutants(&under_test.entry, dimensions, &request.selection));
-    duplicate_of.resize(mutants.len(), None);
     let Some(count) = request.sample else { return MutantSet { mutants, drawn: None } };
-    let (kept, drawn) = match request.order {
-        1 => (higher_order::sample(mutants.len(), count, request.seed), None),
+    let (kept, drawn): (Vec<MutantIndex>, _) = match request.order {
+        1 => (higher_order::sample(mutants.len(), count, request.seed).into_iter().map(MutantIndex).collect(), None),
         _ => {
-            // Equal edits would make equal pairs.
-            let first: Vec<usize> = (0..mutants.len()).filter(|m| duplicate_of[*m].is_none()).collect();
+            // Equal edits would make equal pairs. Edits of the launch count as equal to no other.
+            let is_duplicate = |m: &MutantIndex| m.0 < duplicate_of.len() && duplicate_of[*m].is_some();
+            let first: Vec<MutantIndex> = positions(mutants.len()).filter(|m| !is_duplicate(m)).collect();
             let pairs = higher_order::pairs(&first, Some(count), request.seed);
-            let mut parts: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+            let mut parts: Vec<MutantIndex> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
             parts.sort_unstable();
             parts.dedup();
-            let place = |m: usize| parts.binary_search(&m).unwrap_or(0);
+            let place = |m: MutantIndex| MutantIndex(parts.binary_search(&m).unwrap_or(0));
             let pairs = pairs.iter().map(|(a, b)| (place(*a), place(*b))).collect();
             (parts, Some(pairs))
         }
     };
-    let mut all: Vec<Option<Mutant>> = mutants.into_iter().map(Some).collect();
+    let mut all: ByMutant<Option<Mutant>> = mutants.into_iter().map(Some).collect();
     MutantSet { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn }
 }
 
@@ -298,41 +304,88 @@ pub fn mutants(campaign: &CampaignContext<'_, '_>, request: &Request) -> Vec<Mut
 fn first_order(
     engine: &mut Engine<'_, '_>,
     ledger: &mut Ledger<'_>,
-    wanted: &[usize],
-    reach: &HashMap<usize, Reach>,
+    wanted: &[MutantIndex],
+    reach: &HashMap<MutantIndex, Reach>,
     items_interact: bool,
-) -> Result<Vec<usize>> {
+) -> Result<Vec<MutantIndex>> {
     let names: Vec<String> = engine.baselines().iter().map(|t| t.test.name.clone()).collect();
     for m in wanted {
         ledger.set_covered(*m, &reach[m], &names);
     }
-    let open: Vec<usize> =
+    let open: Vec<MutantIndex> =
         wanted.iter().copied().filter(|m| ledger.is_in_shard(*m) && !ledger.is_decided(*m)).collect();
-    let cases = open.iter().map(|m| (vec![*m], reach[m].runs.clone())).collect();
-    let all: Vec<String> = engine.tests.iter().map(|t| t.name.clone()).collect();
-    let journal = ledger.journal;
-    let rows = &ledger.rows;
+    let runs = open.iter().map(|m| OpenRow { mutants: vec![*m], reach: &reach[m], row: ledger.rows[*m].clone() });
+    let mutants = engine.mutants;
+    // Mutants that the simulator judges too are journalled after it has.
+    let is_final = |at: usize, row: &result::Mutant| !is_simulated(&mutants[open[at]], row.status, items_interact);
+    let rows = run_rows(engine, ledger.journal, runs.collect(), engine.is_for_pairs(), &is_final)?;
+    for (m, row) in open.iter().zip(rows) {
+        ledger.decide(*m, row);
+    }
+    Ok(open)
+}
+
+/// Runs the open pairs of this shard and enters the rows of all pairs into the ledger.
+fn second_order(
+    engine: &mut Engine<'_, '_>,
+    ledger: &mut Ledger<'_>,
+    pairs: &[MutantPair],
+    reach: &HashMap<MutantIndex, Reach>,
+) -> Result<()> {
+    let names: Vec<String> = engine.baselines().iter().map(|t| t.test.name.clone()).collect();
+    let either = |a: &[bool], b: &[bool]| a.iter().zip(b).map(|(a, b)| *a || *b).collect::<Vec<bool>>();
+    let both: Vec<Reach> = pairs
+        .iter()
+        .map(|p| match (reach.get(&p.first), reach.get(&p.second)) {
+            (Some(a), Some(b)) => Reach { reached: either(&a.reached, &b.reached), runs: either(&a.runs, &b.runs) },
+            _ => Reach::default(),
+        })
+        .collect();
+    let mut rows = ledger.pair_rows(pairs, &both, &names);
+    let open: Vec<usize> =
+        (0..pairs.len()).filter(|p| rows[*p].status == Status::Pending && pairs[*p].in_shard).collect();
+    let parts = |p: usize| vec![pairs[p].first, pairs[p].second];
+    let runs = open.iter().map(|p| OpenRow { mutants: parts(*p), reach: &both[*p], row: rows[*p].clone() }).collect();
+    for (p, row) in open.iter().zip(run_rows(engine, ledger.journal, runs, true, &|_, _| true)?) {
+        rows[*p] = row;
+    }
+    ledger.pairs = rows;
+    Ok(())
+}
+
+/// A mutant or a pair that is to be run.
+struct OpenRow<'a> {
+    mutants: Vec<MutantIndex>,
+    reach: &'a Reach,
+    /// Row of the mutant in the result, without an outcome.
+    row: result::Mutant,
+}
+
+/// Runs mutants or pairs and returns their rows with the outcomes. A row `is_final`, by its position, if nothing else
+/// decides about it: it is then journalled.
+fn run_rows(
+    engine: &mut Engine<'_, '_>,
+    journal: Option<&Journal>,
+    open: Vec<OpenRow<'_>>,
+    pairs: bool,
+    is_final: &(dyn Fn(usize, &result::Mutant) -> bool + Sync),
+) -> Result<Vec<result::Mutant>> {
+    let tests = engine.tests;
     let row = |at: usize, outcome: &MutantOutcome| {
-        let mut row = rows[open[at]].clone();
-        record_outcome(&mut row, outcome, reach[&open[at]].reached.contains(&true), &all);
+        let mut row = open[at].row.clone();
+        record_outcome(&mut row, outcome, open[at].reach.reached.contains(&true), tests);
         row
     };
-    let mutants = engine.mutants;
     let decided = |at: usize, outcome: &MutantOutcome| {
         let row = row(at, outcome);
-        match journal {
-            // Mutants that the simulator judges too are journalled after it has.
-            Some(_) if is_simulated(&mutants[open[at]], row.status, items_interact) => Ok(()),
+        match journal.filter(|_| is_final(at, &row)) {
             Some(journal) => journal.append(&Entry::Decided(Box::new(row))),
             None => Ok(()),
         }
     };
-    let outcomes = engine.run(cases, engine.is_for_pairs(), &decided)?;
-    let done: Vec<result::Mutant> = outcomes.iter().enumerate().map(|(at, outcome)| row(at, outcome)).collect();
-    for (m, row) in open.iter().zip(done) {
-        ledger.decide(*m, row);
-    }
-    Ok(open)
+    let scenario = |open: &OpenRow<'_>| Scenario { mutants: open.mutants.clone(), tests: open.reach.runs.clone() };
+    let outcomes = engine.run(open.iter().map(scenario).collect(), pairs, &decided)?;
+    Ok(outcomes.iter().enumerate().map(|(at, outcome)| row(at, outcome)).collect())
 }
 
 /// Decides whether the simulator judges a mutant too: one that changes synchronisation; and, where work-items interact,
@@ -349,13 +402,13 @@ fn judge_on_simulator(
     engine: &Engine<'_, '_>,
     ledger: &mut Ledger<'_>,
     campaign: &CampaignContext<'_, '_>,
-    open: &[usize],
-    reach: &HashMap<usize, Reach>,
+    open: &[MutantIndex],
+    reach: &HashMap<MutantIndex, Reach>,
     items_interact: bool,
 ) -> Result<Vec<result::NotSimulated>> {
     let mutants = engine.mutants;
     let judged = open.iter().copied().filter(|m| is_simulated(&mutants[*m], ledger.rows[*m].status, items_interact));
-    let judged: Vec<usize> = judged.collect();
+    let judged: Vec<MutantIndex> = judged.collect();
     if judged.is_empty() || engine.settings().is_over() {
         return Ok(Vec::new());
     }
@@ -367,12 +420,11 @@ fn judge_on_simulator(
         settings: engine.settings(),
     };
     let report = judge.judge(&wanted)?;
-    let all: Vec<String> = engine.tests.iter().map(|t| t.name.clone()).collect();
     for m in judged {
         let found = report.outcomes.get(&m).filter(|found| found.outcome.is_decided());
         if let Some(found) = found {
             let row = &mut ledger.rows[m];
-            record_outcome(row, &found.outcome, true, &all);
+            record_outcome(row, &found.outcome, true, engine.tests);
             row.schedule = Some(found.schedule.clone()).filter(|s| !s.is_natural());
         }
         if let Some(journal) = ledger.journal {
@@ -382,63 +434,23 @@ fn judge_on_simulator(
     Ok(report.not_simulated)
 }
 
-/// Runs the open pairs of this shard and enters the rows of all pairs into the ledger.
-fn second_order(
-    engine: &mut Engine<'_, '_>,
-    ledger: &mut Ledger<'_>,
-    pairs: &[MutantPair],
-    reach: &HashMap<usize, Reach>,
-) -> Result<()> {
-    let names: Vec<String> = engine.baselines().iter().map(|t| t.test.name.clone()).collect();
-    let all: Vec<String> = engine.tests.iter().map(|t| t.name.clone()).collect();
-    let either = |a: &[bool], b: &[bool]| a.iter().zip(b).map(|(a, b)| *a || *b).collect::<Vec<bool>>();
-    let both: Vec<Reach> = pairs
-        .iter()
-        .map(|p| match (reach.get(&p.first), reach.get(&p.second)) {
-            (Some(a), Some(b)) => Reach { reached: either(&a.reached, &b.reached), runs: either(&a.runs, &b.runs) },
-            _ => Reach::default(),
-        })
-        .collect();
-    let mut rows = ledger.pair_rows(pairs, &both, &names);
-    let open: Vec<usize> =
-        (0..pairs.len()).filter(|p| rows[*p].status == Status::Pending && pairs[*p].in_shard).collect();
-    let cases = open.iter().map(|p| (vec![pairs[*p].first, pairs[*p].second], both[*p].runs.clone())).collect();
-    let journal = ledger.journal;
-    let row = |at: usize, outcome: &MutantOutcome| {
-        let mut row = rows[open[at]].clone();
-        record_outcome(&mut row, outcome, both[open[at]].reached.contains(&true), &all);
-        row
-    };
-    let decided = |at: usize, outcome: &MutantOutcome| match journal {
-        Some(journal) => journal.append(&Entry::Decided(Box::new(row(at, outcome)))),
-        None => Ok(()),
-    };
-    let outcomes = engine.run(cases, true, &decided)?;
-    let done: Vec<result::Mutant> = outcomes.iter().enumerate().map(|(at, outcome)| row(at, outcome)).collect();
-    for (p, row) in open.into_iter().zip(done) {
-        rows[p] = row;
-    }
-    ledger.pairs = rows;
-    Ok(())
-}
-
 /// Writes an outcome into a mutant's row.
-fn record_outcome(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool, tests: &[String]) {
+fn record_outcome(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool, tests: &[Test]) {
     let (status, reason) = outcome.status(reached);
     row.status = status;
     row.reason = reason;
-    row.killed_by = outcome.killed_by.iter().filter_map(|t| tests.get(*t).cloned()).collect();
+    row.killed_by = outcome.killed_by.iter().filter_map(|t| Some(tests.get(t.0)?.name.clone())).collect();
 }
 
 fn test_outcomes(engine: &Engine<'_, '_>) -> Vec<result::TestOutcome> {
-    let outcome = |(i, test): (usize, &Test)| result::TestOutcome {
+    let outcome = |(test, dropped): (&Test, &Option<DropReason>)| result::TestOutcome {
         name: test.name.clone(),
-        status: if engine.dropped[i].is_some() { "dropped".into() } else { "used".into() },
-        reason: engine.dropped[i].clone(),
+        status: if dropped.is_some() { TestStatus::Dropped } else { TestStatus::Used },
+        reason: dropped.as_ref().map(DropReason::to_string),
         kills: 0,
         reaches: 0,
     };
-    engine.tests.iter().enumerate().map(outcome).collect()
+    engine.tests.iter().zip(engine.dropped.values()).map(outcome).collect()
 }
 
 fn timing(cost: &EngineCost, equivalence_s: f64, baselines: &[TestBaseline<'_>]) -> result::Timing {

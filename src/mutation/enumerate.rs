@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use super::indices::{self, ByMutant, MutantIndex};
 use super::mutant::{Excluded, Mutant, SourceRange};
 use super::operators::{OPERATORS, OperatorOutput, Subject};
 use super::redirect_legality::RedirectLegality;
@@ -15,8 +16,8 @@ use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};
 pub struct Enumeration {
     /// In source order, with ids. No two have the same operator, place and edit.
     pub mutants: Vec<Mutant>,
-    /// For each mutant, the first one with the same edit.
-    pub duplicate_of: Vec<Option<usize>>,
+    /// By mutant: the first one with an equal edit, unless that is the mutant itself.
+    pub duplicate_of: ByMutant<Option<MutantIndex>>,
     /// In source order.
     pub excluded: Vec<Excluded>,
 }
@@ -54,25 +55,25 @@ fn arrange(found: OperatorOutput, sites: &Sites) -> Enumeration {
                 operator: order(mutant.operator),
                 replacement: one_line(&mutant.replacement),
             };
-            (key, format!("{:?}", mutant.edit), mutant)
+            (key, order_text(&mutant.edit), mutant)
         })
         .collect();
     keyed.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
 
     let mut out = Enumeration::default();
     let mut seen = HashSet::new();
-    let mut first: HashMap<String, usize> = HashMap::new();
     let mut ids: HashMap<String, u32> = HashMap::new();
-    for (key, edit, mut mutant) in keyed {
+    for (key, _, mut mutant) in keyed {
         let at = place_text(&mutant, key.place);
-        if !seen.insert((mutant.operator, mutant.function.clone(), at.clone(), edit.clone())) {
+        if !seen.insert((mutant.operator, mutant.function.clone(), at.clone(), mutant.edit.clone())) {
             continue;
         }
         mutant.id = numbered(format!("{}.{}@{at}:{}", mutant.function, mutant.operator, key.replacement), &mut ids);
-        out.duplicate_of.push(first.get(&edit).copied());
-        first.entry(edit).or_insert(out.mutants.len());
         out.mutants.push(mutant);
     }
+    let representatives = first_with_equal_edit(&out.mutants);
+    out.duplicate_of =
+        representatives.positions().map(|m| Some(representatives[m]).filter(|first| *first != m)).collect();
     out.excluded = found.excluded;
     out.excluded.sort_by(|a, b| {
         let key = |e: &Excluded| (position(e.range.as_ref()), order(e.operator), e.function.clone(), e.reason.clone());
@@ -80,6 +81,19 @@ fn arrange(found: OperatorOutput, sites: &Sites) -> Enumeration {
     });
     out.excluded.dedup();
     out
+}
+
+/// Returns the sort key of mutants with the same place, operator and replacement. The numbers in ids (`#2`) depend on
+/// this order, so the text of an edit must not change: neither the names nor the order of the parts of [`Edit`].
+fn order_text(edit: &Edit) -> String {
+    format!("{edit:?}")
+}
+
+/// Returns the first mutant with an equal edit, for each mutant; it may be the mutant itself.
+pub fn first_with_equal_edit(mutants: &[Mutant]) -> ByMutant<MutantIndex> {
+    let mut first: HashMap<&Edit, MutantIndex> = HashMap::new();
+    let all = indices::positions(mutants.len());
+    all.map(|m: MutantIndex| *first.entry(&mutants[m].edit).or_insert(m)).collect()
 }
 
 /// The sort key of mutants.
@@ -169,7 +183,8 @@ mod tests {
     fn ids(mutants: Vec<Mutant>) -> (Vec<String>, Vec<Option<usize>>) {
         let sites = Sites { functions: Vec::new(), sites: Vec::new(), has_statements: false };
         let all = arrange(OperatorOutput { mutants, excluded: Vec::new() }, &sites);
-        (all.mutants.into_iter().map(|m| m.id).collect(), all.duplicate_of)
+        let duplicates = all.duplicate_of.values().map(|of| of.map(|m| m.0)).collect();
+        (all.mutants.into_iter().map(|m| m.id).collect(), duplicates)
     }
 
     #[test]

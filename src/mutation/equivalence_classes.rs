@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::campaign::{CampaignContext, Request};
+use super::enumerate::first_with_equal_edit;
 use super::equivalence::{self, Kernel, PROVED, Verdict};
+use super::indices::{self, ByMutant, MutantIndex};
 use super::mutant::Mutant;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::Edit;
@@ -36,13 +38,13 @@ pub enum Search {
 #[derive(Debug, Default)]
 pub struct Classes {
     /// The first mutant with the same edit; nothing else is determined for later ones.
-    same_edit: Vec<usize>,
+    same_edit: ByMutant<MutantIndex>,
     /// The first mutant with the same normal form.
-    same_form: Vec<usize>,
+    same_form: ByMutant<MutantIndex>,
     /// Why it equals the original.
-    equivalent: Vec<Option<String>>,
+    equivalent: ByMutant<Option<String>>,
     /// Whether the solver proved that it equals the original; `None`: it was not asked.
-    proved: Vec<Option<bool>>,
+    proved: ByMutant<Option<bool>>,
 }
 
 impl Classes {
@@ -56,7 +58,7 @@ impl Classes {
         request: &Request,
         search: Search,
     ) -> Result<Classes> {
-        let all: Vec<usize> = (0..mutants.len()).collect();
+        let all: Vec<MutantIndex> = indices::positions(mutants.len()).collect();
         Classes::search_among(&all, campaign, mutants, request, search)
     }
 
@@ -65,7 +67,7 @@ impl Classes {
     /// # Errors
     /// As for [`equivalence::classify`].
     pub fn search_among(
-        some: &[usize],
+        some: &[MutantIndex],
         campaign: &CampaignContext<'_, '_>,
         mutants: &[Mutant],
         request: &Request,
@@ -73,7 +75,7 @@ impl Classes {
     ) -> Result<Classes> {
         let mut classes = Classes::by_edit(mutants);
         // Equal edits need no normal form.
-        let distinct: Vec<usize> = some.iter().copied().filter(|m| classes.same_edit[*m] == *m).collect();
+        let distinct: Vec<MutantIndex> = some.iter().copied().filter(|m| classes.same_edit[*m] == *m).collect();
         if distinct.is_empty() {
             return Ok(classes);
         }
@@ -109,7 +111,7 @@ impl Classes {
     }
 
     /// Records that a test tells a mutant from the original, whatever their normal forms.
-    pub fn set_detected(&mut self, m: usize) {
+    pub fn set_detected(&mut self, m: MutantIndex) {
         self.equivalent[m] = None;
     }
 
@@ -119,7 +121,7 @@ impl Classes {
         if search == Search::Proofs {
             classes.proved.fill(Some(false));
         }
-        let positions: HashMap<&str, usize> = mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect();
+        let positions = positions(mutants);
         for (id, class) in entries {
             let Some(m) = positions.get(id.as_str()).copied().filter(|m| classes.same_edit[*m] == *m) else { continue };
             match class {
@@ -132,24 +134,20 @@ impl Classes {
 
     /// Classifies mutants by their edits alone.
     pub fn by_edit(mutants: &[Mutant]) -> Classes {
-        let mut first: HashMap<String, usize> = HashMap::new();
-        let same_edit = mutants.iter().enumerate();
-        let same_edit = same_edit.map(|(i, m)| *first.entry(format!("{:?}", m.edit)).or_insert(i)).collect();
-        let none = vec![None; mutants.len()];
         Classes {
-            same_edit,
-            same_form: (0..mutants.len()).collect(),
-            equivalent: none,
-            proved: vec![None; mutants.len()],
+            same_edit: first_with_equal_edit(mutants),
+            same_form: indices::positions(mutants.len()).collect(),
+            equivalent: ByMutant::filled(None, mutants.len()),
+            proved: ByMutant::filled(None, mutants.len()),
         }
     }
 
     /// Returns the class of each mutant by position; `None`: it is distinct.
-    pub fn all(&self, mutants: &[Mutant]) -> Vec<Option<Class>> {
+    pub fn all(&self, mutants: &[Mutant]) -> ByMutant<Option<Class>> {
         // A mutant that is proved equivalent does not represent its normal form: the next one with that form does.
-        let mut first: HashMap<usize, usize> = HashMap::new();
-        let mut classes: Vec<Option<Class>> = vec![None; mutants.len()];
-        for m in (0..mutants.len()).filter(|m| self.same_edit[*m] == *m) {
+        let mut first: HashMap<MutantIndex, MutantIndex> = HashMap::new();
+        let mut classes: ByMutant<Option<Class>> = ByMutant::filled(None, mutants.len());
+        for m in self.same_edit.positions().filter(|m| self.same_edit[*m] == *m) {
             classes[m] = match (&self.equivalent[m], self.proved[m]) {
                 (Some(reason), _) => Some(Class::Equivalent(reason.clone())),
                 (None, Some(true)) => Some(Class::Equivalent(PROVED.to_owned())),
@@ -159,7 +157,7 @@ impl Classes {
                 }
             };
         }
-        for m in (0..mutants.len()).filter(|m| self.same_edit[*m] != *m) {
+        for m in self.same_edit.positions().filter(|m| self.same_edit[*m] != *m) {
             // A duplicate has the status of the first mutant with its edit; where that one is a duplicate itself, both
             // refer to its representative.
             classes[m] = match &classes[self.same_edit[m]] {
@@ -172,14 +170,15 @@ impl Classes {
 
     /// Returns the mutants that are not distinct, by id.
     pub fn entries(&self, mutants: &[Mutant]) -> Vec<(String, Class)> {
-        let all = self.all(mutants).into_iter().zip(mutants);
+        let all = self.all(mutants).into_values().into_iter().zip(mutants);
         all.filter_map(|(class, mutant)| Some((mutant.id.clone(), class?))).collect()
     }
 
     /// Returns all mutants that share a normal form with one of `these` and that the solver was not asked about.
-    pub fn unproved(&self, these: &[usize]) -> Vec<usize> {
-        let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
-        for m in (0..self.same_form.len()).filter(|m| self.same_edit[*m] == *m && self.equivalent[*m].is_none()) {
+    pub fn unproved(&self, these: &[MutantIndex]) -> Vec<MutantIndex> {
+        let mut members: HashMap<MutantIndex, Vec<MutantIndex>> = HashMap::new();
+        let all = self.same_form.positions();
+        for m in all.filter(|m| self.same_edit[*m] == *m && self.equivalent[*m].is_none()) {
             members.entry(self.same_form[m]).or_default().push(m);
         }
         let forms = these.iter().filter_map(|m| members.remove(&self.same_form[*m]));
@@ -187,7 +186,7 @@ impl Classes {
     }
 
     /// Records the solver's answer about a mutant.
-    pub fn set_proved(&mut self, m: usize, proved: bool) {
+    pub fn set_proved(&mut self, m: MutantIndex, proved: bool) {
         self.proved[m] = Some(proved);
     }
 
@@ -199,7 +198,7 @@ impl Classes {
         campaign: &CampaignContext<'_, '_>,
         mutants: &[Mutant],
         request: &Request,
-        which: &[usize],
+        which: &[MutantIndex],
     ) -> Result<Vec<Option<bool>>> {
         if which.is_empty() {
             return Ok(Vec::new());
@@ -208,6 +207,11 @@ impl Classes {
         let bitcode = campaign.under_test.module.write_bitcode_to_memory();
         equivalence::prove(kernel(campaign, bitcode.as_slice()), &edits, threads(request), request.end)
     }
+}
+
+/// Returns the positions of mutants by their ids.
+pub fn positions(mutants: &[Mutant]) -> HashMap<&str, MutantIndex> {
+    mutants.iter().zip(indices::positions(mutants.len())).map(|(mutant, m)| (mutant.id.as_str(), m)).collect()
 }
 
 fn kernel<'a>(campaign: &'a CampaignContext<'_, '_>, bitcode: &'a [u8]) -> Kernel<'a> {

@@ -21,7 +21,7 @@ pub fn sample(total: usize, count: u64, seed: u64) -> Vec<usize> {
 }
 
 /// Returns the pairs of elements of `first`, both in the order of `first`: all, or a sample of `count`.
-pub fn pairs(first: &[usize], count: Option<u64>, seed: u64) -> Vec<(usize, usize)> {
+pub fn pairs<T: Copy>(first: &[T], count: Option<u64>, seed: u64) -> Vec<(T, T)> {
     let n = first.len();
     let total = n * n.saturating_sub(1) / 2;
     let mut pairs = Vec::new();

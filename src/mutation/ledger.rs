@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use super::campaign::{CampaignContext, Entry, Request};
 use super::engine::Reach;
-use super::equivalence_classes::{Class, Classes, Search};
+use super::equivalence_classes::{Class, Classes, Search, positions};
 use super::higher_order;
+use super::indices::{ByMutant, MutantIndex};
 use super::mutant::{Mutant, SourceRange, Spot};
 use crate::error::{Error, Result};
 use crate::result::journal::Journal;
@@ -21,8 +22,8 @@ const PROOFS: usize = 128;
 /// A pair of first-order mutants, by position.
 pub struct MutantPair {
     pub id: String,
-    pub first: usize,
-    pub second: usize,
+    pub first: MutantIndex,
+    pub second: MutantIndex,
     /// Why the two cannot be in force at once; `None` if they can.
     pub conflict: Option<&'static str>,
     /// Whether the pair belongs to this shard.
@@ -33,9 +34,9 @@ pub struct MutantPair {
 pub struct Ledger<'a> {
     pub journal: Option<&'a Journal>,
     /// Rows of the first-order mutants, by position.
-    pub rows: Vec<result::Mutant>,
-    decided: Vec<bool>,
-    in_shard: Vec<bool>,
+    pub rows: ByMutant<result::Mutant>,
+    decided: ByMutant<bool>,
+    in_shard: ByMutant<bool>,
     /// Entries of the journal about classes and proofs.
     known: Vec<Entry>,
     classes: Classes,
@@ -56,8 +57,8 @@ impl<'a> Ledger<'a> {
         let mut ledger = Ledger {
             journal,
             rows: mutants.iter().map(row).collect(),
-            decided: vec![false; mutants.len()],
-            in_shard: vec![true; mutants.len()],
+            decided: ByMutant::filled(false, mutants.len()),
+            in_shard: ByMutant::filled(true, mutants.len()),
             known: Vec::new(),
             classes: Classes::default(),
             pairs: Vec::new(),
@@ -81,23 +82,23 @@ impl<'a> Ledger<'a> {
     }
 
     /// Returns whether a mutant is to be run by this shard; duplicates are not.
-    pub fn is_in_shard(&self, m: usize) -> bool {
+    pub fn is_in_shard(&self, m: MutantIndex) -> bool {
         self.in_shard[m] && self.rows[m].duplicate_of.is_none()
     }
 
     /// Returns whether a mutant's row is final.
-    pub fn is_decided(&self, m: usize) -> bool {
+    pub fn is_decided(&self, m: MutantIndex) -> bool {
         self.decided[m]
     }
 
     /// Makes `row` the final row of a mutant.
-    pub fn decide(&mut self, m: usize, row: result::Mutant) {
+    pub fn decide(&mut self, m: MutantIndex, row: result::Mutant) {
         self.rows[m] = row;
         self.decided[m] = true;
     }
 
     /// Returns whether a mutant equals neither the original nor another mutant, as far as is known.
-    pub fn is_distinct(&self, m: usize) -> bool {
+    pub fn is_distinct(&self, m: MutantIndex) -> bool {
         self.rows[m].duplicate_of.is_none() && self.rows[m].status != Status::Equivalent
     }
 
@@ -135,7 +136,7 @@ impl<'a> Ledger<'a> {
         };
         self.write_classes();
         if let Some(shard) = self.shard {
-            for m in 0..self.rows.len() {
+            for m in self.rows.positions() {
                 let id = self.rows[m].duplicate_of.as_ref().unwrap_or(&self.rows[m].id);
                 self.in_shard[m] = shard.owns(id, None);
                 if !self.in_shard[m] {
@@ -176,13 +177,13 @@ impl<'a> Ledger<'a> {
 
     /// Returns the mutants that may equal the original or another mutant, judging by their behaviour. `items_interact`:
     /// whether work-items do, so that equal mutants may compute different values in each run.
-    fn possibly_equal(&self, items_interact: bool) -> Vec<usize> {
-        let behaviour = |m: usize| {
+    fn possibly_equal(&self, items_interact: bool) -> Vec<MutantIndex> {
+        let behaviour = |m: MutantIndex| {
             let row = &self.rows[m];
             let values = (row.status == Status::Killed && !items_interact).then_some((&row.killed_by, &row.reason));
             (row.status, values)
         };
-        let ran: Vec<usize> = (0..self.rows.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
+        let ran: Vec<MutantIndex> = self.rows.positions().filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
         let mut count: HashMap<_, usize> = HashMap::new();
         for m in &ran {
             *count.entry(behaviour(*m)).or_default() += 1;
@@ -192,7 +193,7 @@ impl<'a> Ledger<'a> {
 
     /// Writes the classes into the rows. The row of a mutant that equals another or the original holds nothing else.
     fn write_classes(&mut self) {
-        for (m, class) in self.classes.all(self.mutants).into_iter().enumerate() {
+        for (m, class) in self.rows.positions().zip(self.classes.all(self.mutants).into_values()) {
             let Some(class) = class else { continue };
             let mut row = row(&self.mutants[m]);
             match class {
@@ -222,11 +223,11 @@ impl<'a> Ledger<'a> {
             }
         }
         let before = self.classes.all(self.mutants);
-        let undetected = |m: usize| {
+        let undetected = |m: MutantIndex| {
             let status = self.rows[m].status;
             self.is_in_shard(m) && !status.is_detected() && !matches!(status, Status::Equivalent | Status::Pending)
         };
-        let open: Vec<usize> = (0..self.rows.len()).filter(|m| undetected(*m)).collect();
+        let open: Vec<MutantIndex> = self.rows.positions().filter(|m| undetected(*m)).collect();
         // Mutants with the same normal form as an undetected one have its outcome.
         let asked = self.classes.unproved(&open);
         self.ask_solver(campaign, request, &asked)?;
@@ -238,13 +239,18 @@ impl<'a> Ledger<'a> {
     }
 
     /// Asks the solver about `asked` until the deadline, and journals the answers.
-    fn ask_solver(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, asked: &[usize]) -> Result<()> {
+    fn ask_solver(
+        &mut self,
+        campaign: &CampaignContext<'_, '_>,
+        request: &Request,
+        asked: &[MutantIndex],
+    ) -> Result<()> {
         for some in asked.chunks(PROOFS) {
             if request.end.is_some_and(|end| Instant::now() >= end) {
                 break;
             }
             let found = Classes::prove(campaign, self.mutants, request, some)?;
-            let answers: Vec<(usize, bool)> =
+            let answers: Vec<(MutantIndex, bool)> =
                 some.iter().zip(found).filter_map(|(m, proved)| Some((*m, proved?))).collect();
             self.append_to_journal(&Entry::Proved(
                 answers.iter().map(|(m, proved)| (self.mutants[*m].id.clone(), *proved)).collect(),
@@ -255,12 +261,12 @@ impl<'a> Ledger<'a> {
     }
 
     /// Writes into the rows how proofs changed the classes.
-    fn apply_proofs(&mut self, before: &[Option<Class>]) {
+    fn apply_proofs(&mut self, before: &ByMutant<Option<Class>>) {
         let after = self.classes.all(self.mutants);
         let positions = positions(self.mutants);
-        let inherited: Vec<Option<result::Mutant>> = before
-            .iter()
-            .zip(&after)
+        let inherited: ByMutant<Option<result::Mutant>> = before
+            .values()
+            .zip(after.values())
             .map(|(before, after)| match (before, after) {
                 // Proofs separate it from the mutant that it duplicated; it takes over that mutant's outcome, which
                 // would have been its own.
@@ -268,7 +274,7 @@ impl<'a> Ledger<'a> {
                 _ => None,
             })
             .collect();
-        for m in (0..self.rows.len()).filter(|m| self.in_shard[*m] && before[*m] != after[*m]) {
+        for m in self.rows.positions().filter(|m| self.in_shard[*m] && before[*m] != after[*m]) {
             let row = &mut self.rows[m];
             match (&after[m], &inherited[m]) {
                 (Some(Class::Equivalent(reason)), _) => {
@@ -288,9 +294,10 @@ impl<'a> Ledger<'a> {
 
     /// Asks the solver about killed mutants: it must not prove any of them equivalent.
     fn check_killed(&self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
-        let killed =
-            |m: &usize| matches!(self.rows[*m].status, Status::Killed | Status::RuntimeError) && self.is_in_shard(*m);
-        let killed: Vec<usize> = (0..self.rows.len()).filter(killed).collect();
+        let killed = |m: &MutantIndex| {
+            matches!(self.rows[*m].status, Status::Killed | Status::RuntimeError) && self.is_in_shard(*m)
+        };
+        let killed: Vec<MutantIndex> = self.rows.positions().filter(killed).collect();
         let proved = Classes::prove(campaign, self.mutants, request, &killed)?;
         let wrong = killed.iter().zip(proved).filter(|(_, proved)| *proved == Some(true));
         let wrong: Vec<&str> = wrong.map(|(m, _)| self.mutants[*m].id.as_str()).collect();
@@ -301,20 +308,26 @@ impl<'a> Ledger<'a> {
     }
 
     /// Enters the tests that reach a mutant, unless its row is final or belongs to another shard.
-    pub fn set_covered(&mut self, m: usize, reach: &Reach, names: &[String]) {
+    pub fn set_covered(&mut self, m: MutantIndex, reach: &Reach, names: &[String]) {
         if self.is_in_shard(m) && !self.decided[m] {
             self.rows[m].covered_by = covering_tests(reach, names);
         }
     }
 
     /// Returns the pairs of first-order mutants, without duplicates (LIU 6.2.1): those that were drawn, or all.
-    pub fn pairs(&self, mutants: &[Mutant], drawn: Option<&[(usize, usize)]>, seed: u64) -> Vec<MutantPair> {
+    pub fn pairs(
+        &self,
+        mutants: &[Mutant],
+        drawn: Option<&[(MutantIndex, MutantIndex)]>,
+        seed: u64,
+    ) -> Vec<MutantPair> {
         let all = || {
-            let first: Vec<usize> = (0..mutants.len()).filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
+            let first: Vec<MutantIndex> =
+                self.rows.positions().filter(|m| self.rows[*m].duplicate_of.is_none()).collect();
             higher_order::pairs(&first, None, seed)
         };
-        let pairs = drawn.map_or_else(all, <[(usize, usize)]>::to_vec);
-        let pair = |(first, second): (usize, usize)| {
+        let pairs = drawn.map_or_else(all, <[(MutantIndex, MutantIndex)]>::to_vec);
+        let pair = |(first, second): (MutantIndex, MutantIndex)| {
             let id = format!("{} + {}", mutants[first].id, mutants[second].id);
             MutantPair {
                 first,
@@ -360,12 +373,8 @@ impl<'a> Ledger<'a> {
 
     /// Returns all rows, those of pairs last.
     pub fn into_rows(self) -> Vec<result::Mutant> {
-        self.rows.into_iter().chain(self.pairs).collect()
+        self.rows.into_values().into_iter().chain(self.pairs).collect()
     }
-}
-
-fn positions(mutants: &[Mutant]) -> HashMap<&str, usize> {
-    mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect()
 }
 
 fn covering_tests(reach: &Reach, names: &[String]) -> Vec<String> {

@@ -11,6 +11,7 @@ pub mod enumerate;
 pub mod equivalence;
 mod equivalence_classes;
 pub mod higher_order;
+pub mod indices;
 pub mod item_interaction;
 mod ledger;
 pub mod module_builder;
@@ -29,5 +30,6 @@ mod synchronisation;
 pub mod verdict;
 
 pub use enumerate::{Enumeration, enumerate};
+pub use indices::{ByMutant, ByTest, MutantIndex, TestIndex};
 pub use mutant::{Mutant, SourceRange, Spot};
 pub use selection::Selection;

@@ -29,7 +29,7 @@ pub fn estimated_time(
     let mut sum = 0.0;
     for case in cases {
         let mut share = 1.0;
-        for (t, runs) in case.runs.iter().enumerate().filter(|(_, runs)| **runs) {
+        for (t, runs) in case.scenario.tests.iter().enumerate().filter(|(_, runs)| **runs) {
             sum += if *runs { share * times[t] } else { 0.0 };
             share *= if full_matrix { 1.0 } else { SURVIVING };
         }

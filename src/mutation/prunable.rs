@@ -3,6 +3,7 @@
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMTypeOf};
 
+use super::indices::ByMutant;
 use super::mutant::Mutant;
 use crate::cfg::taint::Taint;
 use crate::coverage::build::KernelUnderTest;
@@ -15,7 +16,7 @@ const PRIVATE: u32 = 0;
 /// Returns by mutant whether a single run of the original with probes suffices to decide whether the mutant would
 /// compute a different value in any run. That holds if everything that the mutant changes, and everything that it reads
 /// for that, is the same in every run.
-pub fn prunable(under_test: &KernelUnderTest<'_>, mutants: &[Mutant]) -> Vec<bool> {
+pub fn prunable(under_test: &KernelUnderTest<'_>, mutants: &[Mutant]) -> ByMutant<bool> {
     let taint = Taint::of(&under_test.module, &under_test.sites);
     let terminator =
         |f: usize, b: usize| under_test.sites.functions[f].cfg.blocks[b].instructions.len().saturating_sub(1);

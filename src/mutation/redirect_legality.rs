@@ -53,7 +53,7 @@ impl<'a> RedirectLegality<'a> {
         match edit {
             Edit::Redirect { edges } => self.phis_have_values(edges) && self.definitions_dominate(edges),
             Edit::All(edits) => edits.iter().all(|e| self.allows(e)),
-            _ => true,
+            Edit::Value { .. } | Edit::Instead { .. } | Edit::Privatise { .. } | Edit::Launch(_) => true,
         }
     }
 

@@ -7,10 +7,11 @@ use crate::coverage::group_order;
 use crate::error::Result;
 use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Variation, VariationOutcome};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
-use crate::instrument::mutants::LaunchChange;
+use crate::instrument::mutants::{Edit, LaunchChange};
 use crate::suite::launch::{ArgValue, Launch};
 
 use super::baseline::{RunSettings, TestBaseline, probe_head};
+use super::indices::MutantIndex;
 use super::module_builder::Woven;
 use super::operators::launch;
 use super::verdict::{self, MutantOutcome, TestVerdict};
@@ -21,32 +22,52 @@ const SWEEP_SIZE: usize = 512;
 /// Variations per sweep if there is a deadline.
 const SHORT_SWEEP_SIZE: usize = 32;
 
-/// The reason given for tests that were not run on the original.
-pub const UNTRIED: &str = "the time was up before it was run";
-
-/// The reason given for cases that were not run on all their tests.
-pub const UNFINISHED: &str = "the time was up before it was run on all tests";
-
 /// Most runs in one launch.
 const MAX_SLOTS: u64 = 64;
 
 /// Launches of more work-items gain nothing from batching (measured on a CPU; see `docs/benchmarks.md`).
 pub const BATCHED_ITEMS: u64 = 2048;
 
-/// A mutant, or a pair of mutants, to be run.
+/// What to run: the active mutants, and the tests.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scenario {
+    /// One mutant, or the two of a pair.
+    pub mutants: Vec<MutantIndex>,
+    /// By position of the baseline: whether to run the mutants on it.
+    pub tests: Vec<bool>,
+}
+
+impl Scenario {
+    /// Returns the number of tests to run.
+    pub fn test_count(&self) -> u64 {
+        self.tests.iter().filter(|runs| **runs).count() as u64
+    }
+}
+
+/// A scenario that is being run.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Position in the caller's list.
+    /// Position in the caller's list of scenarios.
     pub index: usize,
+    pub scenario: Scenario,
     /// The first words of its slot: the number of the mutant in force, and that of a second one; 0: none.
     pub numbers: [u32; 2],
     /// A change of the NDRange, for launch mutants.
     pub launch: Option<LaunchChange>,
-    /// By position of the baseline: whether to run the case on it.
-    pub runs: Vec<bool>,
     pub outcome: MutantOutcome,
     /// Number of baselines it was run on.
     pub pairs: u64,
+}
+
+impl Case {
+    /// Creates the case of a scenario that has not run. `edit` returns the edit of a mutant.
+    pub fn new<'m>(index: usize, scenario: Scenario, edit: impl Fn(MutantIndex) -> &'m Edit) -> Case {
+        let launch = scenario.mutants.iter().find_map(|m| match edit(*m) {
+            Edit::Launch(change) => Some(*change),
+            _ => None,
+        });
+        Case { index, scenario, numbers: [0; 2], launch, outcome: MutantOutcome::default(), pairs: 0 }
+    }
 }
 
 /// What running cases has cost; `pairs` counts pairs of a case and a test.
@@ -122,7 +143,7 @@ fn run_share(
     let size = if settings.end.is_some() { SHORT_SWEEP_SIZE } else { SWEEP_SIZE };
     'tests: for (t, baseline) in baselines.iter().enumerate() {
         let todo: Vec<usize> = (0..cases.len())
-            .filter(|c| cases[*c].runs[t] && (settings.full_matrix || !cases[*c].outcome.is_decided()))
+            .filter(|c| cases[*c].scenario.tests[t] && (settings.full_matrix || !cases[*c].outcome.is_decided()))
             .collect();
         let (plain, changed): (Vec<usize>, Vec<usize>) = todo.into_iter().partition(|c| cases[*c].launch.is_none());
         for some in plain.chunks(size) {
@@ -153,9 +174,8 @@ fn run_share(
         }
         report_decided(cases, &mut reported, t, settings, on_decided)?;
     }
-    let wanted = |case: &Case| case.runs.iter().filter(|runs| **runs).count() as u64;
-    for case in cases.iter_mut().filter(|case| settings.is_over() && case.pairs < wanted(case)) {
-        case.outcome.leave_pending(UNFINISHED);
+    for case in cases.iter_mut().filter(|case| settings.is_over() && case.pairs < case.scenario.test_count()) {
+        case.outcome.leave_pending();
     }
     Ok(cost)
 }
@@ -177,10 +197,11 @@ fn report_decided(
     on_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
 ) -> Result<()> {
     for (case, reported) in cases.iter().zip(reported).filter(|(_, reported)| !**reported) {
-        let more = case.runs.iter().skip(t + 1).any(|runs| *runs);
+        let tests = &case.scenario.tests;
+        let more = tests.iter().skip(t + 1).any(|runs| *runs);
         if !more || (case.outcome.is_decided() && !settings.full_matrix) {
             // A case whose run on this very baseline is still to come is reported later.
-            if case.runs[..=t].iter().filter(|r| **r).count() as u64 <= case.pairs || case.outcome.is_decided() {
+            if tests[..=t].iter().filter(|r| **r).count() as u64 <= case.pairs || case.outcome.is_decided() {
                 *reported = true;
                 on_decided(case)?;
             }

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use super::verdict::TestVerdict;
 use crate::exec::simulator::observation::{Access, Conflict, Divergence, FaultKind, Simulation, SimulatorFault};
 use crate::exec::{Reference, difference};
+use crate::instrument::layout::FaultKind as Guarded;
 use crate::lower::host::table::{CallPath, HostTable, Mode, SourcePlace};
+use crate::suite::faults::FaultClass;
 
 /// Identity of a finding: its place in the source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,11 +154,11 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable) -> String {
     match fault.kind {
         FaultKind::Division => {
             let at = place(table, table.divisions.get(site).map(|s| s.path));
-            format!("division by zero, or overflowing,{at}")
+            format!("{},{at}", Guarded::Division.words())
         }
         FaultKind::NonTermination => {
             let at = place(table, table.loops.get(site).map(|s| s.path));
-            format!("a work-item ran out of loop iterations{at}")
+            format!("{}{at}", Guarded::Fuel.words())
         }
         FaultKind::Uninitialised => {
             format!(
@@ -165,7 +167,7 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable) -> String {
             )
         }
         FaultKind::OutOfBounds | FaultKind::BeyondInner => {
-            format!("access out of bounds of {what}{}", access_place(table, fault.site))
+            format!("{} of {what}{}", Guarded::OutOfBounds.words(), access_place(table, fault.site))
         }
         FaultKind::CopyArguments => {
             let barrier = table.barriers.get(site).map(|b| b.path);
@@ -175,8 +177,10 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable) -> String {
             let barrier = table.barriers.get(site).map(|b| b.path);
             format!("work-items of a group wait for different events{}", place(table, barrier))
         }
-        FaultKind::Null => format!("access through a null pointer{}", access_place(table, fault.site)),
+        FaultKind::Null => format!("{}{}", FaultClass::NullAccess.words(), access_place(table, fault.site)),
         FaultKind::ReadOnlyWrite => format!("write to {what}, which is read-only,{}", access_place(table, fault.site)),
-        FaultKind::Misaligned => format!("misaligned access to {what}{}", access_place(table, fault.site)),
+        FaultKind::Misaligned => {
+            format!("{} to {what}{}", FaultClass::Misaligned.words(), access_place(table, fault.site))
+        }
     }
 }

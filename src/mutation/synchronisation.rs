@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::baseline::{RunSettings, TestBaseline, probe_head};
+use super::indices::MutantIndex;
 use super::module_builder::{ModuleBuilder, Refusable};
 use super::mutant::Mutant;
 use super::simulator_verdict::{self, OriginalRun};
@@ -57,7 +58,7 @@ pub struct SimulatorJudge<'a, 'c> {
 
 /// A mutant to be judged: its position, and by position of the baseline whether it is run there.
 pub struct MutantRuns<'a> {
-    pub mutant: usize,
+    pub mutant: MutantIndex,
     pub runs: &'a [bool],
 }
 
@@ -73,7 +74,7 @@ pub struct SimulatedOutcome {
 #[derive(Debug, Default)]
 pub struct JudgeReport {
     /// By position of the mutant.
-    pub outcomes: HashMap<usize, SimulatedOutcome>,
+    pub outcomes: HashMap<MutantIndex, SimulatedOutcome>,
     pub not_simulated: Vec<NotSimulated>,
     pub launches: u64,
 }
@@ -85,7 +86,7 @@ struct SimulatedModule {
     /// Whether it takes the probe buffer.
     probed: bool,
     /// The mutants' numbers in it; 0: in force unconditionally.
-    numbers: HashMap<usize, u32>,
+    numbers: HashMap<MutantIndex, u32>,
 }
 
 /// The state of one [`SimulatorJudge::judge`] call.
@@ -127,7 +128,7 @@ impl SimulatorJudge<'_, '_> {
 impl JudgeSession<'_, '_> {
     /// Builds and loads the modules of all wanted mutants, at least one that holds the original.
     fn build(&mut self, wanted: &[MutantRuns<'_>]) -> Result<()> {
-        let (woven, others): (Vec<usize>, Vec<usize>) =
+        let (woven, others): (Vec<MutantIndex>, Vec<MutantIndex>) =
             wanted.iter().map(|w| w.mutant).partition(|m| self.judge.mutants[*m].edit.is_woven());
         for some in woven.chunks(MAX_MUTANTS_PER_MODULE) {
             self.weave(some)?;
@@ -142,7 +143,7 @@ impl JudgeSession<'_, '_> {
     }
 
     /// Builds a module of these mutants; one that is refused is bisected until the offending mutant is isolated.
-    fn weave(&mut self, members: &[usize]) -> Result<()> {
+    fn weave(&mut self, members: &[MutantIndex]) -> Result<()> {
         let edits: Vec<(u32, &Edit)> = (1..).zip(members.iter().map(|m| &self.judge.mutants[*m].edit)).collect();
         match self.module_builder.for_simulator(&edits)? {
             Ok(code) => self.load(code, true, members.iter().copied().zip(1..).collect()),
@@ -162,7 +163,7 @@ impl JudgeSession<'_, '_> {
     }
 
     /// Loads the module of a privatised variable, which holds that mutant only.
-    fn load_privatised(&mut self, m: usize) -> Result<()> {
+    fn load_privatised(&mut self, m: MutantIndex) -> Result<()> {
         let Edit::Privatise { variable } = &self.judge.mutants[m].edit else { return Ok(()) };
         let bytes = match variable {
             LocalVariable::Global(_) => 0,
@@ -186,13 +187,13 @@ impl JudgeSession<'_, '_> {
         }
     }
 
-    fn load(&mut self, code: Arc<HostCode>, probed: bool, numbers: HashMap<usize, u32>) -> Result<()> {
+    fn load(&mut self, code: Arc<HostCode>, probed: bool, numbers: HashMap<MutantIndex, u32>) -> Result<()> {
         let program = self.simulator.load_host(&code)?;
         self.modules.push(SimulatedModule { program, code, probed, numbers });
         Ok(())
     }
 
-    fn skip_mutant(&mut self, m: usize, why: &str) {
+    fn skip_mutant(&mut self, m: MutantIndex, why: &str) {
         let mutant = Some(self.judge.mutants[m].id.clone());
         let reason = format!("it cannot be built for the simulator: {}", why.lines().next().unwrap_or_default());
         self.report.not_simulated.push(NotSimulated { test: None, mutant, reason });
@@ -208,9 +209,9 @@ impl JudgeSession<'_, '_> {
         let is_open = |found: Option<&SimulatedOutcome>| {
             judge.settings.full_matrix || !found.is_some_and(|f| f.outcome.is_decided())
         };
-        let place: HashMap<usize, usize> =
+        let place: HashMap<MutantIndex, usize> =
             (0..).zip(&self.modules).flat_map(|(at, module)| module.numbers.keys().map(move |m| (*m, at))).collect();
-        let open: Vec<(usize, usize)> = wanted
+        let open: Vec<(MutantIndex, usize)> = wanted
             .iter()
             .filter(|w| w.runs[position] && is_open(self.report.outcomes.get(&w.mutant)))
             .filter_map(|w| Some((w.mutant, *place.get(&w.mutant)?)))
@@ -259,7 +260,7 @@ impl JudgeSession<'_, '_> {
     fn judge_mutant(
         &mut self,
         baseline: &TestBaseline<'_>,
-        m: usize,
+        m: MutantIndex,
         module: usize,
         originals: &[(Planned, OriginalRun)],
     ) -> Result<()> {

@@ -1,8 +1,12 @@
 //! Computes verdicts from runs, and a mutant's outcome from its verdicts, without a device (statuses: docs/mutate.md).
 
+use super::indices::TestIndex;
 use crate::exec::{Fault, VariationOutcome};
 use crate::instrument::layout::{FaultKind, slot};
 use crate::result::mutate::Status;
+
+/// The reason given for mutants that were not run on all their tests.
+const UNFINISHED: &str = "the time was up before it was run on all tests";
 
 /// The verdict of one test on a mutant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +47,7 @@ pub fn test_verdict(swept: &VariationOutcome, describe: &dyn Fn(u32) -> String, 
             return TestVerdict::Refused(format!("{error}: {explanation}"));
         }
         VariationOutcome::Fault(fault @ (Fault::Crash { .. } | Fault::Checked { .. })) => {
-            return TestVerdict::RuntimeError(crate::coverage::measure::describe(fault).1);
+            return TestVerdict::RuntimeError(fault.to_string());
         }
     };
     for run in runs {
@@ -66,7 +70,7 @@ pub fn test_verdict(swept: &VariationOutcome, describe: &dyn Fn(u32) -> String, 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MutantOutcome {
     /// Positions of the tests that detect it.
-    pub killed_by: Vec<usize>,
+    pub killed_by: Vec<TestIndex>,
     status: Option<Status>,
     reason: Option<String>,
     flaky: Option<String>,
@@ -76,7 +80,7 @@ pub struct MutantOutcome {
 
 impl MutantOutcome {
     /// Adds the verdict of the next test. `test` is its position, `name` its name.
-    pub fn add(&mut self, test: usize, name: &str, verdict: &TestVerdict) {
+    pub fn add(&mut self, test: TestIndex, name: &str, verdict: &TestVerdict) {
         let (status, text) = match verdict {
             TestVerdict::Passed => {
                 self.passed = true;
@@ -114,11 +118,11 @@ impl MutantOutcome {
         self.reason = Some(why.to_owned());
     }
 
-    /// Leaves the mutant pending, unless it is decided: it will not be run any further.
-    pub fn leave_pending(&mut self, why: &str) {
+    /// Makes the mutant pending, unless it is decided: the time was up before it was run on all its tests.
+    pub fn leave_pending(&mut self) {
         if self.status.is_none() {
             self.status = Some(Status::Pending);
-            self.reason = Some(why.to_owned());
+            self.reason = Some(UNFINISHED.to_owned());
         }
     }
 
@@ -170,20 +174,23 @@ mod tests {
     #[test]
     fn a_killing_test_outweighs_flaky_ones() {
         let mut outcome = MutantOutcome::default();
-        outcome.add(0, "a", &TestVerdict::Flaky("x".into()));
+        outcome.add(TestIndex(0), "a", &TestVerdict::Flaky("x".into()));
         assert_eq!(outcome.status(true).0, Status::Undecided);
-        outcome.add(1, "b", &TestVerdict::Killed("y".into()));
+        outcome.add(TestIndex(1), "b", &TestVerdict::Killed("y".into()));
         assert_eq!(outcome.status(true), (Status::Killed, Some("test \"b\": y".into())));
-        assert_eq!(outcome.killed_by, [1]);
+        assert_eq!(outcome.killed_by, [TestIndex(1)]);
     }
 
     #[test]
     fn the_first_detecting_test_decides() {
         let mut outcome = MutantOutcome::default();
-        outcome.add(0, "a", &TestVerdict::RuntimeError("x".into()));
+        outcome.add(TestIndex(0), "a", &TestVerdict::RuntimeError("x".into()));
         let first = outcome.status(true);
-        outcome.add(1, "b", &TestVerdict::Killed("y".into()));
-        assert_eq!((outcome.status(true), outcome.killed_by.as_slice()), (first, [0, 1].as_slice()));
+        outcome.add(TestIndex(1), "b", &TestVerdict::Killed("y".into()));
+        assert_eq!(
+            (outcome.status(true), outcome.killed_by.as_slice()),
+            (first, [TestIndex(0), TestIndex(1)].as_slice())
+        );
     }
 
     #[test]
@@ -191,9 +198,9 @@ mod tests {
         assert_eq!(MutantOutcome::default().status(false).0, Status::NoCoverage);
         assert_eq!(MutantOutcome::default().status(true).0, Status::Survived);
         let mut outcome = MutantOutcome::default();
-        outcome.add(0, "a", &TestVerdict::Refused("x".into()));
+        outcome.add(TestIndex(0), "a", &TestVerdict::Refused("x".into()));
         assert_eq!(outcome.status(true).0, Status::Ignored);
-        outcome.add(1, "b", &TestVerdict::Passed);
+        outcome.add(TestIndex(1), "b", &TestVerdict::Passed);
         assert_eq!(outcome.status(true).0, Status::Survived);
     }
 

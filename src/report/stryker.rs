@@ -75,10 +75,10 @@ pub fn report(
     };
     for result in results {
         let ids: BTreeMap<&str, String> =
-            result.tests.iter().map(|t| (t.name.as_str(), unique(&result.kernel, &t.name))).collect();
+            result.tests.iter().map(|t| (t.name.as_str(), unique(&result.header.kernel, &t.name))).collect();
         let list: Vec<Value> =
             result.tests.iter().map(|t| json!({ "id": ids[t.name.as_str()], "name": t.name })).collect();
-        let mut key = format!("tests of {}", result.kernel);
+        let mut key = format!("tests of {}", result.header.kernel);
         while tests.contains_key(&key) {
             key.push('\'');
         }
@@ -89,7 +89,7 @@ pub fn report(
                 files.insert(name.to_owned(), load(name, result, read)?);
             }
             let Some(file) = files.get_mut(name) else { continue };
-            let id = unique(&result.kernel, &mutant.id);
+            let id = unique(&result.header.kernel, &mutant.id);
             file.mutants.push(entry(mutant, id, name, &file.lines, &ids)?);
         }
     }
@@ -105,7 +105,7 @@ pub fn report(
         "thresholds": { "high": HIGH, "low": LOW },
         "files": files,
         "testFiles": tests,
-        "framework": { "name": "kassay", "version": results.first().map_or("", |r| r.version.as_str()) },
+        "framework": { "name": "kassay", "version": results.first().map_or("", |r| r.header.version.as_str()) },
     });
     if let [one] = results {
         report["config"] = serde_json::to_value(&one.options)
@@ -117,7 +117,7 @@ pub fn report(
 /// Returns the file in which a mutant is shown: the kernel's file if it has no location.
 fn file_of<'a>(mutant: &'a Mutant, result: &'a MutateResult) -> &'a str {
     if mutant.location.start.line == 0 || mutant.location.file.is_empty() {
-        &result.source
+        &result.header.source
     } else {
         &mutant.location.file
     }
@@ -130,7 +130,7 @@ fn load(
     read: &dyn Fn(&Path) -> std::result::Result<Vec<u8>, ErrorKind>,
 ) -> Result<File> {
     let named = PathBuf::from(name);
-    let folder = Path::new(&result.source).parent().unwrap_or(Path::new(""));
+    let folder = Path::new(&result.header.source).parent().unwrap_or(Path::new(""));
     let mut beside = vec![folder.join(name)];
     beside.extend(named.file_name().map(|file| folder.join(file)));
     let bytes = std::iter::once(&named).chain(&beside).find_map(|path| match read(path) {

@@ -5,23 +5,15 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Device, Location};
+use super::{Header, Location};
+use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
 
 /// The result of `kassay check`: races, barrier divergence, memory faults and redundant barriers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
-    /// `kassay.check/1`
-    pub schema: String,
-    /// Version of kassay.
-    pub version: String,
-    /// Name of the kernel function.
-    pub kernel: String,
-    /// Path of the kernel's file, as given.
-    pub source: String,
-    /// Device that ran the kernel.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub verdict: Verdict,
@@ -108,13 +100,13 @@ impl FindingKind {
         match self {
             FindingKind::DataRace => "data-race",
             FindingKind::BarrierDivergence => "barrier-divergence",
-            FindingKind::OutOfBounds => "out-of-bounds",
-            FindingKind::NullAccess => "null-access",
-            FindingKind::ReadOnlyWrite => "read-only-write",
-            FindingKind::Misaligned => "misaligned",
-            FindingKind::Division => "division",
-            FindingKind::NonTermination => "non-termination",
-            FindingKind::Uninitialised => "uninitialised",
+            FindingKind::OutOfBounds => FaultClass::OutOfBounds.name(),
+            FindingKind::NullAccess => FaultClass::NullAccess.name(),
+            FindingKind::ReadOnlyWrite => FaultClass::ReadOnlyWrite.name(),
+            FindingKind::Misaligned => FaultClass::Misaligned.name(),
+            FindingKind::Division => FaultClass::Division.name(),
+            FindingKind::NonTermination => FaultClass::NonTermination.name(),
+            FindingKind::Uninitialised => FaultClass::Uninitialised.name(),
             FindingKind::RedundantBarrier => "redundant-barrier",
         }
     }

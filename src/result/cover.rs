@@ -5,22 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Device, Location, Ratio};
+use super::{Header, Location, Ratio};
 
 /// The result of `kassay cover`: how much of a kernel the tests of a suite cover.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverResult {
-    /// `kassay.cover/1`
-    pub schema: String,
-    /// Version of kassay.
-    pub version: String,
-    /// Name of the kernel function.
-    pub kernel: String,
-    /// Path of the kernel's file, as given.
-    pub source: String,
-    /// Device that ran the kernel.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub coverage: Coverage,
@@ -82,6 +73,77 @@ impl LoopCoverage {
     }
 }
 
+/// What a metric measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measure {
+    /// Number of covered outcomes, and of all.
+    Ratio(Ratio),
+    /// Mean over statements, in percent; `None` if it was not measured.
+    Mean(Option<f64>),
+}
+
+impl Measure {
+    /// Returns the value in percent; `None` if there is nothing to cover, or it was not measured.
+    pub fn percent(self) -> Option<f64> {
+        match self {
+            Measure::Ratio(ratio) => ratio.percent(),
+            Measure::Mean(percent) => percent,
+        }
+    }
+}
+
+/// A coverage metric.
+#[derive(Debug)]
+pub struct Metric {
+    /// Name in results and in `--fail-under`.
+    pub key: &'static str,
+    /// Name in reports.
+    pub label: &'static str,
+    /// Kind of the sites that it counts, as spelt in [`SiteOutcome::kind`].
+    pub site_kind: &'static str,
+    /// Whether it needs counts of work-items (`--counts`).
+    pub needs_counts: bool,
+    /// Reads it from a result.
+    pub measure: fn(&Coverage) -> Measure,
+}
+
+/// All metrics, in the order in which reports show them.
+pub const METRICS: [Metric; 8] = [
+    metric("branch", "branch", "branch", |c| Measure::Ratio(c.branch)),
+    metric("condition", "condition", "condition", |c| Measure::Ratio(c.condition)),
+    metric("loop", "loop", "loop", |c| Measure::Ratio(c.loops.classes())),
+    metric("barrier", "barrier", "barrier", |c| Measure::Ratio(c.barrier)),
+    metric("line", "line", "line", |c| Measure::Ratio(c.line)),
+    metric("statement", "statement", "statement", |c| Measure::Ratio(c.statement)),
+    metric("least_branch", "least branch", "region", |c| Measure::Ratio(c.least_branch)),
+    Metric {
+        needs_counts: true,
+        ..metric("average_statement", "average statement", "statement", |c| Measure::Mean(c.average_statement))
+    },
+];
+
+const fn metric(
+    key: &'static str,
+    label: &'static str,
+    site_kind: &'static str,
+    measure: fn(&Coverage) -> Measure,
+) -> Metric {
+    Metric { key, label, site_kind, needs_counts: false, measure }
+}
+
+impl LoopCoverage {
+    /// Returns the classes by name, each with the loops that show it, of those that have it.
+    pub fn by_class(&self) -> [(&'static str, Ratio); 4] {
+        let class = |covered, total| Ratio { covered, total };
+        [
+            ("zero", class(self.zero, self.applicable.zero)),
+            ("one", class(self.one, self.total)),
+            ("many", class(self.many, self.total)),
+            ("boundary", class(self.boundary, self.applicable.boundary)),
+        ]
+    }
+}
+
 /// One outcome of one site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteOutcome {
@@ -108,13 +170,39 @@ pub struct SiteOutcome {
     pub divergent_groups: Option<u64>,
 }
 
+/// How a test ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestStatus {
+    Completed,
+    Timeout,
+    Crashed,
+    Rejected,
+    /// A check of the simulator failed.
+    Faulted,
+    /// The instrumented and the original kernel disagree.
+    OutputDiffers,
+}
+
+impl TestStatus {
+    /// Returns the word that results and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            TestStatus::Completed => "completed",
+            TestStatus::Timeout => "timeout",
+            TestStatus::Crashed => "crashed",
+            TestStatus::Rejected => "rejected",
+            TestStatus::Faulted => "faulted",
+            TestStatus::OutputDiffers => "output-differs",
+        }
+    }
+}
+
 /// The outcome of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
     pub name: String,
-    /// `completed`, `timeout`, `crashed`, `rejected`, `faulted` (a check of the simulator failed) or `output-differs`
-    /// (the instrumented and the original kernel disagree).
-    pub status: String,
+    pub status: TestStatus,
     /// Explanation of a status other than `completed`; also the first allowed fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -4,22 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cover::Coverage;
-use super::{Device, Location};
+use super::{Header, Location};
 
 /// The result of `kassay generate`: the tests of the suite, their coverage, and the status of every goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GenerateResult {
-    /// `kassay.generate/1`
-    pub schema: String,
-    /// Version of kassay.
-    pub version: String,
-    /// Name of the kernel function.
-    pub kernel: String,
-    /// Path of the kernel's file, as given.
-    pub source: String,
-    /// Device that ran the launches.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Hash of everything that determines goals and tests.
     pub configuration: String,
     /// Wall-clock seconds.

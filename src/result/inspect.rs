@@ -5,22 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Location;
+use super::{Header, Location};
 
 /// The result of `kassay inspect`: the interfaces of the kernels of a file and their sites.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectResult {
-    /// `kassay.inspect/1`
-    pub schema: String,
-    /// Version of kassay.
-    pub version: String,
-    /// Name of the requested kernel; without a request the names of all kernels, joined by commas.
-    pub kernel: String,
-    /// Path of the kernel's file, as given.
-    pub source: String,
-    /// Always null, because nothing is run.
-    pub device: Option<super::Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub kernels: Vec<Kernel>,

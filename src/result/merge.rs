@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::Device;
-use super::mutate::{Mutant, MutateResult, TestOutcome, Timing};
+use super::mutate::{Mutant, MutateResult, TestStatus, Timing};
 use super::mutate_summary::finish;
 use super::shard::Shard;
 use super::store::AnyResult;
@@ -39,7 +39,7 @@ pub fn merge(results: Vec<(PathBuf, AnyResult)>, class_of: &dyn Fn(&str) -> Stri
     let mut merged = first.result.clone();
     merged.shard = None;
     merged.elapsed_s = parts.iter().map(|p| p.result.elapsed_s).sum();
-    merged.device = merge_devices(&parts);
+    merged.header.device = merge_devices(&parts);
     merged.timing = parts.iter().fold(Timing::default(), |sum, p| add_timing(sum, &p.result.timing));
     merged.mutants =
         (0..merged.mutants.len()).map(|at| owned_mutant(&parts, at).cloned()).collect::<Result<Vec<Mutant>>>()?;
@@ -80,9 +80,9 @@ fn check_same_run(a: &Part, b: &Part) -> Result<()> {
     let (x, y) = (&a.result, &b.result);
     let quoted = |text: &str| format!("`{text}`");
     let differing = [
-        ("versions of kassay", quoted(&x.version), quoted(&y.version)),
-        ("kernels", quoted(&x.kernel), quoted(&y.kernel)),
-        ("seeds", x.seed.to_string(), y.seed.to_string()),
+        ("versions of kassay", quoted(&x.header.version), quoted(&y.header.version)),
+        ("kernels", quoted(&x.header.kernel), quoted(&y.header.kernel)),
+        ("seeds", x.header.seed.to_string(), y.header.seed.to_string()),
         ("operators", quoted(&x.options.operators), quoted(&y.options.operators)),
         ("orders", x.options.order.to_string(), y.options.order.to_string()),
         ("numbers of shards", a.shard.count().to_string(), b.shard.count().to_string()),
@@ -150,10 +150,10 @@ fn owned_mutant(parts: &[Part], at: usize) -> Result<&Mutant> {
 fn merge_tests(merged: &mut MutateResult, parts: &[Part]) {
     for (at, test) in merged.tests.iter_mut().enumerate() {
         let runs = || parts.iter().map(|p| (p.shard, &p.result.tests[at]));
-        let Some((_, odd)) = runs().find(|(_, t)| t.status != TestOutcome::USED) else { continue };
+        let Some((_, odd)) = runs().find(|(_, t)| t.status != TestStatus::Used) else { continue };
         *test = odd.clone();
         let relied: Vec<String> =
-            runs().filter(|(_, t)| t.status == TestOutcome::USED).map(|(s, _)| s.to_string()).collect();
+            runs().filter(|(_, t)| t.status == TestStatus::Used).map(|(s, _)| s.to_string()).collect();
         if !relied.is_empty() {
             merged.notes.push(format!(
                 "the test `{}` was dropped in some shards; verdicts of others rely on it: {}",
@@ -166,7 +166,7 @@ fn merge_tests(merged: &mut MutateResult, parts: &[Part]) {
 
 /// Joins the devices: distinct names, drivers and kinds, and the IL versions that all of them accept.
 fn merge_devices(parts: &[Part]) -> Option<Device> {
-    let devices: Vec<&Device> = parts.iter().filter_map(|p| p.result.device.as_ref()).collect();
+    let devices: Vec<&Device> = parts.iter().filter_map(|p| p.result.header.device.as_ref()).collect();
     let first = *devices.first()?;
     let join = |field: fn(&Device) -> &String| distinct(devices.iter().map(|d| field(d))).join("; ");
     Some(Device {

@@ -20,6 +20,31 @@ pub mod store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The fields that every result begins with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Header {
+    /// The command and the version of its results, such as `kassay.cover/1`.
+    pub schema: String,
+    /// Version of kassay.
+    pub version: String,
+    /// Name of the kernel function; for `inspect` without a requested kernel the names of all kernels, joined by
+    /// commas.
+    pub kernel: String,
+    /// Path of the kernel's file, as given.
+    pub source: String,
+    /// Device that ran the kernel; null if nothing was run.
+    pub device: Option<Device>,
+    pub seed: u64,
+}
+
+impl Header {
+    /// Creates the header of a result of this version of kassay.
+    pub fn new(schema: &str, kernel: String, source: String, device: Option<Device>, seed: u64) -> Header {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Header { schema: schema.to_owned(), version, kernel, source, device, seed }
+    }
+}
+
 /// The device that produced a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {

@@ -5,23 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Device;
+use super::Header;
 use crate::suite::schedule::Schedule;
 
 /// The result of `kassay mutate`: how well a suite detects faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MutateResult {
-    /// `kassay.mutate/1`
-    pub schema: String,
-    /// Version of kassay.
-    pub version: String,
-    /// Name of the kernel function.
-    pub kernel: String,
-    /// Path of the kernel's file, as given.
-    pub source: String,
-    /// Device that ran the kernel.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     /// Hash of everything that determines ids and verdicts; shards are merged and journals resumed only if it agrees.
@@ -220,8 +211,7 @@ pub struct Timing {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
     pub name: String,
-    /// `used`, or `dropped` if the original fails the test or its outputs are not stable.
-    pub status: String,
+    pub status: TestStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// First-order mutants that it kills, without duplicates.
@@ -230,11 +220,23 @@ pub struct TestOutcome {
     pub reaches: u64,
 }
 
-impl TestOutcome {
-    /// `status` of a test whose verdicts count.
-    pub const USED: &'static str = "used";
-    /// `status` of a test that the original fails or on which its outputs are not stable.
-    pub const DROPPED: &'static str = "dropped";
+/// Whether a test judges mutants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestStatus {
+    Used,
+    /// The original fails the test, or its outputs are not stable.
+    Dropped,
+}
+
+impl TestStatus {
+    /// Returns the word that results and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            TestStatus::Used => "used",
+            TestStatus::Dropped => "dropped",
+        }
+    }
 }
 
 /// A test or a mutant that the simulator could not judge.

@@ -3,22 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Device;
+use super::Header;
 
 /// The result of `kassay run`: which tests produce the expected outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
-    /// `kassay.run/1`
-    pub schema: String,
-    /// Version of kassay.
-    pub version: String,
-    /// Name of the kernel function.
-    pub kernel: String,
-    /// Path of the kernel's file, as given.
-    pub source: String,
-    /// Device that ran the kernel.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     pub tests: Vec<Test>,
@@ -44,12 +35,39 @@ pub struct Summary {
     pub broken: u64,
 }
 
+/// How a test ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestStatus {
+    Passed,
+    /// An output is not as expected, or a check of the simulator failed.
+    Failed,
+    /// The launch completed, but the suite states no expectation.
+    Unchecked,
+    Timeout,
+    Crashed,
+    Rejected,
+}
+
+impl TestStatus {
+    /// Returns the word that results and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            TestStatus::Passed => "passed",
+            TestStatus::Failed => "failed",
+            TestStatus::Unchecked => "unchecked",
+            TestStatus::Timeout => "timeout",
+            TestStatus::Crashed => "crashed",
+            TestStatus::Rejected => "rejected",
+        }
+    }
+}
+
 /// The outcome of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Test {
     pub name: String,
-    /// `passed`, `failed` (an output or a check of the simulator), `unchecked`, `timeout`, `crashed` or `rejected`.
-    pub status: String,
+    pub status: TestStatus,
     /// Explanation of a failure; also the first allowed fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -3,23 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Device;
+use super::Header;
 use crate::suite::schedule::Preemption;
 
 /// The result of `kassay schedule`: whether outputs depend on the order of work-groups and work-items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleResult {
-    /// `kassay.schedule/1`
-    pub schema: String,
-    /// Version of kassay.
-    pub version: String,
-    /// Name of the kernel function.
-    pub kernel: String,
-    /// Path of the kernel's file, as given.
-    pub source: String,
-    /// Device that ran the kernel.
-    pub device: Option<Device>,
-    pub seed: u64,
+    #[serde(flatten)]
+    pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
     /// Requested number of schedules per test.
@@ -34,7 +25,10 @@ pub struct ScheduleResult {
 
 impl ScheduleResult {
     /// The value of `schema`.
-    pub const SCHEMA: &'static str = "kassay.schedule/1";
+    pub const SCHEMA: &'static str = "kassay.schedule/2";
+
+    /// The value of `schema` in results of the previous version, which are still read: there, `faulted` is `fault`.
+    pub const SCHEMA_1: &'static str = "kassay.schedule/1";
 }
 
 /// The verdict on a test.
@@ -74,6 +68,35 @@ pub struct Test {
     pub differing_outputs: Vec<Difference>,
 }
 
+/// How a run under a schedule ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStatus {
+    Completed,
+    Timeout,
+    Crashed,
+    Rejected,
+    /// Work-items wait at a barrier that others never reach.
+    Divergence,
+    /// A check of the simulator failed.
+    #[serde(alias = "fault")]
+    Faulted,
+}
+
+impl RunStatus {
+    /// Returns the word that results and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            RunStatus::Completed => "completed",
+            RunStatus::Timeout => "timeout",
+            RunStatus::Crashed => "crashed",
+            RunStatus::Rejected => "rejected",
+            RunStatus::Divergence => "divergence",
+            RunStatus::Faulted => "faulted",
+        }
+    }
+}
+
 /// A schedule and the outcome of its runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
@@ -88,8 +111,8 @@ pub struct Ran {
     pub preemptions: Vec<Preemption>,
     /// Seed from which it was drawn; null if it is not random.
     pub seed: Option<u64>,
-    /// `completed`, or the end of the first run that did not: `timeout`, `crashed`, `rejected`, `divergence`, `fault`.
-    pub status: String,
+    /// `completed`, or the end of the first run that did not.
+    pub status: RunStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Number of different outcomes of its runs.

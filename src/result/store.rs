@@ -156,7 +156,9 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
         RunResult::SCHEMA => Ok(AnyResult::Run(Box::new(from_json(text, path, &wrong)?))),
         CoverResult::SCHEMA => Ok(AnyResult::Cover(Box::new(from_json(text, path, &wrong)?))),
         MutateResult::SCHEMA => Ok(AnyResult::Mutate(Box::new(from_json(text, path, &wrong)?))),
-        ScheduleResult::SCHEMA => Ok(AnyResult::Schedule(Box::new(from_json(text, path, &wrong)?))),
+        ScheduleResult::SCHEMA | ScheduleResult::SCHEMA_1 => {
+            Ok(AnyResult::Schedule(Box::new(from_json(text, path, &wrong)?)))
+        }
         CheckResult::SCHEMA => Ok(AnyResult::Check(Box::new(from_json(text, path, &wrong)?))),
         GenerateResult::SCHEMA => Ok(AnyResult::Generate(Box::new(from_json(text, path, &wrong)?))),
         other => Err(unknown_schema(other, path)),
@@ -170,6 +172,7 @@ fn unknown_schema(schema: &str, path: &Path) -> Error {
         CoverResult::SCHEMA,
         MutateResult::SCHEMA,
         ScheduleResult::SCHEMA,
+        ScheduleResult::SCHEMA_1,
         CheckResult::SCHEMA,
         GenerateResult::SCHEMA,
     ];

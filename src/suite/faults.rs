@@ -28,15 +28,67 @@ pub struct Reach {
     pub last: i64,
 }
 
-impl FaultName {
+/// A class of faults, with its name in suites and results and its words in reports and messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultClass {
+    OutOfBounds,
+    NullAccess,
+    ReadOnlyWrite,
+    Misaligned,
+    Division,
+    NonTermination,
+    /// A read of local memory that no work-item of the group has written.
+    Uninitialised,
+}
+
+impl FaultClass {
     /// Returns the name as spelt in suites and results.
     pub fn name(self) -> &'static str {
         match self {
-            FaultName::OutOfBounds => "out-of-bounds",
-            FaultName::NullAccess => "null-access",
-            FaultName::ReadOnlyWrite => "read-only-write",
-            FaultName::Misaligned => "misaligned",
-            FaultName::Division => "division",
+            FaultClass::OutOfBounds => "out-of-bounds",
+            FaultClass::NullAccess => "null-access",
+            FaultClass::ReadOnlyWrite => "read-only-write",
+            FaultClass::Misaligned => "misaligned",
+            FaultClass::Division => "division",
+            FaultClass::NonTermination => "non-termination",
+            FaultClass::Uninitialised => "uninitialised",
+        }
+    }
+
+    /// Returns a description, without an article.
+    pub fn words(self) -> &'static str {
+        match self {
+            FaultClass::OutOfBounds => "access out of bounds",
+            FaultClass::NullAccess => "access through a null pointer",
+            FaultClass::ReadOnlyWrite => "write to read-only memory",
+            FaultClass::Misaligned => "misaligned access",
+            FaultClass::Division => "division that traps",
+            FaultClass::NonTermination => "loop without end",
+            FaultClass::Uninitialised => "read of uninitialised memory",
+        }
+    }
+
+    /// Returns a description, with the indefinite article.
+    pub fn indefinite(self) -> String {
+        let words = self.words();
+        let article = if words.starts_with('a') { "an" } else { "a" };
+        format!("{article} {words}")
+    }
+}
+
+impl FaultName {
+    /// Returns the name as spelt in suites and results.
+    pub fn name(self) -> &'static str {
+        self.class().name()
+    }
+
+    fn class(self) -> FaultClass {
+        match self {
+            FaultName::OutOfBounds => FaultClass::OutOfBounds,
+            FaultName::NullAccess => FaultClass::NullAccess,
+            FaultName::ReadOnlyWrite => FaultClass::ReadOnlyWrite,
+            FaultName::Misaligned => FaultClass::Misaligned,
+            FaultName::Division => FaultClass::Division,
         }
     }
 }

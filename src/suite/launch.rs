@@ -15,16 +15,25 @@ pub struct NdRange {
     pub offset: [u64; 3],
 }
 
-impl NdRange {
+/// An NDRange whose work-group size is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResolvedRange {
+    /// 1 to 3; the entries beyond it are 1 (offset: 0).
+    pub dims: u32,
+    pub global: [u64; 3],
+    pub local: [u64; 3],
+    pub offset: [u64; 3],
+}
+
+impl ResolvedRange {
     /// Returns the number of work-items; the product must fit 64 bits (`range::read` checks it).
     pub fn items(&self) -> u64 {
         self.global.iter().product()
     }
 
-    /// Returns the number of work-groups by dimension, including partial groups at its end. An unset size counts as 1.
+    /// Returns the number of work-groups by dimension, including partial groups at its end.
     pub fn group_counts(&self) -> [u64; 3] {
-        let local = self.local.unwrap_or([1; 3]);
-        [0, 1, 2].map(|d| self.global[d].div_ceil(local[d].max(1)))
+        [0, 1, 2].map(|d| self.global[d].div_ceil(self.local[d].max(1)))
     }
 
     /// Returns the total number of work-groups.
@@ -32,16 +41,15 @@ impl NdRange {
         self.group_counts().iter().product()
     }
 
-    /// Returns whether all work-groups have the same size. An unset size counts as 1.
+    /// Returns whether all work-groups have the same size.
     pub fn has_uniform_groups(&self) -> bool {
-        let local = self.local.unwrap_or([1; 3]);
-        (0..3).all(|d| self.global[d].is_multiple_of(local[d].max(1)))
+        (0..3).all(|d| self.global[d].is_multiple_of(self.local[d].max(1)))
     }
 
     /// Returns the number of work-items in the group with this linear number (dimension 0 fastest); the last groups of
     /// a dimension may have fewer.
     pub fn items_of(&self, group: u64) -> u64 {
-        let (counts, local) = (self.group_counts(), self.local.unwrap_or([1; 3]));
+        let (counts, local) = (self.group_counts(), self.local);
         let [x, y] = [counts[0].max(1), counts[1].max(1)];
         let id = [group % x, group / x % y, group / x / y];
         (0..3).map(|d| local[d].min(self.global[d].saturating_sub(id[d] * local[d]))).product()
@@ -50,13 +58,69 @@ impl NdRange {
     /// Returns the number of work-items in the first group, which is the largest. It is smaller than `local` if the
     /// launch is smaller than a group in some dimension.
     pub fn first_group_items(&self) -> u64 {
-        let local = self.local.unwrap_or([1; 3]);
-        (0..3).map(|d| local[d].min(self.global[d])).product()
+        (0..3).map(|d| self.local[d].min(self.global[d])).product()
     }
 
-    /// Returns the number of work-items in a full group. An unset size counts as 1.
+    /// Returns the number of work-items in a full group.
     pub fn group_items(&self) -> u64 {
-        self.local.unwrap_or([1; 3]).iter().product()
+        self.local.iter().product()
+    }
+}
+
+impl NdRange {
+    /// Returns the number of work-items; the product must fit 64 bits (`range::read` checks it).
+    pub fn items(&self) -> u64 {
+        self.global.iter().product()
+    }
+
+    /// Returns the range with work-groups of this size, which overrides its own.
+    pub fn with_local(&self, local: [u64; 3]) -> ResolvedRange {
+        ResolvedRange { dims: self.dims, global: self.global, local, offset: self.offset }
+    }
+
+    /// Returns the range with the size that its work-groups have in a launch ([`NdRange::local_or_default`]).
+    pub fn resolve(&self, required: Option<[u64; 3]>, max_group: u64) -> ResolvedRange {
+        self.with_local(self.local_or_default(required, max_group))
+    }
+
+    /// Decides the work-group size, if it is unset.
+    pub fn decide_local(&mut self, required: Option<[u64; 3]>, max_group: u64) {
+        self.local = Some(self.local_or_default(required, max_group));
+    }
+
+    /// Returns the range as it was decided. An unset size counts as 1, here and in the numbers below.
+    pub fn decided(&self) -> ResolvedRange {
+        self.with_local(self.local.unwrap_or([1; 3]))
+    }
+
+    /// Returns the number of work-groups by dimension: see [`ResolvedRange::group_counts`].
+    pub fn group_counts(&self) -> [u64; 3] {
+        self.decided().group_counts()
+    }
+
+    /// Returns the total number of work-groups.
+    pub fn groups(&self) -> u64 {
+        self.decided().groups()
+    }
+
+    /// Returns whether all work-groups have the same size.
+    pub fn has_uniform_groups(&self) -> bool {
+        self.decided().has_uniform_groups()
+    }
+
+    /// Returns the number of work-items of a group: see [`ResolvedRange::items_of`].
+    pub fn items_of(&self, group: u64) -> u64 {
+        self.decided().items_of(group)
+    }
+
+    /// Returns the number of work-items of the first group: see [`ResolvedRange::first_group_items`].
+    pub fn first_group_items(&self) -> u64 {
+        self.decided().first_group_items()
+    }
+
+    /// Returns the number of work-items in a full group.
+    pub fn group_items(&self) -> u64 {
+        self.decided().group_items()
     }
 }
 

@@ -17,7 +17,7 @@ const PORTABLE_GROUP_LIMIT: u64 = 64;
 /// `Caller`, with its place, if a list is not a permutation of the launch's groups or of a group's items, a preemption
 /// names a group or an item that does not exist, or two preemptions are at the same access.
 pub fn resolve(source: &Source, spec: &ScheduleSpec, range: &mut NdRange) -> Result<Schedule> {
-    range.local = Some(range.local_or_default(None, PORTABLE_GROUP_LIMIT));
+    range.decide_local(None, PORTABLE_GROUP_LIMIT);
     let (groups, items) = (range.groups(), range.group_items());
     let list = |key, what, given: &Option<At<Vec<At<u64>>>>, count| match given {
         Some(list) => permutation(source, key, what, list, count),

@@ -256,7 +256,7 @@ fn describe(case: &Case, explored: &Explored) -> Input {
         name: case.name.clone(),
         origin: case.origin.to_owned(),
         global: range.global[..dims].to_vec(),
-        local: range.local.unwrap_or([1; 3])[..dims].to_vec(),
+        local: range.decided().local[..dims].to_vec(),
         work_groups: range.groups(),
         groups_run: simulation.sampled,
         completed: simulation.completed,

@@ -111,7 +111,12 @@ pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>, completed: b
         FindingKind::DataRace => Some(Verdict::Racy),
         FindingKind::BarrierDivergence => Some(Verdict::Divergent),
         FindingKind::Uninitialised | FindingKind::RedundantBarrier => None,
-        _ => Some(Verdict::MemoryFault),
+        FindingKind::OutOfBounds
+        | FindingKind::NullAccess
+        | FindingKind::ReadOnlyWrite
+        | FindingKind::Misaligned
+        | FindingKind::Division
+        | FindingKind::NonTermination => Some(Verdict::MemoryFault),
     });
     judged.min().unwrap_or(if completed { Verdict::Clean } else { Verdict::Unknown })
 }

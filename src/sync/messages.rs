@@ -117,7 +117,8 @@ pub fn fault(
         FindingKind::Uninitialised => format!("{who} reads `{element}`, which no work-item of its group has written"),
         FindingKind::Division => format!("{who} divides by zero, or the least integer by -1"),
         FindingKind::NonTermination => format!("{who} does not come to an end of this loop"),
-        _ => String::new(),
+        // These have sentences of their own.
+        FindingKind::DataRace | FindingKind::BarrierDivergence | FindingKind::RedundantBarrier => String::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Pure: from outputs to verdicts (docs/schedule.md).
 
 use crate::result::check::Witness;
-use crate::result::schedule::{Difference, Verdict};
+use crate::result::schedule::{Difference, RunStatus, Verdict};
 use crate::suite::Output;
 use crate::suite::compare::{self, Mismatch};
 use crate::suite::schedule::Schedule;
@@ -15,9 +15,9 @@ pub type Outputs = Vec<(u32, Vec<u8>)>;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended {
     Completed(Outputs),
-    /// The status in one word, and the reason.
+    /// The status, and the reason.
     Failed {
-        status: &'static str,
+        status: RunStatus,
         reason: String,
     },
 }
@@ -71,7 +71,7 @@ pub struct Tally {
     /// Numbers of the distinct outcomes of the runs that completed, in the order of their first occurrence.
     pub outcomes: Vec<u64>,
     /// Status and reason of the first run that did not complete.
-    pub failed: Option<(&'static str, String)>,
+    pub failed: Option<(RunStatus, String)>,
 }
 
 /// The distinct outcomes of a test.
@@ -174,7 +174,7 @@ mod tests {
     }
 
     fn failed() -> Ended {
-        Ended::Failed { status: "timeout", reason: "too long".into() }
+        Ended::Failed { status: RunStatus::Timeout, reason: "too long".into() }
     }
 
     fn verdict(schedules: Vec<Vec<Ended>>) -> Verdict {

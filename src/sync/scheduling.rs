@@ -9,8 +9,9 @@ use crate::error::Result;
 use crate::exec::simulator::observation::{Conflict, FaultKind, Simulation, SimulationOptions};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions, Simulator};
 use crate::instrument::layout::GuardLayout;
-use crate::result::schedule::{Difference, Ran, Summary, Test, Verdict};
+use crate::result::schedule::{Difference, Ran, RunStatus, Summary, Test, Verdict};
 use crate::suite::Output;
+use crate::suite::faults::FaultClass;
 use crate::suite::launch::Launch;
 use crate::suite::schedule::Schedule;
 
@@ -74,44 +75,40 @@ impl ScheduleRunner {
 /// Classifies how a launch ended on the simulator. `allows_faults`: accesses that were skipped do not matter.
 fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
     let fault_text = |kind: FaultKind| match kind {
-        FaultKind::OutOfBounds | FaultKind::BeyondInner => Some("an access out of bounds"),
-        FaultKind::CopyArguments => Some("an asynchronous copy whose work-items do not agree"),
-        FaultKind::EventLists => Some("a wait for events on which the work-items do not agree"),
-        FaultKind::Null => Some("an access through a null pointer"),
-        FaultKind::ReadOnlyWrite => Some("a write to read-only memory"),
-        FaultKind::Misaligned => Some("a misaligned access"),
-        FaultKind::Division => Some("a division that traps"),
-        FaultKind::NonTermination => Some("a loop that does not end"),
+        FaultKind::CopyArguments => Some("an asynchronous copy whose work-items do not agree".to_owned()),
+        FaultKind::EventLists => Some("a wait for events on which the work-items do not agree".to_owned()),
         FaultKind::Uninitialised => None,
+        FaultKind::OutOfBounds
+        | FaultKind::BeyondInner
+        | FaultKind::Null
+        | FaultKind::ReadOnlyWrite
+        | FaultKind::Misaligned
+        | FaultKind::Division
+        | FaultKind::NonTermination => kind.class().map(FaultClass::indefinite),
     };
     let ended = |status, reason: &str| Ended::Failed { status, reason: format!("{reason}; kassay check says where") };
     if let Some(why) = seen.rejected {
-        return Ended::Failed { status: "rejected", reason: format!("was refused by the simulator: {why}") };
+        return Ended::Failed { status: RunStatus::Rejected, reason: format!("was refused by the simulator: {why}") };
     }
     let reported = seen.faults.iter().filter(|f| !allows_faults || !f.kind.is_skipped());
     match reported.into_iter().find_map(|f| fault_text(f.kind)) {
         _ if !seen.divergences.is_empty() => {
-            ended("divergence", "work-items wait at a barrier that others never reach")
+            ended(RunStatus::Divergence, "work-items wait at a barrier that others never reach")
         }
-        Some(what) => ended("fault", what),
-        None if !seen.completed => ended("timeout", "the launch did not come to its end in time"),
+        Some(what) => ended(RunStatus::Faulted, &what),
+        None if !seen.completed => ended(RunStatus::Timeout, "the launch did not come to its end in time"),
         None => Ended::Completed(seen.observation.outputs),
     }
 }
 
 fn failed(fault: Fault) -> Ended {
-    let (status, reason) = match fault {
-        Fault::Timeout { limit } => ("timeout", format!("took longer than {} s", limit.as_secs_f64())),
-        Fault::Crash { signal: Some(signal), .. } => ("crashed", format!("took its process down (signal {signal})")),
-        Fault::Crash { exit_code, .. } => {
-            ("crashed", format!("took its process down (exit code {})", exit_code.unwrap_or_default()))
-        }
-        Fault::Rejected { error, explanation } => {
-            ("rejected", format!("was refused by the device: {error}: {explanation}"))
-        }
-        Fault::Checked { what, .. } => ("fault", what),
+    let status = match fault {
+        Fault::Timeout { .. } => RunStatus::Timeout,
+        Fault::Crash { .. } => RunStatus::Crashed,
+        Fault::Rejected { .. } => RunStatus::Rejected,
+        Fault::Checked { .. } => RunStatus::Faulted,
     };
-    Ended::Failed { status, reason }
+    Ended::Failed { status, reason: fault.to_string() }
 }
 
 /// Runs a test under its schedules, each `repeats` times. Indices begin at 0; see [`number`].
@@ -155,7 +152,7 @@ pub fn run(
             item_order: planned.schedule.item_order.clone(),
             preemptions: planned.schedule.preemptions.clone(),
             seed: planned.seed,
-            status: failed.map_or("completed", |f| f.0).to_owned(),
+            status: failed.map_or(RunStatus::Completed, |f| f.0),
             reason: failed.map(|f| f.1.clone()),
             outcomes: tally.outcomes.len() as u64,
             outcome: tally.outcomes.first().copied(),

@@ -16,7 +16,7 @@ use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, Target, WorkerOption
 use kassay::instrument::layout::Slots;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
-use kassay::result::cover::{Coverage, SiteOutcome};
+use kassay::result::cover::{Coverage, SiteOutcome, TestStatus};
 use kassay::suite::resolve::Suite;
 
 /// The coverage of a suite.
@@ -70,7 +70,7 @@ impl Device {
             let tally = |test| {
                 let measured = measure::test(&mut self.executor, &programs, test, &measure_options).unwrap();
                 let outcome = measured.outcome;
-                assert_eq!(outcome.status, "completed", "{}: {}: {:?}", entry, outcome.name, outcome.reason);
+                assert_eq!(outcome.status, TestStatus::Completed, "{}: {}: {:?}", entry, outcome.name, outcome.reason);
                 measured.tally.unwrap()
             };
             let tallies: Vec<_> = tests.iter().map(tally).collect();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use kassay::coverage::build::{self, KernelFile};
-use kassay::instrument::mutants::edit::{Action, Edit, Expr, LocalVariable};
+use kassay::instrument::mutants::edit::{Action, Edit, Expr, Float, LocalVariable};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::mutation::mutant::{Excluded, Mutant};
@@ -334,7 +334,7 @@ fn layers_are_coordinates_and_floats_are_stepped_by_one() {
     let (mutants, _) = inline(text, "ICR");
     assert_eq!(mutants.len(), 9 + 5);
     let Edit::Value { by: Expr::WithLane(_, 0, step), .. } = &mutants[0].edit else { panic!("{:?}", mutants[0].edit) };
-    assert!(matches!(&**step, Expr::Binary(_, _, one) if **one == Expr::Float(1.0)));
+    assert!(matches!(&**step, Expr::Binary(_, _, one) if **one == Expr::Float(Float(1.0))));
 }
 
 fn inspect(kernel: &str, args: &[&str]) -> std::process::Output {

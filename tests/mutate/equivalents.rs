@@ -17,8 +17,9 @@ use kassay::mutation::engine::{Engine, Options, Strategy};
 use kassay::mutation::equivalence::{self, Verdict};
 use kassay::mutation::module_builder::ModuleBuilder;
 use kassay::mutation::operators::Subject;
+use kassay::mutation::runner::Scenario;
 use kassay::mutation::verdict::MutantOutcome;
-use kassay::mutation::{Mutant, Selection, enumerate};
+use kassay::mutation::{Mutant, MutantIndex, Selection, enumerate};
 use kassay::result::mutate::Status;
 use kassay::suite::launch::ArgValue;
 use kassay::suite::resolve::{Suite, Test};
@@ -97,8 +98,8 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usiz
     for (m, verdict) in verdicts.iter().enumerate().filter(|(m, _)| mutants[*m].edit.is_woven()) {
         match verdict {
             Verdict::Distinct => {}
-            Verdict::Equivalent { .. } => wanted.push(m),
-            Verdict::DuplicateOf(other) => wanted.extend([m, *other]),
+            Verdict::Equivalent { .. } => wanted.push(MutantIndex(m)),
+            Verdict::DuplicateOf(other) => wanted.extend([m, *other].map(MutantIndex)),
         }
     }
     wanted.sort_unstable();
@@ -123,9 +124,10 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usiz
     engine.establish_baselines(&wanted, false)?;
     assert!(engine.baselines().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
     let runs = vec![true; engine.baselines().len()];
-    let cases = wanted.iter().map(|m| (vec![*m], runs.clone())).collect();
-    let outcomes = engine.run(cases, false, &|_, _| Ok(()))?;
-    let outcome_of = |m: usize| -> Option<&MutantOutcome> { wanted.binary_search(&m).ok().map(|at| &outcomes[at]) };
+    let scenarios = wanted.iter().map(|m| Scenario { mutants: vec![*m], tests: runs.clone() }).collect();
+    let outcomes = engine.run(scenarios, false, &|_, _| Ok(()))?;
+    let outcome_of =
+        |m: usize| -> Option<&MutantOutcome> { wanted.binary_search(&MutantIndex(m)).ok().map(|at| &outcomes[at]) };
     let (mut equivalents, mut duplicates) = (0, 0);
     for (m, verdict) in verdicts.iter().enumerate() {
         let (id, Some(own)) = (&mutants[m].id, outcome_of(m)) else { continue };

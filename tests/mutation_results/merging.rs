@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use kassay::error::Error;
 use kassay::result::Device;
+use kassay::result::Header;
 use kassay::result::merge::merge;
 use kassay::result::mutate::*;
 use kassay::result::mutate_summary::finish;
@@ -19,7 +20,7 @@ fn shard(whole: &MutateResult, shard: Shard, knows_duplicates: bool) -> MutateRe
     let mut part = whole.clone();
     part.shard = Some(shard.to_string());
     part.elapsed_s = f64::from(shard.number());
-    part.device = Some(Device {
+    part.header.device = Some(Device {
         name: format!("device {}", shard.number() % 2),
         driver: "1".into(),
         kind: "cpu".into(),
@@ -64,9 +65,10 @@ proptest! {
         prop_assert_eq!(merged.elapsed_s, f64::from(of * (of + 1) / 2));
         prop_assert_eq!(merged.timing.pairs, u64::from(of * (of + 1) / 2));
         prop_assert_eq!(&merged.timing.module_sizes, &(1..=u64::from(of)).collect::<Vec<_>>());
-        let device = merged.device.clone().unwrap();
+        let device = merged.header.device.clone().unwrap();
         prop_assert_eq!(device.name, if of == 1 { "device 1" } else { "device 1; device 0" });
-        let same = MutateResult { elapsed_s: whole.elapsed_s, device: None, timing: Timing::default(), ..merged };
+        let header = Header { device: None, ..merged.header.clone() };
+        let same = MutateResult { header, elapsed_s: whole.elapsed_s, timing: Timing::default(), ..merged };
         prop_assert_eq!(same, whole);
     }
 }
@@ -106,14 +108,14 @@ fn results_that_are_not_all_shards_of_one_run_are_refused() {
     };
     let text = change(|r| r.configuration = "beef".into());
     assert!(text.contains("their configurations are `00ff` and `beef`"), "{text}");
-    assert!(change(|r| r.kernel = "g".into()).contains("their kernels are `f` and `g`"));
-    assert!(change(|r| r.seed = 8).contains("their seeds are 7 and 8"));
+    assert!(change(|r| r.header.kernel = "g".into()).contains("their kernels are `f` and `g`"));
+    assert!(change(|r| r.header.seed = 8).contains("their seeds are 7 and 8"));
     assert!(change(|r| r.shard = Some("2/4".into())).contains("numbers of shards are 3 and 4"));
     assert!(change(|r| r.shard = Some("4/3".into())).contains("the shard `4/3` is not a shard"));
     assert!(change(|r| r.shard = None).contains("of a whole run"));
     assert!(change(|r| r.mutants.truncate(1)).contains("do not list the same mutants"));
     assert!(change(|r| r.tests[0].name = "x".into()).contains("do not list the same tests"));
-    assert!(change(|r| r.version = "9".into()).contains("versions of kassay"));
+    assert!(change(|r| r.header.version = "9".into()).contains("versions of kassay"));
 
     let inspect = r#"{"schema": "kassay.inspect/1", "version": "", "kernel": "", "source": "", "device": null,
                       "seed": 0, "elapsed_s": 0, "kernels": [], "notes": []}"#;
@@ -126,10 +128,10 @@ fn results_that_are_not_all_shards_of_one_run_are_refused() {
 fn a_test_that_one_shard_dropped_is_dropped_and_named() {
     let mut parts = three();
     let test = &mut of(&mut parts[1]).tests[0];
-    test.status = TestOutcome::DROPPED.into();
+    test.status = TestStatus::Dropped;
     test.reason = Some("its outputs differ between two runs of the original".into());
     let merged = merge(parts, &class_of).unwrap();
-    assert_eq!(merged.tests[0].status, TestOutcome::DROPPED);
+    assert_eq!(merged.tests[0].status, TestStatus::Dropped);
     assert!(merged.notes.iter().any(|n| n.contains("`even`") && n.contains("1/3, 3/3")), "{:?}", merged.notes);
 }
 

@@ -1,5 +1,6 @@
 //! Makes random results of complete runs.
 
+use kassay::result::Header;
 use kassay::result::mutate::*;
 use kassay::result::mutate_summary::finish;
 use proptest::prelude::*;
@@ -47,18 +48,20 @@ pub fn mutant(id: &str, status: Status) -> Mutant {
 pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
     let test = |name: &&str| TestOutcome {
         name: (*name).into(),
-        status: TestOutcome::USED.into(),
+        status: TestStatus::Used,
         reason: None,
         kills: 0,
         reaches: 0,
     };
     MutateResult {
-        schema: MutateResult::SCHEMA.into(),
-        version: "0.1.0".into(),
-        kernel: "f".into(),
-        source: "k.cl".into(),
-        device: None,
-        seed: 7,
+        header: Header {
+            schema: MutateResult::SCHEMA.into(),
+            version: "0.1.0".into(),
+            kernel: "f".into(),
+            source: "k.cl".into(),
+            device: None,
+            seed: 7,
+        },
         elapsed_s: 1.0,
         configuration: "00ff".into(),
         shard: None,

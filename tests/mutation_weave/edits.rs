@@ -1,5 +1,6 @@
 //! Makes edits of every shape, for every instruction that can have them.
 
+use kassay::instrument::mutants::edit;
 use kassay::instrument::mutants::{Action, Binary, Conversion, EdgeChange, Edit, Expr, Place, Predicate, Slot, Unary};
 use kassay::kernel::ir::{self, Inst};
 use llvm_sys::core::*;
@@ -48,13 +49,16 @@ fn variants(shape: Shape) -> Vec<Expr> {
     use Expr::{Float, Integer, Original};
     let mut all = if shape.float {
         vec![
-            Float(2.5),
+            Float(edit::Float(2.5)),
             Expr::Unary(Unary::FNeg, boxed(&Original)),
-            binary(Binary::FSub, &Original, &Float(1.0)),
+            binary(Binary::FSub, &Original, &Float(edit::Float(1.0))),
             binary(
                 Binary::FMul,
                 &Original,
-                &Expr::Convert(Conversion::Truth, Box::new(compare(Predicate::FOgt, &Original, &Float(1.0)))),
+                &Expr::Convert(
+                    Conversion::Truth,
+                    Box::new(compare(Predicate::FOgt, &Original, &Float(edit::Float(1.0)))),
+                ),
             ),
         ]
     } else if shape.width == 1 {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kassay::result::cover::*;
 use kassay::result::inspect::{self, InspectResult};
 use kassay::result::run::{self, RunResult};
-use kassay::result::{Device, Location, Ratio};
+use kassay::result::{Device, Header, Location, Ratio};
 
 fn device() -> Device {
     Device {
@@ -98,12 +98,14 @@ pub fn cover_result() -> CoverResult {
     s.add("branch", "if", "sum", (18, 9), &[("true", 1, 1), ("false", 1, 1)]);
     s.diverged("branch", 18, 3);
     CoverResult {
-        schema: CoverResult::SCHEMA.into(),
-        version: "0.1.0".into(),
-        kernel: "sum".into(),
-        source: "kernels/sum.cl".into(),
-        device: Some(device()),
-        seed: 7,
+        header: Header {
+            schema: CoverResult::SCHEMA.into(),
+            version: "0.1.0".into(),
+            kernel: "sum".into(),
+            source: "kernels/sum.cl".into(),
+            device: Some(device()),
+            seed: 7,
+        },
         elapsed_s: 1.25,
         coverage: Coverage {
             branch: Ratio { covered: 4, total: 6 },
@@ -126,7 +128,7 @@ pub fn cover_result() -> CoverResult {
         tests: vec![
             TestOutcome {
                 name: "even".into(),
-                status: "completed".into(),
+                status: TestStatus::Completed,
                 reason: None,
                 work_items: 128,
                 work_groups: 2,
@@ -136,7 +138,7 @@ pub fn cover_result() -> CoverResult {
             },
             TestOutcome {
                 name: "odd length".into(),
-                status: "completed".into(),
+                status: TestStatus::Completed,
                 reason: None,
                 work_items: 1024,
                 work_groups: 16,
@@ -146,7 +148,7 @@ pub fn cover_result() -> CoverResult {
             },
             TestOutcome {
                 name: "endless".into(),
-                status: "timeout".into(),
+                status: TestStatus::Timeout,
                 reason: Some("not done after 10.0 s; the worker was killed".into()),
                 work_items: 64,
                 work_groups: 1,
@@ -203,9 +205,9 @@ pub fn sources(file: &str) -> Option<String> {
 }
 
 pub fn run_result() -> RunResult {
-    let test = |name: &str, status: &str| run::Test {
+    let test = |name: &str, status: run::TestStatus| run::Test {
         name: name.into(),
-        status: status.into(),
+        status,
         reason: None,
         outputs: Vec::new(),
         kernel_s: Some(12.3e-6),
@@ -223,20 +225,20 @@ pub fn run_result() -> RunResult {
         Some(run::Mismatch { index, field: field.map(str::to_owned), expected: expected.into(), actual: actual.into() })
     };
     let tests = vec![
-        run::Test { outputs: vec![output("y", 0, None, Some(0.0))], ..test("even", "passed") },
+        run::Test { outputs: vec![output("y", 0, None, Some(0.0))], ..test("even", run::TestStatus::Passed) },
         run::Test {
             outputs: vec![
                 output("y", 5, first(3, None, "1.5", "NaN"), Some(2.5)),
                 output("p", 1, first(0, Some("pos.x"), "2", "-2"), None),
             ],
             printf: "n is 1023\n\x1b[2Jdone".into(),
-            ..test("odd length, with a tail", "failed")
+            ..test("odd length, with a tail", run::TestStatus::Failed)
         },
-        test("nothing expected", "unchecked"),
+        test("nothing expected", run::TestStatus::Unchecked),
         run::Test {
             reason: Some("not done after 10.0 s; the worker was killed".into()),
             kernel_s: None,
-            ..test("endless", "timeout")
+            ..test("endless", run::TestStatus::Timeout)
         },
         run::Test {
             reason: Some(
@@ -244,16 +246,18 @@ pub fn run_result() -> RunResult {
                     .into(),
             ),
             kernel_s: None,
-            ..test("seven", "rejected")
+            ..test("seven", run::TestStatus::Rejected)
         },
     ];
     RunResult {
-        schema: RunResult::SCHEMA.into(),
-        version: "0.1.0".into(),
-        kernel: "saxpy".into(),
-        source: "kernels/saxpy.cl".into(),
-        device: Some(device()),
-        seed: 0,
+        header: Header {
+            schema: RunResult::SCHEMA.into(),
+            version: "0.1.0".into(),
+            kernel: "saxpy".into(),
+            source: "kernels/saxpy.cl".into(),
+            device: Some(device()),
+            seed: 0,
+        },
         elapsed_s: 10.8,
         tests,
         summary: run::Summary { total: 5, passed: 1, failed: 1, unchecked: 1, broken: 2 },
@@ -352,12 +356,14 @@ pub fn inspect_result() -> InspectResult {
         sites: Vec::new(),
     };
     InspectResult {
-        schema: InspectResult::SCHEMA.into(),
-        version: "0.1.0".into(),
-        kernel: "blur,copy".into(),
-        source: at.into(),
-        device: None,
-        seed: 0,
+        header: Header {
+            schema: InspectResult::SCHEMA.into(),
+            version: "0.1.0".into(),
+            kernel: "blur,copy".into(),
+            source: at.into(),
+            device: None,
+            seed: 0,
+        },
         elapsed_s: 0.07,
         kernels: vec![full, bare],
         notes: vec!["the module has no names".into()],

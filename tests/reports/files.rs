@@ -87,7 +87,7 @@ fn files_that_are_not_results_are_refused() {
     refuse("{\"schema\": \"kassay.tea/1\"}", "unknown schema `kassay.tea/1`");
     refuse("{}", "no `schema`");
     refuse("[1]", "not a result");
-    refuse("{\"schema\": \"kassay.run/1\"}", "missing field `version`");
+    refuse("{\"schema\": \"kassay.run/1\"}", "missing field `elapsed_s`");
     let broken = refuse("{\n  \"schema\": oops\n}", "r.json:2:");
     assert!(matches!(&broken.report().place, Some(Place { text: Some(line), .. }) if line.contains("oops")));
     assert!(matches!(store::read(Path::new("/no/such/result.json")), Err(Error::Caller(_))));

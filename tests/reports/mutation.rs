@@ -8,6 +8,7 @@ use std::path::Path;
 use kassay::hash;
 use kassay::report::text::{self, MutateView};
 use kassay::report::{self, Style, stryker};
+use kassay::result::Header;
 use kassay::result::mutate::*;
 use kassay::result::mutate_summary::finish;
 use kassay::result::store;
@@ -80,12 +81,14 @@ pub fn mutate_result() -> MutateResult {
     mutants[10].reason = Some("odd length: an output differed in 1 of 3 runs".into());
     mutants[11].reason = Some("not of this operand".into());
     let mut result = MutateResult {
-        schema: MutateResult::SCHEMA.into(),
-        version: "0.1.0".into(),
-        kernel: "sum".into(),
-        source: FILE.into(),
-        device: cover_result().device,
-        seed: 7,
+        header: Header {
+            schema: MutateResult::SCHEMA.into(),
+            version: "0.1.0".into(),
+            kernel: "sum".into(),
+            source: FILE.into(),
+            device: cover_result().header.device,
+            seed: 7,
+        },
         elapsed_s: 2.5,
         configuration: "00ff".into(),
         shard: None,
@@ -120,12 +123,12 @@ pub fn mutate_result() -> MutateResult {
         },
         mutants,
         tests: [
-            ("even", TestOutcome::USED, None),
-            ("odd length", TestOutcome::DROPPED, Some("out[0] is 3 instead of 4")),
+            ("even", TestStatus::Used, None),
+            ("odd length", TestStatus::Dropped, Some("out[0] is 3 instead of 4")),
         ]
-        .map(|(name, status, reason): (&str, &str, Option<&str>)| TestOutcome {
+        .map(|(name, status, reason): (&str, TestStatus, Option<&str>)| TestOutcome {
             name: name.into(),
-            status: status.into(),
+            status,
             reason: reason.map(str::to_owned),
             kills: 0,
             reaches: 0,
@@ -274,7 +277,7 @@ fn stryker_columns_count_utf_16_units() {
 #[test]
 fn several_results_share_files_and_keep_ids_apart() {
     let mut other = mutate_result();
-    other.kernel = "mean".into();
+    other.header.kernel = "mean".into();
     let report = stryker::report(&[&mutate_result(), &other], &read).unwrap();
     check(&report);
     let mutants = report["files"][FILE]["mutants"].as_array().unwrap();
@@ -309,7 +312,7 @@ fn the_report_command_writes_stryker_s_json() {
     fs::write(&kernel, SOURCE).unwrap();
     let mut result = mutate_result();
     // As written from another folder: the file is then found next to the kernel.
-    result.source = kernel.display().to_string();
+    result.header.source = kernel.display().to_string();
     let (json, out) = (dir.path().join("m.json"), dir.path().join("m.stryker.json"));
     store::write(&result, &json).unwrap();
     report::convert(std::slice::from_ref(&json), &out).unwrap();

@@ -1,9 +1,12 @@
 //! Checks the text of checks and schedules, from results written by hand.
 
+use std::path::Path;
+
 use kassay::report::Style;
 use kassay::report::text::{self, CheckView};
 use kassay::result::check::CheckResult;
-use kassay::result::schedule::ScheduleResult;
+use kassay::result::schedule::{RunStatus, ScheduleResult};
+use kassay::result::store::{self, AnyResult};
 use serde_json::{Value, json};
 
 use crate::expect_file;
@@ -142,4 +145,22 @@ fn schedule_text_shows_what_differs_between_which_schedules() {
     }))
     .unwrap();
     expect_file("tests/snapshots/schedule.txt", &text::schedule(&result, false, &PLAIN));
+}
+
+#[test]
+fn schedule_results_of_version_1_are_still_read() {
+    let ran = json!({ "index": 0, "family": "natural", "map": [], "item_order": [], "preemptions": [], "seed": null,
+                      "status": "fault", "reason": "an access out of bounds; kassay check says where", "outcomes": 0,
+                      "outcome": null, "kernel_s": null });
+    let old = json!({
+        "schema": "kassay.schedule/1", "version": "0.1.0", "kernel": "sum", "source": "sum.cl", "device": device(), "seed": 7,
+        "elapsed_s": 0.5, "schedules": 1, "repeats": 1,
+        "tests": [{ "name": "beyond", "verdict": "failed", "work_groups": 3, "schedules": [ran], "differing_outputs": [] }],
+        "summary": { "total": 1, "stable": 0, "order_dependent": 0, "nondeterministic": 0, "failed": 1 },
+        "notes": []
+    });
+    let AnyResult::Schedule(result) = store::parse(&old.to_string(), Path::new("old.json")).unwrap() else {
+        panic!("not read as a result of schedule");
+    };
+    assert_eq!(result.tests[0].schedules[0].status, RunStatus::Faulted);
 }

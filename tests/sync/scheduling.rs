@@ -8,7 +8,7 @@ use inkwell::context::Context;
 use kassay::coverage::group_order;
 use kassay::exec::{DeviceRequest, Executor, StartingExecutors, WorkerOptions};
 use kassay::kernel::interface::{Scalar, Type};
-use kassay::result::schedule::{Test, Verdict};
+use kassay::result::schedule::{RunStatus, Test, Verdict};
 use kassay::suite::Output;
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
@@ -63,7 +63,7 @@ fn a_kernel_with_independent_groups_is_stable() -> TestResult {
     for range in ranges() {
         let test = run(source, range.clone())?;
         assert_eq!(test.verdict, Verdict::Stable, "{range:?}: {:?}", test.differing_outputs);
-        assert!(test.schedules.iter().all(|s| s.status == "completed" && s.outcomes == 1));
+        assert!(test.schedules.iter().all(|s| s.status == RunStatus::Completed && s.outcomes == 1));
     }
     Ok(())
 }

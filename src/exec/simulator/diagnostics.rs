@@ -6,6 +6,7 @@ use super::launch::PreparedLaunch;
 use super::observation::{Divergence, FaultKind, SimulatorFault, Waiting};
 use super::program::writes;
 use crate::lower::host::table::{CallPath, HostTable, Mode, Object, Space, Storage};
+use crate::suite::faults::FaultClass;
 
 /// Describes the first thing that a run did and no kernel may do, in one sentence; `None` if there is none.
 pub fn describe(
@@ -27,20 +28,20 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaun
     let (what, path) = match fault.kind {
         FaultKind::Division => {
             let path = table.divisions.get(site).map(|s| s.path);
-            ("division: an integer is divided by zero, or the least one by -1".to_owned(), path)
+            ("an integer is divided by zero, or the least one by -1".to_owned(), path)
         }
         FaultKind::NonTermination => {
             let path = table.loops.get(site).map(|s| s.path);
-            (format!("non-termination: a loop does not come to its end within {} s", limit.as_secs_f64()), path)
+            (format!("a loop does not come to its end within {} s", limit.as_secs_f64()), path)
         }
         FaultKind::CopyArguments => {
             let path = table.barriers.get(site).map(|s| s.path);
-            let what = "divergence: the work-items of a group pass an asynchronous copy different arguments";
+            let what = "the work-items of a group pass an asynchronous copy different arguments";
             (what.to_owned(), path)
         }
         FaultKind::EventLists => {
             let path = table.barriers.get(site).map(|s| s.path);
-            let what = "divergence: the work-items of a group wait for different events of asynchronous copies";
+            let what = "the work-items of a group wait for different events of asynchronous copies";
             (what.to_owned(), path)
         }
         _ => {
@@ -55,38 +56,32 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaun
             let bytes = access.bytes;
             let place = |object: &Object| place(object, fault.offset);
             let what = match (fault.kind, object) {
-                (FaultKind::Null, _) => format!("null-access: {bytes} bytes are {does} at a null pointer{by}"),
+                (FaultKind::Null, _) => format!("{bytes} bytes are {does} at a null pointer{by}"),
                 (FaultKind::Misaligned, Some((_, object))) => format!(
-                    "misaligned: {} is {does}{by} at an address that is no multiple of {} bytes",
+                    "{} is {does}{by} at an address that is no multiple of {} bytes",
                     place(object),
                     access.align
                 ),
                 (FaultKind::Misaligned, None) => {
-                    format!(
-                        "misaligned: {bytes} bytes are {does}{by} at an address that is no multiple of {}",
-                        access.align
-                    )
+                    format!("{bytes} bytes are {does}{by} at an address that is no multiple of {}", access.align)
                 }
                 (FaultKind::ReadOnlyWrite, Some((_, object))) => {
-                    format!("read-only-write: {} is {does}{by}, but `{}` is constant", place(object), object.name)
+                    format!("{} is {does}{by}, but `{}` is constant", place(object), object.name)
                 }
                 (FaultKind::BeyondInner, _) => {
                     let (index, length) = fault.inner.unwrap_or_default();
-                    format!("out-of-bounds: element {index} of an array of {length} is {does}{by}")
+                    format!("element {index} of an array of {length} is {does}{by}")
                 }
                 (FaultKind::Uninitialised, Some((_, object))) => {
-                    format!("uninitialised: {} is read{by} before any work-item of the group wrote it", place(object))
+                    format!("{} is read{by} before any work-item of the group wrote it", place(object))
                 }
                 (_, Some((number, object))) if fault.texel.is_some() => {
                     let (at, size) = texel(fault.texel.unwrap_or_default(), prepared.image_size(number));
-                    format!(
-                        "out-of-bounds: texel {at} of `{}` is {does}{by}, but the image has {size} texels",
-                        object.name
-                    )
+                    format!("texel {at} of `{}` is {does}{by}, but the image has {size} texels", object.name)
                 }
                 (_, Some((number, object))) => {
                     let size = size(object, number, prepared);
-                    format!("out-of-bounds: {} is {does}{by}, but {size}", place(object))
+                    format!("{} is {does}{by}, but {size}", place(object))
                 }
                 (_, None) => {
                     let space = match access.space {
@@ -97,7 +92,7 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaun
                         Space::Generic => "",
                     };
                     let into = if writes(access.mode) { "to" } else { "from" };
-                    format!("out-of-bounds: {bytes} bytes are {does}{by} {into} a place that is no {space}object's")
+                    format!("{bytes} bytes are {does}{by} {into} a place that is no {space}object's")
                 }
             };
             (what, Some(access.path))
@@ -106,7 +101,8 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaun
     let times = if fault.count > 1 { format!(", {} times in all", fault.count) } else { String::new() };
     let item = ids(fault.global_id);
     let group = ids(fault.group_id);
-    format!("{what}{}, by work-item {item} of group {group}{times}", at(table, path))
+    let name = fault.kind.class().map_or("divergence", FaultClass::name);
+    format!("{name}: {what}{}, by work-item {item} of group {group}{times}", at(table, path))
 }
 
 fn divergence_text(divergence: &Divergence, table: &HostTable) -> String {

@@ -366,7 +366,8 @@ fn same_argument(a: &ArgValue, b: &ArgValue) -> bool {
 
 fn context(launch: &Launch) -> std::result::Result<GroupContext, PrepareError> {
     let range = &launch.range;
-    let local = range.local_or_default(None, MAX_GROUP_ITEMS);
+    let resolved = range.resolve(None, MAX_GROUP_ITEMS);
+    let local = resolved.local;
     let items = local.iter().fold(1_u64, |n, size| n.saturating_mul(*size));
     if items == 0 || items > MAX_GROUP_ITEMS {
         let what = format!("a work-group of {items} work-items, where 1 to {MAX_GROUP_ITEMS} are possible");
@@ -376,10 +377,6 @@ fn context(launch: &Launch) -> std::result::Result<GroupContext, PrepareError> {
         let what = format!("a global size of {:?}, where each dimension has 1 to 2^32 - 1 work-items", range.global);
         return Err(PrepareError::Rejected("CL_INVALID_GLOBAL_WORK_SIZE", what));
     }
-    let mut groups = [1; 3];
-    for d in 0..3 {
-        groups[d] = range.global[d].div_ceil(local[d]);
-    }
     Ok(GroupContext {
         extents: std::ptr::null(),
         local_base: std::ptr::null_mut(),
@@ -388,7 +385,7 @@ fn context(launch: &Launch) -> std::result::Result<GroupContext, PrepareError> {
         global_size: range.global,
         local_size: local,
         enqueued_local_size: local,
-        groups,
+        groups: resolved.group_counts(),
         offset: range.offset,
         group_id: [0; 3],
     })

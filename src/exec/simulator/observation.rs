@@ -7,6 +7,7 @@ use super::compare::ComparisonStats;
 pub use super::events::ListDifference;
 use crate::exec::Observation;
 use crate::lower::host::table::Mode;
+use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
 
 /// How to run a launch on the simulator.
@@ -120,6 +121,21 @@ impl FaultKind {
     /// Returns whether the work-item continues after the fault, with the faulty operation skipped, replaced or noted.
     pub fn is_skipped(self) -> bool {
         !matches!(self, FaultKind::NonTermination | FaultKind::CopyArguments | FaultKind::EventLists)
+    }
+
+    /// Returns the class of the fault; `None` if the work-items of a group disagree, because then no single one is at
+    /// fault.
+    pub fn class(self) -> Option<FaultClass> {
+        match self {
+            FaultKind::OutOfBounds | FaultKind::BeyondInner => Some(FaultClass::OutOfBounds),
+            FaultKind::CopyArguments | FaultKind::EventLists => None,
+            FaultKind::Null => Some(FaultClass::NullAccess),
+            FaultKind::ReadOnlyWrite => Some(FaultClass::ReadOnlyWrite),
+            FaultKind::Misaligned => Some(FaultClass::Misaligned),
+            FaultKind::Uninitialised => Some(FaultClass::Uninitialised),
+            FaultKind::Division => Some(FaultClass::Division),
+            FaultKind::NonTermination => Some(FaultClass::NonTermination),
+        }
     }
 }
 

@@ -210,7 +210,7 @@ fn group(range: &NdRange, access: &Access) -> u64 {
 
 /// The local linear id of an access's work-item.
 fn item(range: &NdRange, access: &Access) -> u64 {
-    let local = range.local.unwrap_or([1; 3]);
+    let local = range.decided().local;
     let id = [0, 1, 2].map(|d| {
         let begin = range.offset[d].saturating_add(access.group_id[d].saturating_mul(local[d]));
         access.global_id[d].saturating_sub(begin)

@@ -122,20 +122,21 @@ impl<'a> DryRun<'a> {
         let Ok(d @ 0..3) = usize::try_from(dimension) else {
             return u64::from(matches!(id, Id::GlobalSize | Id::LocalSize | Id::Groups));
         };
-        let (range, local) = (self.setup.range, self.setup.local[d]);
+        let range = &self.setup.range;
+        let local = range.local[d];
         match id {
             Id::Global => range.offset[d] + item.group_id[d] * local + item.local_id[d],
             Id::Local => item.local_id[d],
             Id::Group => item.group_id[d],
             Id::GlobalSize => range.global[d],
             Id::LocalSize => local,
-            Id::Groups => range.global[d].div_ceil(local.max(1)),
+            Id::Groups => range.group_counts()[d],
             Id::Offset => range.offset[d],
         }
     }
 
     fn linear(&self, item: &WorkItem<'_>, base: &str) -> u64 {
-        let local = self.setup.local;
+        let local = self.setup.range.local;
         let global = self.setup.range.global;
         let at: [u64; 3] = std::array::from_fn(|d| item.group_id[d] * local[d] + item.local_id[d]);
         let (id, size) = if base == "get_local_linear_id" { (item.local_id, local) } else { (at, global) };

@@ -18,7 +18,7 @@ use self::memory::{Actor, Allocation, Mode};
 use self::value::Value;
 use crate::exec::simulator::observation::Footprint;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, Shape, ValueId, arithmetic, signed};
-use crate::suite::launch::NdRange;
+use crate::suite::launch::ResolvedRange;
 
 pub use builtins::pointee;
 pub use memory::ContentsFn;
@@ -35,8 +35,7 @@ pub enum DryRunArg<'a> {
 
 /// The launch to execute, with its arguments by position, and the limits on it.
 pub struct Setup<'a> {
-    pub range: &'a NdRange,
-    pub local: [u64; 3],
+    pub range: ResolvedRange,
     pub args: &'a [DryRunArg<'a>],
     /// Instructions in total; a single work-item gets an eighth of them.
     pub budget: u64,
@@ -170,7 +169,7 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
         constants: Vec::new(),
         spare: Vec::new(),
         interval: 0,
-        group_items: u32::try_from(setup.local.iter().product::<u64>()).unwrap_or(u32::MAX),
+        group_items: u32::try_from(setup.range.group_items()).unwrap_or(u32::MAX),
         steps: 0,
         budget: setup.budget,
         wild: 0,
@@ -249,8 +248,7 @@ impl<'a> DryRun<'a> {
     }
 
     fn groups(&mut self) {
-        let local = self.setup.local;
-        let count: [u64; 3] = std::array::from_fn(|d| self.setup.range.global[d].div_ceil(local[d].max(1)));
+        let count = self.setup.range.group_counts();
         let is_large = self.setup.range.items() > MANY_ITEMS;
         let at_edge = |id: u64, n: u64| id <= 1 || id + 1 >= n;
         let mut number = 0;
@@ -272,7 +270,7 @@ impl<'a> DryRun<'a> {
     }
 
     fn group(&mut self, group_id: [u64; 3], number: u32) {
-        let local = self.setup.local;
+        let local = self.setup.range.local;
         for (i, variable) in self.program.variables.iter().enumerate() {
             if variable.is_local {
                 self.allocations[self.program.params.len() + i].reset();

@@ -27,9 +27,9 @@ use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, CampaignContext, Request};
 use crate::mutation::engine::Strategy;
-use crate::mutation::{Mutant, Selection};
+use crate::mutation::{ByMutant, Mutant, Selection};
 use crate::result::generate::{GoalStatus, Scores};
-use crate::result::mutate::{self as rows, MutateResult, Status, TestOutcome};
+use crate::result::mutate::{self as rows, MutateResult, Status, TestStatus};
 use crate::result::mutate_summary;
 use crate::suite::launch::Launch;
 use crate::suite::resolve::{Suite, Test};
@@ -122,7 +122,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, services: CampaignServices
     let open = open(&mutants, &first);
     let limits = mutation_runs.search_limits(generated.summary.executions);
     let mut kill_result = None;
-    let mut refused = Vec::new();
+    let mut refused = ByMutant::default();
     // Building the modules for the search takes about as long as building those of the first run.
     let has_time = Instant::now() + mutation_runs.last_run_time < limits.end;
     if let (true, false, Some(test)) = (has_time, open.is_empty(), tests.first()) {
@@ -174,7 +174,7 @@ fn ended(ended: StopReason, options: &Options) -> String {
 }
 
 /// Returns the mutants that no test decides.
-fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> Vec<&'m Mutant> {
+fn open<'m>(mutants: &'m [Mutant], result: &MutateResult) -> ByMutant<&'m Mutant> {
     let is_open =
         |status| matches!(status, Status::Survived | Status::NoCoverage | Status::Undecided | Status::Pending);
     let rows = result.mutants.iter().filter(|row| row.duplicate_of.is_none() && is_open(row.status));
@@ -257,7 +257,7 @@ fn carry_over(result: &mut MutateResult, before: &MutateResult) {
         return;
     }
     for test in &mut result.tests {
-        if let Some(known) = before.tests.iter().find(|t| t.name == test.name && test.status == TestOutcome::DROPPED) {
+        if let Some(known) = before.tests.iter().find(|t| t.name == test.name && test.status == TestStatus::Dropped) {
             test.clone_from(known);
         }
     }
@@ -374,7 +374,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
         let mut tests = tests.to_vec();
         for test in &mut tests {
             let range = &mut test.launch.range;
-            range.local = Some(range.local_or_default(self.job.under_test.interface.required_local, most));
+            range.decide_local(self.job.under_test.interface.required_local, most);
         }
         let mut known: Vec<campaign::Entry> = self.known.iter().cloned().collect();
         // Mutants whose outcome more tests cannot change are not run again if there is no time for it.

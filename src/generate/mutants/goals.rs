@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::kill_search::KillSearchResult;
 use crate::generate::search::TestInput;
-use crate::mutation::Mutant;
+use crate::mutation::{ByMutant, Mutant, MutantIndex};
 use crate::result::Location;
 use crate::result::generate::{By, Goal, GoalStatus};
 use crate::result::mutate::{self as rows, MutateResult, Status};
@@ -13,9 +13,9 @@ use crate::result::mutate::{self as rows, MutateResult, Status};
 /// Result of the search for inputs that kill.
 pub struct SearchedMutants<'a> {
     /// The mutants that were searched for.
-    pub mutants: &'a [&'a Mutant],
+    pub mutants: &'a ByMutant<&'a Mutant>,
     /// By mutant: why it could not be searched for.
-    pub refused: &'a [Option<String>],
+    pub refused: &'a ByMutant<Option<String>>,
     pub kill_result: &'a KillSearchResult,
 }
 
@@ -37,8 +37,8 @@ pub struct GoalView<'a> {
 /// Returns the goals, in source order: every mutant that a test could kill, and those that are proved equivalent.
 pub fn goals(view: &GoalView<'_>) -> Vec<Goal> {
     let by: HashMap<&str, By> = view.tests.iter().map(|k| (k.name.as_str(), k.by)).collect();
-    let searched: HashMap<&str, usize> = match &view.searched {
-        Some(searched) => searched.mutants.iter().enumerate().map(|(i, m)| (m.id.as_str(), i)).collect(),
+    let searched: HashMap<&str, MutantIndex> = match &view.searched {
+        Some(searched) => searched.mutants.positions().map(|m| (searched.mutants[m].id.as_str(), m)).collect(),
         None => HashMap::new(),
     };
     let rows = view.mutation.mutants.iter().filter(|row| is_goal(row));
@@ -52,7 +52,7 @@ fn is_goal(row: &rows::Mutant) -> bool {
     row.duplicate_of.is_none() && !matches!(row.status, Status::Ignored | Status::CompileError)
 }
 
-fn goal(view: &GoalView<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searched: Option<usize>) -> Goal {
+fn goal(view: &GoalView<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searched: Option<MutantIndex>) -> Goal {
     let start = row.location.start;
     let location = match row.location.file.is_empty() {
         true => Location { file: view.source.to_owned(), line: 0, column: 0 },
@@ -97,7 +97,7 @@ fn goal(view: &GoalView<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searche
 }
 
 /// Says why no test kills the mutant.
-fn why(view: &GoalView<'_>, row: &rows::Mutant, searched: Option<usize>) -> String {
+fn why(view: &GoalView<'_>, row: &rows::Mutant, searched: Option<MutantIndex>) -> String {
     let (Some(m), Some(known)) = (searched, &view.searched) else {
         return row.reason.clone().unwrap_or_else(|| view.ended.to_owned());
     };
@@ -105,7 +105,7 @@ fn why(view: &GoalView<'_>, row: &rows::Mutant, searched: Option<usize>) -> Stri
         return format!("not searched for: {why}");
     }
     if known.kill_result.killed[m].is_some() {
-        let device = view.mutation.device.as_ref().map_or("the device", |d| d.name.as_str());
+        let device = view.mutation.header.device.as_ref().map_or("the device", |d| d.name.as_str());
         let more = row.reason.as_ref().map(|r| format!(": {r}")).unwrap_or_default();
         return format!("on the simulator an input tells it from the kernel, but not on {device}{more}");
     }

@@ -16,6 +16,7 @@ use crate::generate::launches::{self, Request};
 use crate::generate::search::{Limits, Progress, SearchProblem, SearchStatistics, StopReason, TestInput};
 use crate::generate::solving::MAX_FRUITLESS;
 use crate::instrument::mutants::infection::MutantObservation;
+use crate::mutation::{ByMutant, MutantIndex};
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
 
@@ -31,7 +32,7 @@ pub struct KillingInput {
     pub launch: Launch,
     pub preconditions: Vec<String>,
     /// Indices of the mutants that no earlier input killed; after [`KillSearch::finish`], of all that it kills.
-    pub kills: Vec<usize>,
+    pub kills: Vec<MutantIndex>,
 }
 
 impl KillingInput {
@@ -65,9 +66,9 @@ pub struct KillSearchResult {
     /// The fewest inputs that kill everything that is killed.
     pub killing_inputs: Vec<KillingInput>,
     /// By mutant: what the best input showed of it.
-    pub seen: Vec<MutantObservation>,
+    pub seen: ByMutant<MutantObservation>,
     /// By mutant: when it was killed first, and by what means.
-    pub killed: Vec<Option<(Instant, By)>>,
+    pub killed: ByMutant<Option<(Instant, By)>>,
     pub statistics: SearchStatistics,
     pub ended: StopReason,
     /// Time taken by proposals, without their runs.
@@ -77,7 +78,7 @@ pub struct KillSearchResult {
 /// An input that is mutated further.
 struct Parent {
     genotype: Genotype,
-    seen: Vec<MutantObservation>,
+    seen: ByMutant<MutantObservation>,
 }
 
 /// Called for every input that kills, as soon as it is found.
@@ -92,7 +93,7 @@ pub struct KillSearch<'a, 'm> {
     proposer: &'a mut dyn Proposer,
     progress: &'a mut Progress<'a>,
     record: &'a mut Record<'a>,
-    open: BTreeSet<usize>,
+    open: BTreeSet<MutantIndex>,
     /// Number of mutants that are searched for.
     total: usize,
     parents: Vec<Parent>,
@@ -109,11 +110,11 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         progress: &'a mut Progress<'a>,
         record: &'a mut Record<'a>,
     ) -> KillSearch<'a, 'm> {
-        let open: BTreeSet<usize> = (0..pool.len()).filter(|m| pool.refused[*m].is_none()).collect();
+        let open: BTreeSet<MutantIndex> = pool.refused.positions().filter(|m| pool.refused[*m].is_none()).collect();
         let kill_result = KillSearchResult {
             killing_inputs: Vec::new(),
-            seen: vec![MutantObservation::default(); pool.len()],
-            killed: vec![None; pool.len()],
+            seen: ByMutant::filled(MutantObservation::default(), pool.refused.len()),
+            killed: ByMutant::filled(None, pool.refused.len()),
             statistics: SearchStatistics::default(),
             ended: StopReason::Covered,
             solving: Duration::ZERO,
@@ -264,7 +265,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         while self.stop_reason().is_none() && fruitless < MAX_FRUITLESS {
             // Mutants that are not infected yet come first; for the others, another input that infects them may
             // do more.
-            let wanted = |infected: bool| -> BTreeSet<usize> {
+            let wanted = |infected: bool| -> BTreeSet<MutantIndex> {
                 self.open.iter().copied().filter(|m| self.kill_result.seen[*m].infected == infected).collect()
             };
             let begun = Instant::now();
@@ -309,7 +310,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
         self.limits.launch.min(self.limits.end.saturating_duration_since(Instant::now()))
     }
 
-    fn observe(&mut self, launch: &Launch) -> Result<Option<Vec<MutantObservation>>> {
+    fn observe(&mut self, launch: &Launch) -> Result<Option<ByMutant<MutantObservation>>> {
         self.kill_result.statistics.executions += 1;
         let seen = self.pool.observe(launch, self.limit())?;
         match &seen {
@@ -322,7 +323,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     }
 
     /// Updates what is known of open mutants; returns whether one is newly reached or infected.
-    fn gain(&mut self, seen: &[MutantObservation]) -> bool {
+    fn gain(&mut self, seen: &ByMutant<MutantObservation>) -> bool {
         let mut gained = false;
         for m in &self.open {
             let (best, now) = (&mut self.kill_result.seen[*m], &seen[*m]);
@@ -348,7 +349,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     ) -> Result<Option<bool>> {
         let Some(seen) = self.observe(&launch)? else { return Ok(None) };
         let gained = self.gain(&seen);
-        let infected: Vec<usize> = self.open.iter().copied().filter(|m| seen[*m].infected).collect();
+        let infected: Vec<MutantIndex> = self.open.iter().copied().filter(|m| seen[*m].infected).collect();
         let limit = self.limit();
         let kills = self.pool.kills(&launch, &infected, limit)?;
         let at = Instant::now();
@@ -376,13 +377,14 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     /// # Errors
     /// As [`MutantPool::kills`].
     pub fn finish(mut self) -> Result<KillSearchResult> {
-        let all: Vec<usize> = (0..self.pool.len()).filter(|m| self.kill_result.killed[*m].is_some()).collect();
+        let killed = &self.kill_result.killed;
+        let all: Vec<MutantIndex> = killed.positions().filter(|m| killed[*m].is_some()).collect();
         let mut found = std::mem::take(&mut self.kill_result.killing_inputs);
         for killing in &mut found {
             if Instant::now() >= self.limits.end {
                 break;
             }
-            let rest: Vec<usize> = all.iter().copied().filter(|m| !killing.kills.contains(m)).collect();
+            let rest: Vec<MutantIndex> = all.iter().copied().filter(|m| !killing.kills.contains(m)).collect();
             let limit = self.limit();
             killing.kills.extend(self.pool.kills(&killing.launch, &rest, limit)?);
         }
@@ -393,8 +395,8 @@ impl<'a, 'm> KillSearch<'a, 'm> {
 
 /// Selects inputs by greedy set cover: the one that kills most of the rest comes first. Then drops those that the
 /// others make redundant.
-fn minimal_cover(mut found: Vec<KillingInput>, all: &[usize]) -> Vec<KillingInput> {
-    let mut left: BTreeSet<usize> = all.iter().copied().collect();
+fn minimal_cover(mut found: Vec<KillingInput>, all: &[MutantIndex]) -> Vec<KillingInput> {
+    let mut left: BTreeSet<MutantIndex> = all.iter().copied().collect();
     let mut kept: Vec<KillingInput> = Vec::new();
     while !left.is_empty() {
         let gain = |c: &KillingInput| c.kills.iter().filter(|m| left.contains(m)).count();
@@ -412,7 +414,7 @@ fn minimal_cover(mut found: Vec<KillingInput>, all: &[usize]) -> Vec<KillingInpu
     let mut i = kept.len();
     while i > 0 {
         i -= 1;
-        let others = |m: &usize| kept.iter().enumerate().any(|(k, other)| k != i && other.kills.contains(m));
+        let others = |m: &MutantIndex| kept.iter().enumerate().any(|(k, other)| k != i && other.kills.contains(m));
         if kept[i].kills.iter().all(others) {
             kept.remove(i);
         }

@@ -10,11 +10,10 @@ use crate::exec::{Code, Executor, ProgramId, Simulator, Target};
 use crate::generate::campaign::fuel_options;
 use crate::instrument::mutants::infection::{InfectionLayout, MutantObservation};
 use crate::instrument::mutants::{Edit, LocalVariable};
-use crate::mutation::Mutant;
 use crate::mutation::baseline::{self, BaselineOptions, RunSettings};
 use crate::mutation::module_builder::{Effort, ModuleBuilder, Woven};
-use crate::mutation::runner::{self, Case};
-use crate::mutation::verdict::MutantOutcome;
+use crate::mutation::runner::{self, Case, Scenario};
+use crate::mutation::{ByMutant, Mutant, MutantIndex, TestIndex};
 use crate::suite::Output;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::resolve::Test;
@@ -28,14 +27,14 @@ const PRIVATE_BYTES: u64 = 1 << 12;
 /// Mutants, built and loaded into the simulator.
 pub struct MutantPool<'m> {
     simulator: Simulator,
-    mutants: Vec<&'m Mutant>,
+    mutants: ByMutant<&'m Mutant>,
     running: RunSettings,
     outputs: &'m [Output],
     probes: Vec<InfectionProbes>,
     /// In the first one, number 0 is the original.
     modules: Vec<LoadedModule>,
     /// By mutant: why it cannot be searched for.
-    pub refused: Vec<Option<String>>,
+    pub refused: ByMutant<Option<String>>,
 }
 
 /// The original with infection probes.
@@ -43,7 +42,7 @@ struct InfectionProbes {
     program: ProgramId,
     layout: InfectionLayout,
     /// The mutants, in the order of the layout.
-    members: Vec<usize>,
+    members: Vec<MutantIndex>,
 }
 
 /// A module with mutants.
@@ -51,7 +50,7 @@ struct LoadedModule {
     woven: Woven,
     program: ProgramId,
     /// Numbers of the mutants in the module; 0: always active.
-    numbers: HashMap<usize, u32>,
+    numbers: HashMap<MutantIndex, u32>,
 }
 
 /// Parameters for building and judging mutants.
@@ -72,7 +71,7 @@ impl<'m> MutantPool<'m> {
     /// `Internal` if a pass fails or the original cannot be built; `Environment` if there is no memory.
     pub fn new(
         under_test: &KernelUnderTest<'_>,
-        mutants: Vec<&'m Mutant>,
+        mutants: ByMutant<&'m Mutant>,
         outputs: &'m [Output],
         pool_options: PoolOptions,
     ) -> Result<MutantPool<'m>> {
@@ -88,15 +87,15 @@ impl<'m> MutantPool<'m> {
         };
         let mut pool = MutantPool {
             simulator: Simulator::new(pool_options.threads)?,
-            refused: vec![None; mutants.len()],
+            refused: ByMutant::filled(None, mutants.len()),
             mutants,
             running,
             outputs,
             probes: Vec::new(),
             modules: Vec::new(),
         };
-        let of = |pool: &MutantPool<'_>, woven: bool| -> Vec<usize> {
-            (0..pool.mutants.len()).filter(|m| pool.mutants[*m].edit.is_woven() == woven).collect()
+        let of = |pool: &MutantPool<'_>, woven: bool| -> Vec<MutantIndex> {
+            pool.mutants.positions().filter(|m| pool.mutants[*m].edit.is_woven() == woven).collect()
         };
         let woven = of(&pool, true);
         for part in woven.chunks(MAX_PER_MODULE) {
@@ -114,8 +113,8 @@ impl<'m> MutantPool<'m> {
         Ok(pool)
     }
 
-    fn build_probes(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[usize]) -> Result<()> {
-        let mutant = |m: &usize| (*m as u32 + 1, &self.mutants[*m].edit, self.mutants[*m].is_structural);
+    fn build_probes(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[MutantIndex]) -> Result<()> {
+        let mutant = |m: &MutantIndex| (m.0 as u32 + 1, &self.mutants[*m].edit, self.mutants[*m].is_structural);
         let (code, layout) = module_builder.infection(&members.iter().map(mutant).collect::<Vec<_>>())?;
         let program = self.load(&code)?;
         self.probes.push(InfectionProbes { program, layout, members: members.to_vec() });
@@ -123,7 +122,7 @@ impl<'m> MutantPool<'m> {
     }
 
     /// Builds a module of these mutants; if the backend refuses it, modules of each half.
-    fn weave(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[usize]) -> Result<()> {
+    fn weave(&mut self, module_builder: &ModuleBuilder<'_, '_>, members: &[MutantIndex]) -> Result<()> {
         if self.running.is_over() && !self.modules.is_empty() {
             return self.refuse_late(members);
         }
@@ -151,14 +150,14 @@ impl<'m> MutantPool<'m> {
         }
     }
 
-    fn refuse_late(&mut self, members: &[usize]) -> Result<()> {
+    fn refuse_late(&mut self, members: &[MutantIndex]) -> Result<()> {
         members.iter().for_each(|m| self.refused[*m] = Some("the time was up before it was built".to_owned()));
         Ok(())
     }
 
     /// Builds a mutant that cannot share a module: a change of the launch runs the original, a private variable needs a
     /// module of its own.
-    fn build_alone(&mut self, module_builder: &ModuleBuilder<'_, '_>, m: usize) -> Result<()> {
+    fn build_alone(&mut self, module_builder: &ModuleBuilder<'_, '_>, m: MutantIndex) -> Result<()> {
         let Edit::Privatise { variable } = &self.mutants[m].edit else {
             self.modules[0].numbers.insert(m, 0);
             return Ok(());
@@ -184,18 +183,13 @@ impl<'m> MutantPool<'m> {
         self.simulator.load_host(code)
     }
 
-    /// Returns the number of mutants.
-    pub fn len(&self) -> usize {
-        self.mutants.len()
-    }
-
     /// Runs the original and returns what it shows of each mutant. `None` if the launch does something undefined, does
     /// not terminate, or cannot be launched. Mutants that change no code count as infected.
     ///
     /// # Errors
     /// `Environment` or `Internal`; a launch that fails is no error.
-    pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<Vec<MutantObservation>>> {
-        let mut seen = vec![MutantObservation { reached: true, infected: true }; self.mutants.len()];
+    pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<ByMutant<MutantObservation>>> {
+        let mut seen = ByMutant::filled(MutantObservation { reached: true, infected: true }, self.mutants.len());
         let options = fuel_options(&launch.range);
         for probes in &self.probes {
             let options = SimulationOptions { probe_words: Some(probes.layout.words()), ..options.clone() };
@@ -220,7 +214,7 @@ impl<'m> MutantPool<'m> {
     ///
     /// # Errors
     /// `Environment`, if a run fails for reasons other than the launch.
-    pub fn kills(&mut self, launch: &Launch, which: &[usize], limit: Duration) -> Result<Vec<usize>> {
+    pub fn kills(&mut self, launch: &Launch, which: &[MutantIndex], limit: Duration) -> Result<Vec<MutantIndex>> {
         let mut killed = Vec::new();
         if which.is_empty() {
             return Ok(killed);
@@ -239,7 +233,7 @@ impl<'m> MutantPool<'m> {
             first.program,
             &first.woven,
             self.running.layout,
-            (0, &test),
+            (TestIndex(0), &test),
             baseline_options,
         )?;
         if original.dropped.is_some() {
@@ -249,16 +243,11 @@ impl<'m> MutantPool<'m> {
         for module in &self.modules {
             let members = which.iter().filter(|m| module.numbers.contains_key(m) && self.has_room(**m, launch));
             let mut cases: Vec<Case> = members
-                .map(|m| Case {
-                    index: *m,
-                    numbers: [module.numbers[m], 0],
-                    launch: match self.mutants[*m].edit {
-                        Edit::Launch(change) => Some(change),
-                        _ => None,
-                    },
-                    runs: vec![true],
-                    outcome: MutantOutcome::default(),
-                    pairs: 0,
+                .enumerate()
+                .map(|(at, m)| {
+                    let scenario = Scenario { mutants: vec![*m], tests: vec![true] };
+                    let case = Case::new(at, scenario, |m| &self.mutants[m].edit);
+                    Case { numbers: [module.numbers[m], 0], ..case }
                 })
                 .collect();
             if cases.is_empty() {
@@ -266,14 +255,15 @@ impl<'m> MutantPool<'m> {
             }
             let mut executors = [(&mut self.simulator as &mut dyn Executor, module.program)];
             runner::run(&mut executors, &module.woven, &originals, &mut cases, &self.running, &|_| Ok(()))?;
-            killed.extend(cases.iter().filter(|c| !c.outcome.killed_by.is_empty()).map(|c| c.index));
+            let detected = cases.iter().filter(|c| !c.outcome.killed_by.is_empty());
+            killed.extend(detected.flat_map(|c| c.scenario.mutants.iter().copied()));
         }
         killed.sort_unstable();
         Ok(killed)
     }
 
     /// Returns whether the copies of a private variable are large enough for a launch's local memory.
-    fn has_room(&self, m: usize, launch: &Launch) -> bool {
+    fn has_room(&self, m: MutantIndex, launch: &Launch) -> bool {
         let Edit::Privatise { variable: LocalVariable::Argument(position) } = self.mutants[m].edit else { return true };
         !matches!(launch.args.get(position as usize), Some(ArgValue::Local(bytes)) if *bytes > PRIVATE_BYTES)
     }

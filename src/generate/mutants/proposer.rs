@@ -11,7 +11,7 @@ use crate::generate::solving::{self, MAX_FLIPS, MAX_STEPS, PATH_RLIMIT};
 use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::infection;
 use crate::kernel::interface::Interface;
-use crate::mutation::Mutant;
+use crate::mutation::{ByMutant, Mutant, MutantIndex};
 use crate::program::{Program, promoted, reader};
 use crate::suite::launch::Launch;
 use crate::symbolic::concolic::{Engine, Limits, Proposal};
@@ -24,7 +24,7 @@ pub trait Proposer {
 
     /// Returns a launch that may infect one of the wanted mutants; `None` if there is nothing left to try, or the time
     /// is up.
-    fn next(&mut self, wanted: &BTreeSet<usize>, end: Instant) -> Option<Launch>;
+    fn next(&mut self, wanted: &BTreeSet<MutantIndex>, end: Instant) -> Option<Launch>;
 
     /// Returns a proposed launch with buffers resized to what it accesses, and the assumptions that this implies;
     /// `None` if nothing was too short.
@@ -41,7 +41,7 @@ pub struct NullProposer;
 impl Proposer for NullProposer {
     fn add_parent(&mut self, _: &Launch) {}
 
-    fn next(&mut self, _: &BTreeSet<usize>, _: Instant) -> Option<Launch> {
+    fn next(&mut self, _: &BTreeSet<MutantIndex>, _: Instant) -> Option<Launch> {
         None
     }
 
@@ -56,7 +56,7 @@ impl Proposer for NullProposer {
 pub struct MarkedProgram {
     program: Program,
     /// The mutant of each mark.
-    members: Vec<usize>,
+    members: Vec<MutantIndex>,
 }
 
 impl MarkedProgram {
@@ -64,9 +64,9 @@ impl MarkedProgram {
     ///
     /// # Errors
     /// `Internal` if a pass fails.
-    pub fn new(under_test: &KernelUnderTest<'_>, mutants: &[&Mutant]) -> Result<MarkedProgram> {
-        let members: Vec<usize> = (0..mutants.len()).filter(|m| mutants[*m].edit.is_woven()).collect();
-        let edit = |m: &usize| (*m as u32, &mutants[*m].edit, mutants[*m].is_structural);
+    pub fn new(under_test: &KernelUnderTest<'_>, mutants: &ByMutant<&Mutant>) -> Result<MarkedProgram> {
+        let members: Vec<MutantIndex> = mutants.positions().filter(|m| mutants[*m].edit.is_woven()).collect();
+        let edit = |m: &MutantIndex| (m.0 as u32, &mutants[*m].edit, mutants[*m].is_structural);
         let edits: Vec<(u32, &Edit, bool)> = members.iter().map(edit).collect();
         let module = under_test.module.clone();
         infection::mark(&module, &under_test.sites, &edits)?;
@@ -125,7 +125,7 @@ impl Proposer for ConcolicProposer<'_> {
         self.waiting.push(launch.clone());
     }
 
-    fn next(&mut self, wanted: &BTreeSet<usize>, end: Instant) -> Option<Launch> {
+    fn next(&mut self, wanted: &BTreeSet<MutantIndex>, end: Instant) -> Option<Launch> {
         for launch in std::mem::take(&mut self.waiting) {
             if Instant::now() + self.slowest >= end {
                 return None;

@@ -44,11 +44,7 @@ impl Guards {
     /// Returns a readable description of the word [`super::layout::slot::FAULT`]; `None` if there is no fault.
     pub fn describe(&self, word: u32) -> Option<String> {
         let (kind, number) = FaultKind::read(word)?;
-        let what = match kind {
-            FaultKind::Fuel => "a work-item ran out of loop iterations",
-            FaultKind::OutOfBounds => "access out of bounds",
-            FaultKind::Division => "division by zero, or overflowing",
-        };
+        let what = kind.words();
         let place = self.places.get(number as usize).and_then(Option::as_ref);
         Some(match place {
             Some(at) => format!("{what} at {}:{}:{}", at.file, at.line, at.column),

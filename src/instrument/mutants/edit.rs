@@ -3,6 +3,9 @@
 //! The enumeration of mutants describes each mutant with these types; the weavers (`schemata`, `single`, `infection`)
 //! turn them into IR. Positions refer to the unchanged canonical form (ARCHITECTURE.md, invariant 3).
 
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
 use crate::cfg::graph::BlockIndex;
 
 /// An instruction of the canonical form; `function` is an index into `Sites::functions`.
@@ -32,18 +35,43 @@ impl Slot {
     }
 }
 
+/// A floating-point constant. Constants are equal if their bits are, so that edits can be compared and hashed.
+#[derive(Clone, Copy)]
+pub struct Float(pub f64);
+
+impl PartialEq for Float {
+    fn eq(&self, other: &Float) -> bool {
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
+
+impl Eq for Float {}
+
+impl Hash for Float {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+/// Writes only the number.
+impl fmt::Debug for Float {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// A value computed at a place, in addition to or instead of the original one.
 ///
 /// Types follow from the context: the operands of a [`Binary`] have the same type; a number has the type of what it is
 /// combined with or replaces (for vectors: in every lane; for pointers 0 is null).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Expr {
     /// The replaced value.
     Original,
     /// An operand of the instruction at the place, as it is without the edit.
     Operand(u32),
     Integer(i128),
-    Float(f64),
+    Float(Float),
     Unary(Unary, Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),
     /// Yields an `i1` (for vectors: a vector of them).
@@ -139,7 +167,7 @@ pub enum Conversion {
 }
 
 /// The replacement of an instruction that has effects.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Nothing; a result that is used becomes zero.
     Nothing,
@@ -155,7 +183,7 @@ pub enum Action {
 }
 
 /// A redirected edge of the CFG.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EdgeChange {
     pub function: usize,
     pub block: BlockIndex,
@@ -188,7 +216,7 @@ pub enum LaunchChange {
 }
 
 /// The change that a mutant makes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Edit {
     /// Replaces the value of each slot by `by`, evaluated at the slot's place (several slots: instructions of one
     /// source construct).

@@ -81,7 +81,7 @@ impl<'m> ExprContext<'_, 'm> {
                 .copied()
                 .ok_or_else(|| malformed(&format!("the instruction has no operand {i}")))?,
             Expr::Integer(n) => integer(*n, wanted)?,
-            Expr::Float(x) if wanted.scalar().is_float() => wanted.float(*x),
+            Expr::Float(x) if wanted.scalar().is_float() => wanted.float(x.0),
             Expr::Float(_) => return Err(malformed("a float where none fits")),
             Expr::Unary(op, e) => {
                 let e = self.value(e, wanted)?;

@@ -9,11 +9,12 @@ use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
-use super::baseline::{self, BaselineOptions, RunSettings, TestBaseline};
+use super::baseline::{self, BaselineOptions, DropReason, RunSettings, TestBaseline};
+use super::indices::{ByMutant, ByTest, MutantIndex};
 use super::module_builder::{Effort, ModuleBuilder, Refusable, Woven};
 use super::module_sizing;
 use super::mutant::Mutant;
-use super::runner::{self, Case, RunCost};
+use super::runner::{self, Case, RunCost, Scenario};
 use super::verdict::MutantOutcome;
 
 mod modules;
@@ -76,13 +77,13 @@ pub struct Engine<'a, 'c> {
     pub tests: &'a [Test],
     pub mutants: &'a [Mutant],
     /// By mutant: whether the infection run may rule out pairs (see `prunable` and `cfg::taint`).
-    pub prunable: Vec<bool>,
+    pub prunable: ByMutant<bool>,
     pub options: Options,
     pub cost: EngineCost,
     /// Baselines of the tests that are used.
     baselines: Vec<TestBaseline<'a>>,
     /// By test: why it was dropped.
-    pub dropped: Vec<Option<String>>,
+    pub dropped: ByTest<Option<DropReason>>,
     /// The module that holds all mutants (at most [`MAX_MUTANTS_PER_MODULE`]), kept while it is of use.
     full_module: Option<LoadedModule>,
     /// The time that building it took.
@@ -98,7 +99,7 @@ pub struct Engine<'a, 'c> {
 struct LoadedModule {
     woven: Woven,
     programs: Vec<ProgramId>,
-    numbers: BTreeMap<usize, u32>,
+    numbers: BTreeMap<MutantIndex, u32>,
 }
 
 /// Most mutants in one module: the build time of backends grows faster than the module.
@@ -126,11 +127,11 @@ impl<'a, 'c> Engine<'a, 'c> {
             executors,
             tests,
             mutants,
-            prunable: vec![false; mutants.len()],
+            prunable: ByMutant::filled(false, mutants.len()),
             options,
             cost: EngineCost::default(),
             baselines: Vec::new(),
-            dropped: vec![None; tests.len()],
+            dropped: ByTest::filled(None, tests.len()),
             full_module: None,
             settings,
             full_build_time: Duration::ZERO,
@@ -149,6 +150,11 @@ impl<'a, 'c> Engine<'a, 'c> {
         &self.baselines
     }
 
+    /// Returns whether the time was up before some test was run on the original.
+    pub fn is_out_of_time(&self) -> bool {
+        self.dropped.values().any(|reason| *reason == Some(DropReason::OutOfTime))
+    }
+
     /// Returns the settings that all runs share.
     pub fn settings(&self) -> &RunSettings {
         &self.settings
@@ -159,13 +165,13 @@ impl<'a, 'c> Engine<'a, 'c> {
     ///
     /// # Errors
     /// `Internal` if the guarded original cannot be built; `Environment`.
-    pub fn establish_baselines(&mut self, wanted: &[usize], pairs: bool) -> Result<()> {
+    pub fn establish_baselines(&mut self, wanted: &[MutantIndex], pairs: bool) -> Result<()> {
         self.for_pairs = pairs;
         if self.settings.is_over() {
-            self.dropped.fill(Some(runner::UNTRIED.to_owned()));
+            self.dropped.fill(Some(DropReason::OutOfTime));
             return Ok(());
         }
-        let woven: Vec<usize> = match self.options.strategy {
+        let woven: Vec<MutantIndex> = match self.options.strategy {
             Strategy::Schemata => {
                 let fit = wanted.iter().copied().filter(|m| self.mutants[*m].edit.is_woven());
                 if pairs { fit.collect() } else { fit.take(MAX_MUTANTS_PER_MODULE).collect() }
@@ -196,9 +202,9 @@ impl<'a, 'c> Engine<'a, 'c> {
         let begun = Instant::now();
         let baseline_options = BaselineOptions { repeats: self.options.repeats, timeout: self.options.timeout };
         let mut baselines = Vec::new();
-        for (i, test) in self.tests.iter().enumerate() {
+        for (position, test) in self.dropped.positions().zip(self.tests) {
             if self.settings.is_over() {
-                self.dropped[i] = Some(runner::UNTRIED.to_owned());
+                self.dropped[position] = Some(DropReason::OutOfTime);
                 continue;
             }
             let program = module.programs[0];
@@ -207,12 +213,12 @@ impl<'a, 'c> Engine<'a, 'c> {
                 program,
                 &module.woven,
                 self.module_builder.layout,
-                (i, test),
+                (position, test),
                 baseline_options,
             )?;
             self.cost.executions += 1 + u64::from(baseline_options.repeats);
             match &baseline.dropped {
-                Some(reason) => self.dropped[i] = Some(reason.clone()),
+                Some(reason) => self.dropped[position] = Some(reason.clone()),
                 None => baselines.push(baseline),
             }
         }
@@ -225,12 +231,12 @@ impl<'a, 'c> Engine<'a, 'c> {
     /// Builds a module and loads it on every executor.
     fn build_and_load(
         &mut self,
-        mutants: &[usize],
+        mutants: &[MutantIndex],
         pairs: bool,
         effort: Effort,
         batched: bool,
     ) -> Result<Refusable<LoadedModule>> {
-        let numbers: BTreeMap<usize, u32> = mutants.iter().copied().zip(1..).collect();
+        let numbers: BTreeMap<MutantIndex, u32> = mutants.iter().copied().zip(1..).collect();
         let edits: Vec<(u32, &Edit)> = numbers.iter().map(|(m, n)| (*n, &self.mutants[*m].edit)).collect();
         let begun = Instant::now();
         let woven = match self.options.strategy {
@@ -246,7 +252,11 @@ impl<'a, 'c> Engine<'a, 'c> {
     }
 
     /// Loads a module on every executor, concurrently.
-    fn load(&mut self, woven: Refusable<Woven>, numbers: BTreeMap<usize, u32>) -> Result<Refusable<LoadedModule>> {
+    fn load(
+        &mut self,
+        woven: Refusable<Woven>,
+        numbers: BTreeMap<MutantIndex, u32>,
+    ) -> Result<Refusable<LoadedModule>> {
         let woven = match woven {
             Ok(woven) => woven,
             Err(why) => return Ok(Err(why)),
@@ -278,7 +288,7 @@ impl<'a, 'c> Engine<'a, 'c> {
     ///
     /// # Errors
     /// `Internal` if the probes cannot be built; `Environment`.
-    pub fn reach(&mut self, wanted: &[usize]) -> Result<Vec<Reach>> {
+    pub fn reach(&mut self, wanted: &[MutantIndex]) -> Result<Vec<Reach>> {
         let tests = self.baselines.len();
         let everywhere = Reach { reached: vec![true; tests], runs: vec![true; tests] };
         let mut found = vec![everywhere; wanted.len()];
@@ -331,69 +341,58 @@ impl<'a, 'c> Engine<'a, 'c> {
         Ok(found)
     }
 
-    /// Runs cases. Each case is one mutant or, if the full module is woven for pairs, two, and lists the tests to run
-    /// it on. Mutant numbers are assigned here. `on_decided` is called with the position and outcome of each case once
-    /// it is final.
+    /// Runs scenarios. Each is one mutant or, if the full module is woven for pairs, two. Mutant numbers are assigned
+    /// here. `on_decided` is called with the position and outcome of each scenario once it is final.
     ///
     /// # Errors
     /// `Environment`, and errors of `on_decided`.
     pub fn run(
         &mut self,
-        cases: Vec<(Vec<usize>, Vec<bool>)>,
+        scenarios: Vec<Scenario>,
         pairs: bool,
         on_decided: &(dyn Fn(usize, &MutantOutcome) -> Result<()> + Sync),
     ) -> Result<Vec<MutantOutcome>> {
-        let mut outcomes = vec![MutantOutcome::default(); cases.len()];
+        let mutants = self.mutants;
+        let mut outcomes = vec![MutantOutcome::default(); scenarios.len()];
         let (mut plain, mut private, mut woven) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, (parts, runs)) in cases.iter().enumerate() {
-            let launch = parts.iter().find_map(|m| match &self.mutants[*m].edit {
-                Edit::Launch(change) => Some(*change),
-                _ => None,
-            });
-            let mut case = Case {
-                index,
-                numbers: [0; 2],
-                launch,
-                runs: runs.clone(),
-                outcome: MutantOutcome::default(),
-                pairs: 0,
-            };
-            if !runs.iter().any(|r| *r) {
-                if self.dropped.iter().flatten().any(|why| why == runner::UNTRIED) {
-                    case.outcome.leave_pending(runner::UNFINISHED);
+        for (index, scenario) in scenarios.into_iter().enumerate() {
+            let mut case = Case::new(index, scenario, |m| &mutants[m].edit);
+            if case.scenario.test_count() == 0 {
+                if self.is_out_of_time() {
+                    case.outcome.leave_pending();
                     outcomes[index] = case.outcome;
                     continue;
                 }
                 on_decided(index, &case.outcome)?;
                 continue;
             }
-            let edits: Vec<&Edit> = parts.iter().map(|m| &self.mutants[*m].edit).collect();
-            match edits.iter().find(|e| matches!(e, Edit::Privatise { .. })) {
+            let edits = || case.scenario.mutants.iter().map(|m| &mutants[*m].edit);
+            match edits().find(|e| matches!(e, Edit::Privatise { .. })) {
                 Some(_) => private.push(case),
-                None if edits.iter().any(|e| e.is_woven()) => woven.push(case),
+                None if edits().any(Edit::is_woven) => woven.push(case),
                 None => plain.push(case),
             }
         }
         let case_decided = |case: &Case| on_decided(case.index, &case.outcome);
         if !plain.is_empty() {
-            self.run_in_full(&mut plain, &cases, &case_decided)?;
+            self.run_in_full(&mut plain, &case_decided)?;
         }
         for case in &mut private {
             if self.settings.is_over() {
-                case.outcome.leave_pending(runner::UNFINISHED);
+                case.outcome.leave_pending();
                 continue;
             }
-            self.run_privatised(case, cases[case.index].0[0], &case_decided)?;
+            self.run_privatised(case, &case_decided)?;
         }
         match self.options.strategy {
-            Strategy::Schemata => self.run_sized(&mut woven, &cases, pairs, &case_decided)?,
+            Strategy::Schemata => self.run_sized(&mut woven, pairs, &case_decided)?,
             Strategy::Rebuild => {
                 for case in &mut woven {
                     if self.settings.is_over() {
-                        case.outcome.leave_pending(runner::UNFINISHED);
+                        case.outcome.leave_pending();
                         continue;
                     }
-                    self.run_rebuilt(case, &cases, &case_decided)?;
+                    self.run_rebuilt(case, &case_decided)?;
                 }
             }
         }
@@ -404,14 +403,9 @@ impl<'a, 'c> Engine<'a, 'c> {
     }
 
     /// Runs cases in the full module, which is loaded already.
-    fn run_in_full(
-        &mut self,
-        cases: &mut [Case],
-        all: &[(Vec<usize>, Vec<bool>)],
-        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
-    ) -> Result<()> {
+    fn run_in_full(&mut self, cases: &mut [Case], case_decided: &(dyn Fn(&Case) -> Result<()> + Sync)) -> Result<()> {
         let Some(full) = self.full_module.take() else { return Err(Error::internal("no module is loaded")) };
-        let done = self.run_in(&full, cases, all, case_decided);
+        let done = self.run_in(&full, cases, case_decided);
         self.full_module = Some(full);
         done
     }
@@ -421,11 +415,10 @@ impl<'a, 'c> Engine<'a, 'c> {
         &mut self,
         module: &LoadedModule,
         cases: &mut [Case],
-        all: &[(Vec<usize>, Vec<bool>)],
         case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<()> {
         for case in cases.iter_mut() {
-            let mut numbers = all[case.index].0.iter().filter_map(|m| module.numbers.get(m).copied());
+            let mut numbers = case.scenario.mutants.iter().filter_map(|m| module.numbers.get(m).copied());
             case.numbers = [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)];
         }
         let executors = self.executors.iter_mut().map(|executor| executor.as_mut() as &mut dyn Executor);
@@ -444,12 +437,10 @@ impl<'a, 'c> Engine<'a, 'c> {
     }
 
     /// Runs a case whose local variable is made private, in a module of its own.
-    fn run_privatised(
-        &mut self,
-        case: &mut Case,
-        mutant: usize,
-        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
-    ) -> Result<()> {
+    fn run_privatised(&mut self, case: &mut Case, case_decided: &(dyn Fn(&Case) -> Result<()> + Sync)) -> Result<()> {
+        let [mutant] = case.scenario.mutants[..] else {
+            return Err(Error::internal("a variable is made private by one mutant alone"));
+        };
         let Edit::Privatise { variable } = &self.mutants[mutant].edit else {
             return Err(Error::internal("this mutant makes nothing private"));
         };
@@ -480,8 +471,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         self.cost.build += begun.elapsed();
         match module? {
             Ok(module) => {
-                let all = vec![(Vec::new(), Vec::new()); case.index + 1];
-                self.run_in(&module, std::slice::from_mut(case), &all, case_decided)?;
+                self.run_in(&module, std::slice::from_mut(case), case_decided)?;
                 self.unload(&module);
                 Ok(())
             }

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 
 use super::super::baseline;
+use super::super::indices::{MutantIndex, TestIndex};
 use super::super::module_builder::Effort;
 use super::super::module_sizing::{self, Sizes};
-use super::super::runner::{self, Case};
+use super::super::runner::Case;
 use super::{Engine, LoadedModule, MAX_MUTANTS_PER_MODULE};
 
 impl Engine<'_, '_> {
@@ -17,20 +18,22 @@ impl Engine<'_, '_> {
     pub(super) fn run_sized(
         &mut self,
         cases: &mut [Case],
-        all: &[(Vec<usize>, Vec<bool>)],
         pairs: bool,
         case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<()> {
         let full_time = module_sizing::estimated_time(&self.baselines, cases, self.options.full_matrix, |t| t.run_time);
         let is_in_full = |engine: &Self, case: &Case| {
             engine.full_module.as_ref().is_some_and(|full| {
-                all[case.index].0.iter().all(|m| full.numbers.contains_key(m) || !engine.mutants[*m].edit.is_woven())
+                case.scenario
+                    .mutants
+                    .iter()
+                    .all(|m| full.numbers.contains_key(m) || !engine.mutants[*m].edit.is_woven())
             })
         };
         let all_in_full = cases.iter().all(|case| is_in_full(self, case));
         if pairs {
             return match all_in_full {
-                true => self.run_in_full(cases, all, case_decided),
+                true => self.run_in_full(cases, case_decided),
                 false => Err(Error::internal("the module for pairs could not be built")),
             };
         }
@@ -38,9 +41,9 @@ impl Engine<'_, '_> {
         if self.full_module.is_some() && full_time < self.full_build_time.mul_f64(module_sizing::WORTHWHILE * modules) {
             cases.sort_by_key(|case| !is_in_full(self, case));
             let (inside, outside) = cases.split_at_mut(cases.partition_point(|case| is_in_full(self, case)));
-            self.run_in_full(inside, all, case_decided)?;
+            self.run_in_full(inside, case_decided)?;
             for some in outside.chunks_mut(MAX_MUTANTS_PER_MODULE) {
-                self.run_quick(some, all, case_decided)?;
+                self.run_quick(some, case_decided)?;
             }
             return Ok(());
         }
@@ -48,15 +51,15 @@ impl Engine<'_, '_> {
         let mut rest = cases;
         while !rest.is_empty() {
             let Some(size) = sizes.next(rest.len()) else {
-                return self.run_in_full(rest, all, case_decided);
+                return self.run_in_full(rest, case_decided);
             };
             if self.settings.is_over() {
-                rest.iter_mut().for_each(|case| case.outcome.leave_pending(runner::UNFINISHED));
+                rest.iter_mut().for_each(|case| case.outcome.leave_pending());
                 break;
             }
             let (some, others) = rest.split_at_mut(size.min(rest.len()));
             rest = others;
-            let build = self.run_chunk(some, all, case_decided, &mut sizes)?;
+            let build = self.run_chunk(some, case_decided, &mut sizes)?;
             sizes.record_build(some.len(), build);
         }
         Ok(())
@@ -64,30 +67,25 @@ impl Engine<'_, '_> {
 
     /// Runs cases in a module like the full one, which the device does not optimise. A module that is refused is
     /// bisected until the offending mutant is isolated.
-    fn run_quick(
-        &mut self,
-        cases: &mut [Case],
-        all: &[(Vec<usize>, Vec<bool>)],
-        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
-    ) -> Result<()> {
+    fn run_quick(&mut self, cases: &mut [Case], case_decided: &(dyn Fn(&Case) -> Result<()> + Sync)) -> Result<()> {
         if self.settings.is_over() {
-            cases.iter_mut().for_each(|case| case.outcome.leave_pending(runner::UNFINISHED));
+            cases.iter_mut().for_each(|case| case.outcome.leave_pending());
             return Ok(());
         }
-        let mutants: Vec<usize> = cases.iter().flat_map(|c| all[c.index].0.iter().copied()).collect();
+        let mutants: Vec<MutantIndex> = cases.iter().flat_map(|c| c.scenario.mutants.iter().copied()).collect();
         let module = match self.build_and_load(&mutants, false, Effort::Quick, self.batched)? {
             Ok(module) => module,
             Err(_) if cases.len() > 1 => {
                 let (a, b) = cases.split_at_mut(cases.len() / 2);
-                self.run_quick(a, all, case_decided)?;
-                return self.run_quick(b, all, case_decided);
+                self.run_quick(a, case_decided)?;
+                return self.run_quick(b, case_decided);
             }
             Err(why) => {
                 cases[0].outcome.refuse_build(&why);
                 return case_decided(&cases[0]);
             }
         };
-        self.run_in(&module, cases, all, case_decided)?;
+        self.run_in(&module, cases, case_decided)?;
         self.unload(&module);
         Ok(())
     }
@@ -97,17 +95,16 @@ impl Engine<'_, '_> {
     fn run_chunk(
         &mut self,
         cases: &mut [Case],
-        all: &[(Vec<usize>, Vec<bool>)],
         case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
         sizes: &mut Sizes,
     ) -> Result<Duration> {
-        let mutants: Vec<usize> = cases.iter().flat_map(|c| all[c.index].0.iter().copied()).collect();
+        let mutants: Vec<MutantIndex> = cases.iter().flat_map(|c| c.scenario.mutants.iter().copied()).collect();
         let begun = Instant::now();
         let module = match self.build_and_load(&mutants, false, Effort::Optimised, false)? {
             Ok(module) => module,
             Err(_) if cases.len() > 1 => {
                 let (a, b) = cases.split_at_mut(cases.len() / 2);
-                return Ok(self.run_chunk(a, all, case_decided, sizes)? + self.run_chunk(b, all, case_decided, sizes)?);
+                return Ok(self.run_chunk(a, case_decided, sizes)? + self.run_chunk(b, case_decided, sizes)?);
             }
             Err(why) => {
                 cases[0].outcome.refuse_build(&why);
@@ -118,7 +115,7 @@ impl Engine<'_, '_> {
         let build = begun.elapsed();
         let Some(times) = self.time_original(&module)? else {
             self.unload(&module);
-            self.run_distrusted(cases, all, case_decided, sizes)?;
+            self.run_distrusted(cases, case_decided, sizes)?;
             return Ok(begun.elapsed());
         };
         let time_here =
@@ -127,9 +124,9 @@ impl Engine<'_, '_> {
             module_sizing::estimated_time(&self.baselines, cases, self.options.full_matrix, |t| t.run_time);
         sizes.record_run(cases.len(), time_here);
         if sizes.has_full_module() && time_in_full < time_here {
-            self.run_in_full(cases, all, case_decided)?;
+            self.run_in_full(cases, case_decided)?;
         } else {
-            self.run_in(&module, cases, all, case_decided)?;
+            self.run_in(&module, cases, case_decided)?;
         }
         self.unload(&module);
         Ok(build)
@@ -140,20 +137,19 @@ impl Engine<'_, '_> {
     fn run_distrusted(
         &mut self,
         cases: &mut [Case],
-        all: &[(Vec<usize>, Vec<bool>)],
         case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
         sizes: &Sizes,
     ) -> Result<()> {
         self.cost.distrusted += 1;
         if sizes.has_full_module() {
-            self.run_in_full(cases, all, case_decided)
+            self.run_in_full(cases, case_decided)
         } else {
-            self.run_quick(cases, all, case_decided)
+            self.run_quick(cases, case_decided)
         }
     }
 
     /// Returns how long the original takes in a module, by position of the test; `None` if its outputs there differ.
-    fn time_original(&mut self, module: &LoadedModule) -> Result<Option<BTreeMap<usize, Duration>>> {
+    fn time_original(&mut self, module: &LoadedModule) -> Result<Option<BTreeMap<TestIndex, Duration>>> {
         let begun = Instant::now();
         let mut times = BTreeMap::new();
         for baseline in &self.baselines {
@@ -171,16 +167,15 @@ impl Engine<'_, '_> {
     pub(super) fn run_rebuilt(
         &mut self,
         case: &mut Case,
-        all: &[(Vec<usize>, Vec<bool>)],
         case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<()> {
-        let mutants: Vec<usize> =
-            all[case.index].0.iter().copied().filter(|m| self.mutants[*m].edit.is_woven()).collect();
+        let mutants: Vec<MutantIndex> =
+            case.scenario.mutants.iter().copied().filter(|m| self.mutants[*m].edit.is_woven()).collect();
         match self.build_and_load(&mutants, false, Effort::Optimised, false)? {
             Ok(mut module) => {
                 // The mutant is in force unconditionally and needs no number.
                 module.numbers.clear();
-                self.run_in(&module, std::slice::from_mut(case), all, case_decided)?;
+                self.run_in(&module, std::slice::from_mut(case), case_decided)?;
                 self.unload(&module);
                 Ok(())
             }

@@ -200,6 +200,6 @@ fn replaces_values(edit: &Edit) -> bool {
     match edit {
         Edit::Value { .. } => true,
         Edit::All(edits) => edits.iter().all(replaces_values),
-        _ => false,
+        Edit::Instead { .. } | Edit::Redirect { .. } | Edit::Privatise { .. } | Edit::Launch(_) => false,
     }
 }

@@ -8,7 +8,7 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 
-use crate::instrument::mutants::{Edit, Expr, Place, Slot};
+use crate::instrument::mutants::{Edit, Expr, Float, Place, Slot};
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding::{self, Value};
 use crate::kernel::ir::{self, Inst};
@@ -130,7 +130,7 @@ fn mutate_constant_operands(subject: &Subject<'_>, body: &Body<'_>, found: &mut 
             for new in replacements(value) {
                 let by = match new {
                     Value::Integer(value) => Expr::Integer(value),
-                    Value::Float(value) => Expr::Float(value),
+                    Value::Float(value) => Expr::Float(Float(value)),
                 };
                 found.mutants.push(operand_mutant(body, place, operand, value, new, by));
             }

@@ -1,7 +1,7 @@
 //! Image coordinates: `ICR`, PENG's image access mutation (4.2.2).
 
 use super::calls::{self, Call};
-use crate::instrument::mutants::edit::{Binary, Edit, Expr, Slot};
+use crate::instrument::mutants::edit::{Binary, Edit, Expr, Float, Slot};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
 /// Adds 1 to or subtracts 1 from a coordinate, or exchanges two.
@@ -92,7 +92,7 @@ fn mutate(call: &Call, at: &Coordinates, found: &mut OperatorOutput) {
         found.mutants.push(call.mutant(ICR.id, call.call_text(&call.name, &args), edit, false));
     };
     let text = call.arg(at.argument);
-    let one = || if at.is_float { Expr::Float(1.0) } else { Expr::Integer(1) };
+    let one = || if at.is_float { Expr::Float(Float(1.0)) } else { Expr::Integer(1) };
     let (plus, minus) = if at.is_float { (Binary::FAdd, Binary::FSub) } else { (Binary::Add, Binary::Sub) };
     let names = ["x", "y", "z"];
     for lane in 0..at.count {

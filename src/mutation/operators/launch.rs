@@ -110,8 +110,8 @@ impl Limits {
 /// # Errors
 /// The reason for ignoring the mutant: the device or the kernel does not allow the launch.
 pub fn apply(range: &NdRange, change: LaunchChange, limits: &Limits) -> Result<NdRange, String> {
-    let size = range.local_or_default(limits.required, limits.group);
-    let groups: [u64; 3] = std::array::from_fn(|d| range.global[d].div_ceil(size[d].max(1)));
+    let resolved = range.resolve(limits.required, limits.group);
+    let (size, groups) = (resolved.local, resolved.group_counts());
     let dims = range.dims as usize;
     let stepped = |of: u64, by: i64, what: &str, dimension: usize| {
         of.checked_add_signed(by)

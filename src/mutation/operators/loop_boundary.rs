@@ -10,7 +10,7 @@ use llvm_sys::core::*;
 use super::condition::forced_loop;
 use super::logical::with_effects_left_out;
 use crate::cfg::loops::Loop;
-use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr};
+use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr, Float};
 use crate::kernel::ast::Node;
 use crate::kernel::folding;
 use crate::kernel::ir::DebugLocation;
@@ -146,7 +146,7 @@ impl LoopSite<'_, '_> {
                     Expr::Binary(Binary::Add, original, Box::new(Expr::Integer(plain)))
                 }
                 LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind | LLVMTypeKind::LLVMHalfTypeKind => {
-                    Expr::Binary(Binary::FAdd, original, Box::new(Expr::Float(f64::from(by))))
+                    Expr::Binary(Binary::FAdd, original, Box::new(Expr::Float(Float(f64::from(by)))))
                 }
                 LLVMTypeKind::LLVMPointerTypeKind => {
                     let Some(side) = side else { return Err("the boundary is the null pointer, or no number") };

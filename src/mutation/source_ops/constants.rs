@@ -7,7 +7,7 @@ use super::instructions::{Constant, Instruction};
 use super::kinds::{BinaryOp, OperationKind};
 use super::matching::{Context, is_pointer_type};
 use super::syntax::{self, SourceOperator};
-use crate::instrument::mutants::{Expr, Slot};
+use crate::instrument::mutants::{Expr, Float, Slot};
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding::{self, Value};
 use crate::mutation::mutant::{SourceRange, Spot};
@@ -42,8 +42,8 @@ impl Folded<'_> {
     pub fn expr(&self, value: Value) -> Expr {
         match (value, self.is_float) {
             (Value::Integer(value), false) => Expr::Integer(if self.is_negated { -value } else { value }),
-            (Value::Integer(value), true) => Expr::Float(value as f64),
-            (Value::Float(value), true) => Expr::Float(value),
+            (Value::Integer(value), true) => Expr::Float(Float(value as f64)),
+            (Value::Float(value), true) => Expr::Float(Float(value)),
             (Value::Float(value), false) => Expr::Integer(value as i128),
         }
     }

@@ -10,6 +10,7 @@ use crate::result::Location;
 use crate::result::check::{
     Access, Amplification, CheckResult, Finding, FindingKind, HoldsFor, Memory, Mode, Scope, Verdict, Witness,
 };
+use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
 
 /// Options of the text.
@@ -22,7 +23,7 @@ pub struct CheckView {
 /// Renders every finding with its source lines, the verdict, numbers and amplification. `sources` returns the text of a
 /// file by its name in the result; without text the source lines are left out.
 pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Option<String>, style: &Style) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     let writer = Writer { result, sources, style };
     for (number, finding) in (1..).zip(&result.findings) {
         out.push_str(&writer.finding(number, finding));
@@ -72,13 +73,13 @@ fn headline(finding: &Finding) -> String {
     let name = match finding.kind {
         FindingKind::DataRace => "data race",
         FindingKind::BarrierDivergence => "barrier divergence",
-        FindingKind::OutOfBounds => "access out of bounds",
-        FindingKind::NullAccess => "access through a null pointer",
-        FindingKind::ReadOnlyWrite => "write to read-only memory",
-        FindingKind::Misaligned => "misaligned access",
-        FindingKind::Division => "division that traps",
-        FindingKind::NonTermination => "loop without end",
-        FindingKind::Uninitialised => "read of uninitialised memory",
+        FindingKind::OutOfBounds => FaultClass::OutOfBounds.words(),
+        FindingKind::NullAccess => FaultClass::NullAccess.words(),
+        FindingKind::ReadOnlyWrite => FaultClass::ReadOnlyWrite.words(),
+        FindingKind::Misaligned => FaultClass::Misaligned.words(),
+        FindingKind::Division => FaultClass::Division.words(),
+        FindingKind::NonTermination => FaultClass::NonTermination.words(),
+        FindingKind::Uninitialised => FaultClass::Uninitialised.words(),
         FindingKind::RedundantBarrier => "redundant barrier",
     };
     let mut out = name.to_owned();
@@ -254,7 +255,7 @@ impl Writer<'_> {
             out,
             "{kinds}; {inputs}{incomplete}, {}, {launches}, seed {} ({})",
             style::count(s.barriers, "barrier"),
-            r.seed,
+            r.header.seed,
             style::seconds(r.elapsed_s)
         );
         out

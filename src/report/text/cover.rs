@@ -5,10 +5,9 @@ use std::fmt::Write;
 use super::super::by_file;
 use super::super::style::{self, Paint, Style};
 use super::super::table::{Cell, Table};
-use super::run::paint;
 use super::{heading, notes, quote, source, title};
 use crate::result::Ratio;
-use crate::result::cover::{CoverResult, Coverage, TestOutcome};
+use crate::result::cover::{CoverResult, Coverage, METRICS, Measure, TestOutcome, TestStatus};
 
 /// Options of the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,14 +24,14 @@ pub fn cover(
     sources: &dyn Fn(&str) -> Option<String>,
     style: &Style,
 ) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     out.push('\n');
     out.push_str(&metrics(&result.coverage, style));
     out.push_str(&tests(&result.tests, style));
     if let Some(overhead) = result.overhead {
         let _ = writeln!(out, "\noverhead: {overhead:.2} times the original kernel time (median over the tests)");
     }
-    let _ = writeln!(out, "seed {}, {}", result.seed, style::seconds(result.elapsed_s));
+    let _ = writeln!(out, "seed {}, {}", result.header.seed, style::seconds(result.elapsed_s));
     if !options.summary_only {
         let listing = source::Listing::new(result, style);
         for file in by_file::files(result) {
@@ -46,35 +45,28 @@ pub fn cover(
 fn metrics(coverage: &Coverage, style: &Style) -> String {
     let mut table = Table::new(2, "lrrr");
     table.head(&["metric", "covered", "total", "percent"]);
-    let loops = &coverage.loops;
-    let class = |covered, total| Ratio { covered, total };
-    let rows = [
-        ("branch", coverage.branch),
-        ("condition", coverage.condition),
-        ("loop", loops.classes()),
-        ("  zero", class(loops.zero, loops.applicable.zero)),
-        ("  one", class(loops.one, loops.total)),
-        ("  many", class(loops.many, loops.total)),
-        ("  boundary", class(loops.boundary, loops.applicable.boundary)),
-        ("barrier", coverage.barrier),
-        ("line", coverage.line),
-        ("statement", coverage.statement),
-        ("least branch", coverage.least_branch),
-    ];
-    for (name, ratio) in rows {
-        // Without loops, the rows of their classes are left out.
-        if name.starts_with(' ') && loops.total == 0 {
-            continue;
-        }
+    let mut row = |name: &str, ratio: Ratio| {
         table.row([
             Cell::new(name),
             ratio.covered.to_string().into(),
             ratio.total.to_string().into(),
             percent(ratio.percent()),
         ]);
+    };
+    for metric in &METRICS {
+        match (metric.measure)(coverage) {
+            Measure::Ratio(ratio) => row(metric.label, ratio),
+            Measure::Mean(_) => continue,
+        }
+        // Without loops, the rows of their classes are left out.
+        if metric.site_kind == "loop" && coverage.loops.total > 0 {
+            coverage.loops.by_class().into_iter().for_each(|(class, ratio)| row(&format!("  {class}"), ratio));
+        }
     }
-    if let Some(average) = coverage.average_statement {
-        table.row(["average statement".into(), "".into(), "".into(), percent(Some(average))]);
+    for metric in &METRICS {
+        if let Measure::Mean(Some(mean)) = (metric.measure)(coverage) {
+            table.row([metric.label.into(), "".into(), "".into(), percent(Some(mean))]);
+        }
     }
     table.render(style)
 }
@@ -93,6 +85,10 @@ fn percent(p: Option<f64>) -> Cell {
     }
 }
 
+fn paint(status: TestStatus) -> Paint {
+    if status == TestStatus::Completed { Paint::Good } else { Paint::Bad }
+}
+
 fn tests(tests: &[TestOutcome], style: &Style) -> String {
     if tests.is_empty() {
         return String::new();
@@ -104,7 +100,7 @@ fn tests(tests: &[TestOutcome], style: &Style) -> String {
     for test in tests {
         table.row([
             Cell::new(&test.name),
-            Cell::painted(paint(&test.status), &test.status),
+            Cell::painted(paint(test.status), test.status.name()),
             test.work_items.to_string().into(),
             test.work_groups.to_string().into(),
             time(test.original_s),

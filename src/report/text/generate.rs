@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::style::{self, Paint, Style, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::{heading, notes, title};
-use crate::result::Ratio;
+use crate::result::cover::{METRICS, Measure};
 use crate::result::generate::{By, GenerateResult, Goal, GoalStatus};
 
 /// Options of the text.
@@ -25,22 +25,21 @@ pub fn generate(
     sources: &dyn Fn(&str) -> Option<String>,
     style: &Style,
 ) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     out.push('\n');
     let coverage = &result.coverage;
     let mut table = Table::new(2, "lrrr");
     table.head(&["metric", "covered", "total", "percent"]);
-    let rows = [
-        ("branch", coverage.branch),
-        ("condition", coverage.condition),
-        ("loop", coverage.loops.classes()),
-        ("barrier", coverage.barrier),
-        ("line", coverage.line),
-        ("statement", coverage.statement),
-    ];
-    for (name, Ratio { covered, total }) in rows {
-        let percent = Ratio { covered, total }.percent().map_or("-".to_owned(), style::percent);
-        table.row([Cell::new(name), covered.to_string().into(), total.to_string().into(), percent.into()]);
+    // Region coverage follows from branch coverage.
+    for metric in METRICS.iter().filter(|m| m.site_kind != "region") {
+        let Measure::Ratio(ratio) = (metric.measure)(coverage) else { continue };
+        let percent = ratio.percent().map_or("-".to_owned(), style::percent);
+        table.row([
+            Cell::new(metric.label),
+            ratio.covered.to_string().into(),
+            ratio.total.to_string().into(),
+            percent.into(),
+        ]);
     }
     out.push_str(&table.render(style));
     out.push_str(&goals(&result.goals, view.verbose, sources, style));
@@ -77,7 +76,7 @@ pub fn generate(
         "{} ({} faulted); seed {}, {}",
         style::count(summary.executions, "launch"),
         summary.faulted,
-        result.seed,
+        result.header.seed,
         style::seconds(result.elapsed_s)
     );
     out.push_str(&notes(style, &result.notes));

@@ -14,7 +14,7 @@ pub fn inspect(result: &InspectResult, style: &Style) -> String {
         if n > 0 {
             out.push('\n');
         }
-        out.push_str(&title(style, &kernel.name, &result.source, None));
+        out.push_str(&title(style, &kernel.name, &result.header.source, None));
         out.push_str(&interface(kernel, style));
         out.push_str(&section(style, "counts"));
         out.push_str(&counts(&kernel.counts, style));
@@ -31,7 +31,7 @@ pub fn inspect(result: &InspectResult, style: &Style) -> String {
         }
     }
     if result.kernels.is_empty() {
-        let _ = writeln!(out, "{} has no kernels", visible(&result.source));
+        let _ = writeln!(out, "{} has no kernels", visible(&result.header.source));
     }
     out.push_str(&notes(style, &result.notes));
     out

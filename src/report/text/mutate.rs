@@ -7,7 +7,7 @@ use super::super::style::{self, Paint, Style};
 use super::super::table::{Cell, Table};
 use super::mutants::Listing;
 use super::{heading, notes, quote, title};
-use crate::result::mutate::{MutateResult, SecondOrder, Summary, TestOutcome, Timing};
+use crate::result::mutate::{MutateResult, SecondOrder, Summary, TestOutcome, TestStatus, Timing};
 
 /// Options of the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub fn mutate(
     sources: &dyn Fn(&str) -> Option<String>,
     style: &Style,
 ) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     if !view.summary_only {
         out.push_str(&Listing::new(result, sources, style).render());
     }
@@ -105,11 +105,11 @@ fn tests(tests: &[TestOutcome], timing: &Timing, style: &Style) -> String {
     let mut table = Table::new(2, "llrrr");
     table.head(&["name", "status", "reaches", "kills", "original"]);
     for test in tests {
-        let paint = if test.status == TestOutcome::USED { Paint::Good } else { Paint::Bad };
+        let paint = if test.status == TestStatus::Used { Paint::Good } else { Paint::Bad };
         let time = timing.originals_s.get(&test.name).map_or("-".to_owned(), |s| style::seconds(*s));
         table.row([
             Cell::new(&test.name),
-            Cell::painted(paint, &test.status),
+            Cell::painted(paint, test.status.name()),
             test.reaches.to_string().into(),
             test.kills.to_string().into(),
             time.into(),
@@ -171,6 +171,6 @@ fn timing(result: &MutateResult) -> String {
         let _ = write!(out, "; equivalents {}", style::seconds(t.equivalence_s));
     }
     let shard = result.shard.as_deref().map(|s| format!("shard {s}, ")).unwrap_or_default();
-    let _ = writeln!(out, "\n{shard}seed {}, {}", result.seed, style::seconds(result.elapsed_s));
+    let _ = writeln!(out, "\n{shard}seed {}, {}", result.header.seed, style::seconds(result.elapsed_s));
     out
 }

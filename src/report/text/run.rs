@@ -5,11 +5,11 @@ use std::fmt::Write;
 use super::super::style::{self, Paint, Style, visible};
 use super::super::table::{Cell, Table};
 use super::{notes, quote, title};
-use crate::result::run::{Output, RunResult, Test};
+use crate::result::run::{Output, RunResult, Test, TestStatus};
 
 /// Renders a line per test, with its mismatches and its printf output below, and a summary line.
 pub fn run(result: &RunResult, style: &Style) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     if !result.tests.is_empty() {
         out.push('\n');
     }
@@ -17,7 +17,7 @@ pub fn run(result: &RunResult, style: &Style) -> String {
     let mut table = Table::new(2, "llr");
     for test in &result.tests {
         table.row([
-            Cell::painted(paint(&test.status), &test.status),
+            Cell::painted(paint(test.status), test.status.name()),
             Cell::new(&test.name),
             Cell::painted(Paint::Dim, test.kernel_s.map(style::seconds).unwrap_or_default()),
         ]);
@@ -32,11 +32,11 @@ pub fn run(result: &RunResult, style: &Style) -> String {
 }
 
 /// Returns the role of a status.
-pub(super) fn paint(status: &str) -> Paint {
+fn paint(status: TestStatus) -> Paint {
     match status {
-        "passed" | "completed" => Paint::Good,
-        "unchecked" => Paint::Warn,
-        _ => Paint::Bad,
+        TestStatus::Passed => Paint::Good,
+        TestStatus::Unchecked => Paint::Warn,
+        TestStatus::Failed | TestStatus::Timeout | TestStatus::Crashed | TestStatus::Rejected => Paint::Bad,
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::style::{self, Paint, Style, visible};
 use super::super::table::{Cell, Table};
 use super::check::schedule_text;
 use super::{notes, title};
-use crate::result::schedule::{Difference, Ran, ScheduleResult, Test, Verdict};
+use crate::result::schedule::{Difference, Ran, RunStatus, ScheduleResult, Test, Verdict};
 use crate::suite::schedule::Schedule;
 
 /// Number of differences shown per test.
@@ -16,7 +16,7 @@ const SHOWN: usize = 5;
 /// Renders a line per test, and below it the differences and the schedules that they are between; with `verbose`
 /// all schedules.
 pub fn schedule(result: &ScheduleResult, verbose: bool, style: &Style) -> String {
-    let mut out = title(style, &result.kernel, &result.source, result.device.as_ref());
+    let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     if !result.tests.is_empty() {
         out.push('\n');
     }
@@ -58,8 +58,8 @@ fn details(test: &Test, verbose: bool, style: &Style) -> String {
     named.sort_unstable();
     named.dedup();
     let mut table = Table::new(6, "rlll");
-    let reason = |ran: &Ran| ran.reason.clone().unwrap_or_else(|| ran.status.clone());
-    let failed: Vec<&Ran> = test.schedules.iter().filter(|ran| ran.status != "completed").collect();
+    let reason = |ran: &Ran| ran.reason.clone().unwrap_or_else(|| ran.status.name().to_owned());
+    let failed: Vec<&Ran> = test.schedules.iter().filter(|ran| ran.status != RunStatus::Completed).collect();
     // A reason that all schedules share is shown once.
     let shared = failed.first().map(|ran| reason(ran)).filter(|first| {
         failed.len() > 1 && failed.len() == test.schedules.len() && failed.iter().all(|ran| reason(ran) == *first)
@@ -68,7 +68,7 @@ fn details(test: &Test, verbose: bool, style: &Style) -> String {
         let _ = writeln!(out, "      {}", style.paint(Paint::Bad, visible(&format!("under every schedule: {reason}"))));
     }
     for ran in &test.schedules {
-        let failed = ran.status != "completed" && shared.is_none();
+        let failed = ran.status != RunStatus::Completed && shared.is_none();
         if verbose || failed || named.contains(&ran.index) {
             let status = if failed { reason(ran) } else { String::new() };
             table.row([
@@ -119,7 +119,7 @@ fn summary(result: &ScheduleResult, style: &Style) -> String {
         "{}: {}; {runs} of each schedule, seed {} ({})",
         style::count(s.total, "test"),
         parts.join(", "),
-        result.seed,
+        result.header.seed,
         style::seconds(result.elapsed_s)
     )
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::by_file::{File, Site};
 use super::super::style::{self, Paint, Style, visible};
 use super::heading;
-use crate::result::cover::CoverResult;
+use crate::result::cover::{CoverResult, TestStatus};
 
 /// Lists the files of one result.
 pub(super) struct Listing<'a> {
@@ -25,8 +25,8 @@ struct Remark {
 impl<'a> Listing<'a> {
     pub(super) fn new(result: &CoverResult, style: &'a Style) -> Self {
         // A test whose worker was killed has no counts, and therefore no divergent groups.
-        let counted = |status: &str| matches!(status, "completed" | "output-differs");
-        let groups = result.tests.iter().filter(|t| counted(&t.status)).map(|t| t.work_groups).sum();
+        let counted = |status| matches!(status, TestStatus::Completed | TestStatus::OutputDiffers);
+        let groups = result.tests.iter().filter(|t| counted(t.status)).map(|t| t.work_groups).sum();
         Listing { style, counts: result.coverage.average_statement.is_some(), groups }
     }
 

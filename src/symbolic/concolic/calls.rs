@@ -105,7 +105,7 @@ impl Machine<'_> {
     fn part(&mut self, item: &Item, name: &str, d: usize) -> Lane {
         let (range, local) = (&self.setup.launch.range, self.setup.local);
         let bits = match name {
-            inputs::GROUPS => range.global[d].div_ceil(local[d].max(1)),
+            inputs::GROUPS => range.with_local(local).group_counts()[d],
             inputs::LOCAL_SIZE => local[d],
             inputs::OFFSET => range.offset[d],
             inputs::DIMS => range.dims.into(),

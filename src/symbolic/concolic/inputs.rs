@@ -159,7 +159,7 @@ pub fn value_of(symbol: &str, launch: &Launch, local: [u64; 3], group_id: [u64; 
         return 0;
     };
     match name {
-        GROUPS => launch.range.global[d].div_ceil(local[d].max(1)),
+        GROUPS => launch.range.with_local(local).group_counts()[d],
         LOCAL_SIZE => local[d],
         OFFSET => launch.range.offset[d],
         DIMS => launch.range.dims.into(),

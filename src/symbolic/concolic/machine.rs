@@ -179,7 +179,7 @@ impl<'a> Machine<'a> {
 
     fn groups(&mut self) {
         let (range, local) = (&self.setup.launch.range, self.setup.local);
-        let count: [u64; 3] = std::array::from_fn(|d| range.global[d].div_ceil(local[d].max(1)));
+        let count = range.with_local(local).group_counts();
         let is_large = range.items() > MANY_ITEMS;
         let ids = |d: usize| match is_large {
             true => boundary_ids(count[d], self.setup.focus[0][d]),

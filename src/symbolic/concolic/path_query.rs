@@ -328,6 +328,7 @@ impl QueryContext<'_> {
             known.insert(dims, value);
         }
         let mut sizes = Vec::new();
+        let counts = self.launch.range.with_local(self.local).group_counts();
         for d in 0..3 {
             let names = [inputs::GROUPS, inputs::LOCAL_SIZE, inputs::OFFSET, inputs::GROUP_ID, inputs::LOCAL_ID];
             let symbols = names.map(|n| terms.symbol(inputs::range_symbol(n, d), Sort::Bits(inputs::range_bits(n))));
@@ -335,7 +336,7 @@ impl QueryContext<'_> {
             let [groups, size, offset, group_id, local_id] = symbols;
             let range = &self.launch.range;
             let local = self.local[d].max(1);
-            let same = [(groups, range.global[d].div_ceil(local)), (size, local), (offset, range.offset[d])];
+            let same = [(groups, counts[d]), (size, local), (offset, range.offset[d])];
             for (i, (symbol, value)) in same.into_iter().enumerate() {
                 let may_change = match i {
                     0 => grows && (freedom != Freedom::Offset || asks_dims),

@@ -240,11 +240,12 @@ fn is_there(before: &[u8], offset: u64, bytes: &[u8]) -> bool {
 fn range(values: &Values, inputs: &Inputs, before: &NdRange, local: [u64; 3]) -> Option<Option<NdRange>> {
     let mut after = before.clone();
     let mut sizes = local;
+    let counts = before.with_local(local).group_counts();
     let symbol = |name, d| values.symbols.get(&inputs::range_symbol(name, d)).copied();
     for d in 0..3 {
         sizes[d] = symbol(inputs::LOCAL_SIZE, d).unwrap_or(local[d]);
-        let groups = symbol(inputs::GROUPS, d).unwrap_or(before.global[d].div_ceil(local[d].max(1)));
-        if (groups, sizes[d]) != (before.global[d].div_ceil(local[d].max(1)), local[d]) {
+        let groups = symbol(inputs::GROUPS, d).unwrap_or(counts[d]);
+        if (groups, sizes[d]) != (counts[d], local[d]) {
             after.global[d] = groups.checked_mul(sizes[d])?;
         }
         after.offset[d] = symbol(inputs::OFFSET, d).unwrap_or(before.offset[d]);

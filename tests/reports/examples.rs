@@ -241,7 +241,7 @@ pub fn run_result() -> RunResult {
         },
         run::Test {
             reason: Some(
-                "CL_INVALID_WORK_GROUP_SIZE: the local size [7] does not divide the global size [64]\nmend: choose a divisor"
+                "CL_INVALID_WORK_GROUP_SIZE: the local size [7] does not divide the global size [64]\nhelp: choose a divisor"
                     .into(),
             ),
             kernel_s: None,

@@ -85,14 +85,6 @@ impl ExecThread {
         unsafe { (self.state.as_mut().shadow(), self.slots[number as usize].as_mut()) }
     }
 
-    /// A work-item of the group in a slot. The pointer may be used while its fiber runs.
-    pub fn item(&mut self, slot: u32, index: u32) -> *mut Item {
-        let items = &mut self.slot(slot).items;
-        assert!((index as usize) < items.len(), "a work-item of another group");
-        // A pointer to the element alone would not outlive the next reference to it.
-        items.as_mut_ptr().wrapping_add(index as usize)
-    }
-
     /// Prepares for a run of `prepared`.
     ///
     /// # Safety

@@ -36,7 +36,6 @@ impl Effect {
 fn synchronise(item: &mut ItemRef<'_>, at: SyncPoint, sub_group: bool, effect: Effect) {
     item.arrive_at(at);
     let (place, number) = (item.place(), item.index() / SUB_GROUP as u32);
-    let (plan, program) = (item.plan(), item.program());
     let (run, slot) = item.run_and_slot_mut();
     run.reached[at.0 as usize] = true;
     let members = if sub_group { slot.sub_group(number) } else { 0..slot.count };
@@ -49,13 +48,10 @@ fn synchronise(item: &mut ItemRef<'_>, at: SyncPoint, sub_group: bool, effect: E
         return;
     }
     *arrivals = Default::default();
-    if let Some(shadow) = run.shadow() {
-        let source = program.barriers[at.0 as usize].source as usize;
-        // The run may ignore the barrier.
-        if !plan.ignored.get(source).copied().unwrap_or(false) {
-            effect.order(shadow, slot.number, sub_group.then_some(number));
-        }
+    if run.has_shadow() {
+        order_memory(item, at.0, sub_group.then_some(number), effect);
     }
+    let (run, slot) = item.run_and_slot_mut();
     let mut first = place;
     for member in &mut slot.items[members.start as usize..members.end as usize] {
         member.state = State::Ready;
@@ -66,6 +62,18 @@ fn synchronise(item: &mut ItemRef<'_>, at: SyncPoint, sub_group: bool, effect: E
     run.activity += 1;
     if first < place {
         item.give_way_to(first);
+    }
+}
+
+/// Informs the race detector that a group, or this sub-group of it, has synchronised, unless the run ignores the
+/// barrier.
+fn order_memory(item: &mut ItemRef<'_>, site: u32, sub_group: Option<u32>, effect: Effect) {
+    let source = item.program().barriers[site as usize].source as usize;
+    let slot = item.accessor().slot;
+    if !item.plan().ignored.get(source).copied().unwrap_or(false)
+        && let Some(shadow) = item.shadow()
+    {
+        effect.order(shadow, slot, sub_group);
     }
 }
 

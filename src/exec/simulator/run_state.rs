@@ -201,6 +201,12 @@ impl RunState {
         self.plan
     }
 
+    /// Returns whether the run has a race detector.
+    #[inline(always)]
+    pub fn has_shadow(&self) -> bool {
+        !self.shadow.is_null()
+    }
+
     /// The race detector; `None` in a run without it.
     #[inline(always)]
     pub fn shadow(&mut self) -> Option<&mut Shadow> {

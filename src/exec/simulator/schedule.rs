@@ -173,8 +173,10 @@ fn has_room(thread: &ExecThread, prepared: &PreparedLaunch) -> bool {
 
 /// Runs the work-items of a group until none can continue.
 fn run_slot(thread: &mut ExecThread, number: u32) -> Result<GroupOutcome> {
+    let (own, state) = (thread.slots[number as usize].as_ptr(), thread.state.as_ptr());
     loop {
-        let slot = thread.slot(number);
+        // SAFETY: the slot is this thread's; the reference ends before a fiber runs.
+        let slot = unsafe { &mut *own };
         if slot.over {
             return Ok(GroupOutcome::Aborted);
         }
@@ -185,31 +187,34 @@ fn run_slot(thread: &mut ExecThread, number: u32) -> Result<GroupOutcome> {
             let spins = slot.current_items().iter().any(|i| matches!(i.state, State::Spinning | State::Exhausted));
             return Ok(if spins { GroupOutcome::Spinning } else { GroupOutcome::Diverged });
         };
-        if slot.items[index as usize].state == State::Fresh {
-            let fiber = thread.idle_fiber(run_item)?;
-            let fuel = thread.state().fuel;
-            let item = thread.item(number, index);
-            // SAFETY: the slot has a group, and no reference to the slot or its work-items exists.
-            unsafe {
-                GroupSlot::start(item, fuel, FIRST_SLICE);
+        let item = slot.item(index);
+        // SAFETY: slot, state and work-item are this thread's, and used by none else before and after a fiber runs.
+        // `resume` gets a work-item that has a fiber.
+        unsafe {
+            if (*item).state == State::Fresh {
+                let fiber = thread.idle_fiber(run_item)?;
+                GroupSlot::start(item, (*state).fuel, FIRST_SLICE);
                 (*item).fiber = fiber;
             }
-        }
-        let item = thread.item(number, index);
-        if resume(thread, item) == FiberState::Idle {
-            let slot = thread.slot(number);
-            slot.cursor = slot.last + 1;
-        }
-        if thread.state().over {
-            return Ok(GroupOutcome::Aborted);
+            if resume(thread, item) == FiberState::Idle {
+                (*own).cursor = (*own).last + 1;
+            }
+            if (*state).over {
+                return Ok(GroupOutcome::Aborted);
+            }
         }
     }
 }
 
-/// Runs a work-item that has a fiber until it waits or its fiber has nothing left to run.
-fn resume(thread: &mut ExecThread, item: *mut Item) -> FiberState {
-    // SAFETY: `item` belongs to a slot of this thread whose group has begun, and has the fiber on which it was started
-    // or suspended; while the fiber runs, `thread` is only borrowed for the fiber itself, which hooks do not touch.
+/// Runs a work-item until it waits or its fiber has nothing left to run.
+///
+/// # Safety
+/// `item` belongs to a slot of this thread whose group has begun, and has the fiber on which it was started or
+/// suspended.
+#[inline]
+unsafe fn resume(thread: &mut ExecThread, item: *mut Item) -> FiberState {
+    // SAFETY: as the caller guarantees; while the fiber runs, `thread` is only borrowed for the fiber itself, which
+    // hooks do not touch.
     let (number, state) = unsafe {
         let number = (*item).fiber;
         (number, thread.fibers[number as usize].run(item))
@@ -265,7 +270,7 @@ fn abandon(thread: &mut ExecThread, prepared: &PreparedLaunch, slot: u32) {
         if matches!(state, State::Fresh | State::Finished) {
             continue;
         }
-        let item = thread.item(slot, index);
+        let item = thread.slot(slot).item(index);
         // A fiber that returned idle is already in the list of idle ones.
         if !std::ptr::eq(thread.fibers[number as usize].item(), item) {
             continue;
@@ -274,7 +279,8 @@ fn abandon(thread: &mut ExecThread, prepared: &PreparedLaunch, slot: u32) {
         let at_hook = matches!(state, State::Waiting | State::Spinning | State::Exhausted | State::Late);
         if can_leave && at_hook {
             thread.slot(slot).items[index as usize].context.leaves = 1;
-            if resume(thread, item) == FiberState::Idle {
+            // SAFETY: the work-item is suspended on its fiber.
+            if unsafe { resume(thread, item) } == FiberState::Idle {
                 continue;
             }
         }

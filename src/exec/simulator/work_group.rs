@@ -377,6 +377,14 @@ impl GroupSlot {
         &self.items[..self.count as usize]
     }
 
+    /// A work-item of the current group. The pointer may be used while its fiber runs.
+    #[inline]
+    pub fn item(&mut self, index: u32) -> *mut Item {
+        debug_assert!(index < self.count, "a work-item of another group");
+        // A pointer to the element alone would not outlive the next reference to it.
+        self.items.as_mut_ptr().wrapping_add(index as usize)
+    }
+
     /// Names a work-item in reports.
     pub fn ids(&self, item: u32) -> ItemIds {
         ItemIds { global_id: self.items[item as usize].context.global_id, group_id: self.context.group_id }

@@ -39,15 +39,15 @@ pub fn computes_term(inst: Inst<'_>) -> bool {
 
 /// Returns whether a type is or contains a pointer or an opaque handle (image, sampler, event).
 fn is_reference(ty: Type<'_>) -> bool {
-    match ty.scalar().kind() {
+    !matches!(
+        ty.scalar().kind(),
         TypeKind::LLVMIntegerTypeKind
-        | TypeKind::LLVMHalfTypeKind
-        | TypeKind::LLVMBFloatTypeKind
-        | TypeKind::LLVMFloatTypeKind
-        | TypeKind::LLVMDoubleTypeKind
-        | TypeKind::LLVMVoidTypeKind => false,
-        _ => true,
-    }
+            | TypeKind::LLVMHalfTypeKind
+            | TypeKind::LLVMBFloatTypeKind
+            | TypeKind::LLVMFloatTypeKind
+            | TypeKind::LLVMDoubleTypeKind
+            | TypeKind::LLVMVoidTypeKind
+    )
 }
 
 /// The reachable blocks in depth-first order, successors in their order: a block comes after its dominators.

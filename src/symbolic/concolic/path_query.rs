@@ -329,14 +329,14 @@ impl QueryContext<'_> {
         }
         let mut sizes = Vec::new();
         let counts = self.launch.range.with_local(self.local).group_counts();
-        for d in 0..3 {
+        for (d, count) in counts.into_iter().enumerate() {
             let names = [inputs::GROUPS, inputs::LOCAL_SIZE, inputs::OFFSET, inputs::GROUP_ID, inputs::LOCAL_ID];
             let symbols = names.map(|n| terms.symbol(inputs::range_symbol(n, d), Sort::Bits(inputs::range_bits(n))));
             let is_used = names.iter().any(|n| used.contains(&inputs::range_symbol(n, d))) || asks_dims;
             let [groups, size, offset, group_id, local_id] = symbols;
             let range = &self.launch.range;
             let local = self.local[d].max(1);
-            let same = [(groups, counts[d]), (size, local), (offset, range.offset[d])];
+            let same = [(groups, count), (size, local), (offset, range.offset[d])];
             for (i, (symbol, value)) in same.into_iter().enumerate() {
                 let may_change = match i {
                     0 => grows && (freedom != Freedom::Offset || asks_dims),

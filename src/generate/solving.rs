@@ -157,14 +157,7 @@ pub fn solve(
     minimise::minimise(search)?;
     let constraints = search.problem.constraints;
     let engine = Engine::new(&program, &under_test.interface, &bounds(constraints), ranges(constraints));
-    let mut input_search = InputSearch {
-        engine,
-        program: &program,
-        interface: &under_test.interface,
-        parents: Vec::new(),
-        known_inputs: 0,
-        proposals: 0,
-    };
+    let mut input_search = InputSearch::new(engine, &program, &under_test.interface);
     let ended = input_search.run(search, GOAL_EFFORT, &|o| goals.contains(o) && !proved(&solved.proofs, *o))?;
     solved.ended = Some(ended);
     if was_short && search.stop_reason().is_none() {
@@ -194,14 +187,7 @@ pub fn solve_with_faults(search: &mut Search<'_>, under_test: &KernelUnderTest<'
     let constraints = search.problem.constraints;
     let engine =
         Engine::new(&program, &under_test.interface, &bounds(constraints), ranges(constraints)).allowing_faults();
-    let mut input_search = InputSearch {
-        engine,
-        program: &program,
-        interface: &under_test.interface,
-        parents: Vec::new(),
-        known_inputs: 0,
-        proposals: 0,
-    };
+    let mut input_search = InputSearch::new(engine, &program, &under_test.interface);
     input_search.run(search, GOAL_EFFORT, &|o| wanted.contains(&(*o as usize)))?;
     Ok(())
 }
@@ -293,7 +279,12 @@ struct InputSearch<'p> {
     proposals: u64,
 }
 
-impl InputSearch<'_> {
+impl<'p> InputSearch<'p> {
+    /// Begins a search in which the engine knows no input yet.
+    fn new(engine: Engine<'p>, program: &'p Program, interface: &'p Interface) -> InputSearch<'p> {
+        InputSearch { engine, program, interface, parents: Vec::new(), known_inputs: 0, proposals: 0 }
+    }
+
     fn run(
         &mut self,
         search: &mut Search<'_>,

@@ -91,6 +91,10 @@ pub struct GuardLayout {
     pub args: u32,
 }
 
+/// The function that returns a work-item's slot, `global uint *(global uint *probe)`: guards and mutants call it, and
+/// [`super::ids`] defines it, which maps work-groups to slots.
+pub const SLOT_FUNCTION: &str = "__kassay_slot";
+
 /// Words per slot; see [`slot`].
 pub const SLOT_WORDS: u32 = 8;
 

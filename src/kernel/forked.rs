@@ -184,7 +184,7 @@ impl RunningChild {
         match bytes.split_first() {
             Some((&ANSWER, rest)) if status == 0 => Ok(Ok(rest.to_vec())),
             Some((&REFUSAL, rest)) if status == 0 => Ok(Err(String::from_utf8_lossy(rest).into_owned())),
-            _ => Err(Failure::Crashed { how: describe(status), stderr: tail(stderr) }),
+            _ => Err(Failure::Crashed { how: describe(status), stderr: first_lines(stderr) }),
         }
     }
 
@@ -247,8 +247,8 @@ fn describe(status: i32) -> String {
     }
 }
 
-/// The last lines that the child wrote, without LLVM's stack dump.
-fn tail(mut file: std::fs::File) -> String {
+/// Returns the first lines that the child wrote, without LLVM's stack dump.
+fn first_lines(mut file: std::fs::File) -> String {
     use std::io::Seek;
     let mut text = Vec::new();
     if file.rewind().is_err() || file.read_to_end(&mut text).is_err() {

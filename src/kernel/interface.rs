@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+pub use crate::llvm::AddressSpace;
+
 /// A scalar type of OpenCL C (OpenCL C specification 6.1.1); `bool` cannot be a kernel argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Scalar {
@@ -130,29 +132,6 @@ impl Type {
                 format!("{} {}", if s.is_union { "union" } else { "struct" }, s.name).trim_end().to_owned()
             }
             Type::Pointer { name, .. } | Type::Opaque { name, .. } => name.clone(),
-        }
-    }
-}
-
-/// An OpenCL address space (OpenCL C 1.2, section 5.8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AddressSpace {
-    Private,
-    Global,
-    Constant,
-    Local,
-    Generic,
-}
-
-impl AddressSpace {
-    /// The spelling in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            AddressSpace::Private => "private",
-            AddressSpace::Global => "global",
-            AddressSpace::Constant => "constant",
-            AddressSpace::Local => "local",
-            AddressSpace::Generic => "generic",
         }
     }
 }

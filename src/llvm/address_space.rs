@@ -1,6 +1,6 @@
 //! Address spaces of SPIR, as LLVM IR numbers them.
 
-/// An address space of OpenCL (specification 5.8 of OpenCL C 1.2), in kassay's spelling of results.
+/// An OpenCL address space (OpenCL C 1.2, section 5.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AddressSpace {
     Private,
@@ -29,6 +29,7 @@ impl AddressSpace {
         self as u32
     }
 
+    /// Returns its spelling in results.
     pub fn name(self) -> &'static str {
         match self {
             AddressSpace::Private => "private",

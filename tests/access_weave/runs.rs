@@ -292,6 +292,16 @@ fn generic_pointers_may_point_anywhere_but_to_constants() {
     });
 }
 
+/// The inner call is replaced before the outer one, of which its result is an argument.
+#[test]
+fn printf_takes_the_result_of_another_printf() {
+    let source = "kernel void k(global int *out) { out[0] = printf(\"%d and %d\\n\", printf(\"a\"), 5); }";
+    each(source, "CL1.2", [1, 1], &[ints([1])], |_, seen| {
+        assert_eq!(seen.observation.printf, "a0 and 5\n");
+        assert_eq!(output(seen, 0), [0]);
+    });
+}
+
 #[test]
 fn printf_formats_its_arguments() {
     let source = "kernel void k(global int *out, float3 v, char c) {

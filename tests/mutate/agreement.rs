@@ -160,6 +160,7 @@ fn mutants_of_a_second_module_have_the_status_that_they_have_among_few() -> Test
     let sizes = whole["timing"]["module_sizes"].as_array().map_or(0, Vec::len);
     assert!(sizes > 1, "all ran in {sizes} module");
     let few = bench.mutate(&suite("sha_like"), &["--operators", "SDL,COR,ROR,LVR"])?;
+    assert_ne!(whole["timing"]["module_sizes"], few["timing"]["module_sizes"]);
     let (whole, few) = (statuses(&whole), statuses(&few));
     assert!(few.len() > 100, "only {} compared", few.len());
     // Among few mutants, one may be the first of several duplicates.

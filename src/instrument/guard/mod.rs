@@ -23,15 +23,11 @@ use inkwell::targets::{TargetMachine, TargetTriple};
 
 use self::emit::Emitter;
 use self::pointers::Objects;
-use super::layout::{FaultKind, GuardLayout};
+use super::layout::{FaultKind, GuardLayout, SLOT_FUNCTION};
 use crate::error::{Error, Result};
 use crate::kernel::{canonical, inlined, ir, parameters};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, DebugLocation, Function, Opcode, Value, View};
 use crate::lower::spirv;
-
-/// The function that returns the slot of a work-item: `ptr addrspace(1) (ptr addrspace(1) probe)`. It is declared here
-/// and defined by [`super::ids`], which maps work-groups to slots.
-pub const SLOT: &str = "__kassay_slot";
 
 /// The result of weaving guards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,10 +159,10 @@ fn with_probe<'m>(module: &'m Module<'_>, entry: &str, layout: GuardLayout) -> R
     }
 }
 
-/// Returns the declaration of [`SLOT`].
+/// Returns the declaration of [`SLOT_FUNCTION`].
 fn slot_function(view: View<'_>) -> Function<'_> {
     let pointer = view.pointer_type(AddressSpace::Global);
-    view.function_or_declared(SLOT, pointer.function(&[pointer], false))
+    view.function_or_declared(SLOT_FUNCTION, pointer.function(&[pointer], false))
 }
 
 /// Makes the kernel return from a single block, which reports the work-item's results to the slot. `spent`: the

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::SLOT;
+use crate::instrument::layout::SLOT_FUNCTION;
 use crate::llvm::{AddressSpace, AttributeIndex, DataLayout, Function, Inst, Opcode, Type, TypeKind, Value, View};
 
 /// An object of known or launch-dependent size that a pointer may point into.
@@ -83,7 +83,7 @@ impl<'m> Objects<'m> {
             if let Some(object) = self.find(at) {
                 return Some(Address { pointer, objects: vec![object], distance });
             }
-            if Some(at) == self.probe || at.as_instruction().and_then(Inst::callee).as_deref() == Some(SLOT) {
+            if Some(at) == self.probe || at.as_instruction().and_then(Inst::callee).as_deref() == Some(SLOT_FUNCTION) {
                 return None;
             }
             match at.opcode() {

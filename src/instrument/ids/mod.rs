@@ -9,14 +9,11 @@ use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
-use super::layout::{GuardLayout, SLOT_WORDS, argument};
+use super::layout::{GuardLayout, SLOT_FUNCTION, SLOT_WORDS, argument};
 use super::runtime;
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::llvm::{AddressSpace, AttributeIndex, Builder, Function, Global, Inst, Linkage, Type, Value, View};
-
-/// The function with which woven code finds its slot: `global uint *(global uint *probe)`.
-pub const SLOT: &str = "__kassay_slot";
 
 /// Work-item functions as mangled by clang, with their replacements. All others keep referring to the launch.
 const FUNCTIONS: [(&str, &str); 5] = [
@@ -36,10 +33,10 @@ const IDS_WORDS: u64 = 7;
 /// `Internal` if the module does not verify afterwards.
 pub fn plain(module: &Module<'_>, layout: GuardLayout) -> Result<()> {
     let view = View::of(module);
-    let Some(slot) = view.function(SLOT) else { return Ok(()) };
+    let Some(slot) = view.function(SLOT_FUNCTION) else { return Ok(()) };
     let builder = view.builder();
     builder.at_end(slot.append_block(""));
-    let probe = slot.param(0).ok_or_else(|| Error::internal(format!("{SLOT} takes no probe buffer")))?;
+    let probe = slot.param(0).ok_or_else(|| Error::internal(format!("{SLOT_FUNCTION} takes no probe buffer")))?;
     let index = view.int_type(64).int(u64::from(layout.slot(0)));
     builder.ret(Some(builder.gep(view.int_type(32), probe, &[index], "")));
     slot.set_linkage(Linkage::LLVMInternalLinkage);
@@ -125,7 +122,7 @@ impl<'m> Calls<'m> {
         let mut all = Calls::default();
         for call in kernel.instructions() {
             let Some(callee) = call.callee() else { continue };
-            if callee == SLOT {
+            if callee == SLOT_FUNCTION {
                 all.slots.push(call);
             } else if let Some((_, name)) = FUNCTIONS.iter().find(|(mangled, _)| *mangled == callee) {
                 all.ids.push((call, name));

@@ -8,13 +8,9 @@ use super::expr::declare;
 use super::weaver::Numbers;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::instrument::layout::slot;
+use crate::instrument::layout::{SLOT_FUNCTION, slot};
 use crate::kernel::{ir, parameters};
 use crate::llvm::{AddressSpace, Function, Inst, Type, Value};
-
-/// The function that returns the words of the run's slot in the probe buffer. The weavers declare it;
-/// [`crate::instrument::ids`] defines it, depending on how many slots a launch has.
-const SLOT: &str = "__kassay_slot";
 
 /// Returns which functions contain woven code, directly (`own`) or in what they call; the kernel always counts.
 ///
@@ -138,8 +134,9 @@ pub(super) fn numbers<'m>(
     let at_entry = |probe: Value<'m>| {
         // The call gets no debug location, for its callee has none.
         probe.function().into_iter().for_each(|kernel| stand_at_start(emitter, kernel));
-        let find = emitter.view.function(SLOT);
-        let find = find.unwrap_or_else(|| declare(emitter.view, SLOT, pointer.function(&[pointer], false), false));
+        let find = emitter.view.function(SLOT_FUNCTION);
+        let find =
+            find.unwrap_or_else(|| declare(emitter.view, SLOT_FUNCTION, pointer.function(&[pointer], false), false));
         let slot = b.call(find, &[probe], "kassay.slot").value();
         let first = read(slot, slot::MUTANT);
         loaded_second.set(pairs.then(|| read(slot, slot::SECOND)));

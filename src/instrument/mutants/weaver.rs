@@ -153,7 +153,7 @@ impl<'m> Weaver<'_, 'm> {
         list: &[Change<'_, Expr>],
     ) -> Result<Value<'m>> {
         // Loads must not execute when another number is active, so each gets a branch of its own.
-        let (alone, together): (Vec<_>, Vec<_>) = list.iter().partition(|change| reads_memory(change.edit));
+        let (alone, together): (Vec<_>, Vec<_>) = list.iter().partition(|change| change.edit.reads_current());
         let mut value = base;
         if self.form == Form::Branch || together.iter().any(|change| self.activation(change) == Activation::Always) {
             value = self.guarded(anchor, place, value, &together)?;
@@ -426,19 +426,6 @@ struct ReplacedValue<'a, 'm> {
     operands: &'a [Value<'m>],
     original: Value<'m>,
     ty: Type<'m>,
-}
-
-fn reads_memory(expr: &Expr) -> bool {
-    match expr {
-        Expr::Current => true,
-        Expr::Original | Expr::Operand(_) | Expr::Integer(_) | Expr::Float(_) => false,
-        Expr::Unary(_, e) | Expr::Convert(_, e) | Expr::Lane(e, _) => reads_memory(e),
-        Expr::Binary(_, a, b) | Expr::Compare(_, a, b) | Expr::Offset(a, b) | Expr::WithLane(a, _, b) => {
-            reads_memory(a) || reads_memory(b)
-        }
-        Expr::Select(c, a, b) => reads_memory(c) || reads_memory(a) || reads_memory(b),
-        Expr::Call { args, .. } => args.iter().any(reads_memory),
-    }
 }
 
 /// Drops flags that clang inferred for the original operands and that may not hold for others.

@@ -1,24 +1,84 @@
 //! kassay tests GPU kernels and assesses their tests at the level of LLVM IR.
 //!
-//! `ARCHITECTURE.md` describes the rooms (modules) and which of them may import which; `tests/architecture`
-//! enforces these rules.
+//! [`open`] a suite, then [`cover`] its kernel, [`mutate`] it, [`check`] it for races or [`run`] its tests; [`generate`]
+//! a suite for a kernel that has none. Each function takes what was opened and its options, and returns a result: plain
+//! data of [`result`], which serialises to the JSON that the command of the same name writes.
+//!
+//! ```
+//! # fn main() -> kassay::Result<()> {
+//! use kassay::{CheckOptions, CoverOptions, DeviceRequest, OpenOptions, check, cover};
+//!
+//! let opened = OpenOptions::new().device(DeviceRequest::Simulator).open("testdata/vector_add/suite.toml")?;
+//! let coverage = cover(&opened, &CoverOptions::new())?;
+//! println!("{:?} of the branches are covered", coverage.coverage.branch.percent());
+//! for finding in check(&opened, &CheckOptions::new())?.findings {
+//!     println!("{finding:?}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The modules that the documentation does not show are not part of the interface and may change at any time.
+//! `ARCHITECTURE.md` describes them, the rooms, and which of them may import which; `tests/architecture` enforces these
+//! rules.
 
+#![warn(missing_docs)]
+
+#[doc(hidden)]
+pub mod api;
+#[doc(hidden)]
 pub mod cfg;
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod coverage;
+#[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
 pub mod exec;
+#[doc(hidden)]
 pub mod generate;
+#[doc(hidden)]
 pub mod hash;
+#[doc(hidden)]
 pub mod instrument;
+#[doc(hidden)]
 pub mod kernel;
+#[doc(hidden)]
 pub mod llvm;
+#[doc(hidden)]
 pub mod lower;
+#[doc(hidden)]
 pub mod mutation;
+#[doc(hidden)]
 pub mod program;
+#[doc(hidden)]
 pub mod report;
 pub mod result;
+#[doc(hidden)]
 pub mod solve;
+#[doc(hidden)]
 pub mod suite;
+#[doc(hidden)]
 pub mod symbolic;
+#[doc(hidden)]
 pub mod sync;
+
+#[doc(inline)]
+pub use api::{
+    CheckOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, MutateOptions, Observer, OpenOptions,
+    Opened, Replay, RunOptions, ScheduleOptions, Silent, StartWorkers, Strategy, check, cover, generate, inspect,
+    mutate, open, run, schedule,
+};
+#[doc(inline)]
+pub use coverage::build::Level;
+#[doc(inline)]
+pub use error::{Error, Place, Report, Result};
+#[doc(inline)]
+pub use exec::DeviceRequest;
+#[doc(inline)]
+pub use kernel::interface::Interface;
+#[doc(inline)]
+pub use suite::launch::{Launch, NdRange};
+#[doc(inline)]
+pub use suite::resolve::Test;

@@ -2,22 +2,14 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Instant;
 
 use clap::Args;
-use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain, shown, warn};
-use super::session::{self, DeviceSchedules, Session};
-use crate::cfg::folded;
-use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
-use crate::coverage::{build, group_order, summary};
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain};
 use crate::error::Result;
-use crate::exec::{Executor, ProgramId, Target};
-use crate::instrument::layout::Slots;
-use crate::report::text::{self, CoverOptions};
-use crate::result::Header;
-use crate::result::cover::{CoverResult, Coverage, METRICS, Metric, TestStatus};
+use crate::report::text;
+use crate::result::cover::{Coverage, METRICS, Metric, TestStatus};
+use crate::{CoverOptions, StartWorkers, cover};
 
 /// Measure the coverage of a suite's tests
 #[derive(Debug, Args)]
@@ -73,99 +65,21 @@ impl Threshold {
     }
 }
 
-/// Launch time in seconds below which the measured overhead is mostly noise.
-const MEASURABLE_S: f64 = 1e-3;
-
-/// An executor with the original and the instrumented kernel loaded.
-struct Runner {
-    executor: Box<dyn Executor>,
-    plain: ProgramId,
-    instrumented: ProgramId,
-    mapped: Option<MappedPrograms>,
-}
-
 /// Measures coverage and delivers the result. Returns the exit code: 1 if a test did not complete or a metric is below
 /// its threshold.
 ///
 /// # Errors
 /// Those of the suite, the kernel and the device.
 pub fn run(args: &CoverArgs) -> Result<u8> {
-    let begun = Instant::now();
     args.output.check()?;
+    let options = args.execution.apply(args.kernel.open_options(args.output.terminal())).start(StartWorkers::PerTest);
+    let opened = options.open(&args.suite)?;
     let counts = args.counts || args.fail_under.iter().any(|t| t.metric.needs_counts);
-    let context = Context::create();
-    let Session { under_test, loaded, tests, executors, seed, kernel } =
-        Session::open(&context, &args.suite, &args.kernel, &args.execution, true, DeviceSchedules::GroupOrders)?;
-    warn(&loaded, args.output.verbose, args.output.quiet);
-    // The original is being built meanwhile; all executors build concurrently.
-    let slots = if counts { Slots::Items } else { Slots::Groups };
-    let (code, plan) = under_test.instrumented(slots, session::target(&executors))?;
-    let mut runners = Vec::new();
-    for (mut executor, plain) in executors {
-        executor.finish_load(plain)?;
-        let instrumented = executor.begin_load(&code)?;
-        runners.push(Runner { executor, plain, instrumented, mapped: None });
-    }
-    for runner in &mut runners {
-        runner.executor.finish_load(runner.instrumented)?;
-    }
-    let is_mapped = tests.iter().any(|t| !t.launch.schedule.map.is_empty());
-    if is_mapped && runners.first().is_some_and(|r| r.executor.target() == Target::SpirV) {
-        let plain = group_order::build(&under_test)?;
-        let (instrumented, _) = group_order::instrumented(&under_test, slots)?;
-        for runner in &mut runners {
-            runner.mapped = Some(MappedPrograms {
-                plain: runner.executor.load(&plain.code)?,
-                layout: plain.layout,
-                instrumented: runner.executor.load(&instrumented)?,
-            });
-        }
-    }
-    let inexact = under_test.precision().bound() > 0;
-    let options = MeasureOptions { timeout: session::timeout(&args.execution), repeats: args.repeats };
-    let measured = session::run_parallel(&mut runners, &tests, "tests", args.output.quiet, |runner, test| {
-        let programs = Programs {
-            plain: runner.plain,
-            instrumented: runner.instrumented,
-            mapped: runner.mapped,
-            plan: &plan,
-            sites: &under_test.sites,
-            inexact,
-        };
-        measure::test(runner.executor.as_mut(), &programs, test, &options)
-    })?;
-    let overhead = measure::median_ratio(measured.iter().filter_map(|m| m.ratio).collect());
-    let (mut rows, mut tallies) = (Vec::new(), Vec::new());
-    for m in measured {
-        rows.push(m.outcome);
-        tallies.extend(m.tally);
-    }
-    let source = shown(&kernel);
-    let mut notes = under_test.sites.notes();
-    if overhead.is_some() && rows.iter().filter_map(|t| t.original_s).all(|s| s < MEASURABLE_S) {
-        notes.push("every launch takes less than a millisecond: the overhead is mostly noise".to_owned());
-    }
-    if let (true, Some(ast)) = (args.output.verbose, &loaded.ast) {
-        notes.extend(folded::describe(&under_test.sites, ast));
-    }
-    let result = CoverResult {
-        header: Header::new(
-            CoverResult::SCHEMA,
-            under_test.entry.clone(),
-            source.clone(),
-            Some(session::device(runners[0].executor.device())),
-            seed,
-        ),
-        elapsed_s: begun.elapsed().as_secs_f64(),
-        coverage: summary::coverage(&under_test.sites, &tallies, counts),
-        sites: summary::outcomes(&under_test.sites, &tallies, &source),
-        tests: rows,
-        overhead,
-        notes,
-    };
-    let sources = build::sources_of(&kernel);
+    let options = CoverOptions::new().counts(counts).repeats(args.repeats).explain(args.output.verbose);
+    let result = cover(&opened, &options)?;
+    let sources = opened.sources();
     args.output.deliver(&result, |style| {
-        text::cover(&result, CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
+        text::cover(&result, text::CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
     })?;
     let mut findings = result.tests.iter().any(|t| t.status != TestStatus::Completed);
     for threshold in &args.fail_under {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::options::OutputFlags;
-use super::session;
+use crate::api::executors;
 use crate::error::{Error, Result};
 use crate::exec::discover::{Icd, Vendors, folder_of};
 use crate::exec::{DeviceInfo, DeviceRequest, WorkerOptions, probe_devices, simulator};
@@ -55,7 +55,7 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
         version: env!("CARGO_PKG_VERSION").into(),
         kernel: None,
         source: None,
-        device: Some(session::device(first)),
+        device: Some(executors::device(first)),
         seed: 0,
         elapsed_s: start.elapsed().as_secs_f64(),
         devices: devices.iter().chain([&simulator]).map(found).collect(),

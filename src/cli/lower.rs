@@ -1,11 +1,13 @@
 //! `kassay lower`: produces the code that a device would get, for inspection or for other tools.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use inkwell::context::Context;
 
 use super::options::{KernelFlags, check_writable, print};
+use super::terminal::Terminal;
 use crate::coverage::build::{self, KernelFile};
 use crate::error::{Error, Result};
 use crate::exec::Target;
@@ -53,7 +55,8 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
     if let Some(path) = &args.output {
         check_writable(path)?;
     }
-    let loaded = compile::load(&args.kernel, &args.options.kernel_options(Vec::new()), args.coverage)?;
+    let open = args.options.open_options(Terminal::new(true, false));
+    let loaded = compile::load(&args.kernel, &open.kernel_options(Vec::new(), Instant::now()), args.coverage)?;
     let context = Context::create();
     let file = KernelFile::parse(&context, &loaded)?;
     let sources = build::sources_of(&args.kernel);

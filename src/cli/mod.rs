@@ -14,7 +14,7 @@ mod options;
 mod report;
 mod run;
 mod schedule;
-mod session;
+mod terminal;
 mod worker;
 
 use std::process::ExitCode;

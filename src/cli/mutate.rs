@@ -1,24 +1,16 @@
 //! `kassay mutate`: measures how well a suite detects faults.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain, shown, warn};
-use super::session::{self, DeviceSchedules, Prepared};
-use crate::coverage::build::{self, Level};
-use crate::error::{Error, Result};
-use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
-use crate::mutation::configuration::configuration;
-use crate::mutation::engine::Strategy;
-use crate::mutation::selection::Selection;
+use super::options::{KernelFlags, OutputFlags, complain};
+use crate::error::Result;
 use crate::report::text;
-use crate::result::journal::{self, Header, Journal};
 use crate::result::mutate::{MutateResult, TestStatus};
 use crate::result::shard::Shard;
-use crate::result::store::{self, AnyResult};
+use crate::{Level, MutateOptions, StartWorkers, Strategy, mutate};
 
 /// Measure how well a suite's tests detect faults
 #[derive(Debug, Args)]
@@ -153,16 +145,6 @@ fn percent(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// Environment variable that makes the solver examine killed mutants too, as a check of its proofs.
-const DOUBT_VARIABLE: &str = "KASSAY_DOUBT_PROOFS";
-
-/// Environment variable for the number of instructions that may be normalised before mutants run, instead
-/// of [`campaign::MOST_BEFORE`].
-const MOST_BEFORE_VARIABLE: &str = "KASSAY_MOST_BEFORE";
-
-/// Time limit for a run of the original in seconds.
-const ORIGINAL_TIMEOUT_S: f64 = 60.0;
-
 /// Runs the mutants and delivers the result. Returns the exit code: 1 if a test was dropped or the score is
 /// below `--fail-under`.
 ///
@@ -170,120 +152,57 @@ const ORIGINAL_TIMEOUT_S: f64 = 60.0;
 /// Those of the suite, the kernel, the device and the journal.
 pub fn run(args: &MutateArgs) -> Result<u8> {
     args.output.check()?;
-    let selection = Selection::parse(&args.operators)?;
-    if args.resume && args.output.output.is_none() {
-        return Err(Error::caller("--resume needs the result file whose journal it goes on with")
-            .help("name it with -o, as in the run that was ended"));
-    }
-    let most_before = match std::env::var(MOST_BEFORE_VARIABLE) {
-        Ok(text) => text.parse().map_err(|_| {
-            Error::caller(format!("`{text}` in the variable {MOST_BEFORE_VARIABLE} is no number of instructions"))
-                .help(format!("give it a whole number, such as {}, or unset it", campaign::MOST_BEFORE))
-        })?,
-        Err(_) => campaign::MOST_BEFORE,
-    };
-    let context = Context::create();
-    let level = match args.ir_level {
-        LevelFlag::O0 => Level::Raw,
-        LevelFlag::O1 => Level::O1,
-        LevelFlag::O2 => Level::O2,
-    };
-    let execution = ExecutionFlags {
-        device: args.execution.device.clone(),
-        seed: args.execution.seed,
-        jobs: args.execution.jobs,
-        timeout: ORIGINAL_TIMEOUT_S,
-    };
-    let Prepared { under_test, loaded, mut tests, starting, seed, kernel } =
-        Prepared::open(&context, &args.suite, &args.kernel, &execution, level, None)?;
-    warn(&loaded, args.output.verbose, args.output.quiet);
-    let executors = session::start_executors(starting, &tests, &under_test.interface, DeviceSchedules::GroupOrders)?;
-    session::choose_local(&mut tests, &under_test, &executors);
-    let sources = build::sources_of(&kernel);
-    let campaign = CampaignContext {
-        under_test: &under_test,
-        ast: loaded.ast.as_ref().filter(|_| level == Level::Raw),
-        sources: &sources,
-        tests: &tests,
-        source: shown(&kernel),
-    };
-    let request = Request {
-        selection,
-        order: args.order,
-        sample: args.sample,
-        repeats: args.repeats,
-        full_matrix: args.full_matrix,
-        factor: args.factor.0,
-        strategy: match args.strategy {
-            StrategyFlag::Schemata => Strategy::Schemata,
-            StrategyFlag::Rebuild => Strategy::Rebuild,
-        },
-        ir_level: format!("{:?}", args.ir_level),
-        shard: args.shard,
-        seed,
-        jobs: args.execution.jobs,
-        timeout: session::timeout(&execution),
-        prune: !args.no_prune,
-        batch: args.batch == BatchFlag::Auto,
-        end: None,
-        doubt: std::env::var_os(DOUBT_VARIABLE).is_some(),
-        most_before,
-    };
-    let deliver = |result: &MutateResult| {
-        let view = text::MutateView { summary_only: args.summary };
-        args.output.deliver(result, |style| text::mutate(result, view, &|file| sources.text(file), style))
-    };
-    let (journal, known) = match &args.output.output {
-        Some(output) => {
-            let path = journal::path_for(output);
-            let shard = args.shard.map_or_else(String::new, |s| format!(" shard {s}"));
-            let hash = configuration(&campaign, &request);
-            if args.resume
-                && !path.exists()
-                && let Some(result) = completed_result(output, &hash, args.shard)?
-            {
-                deliver(&result)?;
-                return Ok(u8::from(findings(args, &result)));
-            }
-            let header = Header::new("mutate", &under_test.entry, &(hash + &shard));
-            let (journal, known) = match args.resume {
-                true => Journal::resume::<Entry>(&path, &header)?,
-                false => (Journal::create(&path, &header)?, Vec::new()),
-            };
-            (Some(journal), known)
-        }
-        None => (None, Vec::new()),
-    };
-    let result = campaign::run(&campaign, &request, executors, journal.as_ref(), known)?;
-    deliver(&result)?;
-    if let Some(journal) = journal {
-        journal.remove()?;
-    }
+    let options = args.options();
+    options.check()?;
+    let opened = args
+        .kernel
+        .open_options(args.output.terminal())
+        .device(args.execution.device.clone())
+        .seed(args.execution.seed)
+        .jobs(args.execution.jobs)
+        .level(args.ir_level.into())
+        .start(StartWorkers::Jobs)
+        .open(&args.suite)?;
+    let result = mutate(&opened, &options)?;
+    let (sources, view) = (opened.sources(), text::MutateView { summary_only: args.summary });
+    args.output.show(&result, |style| text::mutate(&result, view, &|file| sources.text(file), style))?;
     Ok(u8::from(findings(args, &result)))
 }
 
-/// Returns the complete result of an earlier run with the same configuration, with which nothing is left to resume.
-/// `None` if there is no result.
-///
-/// # Errors
-/// `Caller` if there is a result of another run, which `--resume` must not replace.
-fn completed_result(output: &Path, configuration: &str, shard: Option<Shard>) -> Result<Option<MutateResult>> {
-    // Any other file is replaced, as without --resume.
-    let Ok(AnyResult::Mutate(result)) = store::read(output) else { return Ok(None) };
-    let help = "resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew";
-    let shown = |shard: Option<&str>| shard.map_or_else(|| "all mutants".to_owned(), |s| format!("shard {s}"));
-    let expected = shard.map(|s| s.to_string());
-    let differing = [
-        ("configuration", result.configuration.clone(), configuration.to_owned()),
-        ("part", shown(result.shard.as_deref()), shown(expected.as_deref())),
-    ];
-    match differing.into_iter().find(|(_, found, expected)| found != expected) {
-        Some((what, found, expected)) => Err(Error::caller(format!(
-            "{} is the result of another run: its {what} is `{found}`, this run's is `{expected}`",
-            output.display()
-        ))
-        .help(help)),
-        None => Ok(Some(*result)),
+impl MutateArgs {
+    fn options(&self) -> MutateOptions {
+        MutateOptions::new()
+            .operators(self.operators.clone())
+            .order(self.order)
+            .sample(self.sample)
+            .repeats(self.repeats)
+            .full_matrix(self.full_matrix)
+            .timeout_factor(self.factor.0)
+            .shard(self.shard)
+            .strategy(self.strategy.into())
+            .prune(!self.no_prune)
+            .batch(self.batch == BatchFlag::Auto)
+            .output(self.output.output.clone())
+            .resume(self.resume)
+    }
+}
+
+impl From<StrategyFlag> for Strategy {
+    fn from(flag: StrategyFlag) -> Strategy {
+        match flag {
+            StrategyFlag::Schemata => Strategy::Schemata,
+            StrategyFlag::Rebuild => Strategy::Rebuild,
+        }
+    }
+}
+
+impl From<LevelFlag> for Level {
+    fn from(flag: LevelFlag) -> Level {
+        match flag {
+            LevelFlag::O0 => Level::Raw,
+            LevelFlag::O1 => Level::O1,
+            LevelFlag::O2 => Level::O2,
+        }
     }
 }
 

@@ -2,16 +2,18 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::terminal::Terminal;
+use crate::OpenOptions;
 use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
 use crate::kernel::cache;
-use crate::kernel::compile::Loaded;
-use crate::kernel::options::KernelOptions;
 use crate::report::Style;
 use crate::result::store;
 
@@ -43,19 +45,18 @@ pub struct KernelFlags {
 }
 
 impl KernelFlags {
-    /// Returns the options for compiling. Also opens the cache, which later compilations use.
-    pub fn kernel_options(&self, suite_options: Vec<String>) -> KernelOptions {
+    /// Returns the options for opening the kernel. Also opens the cache, which later compilations use.
+    pub fn open_options(&self, terminal: Terminal) -> OpenOptions {
         if let Some(folder) = self.cache_folder() {
             cache::open(folder, cache_bound());
         }
-        KernelOptions {
-            defines: self.define.clone(),
-            include_dirs: self.include.clone(),
-            cl_std: self.cl_std.clone(),
-            clang_args: self.clang_arg.clone(),
-            suite_options,
-            deadline: None,
-        }
+        OpenOptions::new()
+            .entry(self.entry.clone())
+            .defines(self.define.clone())
+            .include_dirs(self.include.clone())
+            .cl_std(self.cl_std.clone())
+            .clang_args(self.clang_arg.clone())
+            .observer(Arc::new(terminal))
     }
 }
 
@@ -115,6 +116,11 @@ pub struct OutputFlags {
 }
 
 impl OutputFlags {
+    /// Returns the terminal, as these flags let it be used.
+    pub fn terminal(&self) -> Terminal {
+        Terminal::new(self.quiet, self.verbose)
+    }
+
     /// Checks before the work starts that the result file can be written.
     ///
     /// # Errors
@@ -131,6 +137,14 @@ impl OutputFlags {
         if let Some(path) = &self.output {
             store::write(result, path)?;
         }
+        self.show(result, text)
+    }
+
+    /// Prints the text or the JSON of a result.
+    ///
+    /// # Errors
+    /// `Environment` if standard output cannot be written.
+    pub fn show<T: Serialize>(&self, result: &T, text: impl FnOnce(&Style) -> String) -> Result<()> {
         let printed = match self.format {
             Format::Text if self.quiet => return Ok(()),
             Format::Text => text(&style()),
@@ -205,6 +219,17 @@ pub struct ExecutionFlags {
     pub timeout: f64,
 }
 
+impl ExecutionFlags {
+    /// Adds the device, the seed, the number of workers and the time limit to options.
+    pub fn apply(&self, options: OpenOptions) -> OpenOptions {
+        options
+            .device(self.device.clone())
+            .seed(self.seed)
+            .jobs(self.jobs)
+            .timeout(Duration::from_secs_f64(self.timeout))
+    }
+}
+
 fn seconds(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s <= 86_400.0 => Ok(s),
@@ -216,16 +241,6 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 /// Returns a path as shown in results.
 pub fn shown(path: &Path) -> String {
     path.display().to_string()
-}
-
-/// Prints clang's warnings on standard error: all of them with `verbose`, otherwise only those that are errors
-/// by default.
-pub fn warn(loaded: &Loaded, verbose: bool, quiet: bool) {
-    if verbose {
-        eprint!("{}", loaded.warnings);
-    } else if !quiet {
-        eprint!("{}", loaded.accepted_errors());
-    }
 }
 
 /// Whether notes are suppressed.

@@ -1,22 +1,13 @@
 //! `kassay run`: runs the tests of a suite and compares their outputs with the expectations.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::Args;
-use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
-use super::session::{self, DeviceSchedules, Session};
-use crate::coverage::group_order;
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
 use crate::error::{Error, Result};
-use crate::exec::{Executor, Fault, ProgramId, RunOptions, Target};
-use crate::instrument::layout::GuardLayout;
 use crate::report::text;
-use crate::result::Header;
-use crate::result::run::{Mismatch, Output, RunResult, Summary, Test, TestStatus};
-use crate::suite::resolve;
-use crate::suite::{compare, npy};
+use crate::{RunOptions, StartWorkers};
 
 /// Run a suite's tests and compare their outputs with the expectations
 #[derive(Debug, Args)]
@@ -34,151 +25,19 @@ pub struct RunArgs {
     pub output: OutputFlags,
 }
 
-/// An executor with the kernel loaded; on a device also with a version that follows an order of work-groups, if some
-/// test has one.
-struct Runner {
-    executor: Box<dyn Executor>,
-    plain: ProgramId,
-    mapped: Option<(ProgramId, GuardLayout)>,
-}
-
 /// Runs the tests and delivers the result. Returns the exit code: 1 if a test failed or did not complete.
 ///
 /// # Errors
 /// Those of the suite, the kernel and the device.
 pub fn run(args: &RunArgs) -> Result<u8> {
-    let begun = Instant::now();
     args.output.check()?;
     if let Some(folder) = args.save_outputs.as_ref().filter(|f| f.exists() && !f.is_dir()) {
         return Err(Error::caller(format!("cannot save outputs in {}: it is not a folder", folder.display()))
             .help("give --save-outputs a folder; it need not exist yet"));
     }
-    let context = Context::create();
-    let Session { under_test, loaded, tests, executors, seed, kernel, .. } =
-        Session::open(&context, &args.suite, &args.kernel, &args.execution, false, DeviceSchedules::GroupOrders)?;
-    warn(&loaded, args.output.verbose, args.output.quiet);
-    let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
-    let is_wanted = session::target(&executors) == Target::SpirV && tests.iter().any(is_mapped);
-    let code = is_wanted.then(|| group_order::build(&under_test)).transpose()?;
-    let mut runners = Vec::new();
-    for (mut executor, plain) in executors {
-        executor.finish_load(plain)?;
-        let mapped = code.as_ref().map(|c| Ok((executor.load(&c.code)?, c.layout))).transpose()?;
-        runners.push(Runner { executor, plain, mapped });
-    }
-    let options =
-        RunOptions { timeout: session::timeout(&args.execution), repeats: 1, probe_words: None, outputs: true };
-    let results = session::run_parallel(&mut runners, &tests, "tests", args.output.quiet, |runner, t| {
-        let executor = &mut *runner.executor;
-        let result = match runner.mapped.filter(|_| is_mapped(t)) {
-            Some((program, layout)) => group_order::run(executor, program, layout, &t.launch, &options)?,
-            None => executor.run(runner.plain, &t.launch, &options)?,
-        };
-        let observation = match &result {
-            Ok(observation) => Some(observation),
-            Err(Fault::Checked { observation, .. }) => Some(&**observation),
-            Err(_) => None,
-        };
-        if let (Some(folder), Some(observation)) = (&args.save_outputs, observation) {
-            save(folder, t, &observation.outputs)?;
-        }
-        Ok(match &result {
-            Ok(observation) => judge(t, observation),
-            Err(fault) => faulted(t, fault),
-        })
-    })?;
-    let mut summary = Summary { total: results.len() as u64, ..Summary::default() };
-    for test in &results {
-        match test.status {
-            TestStatus::Passed => summary.passed += 1,
-            TestStatus::Failed => summary.failed += 1,
-            TestStatus::Unchecked => summary.unchecked += 1,
-            TestStatus::Timeout | TestStatus::Crashed | TestStatus::Rejected => summary.broken += 1,
-        }
-    }
-    let result = RunResult {
-        header: Header::new(
-            RunResult::SCHEMA,
-            under_test.entry.clone(),
-            shown(&kernel),
-            Some(session::device(runners[0].executor.device())),
-            seed,
-        ),
-        elapsed_s: begun.elapsed().as_secs_f64(),
-        tests: results,
-        summary,
-        notes: Vec::new(),
-    };
+    let options = args.execution.apply(args.kernel.open_options(args.output.terminal()));
+    let opened = options.syntax_tree(false).start(StartWorkers::PerTest).open(&args.suite)?;
+    let result = crate::run(&opened, &RunOptions::new().save_outputs(args.save_outputs.clone()))?;
     args.output.deliver(&result, |style| text::run(&result, style))?;
-    Ok(u8::from(summary.failed + summary.broken > 0))
-}
-
-/// Compares the outputs of a completed launch with the expectations.
-fn judge(test: &resolve::Test, observation: &crate::exec::Observation) -> Test {
-    let outputs: Vec<Output> = test
-        .expectations
-        .iter()
-        .map(|e| {
-            let actual = observation.outputs.iter().find(|(p, _)| *p == e.position).map_or(&[][..], |(_, b)| b);
-            let c = compare::compare(&e.bytes, actual, Some(&e.ty), e.tolerance);
-            let label = test.outputs.iter().find(|o| o.position == e.position).map(|o| o.label.clone());
-            Output {
-                arg: label.unwrap_or_else(|| e.position.to_string()),
-                passed: c.passed(),
-                mismatches: c.mismatches,
-                elements: c.elements,
-                first: c.first.map(|m| Mismatch {
-                    index: m.index,
-                    field: m.field,
-                    expected: m.expected,
-                    actual: m.actual,
-                }),
-                largest_absolute_error: c.largest_absolute_error,
-            }
-        })
-        .collect();
-    let status = match () {
-        () if outputs.is_empty() => TestStatus::Unchecked,
-        () if outputs.iter().all(|o| o.passed) => TestStatus::Passed,
-        () => TestStatus::Failed,
-    };
-    Test {
-        name: test.name.clone(),
-        status,
-        reason: observation.allowed.as_ref().map(|what| format!("as the test allows: {what}")),
-        outputs,
-        kernel_s: observation.kernel_times.last().map(std::time::Duration::as_secs_f64),
-        printf: observation.printf.clone(),
-    }
-}
-
-/// Returns the row of a test whose launch faulted or did not complete.
-fn faulted(test: &resolve::Test, fault: &Fault) -> Test {
-    let reason = Some(format!("the kernel {fault}"));
-    let status = match fault {
-        // The launch went on after the fault; its outputs are compared too.
-        Fault::Checked { observation, .. } => {
-            return Test { status: TestStatus::Failed, reason, ..judge(test, observation) };
-        }
-        Fault::Timeout { .. } => TestStatus::Timeout,
-        Fault::Crash { .. } => TestStatus::Crashed,
-        Fault::Rejected { .. } => TestStatus::Rejected,
-    };
-    Test { name: test.name.clone(), status, reason, outputs: Vec::new(), kernel_s: None, printf: String::new() }
-}
-
-/// Writes the outputs of a test as `.npy` files.
-fn save(folder: &std::path::Path, test: &resolve::Test, outputs: &[(u32, Vec<u8>)]) -> Result<()> {
-    let safe: String = test.name.chars().map(|c| if c == '/' || c == '\0' { '_' } else { c }).collect();
-    let folder = folder.join(safe);
-    std::fs::create_dir_all(&folder).map_err(|e| {
-        Error::environment(format!("cannot make the folder {}: {e}", folder.display()))
-            .help("give --save-outputs a folder in which files can be made")
-    })?;
-    for output in &test.outputs {
-        if let Some((_, bytes)) = outputs.iter().find(|(p, _)| *p == output.position) {
-            npy::write(&folder.join(format!("{}.npy", output.label)), &output.ty, &output.shape, bytes)?;
-        }
-    }
-    Ok(())
+    Ok(u8::from(result.summary.failed + result.summary.broken > 0))
 }

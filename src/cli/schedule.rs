@@ -1,29 +1,13 @@
 //! `kassay schedule`: tests whether outputs depend on the order in which work-groups and work-items run.
 
 use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Instant;
 
 use clap::Args;
-use inkwell::context::Context;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn};
-use super::session::{self, Prepared};
-use crate::coverage::build::{KernelUnderTest, Level};
-use crate::coverage::group_order;
-use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Simulator, StartingExecutors, Target, simulator};
-use crate::exec::{DeviceRequest, Executor};
-use crate::instrument::host::HostOptions;
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
+use crate::error::Result;
 use crate::report::text;
-use crate::result::Header;
-use crate::result::schedule::{ScheduleResult, Test, Verdict};
-use crate::result::store::{self, AnyResult};
-use crate::suite::resolve;
-use crate::suite::schedule::Schedule;
-use crate::sync::schedule_families;
-use crate::sync::schedule_families::{Plan, Planned};
-use crate::sync::scheduling::{self, ScheduleOptions, ScheduleRunner};
+use crate::{Replay, ScheduleOptions, StartWorkers, schedule};
 
 /// Run a suite's tests under many orders of work-groups and work-items
 #[derive(Debug, Args)]
@@ -47,221 +31,16 @@ pub struct ScheduleArgs {
     pub output: OutputFlags,
 }
 
-/// A schedule of an earlier result, by its index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replay {
-    result: PathBuf,
-    index: u64,
-}
-
-impl FromStr for Replay {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let (path, index) = text.rsplit_once(':').ok_or("not of the form RESULT:INDEX")?;
-        let index = index.parse().map_err(|_| format!("`{index}` is no index of a schedule"))?;
-        Ok(Replay { result: path.into(), index })
-    }
-}
-
-/// Default number of runs of a schedule on devices (PENG 4.3).
-const DEVICE_REPEATS: u32 = 20;
-
-/// A test and the schedules to run.
-struct Job<'a> {
-    test: &'a resolve::Test,
-    /// Recorded schedules with their indices; `None`: schedules are drawn.
-    recorded: Option<Vec<(u64, Planned)>>,
-}
-
 /// Runs the tests under several schedules and delivers the result. Returns the exit code: 1 if some test is not stable.
 ///
 /// # Errors
 /// Those of the suite, the kernel and the device; `Caller` if the device does not support a schedule.
 pub fn run(args: &ScheduleArgs) -> Result<u8> {
-    let begun = Instant::now();
     args.output.check()?;
-    let context = Context::create();
-    let Prepared { under_test, loaded, mut tests, starting, seed, kernel } =
-        Prepared::open(&context, &args.suite, &args.kernel, &args.execution, Level::Raw, Some(false))?;
-    warn(&loaded, args.output.verbose, args.output.quiet);
-    let (mut runners, device) = start_runners(&under_test, starting, &args.execution)?;
-    if device.kind != simulator::KIND {
-        session::check_fault_support(&tests, &under_test.interface, &device)?;
-    }
-    for test in &mut tests {
-        let range = &mut test.launch.range;
-        range.decide_local(under_test.interface.required_local, device.max_work_group_size);
-    }
-    let exact = runners.iter().all(ScheduleRunner::is_exact);
-    if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {
-        return Err(Error::caller(format!("{} cannot keep the schedule of the test \"{}\"", device.name, test.name))
-            .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
-    }
-    let jobs = match &args.replay {
-        None => tests.iter().map(|test| Job { test, recorded: None }).collect(),
-        Some(replay) => vec![recorded(replay, &under_test, &tests)?],
-    };
-    let is_group_order = |job: &Job<'_>| {
-        let all = job.recorded.iter().flatten();
-        all.map(|(_, planned)| &planned.schedule).all(Schedule::is_map)
-    };
-    if !exact && !jobs.iter().all(is_group_order) {
-        return Err(Error::caller(format!("{} cannot keep an order of work-items", device.name))
-            .help("the schedule to replay has one: run it on the simulator with --device sim"));
-    }
-    let repeats = args.repeats.unwrap_or(if exact { 1 } else { DEVICE_REPEATS });
-    let options = ScheduleOptions { repeats, timeout: session::timeout(&args.execution) };
-    let count = args.schedules as usize;
-    let results = session::run_parallel(&mut runners, &jobs, "tests", args.output.quiet, |runner, job| {
-        let test = job.test;
-        let plan = match &job.recorded {
-            Some(recorded) => recorded.iter().map(|(_, planned)| planned.clone()).collect(),
-            None => plan(runner, test, count, seed, options)?,
-        };
-        scheduling::run(runner, &test.name, &test.launch, &test.outputs, &plan, options)
-    })?;
-    let tests = numbered(results, &jobs);
-    let notes = notes(&tests, exact);
-    let result = ScheduleResult {
-        header: Header::new(
-            ScheduleResult::SCHEMA,
-            under_test.entry.clone(),
-            shown(&kernel),
-            Some(session::device(&device)),
-            seed,
-        ),
-        elapsed_s: begun.elapsed().as_secs_f64(),
-        schedules: u64::from(args.schedules),
-        repeats: u64::from(repeats),
-        summary: scheduling::summary(&tests),
-        tests,
-        notes,
-    };
+    let options = args.execution.apply(args.kernel.open_options(args.output.terminal()));
+    let opened = options.syntax_tree(false).start(StartWorkers::PerTest).open(&args.suite)?;
+    let options = ScheduleOptions::new().schedules(args.schedules).repeats(args.repeats).replay(args.replay.clone());
+    let result = schedule(&opened, &options)?;
     args.output.deliver(&result, |style| text::schedule(&result, args.output.verbose, style))?;
     Ok(u8::from(result.summary.stable < result.summary.total))
-}
-
-/// Starts the runners: devices with a kernel that reads its ids through a map, or simulators.
-fn start_runners(
-    under_test: &KernelUnderTest<'_>,
-    starting: StartingExecutors,
-    execution: &ExecutionFlags,
-) -> Result<(Vec<ScheduleRunner>, DeviceInfo)> {
-    // Code is generated while the process has a single thread and workers are starting.
-    let mapped = if starting.target() == Target::SpirV { Some(group_order::build(under_test)?) } else { None };
-    let executors: Vec<Box<dyn Executor>> = match execution.device {
-        DeviceRequest::Simulator => Vec::new(),
-        _ => {
-            let started = starting.ready()?;
-            started.note.iter().for_each(|why| note(why));
-            started.executors
-        }
-    };
-    if let (Some(mapped), Some(first)) = (mapped, executors.first().filter(|e| e.target() == Target::SpirV)) {
-        let device = first.device().clone();
-        let mut runners = Vec::new();
-        for mut executor in executors {
-            let program = executor.begin_load(&mapped.code)?;
-            runners.push((executor, program));
-        }
-        let ready = |(mut executor, program): (Box<dyn Executor>, _)| {
-            executor.finish_load(program)?;
-            Ok(ScheduleRunner::Mapped { executor, program, layout: mapped.layout })
-        };
-        return Ok((runners.into_iter().map(ready).collect::<Result<_>>()?, device));
-    }
-    drop(executors);
-    let code = under_test.for_host(&HostOptions { races: true, ..HostOptions::default() })?;
-    let runner = |_| {
-        let mut simulator = Box::new(Simulator::new(1)?);
-        let program = simulator.load(&code)?;
-        Ok(ScheduleRunner::Simulator { simulator, program })
-    };
-    let runners: Vec<ScheduleRunner> = (0..execution.jobs.max(1)).map(runner).collect::<Result<_>>()?;
-    Ok((runners, crate::exec::simulator::device()))
-}
-
-/// Returns the schedules to run a test under.
-fn plan(
-    runner: &mut ScheduleRunner,
-    test: &resolve::Test,
-    count: usize,
-    seed: u64,
-    options: ScheduleOptions,
-) -> Result<Vec<Planned>> {
-    let races = if count > 1 { runner.races(&test.launch, options.timeout)? } else { Vec::new() };
-    let own = Some(&test.launch.schedule).filter(|s| !s.is_natural());
-    let (range, test) = (&test.launch.range, &test.name);
-    Ok(Plan { range, count, seed, test, own, exact: runner.is_exact(), races: &races }.schedules())
-}
-
-/// Finds a recorded schedule by its index, together with the one that it was compared with: the first of its test.
-fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [resolve::Test]) -> Result<Job<'a>> {
-    let path = replay.result.display();
-    let wrong = |what: String| Error::caller(what).help("name a result that `kassay schedule -o` wrote for this suite");
-    let result = match store::read(&replay.result)? {
-        AnyResult::Schedule(result) => *result,
-        other => return Err(wrong(format!("{path} is a result of kassay {}, not of schedule", other.command()))),
-    };
-    if result.header.kernel != under_test.entry {
-        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.header.kernel, under_test.entry)));
-    }
-    let has_index = |t: &&Test| t.schedules.iter().any(|s| s.index == replay.index);
-    let Some(known) = result.tests.iter().find(has_index) else {
-        let last = result.tests.iter().flat_map(|t| &t.schedules).map(|s| s.index).max().unwrap_or(0);
-        return Err(Error::caller(format!("{path} has no schedule {}", replay.index))
-            .help(format!("its schedules have the indices 0 to {last}")));
-    };
-    let Some(test) = tests.iter().find(|t| t.name == known.name) else {
-        return Err(wrong(format!("the suite has no test \"{}\", of which that schedule is", known.name)));
-    };
-    let first = known.schedules.first().map_or(replay.index, |s| s.index);
-    let wanted = known.schedules.iter().filter(|s| s.index == first || s.index == replay.index);
-    let recorded: Vec<(u64, Planned)> = wanted.map(|s| (s.index, scheduling::recorded(s))).collect();
-    for (index, planned) in &recorded {
-        planned.schedule.check(&test.launch.range).map_err(|what| {
-            wrong(format!("schedule {index} of {path} does not fit the test \"{}\": {what}", test.name))
-        })?;
-    }
-    Ok(Job { test, recorded: Some(recorded) })
-}
-
-/// Numbers the schedules consecutively throughout the result; replayed ones keep their recorded indices.
-fn numbered(mut tests: Vec<Test>, jobs: &[Job<'_>]) -> Vec<Test> {
-    match jobs {
-        [Job { recorded: Some(recorded), .. }] => {
-            let recorded_index = |n: u64| usize::try_from(n).ok().and_then(|n| recorded.get(n)).map_or(n, |r| r.0);
-            tests.iter_mut().for_each(|test| scheduling::renumber(test, recorded_index));
-        }
-        _ => scheduling::number(&mut tests),
-    }
-    tests
-}
-
-fn notes(tests: &[Test], exact: bool) -> Vec<String> {
-    let mut notes = Vec::new();
-    let single = tests.iter().filter(|t| t.work_groups == 1).count();
-    if !exact && single > 0 {
-        notes.push(format!(
-            "{single} of {} tests launch a single work-group, whose order cannot be changed on a device; --device sim also \
-             changes the order of work-items",
-            tests.len()
-        ));
-    }
-    if !exact && single < tests.len() && tests.iter().all(|t| t.verdict == Verdict::Stable) {
-        notes.push(
-            "only work-groups changed places; --device sim also orders and interrupts work-items, and kassay check tells whether \
-             accesses race"
-                .to_owned(),
-        );
-    }
-    if tests.iter().any(|t| !t.differing_outputs.is_empty()) {
-        notes.push("kassay check tells which accesses race".to_owned());
-    }
-    let directed = schedule_families::Family::Directed.name();
-    if tests.iter().flat_map(|t| &t.schedules).any(|s| s.family == directed) {
-        notes.push("directed schedules bring accesses that race into a certain order".to_owned());
-    }
-    notes
 }

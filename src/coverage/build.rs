@@ -60,6 +60,15 @@ pub enum Level {
 }
 
 impl Level {
+    /// Returns the level's name, as `--ir-level` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Raw => "O0",
+            Level::O1 => "O1",
+            Level::O2 => "O2",
+        }
+    }
+
     fn passes(self) -> Option<&'static str> {
         match self {
             Level::Raw => None,

@@ -57,6 +57,11 @@ impl StartingExecutors {
         Ok(StartingExecutors { count, starting })
     }
 
+    /// Returns how many there will be.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
     /// The form of code that they will take, as far as that is known before they are ready.
     pub fn target(&self) -> Target {
         match self.starting {

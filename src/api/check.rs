@@ -1,0 +1,458 @@
+//! Finds races, barrier divergence, memory faults and redundant barriers.
+
+use std::cell::{Cell, OnceCell};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::executors;
+use super::opened::{Opened, Parsed, SyntaxTree};
+use super::options::options;
+use crate::coverage::build::KernelUnderTest;
+use crate::error::{Error, Result};
+use crate::exec::simulator::observation::{Simulation, SimulationOptions};
+use crate::exec::{Code, DeviceRequest, ProgramId, Simulator, simulator};
+use crate::generate::collisions::Suspect;
+use crate::generate::evolve::{self, EvolutionParameters};
+use crate::generate::launches::{self, FirstRound, GeneratedLaunch, Request};
+use crate::generate::roles;
+use crate::instrument::host::HostOptions;
+use crate::lower::host::table::HostTable;
+use crate::result::Header;
+use crate::result::check::{Amplification, CheckResult, Finding, HoldsFor, Verdict};
+use crate::suite::launch::{Launch, NdRange};
+use crate::suite::resolve::Test;
+use crate::sync::budget::Budget;
+use crate::sync::checking::{self, Case, Simulate};
+use crate::sync::divergence_cause::DivergenceAnalysis;
+use crate::sync::findings::Reader;
+use crate::sync::reproduction;
+use crate::sync::schedule_families::Plan;
+use crate::sync::solved_inputs::{self, SuspectedConflict};
+use crate::sync::{amplification, inputs, schedule_independence};
+
+options! {
+    /// Options of [`check`].
+    pub struct CheckOptions {
+        /// The global work size of the launches that are generated for a kernel without a suite, in one to three
+        /// dimensions; if empty, several small ones are tried.
+        global: Vec<u64> = Vec::new(),
+        /// The work-group size of the launches that are generated for a kernel without a suite.
+        local: Vec<u64> = Vec::new(),
+        /// Whether to determine the input values for which a clean verdict holds.
+        amplify: bool = true,
+        /// Whether to look for redundant barriers, which takes further runs without each barrier.
+        redundant: bool = true,
+        /// The time limit, opening included; notes say what was left undone. [`OpenOptions::budget`] limits the
+        /// compilation.
+        ///
+        /// [`OpenOptions::budget`]: super::OpenOptions::budget
+        budget: Duration = Duration::from_secs(30),
+        /// Whether to search also for inputs in which work-items access the same addresses.
+        evolve: bool = false,
+        /// The folder to which a suite is written for each finding, as `<n>/suite.toml`, that reproduces it.
+        reproduce: Option<PathBuf> = None,
+        /// The number of schedules under which every input runs.
+        schedules: u32 = 1,
+    }
+}
+
+/// The inputs that a kernel is checked with.
+#[derive(Default)]
+struct Inputs {
+    cases: Vec<Case>,
+    /// Launches that are inputs if work-items meet in them.
+    suspected: Vec<SuspectedConflict>,
+    /// Not all of those were found.
+    unsolved: bool,
+    /// Set if the time limit was reached before inputs could be generated.
+    late: Option<Error>,
+    /// Notes on how the inputs were generated.
+    notes: Vec<String>,
+}
+
+/// A simulator with the kernel loaded; counts its launches.
+struct LoadedSimulator {
+    simulator: Simulator,
+    program: ProgramId,
+    timeout: Duration,
+    launches: u64,
+}
+
+/// Share of the budget by which generating inputs must end.
+const GENERATION_SHARE: f64 = 0.25;
+
+/// Share of the budget for solving for launches with conflicting accesses.
+const SOLVING_SHARE: f64 = 0.05;
+/// Share of the budget for running the solved launches.
+const CONFIRMING_SHARE: f64 = 0.1;
+
+/// Share of the budget by which the search for further inputs must end.
+const SEARCH_SHARE: f64 = 0.5;
+
+impl Simulate for LoadedSimulator {
+    fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
+        self.launches += 1;
+        self.simulator.simulate(self.program, launch, options, self.timeout, &[])
+    }
+}
+
+/// Looks for races, barrier divergence, memory faults and redundant barriers: in the tests of a suite, or in launches
+/// that are generated if a kernel was opened. Runs on the simulator.
+///
+/// ```
+/// # fn main() -> kassay::Result<()> {
+/// use kassay::{CheckOptions, OpenOptions, check};
+/// use kassay::result::check::Verdict;
+///
+/// let opened = OpenOptions::new().open_kernel("testdata/vector_add/vector_add.cl")?;
+/// assert_eq!(check(&opened, &CheckOptions::new())?.verdict, Verdict::Clean);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `Caller` if an option is wrong or the opened device is not the simulator; `Environment` if reproductions cannot be
+/// written.
+pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
+    let begun = opened.begin();
+    let budget = Budget::of(begun, options.budget.as_secs_f64());
+    let device = &opened.options().device;
+    if !matches!(device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+        return Err(
+            Error::caller(format!("kassay check runs on the simulator, not on `{device}`")).help("leave --device out")
+        );
+    }
+    if opened.is_suite() && !options.global.is_empty() {
+        return Err(Error::caller("--global and --local are for kernels; the tests of a suite have their own sizes")
+            .help("leave them out, or give the kernel's file instead of the suite"));
+    }
+    opened.with(SyntaxTree::Needed, |parsed| Checking { opened, parsed, options, budget, begun }.run())
+}
+
+/// One call of [`check`].
+struct Checking<'a, 'c> {
+    opened: &'a Opened,
+    parsed: &'a Parsed<'c>,
+    options: &'a CheckOptions,
+    budget: Budget,
+    begun: Instant,
+}
+
+impl Checking<'_, '_> {
+    fn run(&self) -> Result<CheckResult> {
+        let Checking { opened, parsed, options, budget, begun } = *self;
+        let under_test = &parsed.under_test;
+        let mut inputs = match opened.is_suite() {
+            true => Inputs { cases: suite_cases(&parsed.tests, under_test), ..Inputs::default() },
+            false => self.generated()?,
+        };
+        let wanted = HostOptions { races: true, deadline: budget.end(), ..HostOptions::default() };
+        let code = match inputs.late.take().map_or_else(|| under_test.for_host(&wanted), Err) {
+            Ok(Code::Host(code)) => code,
+            Ok(Code::SpirV(_)) => return Err(Error::internal("code for the simulator was asked for")),
+            Err(e) if e.is_late() => return Ok(self.unknown(inputs, &e)),
+            Err(e) => return Err(e),
+        };
+        let load = |_| {
+            let mut simulator = Simulator::new(1)?;
+            let program = simulator.load_host(&code)?;
+            Ok(LoadedSimulator { simulator, program, timeout: opened.options().timeout, launches: 0 })
+        };
+        let jobs = opened.options().jobs.max(1);
+        let mut simulators: Vec<LoadedSimulator> = (0..jobs).map(load).collect::<Result<_>>()?;
+        if let Some(simulator) = simulators.first_mut() {
+            self.add_confirmed(&mut inputs, simulator, &code.table)?;
+        }
+        if let (true, Some(simulator)) = (options.evolve, simulators.first_mut()) {
+            self.add_evolved(&mut inputs, simulator)?;
+        }
+        if let (2.., Some(simulator)) = (options.schedules, simulators.first_mut()) {
+            self.add_schedules(&mut inputs, simulator, &code.table)?;
+        }
+
+        let source = opened.source();
+        // Few kernels diverge.
+        let divergence_analysis = OnceCell::new();
+        let diverging_branch = |divergence: &_| {
+            let divergence_analysis = divergence_analysis.get_or_init(|| DivergenceAnalysis::of(under_test, &source));
+            divergence_analysis.as_ref().ok()?.branch(&code.table, divergence)
+        };
+        let reader = Reader {
+            table: &code.table,
+            interface: &under_test.interface,
+            source: &source,
+            diverging_branch: &diverging_branch,
+        };
+        let atomics_read = schedule_independence::atomics_read(under_test, &code.table);
+        let checking_options = checking::CheckOptions {
+            atomics_read,
+            redundant: options.redundant,
+            budget,
+            ..checking::CheckOptions::default()
+        };
+        let mut checked = checking::check(&mut simulators, &reader, &mut inputs.cases, checking_options)?;
+        if let Some(Err(e)) = divergence_analysis.into_inner() {
+            return Err(e);
+        }
+        if let Some(folder) = &options.reproduce {
+            let arguments = opened.kernel_options().as_arguments();
+            let kernel = reproduction::Kernel {
+                path: opened.kernel_file(),
+                entry: &under_test.entry,
+                interface: &under_test.interface,
+                options: &arguments,
+            };
+            reproduction::write(folder, kernel, &mut checked.found, &inputs.cases)?;
+        }
+        let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
+        let flows = schedule_independence::flows(under_test, &findings)?;
+        let (mut holds_for, mut holds_for_because) =
+            checking::holds_for(&flows, &checked.ordered_by_atomics, &checked.inputs);
+        if !checked.sampled.is_empty() {
+            holds_for = HoldsFor::ExploredSchedules;
+            holds_for_because.extend(checked.sampled);
+        }
+        let mut notes = inputs.notes;
+        notes.extend(checked.left_out);
+        let amplification = match options.amplify {
+            true => amplify(under_test, budget, &mut notes)?,
+            false => None,
+        };
+        let launches = simulators.iter().map(|s| s.launches).sum();
+        Ok(CheckResult {
+            header: self.header(),
+            elapsed_s: begun.elapsed().as_secs_f64(),
+            verdict: checked.verdict,
+            holds_for,
+            holds_for_because,
+            summary: checking::summary(&findings, &checked.inputs, &checked.barriers, launches),
+            findings,
+            inputs: checked.inputs,
+            barriers: checked.barriers,
+            amplification,
+            notes,
+        })
+    }
+
+    fn header(&self) -> Header {
+        Header::new(
+            CheckResult::SCHEMA,
+            self.parsed.under_test.entry.clone(),
+            self.opened.source(),
+            Some(executors::device(&simulator::device())),
+            self.opened.seed(),
+        )
+    }
+
+    /// Returns the result for a kernel whose code was not ready within the budget: verdict `unknown`.
+    fn unknown(&self, inputs: Inputs, late: &Error) -> CheckResult {
+        let (mut notes, why) = (inputs.notes, &late.report().what);
+        notes.push(format!("no input was run: {why} ({}); --budget gives more time", self.budget.words()));
+        CheckResult {
+            header: self.header(),
+            elapsed_s: self.begun.elapsed().as_secs_f64(),
+            verdict: Verdict::Unknown,
+            holds_for: HoldsFor::ExploredSchedules,
+            holds_for_because: vec!["no input was run".to_owned()],
+            summary: checking::summary(&[], &[], &[], 0),
+            findings: Vec::new(),
+            inputs: Vec::new(),
+            barriers: Vec::new(),
+            amplification: None,
+            notes,
+        }
+    }
+
+    /// Generates inputs for a kernel without a suite.
+    fn generated(&self) -> Result<Inputs> {
+        let (under_test, budget) = (&self.parsed.under_test, self.budget);
+        under_test.fits_the_simulator()?;
+        let request = self.request()?;
+        let model = match roles::infer_until(under_test, budget.end()) {
+            Err(e) if e.is_late() => return Ok(Inputs { late: Some(e), ..Inputs::default() }),
+            model => model?,
+        };
+        let time = budget.up_to(GENERATION_SHARE);
+        let solving = Cell::new(None::<Budget>);
+        // The time for solving starts with the first query.
+        let solving_over = || {
+            let until = solving.get().unwrap_or_else(|| budget.share(SOLVING_SHARE));
+            solving.set(Some(until));
+            until.is_over()
+        };
+        let FirstRound { launches, suspects, cut_short } =
+            launches::first_round(&model, &request, || time.is_over(), solving_over)?;
+        let mut notes = Vec::new();
+        if time.is_over() {
+            let what = format!(
+                "only {} inputs were made, because of {}; --budget gives more time",
+                launches.len(),
+                budget.words()
+            );
+            notes.push(what);
+        }
+        let cases = launches.into_iter().map(|g| case(g, "generated", under_test, None)).collect();
+        let suspected_conflict =
+            |s: Suspect| SuspectedConflict { case: case(s.launch, "solved", under_test, None), argument: s.argument };
+        let suspected = suspects.into_iter().map(suspected_conflict).collect();
+        Ok(Inputs { cases, suspected, unsolved: cut_short, late: None, notes })
+    }
+
+    fn request(&self) -> Result<Request> {
+        let range = range(&self.options.global, &self.options.local, &self.parsed.under_test)?;
+        Ok(Request { range, seed: self.opened.seed() })
+    }
+
+    /// Runs the solved launches and adds those in which accesses do conflict.
+    fn add_confirmed(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator, table: &HostTable) -> Result<()> {
+        let suspected = std::mem::take(&mut inputs.suspected);
+        let confirmed = solved_inputs::confirmed(simulator, table, suspected, self.budget.share(CONFIRMING_SHARE))?;
+        confirmed.cases.into_iter().for_each(|case| add_case(&mut inputs.cases, case));
+        inputs.unsolved |= confirmed.left > 0;
+        if inputs.unsolved {
+            let what = "whether work-items meet for single values of scalars was not asked to the end";
+            inputs.notes.push(format!("{what}, because of {}; --budget gives more time", self.budget.words()));
+        }
+        Ok(())
+    }
+
+    /// Adds the launches found by an evolutionary search (SIMULEE 3.1).
+    fn add_evolved(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator) -> Result<()> {
+        let under_test = &self.parsed.under_test;
+        let model = roles::infer(under_test)?;
+        let request = self.request()?;
+        let time = self.budget.up_to(SEARCH_SHARE);
+        let mut fitness = |launch: &Launch, _| {
+            if time.is_over() {
+                return Ok(None);
+            }
+            let deadline = time.end();
+            let options = SimulationOptions { races: true, footprint: true, deadline, ..SimulationOptions::default() };
+            Ok(simulator.simulate(&with_local_size(launch.clone(), under_test), &options)?.footprint)
+        };
+        let parameters = EvolutionParameters { deadline: time.end(), ..EvolutionParameters::default() };
+        let found = evolve::evolve(&model, &request, &parameters, &mut fitness)?;
+        if time.is_over() {
+            let words = self.budget.words();
+            inputs.notes.push(format!("the search for inputs was not finished, because of {words}"));
+        }
+        for scored in found {
+            let score = scored.score();
+            add_case(&mut inputs.cases, case(scored.launch, "evolved", under_test, Some(score)));
+        }
+        Ok(())
+    }
+
+    /// Replaces every input by the input under each of its schedules.
+    fn add_schedules(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator, table: &HostTable) -> Result<()> {
+        let (count, seed) = (self.options.schedules as usize, self.opened.seed());
+        let mut all = Vec::new();
+        let (time, cases) = (self.budget.up_to(SEARCH_SHARE), std::mem::take(&mut inputs.cases));
+        let total = cases.len();
+        for (n, mut case) in cases.into_iter().enumerate() {
+            let races = checking::explore(simulator, table, &mut case, time.part(total - n))?.conflicts;
+            let own = Some(&case.launch.schedule).filter(|s| !s.is_natural());
+            let (range, test) = (&case.launch.range, &case.name);
+            let plan = Plan { range, count, seed, test, own, exact: true, races: &races }.schedules();
+            for (n, planned) in plan.into_iter().enumerate() {
+                let name = if n == 0 { case.name.clone() } else { format!("{}, schedule {n}", case.name) };
+                let launch = Launch { schedule: planned.schedule, ..case.launch.clone() };
+                all.push(Case { name, launch, ..case.clone() });
+            }
+        }
+        inputs.cases = all;
+        Ok(())
+    }
+}
+
+/// Returns a suite's tests as inputs.
+fn suite_cases(tests: &[Test], under_test: &KernelUnderTest<'_>) -> Vec<Case> {
+    let case = |test: &Test| Case {
+        name: test.name.clone(),
+        origin: "suite",
+        launch: with_local_size(test.launch.clone(), under_test),
+        outputs: test.outputs.clone(),
+        fitness: None,
+        preconditions: Vec::new(),
+        guesses: Vec::new(),
+    };
+    tests.iter().map(case).collect()
+}
+
+/// Returns the input for a generated launch.
+fn case(made: GeneratedLaunch, origin: &'static str, under_test: &KernelUnderTest<'_>, fitness: Option<f64>) -> Case {
+    let outputs = inputs::outputs(&under_test.interface);
+    let (launch, preconditions) = (with_local_size(made.launch, under_test), made.preconditions);
+    Case { name: made.name, origin, launch, outputs, fitness, preconditions, guesses: made.guesses }
+}
+
+/// Chooses the work-group size that the suite and the kernel leave open.
+fn with_local_size(mut launch: Launch, under_test: &KernelUnderTest<'_>) -> Launch {
+    let max_group = crate::exec::simulator::device().max_work_group_size;
+    let range = &mut launch.range;
+    range.decide_local(under_test.interface.required_local, max_group);
+    launch
+}
+
+/// Returns the NDRange that `global` and `local` describe, if any.
+fn range(global: &[u64], local: &[u64], under_test: &KernelUnderTest<'_>) -> Result<Option<NdRange>> {
+    if global.is_empty() {
+        return Ok(None);
+    }
+    let bad = |what: &str, help: &str| Err(Error::caller(what).help(help));
+    if global.len() > 3 {
+        return bad("--global has more than three dimensions", "give one to three sizes, such as 256,256");
+    }
+    if !local.is_empty() && local.len() != global.len() {
+        return bad("--global and --local have different numbers of dimensions", "give both the same number of sizes");
+    }
+    if under_test.interface.uniform_groups && global.iter().zip(local).any(|(g, l)| g % l != 0) {
+        return bad("--local does not divide --global", "give sizes that go into those of --global without rest");
+    }
+    let sizes = |all: &[u64]| [0, 1, 2].map(|d| all.get(d).copied().unwrap_or(1));
+    let local = (!local.is_empty()).then(|| sizes(local));
+    Ok(Some(NdRange { dims: global.len() as u32, global: sizes(global), local, offset: [0; 3] }))
+}
+
+/// Adds an input unless one with an equal launch exists.
+fn add_case(cases: &mut Vec<Case>, case: Case) {
+    if cases.iter().all(|known| known.launch != case.launch) {
+        let case = with_unique_name(case, cases);
+        cases.push(case);
+    }
+}
+
+/// Gives an input a unique name.
+fn with_unique_name(mut case: Case, others: &[Case]) -> Case {
+    let plain = case.name.clone();
+    let mut number = 1;
+    while others.iter().any(|o| o.name == case.name) {
+        number += 1;
+        case.name = format!("{plain} ({number})");
+    }
+    case
+}
+
+/// Determines for which input values a clean verdict holds; `None`, with a note, if the budget is over.
+fn amplify(under_test: &KernelUnderTest<'_>, budget: Budget, notes: &mut Vec<String>) -> Result<Option<Amplification>> {
+    let found = match budget.is_over() {
+        true => None,
+        false => match amplification::amplify_until(under_test, budget.end()) {
+            Err(e) if e.is_late() => None,
+            found => Some(found?),
+        },
+    };
+    let Some(found) = found else {
+        notes.push(format!(
+            "for which values of the inputs the verdict holds was not asked: {} was over",
+            budget.words()
+        ));
+        return Ok(None);
+    };
+    Ok(Some(Amplification {
+        access_invariant: found.access_invariant,
+        holds_for_all_values_of: found.holds_for_all_values_of,
+        property_integrity_inputs: found.property_integrity_inputs,
+        why_not: found.why_not,
+    }))
+}

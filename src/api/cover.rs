@@ -1,0 +1,129 @@
+//! Measures what the tests of a suite cover.
+
+use super::executors::{self, Loading};
+use super::observer::run_parallel;
+use super::opened::{Opened, SyntaxTree};
+use super::options::options;
+use crate::cfg::folded;
+use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
+use crate::coverage::{group_order, summary};
+use crate::error::Result;
+use crate::exec::{Executor, ProgramId, Target};
+use crate::instrument::layout::Slots;
+use crate::result::Header;
+use crate::result::cover::CoverResult;
+
+options! {
+    /// Options of [`cover`].
+    pub struct CoverOptions {
+        /// Whether to count work-items per outcome, for average statement coverage too (slower).
+        counts: bool = false,
+        /// The number of runs of the original and of the instrumented kernel per test, for the overhead.
+        repeats: u32 = 3,
+        /// Whether notes name the conditions that clang folded into others.
+        explain: bool = false,
+    }
+}
+
+/// Launch time in seconds below which the measured overhead is mostly noise.
+const MEASURABLE_S: f64 = 1e-3;
+
+/// An executor with the original and the instrumented kernel loaded.
+struct Runner {
+    executor: Box<dyn Executor>,
+    plain: ProgramId,
+    instrumented: ProgramId,
+    mapped: Option<MappedPrograms>,
+}
+
+/// Runs the tests of a suite and measures what they cover.
+///
+/// ```
+/// # fn main() -> kassay::Result<()> {
+/// use kassay::{CoverOptions, DeviceRequest, OpenOptions, cover};
+///
+/// let opened = OpenOptions::new().device(DeviceRequest::Simulator).open("testdata/vector_add/suite.toml")?;
+/// let result = cover(&opened, &CoverOptions::new())?;
+/// assert_eq!(result.coverage.branch.percent(), Some(100.0));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `Caller` if a kernel without a suite was opened, or the device does not support a test; `Environment` if there is
+/// no device or it fails. Faults of the kernel are part of the result.
+pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
+    let begun = opened.begin();
+    opened.with_suite(SyntaxTree::Needed, |parsed| {
+        let under_test = &parsed.under_test;
+        let loading = Loading::begin(opened, parsed)?;
+        // The original is being built meanwhile; all executors build concurrently.
+        let slots = if options.counts { Slots::Items } else { Slots::Groups };
+        let target = loading.target();
+        let (code, plan) = under_test.instrumented(slots, target)?;
+        let Loading { tests, executors } = loading;
+        let mut runners = Vec::new();
+        for (mut executor, plain) in executors {
+            executor.finish_load(plain)?;
+            let instrumented = executor.begin_load(&code)?;
+            runners.push(Runner { executor, plain, instrumented, mapped: None });
+        }
+        for runner in &mut runners {
+            runner.executor.finish_load(runner.instrumented)?;
+        }
+        let is_mapped = tests.iter().any(|t| !t.launch.schedule.map.is_empty());
+        if is_mapped && target == Target::SpirV {
+            let plain = group_order::build(under_test)?;
+            let (instrumented, _) = group_order::instrumented(under_test, slots)?;
+            for runner in &mut runners {
+                runner.mapped = Some(MappedPrograms {
+                    plain: runner.executor.load(&plain.code)?,
+                    layout: plain.layout,
+                    instrumented: runner.executor.load(&instrumented)?,
+                });
+            }
+        }
+        let (sites, inexact) = (&under_test.sites, under_test.precision().bound() > 0);
+        let measuring = MeasureOptions { timeout: opened.options().timeout, repeats: options.repeats };
+        let measured = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, test| {
+            let programs = Programs {
+                plain: runner.plain,
+                instrumented: runner.instrumented,
+                mapped: runner.mapped,
+                plan: &plan,
+                sites,
+                inexact,
+            };
+            measure::test(runner.executor.as_mut(), &programs, test, &measuring)
+        })?;
+        let overhead = measure::median_ratio(measured.iter().filter_map(|m| m.ratio).collect());
+        let (mut rows, mut tallies) = (Vec::new(), Vec::new());
+        for m in measured {
+            rows.push(m.outcome);
+            tallies.extend(m.tally);
+        }
+        let source = opened.source();
+        let mut notes = under_test.sites.notes();
+        if overhead.is_some() && rows.iter().filter_map(|t| t.original_s).all(|s| s < MEASURABLE_S) {
+            notes.push("every launch takes less than a millisecond: the overhead is mostly noise".to_owned());
+        }
+        if let (true, Some(ast)) = (options.explain, &parsed.loaded.ast) {
+            notes.extend(folded::describe(&under_test.sites, ast));
+        }
+        Ok(CoverResult {
+            header: Header::new(
+                CoverResult::SCHEMA,
+                under_test.entry.clone(),
+                source.clone(),
+                Some(executors::device(runners[0].executor.device())),
+                opened.seed(),
+            ),
+            elapsed_s: begun.elapsed().as_secs_f64(),
+            coverage: summary::coverage(&under_test.sites, &tallies, options.counts),
+            sites: summary::outcomes(&under_test.sites, &tallies, &source),
+            tests: rows,
+            overhead,
+            notes,
+        })
+    })
+}

@@ -1,0 +1,109 @@
+//! Starts the executors for a suite's tests, with the original kernel being loaded.
+
+use super::opened::{Opened, Parsed};
+use crate::error::{Error, Result};
+use crate::exec::{DeviceInfo, Executor, ProgramId, StartedExecutors, StartingExecutors, Target};
+use crate::kernel::interface::Interface;
+use crate::result;
+use crate::suite::faults;
+use crate::suite::resolve::Test;
+use crate::suite::schedule::Schedule;
+
+/// Executors with the original kernel, and the tests as they run there.
+pub(super) struct Loading {
+    pub tests: Vec<Test>,
+    /// Each with the original kernel, which may still be building: `finish_load` must follow.
+    pub executors: Vec<(Box<dyn Executor>, ProgramId)>,
+}
+
+impl Loading {
+    /// Starts executors, one per test at most, and begins to load the original kernel.
+    ///
+    /// # Errors
+    /// Those of [`start_executors`]; `Internal` if the kernel cannot be lowered.
+    pub fn begin(opened: &Opened, parsed: &Parsed<'_>) -> Result<Loading> {
+        let under_test = &parsed.under_test;
+        let starting = opened.start(opened.workers())?;
+        // Lowering forks, so it is done before threads start, and while workers do.
+        let expected = starting.target();
+        let mut plain = under_test.plain(expected)?;
+        let mut executors = start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
+        let target = executors[0].target();
+        if target != expected {
+            plain = under_test.plain(target)?;
+        }
+        let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(&plain)).collect::<Result<_>>()?;
+        let tests = with_local_sizes(&parsed.tests, &under_test.interface, executors[0].device());
+        let executors = executors.into_iter().zip(programs).collect();
+        Ok(Loading { tests, executors })
+    }
+
+    /// Returns the form of code that the executors take.
+    pub fn target(&self) -> Target {
+        self.executors[0].0.target()
+    }
+}
+
+/// Returns the tests with the work-group sizes chosen that the suite and the kernel leave open.
+pub(super) fn with_local_sizes(tests: &[Test], interface: &Interface, device: &DeviceInfo) -> Vec<Test> {
+    let mut tests = tests.to_vec();
+    for test in &mut tests {
+        test.launch.range.decide_local(interface.required_local, device.max_work_group_size);
+    }
+    tests
+}
+
+/// Waits for executors and returns them, at least one.
+///
+/// # Errors
+/// Those of the device; `Caller` if it does not support a test's schedule or its allowed faults.
+pub(super) fn start_executors(
+    opened: &Opened,
+    starting: StartingExecutors,
+    tests: &[Test],
+    interface: &Interface,
+) -> Result<Vec<Box<dyn Executor>>> {
+    let StartedExecutors { executors, note } = starting.ready()?;
+    if let Some(why) = note {
+        opened.observer().note(&why);
+    }
+    let Some(first) = executors.first() else { return Err(Error::internal("no executor was started")) };
+    if first.target() == Target::Host {
+        return Ok(executors);
+    }
+    match tests.iter().find(|t| !Schedule::is_map(&t.launch.schedule)) {
+        None => check_fault_support(tests, interface, first.device()).map(|()| executors),
+        Some(test) => Err(Error::caller(format!(
+            "the test `{}` has a schedule, which {} cannot keep",
+            test.name,
+            first.device().name
+        ))
+        .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out")),
+    }
+}
+
+/// Checks that a device can run the tests that allow faults.
+///
+/// # Errors
+/// `Caller` if it cannot.
+pub(super) fn check_fault_support(tests: &[Test], interface: &Interface, device: &DeviceInfo) -> Result<()> {
+    let refused = tests.iter().find_map(|t| Some((t, faults::refusal(t, interface)?)));
+    match refused {
+        None => Ok(()),
+        Some((test, why)) => Err(Error::caller(format!(
+            "the test `{}` allows faults, which {} cannot run: {why}",
+            test.name, device.name
+        ))
+        .help("run it on the simulator with --device sim, or give the buffers that are missed a `margin` that is large enough")),
+    }
+}
+
+/// Converts the description of a device to that of results.
+pub(crate) fn device(info: &DeviceInfo) -> result::Device {
+    result::Device {
+        name: info.name.clone(),
+        driver: info.driver.clone(),
+        kind: info.kind.clone(),
+        il_versions: info.il_versions.clone(),
+    }
+}

@@ -1,0 +1,372 @@
+//! Generates a suite for a kernel.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::executors;
+use super::opened::{Opened, Parsed, SyntaxTree};
+use super::options::{OpenOptions, options};
+use crate::coverage::build::KernelUnderTest;
+use crate::error::{Error, Result};
+use crate::exec::{DeviceRequest, StartingExecutors, simulator};
+use crate::generate::campaign::{self, Generated, Instrumented, Kernel, Log, Options};
+use crate::generate::interface_file::{self, UserConstraints};
+use crate::generate::journal::{self, Entry};
+use crate::generate::model::KernelModel;
+use crate::generate::mutants::campaign::{self as mutants, CampaignServices, Job};
+use crate::generate::output_dir;
+use crate::generate::roles;
+use crate::generate::search::Limits;
+use crate::instrument::layout::Slots;
+use crate::kernel::interface::Interface;
+use crate::mutation::Selection;
+use crate::result::Header;
+use crate::result::generate::{GenerateResult, Scores};
+use crate::result::journal::{Header as JournalHeader, Journal, path_for};
+use crate::result::store::{self, AnyResult};
+use crate::suite::write;
+
+/// Share of the budget that launches get even if the preparation has used it up, limited by [`MIN_LAUNCH_TIME`].
+const MIN_LAUNCH_SHARE: f64 = 0.1;
+const MIN_LAUNCH_TIME: Duration = Duration::from_secs(1);
+
+options! {
+    /// Options of [`generate`].
+    pub struct GenerateOptions {
+        /// The goal of the search.
+        goal: Goal = Goal::Branch,
+        /// With [`Goal::Mutants`]: operators, as for [`mutate`](super::mutate).
+        operators: String = "all".to_owned(),
+        /// With [`Goal::Mutants`]: how many mutants are drawn; `None`: all.
+        sample: Option<u64> = None,
+        /// The time limit, opening included. [`OpenOptions::budget`] limits the compilation.
+        ///
+        /// [`OpenOptions::budget`]: super::OpenOptions::budget
+        budget: Duration = Duration::from_secs(60),
+        /// The limit on the number of launches; with it, equal seeds give equal suites on every machine.
+        max_execs: Option<u64> = None,
+        /// After how many attempts in a row without progress the search stops (after a quarter of that once all goals
+        /// are covered).
+        attempts: u64 = 200,
+        /// Whether the solver is asked for what fuzzing leaves uncovered.
+        smt: bool = true,
+        /// Whether inputs are fuzzed; without, only the initial launches are made.
+        fuzz: bool = true,
+        /// Whether to resume an interrupted search from its journal.
+        resume: bool = false,
+    }
+}
+
+/// The goal of [`generate`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// Outcomes of branches.
+    #[default]
+    Branch,
+    /// Mutants that survive the tests for the branches.
+    Mutants,
+}
+
+/// Generates a suite for a kernel and writes it into `folder`, which is created if it does not exist: `suite.toml`
+/// with its data, `interface.toml` and `generate.json`, the result.
+///
+/// ```
+/// # fn main() -> kassay::Result<()> {
+/// use kassay::{GenerateOptions, OpenOptions, generate};
+///
+/// # let folder = std::env::temp_dir().join(format!("kassay-doc-{}", std::process::id()));
+/// let opened = OpenOptions::new().open_kernel("testdata/vector_add/vector_add.cl")?;
+/// let result = generate(&opened, &folder, &GenerateOptions::new().max_execs(Some(100)))?;
+/// assert_eq!(result.coverage.branch.percent(), Some(100.0));
+/// assert!(folder.join("suite.toml").exists());
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `Caller` if the kernel, an option or the interface file is wrong, or a suite was opened; those of the device, the
+/// journal and the folder.
+pub fn generate(opened: &Opened, folder: impl AsRef<Path>, options: &GenerateOptions) -> Result<GenerateResult> {
+    let begun = opened.begin();
+    if opened.is_suite() {
+        let what = format!("the kernel {} was opened as that of a suite", opened.entry());
+        return Err(Error::caller(what).help("open the kernel's file: a suite is generated for it"));
+    }
+    options.check(opened.options(), folder.as_ref())?;
+    let device = &opened.options().device;
+    // Detects a missing device before the work starts instead of halfway through it.
+    if !matches!(device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+        StartingExecutors::start(device, &opened.options().workers(), 1)?.ready()?;
+    }
+    opened
+        .with(SyntaxTree::Needed, |parsed| Generating { opened, parsed, options, folder: folder.as_ref(), begun }.run())
+}
+
+impl GenerateOptions {
+    /// Checks the options, as far as this can be done without a kernel.
+    ///
+    /// # Errors
+    /// `Caller` if one is wrong.
+    pub(crate) fn check(&self, open: &OpenOptions, folder: &Path) -> Result<()> {
+        Selection::parse(&self.operators)?;
+        let is_simulator = matches!(open.device, DeviceRequest::Auto | DeviceRequest::Simulator);
+        if self.goal == Goal::Branch && !is_simulator {
+            let what = format!("kassay generate runs on the simulator, not on `{}`", open.device);
+            return Err(Error::caller(what).help("leave --device out"));
+        }
+        if folder.exists() && !folder.is_dir() {
+            return Err(Error::caller(format!("cannot write into {}: it is no folder", folder.display()))
+                .help("name a folder with -o"));
+        }
+        Ok(())
+    }
+}
+
+/// One call of [`generate`].
+struct Generating<'a, 'c> {
+    opened: &'a Opened,
+    parsed: &'a Parsed<'c>,
+    options: &'a GenerateOptions,
+    folder: &'a Path,
+    begun: Instant,
+}
+
+impl Generating<'_, '_> {
+    fn run(&self) -> Result<GenerateResult> {
+        let Generating { opened, parsed, options, folder, begun } = *self;
+        let under_test = &parsed.under_test;
+        let deadline = begun.checked_add(options.budget);
+        check_launchable(&under_test.interface)?;
+        under_test.fits_the_simulator()?;
+        let (seed, jobs) = (opened.seed(), opened.options().jobs);
+        // A child process generates the instrumented code meanwhile.
+        let observing = under_test.begin_observed(Slots::Groups, deadline);
+        let analysis_start = Instant::now();
+        let mut model = match roles::infer_until(under_test, deadline) {
+            Err(e) if e.is_late() => return self.unanalysed(&e),
+            model => model?,
+        };
+        let analysis_time = analysis_start.elapsed();
+        std::fs::create_dir_all(folder).map_err(|e| write::no_folder(folder, &e))?;
+        output_dir::check(folder)?;
+        let (wishes, interface_text) = self.read_or_write_wishes(&model)?;
+        wishes.apply(&mut model);
+        let output = folder.join("generate.json");
+        let configuration = journal::configuration(under_test, &interface_text, &self.determining_options());
+        if options.resume
+            && let Some(result) = completed_result(&output, &configuration)?
+        {
+            return Ok(result);
+        }
+        let path = path_for(&output);
+        let header = JournalHeader::new("generate", &under_test.entry, &configuration);
+        let (journal, known) = match options.resume {
+            true => Journal::resume::<Entry>(&path, &header)?,
+            false => (Journal::create(&path, &header)?, Vec::new()),
+        };
+        let instrumented = observing.and_then(|observing| Instrumented::load(under_test, jobs as usize, observing));
+        let min_launch_time = options.budget.mul_f64(MIN_LAUNCH_SHARE).min(MIN_LAUNCH_TIME);
+        let all = Limits {
+            // The preparation may have used up the budget; some launches are made nevertheless.
+            end: (begun + options.budget).max(Instant::now() + min_launch_time),
+            max_execs: options.max_execs,
+            attempts: if options.fuzz { options.attempts } else { 0 },
+            launch: opened.options().timeout,
+        };
+        let limits = match options.goal {
+            Goal::Branch => all.clone(),
+            Goal::Mutants => mutants::branch_limits(&all),
+        };
+        let source = opened.source();
+        let search_options = Options { seed, limits, solve: options.smt, begun, source: source.clone(), analysis_time };
+        let (known_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
+        let log = Log { journal: Some(&journal), known };
+        let observer = opened.observer();
+        observer.begin("launches", None);
+        let mut progress = |executions: u64, covered: usize, all: usize| {
+            observer.progress(executions, &format!("{covered} of {all} outcomes covered"));
+        };
+        let (mut instrumented, generated) = match instrumented {
+            Err(e) if e.is_late() => (None, campaign::without_launches(under_test, &source, begun, &e)),
+            instrumented => {
+                let mut instrumented = instrumented?;
+                let generated = campaign::generate(
+                    under_test,
+                    &model,
+                    &wishes,
+                    &search_options,
+                    &mut instrumented,
+                    &mut progress,
+                    log,
+                )?;
+                (Some(instrumented), generated)
+            }
+        };
+        observer.end();
+        let arguments = opened.kernel_options().as_arguments();
+        let kernel = Kernel { path: opened.kernel_file(), options: &arguments };
+        let (generated, scores) = match (options.goal, &mut instrumented) {
+            (Goal::Branch, _) | (_, None) => {
+                campaign::write_suite(folder, kernel, under_test, &generated.tests)?;
+                (generated, None)
+            }
+            (Goal::Mutants, Some(instrumented)) => {
+                let job = Job {
+                    under_test,
+                    ast: parsed.loaded.ast.as_ref(),
+                    sources: &opened.sources(),
+                    model: &model,
+                    constraints: &wishes,
+                    options: &Options { limits: all, ..search_options },
+                    selection: Selection::parse(&options.operators)?,
+                    sample: options.sample,
+                    jobs,
+                    folder,
+                    kernel,
+                };
+                let log = Log { journal: Some(&journal), known: known_mutants };
+                self.kill_mutants(&job, generated, instrumented, log)?
+            }
+        };
+        let result = GenerateResult { scores, ..self.result(generated, configuration) };
+        store::write(&result, &output)?;
+        journal.remove()?;
+        Ok(result)
+    }
+
+    /// Writes an empty suite for a kernel whose analysis exceeded the budget.
+    fn unanalysed(&self, late: &Error) -> Result<GenerateResult> {
+        let Generating { opened, parsed, folder, begun, .. } = *self;
+        let under_test = &parsed.under_test;
+        std::fs::create_dir_all(folder).map_err(|e| write::no_folder(folder, &e))?;
+        output_dir::check(folder)?;
+        let generated = campaign::without_launches(under_test, &opened.source(), begun, late);
+        let arguments = opened.kernel_options().as_arguments();
+        let kernel = Kernel { path: opened.kernel_file(), options: &arguments };
+        campaign::write_suite(folder, kernel, under_test, &[])?;
+        // There is neither an interface file nor a journal to resume.
+        let configuration = journal::configuration(under_test, "", &self.determining_options());
+        let result = self.result(generated, configuration);
+        store::write(&result, &folder.join("generate.json"))?;
+        Ok(result)
+    }
+
+    /// Returns the options that determine goals and tests, except those that show in the compiled code.
+    fn determining_options(&self) -> String {
+        let GenerateOptions { goal, attempts, smt, fuzz, operators, sample, .. } = self.options;
+        let open = self.opened.options();
+        let more = match goal {
+            Goal::Branch => String::new(),
+            Goal::Mutants => format!(" {operators} {sample:?} {}", open.device),
+        };
+        let (seed, timeout) = (self.opened.seed(), open.timeout.as_secs_f64());
+        format!("{goal:?} {seed} {attempts} {} {} {timeout}{more}", !smt, !fuzz)
+    }
+
+    /// With [`Goal::Mutants`]: adds tests to the suite that covers the branches, and writes the mutation result of
+    /// all tests.
+    fn kill_mutants(
+        &self,
+        job: &Job<'_, '_>,
+        branch: Generated,
+        runs: &mut Instrumented<'_>,
+        log: Log<'_>,
+    ) -> Result<(Generated, Option<Scores>)> {
+        let (opened, observer) = (self.opened, self.opened.observer());
+        observer.begin("inputs", None);
+        let mut progress = |executions: u64, killed: usize, all: usize| {
+            observer.progress(executions, &format!("{killed} of {all} mutants killed that were left"));
+        };
+        let mut start_executors = || {
+            let starting = opened.start(opened.options().jobs as usize)?;
+            executors::start_executors(opened, starting, &[], &job.under_test.interface)
+        };
+        let services = CampaignServices { executors: &mut start_executors, runner: runs, progress: &mut progress, log };
+        let done = mutants::generate(job, branch, services)?;
+        observer.end();
+        if let Some(mutation) = &done.mutation {
+            store::write(mutation, &self.folder.join("mutate.json"))?;
+        }
+        Ok((done.generated, Some(done.scores)))
+    }
+
+    /// Reads the interface file if it exists, otherwise writes it. Returns the wishes in it and its text, including
+    /// the values of files that it names.
+    fn read_or_write_wishes(&self, model: &KernelModel) -> Result<(UserConstraints, String)> {
+        let under_test: &KernelUnderTest<'_> = &self.parsed.under_test;
+        let path = self.folder.join("interface.toml");
+        if path.exists() {
+            let wishes = interface_file::read(&path, &under_test.interface, model.dims, self.opened.seed())?;
+            let text = std::fs::read_to_string(&path)
+                .map_err(|e| Error::environment(format!("cannot read {}: {e}", path.display())))?;
+            // The files that it names are part of the configuration.
+            let values: Vec<_> = wishes.args.iter().filter_map(|a| a.value.as_ref()).collect();
+            let text = if values.is_empty() { text } else { format!("{text}{values:?}") };
+            return Ok((wishes, text));
+        }
+        let text = interface_file::text(model);
+        store::write_text(&text, &path)?;
+        self.opened
+            .observer()
+            .note(&format!("what kassay takes the arguments for is in {}; edit it and generate again", path.display()));
+        Ok((UserConstraints::none(&under_test.interface), text))
+    }
+
+    /// Builds the result.
+    fn result(&self, generated: Generated, configuration: String) -> GenerateResult {
+        let tests = generated.rows();
+        GenerateResult {
+            header: Header::new(
+                GenerateResult::SCHEMA,
+                self.parsed.under_test.entry.clone(),
+                self.opened.source(),
+                Some(executors::device(&simulator::device())),
+                self.opened.seed(),
+            ),
+            configuration,
+            elapsed_s: self.begun.elapsed().as_secs_f64(),
+            coverage: generated.coverage,
+            goals: generated.goals,
+            tests,
+            summary: generated.summary,
+            scores: None,
+            notes: generated.notes,
+        }
+    }
+}
+
+/// Returns the complete result of an earlier run with the same configuration, with which nothing is left to resume.
+/// `None` if there is a journal to resume from, or no result.
+///
+/// # Errors
+/// `Caller` if there is a result of another run, which `--resume` must not replace.
+fn completed_result(output: &Path, configuration: &str) -> Result<Option<GenerateResult>> {
+    if path_for(output).exists() {
+        return Ok(None);
+    }
+    // Any other file is replaced, as without --resume.
+    let Ok(AnyResult::Generate(result)) = store::read(output) else { return Ok(None) };
+    if result.configuration == configuration {
+        return Ok(Some(*result));
+    }
+    Err(Error::caller(format!(
+        "{} is the result of another run: its configuration is `{}`, this run's is `{configuration}`",
+        output.display(),
+        result.configuration
+    ))
+    .help("resume with the kernel, interface file and options that it was begun with, or leave out --resume to begin anew"))
+}
+
+/// Rejects a kernel whose required work-group size exceeds the simulator's limit.
+fn check_launchable(interface: &Interface) -> Result<()> {
+    let max = simulator::device().max_work_group_size;
+    let Some(required) = interface.required_local else { return Ok(()) };
+    if required.iter().try_fold(1u64, |n, size| n.checked_mul(*size)).is_some_and(|n| n <= max) {
+        return Ok(());
+    }
+    let [x, y, z] = required;
+    let what =
+        format!("the kernel requires work-groups of {x} x {y} x {z} work-items; the simulator takes up to {max}");
+    Err(Error::caller(what).help("give reqd_work_group_size smaller sizes"))
+}

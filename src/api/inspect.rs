@@ -1,0 +1,191 @@
+//! Shows interfaces, counts and sites of kernels, and draws their control-flow graphs.
+
+use std::path::Path;
+use std::time::Instant;
+
+use inkwell::context::Context;
+
+use super::options::{OpenOptions, options};
+use crate::cfg::sites::{SiteKind, Sites};
+use crate::cfg::{dot, folded};
+use crate::coverage::build::{self, KernelFile, KernelUnderTest};
+use crate::error::{Error, Result};
+use crate::kernel::compile;
+use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::mutation::mutant::Excluded;
+use crate::mutation::operators::{Subject, launch};
+use crate::mutation::{Enumeration, Selection, enumerate};
+use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site};
+use crate::result::{Header, Location};
+
+options! {
+    /// Options of [`inspect`].
+    pub struct InspectOptions {
+        /// The operators whose mutants are counted: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
+        operators: String = "all".to_owned(),
+        /// Whether the control-flow graph is drawn, of the only kernel.
+        draw: bool = false,
+        /// Whether notes name the conditions that clang folded into others and the mutants that were left out.
+        explain: bool = false,
+    }
+}
+
+/// What [`inspect`] found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Inspected {
+    /// Interfaces, counts and sites.
+    pub result: InspectResult,
+    /// The control-flow graph in Graphviz format, if it was asked for.
+    pub graph: Option<String>,
+}
+
+/// Inspects the kernels of a `.cl`, `.ll`, `.bc` or `.spv` file, or only the one that `open` names. Nothing is run.
+///
+/// ```
+/// # fn main() -> kassay::Result<()> {
+/// use kassay::{InspectOptions, OpenOptions, inspect};
+///
+/// let inspected = inspect("testdata/vector_add/vector_add.cl", &OpenOptions::new(), &InspectOptions::new())?;
+/// assert_eq!(inspected.result.kernels[0].args.len(), 4);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `Caller` if the kernel cannot be compiled or an option is wrong; `Environment` if clang or LLVM's SPIR-V backend
+/// fails.
+pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOptions) -> Result<Inspected> {
+    let (begun, path) = (Instant::now(), kernel.as_ref());
+    let source = path.display().to_string();
+    let selection = Selection::parse(&options.operators)?;
+    let loaded = compile::load(path, &open.kernel_options(Vec::new(), begun), true)?;
+    open.observer.warnings(&loaded.warnings, &loaded.accepted_errors());
+    let context = Context::create();
+    let file = KernelFile::parse(&context, &loaded)?;
+    let names = match &open.entry {
+        Some(entry) => vec![file.choose(Some(entry))?],
+        None => file.kernels.clone(),
+    };
+    if options.draw && names.len() > 1 {
+        return Err(Error::caller(format!("--dot draws one kernel, and {source} has {}", names.len()))
+            .help(format!("name one with --entry: {}", names.join(", "))));
+    }
+    let sources = build::sources_of(path);
+    let mut kernels = Vec::new();
+    let mut notes = Vec::new();
+    let mut graph = None;
+    for name in &names {
+        let under_test = file.under_test(name, &loaded, &sources)?;
+        graph = options.draw.then(|| dot::draw(&under_test.sites, &sources));
+        let subject = Subject {
+            module: under_test.module(),
+            entry: &under_test.entry,
+            interface: &under_test.interface,
+            sites: &under_test.sites,
+            ast: loaded.ast.as_ref(),
+            sources: &sources,
+            preset: selection.preset(),
+            cache: Default::default(),
+        };
+        let mutants = enumerate(&subject, &selection);
+        kernels.push(describe(&under_test, &mutants, &selection, &source));
+        let folded = loaded.ast.as_ref().filter(|_| options.explain).map(|a| folded::describe(&under_test.sites, a));
+        let excluded = mutants.excluded.iter().filter(|_| options.explain).map(Excluded::to_string);
+        for text in under_test.sites.notes().into_iter().chain(folded.unwrap_or_default()).chain(excluded) {
+            if !notes.contains(&text) {
+                notes.push(text);
+            }
+        }
+    }
+    let header = Header::new(InspectResult::SCHEMA, names.join(","), source, None, open.seed.unwrap_or(0));
+    let result = InspectResult { header, elapsed_s: begun.elapsed().as_secs_f64(), kernels, notes };
+    Ok(Inspected { result, graph })
+}
+
+fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: &Selection, file: &str) -> Kernel {
+    let interface = &under_test.interface;
+    // Launch operators need a suite and are left out.
+    let operators = selection.operators().iter().filter(|operator| operator.class != launch::CLASS);
+    let count = |id: &str| mutants.mutants.iter().filter(|mutant| mutant.operator == id).count() as u64;
+    Kernel {
+        name: interface.name.clone(),
+        args: arguments(interface),
+        required_local: interface.required_local,
+        local_variables: interface
+            .local_variables
+            .iter()
+            .map(|v| LocalVariable { name: v.name.clone(), size: v.size })
+            .collect(),
+        functions: under_test.sites.functions.iter().map(|f| f.cfg.function.clone()).collect(),
+        counts: Counts { mutants: mutants.mutants.len() as u64, ..counts(&under_test.sites) },
+        mutants_by_operator: operators.map(|operator| (operator.id.to_owned(), count(operator.id))).collect(),
+        sites: under_test.sites.sites.iter().map(|s| site(s, &under_test.sites, file)).collect(),
+    }
+}
+
+fn arguments(interface: &Interface) -> Vec<Arg> {
+    interface
+        .args
+        .iter()
+        .map(|a| Arg {
+            name: a.name.clone(),
+            position: a.position,
+            type_name: a.type_name.clone(),
+            address_space: a.address_space().name().into(),
+            access: a.access.name().into(),
+            fields: match &a.kind {
+                ArgKind::Value(ty) => fields(ty),
+                ArgKind::Buffer { element: Some(ty), .. } | ArgKind::Local { element: Some(ty) } => fields(ty),
+                _ => Vec::new(),
+            },
+        })
+        .collect()
+}
+
+fn fields(ty: &Type) -> Vec<Field> {
+    match ty {
+        Type::Struct(s) => s
+            .fields
+            .iter()
+            .map(|f| Field {
+                name: f.name.clone(),
+                type_name: f.ty.name(),
+                offset: f.offset,
+                size: f.ty.size(),
+                fields: fields(&f.ty),
+            })
+            .collect(),
+        Type::Array(element, _) => fields(element),
+        _ => Vec::new(),
+    }
+}
+
+fn counts(sites: &Sites) -> Counts {
+    let count = |kind| sites.of_kind(kind).count() as u64;
+    Counts {
+        branches: count(SiteKind::Branch),
+        branch_outcomes: sites.of_kind(SiteKind::Branch).map(|s| s.outcomes.len() as u64).sum(),
+        conditions: count(SiteKind::Condition),
+        loops: count(SiteKind::Loop),
+        barriers: count(SiteKind::Barrier),
+        basic_blocks: sites.functions.iter().flat_map(|f| &f.cfg.reachable).filter(|r| **r).count() as u64,
+        lines: count(SiteKind::Line),
+        statements: count(SiteKind::Statement),
+        mutants: 0,
+    }
+}
+
+fn site(site: &crate::cfg::sites::Site, sites: &Sites, file: &str) -> Site {
+    Site {
+        id: site.id.clone(),
+        kind: site.kind.name().into(),
+        construct: site.construct.clone(),
+        function: sites.functions[site.function].cfg.function.clone(),
+        location: match &site.location {
+            Some(l) => Location { file: l.file.clone(), line: l.line, column: l.column },
+            None => Location { file: file.into(), line: 0, column: 0 },
+        },
+        outcomes: site.outcomes.iter().map(|o| o.label.clone()).collect(),
+    }
+}

@@ -1,0 +1,47 @@
+//! The library's functions: opens suites and kernels, and does what the commands do, with options and results as types.
+//!
+//! The crate's root re-exports all of it. Must never know: flags, terminals, exit codes.
+
+mod check;
+mod cover;
+pub(crate) mod executors;
+mod generate;
+mod inspect;
+mod mutate;
+mod observer;
+mod opened;
+mod options;
+mod run;
+mod schedule;
+
+use std::path::Path;
+
+use crate::error::Result;
+
+pub use check::{CheckOptions, check};
+pub use cover::{CoverOptions, cover};
+pub use generate::{GenerateOptions, Goal, generate};
+pub use inspect::{InspectOptions, Inspected, inspect};
+pub use mutate::{MutateOptions, Strategy, mutate};
+pub use observer::{Observer, Silent};
+pub use opened::Opened;
+pub use options::{OpenOptions, StartWorkers};
+pub use run::{RunOptions, run};
+pub use schedule::{Replay, ScheduleOptions, schedule};
+
+/// Opens a suite (TOML or JSON) and the kernel that it names, with the default [`OpenOptions`].
+///
+/// ```
+/// # fn main() -> kassay::Result<()> {
+/// let opened = kassay::open("testdata/vector_add/suite.toml")?;
+/// assert_eq!(opened.entry(), "vector_add");
+/// assert!(opened.tests().iter().all(|test| test.launch.args.len() == opened.interface().args.len()));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Those of [`OpenOptions::open`].
+pub fn open(suite: impl AsRef<Path>) -> Result<Opened> {
+    OpenOptions::new().open(suite)
+}

@@ -1,0 +1,181 @@
+//! Measures how well a suite detects faults.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::executors;
+use super::opened::{Opened, SyntaxTree};
+use super::options::options;
+use crate::coverage::build::Level;
+use crate::error::{Error, Result};
+use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
+use crate::mutation::configuration::configuration;
+use crate::mutation::selection::Selection;
+use crate::result::journal::{self, Header, Journal};
+use crate::result::mutate::MutateResult;
+use crate::result::shard::Shard;
+use crate::result::store::{self, AnyResult};
+
+pub use crate::mutation::engine::Strategy;
+
+options! {
+    /// Options of [`mutate`].
+    pub struct MutateOptions {
+        /// Operators: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
+        operators: String = "all".to_owned(),
+        /// The order of mutants; 2 adds pairs of mutants.
+        order: u32 = 1,
+        /// How many mutants (pairs with order 2) are drawn; `None`: all.
+        sample: Option<u64> = None,
+        /// Runs of a mutant per test; `None`: 1, or 3 for kernels with atomics, barriers or local memory.
+        repeats: Option<u32> = None,
+        /// Whether every mutant runs on every test that reaches it, even after another test has killed it.
+        full_matrix: bool = false,
+        /// The limit on a mutant's loop iterations and time, as a multiple of the original's.
+        timeout_factor: f64 = 10.0,
+        /// The part of the mutants to run; [`merge`](crate::result::merge) combines the parts.
+        shard: Option<Shard> = None,
+        /// How mutants are built.
+        strategy: Strategy = Strategy::Schemata,
+        /// Whether mutants whose value never differs from the original's in a test are left out of it.
+        prune: bool = true,
+        /// Whether a launch may combine runs of several mutants.
+        batch: bool = true,
+        /// The file for the result. While mutants run, a journal lies beside it.
+        output: Option<PathBuf> = None,
+        /// Whether to resume an interrupted run from the journal of `output`.
+        resume: bool = false,
+    }
+}
+
+/// Environment variable that makes the solver examine killed mutants too, as a check of its proofs.
+const DOUBT_VARIABLE: &str = "KASSAY_DOUBT_PROOFS";
+
+/// Environment variable for the number of instructions that may be normalised before mutants run, instead
+/// of [`campaign::MOST_BEFORE`].
+const MOST_BEFORE_VARIABLE: &str = "KASSAY_MOST_BEFORE";
+
+/// Time limit for a run of the original.
+const ORIGINAL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Makes mutants of the kernel and runs the tests on them.
+///
+/// ```
+/// # fn main() -> kassay::Result<()> {
+/// use kassay::{DeviceRequest, MutateOptions, OpenOptions, mutate};
+///
+/// let opened = OpenOptions::new().device(DeviceRequest::Simulator).open("testdata/vector_add/suite.toml")?;
+/// let result = mutate(&opened, &MutateOptions::new().operators("AOR".to_owned()))?;
+/// assert!(result.summary.killed > 0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `Caller` if an option is wrong, a kernel without a suite was opened, or the device does not support a test;
+/// `Environment` if there is no device or it fails, or the result cannot be written.
+pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> {
+    opened.begin();
+    let selection = options.check()?;
+    let most_before = match std::env::var(MOST_BEFORE_VARIABLE) {
+        Ok(text) => text.parse().map_err(|_| {
+            Error::caller(format!("`{text}` in the variable {MOST_BEFORE_VARIABLE} is no number of instructions"))
+                .help(format!("give it a whole number, such as {}, or unset it", campaign::MOST_BEFORE))
+        })?,
+        Err(_) => campaign::MOST_BEFORE,
+    };
+    opened.with_suite(SyntaxTree::Needed, |parsed| {
+        let under_test = &parsed.under_test;
+        let starting = opened.start(opened.options().jobs as usize)?;
+        let executors = executors::start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
+        let tests = executors::with_local_sizes(&parsed.tests, &under_test.interface, executors[0].device());
+        let sources = opened.sources();
+        let campaign = CampaignContext {
+            under_test,
+            ast: parsed.loaded.ast.as_ref().filter(|_| opened.level() == Level::Raw),
+            sources: &sources,
+            tests: &tests,
+            source: opened.source(),
+        };
+        let request = Request {
+            selection,
+            order: options.order,
+            sample: options.sample,
+            repeats: options.repeats,
+            full_matrix: options.full_matrix,
+            factor: options.timeout_factor,
+            strategy: options.strategy,
+            ir_level: opened.level().name().to_owned(),
+            shard: options.shard,
+            seed: opened.seed(),
+            jobs: opened.options().jobs,
+            timeout: ORIGINAL_TIMEOUT,
+            prune: options.prune,
+            batch: options.batch,
+            end: None,
+            doubt: std::env::var_os(DOUBT_VARIABLE).is_some(),
+            most_before,
+        };
+        let Some(output) = &options.output else {
+            return campaign::run(&campaign, &request, executors, None, Vec::new());
+        };
+        let path = journal::path_for(output);
+        let shard = options.shard.map_or_else(String::new, |s| format!(" shard {s}"));
+        let hash = configuration(&campaign, &request);
+        if options.resume
+            && !path.exists()
+            && let Some(result) = completed_result(output, &hash, options.shard)?
+        {
+            return Ok(result);
+        }
+        let header = Header::new("mutate", &under_test.entry, &(hash + &shard));
+        let (journal, known) = match options.resume {
+            true => Journal::resume::<Entry>(&path, &header)?,
+            false => (Journal::create(&path, &header)?, Vec::new()),
+        };
+        let result = campaign::run(&campaign, &request, executors, Some(&journal), known)?;
+        store::write(&result, output)?;
+        journal.remove()?;
+        Ok(result)
+    })
+}
+
+impl MutateOptions {
+    /// Checks the options, as far as this can be done without a kernel. Returns the selected operators.
+    ///
+    /// # Errors
+    /// `Caller` if an option is wrong.
+    pub(crate) fn check(&self) -> Result<Selection> {
+        let selection = Selection::parse(&self.operators)?;
+        if self.resume && self.output.is_none() {
+            return Err(Error::caller("--resume needs the result file whose journal it goes on with")
+                .help("name it with -o, as in the run that was ended"));
+        }
+        Ok(selection)
+    }
+}
+
+/// Returns the complete result of an earlier run with the same configuration, with which nothing is left to resume.
+/// `None` if there is no result.
+///
+/// # Errors
+/// `Caller` if there is a result of another run, which `--resume` must not replace.
+fn completed_result(output: &Path, configuration: &str, shard: Option<Shard>) -> Result<Option<MutateResult>> {
+    // Any other file is replaced, as without --resume.
+    let Ok(AnyResult::Mutate(result)) = store::read(output) else { return Ok(None) };
+    let help = "resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew";
+    let shown = |shard: Option<&str>| shard.map_or_else(|| "all mutants".to_owned(), |s| format!("shard {s}"));
+    let expected = shard.map(|s| s.to_string());
+    let differing = [
+        ("configuration", result.configuration.clone(), configuration.to_owned()),
+        ("part", shown(result.shard.as_deref()), shown(expected.as_deref())),
+    ];
+    match differing.into_iter().find(|(_, found, expected)| found != expected) {
+        Some((what, found, expected)) => Err(Error::caller(format!(
+            "{} is the result of another run: its {what} is `{found}`, this run's is `{expected}`",
+            output.display()
+        ))
+        .help(help)),
+        None => Ok(Some(*result)),
+    }
+}

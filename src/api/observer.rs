@@ -1,0 +1,67 @@
+//! Tells a caller what happens while a function runs: notes, warnings of clang, progress.
+
+use std::fmt::Debug;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::Result;
+
+/// Is told what happens while a function runs. Every method ignores it by default.
+pub trait Observer: Debug + Send + Sync {
+    /// clang's warnings about the kernel, and those of them that clang reports as errors by default (OpenCL drivers,
+    /// built on earlier versions of it, accept them).
+    fn warnings(&self, _all: &str, _accepted_errors: &str) {}
+
+    /// Something that the user should know: that the simulator replaces a device, for example.
+    fn note(&self, _text: &str) {}
+
+    /// A piece of work begins: so many `things` (such as `tests`) are to be done, if their number is known.
+    fn begin(&self, _things: &'static str, _count: Option<u64>) {}
+
+    /// Some of them are done. `message` says more, or is empty. Several threads may call this at a time.
+    fn progress(&self, _done: u64, _message: &str) {}
+
+    /// The work that began last has ended.
+    fn end(&self) {}
+}
+
+/// Ignores everything.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// Calls `work` for every item in parallel, each runner on one item at a time. Results are in the order of the items.
+///
+/// # Errors
+/// The first error in the order of the items.
+pub(super) fn run_parallel<T: Sync, R: Send, L: Send>(
+    runners: &mut [L],
+    items: &[T],
+    things: &'static str,
+    observer: &dyn Observer,
+    work: impl Fn(&mut L, &T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    observer.begin(things, Some(items.len() as u64));
+    let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let done: Mutex<Vec<Option<Result<R>>>> = Mutex::new(items.iter().map(|_| None).collect());
+    std::thread::scope(|scope| {
+        for runner in runners.iter_mut() {
+            let (next, finished, done, work) = (&next, &finished, &done, &work);
+            scope.spawn(move || {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(i) else { return };
+                    let result = work(runner, item);
+                    observer.progress(finished.fetch_add(1, Ordering::Relaxed) as u64 + 1, "");
+                    if let Ok(mut all) = done.lock() {
+                        all[i] = Some(result);
+                    }
+                }
+            });
+        }
+    });
+    observer.end();
+    let all = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    all.into_iter().flatten().collect()
+}

@@ -1,0 +1,271 @@
+//! Opens suites and kernels: compiles the kernel, resolves the tests, starts executors.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use inkwell::context::Context;
+use self_cell::self_cell;
+
+use super::observer::Observer;
+use super::options::{OpenOptions, StartWorkers};
+use crate::coverage::build::{self, KernelFile, KernelUnderTest, Level};
+use crate::error::{Error, Result};
+use crate::exec::StartingExecutors;
+use crate::kernel::compile::{self, Loaded};
+use crate::kernel::interface::Interface;
+use crate::kernel::options::KernelOptions;
+use crate::kernel::source::Sources;
+use crate::suite::resolve::{Suite, Test};
+
+/// A kernel and its tests, open: what [`open`](super::open) and [`OpenOptions`] give and all functions take.
+///
+/// One can be passed to several functions, one after the other. LLVM's modules belong to one thread, and so does it.
+pub struct Opened {
+    suite: Option<Suite>,
+    /// Path of the kernel's file.
+    kernel: PathBuf,
+    options: OpenOptions,
+    /// With the arguments that a suite adds.
+    kernel_options: KernelOptions,
+    begun: Instant,
+    /// Whether a function has run already.
+    is_used: Cell<bool>,
+    starting: RefCell<Option<StartingExecutors>>,
+    without_tree: OnceCell<Compiled>,
+    with_tree: OnceCell<Compiled>,
+}
+
+/// A compiled kernel in its canonical form, and the tests that fit its interface.
+pub(super) struct Parsed<'c> {
+    pub under_test: KernelUnderTest<'c>,
+    pub loaded: Loaded,
+    /// Work-group sizes that the suite leaves open are still unset.
+    pub tests: Vec<Test>,
+}
+
+self_cell! {
+    /// A compiled kernel with the LLVM context that its module lives in.
+    struct Compiled {
+        owner: Context,
+        #[not_covariant]
+        dependent: Parsed,
+    }
+}
+
+/// Whether a function needs clang's syntax tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SyntaxTree {
+    Needed,
+    NotNeeded,
+}
+
+impl Opened {
+    pub(super) fn suite(path: &Path, options: &OpenOptions) -> Result<Opened> {
+        let begun = Instant::now();
+        let suite = Suite::load(path)?;
+        let workers = match options.start {
+            StartWorkers::OnDemand => None,
+            StartWorkers::PerTest => Some((options.jobs as usize).min(suite.tests.len()).max(1)),
+            StartWorkers::Jobs => Some(options.jobs as usize),
+        };
+        let start = |count| StartingExecutors::start(&options.device, &options.workers(), count);
+        let starting = workers.map(start).transpose()?;
+        let kernel_options = options.kernel_options(suite.options.clone(), begun);
+        let opened = Opened {
+            kernel: suite.kernel.clone(),
+            suite: Some(suite),
+            options: options.clone(),
+            kernel_options,
+            begun,
+            is_used: Cell::new(false),
+            starting: RefCell::new(starting),
+            without_tree: OnceCell::new(),
+            with_tree: OnceCell::new(),
+        };
+        opened.compiled(opened.preferred_tree())?;
+        Ok(opened)
+    }
+
+    pub(super) fn kernel(path: &Path, options: &OpenOptions) -> Result<Opened> {
+        let begun = Instant::now();
+        let opened = Opened {
+            suite: None,
+            kernel: path.to_owned(),
+            options: options.clone(),
+            kernel_options: options.kernel_options(Vec::new(), begun),
+            begun,
+            is_used: Cell::new(false),
+            starting: RefCell::new(None),
+            without_tree: OnceCell::new(),
+            with_tree: OnceCell::new(),
+        };
+        opened.compiled(opened.preferred_tree())?;
+        Ok(opened)
+    }
+
+    /// Returns the kernel's name.
+    pub fn entry(&self) -> &str {
+        self.any().with_dependent(|_, parsed| parsed.under_test.entry.as_str())
+    }
+
+    /// Returns the kernel's interface: its arguments with their types, and what it requires of launches.
+    pub fn interface(&self) -> &Interface {
+        self.any().with_dependent(|_, parsed| &parsed.under_test.interface)
+    }
+
+    /// Returns the suite's tests with their launches, in the suite's order; none if a kernel was opened. Work-group
+    /// sizes that the suite leaves open are decided when a test runs, because they depend on the device.
+    pub fn tests(&self) -> &[Test] {
+        self.any().with_dependent(|_, parsed| &parsed.tests[..])
+    }
+
+    /// Returns the path of the kernel's file, by which results name it.
+    pub fn kernel_file(&self) -> &Path {
+        &self.kernel
+    }
+
+    /// Returns the seed of generated values and of samples: that of the options, otherwise the suite's, otherwise 0.
+    pub fn seed(&self) -> u64 {
+        self.options.seed.or(self.suite.as_ref().and_then(|suite| suite.seed)).unwrap_or(0)
+    }
+
+    /// Calls `work` with the kernel under test, for what the functions of this crate do not offer.
+    #[doc(hidden)]
+    pub fn with_kernel<R>(&self, work: impl FnOnce(&KernelUnderTest<'_>, &Loaded) -> R) -> Result<R> {
+        let compiled = self.compiled(SyntaxTree::Needed)?;
+        Ok(compiled.with_dependent(|_, parsed| work(&parsed.under_test, &parsed.loaded)))
+    }
+
+    /// Calls `work` with the compiled kernel and the tests.
+    pub(super) fn with<R>(&self, tree: SyntaxTree, work: impl FnOnce(&Parsed<'_>) -> Result<R>) -> Result<R> {
+        self.compiled(tree)?.with_dependent(|_, parsed| work(parsed))
+    }
+
+    /// Like [`Opened::with`], for what needs a suite.
+    ///
+    /// # Errors
+    /// `Caller` if a kernel was opened.
+    pub(super) fn with_suite<R>(&self, tree: SyntaxTree, work: impl FnOnce(&Parsed<'_>) -> Result<R>) -> Result<R> {
+        if self.suite.is_none() {
+            return Err(Error::caller(format!("{} is a kernel, which has no tests", self.kernel.display()))
+                .help("open a suite; `generate` writes one for a kernel"));
+        }
+        self.with(tree, work)
+    }
+
+    pub(super) fn is_suite(&self) -> bool {
+        self.suite.is_some()
+    }
+
+    pub(super) fn options(&self) -> &OpenOptions {
+        &self.options
+    }
+
+    pub(super) fn kernel_options(&self) -> &KernelOptions {
+        &self.kernel_options
+    }
+
+    pub(super) fn observer(&self) -> &dyn Observer {
+        &*self.options.observer
+    }
+
+    /// Returns the path of the kernel's file as results show it.
+    pub(super) fn source(&self) -> String {
+        self.kernel.display().to_string()
+    }
+
+    /// Returns the source text of the kernel's file and of those that it includes.
+    pub(crate) fn sources(&self) -> Sources {
+        build::sources_of(&self.kernel)
+    }
+
+    /// Returns when the work of a function began: the first one's time includes that of opening.
+    pub(super) fn begin(&self) -> Instant {
+        if self.is_used.replace(true) { Instant::now() } else { self.begun }
+    }
+
+    /// Returns at least `count` executors that are starting: those that started while the kernel was compiled, or new
+    /// ones.
+    pub(super) fn start(&self, count: usize) -> Result<StartingExecutors> {
+        let started = self.starting.take().filter(|starting| starting.count() >= count);
+        started.map_or_else(|| StartingExecutors::start(&self.options.device, &self.options.workers(), count), Ok)
+    }
+
+    /// Returns the number of workers that tests keep busy: at most one each.
+    pub(super) fn workers(&self) -> usize {
+        (self.options.jobs as usize).min(self.tests().len()).max(1)
+    }
+
+    fn preferred_tree(&self) -> SyntaxTree {
+        if self.options.syntax_tree { SyntaxTree::Needed } else { SyntaxTree::NotNeeded }
+    }
+
+    /// Returns what was compiled first.
+    fn any(&self) -> &Compiled {
+        let first = self.with_tree.get().or(self.without_tree.get());
+        first.unwrap_or_else(|| unreachable!("opening compiles the kernel"))
+    }
+
+    fn compiled(&self, tree: SyntaxTree) -> Result<&Compiled> {
+        let known = match tree {
+            SyntaxTree::Needed => self.with_tree.get(),
+            SyntaxTree::NotNeeded => self.with_tree.get().or(self.without_tree.get()),
+        };
+        match (known, tree) {
+            (Some(known), _) => Ok(known),
+            (None, SyntaxTree::Needed) => {
+                let compiled = self.compile(tree)?;
+                Ok(self.with_tree.get_or_init(|| compiled))
+            }
+            (None, SyntaxTree::NotNeeded) => {
+                let compiled = self.compile(tree)?;
+                Ok(self.without_tree.get_or_init(|| compiled))
+            }
+        }
+    }
+
+    fn compile(&self, tree: SyntaxTree) -> Result<Compiled> {
+        let loaded = compile::load(&self.kernel, &self.kernel_options, tree == SyntaxTree::Needed)?;
+        let compiled = Compiled::try_new(Context::create(), |context| self.parse(context, loaded))?;
+        if self.with_tree.get().is_none() && self.without_tree.get().is_none() {
+            compiled.with_dependent(|_, parsed| {
+                self.observer().warnings(&parsed.loaded.warnings, &parsed.loaded.accepted_errors());
+            });
+        }
+        Ok(compiled)
+    }
+
+    fn parse<'c>(&self, context: &'c Context, loaded: Loaded) -> Result<Parsed<'c>> {
+        let file = KernelFile::parse(context, &loaded)?;
+        let named = self.suite.as_ref().and_then(|suite| Some((suite, suite.entry.as_ref()?)));
+        let entry = match (&self.options.entry, named) {
+            (None, Some((suite, name))) => file.choose(Some(name)).map_err(|e| suite.at_entry(e))?,
+            (name, _) => file.choose(name.as_deref())?,
+        };
+        let mut under_test = file.under_test_at(self.options.level, &entry, &loaded, &self.sources())?;
+        let tests = match &self.suite {
+            Some(suite) => suite.resolve(&under_test.interface, self.seed())?,
+            None => Vec::new(),
+        };
+        // Preemptions need code that reports every access.
+        under_test.host.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
+        Ok(Parsed { under_test, loaded, tests })
+    }
+
+    /// Returns the optimisation level of the IR.
+    pub(super) fn level(&self) -> Level {
+        self.options.level
+    }
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened")
+            .field("kernel", &self.kernel)
+            .field("entry", &self.entry())
+            .field("tests", &self.tests().len())
+            .finish_non_exhaustive()
+    }
+}

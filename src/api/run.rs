@@ -1,0 +1,181 @@
+//! Runs the tests of a suite and compares their outputs with the expectations.
+
+use std::path::{Path, PathBuf};
+
+use super::executors::{self, Loading};
+use super::observer::run_parallel;
+use super::opened::{Opened, SyntaxTree};
+use super::options::options;
+use crate::coverage::group_order;
+use crate::error::{Error, Result};
+use crate::exec::{Executor, Fault, Observation, ProgramId, Target};
+use crate::instrument::layout::GuardLayout;
+use crate::result::Header;
+use crate::result::run::{Mismatch, Output, RunResult, Summary, Test, TestStatus};
+use crate::suite::resolve;
+use crate::suite::{compare, npy};
+
+options! {
+    /// Options of [`run`].
+    pub struct RunOptions {
+        /// The folder to which the outputs of each test are written, as `<test>/<argument>.npy`.
+        save_outputs: Option<PathBuf> = None,
+    }
+}
+
+/// An executor with the kernel loaded; on a device also with a version that follows an order of work-groups, if some
+/// test has one.
+struct Runner {
+    executor: Box<dyn Executor>,
+    plain: ProgramId,
+    mapped: Option<(ProgramId, GuardLayout)>,
+}
+
+/// Runs the tests of a suite and compares their outputs with the expectations.
+///
+/// ```
+/// # fn main() -> kassay::Result<()> {
+/// use kassay::{DeviceRequest, OpenOptions, RunOptions, run};
+///
+/// let opened =
+///     OpenOptions::new().device(DeviceRequest::Simulator).syntax_tree(false).open("testdata/vector_add/suite.toml")?;
+/// let result = run(&opened, &RunOptions::new())?;
+/// assert_eq!(result.summary.failed + result.summary.broken, 0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `Caller` if a kernel without a suite was opened, or the device does not support a test; `Environment` if there is
+/// no device or it fails, or outputs cannot be saved. Faults of the kernel are part of the result.
+pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
+    let begun = opened.begin();
+    opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
+        let under_test = &parsed.under_test;
+        let loading = Loading::begin(opened, parsed)?;
+        let target = loading.target();
+        let Loading { tests, executors } = loading;
+        let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
+        let is_wanted = target == Target::SpirV && tests.iter().any(is_mapped);
+        let code = is_wanted.then(|| group_order::build(under_test)).transpose()?;
+        let mut runners = Vec::new();
+        for (mut executor, plain) in executors {
+            executor.finish_load(plain)?;
+            let mapped = code.as_ref().map(|c| Ok((executor.load(&c.code)?, c.layout))).transpose()?;
+            runners.push(Runner { executor, plain, mapped });
+        }
+        let timeout = opened.options().timeout;
+        let launching = crate::exec::RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
+        let results = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, t| {
+            let executor = &mut *runner.executor;
+            let result = match runner.mapped.filter(|_| is_mapped(t)) {
+                Some((program, layout)) => group_order::run(executor, program, layout, &t.launch, &launching)?,
+                None => executor.run(runner.plain, &t.launch, &launching)?,
+            };
+            let observation = match &result {
+                Ok(observation) => Some(observation),
+                Err(Fault::Checked { observation, .. }) => Some(&**observation),
+                Err(_) => None,
+            };
+            if let (Some(folder), Some(observation)) = (&options.save_outputs, observation) {
+                save(folder, t, &observation.outputs)?;
+            }
+            Ok(match &result {
+                Ok(observation) => judge(t, observation),
+                Err(fault) => faulted(t, fault),
+            })
+        })?;
+        let mut summary = Summary { total: results.len() as u64, ..Summary::default() };
+        for test in &results {
+            match test.status {
+                TestStatus::Passed => summary.passed += 1,
+                TestStatus::Failed => summary.failed += 1,
+                TestStatus::Unchecked => summary.unchecked += 1,
+                TestStatus::Timeout | TestStatus::Crashed | TestStatus::Rejected => summary.broken += 1,
+            }
+        }
+        Ok(RunResult {
+            header: Header::new(
+                RunResult::SCHEMA,
+                under_test.entry.clone(),
+                opened.source(),
+                Some(executors::device(runners[0].executor.device())),
+                opened.seed(),
+            ),
+            elapsed_s: begun.elapsed().as_secs_f64(),
+            tests: results,
+            summary,
+            notes: Vec::new(),
+        })
+    })
+}
+
+/// Compares the outputs of a completed launch with the expectations.
+fn judge(test: &resolve::Test, observation: &Observation) -> Test {
+    let outputs: Vec<Output> = test
+        .expectations
+        .iter()
+        .map(|e| {
+            let actual = observation.outputs.iter().find(|(p, _)| *p == e.position).map_or(&[][..], |(_, b)| b);
+            let c = compare::compare(&e.bytes, actual, Some(&e.ty), e.tolerance);
+            let label = test.outputs.iter().find(|o| o.position == e.position).map(|o| o.label.clone());
+            Output {
+                arg: label.unwrap_or_else(|| e.position.to_string()),
+                passed: c.passed(),
+                mismatches: c.mismatches,
+                elements: c.elements,
+                first: c.first.map(|m| Mismatch {
+                    index: m.index,
+                    field: m.field,
+                    expected: m.expected,
+                    actual: m.actual,
+                }),
+                largest_absolute_error: c.largest_absolute_error,
+            }
+        })
+        .collect();
+    let status = match () {
+        () if outputs.is_empty() => TestStatus::Unchecked,
+        () if outputs.iter().all(|o| o.passed) => TestStatus::Passed,
+        () => TestStatus::Failed,
+    };
+    Test {
+        name: test.name.clone(),
+        status,
+        reason: observation.allowed.as_ref().map(|what| format!("as the test allows: {what}")),
+        outputs,
+        kernel_s: observation.kernel_times.last().map(std::time::Duration::as_secs_f64),
+        printf: observation.printf.clone(),
+    }
+}
+
+/// Returns the row of a test whose launch faulted or did not complete.
+fn faulted(test: &resolve::Test, fault: &Fault) -> Test {
+    let reason = Some(format!("the kernel {fault}"));
+    let status = match fault {
+        // The launch went on after the fault; its outputs are compared too.
+        Fault::Checked { observation, .. } => {
+            return Test { status: TestStatus::Failed, reason, ..judge(test, observation) };
+        }
+        Fault::Timeout { .. } => TestStatus::Timeout,
+        Fault::Crash { .. } => TestStatus::Crashed,
+        Fault::Rejected { .. } => TestStatus::Rejected,
+    };
+    Test { name: test.name.clone(), status, reason, outputs: Vec::new(), kernel_s: None, printf: String::new() }
+}
+
+/// Writes the outputs of a test as `.npy` files.
+fn save(folder: &Path, test: &resolve::Test, outputs: &[(u32, Vec<u8>)]) -> Result<()> {
+    let safe: String = test.name.chars().map(|c| if c == '/' || c == '\0' { '_' } else { c }).collect();
+    let folder = folder.join(safe);
+    std::fs::create_dir_all(&folder).map_err(|e| {
+        Error::environment(format!("cannot make the folder {}: {e}", folder.display()))
+            .help("give --save-outputs a folder in which files can be made")
+    })?;
+    for output in &test.outputs {
+        if let Some((_, bytes)) = outputs.iter().find(|(p, _)| *p == output.position) {
+            npy::write(&folder.join(format!("{}.npy", output.label)), &output.ty, &output.shape, bytes)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,260 @@
+//! Tests whether outputs depend on the order in which work-groups and work-items run.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::executors;
+use super::observer::run_parallel;
+use super::opened::{Opened, SyntaxTree};
+use super::options::options;
+use crate::coverage::build::KernelUnderTest;
+use crate::coverage::group_order;
+use crate::error::{Error, Result};
+use crate::exec::{DeviceInfo, Simulator, Target, simulator};
+use crate::exec::{DeviceRequest, Executor};
+use crate::instrument::host::HostOptions;
+use crate::result::Header;
+use crate::result::schedule::{ScheduleResult, Test, Verdict};
+use crate::result::store::{self, AnyResult};
+use crate::suite::resolve;
+use crate::suite::schedule::Schedule;
+use crate::sync::schedule_families;
+use crate::sync::schedule_families::{Plan, Planned};
+use crate::sync::scheduling::{self, ScheduleRunner};
+
+options! {
+    /// Options of [`schedule`].
+    pub struct ScheduleOptions {
+        /// The number of schedules per test.
+        schedules: u32 = 10,
+        /// Runs of each schedule; `None`: 20, or 1 on the simulator, where all runs of a schedule are identical.
+        repeats: Option<u32> = None,
+        /// A schedule of an earlier result, to run again together with the one that it was compared with.
+        replay: Option<Replay> = None,
+    }
+}
+
+/// A schedule of an earlier result, by its index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replay {
+    result: PathBuf,
+    index: u64,
+}
+
+impl FromStr for Replay {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (path, index) = text.rsplit_once(':').ok_or("not of the form RESULT:INDEX")?;
+        let index = index.parse().map_err(|_| format!("`{index}` is no index of a schedule"))?;
+        Ok(Replay { result: path.into(), index })
+    }
+}
+
+/// Default number of runs of a schedule on devices (PENG 4.3).
+const DEVICE_REPEATS: u32 = 20;
+
+/// A test and the schedules to run.
+struct Job<'a> {
+    test: &'a resolve::Test,
+    /// Recorded schedules with their indices; `None`: schedules are drawn.
+    recorded: Option<Vec<(u64, Planned)>>,
+}
+
+/// Runs the tests of a suite under several orders of work-groups and, on the simulator, of work-items.
+///
+/// ```
+/// # fn main() -> kassay::Result<()> {
+/// use kassay::{DeviceRequest, OpenOptions, ScheduleOptions, schedule};
+///
+/// let opened =
+///     OpenOptions::new().device(DeviceRequest::Simulator).syntax_tree(false).open("testdata/vector_add/suite.toml")?;
+/// let result = schedule(&opened, &ScheduleOptions::new())?;
+/// assert_eq!(result.summary.stable, result.summary.total);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `Caller` if a kernel without a suite was opened, the device cannot keep a schedule, or the one to replay does not
+/// fit; `Environment` if there is no device or it fails.
+pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleResult> {
+    let begun = opened.begin();
+    opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
+        let under_test = &parsed.under_test;
+        let (mut runners, device) = start_runners(opened, under_test)?;
+        if device.kind != simulator::KIND {
+            executors::check_fault_support(&parsed.tests, &under_test.interface, &device)?;
+        }
+        let tests = executors::with_local_sizes(&parsed.tests, &under_test.interface, &device);
+        let exact = runners.iter().all(ScheduleRunner::is_exact);
+        if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {
+            return Err(Error::caller(format!(
+                "{} cannot keep the schedule of the test \"{}\"",
+                device.name, test.name
+            ))
+            .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
+        }
+        let jobs = match &options.replay {
+            None => tests.iter().map(|test| Job { test, recorded: None }).collect(),
+            Some(replay) => vec![recorded(replay, under_test, &tests)?],
+        };
+        let is_group_order = |job: &Job<'_>| {
+            let all = job.recorded.iter().flatten();
+            all.map(|(_, planned)| &planned.schedule).all(Schedule::is_map)
+        };
+        if !exact && !jobs.iter().all(is_group_order) {
+            return Err(Error::caller(format!("{} cannot keep an order of work-items", device.name))
+                .help("the schedule to replay has one: run it on the simulator with --device sim"));
+        }
+        let repeats = options.repeats.unwrap_or(if exact { 1 } else { DEVICE_REPEATS });
+        let running = scheduling::ScheduleOptions { repeats, timeout: opened.options().timeout };
+        let (count, seed) = (options.schedules as usize, opened.seed());
+        let results = run_parallel(&mut runners, &jobs, "tests", opened.observer(), |runner, job| {
+            let test = job.test;
+            let plan = match &job.recorded {
+                Some(recorded) => recorded.iter().map(|(_, planned)| planned.clone()).collect(),
+                None => plan(runner, test, count, seed, running)?,
+            };
+            scheduling::run(runner, &test.name, &test.launch, &test.outputs, &plan, running)
+        })?;
+        let tests = numbered(results, &jobs);
+        let notes = notes(&tests, exact);
+        Ok(ScheduleResult {
+            header: Header::new(
+                ScheduleResult::SCHEMA,
+                under_test.entry.clone(),
+                opened.source(),
+                Some(executors::device(&device)),
+                seed,
+            ),
+            elapsed_s: begun.elapsed().as_secs_f64(),
+            schedules: u64::from(options.schedules),
+            repeats: u64::from(repeats),
+            summary: scheduling::summary(&tests),
+            tests,
+            notes,
+        })
+    })
+}
+
+/// Starts the runners: devices with a kernel that reads its ids through a map, or simulators.
+fn start_runners(opened: &Opened, under_test: &KernelUnderTest<'_>) -> Result<(Vec<ScheduleRunner>, DeviceInfo)> {
+    let starting = opened.start(opened.workers())?;
+    // Code is generated while the process has a single thread and workers are starting.
+    let mapped = if starting.target() == Target::SpirV { Some(group_order::build(under_test)?) } else { None };
+    let executors: Vec<Box<dyn Executor>> = match opened.options().device {
+        DeviceRequest::Simulator => Vec::new(),
+        _ => {
+            let started = starting.ready()?;
+            started.note.iter().for_each(|why| opened.observer().note(why));
+            started.executors
+        }
+    };
+    if let (Some(mapped), Some(first)) = (mapped, executors.first().filter(|e| e.target() == Target::SpirV)) {
+        let device = first.device().clone();
+        let mut runners = Vec::new();
+        for mut executor in executors {
+            let program = executor.begin_load(&mapped.code)?;
+            runners.push((executor, program));
+        }
+        let ready = |(mut executor, program): (Box<dyn Executor>, _)| {
+            executor.finish_load(program)?;
+            Ok(ScheduleRunner::Mapped { executor, program, layout: mapped.layout })
+        };
+        return Ok((runners.into_iter().map(ready).collect::<Result<_>>()?, device));
+    }
+    drop(executors);
+    let code = under_test.for_host(&HostOptions { races: true, ..HostOptions::default() })?;
+    let runner = |_| {
+        let mut simulator = Box::new(Simulator::new(1)?);
+        let program = simulator.load(&code)?;
+        Ok(ScheduleRunner::Simulator { simulator, program })
+    };
+    let runners: Vec<ScheduleRunner> = (0..opened.options().jobs.max(1)).map(runner).collect::<Result<_>>()?;
+    Ok((runners, simulator::device()))
+}
+
+/// Returns the schedules to run a test under.
+fn plan(
+    runner: &mut ScheduleRunner,
+    test: &resolve::Test,
+    count: usize,
+    seed: u64,
+    options: scheduling::ScheduleOptions,
+) -> Result<Vec<Planned>> {
+    let races = if count > 1 { runner.races(&test.launch, options.timeout)? } else { Vec::new() };
+    let own = Some(&test.launch.schedule).filter(|s| !s.is_natural());
+    let (range, test) = (&test.launch.range, &test.name);
+    Ok(Plan { range, count, seed, test, own, exact: runner.is_exact(), races: &races }.schedules())
+}
+
+/// Finds a recorded schedule by its index, together with the one that it was compared with: the first of its test.
+fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [resolve::Test]) -> Result<Job<'a>> {
+    let path = replay.result.display();
+    let wrong = |what: String| Error::caller(what).help("name a result that `kassay schedule -o` wrote for this suite");
+    let result = match store::read(&replay.result)? {
+        AnyResult::Schedule(result) => *result,
+        other => return Err(wrong(format!("{path} is a result of kassay {}, not of schedule", other.command()))),
+    };
+    if result.header.kernel != under_test.entry {
+        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.header.kernel, under_test.entry)));
+    }
+    let has_index = |t: &&Test| t.schedules.iter().any(|s| s.index == replay.index);
+    let Some(known) = result.tests.iter().find(has_index) else {
+        let last = result.tests.iter().flat_map(|t| &t.schedules).map(|s| s.index).max().unwrap_or(0);
+        return Err(Error::caller(format!("{path} has no schedule {}", replay.index))
+            .help(format!("its schedules have the indices 0 to {last}")));
+    };
+    let Some(test) = tests.iter().find(|t| t.name == known.name) else {
+        return Err(wrong(format!("the suite has no test \"{}\", of which that schedule is", known.name)));
+    };
+    let first = known.schedules.first().map_or(replay.index, |s| s.index);
+    let wanted = known.schedules.iter().filter(|s| s.index == first || s.index == replay.index);
+    let recorded: Vec<(u64, Planned)> = wanted.map(|s| (s.index, scheduling::recorded(s))).collect();
+    for (index, planned) in &recorded {
+        planned.schedule.check(&test.launch.range).map_err(|what| {
+            wrong(format!("schedule {index} of {path} does not fit the test \"{}\": {what}", test.name))
+        })?;
+    }
+    Ok(Job { test, recorded: Some(recorded) })
+}
+
+/// Numbers the schedules consecutively throughout the result; replayed ones keep their recorded indices.
+fn numbered(mut tests: Vec<Test>, jobs: &[Job<'_>]) -> Vec<Test> {
+    match jobs {
+        [Job { recorded: Some(recorded), .. }] => {
+            let recorded_index = |n: u64| usize::try_from(n).ok().and_then(|n| recorded.get(n)).map_or(n, |r| r.0);
+            tests.iter_mut().for_each(|test| scheduling::renumber(test, recorded_index));
+        }
+        _ => scheduling::number(&mut tests),
+    }
+    tests
+}
+
+fn notes(tests: &[Test], exact: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    let single = tests.iter().filter(|t| t.work_groups == 1).count();
+    if !exact && single > 0 {
+        notes.push(format!(
+            "{single} of {} tests launch a single work-group, whose order cannot be changed on a device; --device sim also \
+             changes the order of work-items",
+            tests.len()
+        ));
+    }
+    if !exact && single < tests.len() && tests.iter().all(|t| t.verdict == Verdict::Stable) {
+        notes.push(
+            "only work-groups changed places; --device sim also orders and interrupts work-items, and kassay check tells whether \
+             accesses race"
+                .to_owned(),
+        );
+    }
+    if tests.iter().any(|t| !t.differing_outputs.is_empty()) {
+        notes.push("kassay check tells which accesses race".to_owned());
+    }
+    let directed = schedule_families::Family::Directed.name();
+    if tests.iter().flat_map(|t| &t.schedules).any(|s| s.family == directed) {
+        notes.push("directed schedules bring accesses that race into a certain order".to_owned());
+    }
+    notes
+}

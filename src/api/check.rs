@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::executors;
 use super::opened::{Opened, Parsed, SyntaxTree};
-use super::options::options;
+use super::options::{OpenOptions, options};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
@@ -116,17 +116,26 @@ impl Simulate for LoadedSimulator {
 pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
     let begun = opened.begin();
     let budget = Budget::of(begun, options.budget.as_secs_f64());
-    let device = &opened.options().device;
-    if !matches!(device, DeviceRequest::Auto | DeviceRequest::Simulator) {
-        return Err(
-            Error::caller(format!("kassay check runs on the simulator, not on `{device}`")).help("leave --device out")
-        );
-    }
+    options.check(opened.options())?;
     if opened.is_suite() && !options.global.is_empty() {
         return Err(Error::caller("--global and --local are for kernels; the tests of a suite have their own sizes")
             .help("leave them out, or give the kernel's file instead of the suite"));
     }
     opened.with(SyntaxTree::Needed, |parsed| Checking { opened, parsed, options, budget, begun }.run())
+}
+
+impl CheckOptions {
+    /// Checks that what was opened, or will be, can be checked.
+    ///
+    /// # Errors
+    /// `Caller` if the device is not the simulator.
+    pub(crate) fn check(&self, open: &OpenOptions) -> Result<()> {
+        if matches!(open.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+            return Ok(());
+        }
+        Err(Error::caller(format!("kassay check runs on the simulator, not on `{}`", open.device))
+            .help("leave --device out"))
+    }
 }
 
 /// One call of [`check`].

@@ -61,8 +61,28 @@ pub(super) enum SyntaxTree {
     NotNeeded,
 }
 
+impl OpenOptions {
+    /// Opens a suite (TOML or JSON) and the kernel that it names.
+    ///
+    /// # Errors
+    /// `Caller` if the suite is wrong, the kernel does not compile, or the values of a test do not fit it;
+    /// `Environment` if clang, LLVM's SPIR-V backend or the system's processes fail.
+    pub fn open(&self, suite: impl AsRef<Path>) -> Result<Opened> {
+        Opened::suite(suite.as_ref(), self)
+    }
+
+    /// Opens a kernel without a suite: a `.cl`, `.ll`, `.bc` or `.spv` file.
+    ///
+    /// # Errors
+    /// `Caller` if the kernel does not compile or `entry` must name one of several; `Environment` if clang or LLVM's
+    /// SPIR-V backend fails.
+    pub fn open_kernel(&self, kernel: impl AsRef<Path>) -> Result<Opened> {
+        Opened::kernel(kernel.as_ref(), self)
+    }
+}
+
 impl Opened {
-    pub(super) fn suite(path: &Path, options: &OpenOptions) -> Result<Opened> {
+    fn suite(path: &Path, options: &OpenOptions) -> Result<Opened> {
         let begun = Instant::now();
         let suite = Suite::load(path)?;
         let workers = match options.start {
@@ -88,7 +108,7 @@ impl Opened {
         Ok(opened)
     }
 
-    pub(super) fn kernel(path: &Path, options: &OpenOptions) -> Result<Opened> {
+    fn kernel(path: &Path, options: &OpenOptions) -> Result<Opened> {
         let begun = Instant::now();
         let opened = Opened {
             suite: None,

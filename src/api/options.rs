@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::observer::{Observer, Silent};
-use super::opened::Opened;
 use crate::coverage::build::Level;
-use crate::error::Result;
 use crate::exec::{DeviceRequest, WorkerOptions};
 use crate::kernel::options::KernelOptions;
 
@@ -117,24 +115,6 @@ pub enum StartWorkers {
 }
 
 impl OpenOptions {
-    /// Opens a suite (TOML or JSON) and the kernel that it names.
-    ///
-    /// # Errors
-    /// `Caller` if the suite is wrong, the kernel does not compile, or the values of a test do not fit it;
-    /// `Environment` if clang, LLVM's SPIR-V backend or the system's processes fail.
-    pub fn open(&self, suite: impl AsRef<Path>) -> Result<Opened> {
-        Opened::suite(suite.as_ref(), self)
-    }
-
-    /// Opens a kernel without a suite: a `.cl`, `.ll`, `.bc` or `.spv` file.
-    ///
-    /// # Errors
-    /// `Caller` if the kernel does not compile or `entry` must name one of several; `Environment` if clang or LLVM's
-    /// SPIR-V backend fails.
-    pub fn open_kernel(&self, kernel: impl AsRef<Path>) -> Result<Opened> {
-        Opened::kernel(kernel.as_ref(), self)
-    }
-
     /// Returns the options of a compilation that began at `begun`.
     pub(crate) fn kernel_options(&self, suite_options: Vec<String>, begun: Instant) -> KernelOptions {
         KernelOptions {

@@ -6,11 +6,10 @@ use std::time::Duration;
 use clap::Args;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
+use crate::api::{CheckOptions, check};
 use crate::error::{Error, Result};
-use crate::exec::DeviceRequest;
 use crate::report::text::{self, CheckView};
 use crate::result::check::Verdict;
-use crate::{CheckOptions, check};
 
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
@@ -58,12 +57,9 @@ pub struct CheckArgs {
 /// Those of the suite and the kernel; `Caller` if the flags are wrong.
 pub fn run(args: &CheckArgs) -> Result<u8> {
     args.output.check()?;
-    if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
-        return Err(Error::caller(format!("kassay check runs on the simulator, not on `{}`", args.execution.device))
-            .help("leave --device out"));
-    }
-    let budget = Duration::from_secs_f64(args.budget);
-    let open = args.execution.apply(args.kernel.open_options(args.output.terminal())).budget(Some(budget));
+    let options = args.options();
+    let open = args.execution.apply(args.kernel.open_options(args.output.terminal())).budget(Some(options.budget));
+    options.check(&open)?;
     let opened = match is_kernel(&args.target) {
         true => open.open_kernel(&args.target)?,
         false if !args.global.is_empty() => {
@@ -74,19 +70,24 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         }
         false => open.open(&args.target)?,
     };
-    let options = CheckOptions::new()
-        .global(args.global.clone())
-        .local(args.local.clone())
-        .amplify(!args.no_amplify)
-        .redundant(!args.no_redundant)
-        .budget(budget)
-        .evolve(args.evolve)
-        .reproduce(args.reproduce.clone())
-        .schedules(args.schedules);
     let result = check(&opened, &options)?;
     let (sources, view) = (opened.sources(), CheckView { verbose: args.output.verbose });
     args.output.deliver(&result, |style| text::check(&result, view, &|file| sources.text(file), style))?;
     Ok(u8::from(result.verdict != Verdict::Clean))
+}
+
+impl CheckArgs {
+    pub(super) fn options(&self) -> CheckOptions {
+        CheckOptions::new()
+            .global(self.global.clone())
+            .local(self.local.clone())
+            .amplify(!self.no_amplify)
+            .redundant(!self.no_redundant)
+            .budget(Duration::from_secs_f64(self.budget))
+            .evolve(self.evolve)
+            .reproduce(self.reproduce.clone())
+            .schedules(self.schedules)
+    }
 }
 
 fn is_kernel(path: &Path) -> bool {

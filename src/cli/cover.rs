@@ -5,11 +5,12 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain};
+use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
+use super::terminal::complain;
+use crate::api::{CoverOptions, StartWorkers, cover};
 use crate::error::Result;
 use crate::report::text;
 use crate::result::cover::{Coverage, METRICS, Metric, TestStatus};
-use crate::{CoverOptions, StartWorkers, cover};
 
 /// Measure the coverage of a suite's tests
 #[derive(Debug, Args)]
@@ -74,9 +75,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     args.output.check()?;
     let options = args.execution.apply(args.kernel.open_options(args.output.terminal())).start(StartWorkers::PerTest);
     let opened = options.open(&args.suite)?;
-    let counts = args.counts || args.fail_under.iter().any(|t| t.metric.needs_counts);
-    let options = CoverOptions::new().counts(counts).repeats(args.repeats).explain(args.output.verbose);
-    let result = cover(&opened, &options)?;
+    let result = cover(&opened, &args.options())?;
     let sources = opened.sources();
     args.output.deliver(&result, |style| {
         text::cover(&result, text::CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
@@ -89,4 +88,11 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
         }
     }
     Ok(u8::from(findings))
+}
+
+impl CoverArgs {
+    pub(super) fn options(&self) -> CoverOptions {
+        let counts = self.counts || self.fail_under.iter().any(|t| t.metric.needs_counts);
+        CoverOptions::new().counts(counts).repeats(self.repeats).explain(self.output.verbose)
+    }
 }

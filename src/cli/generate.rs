@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, shown};
+use crate::api::{GenerateOptions, Goal, generate};
 use crate::error::{Error, Result};
 use crate::report::text;
-use crate::{GenerateOptions, Goal, generate};
 
 /// Generate a suite that covers a kernel
 #[derive(Debug, Args)]
@@ -89,10 +89,9 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         let what = format!("{} is a suite, but kassay generate takes a kernel", args.kernel_file.display());
         return Err(Error::caller(what).help("give the kernel's file (.cl, .ll, .bc or .spv)"));
     }
-    let budget = Duration::from_secs_f64(args.budget);
+    let options = args.options();
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
-    let open = args.execution.apply(args.kernel.open_options(output.terminal())).budget(Some(budget));
-    let options = args.options(budget);
+    let open = args.execution.apply(args.kernel.open_options(output.terminal())).budget(Some(options.budget));
     options.check(&open, &args.folder)?;
     let opened = open.open_kernel(&args.kernel_file)?;
     let result = generate(&opened, &args.folder, &options)?;
@@ -105,12 +104,12 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
 }
 
 impl GenerateArgs {
-    fn options(&self, budget: Duration) -> GenerateOptions {
+    pub(super) fn options(&self) -> GenerateOptions {
         GenerateOptions::new()
             .goal(self.goal.into())
             .operators(self.operators.clone())
             .sample(self.sample)
-            .budget(budget)
+            .budget(Duration::from_secs_f64(self.budget))
             .max_execs(self.max_execs)
             .attempts(self.attempts)
             .smt(!self.no_smt)

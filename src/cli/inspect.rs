@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::options::{KernelFlags, OutputFlags, check_writable};
+use crate::api::{InspectOptions, Inspected, inspect};
 use crate::error::Result;
 use crate::report::text;
 use crate::result::store;
-use crate::{InspectOptions, Inspected, inspect};
 
 /// Show the interfaces, counts and sites of a file's kernels
 #[derive(Debug, Args)]
@@ -56,4 +56,10 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
     }
     args.output.deliver(&result, |style| text::inspect(&result, style))?;
     Ok(0)
+}
+
+impl InspectArgs {
+    pub(super) fn options(&self) -> InspectOptions {
+        InspectOptions::new().operators(self.operators.clone()).draw(self.dot.is_some()).explain(self.output.verbose)
+    }
 }

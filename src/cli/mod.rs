@@ -55,7 +55,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
     if matches.subcommand().is_some_and(|(_, flags)| matches!(flags.try_get_one("quiet"), Ok(Some(true)))) {
-        options::silence_notes();
+        terminal::silence_notes();
     }
     let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     let done = match parsed.command {
@@ -80,5 +80,43 @@ pub fn main() -> ExitCode {
             eprintln!("kassay: {e}");
             ExitCode::from(e.exit_code())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api;
+
+    /// Parses a command line without flags.
+    fn parse(command: &[&str]) -> Command {
+        Cli::try_parse_from(std::iter::once(&"kassay").chain(command)).unwrap().command
+    }
+
+    #[test]
+    fn the_librarys_defaults_are_those_of_the_flags() {
+        let same = |flags: &dyn std::fmt::Debug, library: &dyn std::fmt::Debug| {
+            assert_eq!(format!("{flags:#?}"), format!("{library:#?}"));
+        };
+        let Command::Cover(cover) = parse(&["cover", "s.toml"]) else { panic!() };
+        same(&cover.options(), &api::CoverOptions::new());
+        let Command::Run(run) = parse(&["run", "s.toml"]) else { panic!() };
+        same(&run.options(), &api::RunOptions::new());
+        let Command::Mutate(mutate) = parse(&["mutate", "s.toml"]) else { panic!() };
+        same(&mutate.options(), &api::MutateOptions::new());
+        let Command::Schedule(schedule) = parse(&["schedule", "s.toml"]) else { panic!() };
+        same(&schedule.options(), &api::ScheduleOptions::new());
+        let Command::Check(check) = parse(&["check", "k.cl"]) else { panic!() };
+        same(&check.options(), &api::CheckOptions::new());
+        let Command::Generate(generate) = parse(&["generate", "k.cl", "-o", "d"]) else { panic!() };
+        same(&generate.options(), &api::GenerateOptions::new());
+        let Command::Inspect(inspect) = parse(&["inspect", "k.cl"]) else { panic!() };
+        same(&inspect.options(), &api::InspectOptions::new());
+        // Flags that several commands share.
+        let open = api::OpenOptions::new();
+        same(&run.execution.apply(open.clone()), &open);
+        let compiled =
+            api::OpenOptions { observer: open.observer.clone(), ..run.kernel.open_options(run.output.terminal()) };
+        same(&compiled, &open);
     }
 }

@@ -5,12 +5,14 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use super::options::{KernelFlags, OutputFlags, complain};
+use super::options::{KernelFlags, OutputFlags};
+use super::terminal::complain;
+use crate::api::{MutateOptions, StartWorkers, Strategy, mutate};
+use crate::coverage::build::Level;
 use crate::error::Result;
 use crate::report::text;
 use crate::result::mutate::{MutateResult, TestStatus};
 use crate::result::shard::Shard;
-use crate::{Level, MutateOptions, StartWorkers, Strategy, mutate};
 
 /// Measure how well a suite's tests detect faults
 #[derive(Debug, Args)]
@@ -170,7 +172,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
 }
 
 impl MutateArgs {
-    fn options(&self) -> MutateOptions {
+    pub(super) fn options(&self) -> MutateOptions {
         MutateOptions::new()
             .operators(self.operators.clone())
             .order(self.order)

@@ -3,14 +3,13 @@
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::terminal::Terminal;
-use crate::OpenOptions;
+use crate::api::OpenOptions;
 use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
 use crate::kernel::cache;
@@ -241,24 +240,4 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 /// Returns a path as shown in results.
 pub fn shown(path: &Path) -> String {
     path.display().to_string()
-}
-
-/// Whether notes are suppressed.
-static QUIET: AtomicBool = AtomicBool::new(false);
-
-/// Suppresses notes from now on.
-pub fn silence_notes() {
-    QUIET.store(true, Ordering::Relaxed);
-}
-
-/// Prints a note on standard error, unless `--quiet` was given.
-pub fn note(text: &str) {
-    if !QUIET.load(Ordering::Relaxed) {
-        complain(text);
-    }
-}
-
-/// Prints on standard error why the exit code is not 0, even with `--quiet`.
-pub fn complain(text: &str) {
-    eprintln!("note: {text}");
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
+use crate::api::{self, RunOptions, StartWorkers};
 use crate::error::{Error, Result};
 use crate::report::text;
-use crate::{RunOptions, StartWorkers};
 
 /// Run a suite's tests and compare their outputs with the expectations
 #[derive(Debug, Args)]
@@ -37,7 +37,13 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     }
     let options = args.execution.apply(args.kernel.open_options(args.output.terminal()));
     let opened = options.syntax_tree(false).start(StartWorkers::PerTest).open(&args.suite)?;
-    let result = crate::run(&opened, &RunOptions::new().save_outputs(args.save_outputs.clone()))?;
+    let result = api::run(&opened, &args.options())?;
     args.output.deliver(&result, |style| text::run(&result, style))?;
     Ok(u8::from(result.summary.failed + result.summary.broken > 0))
+}
+
+impl RunArgs {
+    pub(super) fn options(&self) -> RunOptions {
+        RunOptions::new().save_outputs(self.save_outputs.clone())
+    }
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
+use crate::api::{Replay, ScheduleOptions, StartWorkers, schedule};
 use crate::error::Result;
 use crate::report::text;
-use crate::{Replay, ScheduleOptions, StartWorkers, schedule};
 
 /// Run a suite's tests under many orders of work-groups and work-items
 #[derive(Debug, Args)]
@@ -43,4 +43,10 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     let result = schedule(&opened, &options)?;
     args.output.deliver(&result, |style| text::schedule(&result, args.output.verbose, style))?;
     Ok(u8::from(result.summary.stable < result.summary.total))
+}
+
+impl ScheduleArgs {
+    pub(super) fn options(&self) -> ScheduleOptions {
+        ScheduleOptions::new().schedules(self.schedules).repeats(self.repeats).replay(self.replay.clone())
+    }
 }

@@ -1,12 +1,12 @@
 //! Shows on the terminal what happens while a command runs: clang's warnings, notes, progress.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::options::note;
-use crate::Observer;
+use crate::api::Observer;
 
 /// Standard error, as far as the flags let it be used.
 #[derive(Debug)]
@@ -76,4 +76,24 @@ fn draw_later(bar: &ProgressBar, quiet: bool) {
             }
         });
     }
+}
+
+/// Whether notes are suppressed.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Suppresses notes from now on.
+pub fn silence_notes() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Prints a note on standard error, unless `--quiet` was given.
+pub fn note(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        complain(text);
+    }
+}
+
+/// Prints on standard error why the exit code is not 0, even with `--quiet`.
+pub fn complain(text: &str) {
+    eprintln!("note: {text}");
 }

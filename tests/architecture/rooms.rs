@@ -14,6 +14,7 @@ const LEVELS: &[&[&str]] = &[
     &["mutation"],
     &["generate"],
     &["sync"],
+    &["api"],
     &["cli"],
 ];
 

@@ -13,6 +13,7 @@ use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::kernel::compile;
 use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::llvm::View;
 use crate::mutation::mutant::Excluded;
 use crate::mutation::operators::{Subject, launch};
 use crate::mutation::{Enumeration, Selection, enumerate};
@@ -84,7 +85,7 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
             store::write_text(&dot::draw(&under_test.sites, &sources), path)?;
         }
         let subject = Subject {
-            module: under_test.module(),
+            module: View::of(&under_test.module),
             entry: &under_test.entry,
             interface: &under_test.interface,
             sites: &under_test.sites,

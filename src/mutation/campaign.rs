@@ -11,8 +11,8 @@ use crate::exec::{Executor, Target};
 use crate::hash;
 use crate::instrument::mutants::Edit;
 use crate::kernel::ast::Ast;
-use crate::kernel::ir;
 use crate::kernel::source::Sources;
+use crate::llvm::View;
 use crate::result::journal::Journal;
 use crate::result::mutate::{self as result, MutateResult, Status, TestStatus};
 use crate::result::shard::Shard;
@@ -262,7 +262,7 @@ struct MutantSet {
 fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSet {
     let under_test = campaign.under_test;
     let subject = Subject {
-        module: ir::shortened(&under_test.module),
+        module: View::of(&under_test.module),
         entry: &under_test.entry,
         interface: &under_test.interface,
         sites: &under_test.sites,

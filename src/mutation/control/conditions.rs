@@ -6,7 +6,7 @@ use crate::cfg::sites::{Fact, Site, SiteKind};
 use crate::kernel::ast::{Ast, Function, Node, Range};
 use crate::kernel::constant_switch;
 use crate::kernel::folding;
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 use crate::mutation::subject::Subject;
 
 /// What a condition controls, by position in `FunctionSites`.

@@ -78,9 +78,9 @@ impl<'a> Walk<'a> {
         let Some((tokens, root)) = tokens.zip(written.root()) else {
             return self.leaves(&written.leaves, dead);
         };
-        let is_at = |at: &crate::kernel::ir::DebugLocation| text::begins_at(&tokens[root], at);
+        let is_at = |at: &crate::llvm::DebugLocation| text::begins_at(&tokens[root], at);
         let is_live = !dead && folding::constant(self.ast, node).is_none();
-        let is_inside = |at: &crate::kernel::ir::DebugLocation| {
+        let is_inside = |at: &crate::llvm::DebugLocation| {
             node.range.as_ref().is_some_and(|range| text::contains(self.function, range, at))
         };
         let circuit = match is_live {

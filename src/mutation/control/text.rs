@@ -1,8 +1,8 @@
 //! Source text by clang's positions, and its position as users see it.
 
 use crate::kernel::ast::{Function, Loc, Node, Position, Range};
-use crate::kernel::ir::DebugLocation;
 use crate::kernel::source::Sources;
+use crate::llvm::DebugLocation;
 use crate::mutation::mutant::{SourceRange, Spot};
 
 /// A piece of source: its text, its range, and where it is spelled if it comes from a macro.

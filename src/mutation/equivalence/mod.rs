@@ -180,9 +180,9 @@ fn judge(canonical: &CanonicalForm<'_, '_>, edit: &Edit, classes: &Classes, proo
     let Some(part) = canonical.part(edit, classes)? else { return Ok(Finding::Class(None)) };
     // Without a normal form of the original there is nothing to compare with.
     let Some(original) = part.original else { return Ok(Finding::Class(None)) };
-    let mutant = part.module.clone();
+    let mut mutant = part.module.clone();
     single::apply(&mutant, canonical.kernel.sites, edit)?;
-    if !normal::promote(&mutant, &part.entry)? {
+    if !normal::promote(&mut mutant, &part.entry)? {
         return Ok(Finding::Class(None));
     }
     let to_prove = if proofs && replaces_values(edit) { lockstep::compare(&part.promoted, &mutant) } else { None };

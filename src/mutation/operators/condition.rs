@@ -10,7 +10,7 @@ use crate::cfg::decisions::{Decision, Event};
 use crate::cfg::graph::BlockIndex;
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{EdgeChange, Edit, Expr, Place, Slot};
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 use crate::mutation::control::conditions::{self, Condition};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text::{self, Piece};

@@ -5,11 +5,10 @@
 //! except for the first operand of a decision, which is in the block before it: its value is ignored and its effects
 //! are removed.
 
-use llvm_sys::LLVMOpcode;
-
 use super::loop_boundary::binds_tightly;
 use crate::instrument::mutants::{Action, Binary, Edit, Expr, Place, Slot, Unary};
 use crate::kernel::ast::{Ast, Node};
+use crate::llvm::Opcode;
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::formula::{Change, Formula, without_parentheses};
 use crate::mutation::control::short_circuit_decisions::{self, Decision};
@@ -128,8 +127,8 @@ impl SourceMutator<'_, '_> {
         let mut used: Vec<Place> = Vec::new();
         function.body.walk(&mut |node: &Node| {
             let opcode = match node.opcode.as_deref() {
-                Some("&&") => LLVMOpcode::LLVMAnd,
-                Some("||") => LLVMOpcode::LLVMOr,
+                Some("&&") => Opcode::LLVMAnd,
+                Some("||") => Opcode::LLVMOr,
                 _ => return,
             };
             if !node.is("BinaryOperator") || !node.is_vector() {
@@ -156,7 +155,7 @@ impl SourceMutator<'_, '_> {
             for change in self.changes {
                 let (a, b) = (Box::new(Expr::Operand(0)), Box::new(Expr::Operand(1)));
                 let by = match change {
-                    Change::Exchange if opcode == LLVMOpcode::LLVMAnd => Expr::Binary(Binary::Or, a, b),
+                    Change::Exchange if opcode == Opcode::LLVMAnd => Expr::Binary(Binary::Or, a, b),
                     Change::Exchange => Expr::Binary(Binary::And, a, b),
                     Change::Left => *a,
                     Change::Right => *b,

@@ -1,8 +1,6 @@
 //! Locates constants of the source in the IR. clang folds constant expressions, so an operator or literal within one
 //! has no instruction; the nearest ancestor with an instruction holds the folded value as an operand.
 
-use llvm_sys::LLVMOpcode as Op;
-
 use super::instructions::{Constant, Instruction};
 use super::kinds::{BinaryOp, OperationKind};
 use super::matching::{Context, is_pointer_type};
@@ -10,6 +8,7 @@ use super::syntax::{self, SourceOperator};
 use crate::instrument::mutants::{Expr, Float, Slot};
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding::{self, Value};
+use crate::llvm::Opcode as Op;
 use crate::mutation::mutant::{SourceRange, Spot};
 
 /// The largest constant expression around a node, and the operands that hold its value.

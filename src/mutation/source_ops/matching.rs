@@ -5,8 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use llvm_sys::LLVMOpcode as Op;
-
 use super::constants;
 use super::instances::{self, Candidate};
 use super::instructions::{Class, Code, Instruction, Ty, same_file};
@@ -18,6 +16,7 @@ use super::{Implementation, Operation, Operations, Unmutable};
 use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Slot;
 use crate::kernel::ast::{Ast, Function, Node};
+use crate::llvm::Opcode as Op;
 use crate::mutation::mutant::SourceRange;
 
 /// A function, in the source and in the IR.

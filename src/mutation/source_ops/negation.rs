@@ -7,8 +7,8 @@ use super::syntax;
 use crate::cfg::graph::{BlockIndex, Terminator};
 use crate::instrument::mutants::{EdgeChange, Place, Slot};
 use crate::kernel::ast::Node;
+use crate::llvm::Opcode;
 use crate::mutation::mutant::Spot;
-use llvm_sys::LLVMOpcode;
 
 const NO_BRANCH: &str = "no branch of its own is found for this `!`";
 
@@ -62,7 +62,7 @@ fn exchanged_edges(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Edge
     let [yes, no] = exits[..] else { return Err(NO_BRANCH) };
     let has_phi = |block: BlockIndex| {
         let mut own = context.code.instructions.iter().filter(|i| i.place.block == block);
-        own.any(|i| i.opcode == LLVMOpcode::LLVMPHI)
+        own.any(|i| i.opcode == Opcode::LLVMPHI)
     };
     if has_phi(yes) || has_phi(no) {
         return Err("the ways of its operands are values, not branches");
@@ -86,10 +86,10 @@ fn branches_within(context: &Context<'_, '_>, node: &Node) -> Vec<BlockIndex> {
     let branches = code.instructions.iter().enumerate().filter(|(_, i)| i.is_reachable);
     let is_branch = |block: BlockIndex| context.sites.cfg.blocks[block].terminator == Terminator::Branch;
     branches
-        .filter(|(_, inst)| inst.opcode == LLVMOpcode::LLVMBr && is_branch(inst.place.block))
+        .filter(|(_, inst)| inst.opcode == Opcode::LLVMBr && is_branch(inst.place.block))
         .filter(|(i, _)| {
             let condition = code.definition(*i, 0).map(|d| &code.instructions[d]);
-            condition.filter(|c| c.opcode != LLVMOpcode::LLVMPHI).and_then(|c| c.location.as_ref()).is_some_and(|at| {
+            condition.filter(|c| c.opcode != Opcode::LLVMPHI).and_then(|c| c.location.as_ref()).is_some_and(|at| {
                 let here = Spot { line: at.line, column: at.column };
                 same_file(&at.file, &extent.file) && extent.start <= here && here < extent.end
             })

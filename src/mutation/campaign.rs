@@ -273,7 +273,7 @@ fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSe
     };
     let Enumeration { mut mutants, duplicate_of, .. } = enumerate(&subject, &request.selection);
     let dimensions = campaign.tests.iter().map(|t| t.launch.range.dims as usize).max().unwrap_or(0);
-    mutants.extend(launch::mutants(&under_test.entry, dimensions, &request.selection));
+    mutants.extend(launch::mutants(&under_test.entry, dimensions, request.selection.operators()));
     let Some(count) = request.sample else { return MutantSet { mutants, drawn: None } };
     let (kept, drawn): (Vec<MutantIndex>, _) = match request.order {
         1 => (higher_order::sample(mutants.len(), count, request.seed).into_iter().map(MutantIndex).collect(), None),

@@ -162,14 +162,6 @@ fn stripped(mut node: &Node) -> &Node {
     }
 }
 
-/// Strips implicit casts.
-pub fn without_casts(mut node: &Node) -> &Node {
-    while let ("ImplicitCastExpr", Some(inner)) = (&*node.kind, node.children.first()) {
-        node = inner;
-    }
-    node
-}
-
 fn is_comparison(node: &Node) -> bool {
     node.is("BinaryOperator") && matches!(node.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!="))
 }

@@ -1,6 +1,9 @@
 //! Computes the normal form of a module: two modules with the same normal form behave alike, in every launch in bounds
 //! that reads nothing uninitialised.
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+
 use inkwell::module::Module;
 
 use super::opaque_calls::{self, OpaqueCalls};
@@ -16,6 +19,20 @@ pub enum NormalForm {
     Text(String),
     /// The module holds a value that an optimiser may choose freely: nothing can be claimed about it.
     Indeterminate,
+}
+
+/// Classes of normal forms, numbered in the order of their first occurrence.
+#[derive(Default)]
+pub(super) struct Classes(Mutex<HashMap<String, usize>>);
+
+impl Classes {
+    /// Returns the class of a normal form; `None` if nothing can be claimed about that.
+    pub fn of(&self, normal: NormalForm) -> Option<usize> {
+        let NormalForm::Text(text) = normal else { return None };
+        let mut known = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let next = known.len();
+        Some(*known.entry(text).or_insert(next))
+    }
 }
 
 const INLINING: &str = "always-inline,globaldce,function(mem2reg)";

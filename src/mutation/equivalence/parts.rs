@@ -9,7 +9,8 @@ use std::rc::Rc;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
-use super::{Classes, Kernel, licences, normal};
+use super::licences;
+use super::normal::{self, Classes};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::Edit;
@@ -20,6 +21,15 @@ use crate::llvm::{Function, Linkage, View};
 /// sought within the changed function: how callers use its values is ignored, so that fewer are found, but no claim
 /// is wrong.
 const MAX_INLINED: u64 = 8_000;
+
+/// A kernel whose mutants are classified: its canonical form as bitcode, the sites read from it, and its
+/// entry function.
+#[derive(Clone, Copy)]
+pub struct Kernel<'a> {
+    pub bitcode: &'a [u8],
+    pub sites: &'a Sites,
+    pub entry: &'a str,
+}
 
 /// Returns how many instructions have to be normalised for these edits of a canonical form, whose functions are those
 /// of `sites`.

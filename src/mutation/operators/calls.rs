@@ -12,7 +12,7 @@ use crate::kernel::ast::{Function, Loc, Node};
 use crate::kernel::builtins::demangle;
 use crate::kernel::source::Sources;
 use crate::llvm::{DebugLocation, Value};
-use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot};
+use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot, same_file};
 use crate::mutation::subject::{OperatorOutput, Subject};
 
 /// A call in the source.
@@ -160,13 +160,6 @@ fn collect<'a>(node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
     for child in &node.children {
         collect(child, visit);
     }
-}
-
-/// Compares file names by their last component: debug information and syntax tree may spell a file's
-/// folder differently.
-fn same_file(a: &str, b: &str) -> bool {
-    let base = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
-    a == b || base(a) == base(b)
 }
 
 /// Pairs calls of the tree with as many instructions, in order. Calls that are spelled at the same place are merged.

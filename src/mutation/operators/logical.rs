@@ -5,12 +5,13 @@
 //! except for the first operand of a decision, which is in the block before it: its value is ignored and its effects
 //! are removed.
 
-use super::loop_boundary::binds_tightly;
-use crate::instrument::mutants::{Action, Binary, Edit, Expr, Place, Slot, Unary};
+use super::edits::with_effects_left_out;
+use crate::instrument::mutants::{Binary, Edit, Expr, Place, Slot, Unary};
 use crate::kernel::ast::{Ast, Node};
 use crate::llvm::Opcode;
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::formula::{Change, Formula, without_parentheses};
+use crate::mutation::control::precedence::binds_tightly;
 use crate::mutation::control::short_circuit_decisions::{self, Decision};
 use crate::mutation::control::short_circuits::{Circuit, UnmatchedCircuits};
 use crate::mutation::control::text::{self, Piece};
@@ -252,14 +253,6 @@ fn rewire(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit,
     let edges = circuit.rewired(&body.sites.cfg, body.function, formula);
     let edges = edges.ok_or("the edges of this short-circuit do not show its operands")?;
     if edges.is_empty() { Err(NO_CHANGE) } else { Ok(Edit::Redirect { edges }) }
-}
-
-/// Combines the edit with the removal of these stores and calls.
-pub fn with_effects_left_out(edit: Edit, effects: Vec<Place>) -> Edit {
-    match effects.is_empty() {
-        true => edit,
-        false => Edit::All(vec![edit, Edit::Instead { at: effects, by: Action::Nothing }]),
-    }
 }
 
 /// Without a syntax tree: mutates the formulas derived from the edges, with operators at debug locations.

@@ -4,8 +4,7 @@
 //! right one. A condition that is no comparison is a test against 0, which then is its boundary. A boundary that is an
 //! address moves by one element, if the syntax tree gives its size.
 
-use super::condition::forced_loop;
-use super::logical::with_effects_left_out;
+use super::edits::{forced_loop, with_effects_left_out};
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr, Float};
 use crate::kernel::ast::Node;
@@ -14,6 +13,7 @@ use crate::llvm::{DebugLocation, Opcode, TypeKind};
 use crate::mutation::control::boundary::{self, Boundary};
 use crate::mutation::control::conditions;
 use crate::mutation::control::effects::{Body, bodies};
+use crate::mutation::control::precedence::{binds_tightly, needs_parentheses};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operators::Preset;
@@ -196,21 +196,4 @@ impl LoopSite<'_, '_> {
             reason: reason.to_owned(),
         });
     }
-}
-
-/// Returns whether `+ 1` after an expression would bind to a part of it.
-fn needs_parentheses(node: &Node) -> bool {
-    let node = boundary::without_casts(node);
-    match &*node.kind {
-        "BinaryOperator" => !matches!(node.opcode.as_deref(), Some("+" | "-" | "*" | "/" | "%")),
-        "ConditionalOperator" | "BinaryConditionalOperator" | "CompoundAssignOperator" => true,
-        _ => false,
-    }
-}
-
-/// Returns whether `!=` after an expression binds to all of it.
-pub fn binds_tightly(node: &Node) -> bool {
-    let node = boundary::without_casts(node);
-    let is_loose = matches!(node.opcode.as_deref(), Some("&" | "^" | "|" | "&&" | "||" | "," | "=" | "==" | "!="));
-    !(node.is("BinaryOperator") && is_loose || node.is("ConditionalOperator") || node.is("CompoundAssignOperator"))
 }

@@ -2,7 +2,7 @@
 
 use super::instructions::{Class, Code, Constant, Instruction, Ty};
 use super::kinds::{BinaryOp, CompareOp, OperationKind};
-use super::{Addend, Instance};
+use super::operation::{Addend, Instance};
 use crate::instrument::mutants::{Binary, Expr, Predicate, Slot, Unary};
 use crate::llvm::Opcode as Op;
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::{Place, Predicate};
 use crate::llvm::{DebugLocation, Function, Inst, IntPredicate, Opcode, RealPredicate, TypeKind, Value, View};
+use crate::mutation::mutant::same_file;
 
 /// The class of numbers that an operation computes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -164,13 +165,6 @@ impl Code {
             && own.users.iter().all(is_shift)
             && matches!(self.constant(i, 1), Some(Constant::Integer(mask, _)) if mask == width - 1)
     }
-}
-
-/// Compares file names by their last component: debug information and syntax tree may spell a file's
-/// folder differently.
-pub fn same_file(a: &str, b: &str) -> bool {
-    let base = |f: &str| f.rsplit(['/', '\\']).next().unwrap_or(f).to_owned();
-    a == b || base(a) == base(b)
 }
 
 fn instruction<'m>(

@@ -1,14 +1,12 @@
 //! Handles a `!` for which clang emits no instruction: in a condition it exchanges the targets of a branch instead.
 
-use super::Implementation;
-use super::instructions::same_file;
-use super::matching::Context;
+use super::context::Context;
+use super::operation::Implementation;
 use super::syntax;
 use crate::cfg::graph::{BlockIndex, Terminator};
 use crate::instrument::mutants::{EdgeChange, Place, Slot};
 use crate::kernel::ast::Node;
 use crate::llvm::Opcode;
-use crate::mutation::mutant::Spot;
 
 const NO_BRANCH: &str = "no branch of its own is found for this `!`";
 
@@ -89,10 +87,10 @@ fn branches_within(context: &Context<'_, '_>, node: &Node) -> Vec<BlockIndex> {
         .filter(|(_, inst)| inst.opcode == Opcode::LLVMBr && is_branch(inst.place.block))
         .filter(|(i, _)| {
             let condition = code.definition(*i, 0).map(|d| &code.instructions[d]);
-            condition.filter(|c| c.opcode != Opcode::LLVMPHI).and_then(|c| c.location.as_ref()).is_some_and(|at| {
-                let here = Spot { line: at.line, column: at.column };
-                same_file(&at.file, &extent.file) && extent.start <= here && here < extent.end
-            })
+            condition
+                .filter(|c| c.opcode != Opcode::LLVMPHI)
+                .and_then(|c| c.location.as_ref())
+                .is_some_and(|at| extent.contains(at))
         })
         .map(|(_, inst)| inst.place.block)
         .collect()

@@ -23,7 +23,6 @@ const CIRCLES: &[&[&str]] = &[
         "generate/solving",
     ],
     &["lower/host/builtins", "lower/host/emit", "lower/host/inline", "lower/host/prepare"],
-    &["mutation/ledger", "mutation/campaign", "mutation/equivalence_classes", "mutation/configuration"],
     &["program/math/conversions", "program/math/floats", "program/math/integers", "program/math/mod"],
     &["report/lcov", "report/mod", "report/stryker"],
     &["solve/concrete", "solve/expression", "solve/fold", "solve/query", "solve/translate"],

@@ -4,8 +4,8 @@
 //! (`normal`): mutants with the normal form of the original, or of an earlier mutant, behave alike
 //! ([`classify_by_normal_form`], before anything runs). Mutants that only replace values and have a normal form of
 //! their own are submitted to the solver ([`prove`]), unless a test detects them: such a mutant is not equivalent. A
-//! claim holds for launches in bounds that read nothing uninitialised, with wrapping integer arithmetic (invariant 13
-//! of ARCHITECTURE.md).
+//! claim holds for launches in bounds that read nothing uninitialised, with wrapping integer arithmetic
+//! (ARCHITECTURE.md).
 
 mod canonical_order;
 pub mod licences;

@@ -1,7 +1,7 @@
 //! Finds the boundary of a loop's condition: the comparison, and its operand that the loop does not change.
 
 use super::effects::{Body, has_effects};
-use super::formula::{is_not, without_parentheses};
+use super::formula::is_not;
 use super::short_circuit_decisions;
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Place, Slot};
@@ -154,7 +154,7 @@ fn changes(body: &Body<'_>, l: &Loop, inst: Inst<'_>, operand: usize) -> bool {
 /// Strips parentheses, implicit casts and `!`.
 fn stripped(mut node: &Node) -> &Node {
     loop {
-        node = without_parentheses(node);
+        node = node.without_parentheses();
         match node.children.first() {
             Some(inner) if is_not(node) => node = inner,
             _ => return node,

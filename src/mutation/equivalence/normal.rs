@@ -117,7 +117,7 @@ fn reads_uninitialised(module: View<'_>) -> bool {
 }
 
 fn is_only_stored(value: Inst<'_>) -> bool {
-    value.users().into_iter().all(|user| user.as_opcode(Opcode::LLVMStore).is_some())
+    value.value().uses().into_iter().all(|user| user.as_opcode(Opcode::LLVMStore).is_some())
 }
 
 /// Prints the bodies as text, without names and attributes: the passes that attributes influence are done.

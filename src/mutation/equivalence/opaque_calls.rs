@@ -93,7 +93,7 @@ impl<'m> OpaqueCalls<'m> {
     fn is_only_accessed_inside(&self, alloca: Inst<'m>) -> bool {
         let mut todo = vec![alloca];
         while let Some(pointer) = todo.pop() {
-            for user in pointer.users() {
+            for user in pointer.value().uses() {
                 let Some(user) = user.as_instruction() else { return false };
                 let is_inside = match user.opcode() {
                     Opcode::LLVMLoad => !user.is_volatile(),

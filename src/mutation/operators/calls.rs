@@ -142,7 +142,7 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
 /// Returns the calls in the syntax tree at a location, in source order.
 fn nodes_at<'a>(function: &'a Function, at: &DebugLocation, name: &str) -> Vec<&'a Node> {
     let mut nodes = Vec::new();
-    collect(&function.body, &mut |node| {
+    function.body.walk(&mut |node| {
         let Some(range) = node.range.as_ref().filter(|_| node.is("CallExpr") && node.name.as_deref() == Some(name))
         else {
             return;
@@ -153,13 +153,6 @@ fn nodes_at<'a>(function: &'a Function, at: &DebugLocation, name: &str) -> Vec<&
         }
     });
     nodes
-}
-
-fn collect<'a>(node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
-    visit(node);
-    for child in &node.children {
-        collect(child, visit);
-    }
 }
 
 /// Pairs calls of the tree with as many instructions, in order. Calls that are spelled at the same place are merged.

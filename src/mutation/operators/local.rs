@@ -1,7 +1,7 @@
 //! Local memory: `SHR` gives each work-item its own copy of a `__local` variable.
 
 use crate::instrument::mutants::edit::{Edit, LocalVariable};
-use crate::kernel::ast::{Function, Loc, Node};
+use crate::kernel::ast::{Function, Loc};
 use crate::kernel::interface::ArgKind;
 use crate::kernel::source::Sources;
 use crate::llvm::{AddressSpace, DebugLocation};
@@ -89,7 +89,7 @@ fn variable_text(subject: &Subject<'_>, function: &str, name: &str, at: Option<&
 fn declaration(sources: &Sources, written: &Function, name: &str, at: &DebugLocation) -> Option<(String, SourceRange)> {
     let mut found: Option<(&Loc, &Loc)> = None;
     let mut begins = Vec::new();
-    visit(&written.body, &mut |node| {
+    written.body.walk(&mut |node| {
         let Some(place) = node.range.as_ref().filter(|_| node.is("VarDecl")) else { return };
         let (begin, end) = (written.place(&place.begin), written.place(&place.end));
         begins.push((begin.line, begin.column));
@@ -104,13 +104,6 @@ fn declaration(sources: &Sources, written: &Function, name: &str, at: &DebugLoca
     }
     let range = range(&begin.file, (begin.line, begin.column), (end.line, end.column + end.tok_len));
     Some((super::calls::between(sources, &range)?, range))
-}
-
-fn visit<'a>(node: &'a Node, visitor: &mut impl FnMut(&'a Node)) {
-    visitor(node);
-    for child in &node.children {
-        visit(child, visitor);
-    }
 }
 
 /// Removes the address space from a declaration; `None` if it does not contain one literally.

@@ -10,7 +10,7 @@ use crate::instrument::mutants::{Binary, Edit, Expr, Place, Slot, Unary};
 use crate::kernel::ast::{Ast, Node};
 use crate::llvm::Opcode;
 use crate::mutation::control::effects::{Body, bodies};
-use crate::mutation::control::formula::{Change, Formula, without_parentheses};
+use crate::mutation::control::formula::{Change, Formula};
 use crate::mutation::control::precedence::binds_tightly;
 use crate::mutation::control::short_circuit_decisions::{self, Decision};
 use crate::mutation::control::short_circuits::{Circuit, UnmatchedCircuits};
@@ -217,7 +217,7 @@ impl SourceMutator<'_, '_> {
 
 /// Returns whether an expression's value is 0 or 1 (for vectors, 0 or -1) by itself.
 fn is_boolean(node: &Node) -> bool {
-    let inner = without_parentheses(node);
+    let inner = node.without_parentheses();
     let is_relation =
         matches!(inner.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||" | "!"));
     (is_relation && (inner.is("BinaryOperator") || inner.is("UnaryOperator"))) || inner.canonical_type() == Some("bool")

@@ -15,31 +15,27 @@ const NO_BRANCH: &str = "no branch of its own is found for this `!`";
 /// # Errors
 /// The reason, if nothing can be changed.
 pub fn find<'a>(context: &Context<'a, '_>, node: &Node) -> Result<Implementation<'a>, &'static str> {
-    let operand = node.children.first().map(stripped).ok_or(NO_BRANCH)?;
+    let operand = node.children.first().map(Node::without_parentheses).ok_or(NO_BRANCH)?;
     if operand.is_short_circuit() {
         return exchanged_edges(context, operand).map(Implementation::Edges);
     }
     truth_slots(context, operand).map(Implementation::Truth)
 }
 
-fn stripped(mut node: &Node) -> &Node {
-    while node.is("ParenExpr") || node.is("ImplicitCastExpr") {
-        let Some(inner) = node.children.first() else { break };
-        node = inner;
-    }
-    node
-}
-
 /// Returns the branch conditions that are the truth value of `operand`.
 fn truth_slots(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Slot>, &'static str> {
     if operand.is("UnaryOperator") && operand.opcode.as_deref() == Some("!") {
-        return operand.children.first().map(stripped).map_or(Err(NO_BRANCH), |inner| truth_slots(context, inner));
+        return operand
+            .children
+            .first()
+            .map(Node::without_parentheses)
+            .map_or(Err(NO_BRANCH), |inner| truth_slots(context, inner));
     }
     if operand.is("ConditionalOperator")
         && let [_, yes, no] = &operand.children[..]
     {
-        let mut slots = truth_slots(context, stripped(yes))?;
-        slots.extend(truth_slots(context, stripped(no))?);
+        let mut slots = truth_slots(context, yes.without_parentheses())?;
+        slots.extend(truth_slots(context, no.without_parentheses())?);
         return Ok(slots);
     }
     let branches = branches_within(context, operand);

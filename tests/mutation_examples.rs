@@ -12,6 +12,7 @@ use kassay::coverage::build::{self, KernelFile};
 use kassay::instrument::mutants::{Edit, privatise, single};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::{canonical, compile};
+use kassay::llvm::View;
 use kassay::mutation::operators::{OPERATORS, Subject};
 use kassay::mutation::{Mutant, Selection, enumerate};
 use kassay::result::mutate::{MutateResult, Status};
@@ -133,7 +134,7 @@ fn the_canonical_form_changes_in_the_mutants_function_alone() {
         let under_test = file.under_test(&kernel, &loaded, &sources).unwrap();
         let selection = Selection::parse("all").unwrap();
         let subject = Subject {
-            module: under_test.module(),
+            module: View::of(&under_test.module),
             entry: &kernel,
             interface: &under_test.interface,
             sites: &under_test.sites,
@@ -146,7 +147,7 @@ fn the_canonical_form_changes_in_the_mutants_function_alone() {
         for name in names {
             let mutant =
                 mutants.iter().find(|m| m.id == name.id()).unwrap_or_else(|| panic!("no mutant {}", name.id()));
-            let module = under_test.module().clone();
+            let module = under_test.module.clone();
             match &mutant.edit {
                 Edit::Privatise { variable } => {
                     privatise::privatise(&module, &kernel, variable, 0).unwrap().unwrap();
@@ -154,7 +155,7 @@ fn the_canonical_form_changes_in_the_mutants_function_alone() {
                 edit => single::apply(&module, &under_test.sites, edit).unwrap(),
             }
             canonical::verify(&module, name.id()).unwrap();
-            compare(under_test.module(), &module, mutant);
+            compare(&under_test.module, &module, mutant);
             changed += 1;
         }
     }

@@ -12,6 +12,7 @@ use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::kernel::compile;
 use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::llvm::View;
 use crate::mutation::mutant::Excluded;
 use crate::mutation::operators::{Subject, launch};
 use crate::mutation::{Enumeration, Selection, enumerate};
@@ -79,7 +80,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
         let under_test = file.under_test(name, &loaded, &sources)?;
         graph = options.draw.then(|| dot::draw(&under_test.sites, &sources));
         let subject = Subject {
-            module: under_test.module(),
+            module: View::of(&under_test.module),
             entry: &under_test.entry,
             interface: &under_test.interface,
             sites: &under_test.sites,

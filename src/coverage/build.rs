@@ -21,6 +21,7 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, implicit, module, signature};
+use crate::llvm::View;
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
@@ -284,18 +285,10 @@ impl<'c> KernelUnderTest<'c> {
         Precision::of(&self.canonical_text())
     }
 
-    /// The canonical form, for reading.
-    pub fn module<'a>(&'a self) -> &'a Module<'a> {
-        // SAFETY: only the context's lifetime is shortened, to that of the borrow, which the context outlives; `Module`
-        // is invariant in it merely because it may be given an execution engine, and kassay never gives it one.
-        unsafe { &*std::ptr::from_ref(&self.module).cast::<Module<'a>>() }
-    }
-
     /// The text of the canonical form without debug information and file names: the code alone.
     pub fn code_text(&self) -> String {
         let code = self.module.clone();
-        // SAFETY: the module is a clone that this function owns, so nothing else refers to its debug information.
-        unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(code.as_mut_ptr()) };
+        View::of(&code).strip_debug_info();
         let text = code.print_to_string().to_string();
         let of_file = |line: &&str| line.starts_with("; ModuleID") || line.starts_with("source_filename");
         text.lines().filter(|line| !of_file(line)).collect()

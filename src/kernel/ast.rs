@@ -110,11 +110,20 @@ impl Node {
     }
 
     /// Visits this node and its descendants in source order.
-    pub fn walk(&self, visit: &mut impl FnMut(&Node)) {
+    pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Node)) {
         visit(self);
         for child in &self.children {
             child.walk(visit);
         }
+    }
+
+    /// Strips parentheses and implicit casts.
+    pub fn without_parentheses(&self) -> &Node {
+        let mut node = self;
+        while let ("ParenExpr" | "ImplicitCastExpr", Some(inner)) = (&*node.kind, node.children.first()) {
+            node = inner;
+        }
+        node
     }
 }
 

@@ -377,15 +377,6 @@ pub(crate) fn as_instruction(value: LLVMValueRef) -> Option<Inst> {
     unsafe { (!LLVMIsAInstruction(value).is_null()).then_some(Inst(value)) }
 }
 
-/// Returns whether `value` is a scalar `i1` (not a vector of them).
-pub(crate) fn is_bool(value: LLVMValueRef) -> bool {
-    // SAFETY: alive.
-    unsafe {
-        let ty = LLVMTypeOf(value);
-        LLVMGetTypeKind(ty) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 1
-    }
-}
-
 /// Copies and frees an LLVM message.
 ///
 /// # Safety

@@ -162,6 +162,18 @@ impl<'m> Attributes<'m> {
         handles.into_iter().map(|handle| self.attribute(handle)).collect()
     }
 
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        // SAFETY: a call where one is asked.
+        let count = unsafe {
+            match self.holder {
+                Holder::Function(function) => ffi::LLVMGetAttributeCountAtIndex(function, self.index),
+                Holder::Call(call) => ffi::LLVMGetCallSiteAttributeCount(call, self.index),
+            }
+        };
+        count == 0
+    }
+
     /// Adds an attribute that only is there or not, such as `nounwind`.
     ///
     /// # Panics

@@ -1,100 +1,37 @@
 //! Runs a mutation campaign, the mutants of a kernel against the tests of a suite, from enumeration to the result.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
-use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::{Executor, Target};
 use crate::hash;
 use crate::instrument::mutants::Edit;
-use crate::kernel::ast::Ast;
-use crate::kernel::ir;
-use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
 use crate::result::mutate::{self as result, MutateResult, Status, TestStatus};
-use crate::result::shard::Shard;
 use crate::result::{Device, Header, mutate_summary};
 use crate::suite::resolve::Test;
 
 use super::baseline::{DropReason, TestBaseline};
+pub use super::campaign_context::{CampaignContext, Request};
 use super::configuration::{configuration, options_of};
-use super::engine::{Engine, EngineCost, Options, Reach, Strategy};
-use super::enumerate::{Enumeration, enumerate};
+use super::engine::{Engine, EngineCost, Options, Reach};
 use super::equivalence;
 pub use super::equivalence_classes::Class;
 use super::equivalence_classes::Search;
-use super::higher_order;
-use super::indices::{ByMutant, MutantIndex, positions};
+use super::indices::{ByMutant, MutantIndex};
 use super::item_interaction;
+pub use super::ledger::Entry;
 use super::ledger::{Ledger, MutantPair};
 use super::module_builder::ModuleBuilder;
 use super::mutant::Mutant;
-use super::operators::{OPERATORS, Subject, launch};
+pub use super::mutant_set::mutants;
+use super::mutant_set::{MutantSet, mutant_set};
+use super::operators::OPERATORS;
 use super::prunable;
 use super::runner::Scenario;
-use super::selection::Selection;
 use super::synchronisation::{self, MutantRuns, SimulatorJudge};
 use super::verdict::MutantOutcome;
-
-/// The parameters of a campaign.
-#[derive(Debug, Clone)]
-pub struct Request {
-    pub selection: Selection,
-    /// 1 or 2.
-    pub order: u32,
-    /// Size of the random sample: of mutants with order 1, of pairs with order 2. `None`: no sampling.
-    pub sample: Option<u64>,
-    /// Runs per mutant and test. `None`: 1, or 3 if the kernel uses atomics, barriers or local memory.
-    pub repeats: Option<u32>,
-    pub full_matrix: bool,
-    pub factor: f64,
-    pub strategy: Strategy,
-    pub ir_level: String,
-    pub shard: Option<Shard>,
-    pub seed: u64,
-    pub jobs: u32,
-    /// Wall-clock limit of one run of the original.
-    pub timeout: Duration,
-    /// Whether to skip pairs of a mutant and a test that the infection run rules out. Has no effect with a full matrix.
-    pub prune: bool,
-    pub batch: bool,
-    /// When to stop: mutants that are undecided by then stay pending, and those without a proof count as distinct.
-    pub end: Option<Instant>,
-    /// Whether the solver is also asked about killed mutants: a proof that one of them is equivalent is a bug
-    /// in kassay.
-    pub doubt: bool,
-    /// Maximum number of instructions that are normalised before anything runs; with more to normalise, mutants
-    /// run first.
-    pub most_before: u64,
-}
-
-/// A kernel with its tests.
-pub struct CampaignContext<'a, 'c> {
-    pub under_test: &'a KernelUnderTest<'c>,
-    /// Syntax tree of the source, if there is source.
-    pub ast: Option<&'a Ast>,
-    pub sources: &'a Sources,
-    pub tests: &'a [Test],
-    /// Path of the source as the user gave it.
-    pub source: String,
-}
-
-/// A line of the journal.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Entry {
-    /// The complete outcome of the search for equivalents: ids with their classes (all others are distinct).
-    Classified(Vec<(String, Class)>),
-    /// The same by normal forms alone: mutants that no test detects are still to be proved.
-    Sorted(Vec<(String, Class)>),
-    /// Ids, each with whether it is proved to be equivalent.
-    Proved(Vec<(String, bool)>),
-    /// A mutant whose outcome is final.
-    Decided(Box<result::Mutant>),
-}
 
 /// Default repeats of a kernel whose work-items interact, and of any other (`--repeats` in docs/mutate.md).
 const REPEATS: (u32, u32) = (3, 1);
@@ -249,54 +186,6 @@ fn texts(campaign: &CampaignContext<'_, '_>, rows: &ByMutant<result::Mutant>) ->
     let hash =
         |file: &str| campaign.sources.text(file).map(|text| (file.to_owned(), hash::hex_digest(text.as_bytes())));
     files.into_iter().filter_map(hash).collect()
-}
-
-/// The mutants of a run, and the pairs drawn from them.
-struct MutantSet {
-    mutants: Vec<Mutant>,
-    /// With a sample of pairs: the pairs drawn, by position. `mutants` are then exactly their parts.
-    drawn: Option<Vec<(MutantIndex, MutantIndex)>>,
-}
-
-/// Returns all mutants, launch mutants last; with `--sample` those drawn, or the parts of the pairs drawn.
-fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSet {
-    let under_test = campaign.under_test;
-    let subject = Subject {
-        module: ir::shortened(&under_test.module),
-        entry: &under_test.entry,
-        interface: &under_test.interface,
-        sites: &under_test.sites,
-        ast: campaign.ast,
-        sources: campaign.sources,
-        preset: request.selection.preset(),
-        cache: Default::default(),
-    };
-    let Enumeration { mut mutants, duplicate_of, .. } = enumerate(&subject, &request.selection);
-    let dimensions = campaign.tests.iter().map(|t| t.launch.range.dims as usize).max().unwrap_or(0);
-    mutants.extend(launch::mutants(&under_test.entry, dimensions, &request.selection));
-    let Some(count) = request.sample else { return MutantSet { mutants, drawn: None } };
-    let (kept, drawn): (Vec<MutantIndex>, _) = match request.order {
-        1 => (higher_order::sample(mutants.len(), count, request.seed).into_iter().map(MutantIndex).collect(), None),
-        _ => {
-            // Equal edits would make equal pairs. Edits of the launch count as equal to no other.
-            let is_duplicate = |m: &MutantIndex| m.0 < duplicate_of.len() && duplicate_of[*m].is_some();
-            let first: Vec<MutantIndex> = positions(mutants.len()).filter(|m| !is_duplicate(m)).collect();
-            let pairs = higher_order::pairs(&first, Some(count), request.seed);
-            let mut parts: Vec<MutantIndex> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
-            parts.sort_unstable();
-            parts.dedup();
-            let place = |m: MutantIndex| MutantIndex(parts.binary_search(&m).unwrap_or(0));
-            let pairs = pairs.iter().map(|(a, b)| (place(*a), place(*b))).collect();
-            (parts, Some(pairs))
-        }
-    };
-    let mut all: ByMutant<Option<Mutant>> = mutants.into_iter().map(Some).collect();
-    MutantSet { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn }
-}
-
-/// Returns the mutants of a run, in the order of its result.
-pub fn mutants(campaign: &CampaignContext<'_, '_>, request: &Request) -> Vec<Mutant> {
-    mutant_set(campaign, request).mutants
 }
 
 /// Runs the open first-order mutants of this shard and enters their outcomes into the ledger. Returns those that

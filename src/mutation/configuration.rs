@@ -3,8 +3,9 @@
 
 use std::fmt::{self, Write as _};
 
-use super::campaign::{self, CampaignContext, Request};
+use super::campaign_context::{CampaignContext, Request};
 use super::engine::Strategy;
+use super::mutant_set::mutants;
 use crate::hash::Fnv1a;
 use crate::result::mutate::MutateOptions;
 
@@ -16,7 +17,7 @@ pub fn configuration(campaign: &CampaignContext<'_, '_>, request: &Request) -> S
     // Buffers of tests may be large: their text is streamed into the hash and never stored.
     let parts = |hash: &mut Fnv1a| {
         write!(hash, "{}\0{}\0", env!("CARGO_PKG_VERSION"), campaign.under_test.code_text())?;
-        for mutant in campaign::mutants(campaign, request) {
+        for mutant in mutants(campaign, request) {
             writeln!(hash, "{}", mutant.id)?;
         }
         writeln!(hash, "\0{:?} {}", options_of(request), request.seed)?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::campaign::{CampaignContext, Request};
+use super::campaign_context::{CampaignContext, Request};
 use super::enumerate::first_with_equal_edit;
 use super::equivalence::{self, Kernel, PROVED, Verdict};
 use super::indices::{self, ByMutant, MutantIndex};

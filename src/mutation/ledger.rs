@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use super::campaign::{CampaignContext, Entry, Request};
+use serde::{Deserialize, Serialize};
+
+use super::campaign_context::{CampaignContext, Request};
 use super::engine::Reach;
 use super::equivalence_classes::{Class, Classes, Search, positions};
 use super::higher_order;
@@ -18,6 +20,20 @@ use crate::result::shard::Shard;
 /// Number of mutants submitted to the solver between two journal entries: the most proofs that an interrupted
 /// run loses.
 const PROOFS: usize = 128;
+
+/// A line of the journal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Entry {
+    /// The complete outcome of the search for equivalents: ids with their classes (all others are distinct).
+    Classified(Vec<(String, Class)>),
+    /// The same by normal forms alone: mutants that no test detects are still to be proved.
+    Sorted(Vec<(String, Class)>),
+    /// Ids, each with whether it is proved to be equivalent.
+    Proved(Vec<(String, bool)>),
+    /// A mutant whose outcome is final.
+    Decided(Box<result::Mutant>),
+}
 
 /// A pair of first-order mutants, by position.
 pub struct MutantPair {

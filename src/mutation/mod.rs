@@ -4,6 +4,7 @@
 
 pub mod baseline;
 pub mod campaign;
+mod campaign_context;
 pub mod configuration;
 pub mod control;
 pub mod engine;
@@ -17,6 +18,7 @@ mod ledger;
 pub mod module_builder;
 pub mod module_sizing;
 pub mod mutant;
+mod mutant_set;
 pub mod operators;
 pub mod prunable;
 pub mod redirect_legality;

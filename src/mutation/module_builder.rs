@@ -3,10 +3,6 @@
 use std::sync::Arc;
 
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::LLVMTypeRef;
-use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout};
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::group_order;
@@ -18,7 +14,7 @@ use crate::instrument::ids;
 use crate::instrument::layout::GuardLayout;
 use crate::instrument::mutants::infection::{self, InfectionLayout};
 use crate::instrument::mutants::{Edit, LocalVariable, privatise, schemata, single};
-use crate::kernel::ir;
+use crate::llvm::{Opcode, Type, View};
 use crate::lower::spirv;
 use crate::suite::resolve::Test;
 
@@ -235,59 +231,32 @@ const FILL_BYTE: u64 = 0x6a;
 /// whatever the strategy. Otherwise the value would be undefined, and compilers would choose any that suits them, even
 /// the one that the mutant deleted.
 fn initialise_private_variables(module: &Module<'_>) {
-    for function in ir::functions(module).into_iter().filter(|f| f.has_body()) {
-        let Some(first) = function.blocks().first().copied() else { continue };
-        let variables = first.instructions().into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca);
-        let variables: Vec<_> = variables.collect();
-        // SAFETY: functions and variables belong to the borrowed module, whose context outlives the builder made and
-        // disposed of here; an alloca is never a block's last instruction. Stores need no debug location.
-        unsafe {
-            let layout = LLVMGetModuleDataLayout(module.as_mut_ptr());
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let builder = LLVMCreateBuilderInContext(context);
-            for variable in variables {
-                let ty = LLVMGetAllocatedType(variable.0);
-                // Directly after the variable: other variables, and code that uses this one, may come next.
-                LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(variable.0));
-                match LLVMGetTypeKind(ty) {
-                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind if is_numeric(ty) => {
-                        let bytes = LLVMABISizeOfType(layout, ty);
-                        if bytes <= MAX_FILLED_BYTES {
-                            let byte = LLVMConstInt(LLVMInt8TypeInContext(context), FILL_BYTE, 0);
-                            let bytes = LLVMConstInt(LLVMInt64TypeInContext(context), bytes, 0);
-                            LLVMBuildMemSet(builder, variable.0, byte, bytes, LLVMGetAlignment(variable.0));
-                        }
-                    }
-                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind => {}
-                    _ if is_numeric(ty) => {
-                        LLVMBuildStore(builder, LLVMConstNull(ty), variable.0);
-                    }
-                    _ => {}
-                }
+    let view = View::of(module);
+    let (builder, layout) = (view.builder(), view.layout());
+    for function in view.functions().into_iter().filter(|f| f.has_body()) {
+        let variables = function.entry().instructions().into_iter();
+        for variable in variables.filter(|i| i.is(Opcode::LLVMAlloca)) {
+            let Some(ty) = variable.allocated_type().filter(|ty| is_numeric(*ty)) else { continue };
+            // Directly after the variable: other variables, and code that uses this one, may come next.
+            builder.behind(variable);
+            if !ty.is_array() && !ty.is_struct() {
+                builder.store(ty.null(), variable);
+                continue;
             }
-            LLVMDisposeBuilder(builder);
+            let bytes = layout.abi_size(ty);
+            if bytes <= MAX_FILLED_BYTES {
+                let (byte, bytes) = (view.int_type(8).int(FILL_BYTE), view.int_type(64).int(bytes));
+                builder.memset(variable.value(), variable.alignment().unwrap_or(0), byte, bytes);
+            }
         }
     }
 }
 
 /// Returns whether a type consists of numbers only.
-///
-/// # Safety
-/// The type's context must be alive.
-unsafe fn is_numeric(ty: LLVMTypeRef) -> bool {
-    // SAFETY: the element types of a type belong to the same context, which the caller keeps alive.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMIntegerTypeKind
-            | LLVMTypeKind::LLVMHalfTypeKind
-            | LLVMTypeKind::LLVMFloatTypeKind
-            | LLVMTypeKind::LLVMDoubleTypeKind
-            | LLVMTypeKind::LLVMVectorTypeKind => true,
-            LLVMTypeKind::LLVMArrayTypeKind => is_numeric(LLVMGetElementType(ty)),
-            LLVMTypeKind::LLVMStructTypeKind => {
-                (0..LLVMCountStructElementTypes(ty)).all(|i| is_numeric(LLVMStructGetTypeAtIndex(ty, i)))
-            }
-            _ => false,
-        }
+fn is_numeric(ty: Type<'_>) -> bool {
+    match ty.elements() {
+        Some((element, _)) if ty.is_array() => is_numeric(element),
+        _ if ty.is_struct() => ty.fields().into_iter().all(is_numeric),
+        _ => ty.is_integer() || ty.is_float() || ty.is_vector(),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::instrument::mutants::Edit;
+use crate::llvm::DebugLocation;
 
 /// A position in a file: line and column count from 1, the column in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +18,21 @@ pub struct SourceRange {
     pub file: String,
     pub start: Spot,
     pub end: Spot,
+}
+
+impl SourceRange {
+    /// Returns whether a debug location lies in it.
+    pub fn contains(&self, at: &DebugLocation) -> bool {
+        let spot = Spot { line: at.line, column: at.column };
+        same_file(&at.file, &self.file) && self.start <= spot && spot < self.end
+    }
+}
+
+/// Compares file names by their last component: debug information and syntax tree may spell a file's
+/// folder differently.
+pub fn same_file(a: &str, b: &str) -> bool {
+    let base = |file: &str| file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned();
+    a == b || base(a) == base(b)
 }
 
 /// A first-order mutant.

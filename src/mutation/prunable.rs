@@ -1,17 +1,11 @@
 //! Decides which mutants may be pruned: those that need not run on tests that do not infect them.
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMTypeOf};
-
 use super::indices::ByMutant;
 use super::mutant::Mutant;
 use crate::cfg::taint::Taint;
 use crate::coverage::build::KernelUnderTest;
 use crate::instrument::mutants::{Edit, Place};
-use crate::kernel::ir::{self, Function, Inst};
-
-/// The address space of private memory.
-const PRIVATE: u32 = 0;
+use crate::llvm::{AddressSpace, Function, Inst, Opcode, View};
 
 /// Returns by mutant whether a single run of the original with probes suffices to decide whether the mutant would
 /// compute a different value in any run. That holds if everything that the mutant changes, and everything that it reads
@@ -20,8 +14,9 @@ pub fn prunable(under_test: &KernelUnderTest<'_>, mutants: &[Mutant]) -> ByMutan
     let taint = Taint::of(&under_test.module, &under_test.sites);
     let terminator =
         |f: usize, b: usize| under_test.sites.functions[f].cfg.blocks[b].instructions.len().saturating_sub(1);
-    let functions: Vec<Option<Function>> =
-        under_test.sites.functions.iter().map(|f| ir::function(&under_test.module, &f.cfg.function)).collect();
+    let view = View::of(&under_test.module);
+    let functions: Vec<Option<Function<'_>>> =
+        under_test.sites.functions.iter().map(|f| view.function(&f.cfg.function)).collect();
     let is_private = |at: &Place| {
         let block = functions[at.function].and_then(|f| f.blocks().get(at.block).copied());
         block.and_then(|b| b.instructions().get(at.instruction).copied()).is_some_and(stores_privately)
@@ -37,10 +32,6 @@ pub fn prunable(under_test: &KernelUnderTest<'_>, mutants: &[Mutant]) -> ByMutan
 
 /// Returns whether the instruction is a store to private memory. Other memory may be uninitialised before the store, as
 /// local memory is at first, and hold a different value in each run.
-fn stores_privately(inst: Inst) -> bool {
-    let operands = inst.operands();
-    // SAFETY: `inst` was read from the module of `under_test`, which outlives this call; the second operand of a store
-    // is a pointer.
-    inst.opcode() == LLVMOpcode::LLVMStore
-        && operands.get(1).is_some_and(|address| unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(*address)) } == PRIVATE)
+fn stores_privately(inst: Inst<'_>) -> bool {
+    inst.is(Opcode::LLVMStore) && inst.operand(1).ty().space() == Some(AddressSpace::Private)
 }

@@ -3,10 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::{
-    LLVMCountIncoming, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetIntTypeWidth, LLVMGetTypeKind, LLVMTypeOf,
-};
 use petgraph::algo::dominators::{self, Dominators};
 use petgraph::graph::NodeIndex;
 
@@ -14,11 +10,11 @@ use crate::cfg::graph::{BlockIndex, Cfg};
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::edit::EdgeChange;
-use crate::kernel::ir::{self, Block, Inst};
+use crate::llvm::{Block, Inst, Opcode, View};
 
 /// Definitions and uses across the blocks of a function.
-struct DefUse {
-    blocks: Vec<Block>,
+struct DefUse<'m> {
+    blocks: Vec<Block<'m>>,
     /// Pairs of a defining block and a using block. The entry block, which dominates all others, is left out as
     /// a definer.
     uses: Vec<(BlockIndex, BlockIndex)>,
@@ -31,13 +27,13 @@ struct DefUse {
 /// Judges the edits of a module; its functions are those of `sites`, in their order.
 pub struct RedirectLegality<'a> {
     sites: &'a Sites,
-    functions: Vec<DefUse>,
+    functions: Vec<DefUse<'a>>,
 }
 
 impl<'a> RedirectLegality<'a> {
     /// Reads the definitions and uses of the module that `sites` were read from.
-    pub fn of(module: &inkwell::module::Module<'_>, sites: &'a Sites) -> RedirectLegality<'a> {
-        let blocks = |name: &str| ir::function(module, name).map_or_else(Vec::new, |f| f.blocks());
+    pub fn of(module: View<'a>, sites: &'a Sites) -> RedirectLegality<'a> {
+        let blocks = |name: &str| module.function(name).map_or_else(Vec::new, |f| f.blocks());
         let def_use = |cfg: &Cfg| {
             let mut def_use = DefUse::of(blocks(&cfg.function));
             def_use.dominators =
@@ -62,12 +58,10 @@ impl<'a> RedirectLegality<'a> {
     fn phis_have_values(&self, edges: &[EdgeChange]) -> bool {
         edges.iter().all(|edge| {
             let blocks = &self.functions[edge.function].blocks;
-            let phis = blocks[edge.to].instructions().into_iter().take_while(|i| i.opcode() == LLVMOpcode::LLVMPHI);
-            let mut phis = phis.map(|phi| {
-                let is_given = edge.phi.is_some() && is_bool(phi);
-                is_given || incoming(phi).iter().any(|(from, _)| *from == blocks[edge.block])
-            });
-            phis.all(|there| there)
+            blocks[edge.to].phis().into_iter().all(|phi| {
+                let is_given = edge.phi.is_some() && phi.ty().is_bool();
+                is_given || phi.incoming_from(blocks[edge.block]).is_some()
+            })
         })
     }
 
@@ -90,7 +84,7 @@ impl<'a> RedirectLegality<'a> {
     }
 }
 
-impl DefUse {
+impl<'m> DefUse<'m> {
     /// Returns whether an edge certainly bypasses no definition that is used: a sufficient condition. A definition
     /// still dominates the target if its block dominates the edge's source; and if its block did not dominate the
     /// target before, no use of it is reachable from the target without passing the definition.
@@ -110,15 +104,16 @@ impl DefUse {
         }
     }
 
-    fn of(blocks: Vec<Block>) -> DefUse {
-        let index: HashMap<Block, BlockIndex> = (0..).zip(&blocks).map(|(at, block)| (*block, at)).collect();
-        let position = |block: Block| index.get(&block).copied();
+    fn of(blocks: Vec<Block<'m>>) -> DefUse<'m> {
+        let index: HashMap<Block<'m>, BlockIndex> = (0..).zip(&blocks).map(|(at, block)| (*block, at)).collect();
+        let position = |block: Block<'m>| index.get(&block).copied();
         let mut uses = Vec::new();
         for (here, block) in blocks.iter().enumerate() {
             for inst in block.instructions() {
-                let used: Vec<(Option<BlockIndex>, Inst)> = match inst.opcode() {
-                    LLVMOpcode::LLVMPHI => {
-                        incoming(inst).into_iter().filter_map(|(b, v)| Some((position(b), v?))).collect()
+                let used: Vec<(Option<BlockIndex>, Inst<'m>)> = match inst.opcode() {
+                    Opcode::LLVMPHI => {
+                        let incoming = inst.incoming().into_iter();
+                        incoming.filter_map(|(value, b)| Some((position(b), value.as_instruction()?))).collect()
                     }
                     _ => inst.operand_instructions().into_iter().map(|i| (Some(here), i)).collect(),
                 };
@@ -130,25 +125,5 @@ impl DefUse {
         uses.dedup();
         let definitions = uses.iter().map(|(definition, _)| *definition).collect();
         DefUse { blocks, uses, definitions, dominators: None }
-    }
-}
-
-/// Returns the predecessors of a `phi`, each with the incoming value if that is an instruction.
-fn incoming(phi: Inst) -> Vec<(Block, Option<Inst>)> {
-    // SAFETY: callers pass phis of the module that was just read, which is borrowed meanwhile; indices are below
-    // the count.
-    unsafe {
-        (0..LLVMCountIncoming(phi.0))
-            .map(|i| (Block(LLVMGetIncomingBlock(phi.0, i)), ir::as_instruction(LLVMGetIncomingValue(phi.0, i))))
-            .collect()
-    }
-}
-
-fn is_bool(phi: Inst) -> bool {
-    // SAFETY: the phi belongs to the module being read, and its type to the module's context; only integers are asked
-    // for a width.
-    unsafe {
-        let ty = LLVMTypeOf(phi.0);
-        LLVMGetTypeKind(ty) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 1
     }
 }

@@ -11,6 +11,7 @@ use crate::cfg::sites::Sites;
 use crate::kernel::ast::Ast;
 use crate::kernel::interface::Interface;
 use crate::kernel::source::Sources;
+use crate::llvm::View;
 
 /// The presets of operators, which differ in the operators chosen and in how many replacements each makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,7 +28,7 @@ pub enum Preset {
 /// A kernel in canonical form with everything known about it: the input of operators.
 #[derive(Clone)]
 pub struct Subject<'a> {
-    pub module: &'a inkwell::module::Module<'a>,
+    pub module: View<'a>,
     pub entry: &'a str,
     pub interface: &'a Interface,
     pub sites: &'a Sites,

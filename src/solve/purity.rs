@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use crate::kernel::ir;
 use crate::llvm::{AttributeIndex, Block, Function, Inst, Opcode, Type, TypeKind};
 
 /// Returns whether a function's parameters or result may refer to memory or handles, which is assumed
@@ -62,25 +61,4 @@ pub fn depth_first(f: Function<'_>) -> Vec<Block<'_>> {
         }
     }
     order
-}
-
-// Until mutation::equivalence moves to crate::llvm: the same of raw views.
-
-/// See [`takes_references`].
-pub fn takes_pointers(f: ir::Function) -> bool {
-    // SAFETY: a function of a living module.
-    unsafe { Function::from_raw(f.0) }.is_none_or(takes_references)
-}
-
-/// See [`computes_term`].
-pub fn is_term(inst: ir::Inst) -> bool {
-    // SAFETY: an instruction of a living module.
-    unsafe { Inst::from_raw(inst.0) }.is_some_and(computes_term)
-}
-
-/// See [`depth_first`].
-pub fn reachable_blocks(f: ir::Function) -> Vec<ir::Block> {
-    // SAFETY: a function of a living module.
-    let blocks = unsafe { Function::from_raw(f.0) }.map(depth_first).unwrap_or_default();
-    blocks.into_iter().map(|block| ir::Block(block.as_raw())).collect()
 }

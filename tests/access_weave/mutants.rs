@@ -4,6 +4,7 @@ use kassay::instrument::guard;
 use kassay::instrument::ids;
 use kassay::instrument::layout::GuardLayout;
 use kassay::instrument::mutants::{Edit, schemata};
+use kassay::llvm::View;
 use kassay::lower::host::emit::{Effort, emit};
 use kassay::mutation::enumerate::enumerate;
 use kassay::mutation::operators::Subject;
@@ -15,7 +16,7 @@ use crate::support::each_loaded;
 fn all_kernels_verify_with_mutants() {
     each_loaded(|under_test, loaded, sources| {
         let subject = Subject {
-            module: under_test.module(),
+            module: View::of(&under_test.module),
             entry: &under_test.entry,
             interface: &under_test.interface,
             sites: &under_test.sites,

@@ -10,6 +10,7 @@ use kassay::coverage::build::{self, KernelFile};
 use kassay::instrument::mutants::edit::{Action, Edit, Expr, Float, LocalVariable};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
+use kassay::llvm::View;
 use kassay::mutation::mutant::{Excluded, Mutant};
 use kassay::mutation::operators::Subject;
 use kassay::mutation::{Selection, enumerate};
@@ -24,7 +25,7 @@ fn found(path: &Path, cl_std: Option<&str>, operators: &str) -> (Vec<Mutant>, Ve
     let under_test = file.under_test(&file.choose(None).unwrap(), &loaded, &sources).unwrap();
     let selection = Selection::parse(operators).unwrap();
     let subject = Subject {
-        module: under_test.module(),
+        module: View::of(&under_test.module),
         entry: &under_test.entry,
         interface: &under_test.interface,
         sites: &under_test.sites,

@@ -12,6 +12,7 @@ use kassay::instrument::mutants::edit::{Edit, LocalVariable};
 use kassay::instrument::mutants::privatise::{Refusal, privatise};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::{canonical, compile, ir};
+use kassay::llvm::View;
 use kassay::lower::spirv;
 use kassay::mutation::operators::Subject;
 use kassay::mutation::{Selection, enumerate};
@@ -43,7 +44,7 @@ fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisat
     let tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0)).unwrap();
     let selection = Selection::parse("SHR").unwrap();
     let subject = Subject {
-        module: under_test.module(),
+        module: View::of(&under_test.module),
         entry: &entry,
         interface: &under_test.interface,
         sites: &under_test.sites,
@@ -79,7 +80,7 @@ fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisat
                 },
                 LocalVariable::Global(_) => 0,
             };
-            let module = under_test.module().clone();
+            let module = under_test.module.clone();
             spirv::prepare(&module, &entry, &machine).unwrap();
             if let Err(why) = privatise(&module, &entry, &variable, bytes).unwrap() {
                 refusal = Some(why);
@@ -223,18 +224,18 @@ fn debug_information_may_stay() {
     let file = KernelFile::parse(&context, &loaded).unwrap();
     let under_test = file.under_test("k", &loaded, &build::sources_of(&path)).unwrap();
     let machine = spirv::machine().unwrap();
-    for f in ir::functions(under_test.module()).into_iter().filter(|f| f.has_body() && f.name() != "k") {
+    for f in ir::functions(&under_test.module).into_iter().filter(|f| f.has_body() && f.name() != "k") {
         canonical::add_attribute(f, "alwaysinline");
     }
     let passes = "always-inline,globaldce,function(sroa,mem2reg)";
-    under_test.module().run_passes(passes, &machine, PassBuilderOptions::create()).unwrap();
+    under_test.module.run_passes(passes, &machine, PassBuilderOptions::create()).unwrap();
     for variable in ["k.own", "k.big", "k.fixed"] {
-        privatise(under_test.module(), "k", &LocalVariable::Global(variable.into()), 0).unwrap().unwrap();
+        privatise(&under_test.module, "k", &LocalVariable::Global(variable.into()), 0).unwrap().unwrap();
     }
     for position in [2, 3] {
-        privatise(under_test.module(), "k", &LocalVariable::Argument(position), 512).unwrap().unwrap();
+        privatise(&under_test.module, "k", &LocalVariable::Argument(position), 512).unwrap().unwrap();
     }
-    assert!(privatise(under_test.module(), "k", &LocalVariable::Argument(0), 512).is_err());
+    assert!(privatise(&under_test.module, "k", &LocalVariable::Argument(0), 512).is_err());
 }
 
 #[test]

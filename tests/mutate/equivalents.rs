@@ -11,8 +11,8 @@ use inkwell::context::Context;
 use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, Target, WorkerOptions};
 use kassay::kernel::compile;
-use kassay::kernel::ir;
 use kassay::kernel::options::KernelOptions;
+use kassay::llvm::View;
 use kassay::mutation::engine::{Engine, Options, Strategy};
 use kassay::mutation::equivalence::{self, Verdict};
 use kassay::mutation::module_builder::ModuleBuilder;
@@ -69,7 +69,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usiz
     let under_test = file.under_test(&entry, &loaded, &sources)?;
     let selection = Selection::parse("all")?;
     let subject = Subject {
-        module: ir::shortened(&under_test.module),
+        module: View::of(&under_test.module),
         entry: &under_test.entry,
         interface: &under_test.interface,
         sites: &under_test.sites,

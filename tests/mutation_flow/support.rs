@@ -13,6 +13,7 @@ use kassay::instrument::mutants::Edit;
 use kassay::kernel::compile::{self, Format};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
+use kassay::llvm::View;
 use kassay::mutation::Mutant;
 use kassay::mutation::module_builder::{Effort, ModuleBuilder};
 use kassay::mutation::mutant::Excluded;
@@ -96,7 +97,7 @@ impl Kernel {
         let under_test = ManuallyDrop::new(under_test);
         let mut found = OperatorOutput::default();
         let subject = Subject {
-            module: &under_test.module,
+            module: View::of(&under_test.module),
             entry: "k",
             interface: &under_test.interface,
             sites: &under_test.sites,

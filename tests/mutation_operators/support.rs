@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
-use inkwell::module::Module;
 use kassay::cfg::sites::Sites;
 use kassay::kernel::ast::Ast;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::kernel::{canonical, implicit, module, signature};
+use kassay::llvm::View;
 use kassay::lower::spirv;
 use kassay::mutation::operators::{Preset, Subject};
 
@@ -39,10 +39,8 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
         canonical::canonicalise(&own, &entry, &machine).unwrap();
         implicit::append(&own, &mut interface).unwrap();
         let sites = Sites::read(&own, &entry, false, ast, &sources);
-        // SAFETY: the cast changes only the lifetime of the context, which outlives the borrow.
-        let module = unsafe { &*std::ptr::from_ref(&own).cast::<Module<'_>>() };
         let subject = Subject {
-            module,
+            module: View::of(&own),
             entry: &entry,
             interface: &interface,
             sites: &sites,

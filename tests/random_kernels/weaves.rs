@@ -14,6 +14,7 @@ use kassay::instrument::mutants::{Edit, Form, infection, schemata, single};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
+use kassay::llvm::View;
 use kassay::mutation::Mutant;
 use kassay::mutation::enumerate::enumerate;
 use kassay::mutation::equivalence;
@@ -36,7 +37,7 @@ pub fn all(file: &Path, seed: u64) -> Vec<String> {
     let under_test =
         ManuallyDrop::new(KernelFile::parse(&context, &loaded).unwrap().under_test("k", &loaded, &sources).unwrap());
     let subject = Subject {
-        module: under_test.module(),
+        module: View::of(&under_test.module),
         entry: "k",
         interface: &under_test.interface,
         sites: &under_test.sites,

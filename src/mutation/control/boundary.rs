@@ -1,24 +1,20 @@
 //! Finds the boundary of a loop's condition: the comparison, and its operand that the loop does not change.
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::prelude::LLVMTypeRef;
-
 use super::effects::{Body, has_effects};
-use super::formula::{is_not, without_parentheses};
+use super::formula::is_not;
 use super::short_circuit_decisions;
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Place, Slot};
 use crate::kernel::ast::Node;
-use crate::kernel::ir::{self, Inst};
+use crate::llvm::{Inst, Opcode, TypeKind, Value};
 use crate::mutation::subject::Subject;
 
 /// The boundary of a loop.
 pub struct Boundary<'a> {
     /// The operand of the comparison.
     pub slot: Slot,
-    /// Type of the operand.
-    pub ty: LLVMTypeRef,
+    /// Kind of the operand's type.
+    pub kind: TypeKind,
     /// The comparison or truth test in the source, where there is a syntax tree.
     pub leaf: Option<&'a Node>,
 }
@@ -27,39 +23,36 @@ pub struct Boundary<'a> {
 pub fn find<'a>(subject: &Subject<'_>, body: &Body<'_>, l: &Loop, condition: Option<&'a Node>) -> Option<Boundary<'a>> {
     let block = l.condition?;
     let value = *body.inst(body.terminator(block)).operands().first()?;
-    let tests = tests(subject, body, condition, ir::as_instruction(value)?);
-    let changed = |inst: Inst, operand: usize| changes(body, l, inst, operand);
-    let comparisons: Vec<(Inst, Option<&Node>)> =
+    let tests = tests(subject, body, condition, value.as_instruction()?);
+    let changed = |inst: Inst<'_>, operand: usize| changes(body, l, inst, operand);
+    let comparisons: Vec<(Inst<'_>, Option<&Node>)> =
         tests.into_iter().filter_map(|(value, leaf)| Some((comparison(value)?, leaf))).collect();
-    let is_moving = |(inst, _): &&(Inst, Option<&Node>)| changed(*inst, 0) || changed(*inst, 1);
+    let is_moving = |(inst, _): &&(Inst<'_>, Option<&Node>)| changed(*inst, 0) || changed(*inst, 1);
     let (inst, leaf) = comparisons.iter().find(is_moving).or(comparisons.first())?;
     let is_plain = leaf.is_none_or(is_comparison);
     let operand = u32::from(!(is_plain && changed(*inst, 1) && !changed(*inst, 0)));
     let (place, _) = body.instructions().find(|(_, other)| other == inst)?;
-    // SAFETY: an operand of an instruction of the subject's module, which is borrowed meanwhile.
-    let ty = unsafe { LLVMTypeOf(*inst.operands().get(operand as usize)?) };
-    Some(Boundary { slot: Slot::Operand(place, operand), ty, leaf: *leaf })
+    Some(Boundary { slot: Slot::Operand(place, operand), kind: inst.operand(operand).ty().kind(), leaf: *leaf })
 }
 
 /// Returns the values that a condition tests, one for each operand of a short-circuit, with their expressions in
 /// the source.
-fn tests<'a>(
+fn tests<'a, 'm>(
     subject: &Subject<'_>,
-    body: &Body<'_>,
+    body: &Body<'m>,
     condition: Option<&'a Node>,
-    value: Inst,
-) -> Vec<(Inst, Option<&'a Node>)> {
+    value: Inst<'m>,
+) -> Vec<(Inst<'m>, Option<&'a Node>)> {
     let value = without_negations(value);
-    if value.opcode() != LLVMOpcode::LLVMPHI {
+    if value.opcode() != Opcode::LLVMPHI {
         return vec![(value, condition.map(stripped))];
     }
     let places: Option<Place> = body.instructions().find(|(_, inst)| *inst == value).map(|(place, _)| place);
     let Some(phi) = places.map(|place| (place.block, place.instruction)) else { return Vec::new() };
     let last = incoming_value(value);
-    let tested =
-        |block: usize| body.inst(body.terminator(block)).operands().first().copied().and_then(ir::as_instruction);
-    let of_blocks = |leaves: &[Vec<usize>]| -> Vec<Option<Inst>> {
-        let mut all: Vec<Option<Inst>> =
+    let tested = |block: usize| body.inst(body.terminator(block)).operands().first()?.as_instruction();
+    let of_blocks = |leaves: &[Vec<usize>]| -> Vec<Option<Inst<'m>>> {
+        let mut all: Vec<Option<Inst<'m>>> =
             leaves.iter().map(|blocks| blocks.first().copied().and_then(tested).map(without_negations)).collect();
         if let Some(end) = all.last_mut().filter(|_| leaves.last().is_some_and(Vec::is_empty)) {
             *end = last.map(without_negations);
@@ -84,7 +77,7 @@ fn tests<'a>(
         }
     }
     // The last operand may be a short-circuit itself.
-    let nested = found.iter().position(|(inst, _)| inst.opcode() == LLVMOpcode::LLVMPHI);
+    let nested = found.iter().position(|(inst, _)| inst.opcode() == Opcode::LLVMPHI);
     if let Some(i) = nested {
         let (inst, leaf) = found.remove(i);
         if inst != value {
@@ -106,19 +99,15 @@ fn corresponding<'a>(condition: &'a Node, leaves: &[&Node]) -> Vec<Option<&'a No
 }
 
 /// Returns the incoming value of a short-circuit's `phi` that is not constant.
-fn incoming_value(phi: Inst) -> Option<Inst> {
-    // SAFETY: the caller passes a phi of the subject's module, which is borrowed meanwhile; indices are below
-    // the count.
-    unsafe { (0..LLVMCountIncoming(phi.0)).find_map(|i| ir::as_instruction(LLVMGetIncomingValue(phi.0, i))) }
+fn incoming_value(phi: Inst<'_>) -> Option<Inst<'_>> {
+    phi.incoming().into_iter().find_map(|(value, _)| value.as_instruction())
 }
 
 /// Strips negations and zero-extensions of a truth value.
-fn without_negations(mut value: Inst) -> Inst {
+fn without_negations(mut value: Inst<'_>) -> Inst<'_> {
     loop {
         let inner = match value.opcode() {
-            LLVMOpcode::LLVMXor | LLVMOpcode::LLVMZExt if value.operands().first().is_some_and(|v| ir::is_bool(*v)) => {
-                value.operands().first().copied().and_then(ir::as_instruction)
-            }
+            Opcode::LLVMXor | Opcode::LLVMZExt if value.operand(0).ty().is_bool() => value.operand(0).as_instruction(),
             _ => None,
         };
         match inner {
@@ -128,34 +117,34 @@ fn without_negations(mut value: Inst) -> Inst {
     }
 }
 
-fn comparison(value: Inst) -> Option<Inst> {
-    matches!(value.opcode(), LLVMOpcode::LLVMICmp | LLVMOpcode::LLVMFCmp).then_some(value)
+fn comparison(value: Inst<'_>) -> Option<Inst<'_>> {
+    matches!(value.opcode(), Opcode::LLVMICmp | Opcode::LLVMFCmp).then_some(value)
 }
 
 /// Returns whether the loop changes anything that an operand is computed from: a variable that it stores to, other
 /// memory, or the result of a call with effects.
-fn changes(body: &Body<'_>, l: &Loop, inst: Inst, operand: usize) -> bool {
-    let stored: Vec<_> = l
+fn changes(body: &Body<'_>, l: &Loop, inst: Inst<'_>, operand: usize) -> bool {
+    let stored: Vec<Value<'_>> = l
         .blocks
         .iter()
         .flat_map(|b| &body.blocks[*b])
-        .filter(|inst| inst.opcode() == LLVMOpcode::LLVMStore)
-        .filter_map(|inst| inst.operands().get(1).copied())
+        .filter(|inst| inst.opcode() == Opcode::LLVMStore)
+        .map(|inst| inst.operand(1))
         .collect();
     let mut work: Vec<_> = inst.operands().get(operand).copied().into_iter().collect();
     let mut seen = Vec::new();
     while let Some(value) = work.pop() {
-        let Some(inst) = ir::as_instruction(value).filter(|inst| !seen.contains(inst)) else { continue };
+        let Some(inst) = value.as_instruction().filter(|inst| !seen.contains(inst)) else { continue };
         seen.push(inst);
         match inst.opcode() {
-            LLVMOpcode::LLVMLoad => {
-                let Some(address) = inst.operands().first().copied() else { continue };
-                let root = ir::as_instruction(address);
-                if stored.contains(&address) || root.is_some_and(|r| r.opcode() != LLVMOpcode::LLVMAlloca) {
+            Opcode::LLVMLoad => {
+                let address = inst.operand(0);
+                let root = address.as_instruction();
+                if stored.contains(&address) || root.is_some_and(|r| !r.is(Opcode::LLVMAlloca)) {
                     return true;
                 }
             }
-            LLVMOpcode::LLVMCall if has_effects(inst) => return true,
+            Opcode::LLVMCall if has_effects(inst) => return true,
             _ => work.extend(inst.operands()),
         }
     }
@@ -165,20 +154,12 @@ fn changes(body: &Body<'_>, l: &Loop, inst: Inst, operand: usize) -> bool {
 /// Strips parentheses, implicit casts and `!`.
 fn stripped(mut node: &Node) -> &Node {
     loop {
-        node = without_parentheses(node);
+        node = node.without_parentheses();
         match node.children.first() {
             Some(inner) if is_not(node) => node = inner,
             _ => return node,
         }
     }
-}
-
-/// Strips implicit casts.
-pub fn without_casts(mut node: &Node) -> &Node {
-    while let ("ImplicitCastExpr", Some(inner)) = (&*node.kind, node.children.first()) {
-        node = inner;
-    }
-    node
 }
 
 fn is_comparison(node: &Node) -> bool {

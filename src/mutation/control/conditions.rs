@@ -6,7 +6,8 @@ use crate::cfg::sites::{Fact, Site, SiteKind};
 use crate::kernel::ast::{Ast, Function, Node, Range};
 use crate::kernel::constant_switch;
 use crate::kernel::folding;
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
+use crate::mutation::mutant::same_file;
 use crate::mutation::subject::Subject;
 
 /// What a condition controls, by position in `FunctionSites`.
@@ -139,7 +140,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             !self.loops.iter().any(|(used, _)| used == i)
                 && (l.construct == form || l.construct == "loop")
                 && at.is_some_and(|at| {
-                    text::same_file(&at.file, &begin.file) && (at.line, at.column) == (begin.line, begin.column)
+                    same_file(&at.file, &begin.file) && (at.line, at.column) == (begin.line, begin.column)
                 })
         };
         let Some(i) = (0..self.starts.len()).find(is_it) else { return };

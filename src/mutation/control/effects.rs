@@ -1,13 +1,9 @@
 //! Finds the instructions that belong to a source range, and those with effects.
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex};
-
 use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Place;
 use crate::kernel::ast::{Function, Range};
-use crate::kernel::ir::{self, DebugLocation, Inst};
+use crate::llvm::{Attribute, AttributeIndex, DebugLocation, Inst, Opcode};
 use crate::mutation::subject::Subject;
 
 use super::text;
@@ -20,28 +16,28 @@ pub struct Body<'a> {
     /// The function in the syntax tree, if there is one.
     pub written: Option<&'a Function>,
     /// Instructions by block.
-    pub blocks: Vec<Vec<Inst>>,
+    pub blocks: Vec<Vec<Inst<'a>>>,
 }
 
 /// Returns all functions of a subject.
 pub fn bodies<'a>(subject: &Subject<'a>) -> Vec<Body<'a>> {
     let read = |(function, sites): (usize, &'a FunctionSites)| {
         let name = &sites.cfg.function;
-        let body = ir::function(subject.module, name)?;
+        let body = subject.module.function(name)?;
         let blocks = body.blocks().into_iter().map(|b| b.instructions()).collect();
         Some(Body { function, sites, written: subject.ast.and_then(|ast| ast.function(name)), blocks })
     };
     subject.sites.functions.iter().enumerate().filter_map(read).collect()
 }
 
-impl Body<'_> {
+impl<'a> Body<'a> {
     /// Returns the function's name in the IR.
     pub fn name(&self) -> &str {
         &self.sites.cfg.function
     }
 
     /// Returns the reachable instructions, with their places.
-    pub fn instructions(&self) -> impl Iterator<Item = (Place, Inst)> + '_ {
+    pub fn instructions(&self) -> impl Iterator<Item = (Place, Inst<'a>)> + '_ {
         let reached = self.blocks.iter().enumerate().filter(|(b, _)| self.sites.cfg.reachable[*b]);
         reached.flat_map(move |(block, instructions)| {
             let place = move |instruction| Place { function: self.function, block, instruction };
@@ -60,7 +56,7 @@ impl Body<'_> {
     }
 
     /// Returns the instruction at a place.
-    pub fn inst(&self, place: Place) -> Inst {
+    pub fn inst(&self, place: Place) -> Inst<'a> {
         self.blocks[place.block][place.instruction]
     }
 
@@ -76,33 +72,21 @@ impl Body<'_> {
 }
 
 /// Returns whether an instruction writes memory or does anything else but compute a value.
-pub fn has_effects(inst: Inst) -> bool {
+pub fn has_effects(inst: Inst<'_>) -> bool {
     match inst.opcode() {
-        LLVMOpcode::LLVMStore | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg | LLVMOpcode::LLVMFence => {
-            true
-        }
-        LLVMOpcode::LLVMCall => !is_pure(inst),
+        Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence => true,
+        Opcode::LLVMCall => !is_pure(inst),
         _ => false,
     }
 }
 
 /// Returns whether a call is known to write no memory.
-fn is_pure(call: Inst) -> bool {
-    // SAFETY: only called for calls of the subject's module, which is borrowed meanwhile; null attributes are checked.
-    unsafe {
-        let kind = LLVMGetEnumAttributeKindForName(c"memory".as_ptr(), 6);
-        let at_call = LLVMGetCallSiteEnumAttribute(call.0, LLVMAttributeFunctionIndex as LLVMAttributeIndex, kind);
-        let callee = LLVMGetCalledValue(call.0);
-        let at_callee = match LLVMIsAFunction(callee).is_null() {
-            true => std::ptr::null_mut(),
-            false => LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex as LLVMAttributeIndex, kind),
-        };
-        // Two bits for each kind of memory, the higher one for writing.
-        let writes_nothing = |attribute: llvm_sys::prelude::LLVMAttributeRef| {
-            !attribute.is_null() && LLVMGetEnumAttributeValue(attribute) & 0xaaaa_aaaa == 0
-        };
-        writes_nothing(at_call) || writes_nothing(at_callee)
-    }
+fn is_pure(call: Inst<'_>) -> bool {
+    let at_call = call.attributes(AttributeIndex::Function).get("memory");
+    let at_callee = call.called_function().and_then(|f| f.attributes(AttributeIndex::Function).get("memory"));
+    // Two bits for each kind of memory, the higher one for writing.
+    let writes_nothing = |attribute: Attribute<'_>| attribute.number().is_some_and(|n| n & 0xaaaa_aaaa == 0);
+    at_call.is_some_and(writes_nothing) || at_callee.is_some_and(writes_nothing)
 }
 
 /// Returns the source name of the barrier or fence that a called (mangled) name denotes.

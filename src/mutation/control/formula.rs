@@ -113,7 +113,7 @@ impl<'a> SourceFormula<'a> {
     }
 
     fn read(&mut self, ast: &Ast, node: &'a Node) -> Formula {
-        let inner = without_parentheses(node);
+        let inner = node.without_parentheses();
         if let Some(value) = folding::constant(ast, inner) {
             return Formula::Constant(value != 0);
         }
@@ -138,12 +138,4 @@ impl<'a> SourceFormula<'a> {
 /// Returns whether a node is `!` on a scalar.
 pub fn is_not(node: &Node) -> bool {
     node.is("UnaryOperator") && node.opcode.as_deref() == Some("!") && !node.is_vector()
-}
-
-/// Strips parentheses and implicit casts.
-pub fn without_parentheses(mut node: &Node) -> &Node {
-    while let ("ParenExpr" | "ImplicitCastExpr", Some(inner)) = (&*node.kind, node.children.first()) {
-        node = inner;
-    }
-    node
 }

@@ -6,6 +6,7 @@ pub mod boundary;
 pub mod conditions;
 pub mod effects;
 pub mod formula;
+pub mod precedence;
 pub mod short_circuit_decisions;
 pub mod short_circuits;
 pub mod text;

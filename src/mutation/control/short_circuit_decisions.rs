@@ -1,7 +1,7 @@
 //! Finds the short-circuit decisions of a function: formulas of the source with the circuits that compute them.
 
 use super::effects::Body;
-use super::formula::{SourceFormula, without_parentheses};
+use super::formula::SourceFormula;
 use super::short_circuits::{Circuit, UnmatchedCircuits};
 use super::text::{self, Piece};
 use crate::kernel::ast::{Ast, Function, Node};
@@ -78,9 +78,9 @@ impl<'a> Walk<'a> {
         let Some((tokens, root)) = tokens.zip(written.root()) else {
             return self.leaves(&written.leaves, dead);
         };
-        let is_at = |at: &crate::kernel::ir::DebugLocation| text::begins_at(&tokens[root], at);
+        let is_at = |at: &crate::llvm::DebugLocation| text::begins_at(&tokens[root], at);
         let is_live = !dead && folding::constant(self.ast, node).is_none();
-        let is_inside = |at: &crate::kernel::ir::DebugLocation| {
+        let is_inside = |at: &crate::llvm::DebugLocation| {
             node.range.as_ref().is_some_and(|range| text::contains(self.function, range, at))
         };
         let circuit = match is_live {
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
         };
         if circuit.is_none() && is_branch && is_live {
             // A ternary with cheap arms is a `select`: its condition is a value.
-            return self.value(without_parentheses(node), dead);
+            return self.value(node.without_parentheses(), dead);
         }
         let leaves = written.leaves.clone();
         self.found.push(Decision { written, tokens, circuit });
@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
 
     fn value(&mut self, node: &'a Node, dead: bool) {
         if super::formula::is_not(node) {
-            return node.children.iter().for_each(|child| self.value(without_parentheses(child), dead));
+            return node.children.iter().for_each(|child| self.value(child.without_parentheses(), dead));
         }
         self.node(node, false, dead);
     }

@@ -11,7 +11,7 @@ use crate::cfg::dominance::Dominance;
 use crate::cfg::graph::{BlockIndex, Cfg, Incoming, InstKind};
 use crate::cfg::short_circuits::{Group, ShortCircuits};
 use crate::instrument::mutants::EdgeChange;
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 
 /// Where the evaluation of an operand leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
 //! Source text by clang's positions, and its position as users see it.
 
 use crate::kernel::ast::{Function, Loc, Node, Position, Range};
-use crate::kernel::ir::DebugLocation;
 use crate::kernel::source::Sources;
-use crate::mutation::mutant::{SourceRange, Spot};
+use crate::llvm::DebugLocation;
+use crate::mutation::mutant::{SourceRange, Spot, same_file};
 
 /// A piece of source: its text, its range, and where it is spelled if it comes from a macro.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,13 +185,6 @@ pub fn contains(function: &Function, range: &Range, at: &DebugLocation) -> bool 
 /// Returns whether a piece begins at a debug location.
 pub fn begins_at(piece: &Piece, at: &DebugLocation) -> bool {
     same_file(&piece.range.file, &at.file) && (piece.range.start.line, piece.range.start.column) == (at.line, at.column)
-}
-
-/// Compares file names by their last component: debug information and syntax tree may spell a file's
-/// folder differently.
-pub fn same_file(a: &str, b: &str) -> bool {
-    let base = |f: &str| f.rsplit(['/', '\\']).next().unwrap_or(f).to_owned();
-    a == b || base(a) == base(b)
 }
 
 /// Returns a range of `len` bytes at a debug location: all that is known where there is no syntax tree.

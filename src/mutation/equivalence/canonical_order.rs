@@ -3,36 +3,27 @@
 
 use std::collections::HashSet;
 
-use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-
-use crate::kernel::ir::{self, Block, Inst};
-use crate::solve::purity::{self, reachable_blocks};
+use crate::llvm::{Block, Builder, Inst, Opcode, View};
+use crate::solve::purity;
 
 /// Reorders the blocks and instructions of every function.
-pub fn canonicalise(module: &Module<'_>) {
-    // SAFETY: the borrowed module keeps its context alive; the builder is used and disposed of in this function only.
-    let builder = unsafe { LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr())) };
-    for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
-        let blocks = reachable_blocks(f);
+pub fn canonicalise(module: View<'_>) {
+    let builder = module.builder();
+    for f in module.functions().into_iter().filter(|f| f.has_body()) {
+        let blocks = purity::depth_first(f);
         for pair in blocks.windows(2) {
-            // SAFETY: two blocks of one function of the borrowed module.
-            unsafe { LLVMMoveBasicBlockAfter(pair[1].0, pair[0].0) };
+            pair[1].move_after(pair[0]);
         }
         for block in blocks {
-            reorder_block(block, builder);
+            reorder_block(block, &builder);
         }
     }
-    // SAFETY: created above, and not used afterwards.
-    unsafe { LLVMDisposeBuilder(builder) };
 }
 
-fn reorder_block(block: Block, builder: LLVMBuilderRef) {
-    let movable: Vec<Inst> = block.instructions().into_iter().filter(|i| i.opcode() != LLVMOpcode::LLVMPHI).collect();
+fn reorder_block<'m>(block: Block<'m>, builder: &Builder<'m>) {
+    let movable: Vec<Inst<'m>> = block.instructions().into_iter().filter(|i| !i.is(Opcode::LLVMPHI)).collect();
     let Some((terminator, rest)) = movable.split_last() else { return };
-    let terms: HashSet<Inst> = rest.iter().copied().filter(|i| purity::is_term(*i)).collect();
+    let terms: HashSet<Inst<'m>> = rest.iter().copied().filter(|i| purity::computes_term(*i)).collect();
     let mut placed = HashSet::new();
     let mut order = Vec::with_capacity(rest.len());
     let pinned = rest.iter().filter(|i| !terms.contains(i));
@@ -44,18 +35,16 @@ fn reorder_block(block: Block, builder: LLVMBuilderRef) {
     for inst in rest {
         place(*inst, &terms, &mut placed, &mut order);
     }
+    // Definitions precede uses in this order.
     for inst in order {
-        // SAFETY: `order` is a permutation of the block's instructions in which definitions precede uses.
-        unsafe {
-            LLVMInstructionRemoveFromParent(inst.0);
-            LLVMPositionBuilderBefore(builder, terminator.0);
-            LLVMInsertIntoBuilder(builder, inst.0);
-        }
+        inst.remove();
+        builder.before(*terminator);
+        builder.insert(inst);
     }
 }
 
 /// Appends an instruction after the terms that it needs, without recursion, as chains of operands may be long.
-fn place(inst: Inst, terms: &HashSet<Inst>, placed: &mut HashSet<Inst>, order: &mut Vec<Inst>) {
+fn place<'m>(inst: Inst<'m>, terms: &HashSet<Inst<'m>>, placed: &mut HashSet<Inst<'m>>, order: &mut Vec<Inst<'m>>) {
     let mut stack = vec![(inst, 0)];
     while let Some((inst, next)) = stack.pop() {
         if placed.contains(&inst) {

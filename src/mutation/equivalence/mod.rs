@@ -4,8 +4,8 @@
 //! (`normal`): mutants with the normal form of the original, or of an earlier mutant, behave alike
 //! ([`classify_by_normal_form`], before anything runs). Mutants that only replace values and have a normal form of
 //! their own are submitted to the solver ([`prove`]), unless a test detects them: such a mutant is not equivalent. A
-//! claim holds for launches in bounds that read nothing uninitialised, with wrapping integer arithmetic (invariant 13
-//! of ARCHITECTURE.md).
+//! claim holds for launches in bounds that read nothing uninitialised, with wrapping integer arithmetic
+//! (ARCHITECTURE.md).
 
 mod canonical_order;
 pub mod licences;
@@ -14,7 +14,6 @@ pub mod opaque_calls;
 mod parts;
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -24,9 +23,9 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::{Edit, single};
 use crate::solve::{lockstep, proof};
-use normal::NormalForm;
+use normal::Classes;
 use parts::CanonicalForm;
-pub use parts::instructions_to_normalise;
+pub use parts::{Kernel, instructions_to_normalise};
 
 /// What is known about a mutant without running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,19 +44,6 @@ const SAME_NORMAL_FORM: &str = "the same optimised IR, for launches in bounds";
 /// The reason that results give for mutants that the solver proved equivalent.
 pub const PROVED: &str = "proved by Z3: wherever the changed value is used, nothing can differ";
 
-/// Classes of normal forms, numbered in the order of their first occurrence.
-#[derive(Default)]
-struct Classes(Mutex<HashMap<String, usize>>);
-
-impl Classes {
-    fn of(&self, normal: NormalForm) -> Option<usize> {
-        let NormalForm::Text(text) = normal else { return None };
-        let mut known = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let next = known.len();
-        Some(*known.entry(text).or_insert(next))
-    }
-}
-
 /// What a thread found out about a mutant.
 #[derive(Debug, Clone)]
 enum Finding {
@@ -67,15 +53,6 @@ enum Finding {
     Class(Option<usize>),
     /// The solver proved it equivalent, with the reason that results give.
     Proved(String),
-}
-
-/// A kernel whose mutants are classified: its canonical form as bitcode, the sites read from it, and its
-/// entry function.
-#[derive(Clone, Copy)]
-pub struct Kernel<'a> {
-    pub bitcode: &'a [u8],
-    pub sites: &'a Sites,
-    pub entry: &'a str,
 }
 
 /// Classifies each edit of the canonical form `bitcode` of `entry` by normal forms and by proofs, on `jobs`
@@ -180,9 +157,9 @@ fn judge(canonical: &CanonicalForm<'_, '_>, edit: &Edit, classes: &Classes, proo
     let Some(part) = canonical.part(edit, classes)? else { return Ok(Finding::Class(None)) };
     // Without a normal form of the original there is nothing to compare with.
     let Some(original) = part.original else { return Ok(Finding::Class(None)) };
-    let mutant = part.module.clone();
+    let mut mutant = part.module.clone();
     single::apply(&mutant, canonical.kernel.sites, edit)?;
-    if !normal::promote(&mutant, &part.entry)? {
+    if !normal::promote(&mut mutant, &part.entry)? {
         return Ok(Finding::Class(None));
     }
     let to_prove = if proofs && replaces_values(edit) { lockstep::compare(&part.promoted, &mutant) } else { None };

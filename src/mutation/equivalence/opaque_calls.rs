@@ -3,15 +3,8 @@
 //! iterations, accesses that may be out of bounds.
 
 use std::collections::HashSet;
-use std::ffi::CString;
 
-use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::target::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMOpcode, LLVMTypeKind};
-
-use crate::kernel::ir::{self, Block, Function, Inst};
+use crate::llvm::{AttributeIndex, Block, Builder, DataLayout, Function, Inst, Opcode, Type, Value, View};
 
 /// Prefix of every opaque function.
 const PREFIX: &str = "__kassay_";
@@ -39,52 +32,34 @@ enum Effect {
 }
 
 /// Builds calls of opaque functions.
-pub struct OpaqueCalls<'m, 'c> {
-    module: &'m Module<'c>,
-    context: LLVMContextRef,
-    builder: LLVMBuilderRef,
-    data: LLVMTargetDataRef,
+pub struct OpaqueCalls<'m> {
+    module: View<'m>,
+    builder: Builder<'m>,
+    layout: DataLayout<'m>,
 }
 
-impl Drop for OpaqueCalls<'_, '_> {
-    fn drop(&mut self) {
-        // SAFETY: created in `new` and owned by this value alone.
-        unsafe { LLVMDisposeBuilder(self.builder) };
-    }
-}
-
-impl<'m, 'c> OpaqueCalls<'m, 'c> {
+impl<'m> OpaqueCalls<'m> {
     /// Creates a builder for a module.
-    pub fn new(module: &'m Module<'c>) -> OpaqueCalls<'m, 'c> {
-        // SAFETY: the module is borrowed for as long as this value lives, and owns its data layout and context.
-        unsafe {
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let builder = LLVMCreateBuilderInContext(context);
-            OpaqueCalls { module, context, builder, data: LLVMGetModuleDataLayout(module.as_mut_ptr()) }
-        }
-    }
-
-    fn instructions(&self) -> Vec<Inst> {
-        ir::functions(self.module).into_iter().flat_map(Function::blocks).flat_map(Block::instructions).collect()
+    pub fn new(module: View<'m>) -> OpaqueCalls<'m> {
+        OpaqueCalls { module, builder: module.builder(), layout: module.layout() }
     }
 
     /// Inserts the calls that are needed before anything is folded.
     pub fn before_inlining(&self) {
         let mut variables = 0;
-        for inst in self.instructions() {
+        for inst in self.module.instructions() {
             match inst.opcode() {
-                LLVMOpcode::LLVMAlloca => {
+                Opcode::LLVMAlloca => {
                     self.initialise(inst, variables);
                     variables += 1;
                 }
-                LLVMOpcode::LLVMUnreachable => {
-                    // SAFETY: the borrowed module keeps its context alive.
-                    let void = unsafe { LLVMVoidTypeInContext(self.context) };
-                    self.call_before(inst, "__kassay_unreachable", void, &[], Effect::Any);
+                Opcode::LLVMUnreachable => {
+                    self.call_before(inst, "__kassay_unreachable", self.module.void_type(), &[], Effect::Any);
                 }
-                LLVMOpcode::LLVMCall if inst.callee().as_deref() == Some("llvm.assume") => {
-                    // SAFETY: `llvm.assume` has no result, hence no users; `inst` is not used afterwards.
-                    unsafe { LLVMInstructionEraseFromParent(inst.0) };
+                Opcode::LLVMCall if inst.callee().as_deref() == Some("llvm.assume") => {
+                    // SAFETY: nothing uses a call without a result, the loop does not come back to it, and the builder
+                    // is placed anew before it inserts.
+                    unsafe { inst.erase() };
                 }
                 _ if may_trap(inst) => self.replace(inst),
                 _ => {}
@@ -95,53 +70,46 @@ impl<'m, 'c> OpaqueCalls<'m, 'c> {
     /// Replaces, after inlining and promotion, the calls that turned out to be unnecessary, now that constants and
     /// addresses are visible; marks accesses, exposed variables and loop iterations.
     pub fn after_inlining(&self) {
-        for inst in self.instructions() {
+        for inst in self.module.instructions() {
             self.restore(inst);
         }
-        for inst in self.instructions() {
+        for inst in self.module.instructions() {
             self.keep_access(inst);
         }
-        for alloca in self.instructions().into_iter().filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca) {
+        for alloca in self.module.instructions().into_iter().filter(|i| i.is(Opcode::LLVMAlloca)) {
             if !self.is_only_accessed_inside(alloca) {
                 self.expose(alloca);
             }
         }
-        for f in ir::functions(self.module).into_iter().filter(|f| f.has_body()) {
+        let void = self.module.void_type();
+        for f in self.module.functions().into_iter().filter(|f| f.has_body()) {
             for header in loop_headers(f) {
-                // SAFETY: the borrowed module keeps its context alive.
-                let void = unsafe { LLVMVoidTypeInContext(self.context) };
                 self.call_before(header.first_insertion_point(), "__kassay_iteration", void, &[], Effect::Observable);
             }
         }
     }
 
     /// Returns whether a variable is only used by plain accesses to parts of it.
-    fn is_only_accessed_inside(&self, alloca: Inst) -> bool {
-        let mut todo = vec![alloca.0];
-        // SAFETY: the variable and its users belong to the borrowed module; lists of uses end with null; operands exist
-        // for these opcodes.
-        unsafe {
-            while let Some(pointer) = todo.pop() {
-                let mut next = LLVMGetFirstUse(pointer);
-                while !next.is_null() {
-                    let user = Inst(LLVMGetUser(next));
-                    next = LLVMGetNextUse(next);
-                    let inside = match user.opcode() {
-                        LLVMOpcode::LLVMLoad => LLVMGetVolatile(user.0) == 0,
-                        LLVMOpcode::LLVMStore => LLVMGetVolatile(user.0) == 0 && LLVMGetOperand(user.0, 0) != pointer,
-                        LLVMOpcode::LLVMGetElementPtr => {
-                            todo.push(user.0);
-                            self.constant_offset(user).is_some()
-                        }
-                        LLVMOpcode::LLVMCall => {
-                            let copies = user.callee().is_some_and(|name| block_pointers(&name).is_some());
-                            copies && LLVMConstIntGetZExtValue(LLVMGetOperand(user.0, 3)) == 0
-                        }
-                        _ => false,
-                    };
-                    if !inside {
-                        return false;
+    fn is_only_accessed_inside(&self, alloca: Inst<'m>) -> bool {
+        let mut todo = vec![alloca];
+        while let Some(pointer) = todo.pop() {
+            for user in pointer.value().uses() {
+                let Some(user) = user.as_instruction() else { return false };
+                let is_inside = match user.opcode() {
+                    Opcode::LLVMLoad => !user.is_volatile(),
+                    Opcode::LLVMStore => !user.is_volatile() && user.operand(0) != pointer,
+                    Opcode::LLVMGetElementPtr => {
+                        todo.push(user);
+                        self.constant_offset(user).is_some()
                     }
+                    Opcode::LLVMCall => {
+                        let copies = user.callee().is_some_and(|name| block_pointers(&name).is_some());
+                        copies && user.operand(3).as_bool() == Some(false)
+                    }
+                    _ => false,
+                };
+                if !is_inside {
+                    return false;
                 }
             }
         }
@@ -150,198 +118,149 @@ impl<'m, 'c> OpaqueCalls<'m, 'c> {
 
     /// Keeps a variable in memory: passes would drop even volatile accesses past the end of a variable that they can
     /// split up.
-    fn expose(&self, alloca: Inst) {
-        // SAFETY: an instruction of the borrowed module; an alloca is never a block's last instruction.
-        unsafe {
-            let name = format!("__kassay_expose.{}", LLVMGetPointerAddressSpace(LLVMTypeOf(alloca.0)));
-            let void = LLVMVoidTypeInContext(self.context);
-            self.call_before(Inst(LLVMGetNextInstruction(alloca.0)), &name, void, &[alloca.0], Effect::Any);
-        }
+    fn expose(&self, alloca: Inst<'m>) {
+        let name = format!("__kassay_expose.{}", space_number(alloca));
+        self.call_before(behind(alloca), &name, self.module.void_type(), &[alloca.value()], Effect::Any);
     }
 
     /// Inserts a call of the opaque function `name` before an instruction and declares it if necessary. Returns
-    /// the result.
+    /// the call.
     fn call_before(
         &self,
-        before: Inst,
+        before: Inst<'m>,
         name: &str,
-        result: LLVMTypeRef,
-        args: &[LLVMValueRef],
+        result: Type<'m>,
+        args: &[Value<'m>],
         effect: Effect,
-    ) -> LLVMValueRef {
-        // SAFETY: all values belong to the borrowed module; the function's type is made from the arguments'.
-        unsafe {
-            let mut types: Vec<LLVMTypeRef> = args.iter().map(|a| LLVMTypeOf(*a)).collect();
-            let ty = LLVMFunctionType(result, types.as_mut_ptr(), types.len() as u32, 0);
-            let f = ir::function(self.module, name).map_or_else(|| self.declare(name, ty, effect), |f| f.0);
-            LLVMPositionBuilderBefore(self.builder, before.0);
-            let mut args = args.to_vec();
-            LLVMBuildCall2(self.builder, ty, f, args.as_mut_ptr(), args.len() as u32, c"".as_ptr())
-        }
+    ) -> Inst<'m> {
+        let types: Vec<Type<'m>> = args.iter().map(|arg| arg.ty()).collect();
+        let ty = result.function(&types, false);
+        let f = self.module.function(name).unwrap_or_else(|| self.declare(name, ty, effect));
+        self.builder.before(before);
+        self.builder.call_as(ty, f, args, "")
     }
 
-    unsafe fn declare(&self, name: &str, ty: LLVMTypeRef, effect: Effect) -> LLVMValueRef {
+    fn declare(&self, name: &str, ty: Type<'m>, effect: Effect) -> Function<'m> {
         let attributes: &[(&str, u64)] = match effect {
             Effect::Pure => &[("nounwind", 0), ("willreturn", 0), ("memory", MEMORY_NONE)],
             Effect::Observable => &[("nounwind", 0), ("nomerge", 0), ("memory", MEMORY_INACCESSIBLE)],
             Effect::Any => &[("nounwind", 0), ("nomerge", 0)],
         };
-        let name = CString::new(name).unwrap_or_default();
-        // SAFETY: the module is borrowed; attribute names come with their lengths.
-        unsafe {
-            let f = LLVMAddFunction(self.module.as_mut_ptr(), name.as_ptr(), ty);
-            for (attribute, value) in attributes {
-                let kind = LLVMGetEnumAttributeKindForName(attribute.as_ptr().cast(), attribute.len());
-                let attribute = LLVMCreateEnumAttribute(self.context, kind, *value);
-                LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute);
-            }
-            f
+        let f = self.module.add_function(name, ty);
+        for (attribute, value) in attributes {
+            f.attributes(AttributeIndex::Function).add_number(attribute, *value);
         }
+        f
     }
 
     /// Gives a variable an opaque initial value, identified by the variable's number.
-    fn initialise(&self, alloca: Inst, number: u64) {
-        // SAFETY: an instruction of the borrowed module; an alloca is never a block's last instruction.
-        unsafe {
-            let next = Inst(LLVMGetNextInstruction(alloca.0));
-            let ty = LLVMGetAllocatedType(alloca.0);
-            let id = LLVMConstInt(LLVMInt32TypeInContext(self.context), number, 0);
-            let aggregate =
-                matches!(LLVMGetTypeKind(ty), LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMStructTypeKind);
-            let one = LLVMIsAConstantInt(LLVMGetOperand(alloca.0, 0));
-            let single = !one.is_null() && LLVMConstIntGetZExtValue(one) == 1;
-            if !single || (aggregate && LLVMABISizeOfType(self.data, ty) > MAX_AGGREGATE) {
-                let name = format!("{UNINITIALISED_MEMORY}.{}", LLVMGetPointerAddressSpace(LLVMTypeOf(alloca.0)));
-                let void = LLVMVoidTypeInContext(self.context);
-                self.call_before(next, &name, void, &[alloca.0, id], Effect::Any);
-                return;
-            }
-            let prefix = if aggregate { UNINITIALISED_AGGREGATE } else { UNINITIALISED };
-            let value = self.call_before(next, &format!("{prefix}{}", text(ty)), ty, &[id], Effect::Pure);
-            LLVMPositionBuilderBefore(self.builder, next.0);
-            LLVMBuildStore(self.builder, value, alloca.0);
+    fn initialise(&self, alloca: Inst<'m>, number: u64) {
+        let Some(ty) = alloca.allocated_type() else { return };
+        let next = behind(alloca);
+        let id = self.module.int_type(32).int(number);
+        let is_aggregate = ty.is_array() || ty.is_struct();
+        let is_single = alloca.operand(0).as_u64() == Some(1);
+        if !is_single || (is_aggregate && self.layout.abi_size(ty) > MAX_AGGREGATE) {
+            let name = format!("{UNINITIALISED_MEMORY}.{}", space_number(alloca));
+            self.call_before(next, &name, self.module.void_type(), &[alloca.value(), id], Effect::Any);
+            return;
         }
+        let prefix = if is_aggregate { UNINITIALISED_AGGREGATE } else { UNINITIALISED };
+        let value = self.call_before(next, &format!("{prefix}{}", ty.text()), ty, &[id], Effect::Pure);
+        self.builder.before(next);
+        self.builder.store(value, alloca);
     }
 
     /// Replaces an instruction that may trap or yield poison by an opaque call.
-    fn replace(&self, inst: Inst) {
-        // SAFETY: `inst` belongs to the borrowed module and is not used afterwards; the call has its type.
-        unsafe {
-            let ty = LLVMTypeOf(inst.0);
-            let operands = inst.operands();
-            let name = format!("{PREFIX}{:?}.{}.{}", inst.opcode(), text(LLVMTypeOf(operands[0])), text(ty));
-            let effect = if is_division(inst.opcode()) { Effect::Observable } else { Effect::Pure };
-            let call = self.call_before(inst, &name, ty, &operands, effect);
-            LLVMReplaceAllUsesWith(inst.0, call);
-            LLVMInstructionEraseFromParent(inst.0);
-        }
+    fn replace(&self, inst: Inst<'m>) {
+        let (ty, operands) = (inst.ty(), inst.operands());
+        let name = format!("{PREFIX}{:?}.{}.{}", inst.opcode(), operands[0].ty().text(), ty.text());
+        let effect = if is_division(inst.opcode()) { Effect::Observable } else { Effect::Pure };
+        let call = self.call_before(inst, &name, ty, &operands, effect);
+        // SAFETY: the caller's loop does not come back to it, and the builder is placed anew before it inserts.
+        unsafe { inst.replace_and_erase(call) };
     }
 
     /// Turns an opaque division or shift back into an instruction if its right operand is a harmless constant.
-    fn restore(&self, call: Inst) {
+    fn restore(&self, call: Inst<'m>) {
         let Some(name) = call.callee() else { return };
         let Some(rest) = name.strip_prefix(PREFIX) else { return };
         let opcode = RESTORABLE.into_iter().find(|opcode| rest.starts_with(&format!("{opcode:?}.")));
-        let Some(opcode) = opcode else { return };
-        // SAFETY: `call` belongs to the borrowed module and is not used afterwards; it was made from such an
-        // instruction, so the types fit.
-        unsafe {
-            let (left, right) = (LLVMGetOperand(call.0, 0), LLVMGetOperand(call.0, 1));
-            if !is_harmless(opcode, right) {
-                return;
-            }
-            LLVMPositionBuilderBefore(self.builder, call.0);
-            let value = LLVMBuildBinOp(self.builder, opcode, left, right, c"".as_ptr());
-            LLVMReplaceAllUsesWith(call.0, value);
-            LLVMInstructionEraseFromParent(call.0);
-        }
+        let Some(opcode) = opcode.filter(|opcode| is_harmless(*opcode, call.operand(1))) else { return };
+        self.builder.before(call);
+        let value = self.builder.binary(opcode, call.operand(0), call.operand(1), "");
+        // SAFETY: the caller's loop does not come back to it, and the builder is placed anew before it inserts.
+        unsafe { call.replace_and_erase(value) };
     }
 
     /// Keeps an access as it is, in order with other accesses, by making it volatile, except for accesses to private
     /// variables that are certainly in bounds.
-    fn keep_access(&self, inst: Inst) {
-        // SAFETY: an instruction of the borrowed module; operands exist for these opcodes.
-        unsafe {
-            match inst.opcode() {
-                LLVMOpcode::LLVMLoad => {
-                    let size = LLVMStoreSizeOfType(self.data, LLVMTypeOf(inst.0));
-                    let kept = !self.is_inside(LLVMGetOperand(inst.0, 0), size);
-                    LLVMSetVolatile(inst.0, kept as i32);
-                }
-                LLVMOpcode::LLVMStore => {
-                    let size = LLVMStoreSizeOfType(self.data, LLVMTypeOf(LLVMGetOperand(inst.0, 0)));
-                    let kept = !self.is_inside(LLVMGetOperand(inst.0, 1), size);
-                    LLVMSetVolatile(inst.0, kept as i32);
-                }
-                LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => LLVMSetVolatile(inst.0, 1),
-                LLVMOpcode::LLVMCall => self.keep_block_access(inst),
-                _ => {}
-            }
+    fn keep_access(&self, inst: Inst<'m>) {
+        let is_kept = |pointer, accessed| !self.is_inside(pointer, self.layout.store_size(accessed));
+        match inst.opcode() {
+            Opcode::LLVMLoad => inst.set_volatile(is_kept(inst.operand(0), inst.ty())),
+            Opcode::LLVMStore => inst.set_volatile(is_kept(inst.operand(1), inst.operand(0).ty())),
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => inst.set_volatile(true),
+            Opcode::LLVMCall => self.keep_block_access(inst),
+            _ => {}
         }
     }
 
     /// Makes an `llvm.memcpy`, `memmove` or `memset` volatile, unless it is certainly in bounds.
-    unsafe fn keep_block_access(&self, call: Inst) {
+    fn keep_block_access(&self, call: Inst<'m>) {
         let Some(pointers) = call.callee().and_then(|name| block_pointers(&name)) else { return };
-        // SAFETY: an intrinsic with these operands: pointer, pointer or byte, length, volatile flag.
-        unsafe {
-            let length = LLVMGetOperand(call.0, 2);
-            let known = !LLVMIsAConstantInt(length).is_null();
-            let inside = |i| known && self.is_inside(LLVMGetOperand(call.0, i), LLVMConstIntGetZExtValue(length));
-            if !(0..pointers).all(inside) {
-                LLVMSetOperand(call.0, 3, LLVMConstInt(LLVMInt1TypeInContext(self.context), 1, 0));
-            }
+        // The operands are: pointer, pointer or byte, length, whether it is volatile.
+        let length = call.operand(2).as_u64();
+        let is_inside = |i| length.is_some_and(|length| self.is_inside(call.operand(i), length));
+        if !(0..pointers).all(is_inside) {
+            call.set_operand(3, self.module.int_type(1).int(1));
         }
     }
 
     /// Returns whether `size` bytes at the pointer lie within one private variable, in all executions.
-    fn is_inside(&self, pointer: LLVMValueRef, size: u64) -> bool {
+    fn is_inside(&self, pointer: Value<'m>, size: u64) -> bool {
         let (mut base, mut offset) = (pointer, 0i128);
-        // SAFETY: the pointer belongs to the borrowed module; operands exist for these opcodes.
-        unsafe {
-            while let Some(gep) = ir::as_instruction(base).filter(|i| i.opcode() == LLVMOpcode::LLVMGetElementPtr) {
-                let Some(step) = self.constant_offset(gep) else { return false };
-                offset += step;
-                base = LLVMGetOperand(gep.0, 0);
-            }
-            let Some(alloca) = ir::as_instruction(base).filter(|i| i.opcode() == LLVMOpcode::LLVMAlloca) else {
-                return false;
-            };
-            let count = LLVMGetOperand(alloca.0, 0);
-            if LLVMIsAConstantInt(count).is_null() {
-                return false;
-            }
-            let whole = i128::from(LLVMABISizeOfType(self.data, LLVMGetAllocatedType(alloca.0)))
-                * i128::from(LLVMConstIntGetZExtValue(count));
-            offset >= 0 && offset + i128::from(size) <= whole
+        while let Some(gep) = base.as_opcode(Opcode::LLVMGetElementPtr) {
+            let Some(step) = self.constant_offset(gep) else { return false };
+            offset += step;
+            base = gep.operand(0);
         }
+        let Some(alloca) = base.as_opcode(Opcode::LLVMAlloca) else { return false };
+        let (Some(count), Some(ty)) = (alloca.operand(0).as_u64(), alloca.allocated_type()) else { return false };
+        let whole = i128::from(self.layout.abi_size(ty)) * i128::from(count);
+        offset >= 0 && offset + i128::from(size) <= whole
     }
 
-    /// Returns the offset of a GEP in bytes, if it is constant.
-    unsafe fn constant_offset(&self, gep: Inst) -> Option<i128> {
-        // SAFETY: a GEP of the borrowed module; its indices follow the pointer, and each selects within the type
-        // before it.
-        unsafe {
-            let mut ty = LLVMGetGEPSourceElementType(gep.0);
-            let mut offset = 0i128;
-            for (i, index) in gep.operands().into_iter().skip(1).enumerate() {
-                if LLVMIsAConstantInt(index).is_null() || LLVMGetIntTypeWidth(LLVMTypeOf(index)) > 64 {
-                    return None;
-                }
-                let index = LLVMConstIntGetSExtValue(index);
-                if i > 0 && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
-                    offset += i128::from(LLVMOffsetOfElement(self.data, ty, index as u32));
-                    ty = LLVMStructGetTypeAtIndex(ty, index as u32);
-                    continue;
-                }
-                if i > 0 {
-                    ty = LLVMGetElementType(ty);
-                }
-                offset += i128::from(LLVMABISizeOfType(self.data, ty)) * i128::from(index);
+    /// Returns the offset of a GEP in bytes, if it is constant. Unlike [`DataLayout::constant_offset`], this also counts
+    /// elements that memory cannot hold, such as events.
+    fn constant_offset(&self, gep: Inst<'m>) -> Option<i128> {
+        let mut ty = gep.value().gep_source()?;
+        let mut offset = 0i128;
+        // Each index selects within the type before it.
+        for (i, index) in gep.operands().into_iter().skip(1).enumerate() {
+            let index = index.as_i64()?;
+            if i > 0 && ty.is_struct() {
+                offset += i128::from(self.layout.field_offset(ty, index as u32));
+                ty = ty.fields()[index as usize];
+                continue;
             }
-            Some(offset)
+            if i > 0 {
+                ty = ty.elements()?.0;
+            }
+            offset += i128::from(self.layout.abi_size(ty)) * i128::from(index);
         }
+        Some(offset)
     }
+}
+
+/// Returns the instruction behind a variable, which never ends its block.
+fn behind(alloca: Inst<'_>) -> Inst<'_> {
+    alloca.next().expect("a block ends with a terminator")
+}
+
+/// Returns LLVM's number of a variable's address space.
+fn space_number(alloca: Inst<'_>) -> u32 {
+    alloca.ty().address_space().unwrap_or_default()
 }
 
 /// Returns how many pointers an intrinsic takes that copies or fills memory; `None` for other functions.
@@ -353,32 +272,27 @@ fn block_pointers(name: &str) -> Option<u32> {
     }
 }
 
-fn text(ty: LLVMTypeRef) -> String {
-    // SAFETY: a type of the borrowed module's context; `take_message` frees the string.
-    unsafe { ir::take_message(LLVMPrintTypeToString(ty)) }
-}
-
-const RESTORABLE: [LLVMOpcode; 7] = [
-    LLVMOpcode::LLVMSDiv,
-    LLVMOpcode::LLVMUDiv,
-    LLVMOpcode::LLVMSRem,
-    LLVMOpcode::LLVMURem,
-    LLVMOpcode::LLVMShl,
-    LLVMOpcode::LLVMLShr,
-    LLVMOpcode::LLVMAShr,
+const RESTORABLE: [Opcode; 7] = [
+    Opcode::LLVMSDiv,
+    Opcode::LLVMUDiv,
+    Opcode::LLVMSRem,
+    Opcode::LLVMURem,
+    Opcode::LLVMShl,
+    Opcode::LLVMLShr,
+    Opcode::LLVMAShr,
 ];
 
-fn is_division(opcode: LLVMOpcode) -> bool {
-    matches!(opcode, LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSRem | LLVMOpcode::LLVMURem)
+fn is_division(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem)
 }
 
 /// Returns whether an instruction traps, or yields poison, for some operands.
-fn may_trap(inst: Inst) -> bool {
-    use LLVMOpcode::*;
+fn may_trap(inst: Inst<'_>) -> bool {
+    use Opcode::{LLVMFPToSI, LLVMFPToUI};
     match inst.opcode() {
         LLVMFPToSI | LLVMFPToUI => true,
         opcode if RESTORABLE.contains(&opcode) => {
-            let right = inst.operands()[1];
+            let right = inst.operand(1);
             !is_harmless(opcode, right) && (is_division(opcode) || !is_masked(right))
         }
         _ => false,
@@ -386,55 +300,35 @@ fn may_trap(inst: Inst) -> bool {
 }
 
 /// Returns whether a constant divisor or shift amount is defined for every left operand.
-fn is_harmless(opcode: LLVMOpcode, right: LLVMValueRef) -> bool {
+fn is_harmless(opcode: Opcode, right: Value<'_>) -> bool {
+    let is_signed = matches!(opcode, Opcode::LLVMSDiv | Opcode::LLVMSRem);
     let lanes = lanes(right);
-    let signed = matches!(opcode, LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMSRem);
-    !lanes.is_empty()
-        && lanes.into_iter().all(|lane| {
-            // SAFETY: a constant of the module being read; values are only read from integers of up to 64 bits.
-            unsafe {
-                if LLVMIsAConstantInt(lane).is_null() || LLVMGetIntTypeWidth(LLVMTypeOf(lane)) > 64 {
-                    return false;
-                }
-                let (value, width) = (LLVMConstIntGetZExtValue(lane), LLVMGetIntTypeWidth(LLVMTypeOf(lane)));
-                match is_division(opcode) {
-                    true => value != 0 && !(signed && LLVMConstIntGetSExtValue(lane) == -1),
-                    false => value < u64::from(width),
-                }
-            }
-        })
+    let is_defined = |lane: Value<'_>| match (lane.as_u64(), lane.ty().int_width()) {
+        (Some(value), _) if is_division(opcode) => value != 0 && !(is_signed && lane.as_i64() == Some(-1)),
+        (Some(value), Some(width)) => value < u64::from(width),
+        _ => false,
+    };
+    !lanes.is_empty() && lanes.into_iter().all(is_defined)
 }
 
 /// Returns whether a shift amount is masked as clang does for OpenCL C (6.3.j): modulo the width.
-fn is_masked(amount: LLVMValueRef) -> bool {
-    ir::as_instruction(amount).is_some_and(|i| {
-        i.opcode() == LLVMOpcode::LLVMAnd && i.operands().into_iter().any(|mask| is_harmless(LLVMOpcode::LLVMShl, mask))
-    })
+fn is_masked(amount: Value<'_>) -> bool {
+    let mask = amount.as_opcode(Opcode::LLVMAnd);
+    mask.is_some_and(|mask| mask.operands().into_iter().any(|bits| is_harmless(Opcode::LLVMShl, bits)))
 }
 
 /// Returns the value itself, or the elements of a constant vector; nothing if they are unknown.
-fn lanes(value: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: a value of the module being read; element indices are below the count.
-    unsafe {
-        if LLVMIsAConstant(value).is_null() {
-            return Vec::new();
-        }
-        let ty = LLVMTypeOf(value);
-        if LLVMGetTypeKind(ty) != LLVMTypeKind::LLVMVectorTypeKind {
-            return vec![value];
-        }
-        let is_data = !LLVMIsAConstantVector(value).is_null()
-            || !LLVMIsAConstantDataVector(value).is_null()
-            || !LLVMIsAConstantAggregateZero(value).is_null();
-        match is_data {
-            true => (0..LLVMGetVectorSize(ty)).map(|i| LLVMGetAggregateElement(value, i)).collect(),
-            false => Vec::new(),
-        }
+fn lanes(value: Value<'_>) -> Vec<Value<'_>> {
+    match value.ty().lanes() {
+        _ if !value.is_constant() => Vec::new(),
+        None => vec![value],
+        Some(lanes) if value.is_constant_vector() => (0..lanes).filter_map(|i| value.element(i)).collect(),
+        Some(_) => Vec::new(),
     }
 }
 
 /// Returns the targets of back edges in a depth-first traversal.
-fn loop_headers(f: Function) -> Vec<Block> {
+fn loop_headers(f: Function<'_>) -> Vec<Block<'_>> {
     let Some(entry) = f.blocks().first().copied() else { return Vec::new() };
     let (mut seen, mut open, mut headers) = (HashSet::from([entry]), HashSet::from([entry]), Vec::new());
     let mut stack = vec![(entry, entry.terminator().successors(), 0)];

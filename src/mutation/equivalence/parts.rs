@@ -8,20 +8,28 @@ use std::rc::Rc;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::{LLVMLinkage, LLVMTypeKind};
 
-use super::{Classes, Kernel, licences, normal};
+use super::licences;
+use super::normal::{self, Classes};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::Edit;
-use crate::kernel::ir::{self, Function};
 use crate::kernel::{inlined, module};
+use crate::llvm::{Function, Linkage, View};
 
 /// Most instructions of a kernel that is compared with everything that it calls. In larger ones, equal mutants are
 /// sought within the changed function: how callers use its values is ignored, so that fewer are found, but no claim
 /// is wrong.
 const MAX_INLINED: u64 = 8_000;
+
+/// A kernel whose mutants are classified: its canonical form as bitcode, the sites read from it, and its
+/// entry function.
+#[derive(Clone, Copy)]
+pub struct Kernel<'a> {
+    pub bitcode: &'a [u8],
+    pub sites: &'a Sites,
+    pub entry: &'a str,
+}
 
 /// Returns how many instructions have to be normalised for these edits of a canonical form, whose functions are those
 /// of `sites`.
@@ -62,10 +70,9 @@ impl<'k, 'c> CanonicalForm<'k, 'c> {
     /// `Caller` if the bitcode does not parse.
     pub fn parse(context: &'c Context, kernel: Kernel<'k>) -> Result<CanonicalForm<'k, 'c>> {
         let module = module::parse(context, kernel.bitcode, Path::new("canonical form"))?;
-        // SAFETY: the module was just parsed and is owned here. Instructions keep their positions, since debug
-        // information consists of none.
-        unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
-        licences::drop_metadata(&module);
+        // Instructions keep their positions, since debug information consists of none.
+        View::of(&module).strip_debug_info();
+        licences::drop_metadata(View::of(&module));
         let is_large = inlined::size(&module, kernel.entry).is_none_or(|size| size > MAX_INLINED);
         Ok(CanonicalForm { kernel, module, is_large, parts: RefCell::default() })
     }
@@ -100,8 +107,8 @@ impl<'k, 'c> CanonicalForm<'k, 'c> {
                 name
             }
         };
-        let promoted = module.clone();
-        normal::promote(&promoted, &entry)?;
+        let mut promoted = module.clone();
+        normal::promote(&mut promoted, &entry)?;
         // Computed in the same way as for mutants: passes may transform a clone of the promoted form differently.
         let original = classes.of(normal::of(module.clone(), &entry)?);
         let part = Rc::new(Part { module, promoted, entry, original });
@@ -113,40 +120,30 @@ impl<'k, 'c> CanonicalForm<'k, 'c> {
 /// Deletes the bodies of all other functions, which may then do anything, and makes functions and variables external,
 /// so that variables may change at any time.
 fn keep_only_body(module: &Module<'_>, name: &str) {
-    for f in ir::functions(module).into_iter().filter(|f| f.has_body()) {
+    let view = View::of(module);
+    for f in view.functions().into_iter().filter(|f| f.has_body()) {
         if f.name() != name {
             delete_body(f);
         }
-        // SAFETY: a function of the borrowed module.
-        unsafe { LLVMSetLinkage(f.0, LLVMLinkage::LLVMExternalLinkage) };
+        f.set_linkage(Linkage::LLVMExternalLinkage);
     }
-    // SAFETY: the borrowed module owns its globals; their list ends with null.
-    unsafe {
-        let mut next = LLVMGetFirstGlobal(module.as_mut_ptr());
-        while !next.is_null() {
-            if LLVMIsGlobalConstant(next) == 0 {
-                LLVMSetLinkage(next, LLVMLinkage::LLVMExternalLinkage);
-            }
-            next = LLVMGetNextGlobal(next);
-        }
+    for variable in view.globals().into_iter().filter(|variable| !variable.is_constant()) {
+        variable.set_linkage(Linkage::LLVMExternalLinkage);
     }
 }
 
 /// Turns a function into a declaration.
-fn delete_body(f: Function) {
+fn delete_body(f: Function<'_>) {
     let blocks = f.blocks();
-    // SAFETY: a function of the borrowed module. An instruction has no users left when it is erased, and a block none
-    // once all terminators are.
-    unsafe {
-        for inst in blocks.iter().flat_map(|b| b.instructions()) {
-            let ty = LLVMTypeOf(inst.0);
-            if LLVMGetTypeKind(ty) != LLVMTypeKind::LLVMVoidTypeKind {
-                LLVMReplaceAllUsesWith(inst.0, LLVMGetPoison(ty));
-            }
-            LLVMInstructionEraseFromParent(inst.0);
+    for inst in blocks.iter().flat_map(|b| b.instructions()) {
+        if !inst.ty().is_void() {
+            inst.replace_uses(inst.ty().poison());
         }
-        for block in blocks {
-            LLVMDeleteBasicBlock(block.0);
-        }
+        // SAFETY: each instruction is visited once, and nothing uses it any more.
+        unsafe { inst.erase() };
+    }
+    for block in blocks {
+        // SAFETY: the terminators that led to the block are erased, and each block is visited once.
+        unsafe { block.delete() };
     }
 }

@@ -10,9 +10,9 @@ use crate::cfg::graph::InstKind;
 use crate::instrument::mutants::edit::{Edit, Place};
 use crate::kernel::ast::{Function, Loc, Node};
 use crate::kernel::builtins::demangle;
-use crate::kernel::ir::{self, DebugLocation, Inst};
 use crate::kernel::source::Sources;
-use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot};
+use crate::llvm::{DebugLocation, Value};
+use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot, same_file};
 use crate::mutation::subject::{OperatorOutput, Subject};
 
 /// A call in the source.
@@ -20,8 +20,8 @@ use crate::mutation::subject::{OperatorOutput, Subject};
 pub struct Call {
     /// Its instructions, in order; at least one.
     pub places: Vec<Place>,
-    /// The first of them.
-    pub inst: Inst,
+    /// The arguments' values, where they are constant integers.
+    pub constants: Vec<Option<i64>>,
     /// The builtin's name: `atomic_add`.
     pub name: String,
     /// The parameter part of the mangled name: `PU3AS1Vjj`.
@@ -63,18 +63,12 @@ impl Call {
 
     /// Returns the number of arguments of the instruction.
     pub fn operand_count(&self) -> usize {
-        self.inst.operands().len().saturating_sub(1)
+        self.constants.len()
     }
 
     /// Returns the argument's value, if it is a constant integer.
     pub fn constant(&self, position: usize) -> Option<i64> {
-        let operand = *self.inst.operands().get(position).filter(|_| position < self.operand_count())?;
-        // SAFETY: the operand belongs to the module of the subject from which this call was read; only integer
-        // constants are asked for a value.
-        unsafe {
-            use llvm_sys::core::{LLVMConstIntGetSExtValue, LLVMIsAConstantInt};
-            (!LLVMIsAConstantInt(operand).is_null()).then(|| LLVMConstIntGetSExtValue(operand))
-        }
+        self.constants.get(position).copied().flatten()
     }
 
     /// Creates a mutant of this call.
@@ -148,7 +142,7 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
 /// Returns the calls in the syntax tree at a location, in source order.
 fn nodes_at<'a>(function: &'a Function, at: &DebugLocation, name: &str) -> Vec<&'a Node> {
     let mut nodes = Vec::new();
-    collect(&function.body, &mut |node| {
+    function.body.walk(&mut |node| {
         let Some(range) = node.range.as_ref().filter(|_| node.is("CallExpr") && node.name.as_deref() == Some(name))
         else {
             return;
@@ -159,20 +153,6 @@ fn nodes_at<'a>(function: &'a Function, at: &DebugLocation, name: &str) -> Vec<&
         }
     });
     nodes
-}
-
-fn collect<'a>(node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
-    visit(node);
-    for child in &node.children {
-        collect(child, visit);
-    }
-}
-
-/// Compares file names by their last component: debug information and syntax tree may spell a file's
-/// folder differently.
-fn same_file(a: &str, b: &str) -> bool {
-    let base = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
-    a == b || base(a) == base(b)
 }
 
 /// Pairs calls of the tree with as many instructions, in order. Calls that are spelled at the same place are merged.
@@ -199,16 +179,17 @@ struct SourceCall {
 
 fn build_call(subject: &Subject<'_>, callee: &str, places: Vec<Place>, source: Option<SourceCall>) -> Option<Call> {
     let function = subject.sites.functions.get(places[0].function)?.cfg.function.clone();
-    let block = ir::function(subject.module, &function)?.blocks().get(places[0].block).copied()?;
-    let inst = block.instructions().get(places[0].instruction).copied()?;
+    let block = subject.module.function(&function)?.blocks().get(places[0].block).copied()?;
+    let inst = block.walk().nth(places[0].instruction)?;
     let (name, params) = demangle(callee)?;
     let (text, range, spelling, is_in_macro) = match source {
         Some(w) => (w.text, Some(w.range), w.spelling, w.is_in_macro),
         None => (name.to_owned(), None, None, false),
     };
     let args = arguments(&text);
+    let constants = inst.args().into_iter().map(Value::as_i64).collect();
     let (name, params, callee) = (name.to_owned(), params.to_owned(), callee.to_owned());
-    Some(Call { places, inst, name, params, callee, function, text, args, range, spelling, is_in_macro })
+    Some(Call { places, constants, name, params, callee, function, text, args, range, spelling, is_in_macro })
 }
 
 /// Reads a call's text and ranges from the syntax tree.

@@ -5,12 +5,11 @@
 //! Short-circuits in loop conditions are values, replaced where the loop's branch uses them. In either case, the stores
 //! and calls of the condition's evaluation are removed: `while (n--)` as `while (true)` does not change `n`.
 
-use super::logical::with_effects_left_out;
+use super::edits::{constant_condition, forced_loop, with_effects_left_out};
 use crate::cfg::decisions::{Decision, Event};
 use crate::cfg::graph::BlockIndex;
-use crate::cfg::loops::Loop;
-use crate::instrument::mutants::{EdgeChange, Edit, Expr, Place, Slot};
-use crate::kernel::ir::DebugLocation;
+use crate::instrument::mutants::{EdgeChange, Edit, Place};
+use crate::llvm::DebugLocation;
 use crate::mutation::control::conditions::{self, Condition};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text::{self, Piece};
@@ -120,17 +119,6 @@ fn forced_decision(body: &Body<'_>, decision: &Decision, value: bool) -> Option<
         }
         _ => None,
     }
-}
-
-/// Returns the edit that forces a loop's condition; `None` if the loop has none.
-pub fn forced_loop(body: &Body<'_>, l: &Loop, value: bool) -> Option<Edit> {
-    let place = body.terminator(l.condition?);
-    Some(constant_condition(place, value == (l.continue_successor == 0)))
-}
-
-/// Returns the edit that replaces a condition (operand 0 of a `br` or `select`) by a constant.
-fn constant_condition(place: Place, value: bool) -> Edit {
-    Edit::Value { at: vec![Slot::Operand(place, 0)], by: Expr::Integer(i128::from(value)) }
 }
 
 /// Returns the block that control reaches from `block`, skipping a block that tests a constant operand (`a && 0`).

@@ -4,14 +4,10 @@
 //! folds that expression to. Covered are initial values, arguments, indices and operands; not covered are array sizes,
 //! `case` labels and barrier flags.
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::prelude::LLVMValueRef;
-
 use crate::instrument::mutants::{Edit, Expr, Float, Place, Slot};
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding::{self, Value};
-use crate::kernel::ir::{self, Inst};
+use crate::llvm::{self, Inst, Opcode};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text;
 use crate::mutation::mutant::{Excluded, Mutant};
@@ -158,37 +154,37 @@ fn operand_mutant(body: &Body<'_>, place: Place, operand: u32, old: Value, new: 
 
 /// Returns the operands in which a constant may stem from the source, by opcode and the token at the
 /// instruction's location.
-fn constant_operands(inst: Inst, here: &str) -> Vec<u32> {
+fn constant_operands(inst: Inst<'_>, here: &str) -> Vec<u32> {
     let is_constant = |operand: u32| inst.operands().get(operand as usize).copied().and_then(constant_number);
     let is_zero = |operand| is_constant(operand) == Some(Value::Integer(0));
     match inst.opcode() {
         // A truth test compares with a 0 that is not in the source; `!`, `~` and `-` are implemented with a constant.
-        LLVMOpcode::LLVMICmp if is_zero(1) && !here.starts_with(['<', '>', '=']) && !here.starts_with("!=") => vec![],
-        LLVMOpcode::LLVMXor if is_constant(1) == Some(Value::Integer(-1)) => vec![],
-        LLVMOpcode::LLVMSub if is_zero(0) => vec![1],
-        LLVMOpcode::LLVMAnd if here.starts_with("<<") || here.starts_with(">>") => vec![],
-        LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMFAdd if here.starts_with("++") || here.starts_with("--") => vec![],
-        LLVMOpcode::LLVMAdd
-        | LLVMOpcode::LLVMSub
-        | LLVMOpcode::LLVMMul
-        | LLVMOpcode::LLVMSDiv
-        | LLVMOpcode::LLVMUDiv
-        | LLVMOpcode::LLVMSRem
-        | LLVMOpcode::LLVMURem
-        | LLVMOpcode::LLVMShl
-        | LLVMOpcode::LLVMLShr
-        | LLVMOpcode::LLVMAShr
-        | LLVMOpcode::LLVMAnd
-        | LLVMOpcode::LLVMOr
-        | LLVMOpcode::LLVMXor
-        | LLVMOpcode::LLVMFAdd
-        | LLVMOpcode::LLVMFSub
-        | LLVMOpcode::LLVMFMul
-        | LLVMOpcode::LLVMFDiv
-        | LLVMOpcode::LLVMICmp
-        | LLVMOpcode::LLVMFCmp => vec![0, 1],
-        LLVMOpcode::LLVMStore => vec![0],
-        LLVMOpcode::LLVMCall => {
+        Opcode::LLVMICmp if is_zero(1) && !here.starts_with(['<', '>', '=']) && !here.starts_with("!=") => vec![],
+        Opcode::LLVMXor if is_constant(1) == Some(Value::Integer(-1)) => vec![],
+        Opcode::LLVMSub if is_zero(0) => vec![1],
+        Opcode::LLVMAnd if here.starts_with("<<") || here.starts_with(">>") => vec![],
+        Opcode::LLVMAdd | Opcode::LLVMFAdd if here.starts_with("++") || here.starts_with("--") => vec![],
+        Opcode::LLVMAdd
+        | Opcode::LLVMSub
+        | Opcode::LLVMMul
+        | Opcode::LLVMSDiv
+        | Opcode::LLVMUDiv
+        | Opcode::LLVMSRem
+        | Opcode::LLVMURem
+        | Opcode::LLVMShl
+        | Opcode::LLVMLShr
+        | Opcode::LLVMAShr
+        | Opcode::LLVMAnd
+        | Opcode::LLVMOr
+        | Opcode::LLVMXor
+        | Opcode::LLVMFAdd
+        | Opcode::LLVMFSub
+        | Opcode::LLVMFMul
+        | Opcode::LLVMFDiv
+        | Opcode::LLVMICmp
+        | Opcode::LLVMFCmp => vec![0, 1],
+        Opcode::LLVMStore => vec![0],
+        Opcode::LLVMCall => {
             let callee = inst.callee().unwrap_or_default();
             let is_excluded = callee.starts_with("llvm.")
                 || callee.contains("memory_order")
@@ -201,20 +197,10 @@ fn constant_operands(inst: Inst, here: &str) -> Vec<u32> {
 }
 
 /// Returns the value of a constant scalar number other than a truth value.
-fn constant_number(value: LLVMValueRef) -> Option<Value> {
-    if ir::is_bool(value) {
+fn constant_number(value: llvm::Value<'_>) -> Option<Value> {
+    if value.ty().is_bool() {
         return None;
     }
-    // SAFETY: `value` is an operand in the borrowed module; values are only read from constants of the matching kind,
-    // integers of at most 64 bits.
-    unsafe {
-        if !LLVMIsAConstantInt(value).is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64 {
-            return Some(Value::Integer(i128::from(LLVMConstIntGetSExtValue(value))));
-        }
-        if !LLVMIsAConstantFP(value).is_null() {
-            let mut is_lossy = 0;
-            return Some(Value::Float(LLVMConstRealGetDouble(value, &mut is_lossy)));
-        }
-    }
-    None
+    let integer = value.as_i64().map(|n| Value::Integer(i128::from(n)));
+    integer.or_else(|| value.as_f64().map(|(n, _)| Value::Float(n)))
 }

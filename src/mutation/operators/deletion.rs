@@ -7,15 +7,12 @@
 //! Excluded: barriers and fences, which have operators of their own (SYR, FR); initialisers, which belong to their
 //! declarations; `printf`, which changes no output; stores and calls in conditions and in `return`.
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-
 use crate::instrument::mutants::{Action, Edit, Place};
 use crate::kernel::ast::{Ast, Function, Node};
 use crate::kernel::constant_switch;
 use crate::kernel::folding;
-use crate::kernel::ir::{self, Inst};
 use crate::kernel::source::Sources;
+use crate::llvm::{Inst, Opcode};
 use crate::mutation::control::effects::{Body, barrier_or_fence, bodies, has_effects};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
@@ -249,13 +246,13 @@ fn delete_in_ir(subject: &Subject<'_>, body: &Body<'_>, found: &mut OperatorOutp
         let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column));
         let (original, range) = match inst.callee() {
             Some(callee) if barrier_or_fence(&callee).is_some() || callee.contains("printf") => continue,
-            Some(_) if is_used(inst) => continue,
+            Some(_) if inst.is_used() => continue,
             Some(callee) => {
                 let len = here.as_deref().map_or(0, |text| text.find(|c: char| !is_name(c)).unwrap_or(text.len()));
                 let name = here.as_deref().and_then(|text| text.get(..len)).filter(|name| !name.is_empty());
                 (name.map_or(callee, str::to_owned), text::spot(at, len))
             }
-            None if inst.opcode() == LLVMOpcode::LLVMStore => {
+            None if inst.opcode() == Opcode::LLVMStore => {
                 let token = here.as_deref().and_then(assignment);
                 // An initialiser is located at its variable's name; the copy of an argument is at no assignment either.
                 if (here.is_some() && token.is_none()) || is_argument_spill(inst) {
@@ -279,16 +276,7 @@ fn assignment(text: &str) -> Option<&'static str> {
     TOKENS.into_iter().find(|token| text.starts_with(token) && !text.starts_with("=="))
 }
 
-fn is_used(inst: Inst) -> bool {
-    // SAFETY: the instruction belongs to the subject's module, which is borrowed meanwhile.
-    unsafe { !LLVMGetFirstUse(inst.0).is_null() }
-}
-
 /// Returns whether a store copies an argument of the function into its variable.
-fn is_argument_spill(store: Inst) -> bool {
-    let operands = store.operands();
-    let is_variable = operands.get(1).copied().and_then(ir::as_instruction);
-    // SAFETY: an operand of an instruction of the borrowed module.
-    let is_argument = operands.first().is_some_and(|value| unsafe { !LLVMIsAArgument(*value).is_null() });
-    is_argument && is_variable.is_some_and(|inst| inst.opcode() == LLVMOpcode::LLVMAlloca)
+fn is_argument_spill(store: Inst<'_>) -> bool {
+    store.operand(0).is_parameter() && store.operand(1).as_opcode(Opcode::LLVMAlloca).is_some()
 }

@@ -3,7 +3,6 @@
 use crate::exec::DeviceInfo;
 use crate::instrument::mutants::edit::{Edit, LaunchChange};
 use crate::mutation::mutant::Mutant;
-use crate::mutation::selection::Selection;
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 use crate::suite::launch::NdRange;
 
@@ -49,8 +48,9 @@ pub const AD: Operator = Operator {
 /// Finds nothing: launch mutants are not in the code; see [`mutants`].
 fn no_code_mutants(_: &Subject<'_>, _: &mut OperatorOutput) {}
 
-/// Returns the launch mutants, with their ids, of a suite whose tests use at most `dimensions` dimensions (1 to 3).
-pub fn mutants(entry: &str, dimensions: usize, selection: &Selection) -> Vec<Mutant> {
+/// Returns the mutants of the launch operators among `selected`, with their ids, of a suite whose tests use at most
+/// `dimensions` dimensions (1 to 3).
+pub fn mutants(entry: &str, dimensions: usize, selected: &[&Operator]) -> Vec<Mutant> {
     let mut all = Vec::new();
     let mut add = |operator: &Operator, original: String, replacement: String, change| {
         all.push(Mutant {
@@ -65,7 +65,7 @@ pub fn mutants(entry: &str, dimensions: usize, selection: &Selection) -> Vec<Mut
             is_structural: true,
         });
     };
-    for operator in selection.operators() {
+    for operator in selected {
         let by = match operator.id {
             "AS" => {
                 let (original, replacement) = ("groups, group size", "group size, groups");
@@ -167,6 +167,7 @@ fn dimensions_text(size: [u64; 3]) -> String {
 mod tests {
     use super::*;
     use crate::mutation::operators::Preset;
+    use crate::mutation::selection::Selection;
 
     const FREE: Limits = Limits { group: 1024, sizes: [1024, 1024, 64], required: None };
 
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn unused_dimensions_have_no_mutants() {
         let ids = |dimensions| -> Vec<String> {
-            mutants("k", dimensions, &Selection::default()).into_iter().map(|m| m.id).collect()
+            mutants("k", dimensions, Selection::default().operators()).into_iter().map(|m| m.id).collect()
         };
         let one = [
             "AS@launch:group size, groups",
@@ -237,6 +238,6 @@ mod tests {
         ];
         assert_eq!(ids(1), one);
         assert_eq!(ids(3).len(), 13);
-        assert!(mutants("k", 3, &Selection::of_preset(Preset::Peng)).is_empty());
+        assert!(mutants("k", 3, Selection::of_preset(Preset::Peng).operators()).is_empty());
     }
 }

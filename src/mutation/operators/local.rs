@@ -1,12 +1,10 @@
 //! Local memory: `SHR` gives each work-item its own copy of a `__local` variable.
 
-use llvm_sys::core::*;
-
 use crate::instrument::mutants::edit::{Edit, LocalVariable};
-use crate::kernel::ast::{Function, Loc, Node};
+use crate::kernel::ast::{Function, Loc};
 use crate::kernel::interface::ArgKind;
-use crate::kernel::ir::{self, DebugLocation};
 use crate::kernel::source::Sources;
+use crate::llvm::{AddressSpace, DebugLocation};
 use crate::mutation::mutant::{Mutant, SourceRange, Spot};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
@@ -60,19 +58,11 @@ fn shr(subject: &Subject<'_>, found: &mut OperatorOutput) {
 /// Returns the module's `__local` variables with their locations; in the canonical form these are the ones that the
 /// kernel reaches.
 fn local_globals(subject: &Subject<'_>) -> Vec<(String, Option<DebugLocation>)> {
-    let mut all = Vec::new();
-    // SAFETY: the subject borrows the module, which owns its globals; their list ends with null.
-    unsafe {
-        let mut next = LLVMGetFirstGlobal(subject.module.as_mut_ptr());
-        while !next.is_null() {
-            let is_local = LLVMGetPointerAddressSpace(LLVMTypeOf(next)) == 3;
-            if is_local && LLVMTypeIsSized(LLVMGlobalGetValueType(next)) != 0 && !LLVMGetFirstUse(next).is_null() {
-                all.push((ir::Inst(next).name(), ir::global_location(next)));
-            }
-            next = LLVMGetNextGlobal(next);
-        }
-    }
-    all
+    let variables = subject.module.globals().into_iter().filter(|variable| {
+        let is_local = variable.ty().space() == Some(AddressSpace::Local);
+        is_local && variable.value_type().is_sized() && variable.is_used()
+    });
+    variables.map(|variable| (variable.name(), variable.location())).collect()
 }
 
 /// Describes the mutant of a `__local` variable.
@@ -99,7 +89,7 @@ fn variable_text(subject: &Subject<'_>, function: &str, name: &str, at: Option<&
 fn declaration(sources: &Sources, written: &Function, name: &str, at: &DebugLocation) -> Option<(String, SourceRange)> {
     let mut found: Option<(&Loc, &Loc)> = None;
     let mut begins = Vec::new();
-    visit(&written.body, &mut |node| {
+    written.body.walk(&mut |node| {
         let Some(place) = node.range.as_ref().filter(|_| node.is("VarDecl")) else { return };
         let (begin, end) = (written.place(&place.begin), written.place(&place.end));
         begins.push((begin.line, begin.column));
@@ -114,13 +104,6 @@ fn declaration(sources: &Sources, written: &Function, name: &str, at: &DebugLoca
     }
     let range = range(&begin.file, (begin.line, begin.column), (end.line, end.column + end.tok_len));
     Some((super::calls::between(sources, &range)?, range))
-}
-
-fn visit<'a>(node: &'a Node, visitor: &mut impl FnMut(&'a Node)) {
-    visitor(node);
-    for child in &node.children {
-        visit(child, visitor);
-    }
 }
 
 /// Removes the address space from a declaration; `None` if it does not contain one literally.

@@ -5,13 +5,13 @@
 //! except for the first operand of a decision, which is in the block before it: its value is ignored and its effects
 //! are removed.
 
-use llvm_sys::LLVMOpcode;
-
-use super::loop_boundary::binds_tightly;
-use crate::instrument::mutants::{Action, Binary, Edit, Expr, Place, Slot, Unary};
+use super::edits::with_effects_left_out;
+use crate::instrument::mutants::{Binary, Edit, Expr, Place, Slot, Unary};
 use crate::kernel::ast::{Ast, Node};
+use crate::llvm::Opcode;
 use crate::mutation::control::effects::{Body, bodies};
-use crate::mutation::control::formula::{Change, Formula, without_parentheses};
+use crate::mutation::control::formula::{Change, Formula};
+use crate::mutation::control::precedence::binds_tightly;
 use crate::mutation::control::short_circuit_decisions::{self, Decision};
 use crate::mutation::control::short_circuits::{Circuit, UnmatchedCircuits};
 use crate::mutation::control::text::{self, Piece};
@@ -128,8 +128,8 @@ impl SourceMutator<'_, '_> {
         let mut used: Vec<Place> = Vec::new();
         function.body.walk(&mut |node: &Node| {
             let opcode = match node.opcode.as_deref() {
-                Some("&&") => LLVMOpcode::LLVMAnd,
-                Some("||") => LLVMOpcode::LLVMOr,
+                Some("&&") => Opcode::LLVMAnd,
+                Some("||") => Opcode::LLVMOr,
                 _ => return,
             };
             if !node.is("BinaryOperator") || !node.is_vector() {
@@ -156,7 +156,7 @@ impl SourceMutator<'_, '_> {
             for change in self.changes {
                 let (a, b) = (Box::new(Expr::Operand(0)), Box::new(Expr::Operand(1)));
                 let by = match change {
-                    Change::Exchange if opcode == LLVMOpcode::LLVMAnd => Expr::Binary(Binary::Or, a, b),
+                    Change::Exchange if opcode == Opcode::LLVMAnd => Expr::Binary(Binary::Or, a, b),
                     Change::Exchange => Expr::Binary(Binary::And, a, b),
                     Change::Left => *a,
                     Change::Right => *b,
@@ -217,7 +217,7 @@ impl SourceMutator<'_, '_> {
 
 /// Returns whether an expression's value is 0 or 1 (for vectors, 0 or -1) by itself.
 fn is_boolean(node: &Node) -> bool {
-    let inner = without_parentheses(node);
+    let inner = node.without_parentheses();
     let is_relation =
         matches!(inner.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||" | "!"));
     (is_relation && (inner.is("BinaryOperator") || inner.is("UnaryOperator"))) || inner.canonical_type() == Some("bool")
@@ -253,14 +253,6 @@ fn rewire(body: &Body<'_>, circuit: &Circuit, formula: &Formula) -> Result<Edit,
     let edges = circuit.rewired(&body.sites.cfg, body.function, formula);
     let edges = edges.ok_or("the edges of this short-circuit do not show its operands")?;
     if edges.is_empty() { Err(NO_CHANGE) } else { Ok(Edit::Redirect { edges }) }
-}
-
-/// Combines the edit with the removal of these stores and calls.
-pub fn with_effects_left_out(edit: Edit, effects: Vec<Place>) -> Edit {
-    match effects.is_empty() {
-        true => edit,
-        false => Edit::All(vec![edit, Edit::Instead { at: effects, by: Action::Nothing }]),
-    }
 }
 
 /// Without a syntax tree: mutates the formulas derived from the edges, with operators at debug locations.

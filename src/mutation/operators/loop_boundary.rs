@@ -4,19 +4,16 @@
 //! right one. A condition that is no comparison is a test against 0, which then is its boundary. A boundary that is an
 //! address moves by one element, if the syntax tree gives its size.
 
-use llvm_sys::LLVMTypeKind;
-use llvm_sys::core::*;
-
-use super::condition::forced_loop;
-use super::logical::with_effects_left_out;
+use super::edits::{forced_loop, with_effects_left_out};
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr, Float};
 use crate::kernel::ast::Node;
 use crate::kernel::folding;
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::{DebugLocation, Opcode, TypeKind};
 use crate::mutation::control::boundary::{self, Boundary};
 use crate::mutation::control::conditions;
 use crate::mutation::control::effects::{Body, bodies};
+use crate::mutation::control::precedence::{binds_tightly, needs_parentheses};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operators::Preset;
@@ -118,7 +115,7 @@ impl LoopSite<'_, '_> {
         let ends = ["for.end", "while.end", "do.end"];
         let named = exits.iter().find(|e| ends.iter().any(|end| cfg.is_labelled(cfg.target(**e), end)));
         let to = cfg.target(*named.or(exits.first())?);
-        let has_phi = self.body.blocks[to].first().is_some_and(|i| i.opcode() == llvm_sys::LLVMOpcode::LLVMPHI);
+        let has_phi = self.body.blocks[to].first().is_some_and(|i| i.opcode() == Opcode::LLVMPHI);
         let edge = |e: &crate::cfg::graph::Edge| EdgeChange {
             function: self.body.function,
             block: e.block,
@@ -132,23 +129,19 @@ impl LoopSite<'_, '_> {
 
     /// Adds the mutants that move the boundary.
     fn boundary(&self, found: &mut OperatorOutput) {
-        let Some(Boundary { slot, ty, leaf }) = boundary::find(self.subject, self.body, self.l, self.condition())
+        let Some(Boundary { slot, kind, leaf }) = boundary::find(self.subject, self.body, self.l, self.condition())
         else {
             return self.exclude("the condition has no boundary value", found);
         };
-        // SAFETY: the type of an operand of the subject's module, which is borrowed meanwhile.
-        let kind = unsafe { LLVMGetTypeKind(ty) };
         let side = leaf.and_then(|leaf| boundary::side(leaf, slot));
         let moved = |by: i8| {
             let (original, plain) = (Box::new(Expr::Original), i128::from(by));
             Ok(match kind {
-                LLVMTypeKind::LLVMIntegerTypeKind => {
-                    Expr::Binary(Binary::Add, original, Box::new(Expr::Integer(plain)))
-                }
-                LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind | LLVMTypeKind::LLVMHalfTypeKind => {
+                TypeKind::LLVMIntegerTypeKind => Expr::Binary(Binary::Add, original, Box::new(Expr::Integer(plain))),
+                TypeKind::LLVMFloatTypeKind | TypeKind::LLVMDoubleTypeKind | TypeKind::LLVMHalfTypeKind => {
                     Expr::Binary(Binary::FAdd, original, Box::new(Expr::Float(Float(f64::from(by)))))
                 }
-                LLVMTypeKind::LLVMPointerTypeKind => {
+                TypeKind::LLVMPointerTypeKind => {
                     let Some(side) = side else { return Err("the boundary is the null pointer, or no number") };
                     let element = side.canonical_type().and_then(folding::pointee_size);
                     let bytes = element.ok_or("the boundary is an address whose elements have a size unknown here")?;
@@ -203,21 +196,4 @@ impl LoopSite<'_, '_> {
             reason: reason.to_owned(),
         });
     }
-}
-
-/// Returns whether `+ 1` after an expression would bind to a part of it.
-fn needs_parentheses(node: &Node) -> bool {
-    let node = boundary::without_casts(node);
-    match &*node.kind {
-        "BinaryOperator" => !matches!(node.opcode.as_deref(), Some("+" | "-" | "*" | "/" | "%")),
-        "ConditionalOperator" | "BinaryConditionalOperator" | "CompoundAssignOperator" => true,
-        _ => false,
-    }
-}
-
-/// Returns whether `!=` after an expression binds to all of it.
-pub fn binds_tightly(node: &Node) -> bool {
-    let node = boundary::without_casts(node);
-    let is_loose = matches!(node.opcode.as_deref(), Some("&" | "^" | "|" | "&&" | "||" | "," | "=" | "==" | "!="));
-    !(node.is("BinaryOperator") && is_loose || node.is("ConditionalOperator") || node.is("CompoundAssignOperator"))
 }

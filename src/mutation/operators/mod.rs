@@ -9,6 +9,7 @@ pub mod calls;
 pub mod condition;
 pub mod constants;
 pub mod deletion;
+mod edits;
 pub mod fence;
 pub mod image;
 pub mod increment;

@@ -1,85 +1,18 @@
 //! Locates constants of the source in the IR. clang folds constant expressions, so an operator or literal within one
 //! has no instruction; the nearest ancestor with an instruction holds the folded value as an operand.
 
-use llvm_sys::LLVMOpcode as Op;
-
+use super::c_types::is_pointer_type;
+use super::context::Context;
+use super::folded::Folded;
+use super::instances;
 use super::instructions::{Constant, Instruction};
 use super::kinds::{BinaryOp, OperationKind};
-use super::matching::{Context, is_pointer_type};
 use super::syntax::{self, SourceOperator};
-use crate::instrument::mutants::{Expr, Float, Slot};
-use crate::kernel::ast::{Ast, Node};
+use crate::instrument::mutants::Slot;
+use crate::kernel::ast::Node;
 use crate::kernel::folding::{self, Value};
-use crate::mutation::mutant::{SourceRange, Spot};
-
-/// The largest constant expression around a node, and the operands that hold its value.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Folded<'a> {
-    pub slots: Vec<Slot>,
-    /// The constant expression.
-    pub constant: &'a Node,
-    pub value: Value,
-    /// Whether the operands hold its negation (`p - 2` moves by -2).
-    pub is_negated: bool,
-    /// Whether the operands are floating-point numbers.
-    pub is_float: bool,
-}
-
-impl Folded<'_> {
-    /// Returns the operands' new value if `part`, a node of the constant expression, is changed; `None` if that has no
-    /// value at compile time (a division by 0, an over-wide shift) or the same value as before.
-    pub fn changed(&self, ast: &Ast, part: &Node, change: &dyn Fn(&mut Node)) -> Option<Expr> {
-        let new = folding::value(ast, &with_changed(self.constant, part, change))?;
-        let is_same = match (new, self.value) {
-            (Value::Integer(a), Value::Integer(b)) => a == b,
-            (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
-            _ => false,
-        };
-        (!is_same).then(|| self.expr(new))
-    }
-
-    /// Converts a value of the constant expression to the operands' form.
-    pub fn expr(&self, value: Value) -> Expr {
-        match (value, self.is_float) {
-            (Value::Integer(value), false) => Expr::Integer(if self.is_negated { -value } else { value }),
-            (Value::Integer(value), true) => Expr::Float(Float(value as f64)),
-            (Value::Float(value), true) => Expr::Float(Float(value)),
-            (Value::Float(value), false) => Expr::Integer(value as i128),
-        }
-    }
-}
-
-/// Returns a copy of `node` in which `part` is changed.
-fn with_changed(node: &Node, part: &Node, change: &dyn Fn(&mut Node)) -> Node {
-    if std::ptr::eq(node, part) {
-        let mut copy = node.clone();
-        change(&mut copy);
-        return copy;
-    }
-    let children = node.children.iter().map(|child| with_changed(child, part, change)).collect();
-    Node { children, ..shallow(node) }
-}
-
-/// Returns a copy of a node without its children.
-fn shallow(node: &Node) -> Node {
-    Node {
-        kind: node.kind.clone(),
-        range: node.range.clone(),
-        opcode: node.opcode.clone(),
-        is_postfix: node.is_postfix,
-        name: node.name.clone(),
-        referenced: node.referenced.clone(),
-        referenced_kind: node.referenced_kind.clone(),
-        ty: node.ty.clone(),
-        desugared: node.desugared.clone(),
-        argument_type: node.argument_type.clone(),
-        cast_kind: node.cast_kind.clone(),
-        value: node.value.clone(),
-        has_else: node.has_else,
-        is_range: node.is_range,
-        children: Vec::new(),
-    }
-}
+use crate::llvm::Opcode as Op;
+use crate::mutation::mutant::{SourceRange, Spot, same_file};
 
 /// Finds the operands that hold the constant expression around `node`.
 ///
@@ -183,7 +116,7 @@ impl<'a> OperandSearch<'a, '_, '_> {
             Some(OperationKind::Assign) => Vec::from_iter((own.opcode == Op::LLVMStore).then_some(0)),
             Some(OperationKind::Binary(_) | OperationKind::Compare(_) | OperationKind::CompoundAssign(_)) => {
                 let is_binary = count == 2 && !matches!(own.opcode, Op::LLVMStore | Op::LLVMCall) && !is_gep;
-                let is_fused = super::instances::is_fused(own);
+                let is_fused = instances::is_fused(own);
                 if is_fused { (0..3).collect() } else { Vec::from_iter(is_binary.then_some(index)) }
             }
             Some(_) => vec![],
@@ -266,7 +199,7 @@ impl<'a> OperandSearch<'a, '_, '_> {
             own.opcode == Op::LLVMStore
                 && own.location.as_ref().is_some_and(|at| {
                     let here = Spot { line: at.line, column: at.column };
-                    super::instructions::same_file(&at.file, &whole.file) && whole.start <= here && here < value.start
+                    same_file(&at.file, &whole.file) && whole.start <= here && here < value.start
                 })
         };
         Some((0..code.instructions.len()).filter(is_there).collect())

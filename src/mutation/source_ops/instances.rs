@@ -1,11 +1,10 @@
 //! Maps an operator's kind to instructions: which opcodes implement it, and which operands they take it from.
 
-use llvm_sys::LLVMOpcode as Op;
-
 use super::instructions::{Class, Code, Constant, Instruction, Ty};
 use super::kinds::{BinaryOp, CompareOp, OperationKind};
-use super::{Addend, Instance};
+use super::operation::{Addend, Instance};
 use crate::instrument::mutants::{Binary, Expr, Predicate, Slot, Unary};
+use crate::llvm::Opcode as Op;
 
 /// An instruction that may implement an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

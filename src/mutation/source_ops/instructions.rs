@@ -2,13 +2,10 @@
 
 use std::collections::HashMap;
 
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMIntPredicate as Int, LLVMOpcode, LLVMRealPredicate as Real, LLVMTypeKind};
-
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::{Place, Predicate};
-use crate::kernel::ir::{self, DebugLocation, Inst};
+use crate::llvm::{DebugLocation, Function, Inst, IntPredicate, Opcode, RealPredicate, TypeKind, Value, View};
+use crate::mutation::mutant::same_file;
 
 /// The class of numbers that an operation computes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,7 +62,7 @@ pub enum Operand {
 #[derive(Debug, Clone)]
 pub struct Instruction {
     pub place: Place,
-    pub opcode: LLVMOpcode,
+    pub opcode: Opcode,
     pub location: Option<DebugLocation>,
     pub predicate: Option<Predicate>,
     /// Type of the result; for comparisons and stores, of the first operand. Integers count as signed unless the opcode
@@ -92,12 +89,12 @@ pub struct Code {
 }
 
 /// Reads all functions, in the order of `sites`.
-pub fn read(module: &inkwell::module::Module<'_>, sites: &Sites) -> Vec<Code> {
+pub fn read(module: View<'_>, sites: &Sites) -> Vec<Code> {
     let functions = sites.functions.iter().enumerate();
     functions
         .map(|(f, own)| {
-            let function = ir::function(module, &own.cfg.function);
-            let blocks = function.map(ir::Function::blocks).unwrap_or_default();
+            let function = module.function(&own.cfg.function);
+            let blocks = function.map(Function::blocks).unwrap_or_default();
             let mut handles = Vec::new();
             for (b, block) in blocks.into_iter().enumerate() {
                 let is_reachable = own.cfg.reachable.get(b).copied().unwrap_or(false);
@@ -110,8 +107,8 @@ pub fn read(module: &inkwell::module::Module<'_>, sites: &Sites) -> Vec<Code> {
         .collect()
 }
 
-fn function_code(name: String, handles: &[(Place, Inst, bool)]) -> Code {
-    let positions: HashMap<Inst, usize> = handles.iter().enumerate().map(|(i, (_, inst, _))| (*inst, i)).collect();
+fn function_code(name: String, handles: &[(Place, Inst<'_>, bool)]) -> Code {
+    let positions: HashMap<Inst<'_>, usize> = handles.iter().enumerate().map(|(i, (_, inst, _))| (*inst, i)).collect();
     let mut instructions: Vec<Instruction> =
         handles.iter().map(|(place, inst, reachable)| instruction(*place, *inst, *reachable, &positions)).collect();
     let mut by_spot: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
@@ -159,40 +156,38 @@ impl Code {
         let own = &self.instructions[i];
         let is_shift = |user: &usize| {
             let user = &self.instructions[*user];
-            let is_shift = matches!(user.opcode, LLVMOpcode::LLVMShl | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr);
+            let is_shift = matches!(user.opcode, Opcode::LLVMShl | Opcode::LLVMLShr | Opcode::LLVMAShr);
             is_shift && user.operands.get(1) == Some(&Operand::Instruction(i))
         };
         let width = own.ty.map_or(0, |ty| i128::from(ty.bits));
-        own.opcode == LLVMOpcode::LLVMAnd
+        own.opcode == Opcode::LLVMAnd
             && !own.users.is_empty()
             && own.users.iter().all(is_shift)
             && matches!(self.constant(i, 1), Some(Constant::Integer(mask, _)) if mask == width - 1)
     }
 }
 
-/// Compares file names by their last component: debug information and syntax tree may spell a file's
-/// folder differently.
-pub fn same_file(a: &str, b: &str) -> bool {
-    let base = |f: &str| f.rsplit(['/', '\\']).next().unwrap_or(f).to_owned();
-    a == b || base(a) == base(b)
-}
-
-fn instruction(place: Place, inst: Inst, is_reachable: bool, positions: &HashMap<Inst, usize>) -> Instruction {
+fn instruction<'m>(
+    place: Place,
+    inst: Inst<'m>,
+    is_reachable: bool,
+    positions: &HashMap<Inst<'m>, usize>,
+) -> Instruction {
     let opcode = inst.opcode();
     let predicate = predicate(inst);
     let operands = inst.operands();
     let typed = match opcode {
-        LLVMOpcode::LLVMICmp | LLVMOpcode::LLVMFCmp | LLVMOpcode::LLVMStore => operands.first().copied(),
-        _ => Some(inst.0),
+        Opcode::LLVMICmp | Opcode::LLVMFCmp | Opcode::LLVMStore => operands.first().copied(),
+        _ => Some(inst.value()),
     };
     let mut ty = typed.and_then(type_of);
-    let is_unsigned = matches!(opcode, LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMURem | LLVMOpcode::LLVMLShr)
+    let is_unsigned = matches!(opcode, Opcode::LLVMUDiv | Opcode::LLVMURem | Opcode::LLVMLShr)
         || matches!(predicate, Some(Predicate::Ult | Predicate::Ule | Predicate::Ugt | Predicate::Uge));
     if let Some(ty) = ty.as_mut().filter(|ty| is_unsigned && ty.class == Class::Signed) {
         ty.class = Class::Unsigned;
     }
-    let wraps = matches!(opcode, LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul);
-    let operand = |value: LLVMValueRef| match ir::as_instruction(value).and_then(|i| positions.get(&i)) {
+    let wraps = matches!(opcode, Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul);
+    let operand = |value: Value<'m>| match value.as_instruction().and_then(|i| positions.get(&i)) {
         Some(i) => Operand::Instruction(*i),
         None => constant(value).map_or(Operand::Other, Operand::Constant),
     };
@@ -206,89 +201,61 @@ fn instruction(place: Place, inst: Inst, is_reachable: bool, positions: &HashMap
         name: inst.name(),
         callee: inst.callee(),
         users: Vec::new(),
-        // SAFETY: the instruction belongs to the module being read, and its opcode has the flag.
-        no_signed_wrap: wraps && unsafe { LLVMGetNSW(inst.0) } != 0,
+        no_signed_wrap: wraps && inst.has_no_signed_wrap(),
         is_reachable,
     }
 }
 
-fn type_of(value: LLVMValueRef) -> Option<Ty> {
-    // SAFETY: `value` belongs to the module being read; elements and widths are only read from types that have them.
-    unsafe {
-        let mut ty = LLVMTypeOf(value);
-        let mut lanes = 1;
-        if LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind {
-            lanes = LLVMGetVectorSize(ty);
-            ty = LLVMGetElementType(ty);
-        }
-        let (class, bits) = match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMIntegerTypeKind => (Class::Signed, LLVMGetIntTypeWidth(ty)),
-            LLVMTypeKind::LLVMHalfTypeKind => (Class::Float, 16),
-            LLVMTypeKind::LLVMFloatTypeKind => (Class::Float, 32),
-            LLVMTypeKind::LLVMDoubleTypeKind => (Class::Float, 64),
-            LLVMTypeKind::LLVMPointerTypeKind => (Class::Pointer, 0),
-            _ => return None,
-        };
-        Some(Ty { class, bits, lanes })
-    }
+fn type_of(value: Value<'_>) -> Option<Ty> {
+    let scalar = value.ty().scalar();
+    let class = match scalar.kind() {
+        TypeKind::LLVMIntegerTypeKind => Class::Signed,
+        TypeKind::LLVMHalfTypeKind | TypeKind::LLVMFloatTypeKind | TypeKind::LLVMDoubleTypeKind => Class::Float,
+        TypeKind::LLVMPointerTypeKind => Class::Pointer,
+        _ => return None,
+    };
+    let bits = scalar.bits().map_or(0, |bits| bits as u32);
+    Some(Ty { class, bits, lanes: value.ty().lanes().unwrap_or(1) })
 }
 
 /// Returns the number that a constant is, in all its lanes.
-fn constant(value: LLVMValueRef) -> Option<Constant> {
-    // SAFETY: `value` belongs to the module being read; values are only read from constants of the matching kind, lanes
-    // within the vector's size.
-    unsafe {
-        if !LLVMIsAConstantInt(value).is_null() {
-            let bits = LLVMGetIntTypeWidth(LLVMTypeOf(value));
-            return (bits <= 64).then(|| Constant::Integer(i128::from(LLVMConstIntGetSExtValue(value)), bits));
-        }
-        if !LLVMIsAConstantFP(value).is_null() {
-            let mut inexact = 0;
-            return Some(Constant::Float(LLVMConstRealGetDouble(value, &mut inexact)));
-        }
-        if !LLVMIsAConstantPointerNull(value).is_null() {
-            return Some(Constant::Null);
-        }
-        let ty = LLVMTypeOf(value);
-        if LLVMIsAConstant(value).is_null() || LLVMGetTypeKind(ty) != LLVMTypeKind::LLVMVectorTypeKind {
-            return None;
-        }
-        let lane = |i| {
-            let lane = LLVMGetAggregateElement(value, i);
-            let is_number = !lane.is_null() && LLVMGetTypeKind(LLVMTypeOf(lane)) != LLVMTypeKind::LLVMVectorTypeKind;
-            is_number.then(|| constant(lane)).flatten()
-        };
-        let first = lane(0)?;
-        (1..LLVMGetVectorSize(ty)).all(|i| lane(i) == Some(first)).then_some(first)
+fn constant(value: Value<'_>) -> Option<Constant> {
+    if let (Some(number), Some(bits)) = (value.as_i64(), value.ty().int_width()) {
+        return Some(Constant::Integer(i128::from(number), bits));
     }
+    if let Some((number, _)) = value.as_f64() {
+        return Some(Constant::Float(number));
+    }
+    if value.is_null_pointer() {
+        return Some(Constant::Null);
+    }
+    let lanes = value.ty().lanes()?;
+    let lane = |i| value.element(i).filter(|lane| !lane.ty().is_vector()).and_then(constant);
+    let first = lane(0)?;
+    (1..lanes).all(|i| lane(i) == Some(first)).then_some(first)
 }
 
-fn predicate(inst: Inst) -> Option<Predicate> {
-    // SAFETY: `inst` belongs to the module being read; predicates are only read from comparisons.
-    unsafe {
-        match inst.opcode() {
-            LLVMOpcode::LLVMICmp => Some(match LLVMGetICmpPredicate(inst.0) {
-                Int::LLVMIntEQ => Predicate::Eq,
-                Int::LLVMIntNE => Predicate::Ne,
-                Int::LLVMIntSLT => Predicate::Slt,
-                Int::LLVMIntSLE => Predicate::Sle,
-                Int::LLVMIntSGT => Predicate::Sgt,
-                Int::LLVMIntSGE => Predicate::Sge,
-                Int::LLVMIntULT => Predicate::Ult,
-                Int::LLVMIntULE => Predicate::Ule,
-                Int::LLVMIntUGT => Predicate::Ugt,
-                Int::LLVMIntUGE => Predicate::Uge,
-            }),
-            LLVMOpcode::LLVMFCmp => match LLVMGetFCmpPredicate(inst.0) {
-                Real::LLVMRealOEQ => Some(Predicate::FOeq),
-                Real::LLVMRealUNE => Some(Predicate::FUne),
-                Real::LLVMRealOLT => Some(Predicate::FOlt),
-                Real::LLVMRealOLE => Some(Predicate::FOle),
-                Real::LLVMRealOGT => Some(Predicate::FOgt),
-                Real::LLVMRealOGE => Some(Predicate::FOge),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
+fn predicate(inst: Inst<'_>) -> Option<Predicate> {
+    let of_integers = inst.int_predicate().map(|predicate| match predicate {
+        IntPredicate::LLVMIntEQ => Predicate::Eq,
+        IntPredicate::LLVMIntNE => Predicate::Ne,
+        IntPredicate::LLVMIntSLT => Predicate::Slt,
+        IntPredicate::LLVMIntSLE => Predicate::Sle,
+        IntPredicate::LLVMIntSGT => Predicate::Sgt,
+        IntPredicate::LLVMIntSGE => Predicate::Sge,
+        IntPredicate::LLVMIntULT => Predicate::Ult,
+        IntPredicate::LLVMIntULE => Predicate::Ule,
+        IntPredicate::LLVMIntUGT => Predicate::Ugt,
+        IntPredicate::LLVMIntUGE => Predicate::Uge,
+    });
+    let of_floats = || match inst.real_predicate()? {
+        RealPredicate::LLVMRealOEQ => Some(Predicate::FOeq),
+        RealPredicate::LLVMRealUNE => Some(Predicate::FUne),
+        RealPredicate::LLVMRealOLT => Some(Predicate::FOlt),
+        RealPredicate::LLVMRealOLE => Some(Predicate::FOle),
+        RealPredicate::LLVMRealOGT => Some(Predicate::FOgt),
+        RealPredicate::LLVMRealOGE => Some(Predicate::FOge),
+        _ => None,
+    };
+    of_integers.or_else(of_floats)
 }

@@ -1,7 +1,9 @@
 //! Finds the literals of the source, with the operands that hold them or the constant they are folded into.
 
-use super::constants::{self, Folded};
-use super::matching::Context;
+use super::constants;
+use super::context::Context;
+use super::folded::Folded;
+use super::instructions;
 use super::syntax;
 use super::tokens::Tokens;
 use crate::instrument::mutants::Expr;
@@ -59,7 +61,7 @@ pub fn literals<'a>(subject: &Subject<'a>) -> Vec<Literal<'a>> {
     let Some(ast) = subject.ast else { return Vec::new() };
     let tokens = Tokens::new(subject.sources, &subject.cache.tokens);
     let mut all = Vec::new();
-    for (f, code) in super::instructions::read(subject.module, subject.sites).iter().enumerate() {
+    for (f, code) in instructions::read(subject.module, subject.sites).iter().enumerate() {
         let Some(function) = ast.function(&code.name) else { continue };
         let context = Context { ast, function, code, sites: &subject.sites.functions[f], index: f };
         let (written, _, literals) = syntax::operators(ast, function, &tokens);

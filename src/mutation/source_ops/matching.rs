@@ -5,30 +5,20 @@
 
 use std::collections::BTreeMap;
 
-use llvm_sys::LLVMOpcode as Op;
-
+use super::c_types::{is_pointer_type, is_unsigned};
 use super::constants;
+use super::context::Context;
 use super::instances::{self, Candidate};
-use super::instructions::{Class, Code, Instruction, Ty, same_file};
+use super::instructions::{Class, Code, Instruction, Ty};
 use super::kinds::{BinaryOp, OperationKind};
 use super::negation;
+use super::operation::{Implementation, Instance, Operation, Operations, Unmutable};
 use super::syntax::{self, Emission, SourceOperator};
 use super::tokens::Tokens;
-use super::{Implementation, Operation, Operations, Unmutable};
-use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Slot;
-use crate::kernel::ast::{Ast, Function, Node};
+use crate::kernel::ast::Node;
+use crate::llvm::Opcode as Op;
 use crate::mutation::mutant::SourceRange;
-
-/// A function, in the source and in the IR.
-pub struct Context<'a, 'c> {
-    pub ast: &'a Ast,
-    pub function: &'a Function,
-    pub code: &'c Code,
-    pub sites: &'c FunctionSites,
-    /// Position in `Sites::functions`.
-    pub index: usize,
-}
 
 /// Adds the operators of one function to `found`.
 pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Operations<'a>) {
@@ -208,13 +198,6 @@ fn candidates(context: &Context<'_, '_>, operator: &SourceOperator<'_>, here: &[
     instances::candidates(context.code, operator.kind, &hints, here)
 }
 
-/// Returns whether a type, as clang prints it, is a pointer.
-pub fn is_pointer_type(ty: &str) -> bool {
-    ty.trim_end().trim_end_matches("restrict").trim_end_matches("const").trim_end().ends_with('*')
-        || ty.contains("*__")
-        || ty.contains("* const")
-}
-
 /// Returns the implementation of an operator, given the instructions at its location.
 fn implementation<'a>(
     context: &Context<'a, '_>,
@@ -314,7 +297,7 @@ fn index_slot(code: &Code, gep: usize) -> Option<Slot> {
 }
 
 /// Returns a multiplication that one instruction computes together with the sum of which it is an operand.
-fn fused_product(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Option<(Vec<super::Instance>, Ty)> {
+fn fused_product(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Option<(Vec<Instance>, Ty)> {
     let extent = syntax::extent(context.function, operator.node)?;
     let mut found = Vec::new();
     for (i, own) in context.code.instructions.iter().enumerate() {
@@ -325,21 +308,15 @@ fn fused_product(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Op
         // Its factors are the operands of this multiplication: their definitions are located within it.
         let within = (0..2).all(|factor| {
             let definition = context.code.definition(i, factor);
-            definition.is_none_or(|d| {
-                context.code.instructions[d].location.as_ref().is_some_and(|at| {
-                    let here = crate::mutation::mutant::Spot { line: at.line, column: at.column };
-                    same_file(&at.file, &extent.file) && extent.start <= here && here < extent.end
-                })
-            })
+            definition
+                .is_none_or(|d| context.code.instructions[d].location.as_ref().is_some_and(|at| extent.contains(at)))
         });
-        let is_near = own.location.as_ref().is_some_and(|at| {
-            operator.ancestors.iter().rev().take(4).any(|ancestor| {
-                syntax::extent(context.function, ancestor).is_some_and(|e| {
-                    let here = crate::mutation::mutant::Spot { line: at.line, column: at.column };
-                    same_file(&at.file, &e.file) && e.start <= here && here < e.end
+        let is_near =
+            own.location.as_ref().is_some_and(|at| {
+                operator.ancestors.iter().rev().take(4).any(|ancestor| {
+                    syntax::extent(context.function, ancestor).is_some_and(|extent| extent.contains(at))
                 })
-            })
-        });
+            });
         if within && is_near {
             found.push(instances::product(context.code, i)?);
         }
@@ -373,15 +350,6 @@ fn signed_by(operator: &SourceOperator<'_>, ty: Ty) -> Ty {
         && ty.lanes == 1;
     let class = if is_unsigned(text) && !promoted { Class::Unsigned } else { Class::Signed };
     Ty { class, ..ty }
-}
-
-/// Returns whether a type without typedefs is unsigned, or a vector of an unsigned type.
-pub fn is_unsigned(ty: &str) -> bool {
-    let word = ty.split_whitespace().find(|word| {
-        let is_qualifier = matches!(*word, "const" | "volatile" | "restrict");
-        !is_qualifier && (!word.starts_with("__") || word.contains('('))
-    });
-    matches!(word, Some("unsigned" | "uchar" | "ushort" | "uint" | "ulong" | "bool" | "_Bool" | "size_t" | "uintptr_t"))
 }
 
 fn is_aggregate(node: &Node) -> bool {

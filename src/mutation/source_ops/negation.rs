@@ -1,14 +1,12 @@
 //! Handles a `!` for which clang emits no instruction: in a condition it exchanges the targets of a branch instead.
 
-use super::Implementation;
-use super::instructions::same_file;
-use super::matching::Context;
+use super::context::Context;
+use super::operation::Implementation;
 use super::syntax;
 use crate::cfg::graph::{BlockIndex, Terminator};
 use crate::instrument::mutants::{EdgeChange, Place, Slot};
 use crate::kernel::ast::Node;
-use crate::mutation::mutant::Spot;
-use llvm_sys::LLVMOpcode;
+use crate::llvm::Opcode;
 
 const NO_BRANCH: &str = "no branch of its own is found for this `!`";
 
@@ -17,31 +15,27 @@ const NO_BRANCH: &str = "no branch of its own is found for this `!`";
 /// # Errors
 /// The reason, if nothing can be changed.
 pub fn find<'a>(context: &Context<'a, '_>, node: &Node) -> Result<Implementation<'a>, &'static str> {
-    let operand = node.children.first().map(stripped).ok_or(NO_BRANCH)?;
+    let operand = node.children.first().map(Node::without_parentheses).ok_or(NO_BRANCH)?;
     if operand.is_short_circuit() {
         return exchanged_edges(context, operand).map(Implementation::Edges);
     }
     truth_slots(context, operand).map(Implementation::Truth)
 }
 
-fn stripped(mut node: &Node) -> &Node {
-    while node.is("ParenExpr") || node.is("ImplicitCastExpr") {
-        let Some(inner) = node.children.first() else { break };
-        node = inner;
-    }
-    node
-}
-
 /// Returns the branch conditions that are the truth value of `operand`.
 fn truth_slots(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Slot>, &'static str> {
     if operand.is("UnaryOperator") && operand.opcode.as_deref() == Some("!") {
-        return operand.children.first().map(stripped).map_or(Err(NO_BRANCH), |inner| truth_slots(context, inner));
+        return operand
+            .children
+            .first()
+            .map(Node::without_parentheses)
+            .map_or(Err(NO_BRANCH), |inner| truth_slots(context, inner));
     }
     if operand.is("ConditionalOperator")
         && let [_, yes, no] = &operand.children[..]
     {
-        let mut slots = truth_slots(context, stripped(yes))?;
-        slots.extend(truth_slots(context, stripped(no))?);
+        let mut slots = truth_slots(context, yes.without_parentheses())?;
+        slots.extend(truth_slots(context, no.without_parentheses())?);
         return Ok(slots);
     }
     let branches = branches_within(context, operand);
@@ -62,7 +56,7 @@ fn exchanged_edges(context: &Context<'_, '_>, operand: &Node) -> Result<Vec<Edge
     let [yes, no] = exits[..] else { return Err(NO_BRANCH) };
     let has_phi = |block: BlockIndex| {
         let mut own = context.code.instructions.iter().filter(|i| i.place.block == block);
-        own.any(|i| i.opcode == LLVMOpcode::LLVMPHI)
+        own.any(|i| i.opcode == Opcode::LLVMPHI)
     };
     if has_phi(yes) || has_phi(no) {
         return Err("the ways of its operands are values, not branches");
@@ -86,13 +80,13 @@ fn branches_within(context: &Context<'_, '_>, node: &Node) -> Vec<BlockIndex> {
     let branches = code.instructions.iter().enumerate().filter(|(_, i)| i.is_reachable);
     let is_branch = |block: BlockIndex| context.sites.cfg.blocks[block].terminator == Terminator::Branch;
     branches
-        .filter(|(_, inst)| inst.opcode == LLVMOpcode::LLVMBr && is_branch(inst.place.block))
+        .filter(|(_, inst)| inst.opcode == Opcode::LLVMBr && is_branch(inst.place.block))
         .filter(|(i, _)| {
             let condition = code.definition(*i, 0).map(|d| &code.instructions[d]);
-            condition.filter(|c| c.opcode != LLVMOpcode::LLVMPHI).and_then(|c| c.location.as_ref()).is_some_and(|at| {
-                let here = Spot { line: at.line, column: at.column };
-                same_file(&at.file, &extent.file) && extent.start <= here && here < extent.end
-            })
+            condition
+                .filter(|c| c.opcode != Opcode::LLVMPHI)
+                .and_then(|c| c.location.as_ref())
+                .is_some_and(|at| extent.contains(at))
         })
         .map(|(_, inst)| inst.place.block)
         .collect()

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use llvm_sys::LLVMOpcode as Op;
-
 use super::instances::{self, Candidate, Hints};
 use super::instructions::{Class, Code, Constant, Ty};
 use super::kinds::{BinaryOp, OperationKind};
+use super::operation::{Implementation, Operation, Operations, Unmutable};
 use super::tokens::{Token, Tokens};
-use super::{Implementation, Operation, Operations, Unmutable};
 use crate::instrument::mutants::{Predicate, Slot};
+use crate::llvm::Opcode as Op;
 use crate::mutation::mutant::{SourceRange, Spot};
 
 /// The operator that an instruction was recognised to implement.

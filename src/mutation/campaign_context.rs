@@ -1,0 +1,54 @@
+//! What a mutation campaign is given: a kernel with its tests, and the parameters.
+
+use std::time::{Duration, Instant};
+
+use super::engine::Strategy;
+use super::selection::Selection;
+use crate::coverage::build::KernelUnderTest;
+use crate::kernel::ast::Ast;
+use crate::kernel::source::Sources;
+use crate::result::shard::Shard;
+use crate::suite::resolve::Test;
+
+/// The parameters of a campaign.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub selection: Selection,
+    /// 1 or 2.
+    pub order: u32,
+    /// Size of the random sample: of mutants with order 1, of pairs with order 2. `None`: no sampling.
+    pub sample: Option<u64>,
+    /// Runs per mutant and test. `None`: 1, or 3 if the kernel uses atomics, barriers or local memory.
+    pub repeats: Option<u32>,
+    pub full_matrix: bool,
+    pub factor: f64,
+    pub strategy: Strategy,
+    pub ir_level: String,
+    pub shard: Option<Shard>,
+    pub seed: u64,
+    pub jobs: u32,
+    /// Wall-clock limit of one run of the original.
+    pub timeout: Duration,
+    /// Whether to skip pairs of a mutant and a test that the infection run rules out. Has no effect with a full matrix.
+    pub prune: bool,
+    pub batch: bool,
+    /// When to stop: mutants that are undecided by then stay pending, and those without a proof count as distinct.
+    pub end: Option<Instant>,
+    /// Whether the solver is also asked about killed mutants: a proof that one of them is equivalent is a bug
+    /// in kassay.
+    pub doubt: bool,
+    /// Maximum number of instructions that are normalised before anything runs; with more to normalise, mutants
+    /// run first.
+    pub most_before: u64,
+}
+
+/// A kernel with its tests.
+pub struct CampaignContext<'a, 'c> {
+    pub under_test: &'a KernelUnderTest<'c>,
+    /// Syntax tree of the source, if there is source.
+    pub ast: Option<&'a Ast>,
+    pub sources: &'a Sources,
+    pub tests: &'a [Test],
+    /// Path of the source as the user gave it.
+    pub source: String,
+}

@@ -203,7 +203,7 @@ pub mod comparison {
     pub const NOT_LESS: u32 = 4;
     /// Mask of the relation.
     pub const RELATION: u32 = 7;
-    /// Signed integers; without this and [`FLOAT`](comparison::FLOAT) unsigned ones.
+    /// Signed integers; without this and [`FLOAT`] unsigned ones.
     pub const SIGNED: u32 = 8;
     /// 16, 32 or 64 bits wide, in IEEE 754 format.
     pub const FLOAT: u32 = 16;

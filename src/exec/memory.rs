@@ -15,7 +15,9 @@ use crate::error::{Error, Result};
 /// A part of the shared memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
+    /// Distance from the start of the memory.
     pub start: u64,
+    /// Length.
     pub len: u64,
 }
 

@@ -24,7 +24,7 @@ pub fn only_called(function: Function) -> bool {
 
 /// Moves the body of `function` into a function of the same name with one more, last argument of type `extra`. Blocks
 /// and instructions remain the same objects. The old function is left without body and name, for the caller to delete.
-/// Returns its calls: those that remain have to be rewritten with `call_with`.
+/// Returns its calls: those that remain have to be rewritten with [`call_with`].
 pub fn append(function: Function, extra: LLVMTypeRef, name: &str) -> (Function, Vec<LLVMValueRef>) {
     // SAFETY: the function is alive and has a body; every use of it that is left is a call, which the caller rewrites;
     // arguments are replaced by arguments of the same type.

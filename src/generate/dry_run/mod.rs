@@ -118,7 +118,6 @@ struct WorkItem<'a> {
     steps: u64,
 }
 
-/// A dry run in progress: memory, the value tables for reuse, and what was observed so far.
 pub struct DryRun<'a> {
     program: &'a Program,
     setup: &'a Setup<'a>,

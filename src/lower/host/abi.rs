@@ -20,7 +20,9 @@ pub const ITEM: &str = "__kassay_item_context";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Extent {
+    /// Its address.
     pub base: u64,
+    /// Its size.
     pub bytes: u64,
 }
 
@@ -35,13 +37,19 @@ pub struct GroupContext {
     /// Memory that skipped accesses use instead; reads return 0 unless something was written. At least 4096 bytes and
     /// longer than the longest access, aligned to 4096.
     pub sink: *mut u8,
+    /// Number of dimensions of the launch, 1 to 3.
     pub dimensions: u64,
+    /// Global size, in work-items.
     pub global_size: [u64; 3],
+    /// Size of this group, in work-items.
     pub local_size: [u64; 3],
     /// Differs from `local_size` in the last group if the launch is not divisible by the size.
     pub enqueued_local_size: [u64; 3],
+    /// Number of work-groups in each dimension.
     pub groups: [u64; 3],
+    /// Global offset: the first global id in each dimension.
     pub offset: [u64; 3],
+    /// Id of this group.
     pub group_id: [u64; 3],
 }
 
@@ -49,9 +57,11 @@ pub struct GroupContext {
 #[derive(Debug)]
 #[repr(C)]
 pub struct ItemContext {
+    /// State of the work-item's group.
     pub group: *const GroupContext,
     /// Loop iterations until the next call of [`hook::FUEL`]. Read once, when the item begins.
     pub fuel: i64,
+    /// Id of the work-item in its group.
     pub local_id: [u64; 3],
     /// Includes the offset.
     pub global_id: [u64; 3],

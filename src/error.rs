@@ -12,8 +12,11 @@ use serde::{Deserialize, Serialize};
 /// A position in a text file, for messages. Lines and columns count from 1, columns in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
+    /// Path of the file.
     pub file: PathBuf,
+    /// The line.
     pub line: u32,
+    /// The column.
     pub column: u32,
     /// The text of the line, without its line break; shown under the message with a caret at `column`.
     pub text: Option<String>,
@@ -24,6 +27,7 @@ pub struct Place {
 pub struct Report {
     /// What is wrong, in one sentence without a full stop.
     pub what: String,
+    /// Where it is wrong; `None` if no place in a file is at fault.
     pub place: Option<Place>,
     /// Lines that are shown verbatim, such as a compiler's diagnostics.
     pub details: Option<String>,

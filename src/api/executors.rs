@@ -11,6 +11,7 @@ use crate::suite::schedule::Schedule;
 
 /// Executors with the original kernel, and the tests as they run there.
 pub(super) struct Loading {
+    /// The tests, with work-group sizes that fit the device.
     pub tests: Vec<Test>,
     /// Each with the original kernel, which may still be building: `finish_load` must follow.
     pub executors: Vec<(Box<dyn Executor>, ProgramId)>,

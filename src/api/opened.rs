@@ -39,7 +39,9 @@ pub struct Opened {
 
 /// A compiled kernel in its canonical form, and the tests that fit its interface.
 pub(super) struct Parsed<'c> {
+    /// The kernel in canonical form.
     pub under_test: KernelUnderTest<'c>,
+    /// The kernel's file as it was read and compiled.
     pub loaded: Loaded,
     /// Work-group sizes that the suite leaves open are still unset.
     pub tests: Vec<Test>,

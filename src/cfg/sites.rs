@@ -84,6 +84,7 @@ pub enum Fact {
 /// One thing to cover at a site.
 #[derive(Debug, Clone)]
 pub struct SiteOutcome {
+    /// Name of the outcome in results.
     pub label: String,
     /// The outcome is covered if any of these holds. Each comes with the position of its function.
     pub facts: Vec<(usize, Fact)>,
@@ -92,23 +93,32 @@ pub struct SiteOutcome {
 /// A place in the source where something is to be covered.
 #[derive(Debug, Clone)]
 pub struct Site {
+    /// Stable id: the same source and options give the same ids.
     pub id: String,
+    /// The kind of the site.
     pub kind: SiteKind,
+    /// The construct of the source, such as `if`; `branch` if it is unknown.
     pub construct: String,
     /// Position of the function that contains it.
     pub function: usize,
     /// `None` without debug information.
     pub location: Option<DebugLocation>,
+    /// What is to be covered there.
     pub outcomes: Vec<SiteOutcome>,
 }
 
 /// One function with the analyses of it.
 #[derive(Debug)]
 pub struct FunctionSites {
+    /// The function's control-flow graph.
     pub cfg: Cfg,
+    /// Dominators of the graph.
     pub dominance: Dominance,
+    /// The loops; facts refer to them by position.
     pub loops: Vec<Loop>,
+    /// Decisions, in order of place.
     pub decisions: Vec<Decision>,
+    /// Operands of short-circuit decisions, in order of place.
     pub conditions: Vec<Condition>,
     /// Block, instruction and callee of each barrier.
     pub barriers: Vec<(BlockIndex, usize, String)>,

@@ -13,7 +13,9 @@ use crate::llvm::DebugLocation;
 /// A counted statement.
 #[derive(Debug, Clone)]
 pub struct Statement {
+    /// Where the statement begins.
     pub location: DebugLocation,
+    /// The kind of the statement, such as `if` or `expression`.
     pub construct: &'static str,
     /// The block in which the statement begins.
     pub block: BlockIndex,

@@ -38,6 +38,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub evolve: bool,
     /// Write a suite that reproduces each finding to DIR/<n>/suite.toml
+    #[allow(rustdoc::invalid_html_tags, reason = "the text of --help")]
     #[arg(long, value_name = "DIR")]
     pub reproduce: Option<PathBuf>,
     /// Run every input under N schedules

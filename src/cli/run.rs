@@ -15,6 +15,7 @@ pub struct RunArgs {
     /// A suite file, TOML or JSON
     pub suite: PathBuf,
     /// Write the outputs of each test to DIR/<test>/<argument>.npy
+    #[allow(rustdoc::invalid_html_tags, reason = "the text of --help")]
     #[arg(long, value_name = "DIR")]
     pub save_outputs: Option<PathBuf>,
     #[command(flatten)]

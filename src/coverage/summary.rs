@@ -10,8 +10,11 @@ use crate::result::{Location, Ratio};
 /// The tally of one completed test.
 #[derive(Debug, Clone)]
 pub struct TestTally {
+    /// Name of the test.
     pub name: String,
+    /// Tallies of the sites, in the order of `Sites::sites`.
     pub sites: Vec<SiteTally>,
+    /// Number of work-items of the launch.
     pub items: u64,
 }
 

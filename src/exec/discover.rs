@@ -39,15 +39,18 @@ impl Origin {
 /// One installable client driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Icd {
+    /// The `.icd` file, or the library that the user's variable names.
     pub file: PathBuf,
     /// The library that the file names; empty if the file cannot be read.
     pub library: String,
+    /// Where it was found.
     pub origin: Origin,
 }
 
 /// The drivers that can be loaded, and where they come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vendors {
+    /// The drivers: those of kassay's set-up before the system's, each ordered by file name, or the user's as named.
     pub icds: Vec<Icd>,
     /// The folders that were searched; empty if the user's variables decide.
     pub folders: Vec<PathBuf>,

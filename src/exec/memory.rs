@@ -15,7 +15,9 @@ use crate::error::{Error, Result};
 /// A part of the shared memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
+    /// Distance from the start of the memory.
     pub start: u64,
+    /// Length.
     pub len: u64,
 }
 
@@ -80,10 +82,12 @@ const MAX_KEPT_BYTES: u64 = 256 << 20;
 const UNCHECKED_BYTES: u64 = 64 << 20;
 
 impl SharedMemory {
+    /// Creates the memory from an anonymous file. Nothing is mapped yet.
     pub fn new(file: File) -> SharedMemory {
         SharedMemory { file, map: None }
     }
 
+    /// Returns the file, which the other side maps too.
     pub fn file(&self) -> &File {
         &self.file
     }

@@ -108,10 +108,13 @@ impl fmt::Display for Fault {
 /// with the expected outputs where the buffers lie. Only the differences and the requested probe words are returned.
 #[derive(Debug, Clone)]
 pub struct Sweep<'a> {
+    /// The launch whose inputs all runs share.
     pub launch: &'a Launch,
     /// The first words of the probe buffer, for every run; the rest of its `probe_words` is zero.
     pub probe: &'a [u32],
+    /// Length of the probe buffer, in words.
     pub probe_words: u64,
+    /// The runs.
     pub variations: &'a [Variation],
     /// What the outputs must agree with; if empty, nothing is compared.
     pub references: &'a [Reference],
@@ -130,6 +133,7 @@ pub struct Sweep<'a> {
 /// relative to the slot's first word).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variation {
+    /// Index and value of each word.
     pub words: Vec<(u32, u32)>,
 }
 
@@ -141,6 +145,7 @@ pub struct Batch {
     pub slots: u32,
     /// Index of the first slot's first word. `slot_words`: how many words a slot has.
     pub first_word: u32,
+    /// Words of a slot.
     pub slot_words: u32,
     /// The dimension whose number of work-groups is multiplied by the number of slots.
     pub dimension: usize,
@@ -155,8 +160,11 @@ pub struct Reference {
     pub position: u32,
     /// The name of the argument in descriptions of differences.
     pub label: String,
+    /// The expected contents.
     pub bytes: Arc<Vec<u8>>,
+    /// Type of an element; `None`: bytes are compared.
     pub ty: Option<crate::kernel::interface::Type>,
+    /// Tolerance of the comparison.
     pub tolerance: crate::suite::compare::Tolerance,
 }
 
@@ -180,6 +188,7 @@ pub struct Run {
 /// The result of a sweep: one entry per variation, and how long the launches took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepOutcome {
+    /// How each variation ended, in order.
     pub runs: Vec<VariationOutcome>,
     /// Number of launches made.
     pub launches: u64,

@@ -4,7 +4,7 @@
 //! The result is a launch to be run: only that shows whether work-items do conflict.
 //!
 //! Most scalars are not candidates: a host that passes a row length that is too short, or one place under two
-//! names, makes any kernel race. [`Candidates::new`] has the rules for which scalars and which pairs of accesses
+//! names, makes any kernel race. `Candidates::new` has the rules for which scalars and which pairs of accesses
 //! are asked about.
 
 use std::collections::BTreeSet;

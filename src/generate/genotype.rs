@@ -70,12 +70,14 @@ mod pairs {
 
     use super::{Number, Scalars};
 
+    /// Serialises the scalars, ordered by argument and offset.
     pub fn serialize<S: Serializer>(scalars: &Scalars, serializer: S) -> Result<S::Ok, S::Error> {
         let mut all: Vec<(&(u32, u64), &Number)> = scalars.iter().collect();
         all.sort_by_key(|(key, _)| **key);
         serializer.collect_seq(all)
     }
 
+    /// Deserialises what [`serialize`] wrote.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scalars, D::Error> {
         Ok(Vec::<((u32, u64), Number)>::deserialize(deserializer)?.into_iter().collect())
     }

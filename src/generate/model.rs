@@ -70,7 +70,7 @@ pub struct ArgModel {
     pub(crate) checked: Vec<u32>,
     /// Of buffers: atomics increment its elements, and the kernel uses the results.
     pub is_counter: bool,
-    /// [`ArgModel::lengths`] as text, such as `width * height`.
+    /// `lengths` as text, such as `width * height`.
     pub length: Option<String>,
 }
 

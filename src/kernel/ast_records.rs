@@ -11,17 +11,29 @@ const ABSENT: u8 = 1;
 
 /// The parts of a node, with the values of `records.cpp`.
 mod part {
+    /// The first and the last token.
     pub const RANGE: u64 = 1 << 0;
+    /// The operator.
     pub const OPCODE: u64 = 1 << 1;
+    /// A flag: the `++` or `--` follows its operand.
     pub const POSTFIX: u64 = 1 << 2;
+    /// The name.
     pub const NAME: u64 = 1 << 3;
+    /// The declaration referred to, and its kind.
     pub const REFERENCE: u64 = 1 << 4;
+    /// The type as spelt.
     pub const TYPE: u64 = 1 << 5;
+    /// The type without typedefs.
     pub const DESUGARED: u64 = 1 << 6;
+    /// The operand of `sizeof (type)` and its like.
     pub const ARGUMENT_TYPE: u64 = 1 << 7;
+    /// The kind of a cast.
     pub const CAST: u64 = 1 << 8;
+    /// The value of a literal or constant expression.
     pub const VALUE: u64 = 1 << 9;
+    /// A flag: the `if` has an `else`.
     pub const ELSE: u64 = 1 << 10;
+    /// A flag: the case label is a range.
     pub const IS_RANGE: u64 = 1 << 11;
 }
 

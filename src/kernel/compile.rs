@@ -33,6 +33,7 @@ pub enum Format {
 pub struct Loaded {
     /// LLVM bitcode, or for [`Format::LlvmIr`] the file's text. Not parsed yet: see `module::parse`.
     pub bitcode: Vec<u8>,
+    /// Format of the file.
     pub format: Format,
     /// The path as the caller gave it.
     pub source: PathBuf,

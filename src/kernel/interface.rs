@@ -90,8 +90,11 @@ pub struct Struct {
     pub name: String,
     /// In bytes, including padding.
     pub size: u64,
+    /// Alignment in bytes.
     pub align: u64,
+    /// The fields; those of a union overlap.
     pub fields: Vec<Field>,
+    /// Whether it is a union.
     pub is_union: bool,
 }
 
@@ -102,6 +105,7 @@ pub struct Field {
     pub name: String,
     /// In bytes from the start of the struct.
     pub offset: u64,
+    /// Type of the field.
     pub ty: Type,
 }
 
@@ -222,13 +226,19 @@ pub struct Arg {
     pub name: Option<String>,
     /// From 0; implicit arguments follow the kernel's own.
     pub position: u32,
+    /// Whether it is a parameter in the source, and if not, where it comes from.
     pub source: ArgSource,
     /// The type as the source writes it, with typedefs resolved: `float*`, `struct params`, `image2d_t`.
     pub type_name: String,
+    /// What a launch has to pass.
     pub kind: ArgKind,
+    /// Access qualifier of an image.
     pub access: Access,
+    /// Whether it points to `const` data.
     pub is_const: bool,
+    /// Whether the pointer is `restrict`.
     pub is_restrict: bool,
+    /// Whether it points to `volatile` data.
     pub is_volatile: bool,
 }
 
@@ -267,6 +277,7 @@ impl Arg {
 /// A `__local` variable declared in the kernel (or in a function that it calls).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalVariable {
+    /// Name of the variable in the source.
     pub name: String,
     /// In bytes.
     pub size: u64,
@@ -286,6 +297,7 @@ pub struct Interface {
     /// Whether all work-groups of a launch must have the same size: before OpenCL C 2.0,
     /// and with `-cl-uniform-work-group-size`.
     pub uniform_groups: bool,
+    /// Static `__local` variables of the kernel and of the functions that it calls.
     pub local_variables: Vec<LocalVariable>,
 }
 

@@ -11,6 +11,7 @@ use std::time::Instant;
 pub struct KernelOptions {
     /// `NAME` or `NAME=VALUE`, without `-D`.
     pub defines: Vec<String>,
+    /// Folders for `#include`, in order.
     pub include_dirs: Vec<PathBuf>,
     /// `CL1.2`, `CL2.0`, `CL3.0` …, as clang spells it; `None` is [`DEFAULT_CL_STD`].
     pub cl_std: Option<String>,

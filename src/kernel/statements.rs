@@ -10,8 +10,11 @@ use super::folding;
 /// The statements of one function in source order, and the regions that they form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statements {
+    /// Name of the function.
     pub function: String,
+    /// Whether the function is a kernel.
     pub is_kernel: bool,
+    /// The counted statements, including folded ones.
     pub statements: Vec<Statement>,
     /// The first one is the beginning of the function. A region may have no statement: an empty arm,
     /// or only declarations.
@@ -21,6 +24,7 @@ pub struct Statements {
 /// A counted statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
+    /// The kind of the statement.
     pub kind: StatementKind,
     /// The statement; for a control head, from its keyword to its condition's last token.
     pub range: Range,
@@ -59,6 +63,7 @@ impl StatementKind {
 /// a new one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Region {
+    /// The part of a control statement that it lies in.
     pub arm: Arm,
     /// Index of the region that contains the arm's control statement.
     pub parent: Option<usize>,
@@ -86,7 +91,9 @@ pub enum Arm {
 /// A `case` or `default` label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Label {
+    /// Position of the keyword.
     pub at: Position,
+    /// Whether it is `default`, and not a `case`.
     pub is_default: bool,
 }
 

@@ -117,6 +117,7 @@ impl<'m> Attributes<'m> {
         Attributes { holder: Holder::Call(call), index: index.number() }
     }
 
+    /// Whether there is an attribute of that name.
     pub fn has(self, name: &str) -> bool {
         self.get(name).is_some()
     }

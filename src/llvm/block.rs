@@ -24,10 +24,12 @@ impl<'m> Block<'m> {
         unsafe { ffi::LLVMGetNextBasicBlock(self) }
     }
 
+    /// Returns the first instruction; `None` if the block is empty.
     pub fn first_instruction(self) -> Option<Inst<'m>> {
         ffi::LLVMGetFirstInstruction(self)
     }
 
+    /// Returns the instructions, in order.
     pub fn instructions(self) -> Vec<Inst<'m>> {
         self.walk().collect()
     }
@@ -38,6 +40,7 @@ impl<'m> Block<'m> {
         std::iter::successors(self.first_instruction(), |inst| inst.next())
     }
 
+    /// Returns the terminator; `None` if the block has none (yet).
     pub fn try_terminator(self) -> Option<Inst<'m>> {
         ffi::LLVMGetBasicBlockTerminator(self)
     }

@@ -49,6 +49,7 @@ impl<'m> Builder<'m> {
         Builder::new(Value::from(block.function()).module().expect("a function is in a module"))
     }
 
+    /// Returns the types of the module's context.
     pub fn types(&self) -> Types<'m> {
         Types::of_context(self.context())
     }
@@ -340,12 +341,14 @@ impl<'m> Builder<'m> {
         phi
     }
 
+    /// Branches to a block.
     pub fn br(&self, to: Block<'m>) -> Inst<'m> {
         self.assert_target(to);
         // SAFETY: a block of this function; the builder stands somewhere.
         unsafe { ffi::LLVMBuildBr(self.here(), to) }
     }
 
+    /// Branches to `yes` if the condition is true, otherwise to `no`.
     pub fn cond_br(&self, condition: impl Into<Value<'m>>, yes: Block<'m>, no: Block<'m>) -> Inst<'m> {
         let condition = condition.into();
         assert!(condition.ty().is_bool(), "{} is no condition", condition.text());
@@ -371,6 +374,7 @@ impl<'m> Builder<'m> {
         }
     }
 
+    /// Ends the block with `unreachable`.
     pub fn unreachable(&self) -> Inst<'m> {
         // SAFETY: the builder stands somewhere.
         unsafe { ffi::LLVMBuildUnreachable(self.here()) }

@@ -15,10 +15,12 @@ impl<'m> Value<'m> {
         ffi::LLVMIsAConstantInt(self).is_some()
     }
 
+    /// Whether it is a constant float (not a vector of them).
     pub fn is_constant_float(self) -> bool {
         ffi::LLVMIsAConstantFP(self).is_some()
     }
 
+    /// Whether it is a constant expression, such as a cast of a global's address.
     pub fn is_constant_expression(self) -> bool {
         ffi::LLVMIsAConstantExpr(self).is_some()
     }
@@ -46,6 +48,7 @@ impl<'m> Value<'m> {
         ffi::LLVMIsUndef(self) != 0
     }
 
+    /// Whether it is `poison`.
     pub fn is_poison(self) -> bool {
         ffi::LLVMIsPoison(self) != 0
     }

@@ -140,6 +140,7 @@ impl<'m> Inst<'m> {
         (0..self.arg_count()).map(|i| self.operand(i)).collect()
     }
 
+    /// Returns the number of arguments of a call; 0 for other instructions.
     pub fn arg_count(self) -> u32 {
         // SAFETY: only a call is asked.
         if self.is_call() { unsafe { ffi::LLVMGetNumArgOperands(self) } } else { 0 }

@@ -41,20 +41,24 @@ impl<'m> Location<'m> {
         node.is(LLVMMetadataKind::LLVMDILocationMetadataKind).then_some(Location(node))
     }
 
+    /// Returns the metadata node.
     pub fn node(self) -> Node<'m> {
         self.0
     }
 
+    /// Returns the line, from 1; 0 if unknown.
     pub fn line(self) -> u32 {
         // SAFETY: a debug location.
         unsafe { ffi::LLVMDILocationGetLine(self.0.handle) }
     }
 
+    /// Returns the column, from 1; 0 if unknown.
     pub fn column(self) -> u32 {
         // SAFETY: a debug location.
         unsafe { ffi::LLVMDILocationGetColumn(self.0.handle) }
     }
 
+    /// Returns the scope that contains it.
     pub fn scope(self) -> Option<Node<'m>> {
         // SAFETY: a debug location; its scope is a node.
         let handle = unsafe { ffi::LLVMDILocationGetScope(self.0.handle) }?;

@@ -21,11 +21,13 @@ macro_rules! global_value {
                 unsafe { ffi::LLVMIsDeclaration(self.into()) != 0 }
             }
 
+            /// Returns the linkage.
             pub fn linkage(self) -> Linkage {
                 // SAFETY: a global value is asked.
                 unsafe { ffi::LLVMGetLinkage(self.into()) }
             }
 
+            /// Sets the linkage.
             pub fn set_linkage(self, linkage: Linkage) {
                 // SAFETY: a global value is told.
                 unsafe { ffi::LLVMSetLinkage(self.into(), linkage) }
@@ -59,6 +61,7 @@ impl<'m> Function<'m> {
         ffi::LLVMCountBasicBlocks(self) > 0
     }
 
+    /// Returns the blocks, in the function's order; none for a declaration.
     pub fn blocks(self) -> Vec<Block<'m>> {
         std::iter::successors(ffi::LLVMGetFirstBasicBlock(self), |block| block.next()).collect()
     }
@@ -76,6 +79,7 @@ impl<'m> Function<'m> {
         self.blocks().into_iter().flat_map(Block::walk).collect()
     }
 
+    /// Returns the number of parameters.
     pub fn param_count(self) -> u32 {
         ffi::LLVMCountParams(self)
     }
@@ -86,10 +90,12 @@ impl<'m> Function<'m> {
         (index < self.param_count()).then(|| unsafe { ffi::LLVMGetParam(self, index) })
     }
 
+    /// Returns the parameters, in order.
     pub fn params(self) -> Vec<Value<'m>> {
         (0..self.param_count()).filter_map(|i| self.param(i)).collect()
     }
 
+    /// Returns the last parameter; `None` if there is none.
     pub fn last_param(self) -> Option<Value<'m>> {
         self.param(self.param_count().checked_sub(1)?)
     }

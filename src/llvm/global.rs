@@ -9,6 +9,7 @@ impl<'m> Global<'m> {
         ffi::LLVMIsGlobalConstant(self) != 0
     }
 
+    /// Returns the initial value; `None` for a declaration.
     pub fn initializer(self) -> Option<Value<'m>> {
         ffi::LLVMGetInitializer(self)
     }

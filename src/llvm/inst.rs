@@ -7,10 +7,12 @@ use super::handles::{Block, Function, Inst, Value};
 use super::{IntPredicate, RealPredicate};
 
 impl<'m> Inst<'m> {
+    /// Returns the opcode.
     pub fn opcode(self) -> Opcode {
         ffi::LLVMGetInstructionOpcode(self)
     }
 
+    /// Whether it has that opcode.
     pub fn is(self, opcode: Opcode) -> bool {
         self.opcode() == opcode
     }
@@ -48,14 +50,17 @@ impl<'m> Inst<'m> {
         std::iter::successors(self.next(), |inst| inst.next())
     }
 
+    /// Whether it ends a block.
     pub fn is_terminator(self) -> bool {
         ffi::LLVMIsATerminatorInst(self).is_some()
     }
 
+    /// See [`Value::operands`].
     pub fn operands(self) -> Vec<Value<'m>> {
         self.value().operands()
     }
 
+    /// See [`Value::operand_count`].
     pub fn operand_count(self) -> u32 {
         self.value().operand_count()
     }
@@ -144,11 +149,13 @@ impl<'m> Inst<'m> {
         unsafe { self.erase() }
     }
 
+    /// Returns the predicate of an `icmp`.
     pub fn int_predicate(self) -> Option<IntPredicate> {
         // SAFETY: only an `icmp` is asked.
         self.is(Opcode::LLVMICmp).then(|| unsafe { ffi::LLVMGetICmpPredicate(self) })
     }
 
+    /// Returns the predicate of an `fcmp`.
     pub fn real_predicate(self) -> Option<RealPredicate> {
         // SAFETY: only an `fcmp` is asked.
         self.is(Opcode::LLVMFCmp).then(|| unsafe { ffi::LLVMGetFCmpPredicate(self) })

@@ -33,10 +33,12 @@ pub enum Operand<'m> {
 }
 
 impl<'m> Operand<'m> {
+    /// Returns the node, if it is one.
     pub fn node(&self) -> Option<Node<'m>> {
         if let Operand::Node(node) = self { Some(*node) } else { None }
     }
 
+    /// Returns the text, if it is one.
     pub fn text(&self) -> Option<&str> {
         if let Operand::Text(text) = self { Some(text) } else { None }
     }
@@ -65,6 +67,7 @@ impl<'m> Node<'m> {
         Node { handle, context }
     }
 
+    /// Returns the operands, in order.
     pub fn operands(self) -> Vec<Operand<'m>> {
         let value = self.value();
         // SAFETY: a node; the vector gets as many entries as it has operands.

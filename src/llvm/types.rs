@@ -28,10 +28,12 @@ impl<'m> Type<'m> {
         Types::of_context(self.context())
     }
 
+    /// Returns the kind.
     pub fn kind(self) -> TypeKind {
         ffi::LLVMGetTypeKind(self)
     }
 
+    /// Whether it is an integer (not a vector of them).
     pub fn is_integer(self) -> bool {
         self.kind() == TypeKind::LLVMIntegerTypeKind
     }
@@ -41,18 +43,22 @@ impl<'m> Type<'m> {
         self.kind() == TypeKind::LLVMPointerTypeKind
     }
 
+    /// Whether it is a vector.
     pub fn is_vector(self) -> bool {
         self.kind() == TypeKind::LLVMVectorTypeKind
     }
 
+    /// Whether it is an array.
     pub fn is_array(self) -> bool {
         self.kind() == TypeKind::LLVMArrayTypeKind
     }
 
+    /// Whether it is a struct.
     pub fn is_struct(self) -> bool {
         self.kind() == TypeKind::LLVMStructTypeKind
     }
 
+    /// Whether it is `void`.
     pub fn is_void(self) -> bool {
         self.kind() == TypeKind::LLVMVoidTypeKind
     }
@@ -202,6 +208,7 @@ impl<'m> Type<'m> {
         self.is_struct() && unsafe { ffi::LLVMIsOpaqueStruct(self) } != 0
     }
 
+    /// Whether values of it have a size: not functions, `void` and opaque structs.
     pub fn is_sized(self) -> bool {
         ffi::LLVMTypeIsSized(self) != 0
     }
@@ -299,6 +306,7 @@ impl<'m> DataLayout<'m> {
         unsafe { ffi::LLVMStoreSizeOfType(self.0, ty) }
     }
 
+    /// Bytes to which the ABI aligns the type.
     pub fn alignment(self, ty: Type<'m>) -> u32 {
         assert!(ty.is_sized(), "{} has no size", ty.text());
         // SAFETY: the type is sized.
@@ -360,26 +368,32 @@ impl<'m> Types<'m> {
         ffi::LLVMIntTypeInContext(self.0, bits)
     }
 
+    /// Returns `i1`.
     pub fn bool(self) -> Type<'m> {
         self.int(1)
     }
 
+    /// Returns `half`.
     pub fn half(self) -> Type<'m> {
         ffi::LLVMHalfTypeInContext(self.0)
     }
 
+    /// Returns `float`.
     pub fn float(self) -> Type<'m> {
         ffi::LLVMFloatTypeInContext(self.0)
     }
 
+    /// Returns `double`.
     pub fn double(self) -> Type<'m> {
         ffi::LLVMDoubleTypeInContext(self.0)
     }
 
+    /// Returns `void`.
     pub fn void(self) -> Type<'m> {
         ffi::LLVMVoidTypeInContext(self.0)
     }
 
+    /// Returns the type of pointers in the address space.
     pub fn pointer(self, space: AddressSpace) -> Type<'m> {
         self.pointer_numbered(space.number())
     }

@@ -17,6 +17,7 @@ impl<'m> From<Block<'m>> for Value<'m> {
 macro_rules! as_value {
     ($($handle:ident)*) => {$(
         impl<'m> $handle<'m> {
+            /// Returns it as a value.
             pub fn value(self) -> Value<'m> {
                 self.into()
             }
@@ -31,6 +32,7 @@ macro_rules! as_value {
                 self.value().set_name(name);
             }
 
+            /// See [`Value::ty`].
             pub fn ty(self) -> Type<'m> {
                 self.value().ty()
             }
@@ -40,6 +42,7 @@ macro_rules! as_value {
                 self.value().users()
             }
 
+            /// See [`Value::is_used`].
             pub fn is_used(self) -> bool {
                 self.value().is_used()
             }
@@ -67,6 +70,7 @@ macro_rules! as_value {
 as_value! { Function Global Inst Block }
 
 impl<'m> Value<'m> {
+    /// Returns the type.
     pub fn ty(self) -> Type<'m> {
         ffi::LLVMTypeOf(self)
     }
@@ -114,10 +118,12 @@ impl<'m> Value<'m> {
         self.users().into_iter().filter_map(Value::as_instruction).collect()
     }
 
+    /// Whether anything uses it.
     pub fn is_used(self) -> bool {
         ffi::LLVMGetFirstUse(self).is_some()
     }
 
+    /// Returns the instruction, if it is one.
     pub fn as_instruction(self) -> Option<Inst<'m>> {
         ffi::LLVMIsAInstruction(self)
     }
@@ -127,6 +133,7 @@ impl<'m> Value<'m> {
         self.as_instruction().filter(|inst| inst.opcode() == opcode)
     }
 
+    /// Returns the function, if it is one.
     pub fn as_function(self) -> Option<Function<'m>> {
         ffi::LLVMIsAFunction(self)
     }
@@ -136,11 +143,13 @@ impl<'m> Value<'m> {
         ffi::LLVMIsAGlobalVariable(self)
     }
 
+    /// Returns the block, if it is one.
     pub fn as_block(self) -> Option<Block<'m>> {
         // SAFETY: only a block is turned into one.
         self.is_block().then(|| unsafe { ffi::LLVMValueAsBasicBlock(self) })
     }
 
+    /// Whether it is a block.
     pub fn is_block(self) -> bool {
         ffi::LLVMValueIsBasicBlock(self) != 0
     }
@@ -155,6 +164,7 @@ impl<'m> Value<'m> {
         ffi::LLVMIsAGlobalValue(self).is_some()
     }
 
+    /// Whether it is inline assembly.
     pub fn is_inline_asm(self) -> bool {
         ffi::LLVMIsAInlineAsm(self).is_some()
     }
@@ -185,6 +195,7 @@ impl<'m> Value<'m> {
         (0..self.operand_count()).filter_map(|i| self.operand(i)).collect()
     }
 
+    /// Returns the number of operands; 0 if it is no user of values.
     pub fn operand_count(self) -> u32 {
         // SAFETY: only users are asked for operands.
         ffi::LLVMIsAUser(self).map_or(0, |user| unsafe { ffi::LLVMGetNumOperands(user) }.max(0).cast_unsigned())

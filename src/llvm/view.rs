@@ -30,6 +30,7 @@ impl<'m> View<'m> {
         View(ModuleHandle(NonNull::new(module.as_mut_ptr()).expect("a module is not null"), PhantomData))
     }
 
+    /// Returns the types of the module's context.
     pub fn types(self) -> Types<'m> {
         Types::of_context(self.context())
     }
@@ -106,6 +107,7 @@ impl<'m> View<'m> {
         (!ty.is_opaque()).then_some(ty)
     }
 
+    /// Returns the sizes and alignments of the module's target.
     pub fn layout(self) -> DataLayout<'m> {
         DataLayout(ffi::LLVMGetModuleDataLayout(self.0))
     }
@@ -148,14 +150,17 @@ impl<'m> View<'m> {
         ffi::LLVMStripModuleDebugInfo(self.0) != 0
     }
 
+    /// See [`Types::int`].
     pub fn int_type(self, bits: u32) -> Type<'m> {
         self.types().int(bits)
     }
 
+    /// See [`Types::pointer`].
     pub fn pointer_type(self, space: AddressSpace) -> Type<'m> {
         self.types().pointer(space)
     }
 
+    /// See [`Types::void`].
     pub fn void_type(self) -> Type<'m> {
         self.types().void()
     }

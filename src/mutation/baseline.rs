@@ -27,7 +27,9 @@ const TIME_CONSTANT: Duration = Duration::from_secs(2);
 /// The baseline of a test: its references and the cost of the original.
 #[derive(Debug, Clone)]
 pub struct TestBaseline<'t> {
+    /// Position of the test in the suite.
     pub position: TestIndex,
+    /// The test.
     pub test: &'t Test,
     /// Expected outputs: those of the suite, else those of the original.
     pub references: Vec<Reference>,
@@ -74,11 +76,15 @@ impl fmt::Display for DropReason {
 /// Settings that apply to all runs of mutants.
 #[derive(Debug, Clone)]
 pub struct RunSettings {
+    /// Layout of the probe buffer.
     pub layout: GuardLayout,
+    /// Runs per mutant and test.
     pub repeats: u32,
+    /// Whether a mutant is run on further tests once a test has detected it.
     pub full_matrix: bool,
     /// Fuel and time as a multiple of the original's.
     pub factor: f64,
+    /// The kernel's `reqd_work_group_size`.
     pub required_local: Option<[u64; 3]>,
     /// Deadline, after which nothing more is started.
     pub end: Option<Instant>,

@@ -1,6 +1,6 @@
 //! Converts results to text, lcov tracefiles, Stryker's JSON and other formats.
 //!
-//! Must never know: LLVM, devices. To add a format, add a file here and a line to [`FORMATS`].
+//! Must never know: LLVM, devices. To add a format, add a file here and a line to `FORMATS`.
 
 mod by_file;
 pub mod lcov;

@@ -12,10 +12,12 @@ use crate::suite::schedule::Schedule;
 /// The result of `kassay check`: races, barrier divergence, memory faults and redundant barriers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
+    /// The fields that every result begins with.
     #[serde(flatten)]
     pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
+    /// The verdict on the kernel over all inputs.
     pub verdict: Verdict,
     /// Which interleavings of the explored inputs the verdict holds for.
     pub holds_for: HoldsFor,
@@ -29,6 +31,7 @@ pub struct CheckResult {
     pub barriers: Vec<Barrier>,
     /// Null with `--no-amplify`.
     pub amplification: Option<Amplification>,
+    /// Numbers of findings, inputs, launches and barriers.
     pub summary: Summary,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
@@ -73,7 +76,10 @@ impl Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HoldsFor {
+    /// Every interleaving of the explored inputs: all of them completed, and nothing that depends on the interleaving
+    /// decides what is accessed.
     AllInterleavings,
+    /// Only the schedules that were run; `holds_for_because` has the reasons.
     ExploredSchedules,
 }
 
@@ -81,16 +87,26 @@ pub enum HoldsFor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
+    /// Conflicting accesses of two work-items that nothing orders (docs/simulator.md, "Races").
     DataRace,
+    /// Work-items of a group do not arrive at the same barrier in the same iteration, or pass different arguments or
+    /// events to a function that the entire group calls.
     BarrierDivergence,
+    /// An access outside its buffer, image or variable, or outside an array in it (`within_object`).
     OutOfBounds,
+    /// An access through a null pointer: to an address below 4096.
     NullAccess,
+    /// A write to constant memory.
     ReadOnlyWrite,
+    /// An access at an address that is not aligned for its type.
     Misaligned,
+    /// An integer division by zero, or of the least integer by -1.
     Division,
+    /// A loop that does not end within the time limit of a launch.
     NonTermination,
     /// A read of local memory that no work-item of the group has written.
     Uninitialised,
+    /// A barrier without which no explored input shows a conflict.
     RedundantBarrier,
 }
 
@@ -116,7 +132,9 @@ impl FindingKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
+    /// The two work-items belong to one work-group.
     IntraGroup,
+    /// The two work-items belong to different work-groups.
     InterGroup,
 }
 
@@ -124,10 +142,15 @@ pub enum Scope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Memory {
+    /// Global memory.
     Global,
+    /// Local memory.
     Local,
+    /// Private memory: a variable of a work-item.
     Private,
+    /// Constant memory.
     Constant,
+    /// An image that is passed as an argument.
     Image,
 }
 
@@ -135,14 +158,18 @@ pub enum Memory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
+    /// A read that is not atomic.
     Read,
+    /// A write that is not atomic.
     Write,
+    /// An atomic operation, including atomic loads and stores.
     Atomic,
 }
 
 /// A finding. Keys that do not apply to its kind are null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
+    /// What was found.
     pub kind: FindingKind,
     /// For races: within a work-group or between work-groups.
     pub scope: Option<Scope>,
@@ -190,8 +217,11 @@ pub struct Access {
     /// Locations of the calls that lead to it, innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called_from: Vec<Location>,
+    /// Kind of the access; null for a barrier, a division or a loop.
     pub mode: Option<Mode>,
+    /// Global id of the work-item, for a barrier of one that waits there; null for redundant barriers.
     pub global_id: Option<[u64; 3]>,
+    /// Id of that work-item's work-group; null for redundant barriers.
     pub group_id: Option<[u64; 3]>,
     /// The builtin function that makes the access or at which the work-items wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,13 +237,16 @@ pub struct Access {
 /// A number of work-items of a group, with the global id of one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Items {
+    /// Number of work-items, at least 1.
     pub items: u64,
+    /// Global id of one of them; null if unknown.
     pub global_id: Option<[u64; 3]>,
 }
 
 /// A branch or loop.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Branch {
+    /// Its location in the source.
     #[serde(flatten)]
     pub location: Location,
     /// `if`, `switch`, `?:`, `for`, `while` or `do`; `branch` if the IR does not show it.
@@ -223,6 +256,7 @@ pub struct Branch {
 /// Two schedules of an input after which an output differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Witness {
+    /// The schedule of the input, and the one that changes an output.
     pub schedules: [Schedule; 2],
     /// Name of the argument, or its position.
     pub argument: String,
@@ -238,11 +272,15 @@ pub struct Witness {
 /// A launch that was run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
+    /// Name of the test, or the one that kassay gave to an input that it made.
     pub name: String,
     /// `suite`, `generated`, `solved` or `evolved`.
     pub origin: String,
+    /// Global size, one entry per dimension of the launch.
     pub global: Vec<u64>,
+    /// Work-group size, one entry per dimension of the launch.
     pub local: Vec<u64>,
+    /// Number of work-groups of the launch, including those that were not run.
     pub work_groups: u64,
     /// Number of work-groups run, if the launch is too large to observe completely; null: all.
     pub groups_run: Option<u64>,
@@ -268,9 +306,12 @@ pub struct Input {
 /// A barrier of the source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Barrier {
+    /// Location of the call; `line` 0: unknown.
     #[serde(flatten)]
     pub location: Location,
+    /// Name of the function that contains it.
     pub function: String,
+    /// Name of the builtin function that is called, such as `barrier` or `work_group_reduce_add`.
     pub builtin: String,
     /// Number of explored inputs in which some work-item reached it.
     pub reached: u64,
@@ -298,11 +339,14 @@ pub struct Amplification {
 pub struct Summary {
     /// Findings by kind.
     pub findings: BTreeMap<String, u64>,
+    /// Number of inputs.
     pub inputs: u64,
+    /// Inputs in which every work-item finished.
     pub completed: u64,
     /// All launches, including those that tested barriers for redundancy or searched for schedules.
     pub launches: u64,
     /// Redundant barriers.
     pub redundant_barriers: u64,
+    /// All barriers that some work-item could reach, redundant or not.
     pub barriers: u64,
 }

@@ -10,13 +10,16 @@ use super::{Header, Location, Ratio};
 /// The result of `kassay cover`: how much of a kernel the tests of a suite cover.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverResult {
+    /// The fields that every result begins with.
     #[serde(flatten)]
     pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
+    /// Coverage by metric, over all tests.
     pub coverage: Coverage,
     /// One entry per outcome of each site, ordered by file, line and column.
     pub sites: Vec<SiteOutcome>,
+    /// Outcomes of the tests, in suite order.
     pub tests: Vec<TestOutcome>,
     /// Instrumented kernel time divided by the original's: the median over the tests. Null if no test completed.
     pub overhead: Option<f64>,
@@ -32,13 +35,20 @@ impl CoverResult {
 /// Coverage by metric, over all tests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
+    /// Outcomes of `if`, `switch` and `?:`.
     pub branch: Ratio,
+    /// Outcomes of the operands of `&&` and `||`.
     pub condition: Ratio,
+    /// Loops, by how often their bodies were executed.
     #[serde(rename = "loop")]
     pub loops: LoopCoverage,
+    /// Barriers; covered if in some work-group every work-item executed it.
     pub barrier: Ratio,
+    /// Lines with code.
     pub line: Ratio,
+    /// Statements; expressions, jumps and heads of control statements count, declarations do not.
     pub statement: Ratio,
+    /// Regions of code between branch points (LIU 5.2).
     pub least_branch: Ratio,
     /// Percent; only with `--counts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,18 +58,26 @@ pub struct Coverage {
 /// Loops covered by class (PENG 4.2.1.2), and the numbers of loops to which the classes apply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopCoverage {
+    /// Number of loops.
     pub total: u64,
+    /// Loops whose body a work-item did not execute at all in some entry of the loop.
     pub zero: u64,
+    /// Loops whose body a work-item executed exactly once in some entry of the loop.
     pub one: u64,
+    /// Loops whose body a work-item executed more than once in some entry of the loop.
     pub many: u64,
+    /// Loops whose condition became false for a work-item.
     pub boundary: u64,
+    /// Numbers of loops to which `zero` and `boundary` apply; `one` and `many` apply to all.
     pub applicable: LoopApplicable,
 }
 
 /// Numbers of loops to which a class applies: `zero` not to a do-while, `boundary` not to a `for (;;)`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopApplicable {
+    /// Loops that test their condition before the body, unless it is constantly true.
     pub zero: u64,
+    /// Loops whose condition is not constantly true.
     pub boundary: u64,
 }
 
@@ -155,6 +173,7 @@ pub struct SiteOutcome {
     pub construct: String,
     /// Name of the function that contains it.
     pub function: String,
+    /// Its location; `line` 0: unknown.
     #[serde(flatten)]
     pub location: Location,
     /// For branches and conditions `true`, `false`, `case N` or `default`; for loops `zero`, `one`, `many` or
@@ -174,9 +193,13 @@ pub struct SiteOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestStatus {
+    /// The original and the instrumented kernel ran to completion; what the test covers counts.
     Completed,
+    /// One of the two kernels exceeded the time limit and was stopped; the test covers nothing.
     Timeout,
+    /// One of the two kernels, or the driver, took its process down; the test covers nothing.
     Crashed,
+    /// The device refused a launch, such as a work-group that is too large for it; the test covers nothing.
     Rejected,
     /// A check of the simulator failed.
     Faulted,
@@ -201,12 +224,16 @@ impl TestStatus {
 /// The outcome of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
+    /// Name of the test.
     pub name: String,
+    /// How the test ended.
     pub status: TestStatus,
     /// Explanation of a status other than `completed`; also the first allowed fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Number of work-items of the launch.
     pub work_items: u64,
+    /// Number of work-groups of the launch.
     pub work_groups: u64,
     /// Kernel time of the original in seconds, median of the repeats.
     pub original_s: Option<f64>,

@@ -12,6 +12,7 @@ pub struct DevicesResult {
     pub version: String,
     /// Always null, as is `source`: the command takes no kernel.
     pub kernel: Option<String>,
+    /// Always null, as is `kernel`.
     pub source: Option<String>,
     /// The device used without `--device`.
     pub device: Option<super::Device>,
@@ -19,8 +20,11 @@ pub struct DevicesResult {
     pub seed: u64,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
+    /// All OpenCL devices, followed by the simulator.
     pub devices: Vec<Found>,
+    /// The drivers from which OpenCL platforms are loaded, whether or not they work.
     pub drivers: Vec<Driver>,
+    /// What is missing or broken, each with what helps.
     pub missing: Vec<Missing>,
 }
 
@@ -29,15 +33,21 @@ pub struct DevicesResult {
 pub struct Found {
     /// Value for `--device`: `opencl:P.D` or `sim`.
     pub id: String,
+    /// Name, as the device reports it.
     pub name: String,
+    /// Name of its OpenCL platform; `kassay` for the simulator.
     pub platform: String,
+    /// Version of the driver.
     pub driver: String,
     /// `cpu`, `gpu`, `accelerator` or `simulator`.
     pub kind: String,
     /// The form of code that it accepts.
     pub code: CodePath,
+    /// SPIR-V versions that it accepts, such as `SPIR-V_1.2`; empty if none.
     pub il_versions: Vec<String>,
+    /// Largest number of work-items in a work-group.
     pub max_work_group_size: u64,
+    /// Largest size of a work-group in each dimension.
     pub max_work_item_sizes: [u64; 3],
     /// Bytes per work-group.
     pub local_memory: u64,
@@ -45,8 +55,11 @@ pub struct Found {
     pub global_memory: u64,
     /// Bytes per buffer.
     pub max_allocation: u64,
+    /// Whether it supports `half`.
     pub fp16: bool,
+    /// Whether it supports `double`.
     pub fp64: bool,
+    /// Whether it supports images.
     pub images: bool,
 }
 
@@ -67,7 +80,9 @@ pub enum CodePath {
 /// A driver: a file that names the library of an OpenCL platform.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Driver {
+    /// Path of the `.icd` file, or the library itself if an environment variable names it.
     pub file: String,
+    /// Path of the library, or a name that is looked up on the system's search path.
     pub library: String,
     /// `kassay` (installed by its set-up), `system`, or `user` (named by an environment variable).
     pub origin: String,
@@ -78,7 +93,9 @@ pub struct Driver {
 /// Something missing, and how to get it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Missing {
+    /// What is missing or broken.
     pub what: String,
+    /// What to do about it.
     #[serde(rename = "mend")]
     pub help: String,
 }

@@ -9,6 +9,7 @@ use super::{Header, Location};
 /// The result of `kassay generate`: the tests of the suite, their coverage, and the status of every goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GenerateResult {
+    /// The fields that every result begins with.
     #[serde(flatten)]
     pub header: Header,
     /// Hash of everything that determines goals and tests.
@@ -21,6 +22,7 @@ pub struct GenerateResult {
     pub goals: Vec<Goal>,
     /// Tests, in suite order.
     pub tests: Vec<GeneratedTest>,
+    /// Numbers of tests, goals and launches, and the time spent.
     pub summary: GenerateSummary,
     /// Mutation scores, if mutants are the goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,8 +47,10 @@ pub struct Goal {
     pub mutant: Option<String>,
     /// Kind of the site, such as `branch`, or `mutant`.
     pub kind: String,
+    /// Location of the site, or of the start of the mutant's original text; `line` 0: unknown.
     #[serde(flatten)]
     pub location: Location,
+    /// Whether a test covers it, or what was proved of it.
     pub status: GoalStatus,
     /// Technique that found the covering test.
     pub by: Option<By>,
@@ -91,9 +95,13 @@ pub enum By {
 /// A test of the suite written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratedTest {
+    /// Name of the test in the suite.
     pub name: String,
+    /// Technique that found it.
     pub by: By,
+    /// Number of work-items of the launch.
     pub work_items: u64,
+    /// Number of work-groups of the launch.
     pub work_groups: u64,
     /// Number of outcomes of branches, conditions, loops and barriers that it covers.
     pub covers: u64,
@@ -113,15 +121,19 @@ pub struct Scores {
 /// Numbers of tests, of goals by status and of launches, and the time spent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GenerateSummary {
+    /// Tests of the suite written.
     pub tests: u64,
     /// Goals covered by tests without faults.
     pub covered: u64,
+    /// Goals that only tests with an allowed fault cover.
     #[serde(default)]
     pub covered_with_fault: u64,
+    /// Goals proved infeasible.
     pub infeasible: u64,
     /// Mutants only.
     #[serde(default)]
     pub equivalent: u64,
+    /// Goals neither covered nor proved infeasible or equivalent.
     pub unknown: u64,
     /// Launches made, including those for minimisation.
     pub executions: u64,

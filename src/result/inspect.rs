@@ -10,10 +10,12 @@ use super::{Header, Location};
 /// The result of `kassay inspect`: the interfaces of the kernels of a file and their sites.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectResult {
+    /// The fields that every result begins with; `device` is null.
     #[serde(flatten)]
     pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
+    /// The kernels of the file, or only the requested one.
     pub kernels: Vec<Kernel>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
@@ -27,16 +29,21 @@ impl InspectResult {
 /// A kernel with the functions that it reaches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Kernel {
+    /// Name of the kernel function.
     pub name: String,
+    /// Parameters by position, followed by implicit arguments: buffers that no parameter names.
     pub args: Vec<Arg>,
     /// Value of the attribute `reqd_work_group_size`.
     pub required_local: Option<[u64; 3]>,
+    /// `__local` variables of the kernel and of the functions that it calls.
     pub local_variables: Vec<LocalVariable>,
     /// Functions whose sites count: the kernel and every function that it reaches.
     pub functions: Vec<String>,
+    /// Numbers of sites, basic blocks and mutants, over all of `functions`.
     pub counts: Counts,
     /// Mutants by operator id, for the requested operators except launch operators, which need a suite.
     pub mutants_by_operator: BTreeMap<String, u64>,
+    /// Sites of all of `functions`, ordered by kind, then by function, then by place.
     pub sites: Vec<Site>,
 }
 
@@ -62,11 +69,16 @@ pub struct Arg {
 /// A field of a struct or union; `offset` from its start and `size` in bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Field {
+    /// Name, or the index as text if the IR has no names.
     pub name: String,
+    /// Name of the type in OpenCL C.
     #[serde(rename = "type")]
     pub type_name: String,
+    /// Bytes from the start of the struct that contains it.
     pub offset: u64,
+    /// Size in bytes.
     pub size: u64,
+    /// Fields of a struct, or of the elements of an array of structs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
 }
@@ -74,7 +86,9 @@ pub struct Field {
 /// A `__local` variable of a kernel; `size` in bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LocalVariable {
+    /// Name of the variable.
     pub name: String,
+    /// Size in bytes.
     pub size: u64,
 }
 
@@ -87,10 +101,15 @@ pub struct Counts {
     pub branch_outcomes: u64,
     /// Operands of short-circuit decisions, with two outcomes each.
     pub conditions: u64,
+    /// Loops: `for`, `while`, `do`.
     pub loops: u64,
+    /// Calls of barriers.
     pub barriers: u64,
+    /// Basic blocks that can be reached from their function's entry.
     pub basic_blocks: u64,
+    /// Lines with code, as the debug information has it; 0 without.
     pub lines: u64,
+    /// Statements; 0 without the source's syntax tree.
     pub statements: u64,
     /// First-order mutants of the requested operators, without launch mutants.
     pub mutants: u64,
@@ -105,7 +124,9 @@ pub struct Site {
     pub kind: String,
     /// Source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` if it is unknown.
     pub construct: String,
+    /// Name of the function that contains it.
     pub function: String,
+    /// Its location; `line` 0: unknown.
     #[serde(flatten)]
     pub location: Location,
     /// Outcomes that can be covered.

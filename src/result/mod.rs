@@ -34,6 +34,7 @@ pub struct Header {
     pub source: String,
     /// Device that ran the kernel; null if nothing was run.
     pub device: Option<Device>,
+    /// Seed of generated values, samples and schedules: that of `--seed`, otherwise the suite's, otherwise 0.
     pub seed: u64,
 }
 
@@ -48,6 +49,7 @@ impl Header {
 /// The device that produced a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
+    /// Name, as the device reports it; in merged results distinct names are joined by `; `.
     pub name: String,
     /// Version of the driver.
     pub driver: String,
@@ -60,7 +62,9 @@ pub struct Device {
 /// A number of covered items and the total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
+    /// Number of covered items.
     pub covered: u64,
+    /// Number of all items.
     pub total: u64,
 }
 
@@ -74,7 +78,10 @@ impl Ratio {
 /// A source location; lines and columns count from 1. `line` 0: unknown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
+    /// Path of the file; of the kernel's file, as given, if the location is unknown.
     pub file: String,
+    /// Line, from 1; 0 if unknown.
     pub line: u32,
+    /// Column, from 1; 0 if unknown.
     pub column: u32,
 }

@@ -11,6 +11,7 @@ use crate::suite::schedule::Schedule;
 /// The result of `kassay mutate`: how well a suite detects faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MutateResult {
+    /// The fields that every result begins with.
     #[serde(flatten)]
     pub header: Header,
     /// Wall-clock seconds.
@@ -20,6 +21,7 @@ pub struct MutateResult {
     /// `k/n`, if only a part of the mutants was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
+    /// The options that verdicts depend on.
     pub options: MutateOptions,
     /// By file: hash of the text that locations refer to, so that reports can detect later changes (FNV-1a, 64 bits,
     /// in hexadecimal).
@@ -36,6 +38,7 @@ pub struct MutateResult {
     pub classes: BTreeMap<String, Summary>,
     /// Summaries by `file:line`, for mutants with a source location.
     pub lines: BTreeMap<String, Summary>,
+    /// Times and amounts of work.
     pub timing: Timing,
     /// First-order mutants in source order, followed by the pairs with `--order 2`.
     pub mutants: Vec<Mutant>,
@@ -62,11 +65,13 @@ impl MutateResult {
 pub struct MutateOptions {
     /// Ids of the operators used, or the name of a preset.
     pub operators: String,
+    /// 1 for single mutants only, 2 for pairs in addition.
     pub order: u32,
     /// Number of mutants drawn, if not all were used.
     pub sample: Option<u64>,
     /// Value of `--repeats`; null: 1, or 3 for kernels with atomics, barriers or local memory.
     pub repeats: Option<u32>,
+    /// Whether each mutant was run on every test that reaches it, even after a test had killed it (`--full-matrix`).
     pub full_matrix: bool,
     /// Limit on fuel and time, as a multiple of the original's.
     pub timeout_factor: f64,
@@ -109,15 +114,20 @@ pub struct Mutant {
     pub id: String,
     /// Operator id; for a pair both ids, joined by `+`.
     pub operator: String,
+    /// Name of the function that contains it; for a launch mutant the kernel, for a pair the function of its first
+    /// part.
     pub function: String,
     /// Source text that is changed; may be empty.
     pub original: String,
     /// Replacement text; empty for a deletion.
     pub replacement: String,
+    /// Range of `original`, in a macro that of its expansion; for a pair that of its first part. Lines are 0 if
+    /// unknown.
     pub location: Location,
     /// Spelling location, if it lies in the body of a macro.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spelling: Option<Location>,
+    /// What the tests or a proof showed of it.
     pub status: Status,
     /// Names of the tests that detected it, including by a fault or a time-out, in suite order; at most one
     /// without `--full-matrix`.
@@ -142,32 +152,50 @@ pub struct Mutant {
 /// A source range; `end` is just past its last character. Lines and columns count from 1; 0 if unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
+    /// Path of the file; empty if unknown.
     pub file: String,
+    /// Position of the first character.
     pub start: Position,
+    /// Position just past the last character.
     pub end: Position,
 }
 
 /// A position in a source file; columns are in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Position {
+    /// Line, from 1; 0 if unknown.
     pub line: u32,
+    /// Column in bytes, from 1; 0 if unknown.
     pub column: u32,
 }
 
 /// Numbers of mutants by status, which add up to `total`. A duplicate counts only in `duplicate`, whatever its status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
+    /// All mutants, including duplicates.
     pub total: u64,
+    /// Mutants for which an output differed from the reference in all repeats of some test.
     pub killed: u64,
+    /// Mutants that tests reach and none distinguishes from the original.
     pub survived: u64,
+    /// Mutants that ran out of fuel or exceeded the time limit.
     pub timeout: u64,
+    /// Mutants with an access out of bounds, a division by zero, barrier divergence on the simulator, a dead worker or
+    /// a refused launch.
     pub runtime_error: u64,
+    /// Mutants whose kernel the device refused.
     pub compile_error: u64,
+    /// Mutants that no test reaches.
     pub no_coverage: u64,
+    /// Mutants not killed by any test, although outputs differed in some repeat.
     pub undecided: u64,
+    /// Mutants proved to behave like the original in launches that stay in bounds.
     pub equivalent: u64,
+    /// Mutants that equal another one (`duplicate_of`).
     pub duplicate: u64,
+    /// Mutants that were not run on purpose, such as launches beyond the limits of the device.
     pub ignored: u64,
+    /// Mutants of other shards, or not yet run.
     pub pending: u64,
     /// Percent: (killed + runtime-error + timeout) /
     /// (total − equivalent − duplicate − ignored − compile-error − pending). Null if the divisor is 0.
@@ -210,8 +238,11 @@ pub struct Timing {
 /// The outcome of a test on the original.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestOutcome {
+    /// Name of the test.
     pub name: String,
+    /// Whether it judges mutants.
     pub status: TestStatus,
+    /// Why it was dropped; absent if it is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// First-order mutants that it kills, without duplicates.
@@ -224,6 +255,7 @@ pub struct TestOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestStatus {
+    /// The original completes it with stable outputs, which meet its expectations if it has any.
     Used,
     /// The original fails the test, or its outputs are not stable.
     Dropped,
@@ -242,11 +274,13 @@ impl TestStatus {
 /// A test or a mutant that the simulator could not judge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotSimulated {
+    /// Name of the test; absent if it is a mutant that could not be judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
     /// Id of the mutant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<String>,
+    /// Why the simulator could not judge it.
     pub reason: String,
 }
 
@@ -256,10 +290,15 @@ pub struct NotSimulated {
 pub struct SecondOrder {
     /// Pairs, without duplicates and those that were not run (ignored, compile-error, pending).
     pub pairs: u64,
+    /// Pairs that no test detects, including equivalent ones.
     pub survived: u64,
+    /// Surviving pairs of which both parts are equivalent.
     pub by_two_equivalent: u64,
+    /// Surviving pairs of which both parts survive.
     pub by_two_survived: u64,
+    /// Surviving pairs of which one part is equivalent and the other survives.
     pub by_equivalent_and_survived: u64,
+    /// Surviving pairs of which one part is equivalent or survives and the other is detected.
     pub by_one_equivalent_or_survived: u64,
     /// The pair survives although both parts are detected.
     pub others: u64,

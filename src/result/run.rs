@@ -8,11 +8,14 @@ use super::Header;
 /// The result of `kassay run`: which tests produce the expected outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
+    /// The fields that every result begins with.
     #[serde(flatten)]
     pub header: Header,
     /// Wall-clock seconds.
     pub elapsed_s: f64,
+    /// Outcomes of the tests, in suite order.
     pub tests: Vec<Test>,
+    /// Numbers of tests by status.
     pub summary: Summary,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
@@ -26,8 +29,11 @@ impl RunResult {
 /// Numbers of tests by status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
+    /// All tests.
     pub total: u64,
+    /// Tests whose expectations all hold.
     pub passed: u64,
+    /// Tests with an output that is not as expected, or with a fault that the simulator found.
     pub failed: u64,
     /// Completed, but the suite has no expectation.
     pub unchecked: u64,
@@ -39,13 +45,17 @@ pub struct Summary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestStatus {
+    /// Every expectation holds.
     Passed,
     /// An output is not as expected, or a check of the simulator failed.
     Failed,
     /// The launch completed, but the suite states no expectation.
     Unchecked,
+    /// The launch exceeded the time limit and was stopped.
     Timeout,
+    /// The kernel or the driver took its process down.
     Crashed,
+    /// The device refused the launch, such as a work-group that is too large for it.
     Rejected,
 }
 
@@ -66,7 +76,9 @@ impl TestStatus {
 /// The outcome of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Test {
+    /// Name of the test.
     pub name: String,
+    /// How the test ended.
     pub status: TestStatus,
     /// Explanation of a failure; also the first allowed fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,9 +97,11 @@ pub struct Test {
 pub struct Output {
     /// Name of the argument, or its position.
     pub arg: String,
+    /// Whether no element differs by more than the tolerance.
     pub passed: bool,
     /// Elements that differ by more than the tolerance.
     pub mismatches: u64,
+    /// Elements compared, including those that only one side has.
     pub elements: u64,
     /// The first mismatch: flat index (with the field's path for structs), expected and actual value as text.
     pub first: Option<Mismatch>,
@@ -98,9 +112,13 @@ pub struct Output {
 /// An element that differs from its expected value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mismatch {
+    /// Index of the element, from 0, with all dimensions flattened.
     pub index: u64,
+    /// Path of the struct's field, or component of the vector (`s0`); absent for scalars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+    /// Expected value.
     pub expected: String,
+    /// Value after the launch.
     pub actual: String,
 }

@@ -9,6 +9,7 @@ use crate::suite::schedule::Preemption;
 /// The result of `kassay schedule`: whether outputs depend on the order of work-groups and work-items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleResult {
+    /// The fields that every result begins with.
     #[serde(flatten)]
     pub header: Header,
     /// Wall-clock seconds.
@@ -17,7 +18,9 @@ pub struct ScheduleResult {
     pub schedules: u64,
     /// Runs of each schedule.
     pub repeats: u64,
+    /// The tests, in suite order; with `--replay` only the one to which the schedule belongs.
     pub tests: Vec<Test>,
+    /// Numbers of tests by verdict.
     pub summary: Summary,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
@@ -60,9 +63,13 @@ impl Verdict {
 /// A test under several schedules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Test {
+    /// Name of the test.
     pub name: String,
+    /// Whether its outputs depend on the schedule.
     pub verdict: Verdict,
+    /// Number of work-groups of the launch.
     pub work_groups: u64,
+    /// The schedules and their outcomes; the others are compared with the first.
     pub schedules: Vec<Ran>,
     /// The first difference in each output, per pair of schedules found to differ in it.
     pub differing_outputs: Vec<Difference>,
@@ -72,9 +79,13 @@ pub struct Test {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunStatus {
+    /// The launch ran to completion.
     Completed,
+    /// The launch exceeded the time limit and was stopped.
     Timeout,
+    /// The kernel or the driver took its process down.
     Crashed,
+    /// The device or the simulator refused the launch.
     Rejected,
     /// Work-items wait at a barrier that others never reach.
     Divergence,
@@ -108,11 +119,13 @@ pub struct Ran {
     pub map: Vec<u32>,
     /// The order of the work-items of each group, by local linear id; empty: ascending.
     pub item_order: Vec<u32>,
+    /// Interruptions of work-items; empty: none.
     pub preemptions: Vec<Preemption>,
     /// Seed from which it was drawn; null if it is not random.
     pub seed: Option<u64>,
     /// `completed`, or the end of the first run that did not.
     pub status: RunStatus,
+    /// Explanation of a status other than `completed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Number of different outcomes of its runs.
@@ -139,15 +152,21 @@ pub struct Difference {
     pub values: [String; 2],
     /// Number of elements that differ.
     pub mismatches: u64,
+    /// Number of elements compared.
     pub elements: u64,
 }
 
 /// Numbers of tests by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
+    /// All tests.
     pub total: u64,
+    /// Tests with the same outputs after every run of every schedule.
     pub stable: u64,
+    /// Tests whose outputs differ between schedules, or of which only some schedules complete.
     pub order_dependent: u64,
+    /// Tests whose outputs differ between runs of one schedule.
     pub nondeterministic: u64,
+    /// Tests of which no run completed.
     pub failed: u64,
 }

@@ -22,12 +22,19 @@ use crate::error::{Error, Place, Result};
 /// A result of any command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnyResult {
+    /// A result of `kassay inspect`.
     Inspect(Box<InspectResult>),
+    /// A result of `kassay run`.
     Run(Box<RunResult>),
+    /// A result of `kassay cover`.
     Cover(Box<CoverResult>),
+    /// A result of `kassay mutate`.
     Mutate(Box<MutateResult>),
+    /// A result of `kassay schedule`.
     Schedule(Box<ScheduleResult>),
+    /// A result of `kassay check`.
     Check(Box<CheckResult>),
+    /// A result of `kassay generate`.
     Generate(Box<GenerateResult>),
 }
 

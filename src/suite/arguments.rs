@@ -24,6 +24,7 @@ pub struct Expectation {
     pub bytes: Arc<Vec<u8>>,
     /// Type of an element (of a texel for images).
     pub ty: Type,
+    /// Tolerance of the comparison.
     pub tolerance: Tolerance,
 }
 
@@ -57,16 +58,21 @@ const MAX_MARGIN: u64 = 1 << 20;
 
 /// A resolved argument.
 pub struct Resolved {
+    /// The value that the launch passes.
     pub value: ArgValue,
     /// Margin in bytes on either side of a buffer.
     pub margin: u64,
+    /// The expected contents; `None` if the test has none for this argument.
     pub expectation: Option<Expectation>,
+    /// The argument as an output; `None` if the kernel cannot write to it.
     pub output: Option<Output>,
 }
 
 /// The argument being resolved and the test that it belongs to.
 pub struct Context<'a> {
+    /// The argument as the kernel declares it.
     pub arg: &'a Arg,
+    /// Name of the test.
     pub test: &'a str,
     /// The key of the suite file that gives the argument.
     pub key: &'a At<String>,

@@ -10,7 +10,9 @@ use crate::kernel::interface::{Scalar, Type};
 /// The permitted deviation of a float from the expected value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tolerance {
+    /// Permitted absolute deviation.
     pub abs: f64,
+    /// Permitted deviation relative to the expected value.
     pub rel: f64,
 }
 
@@ -42,7 +44,9 @@ pub struct Mismatch {
     pub index: u64,
     /// Path of the field, or component of the vector (`s0`); `None` for scalars.
     pub field: Option<String>,
+    /// The expected value, as text.
     pub expected: String,
+    /// The actual value, as text.
     pub actual: String,
 }
 

@@ -19,6 +19,7 @@ pub const LIMIT: u64 = 16 << 30;
 
 /// Loads the data of one suite: caches the files read and counts bytes against [`LIMIT`].
 pub struct Loader<'a> {
+    /// The suite file, for messages.
     pub source: &'a Source,
     /// Base folder of relative paths.
     pub folder: &'a Path,
@@ -31,20 +32,30 @@ pub struct Loader<'a> {
 /// The source of the data: exactly one of `npy`, `values`, `fill`, `random`, `arange` must be given.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
+    /// The place for messages about the data as a whole.
     pub span: &'a Span,
+    /// Path of an `.npy` file.
     pub npy: Option<&'a At<String>>,
+    /// One value per element.
     pub values: Option<&'a Node>,
+    /// The value of every element.
     pub fill: Option<&'a Node>,
+    /// Random values.
     pub random: Option<&'a RandomSpec>,
+    /// An arithmetic sequence.
     pub arange: Option<&'a ArangeSpec>,
+    /// Number of elements, where the source of the data does not have one of its own.
     pub len: Option<&'a At<u64>>,
 }
 
 /// Contents of a buffer or an image; `shape` counts elements of `ty`.
 #[derive(Debug, Clone)]
 pub struct Data {
+    /// The contents.
     pub bytes: Arc<Vec<u8>>,
+    /// Shape, the outermost dimension first.
     pub shape: Vec<u64>,
+    /// Type of an element.
     pub ty: Type,
 }
 
@@ -72,6 +83,7 @@ pub struct DataRequest<'a> {
     pub len: Option<u64>,
     /// Name of the test; seeds random data together with `argument`.
     pub test: &'a str,
+    /// Name of the argument.
     pub argument: &'a str,
 }
 

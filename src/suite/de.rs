@@ -15,7 +15,9 @@ use crate::error::Result;
 /// A value with its source span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct At<T> {
+    /// The bytes of the value.
     pub span: Span,
+    /// The value.
     pub value: T,
 }
 

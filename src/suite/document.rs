@@ -18,7 +18,9 @@ pub type Span = Range<usize>;
 /// A value with its source span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
+    /// The bytes of the value.
     pub span: Span,
+    /// The value.
     pub value: Value,
 }
 
@@ -38,15 +40,20 @@ pub enum Value {
 /// A key of a table with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
+    /// The key.
     pub key: String,
+    /// The bytes of the key.
     pub key_span: Span,
+    /// The value of the key.
     pub node: Node,
 }
 
 /// The path and text of a file; converts spans to places (line and column).
 #[derive(Debug, Clone)]
 pub struct Source {
+    /// Path of the file, as given.
     pub path: PathBuf,
+    /// The complete text.
     pub text: String,
 }
 

@@ -20,6 +20,7 @@ pub enum Dtype {
 pub struct RecordField {
     /// Empty for padding.
     pub name: String,
+    /// Type of the field, or of an element of a sub-array.
     pub dtype: Dtype,
     /// Shape of a sub-array; empty for a single value.
     pub shape: Vec<u64>,
@@ -147,9 +148,11 @@ pub fn describe(ty: &Type) -> (String, Vec<u64>) {
 /// The contents of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
+    /// Type of an element.
     pub dtype: Dtype,
     /// Whether the data is in Fortran (column-major) order.
     pub fortran: bool,
+    /// Shape of the array; empty for a single value.
     pub shape: Vec<u64>,
     /// For each scalar of an element, in order: its size and whether its bytes must be swapped. Uninterpreted bytes are
     /// `(n, false)`.

@@ -10,6 +10,7 @@ use crate::kernel::interface::{Arg, ArgKind, Interface};
 /// A fault that the kernel commits in a test which allows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedFault {
+    /// The kind of the fault.
     pub kind: FaultName,
     /// For accesses out of bounds: the buffer that they miss and the elements that they reach.
     pub reach: Option<Reach>,

@@ -34,6 +34,7 @@ pub struct SuiteFile {
     pub description: Option<String>,
     /// Seed for random data without a seed of its own; `--seed` overrides it.
     pub seed: Option<u64>,
+    /// The tests, in order.
     #[serde(default)]
     pub test: Vec<At<TestEntry>>,
 }
@@ -42,7 +43,9 @@ pub struct SuiteFile {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToleranceSpec {
+    /// Permitted absolute deviation; if absent, that of the next outer tolerance, at last 0.
     pub abs: Option<At<f64>>,
+    /// Permitted deviation relative to the expected value; if absent, that of the next outer tolerance, at last 0.
     pub rel: Option<At<f64>>,
 }
 
@@ -60,12 +63,14 @@ pub struct TestEntry {
     pub local: Option<At<Vec<At<u64>>>>,
     /// Global offset: the first global id in each dimension; 0 if absent.
     pub offset: Option<At<Vec<At<u64>>>>,
+    /// Order of the work-groups and work-items; ascending if absent.
     pub schedule: Option<ScheduleSpec>,
     /// Allows the kernel to fault in this test; if absent, a fault fails the test.
     pub faults: Option<At<FaultsName>>,
     /// The faults, as far as known; devices run the test only if all are listed and stay within margins.
     #[serde(default)]
     pub faulted: Vec<At<FaultedSpec>>,
+    /// Tolerance for the outputs of this test.
     #[serde(default)]
     pub tolerance: ToleranceSpec,
     /// Arguments by name, or by position (`"0"`) where the IR has no names.
@@ -105,6 +110,7 @@ pub enum FaultsName {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultedSpec {
+    /// The kind of the fault.
     pub kind: At<FaultName>,
     /// For accesses out of bounds: the argument whose buffer they miss.
     pub argument: Option<At<String>>,
@@ -186,12 +192,15 @@ pub struct BufferSpec {
     pub fill: Option<Node>,
     /// Number of elements.
     pub len: Option<At<u64>>,
+    /// Random values.
     pub random: Option<RandomSpec>,
+    /// An arithmetic sequence.
     pub arange: Option<ArangeSpec>,
     /// Zero-initialised elements added before and after the buffer, so that devices may access them.
     pub margin: Option<At<u64>>,
     /// Expected contents afterwards; if absent, the unmutated kernel's output is the reference.
     pub expect: Option<Expect>,
+    /// Tolerance for this buffer.
     #[serde(default)]
     pub tolerance: ToleranceSpec,
     /// Contents set by code; no key of the file gives them.
@@ -229,6 +238,7 @@ pub struct ArangeSpec {
 /// Expected contents of a buffer or an image: a list of values, or one of `npy`, `values`, `fill`, `arange`.
 #[derive(Debug, Clone)]
 pub struct Expect {
+    /// The value as the file has it.
     pub node: Node,
 }
 
@@ -236,12 +246,19 @@ pub struct Expect {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectSpec {
+    /// Path of an `.npy` file, relative to the suite file.
     pub npy: Option<At<String>>,
+    /// One value per element.
     pub values: Option<Node>,
+    /// The value of every element.
     pub fill: Option<Node>,
+    /// Number of elements; if absent, as many as the buffer or image has.
     pub len: Option<At<u64>>,
+    /// An arithmetic sequence.
     pub arange: Option<ArangeSpec>,
+    /// Permitted absolute deviation; overrides any `tolerance`.
     pub abs: Option<At<f64>>,
+    /// Permitted deviation relative to the expected value; overrides any `tolerance`.
     pub rel: Option<At<f64>>,
 }
 
@@ -259,22 +276,33 @@ pub struct LocalSpec {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImageSpec {
+    /// Data of an `image1d_t`.
     pub image1d: Option<Texels>,
+    /// Data of an `image1d_array_t`.
     pub image1d_array: Option<Texels>,
+    /// Data of an `image1d_buffer_t`.
     pub image1d_buffer: Option<Texels>,
+    /// Data of an `image2d_t`.
     pub image2d: Option<Texels>,
+    /// Data of an `image2d_array_t`.
     pub image2d_array: Option<Texels>,
+    /// Data of an `image3d_t`.
     pub image3d: Option<Texels>,
     /// Size in texels; if absent, taken from the shape of the data.
     pub width: Option<At<u64>>,
+    /// Height in texels, for images of two or three dimensions; if absent, taken from the shape of the data.
     pub height: Option<At<u64>>,
+    /// Depth in texels, for images of three dimensions; if absent, taken from the shape of the data.
     pub depth: Option<At<u64>>,
+    /// Number of layers of an image array; if absent, taken from the shape of the data.
     pub layers: Option<At<u64>>,
     /// OpenCL's name without the prefix `CL_`, such as `RGBA`.
     pub channel_order: At<String>,
     /// OpenCL's name without the prefix `CL_`, such as `UNORM_INT8`.
     pub channel_type: At<String>,
+    /// Expected contents afterwards; if absent, the unmutated kernel's output is the reference.
     pub expect: Option<Expect>,
+    /// Tolerance for this image.
     #[serde(default)]
     pub tolerance: ToleranceSpec,
 }
@@ -282,6 +310,7 @@ pub struct ImageSpec {
 /// The data of an image: the path of an `.npy` file, a list of values, or a [`TexelsSpec`].
 #[derive(Debug, Clone)]
 pub struct Texels {
+    /// The value as the file has it.
     pub node: Node,
 }
 
@@ -289,10 +318,15 @@ pub struct Texels {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TexelsSpec {
+    /// Path of an `.npy` file, relative to the suite file.
     pub npy: Option<At<String>>,
+    /// The texels, as a list nested like the shape of the image.
     pub values: Option<Node>,
+    /// The value of every texel.
     pub fill: Option<Node>,
+    /// Random values.
     pub random: Option<RandomSpec>,
+    /// An arithmetic sequence.
     pub arange: Option<ArangeSpec>,
 }
 
@@ -300,6 +334,7 @@ pub struct TexelsSpec {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SamplerForm {
+    /// The properties of the sampler.
     pub sampler: SamplerSpec,
 }
 
@@ -307,7 +342,9 @@ pub struct SamplerForm {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SamplerSpec {
+    /// Treatment of coordinates outside the image.
     pub addressing: At<AddressingName>,
+    /// Whether the nearest texel is read, or neighbours are interpolated.
     pub filter: FilterName,
     /// Whether coordinates are normalised to 0..1.
     pub normalized: bool,

@@ -11,8 +11,11 @@ use crate::kernel::interface::{ImageKind, Scalar, Type};
 
 /// A resolved image; `data.ty` is the type of a texel.
 pub struct Image {
+    /// Kind and size.
     pub shape: ImageShape,
+    /// Layout of the texels.
     pub format: ImageFormat,
+    /// The texels.
     pub data: Data,
 }
 

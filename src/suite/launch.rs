@@ -9,9 +9,11 @@ use super::schedule::Schedule;
 pub struct NdRange {
     /// Number of dimensions, 1 to 3; array entries beyond it are 1 (`offset`: 0).
     pub dims: u32,
+    /// Global size, in work-items.
     pub global: [u64; 3],
     /// `None`: chosen by kassay, see [`NdRange::local_or_default`].
     pub local: Option<[u64; 3]>,
+    /// Global offset: the first global id in each dimension.
     pub offset: [u64; 3],
 }
 
@@ -20,8 +22,11 @@ pub struct NdRange {
 pub struct ResolvedRange {
     /// 1 to 3; the entries beyond it are 1 (offset: 0).
     pub dims: u32,
+    /// Global size, in work-items.
     pub global: [u64; 3],
+    /// Work-group size, in work-items.
     pub local: [u64; 3],
+    /// Global offset: the first global id in each dimension.
     pub offset: [u64; 3],
 }
 
@@ -127,7 +132,9 @@ impl NdRange {
 /// The layout of an image's texels in host memory, by OpenCL's names without the prefix `CL_` (`RGBA`, `UNORM_INT8`).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ImageFormat {
+    /// Number and order of the channels, such as `RGBA`.
     pub channel_order: String,
+    /// Type of a channel, such as `UNORM_INT8`.
     pub channel_type: String,
 }
 
@@ -187,6 +194,7 @@ pub enum ArgValue {
 /// One launch of a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Launch {
+    /// Sizes and offset.
     pub range: NdRange,
     /// One per argument of the kernel's interface, in order.
     pub args: Vec<ArgValue>,

@@ -15,8 +15,11 @@ use crate::kernel::interface::{Scalar, Struct, Type};
 /// An array in memory: C order, little endian.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Array {
+    /// Shape, the outermost dimension first; empty for a single value.
     pub shape: Vec<u64>,
+    /// Type of an element.
     pub dtype: Dtype,
+    /// The elements, without padding between them.
     pub data: Arc<Vec<u8>>,
 }
 
@@ -154,6 +157,7 @@ fn inner_shapes(ty: &Type) -> (Vec<u64>, Vec<u64>) {
 /// An array converted to the memory layout of a kernel's type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Converted {
+    /// The contents in the layout of the kernel's type.
     pub bytes: Arc<Vec<u8>>,
     /// Shape in elements.
     pub shape: Vec<u64>,
@@ -162,7 +166,9 @@ pub struct Converted {
 /// The reason why an array does not fit a type, with a help text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversionError {
+    /// What does not fit.
     pub what: String,
+    /// What helps.
     pub help: String,
 }
 

@@ -116,7 +116,9 @@ fn integer(n: Number) -> i128 {
 /// caller has checked that both fit the type and that `min <= max`. `None`: the default of the type.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bounds {
+    /// The least value.
     pub min: Option<Number>,
+    /// The greatest value of integers; an exclusive bound of floats.
     pub max: Option<Number>,
 }
 

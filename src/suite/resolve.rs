@@ -31,9 +31,11 @@ pub struct Suite {
     pub options: Vec<String>,
     /// The default tolerance; tests, arguments and expectations may override it.
     pub tolerance: Tolerance,
+    /// The name, for human readers.
     pub name: Option<String>,
     /// The seed; `--seed` overrides it.
     pub seed: Option<u64>,
+    /// The tests, in the order of the file.
     pub tests: Vec<TestSpec>,
     source: Source,
     default_tolerance: ToleranceSpec,
@@ -56,7 +58,9 @@ pub struct TestSpec {
 /// A test that can be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
+    /// Unique within the suite.
     pub name: String,
+    /// The launch, with all values.
     pub launch: Launch,
     /// Faults that the test lists as allowed.
     pub faulted: Vec<AllowedFault>,

@@ -9,6 +9,7 @@ use crate::kernel::interface::{Scalar, Struct, Type};
 pub struct Leaf {
     /// Byte offset from the start of the value.
     pub offset: u64,
+    /// Type of the scalar.
     pub scalar: Scalar,
     /// Such as `p.x`, `y[2]` or `s3` (a vector component); empty for a plain scalar.
     pub path: String,

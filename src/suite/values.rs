@@ -9,6 +9,7 @@ use crate::kernel::interface::{Scalar, Struct, Type};
 /// Encodes nodes of one file as bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Encoder<'a> {
+    /// The file.
     pub source: &'a Source,
     /// Whether struct fields left out are zero; otherwise they are an error.
     pub partial: bool,

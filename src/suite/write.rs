@@ -25,9 +25,11 @@ pub struct NewSuite<'a> {
     pub entry: &'a str,
     /// Compiler options.
     pub options: &'a [String],
+    /// Name of the suite, for human readers.
     pub name: Option<&'a str>,
     /// For human readers.
     pub description: Option<&'a str>,
+    /// The tests, in order.
     pub tests: Vec<NewTest<'a>>,
 }
 
@@ -38,9 +40,11 @@ pub struct NewTest<'a> {
     pub name: String,
     /// For human readers.
     pub description: Option<String>,
+    /// The launch.
     pub launch: &'a Launch,
     /// Faults to list, if the launch allows faults.
     pub faulted: &'a [AllowedFault],
+    /// Expected contents, by position of the argument.
     pub expectations: &'a [Expectation],
 }
 

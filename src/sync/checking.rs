@@ -27,6 +27,7 @@ pub trait Simulate {
 /// An input to explore.
 #[derive(Debug, Clone)]
 pub struct Case {
+    /// Name in results.
     pub name: String,
     /// `suite`, `generated`, `solved` or `evolved`.
     pub origin: &'static str,
@@ -52,6 +53,7 @@ pub struct CheckOptions {
     pub atomics_read: bool,
     /// Largest number of races for which a schedule with other outputs is looked for.
     pub witnesses: usize,
+    /// The time that the check may take.
     pub budget: Budget,
 }
 
@@ -64,10 +66,13 @@ impl Default for CheckOptions {
 /// The result of a check.
 #[derive(Debug)]
 pub struct Checked {
+    /// The verdict over all inputs.
     pub verdict: Verdict,
     /// In the order of results; redundant barriers come last.
     pub found: Vec<Found>,
+    /// The inputs with what was seen of them, in the order of the cases.
     pub inputs: Vec<Input>,
+    /// The barriers of the source, in source order.
     pub barriers: Vec<Barrier>,
     /// Inputs in which accesses are ordered only by values that atomics happened to read.
     pub ordered_by_atomics: Vec<String>,

@@ -18,7 +18,9 @@ use crate::suite::launch::{ArgValue, Launch};
 
 /// Information about the kernel that the simulator does not observe.
 pub struct Reader<'a> {
+    /// The sites that observations refer to.
     pub table: &'a HostTable,
+    /// The kernel's arguments.
     pub interface: &'a Interface,
     /// Path of the kernel's file as given, for places without debug information.
     pub source: &'a str,
@@ -31,9 +33,11 @@ pub struct Reader<'a> {
 pub struct ObservedLaunch<'a> {
     /// Position of the input.
     pub input: usize,
+    /// Name of the input.
     pub name: &'a str,
     /// Under its schedule.
     pub launch: &'a Launch,
+    /// What was observed.
     pub simulation: &'a Simulation,
 }
 
@@ -51,6 +55,7 @@ pub struct Key {
 /// A finding and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
+    /// The finding, as in results.
     pub finding: Finding,
     /// The first input that shows it.
     pub input: usize,

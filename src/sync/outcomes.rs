@@ -29,7 +29,9 @@ pub struct OutputDifference {
     pub argument: String,
     /// The first mismatch.
     pub mismatch: Mismatch,
+    /// Number of elements that differ.
     pub mismatches: u64,
+    /// Number of elements compared.
     pub elements: u64,
 }
 

@@ -14,7 +14,9 @@ use crate::suite::write::{self, NewSuite, NewTest};
 pub struct Kernel<'a> {
     /// Path of its file.
     pub path: &'a Path,
+    /// The kernel's name.
     pub entry: &'a str,
+    /// The kernel's arguments.
     pub interface: &'a Interface,
     /// All options, as arguments to clang.
     pub options: &'a [String],

@@ -9,6 +9,7 @@ use crate::lower::host::table::{HostTable, Storage};
 /// A launch in which work-items may conflict.
 #[derive(Debug, Clone)]
 pub struct SuspectedConflict {
+    /// The launch, as an input.
     pub case: Case,
     /// The argument in whose memory they may conflict; `None`: a local variable.
     pub argument: Option<u32>,
@@ -17,6 +18,7 @@ pub struct SuspectedConflict {
 /// Result of running suspected launches.
 #[derive(Debug, Default)]
 pub struct Confirmed {
+    /// The launches in which work-items conflict.
     pub cases: Vec<Case>,
     /// Number of launches that were not run, or not to completion, because the budget was over.
     pub left: usize,

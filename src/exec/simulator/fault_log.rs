@@ -29,6 +29,7 @@ pub struct FaultLog {
 }
 
 impl FaultLog {
+    /// Removes all faults.
     pub fn clear(&mut self) {
         self.list.clear();
         self.index.clear();
@@ -109,6 +110,7 @@ impl FaultLog {
         other.index.clear();
     }
 
+    /// Returns the faults in the order in which they were first recorded, and removes them.
     pub fn take(&mut self) -> Vec<SimulatorFault> {
         self.index.clear();
         std::mem::take(&mut self.list)

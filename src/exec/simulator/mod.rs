@@ -1,6 +1,6 @@
 //! The simulator: runs kernels on this host, one work-item at a time in a defined order, and checks every access.
 //!
-//! Kernels are compiled for it by `lower::host` and call back into [`hooks`] wherever something must be checked or
+//! Kernels are compiled for it by `lower::host` and call back into `hooks` wherever something must be checked or
 //! work-items must wait for each other. An execution thread runs groups one at a time or interleaved, each work-item on
 //! a fiber that is suspended where the work-item waits. Nothing that a kernel does kills kassay: every access is
 //! checked before it is made, loops burn fuel, and a work-item that must end is never resumed.

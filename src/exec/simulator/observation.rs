@@ -13,6 +13,7 @@ use crate::suite::schedule::Schedule;
 /// How to run a launch on the simulator.
 #[derive(Debug, Clone, Default)]
 pub struct SimulationOptions {
+    /// The order of work-groups and work-items.
     pub schedule: Schedule,
     /// Detect races (the code must be instrumented for it).
     pub races: bool,
@@ -43,7 +44,9 @@ pub struct Access {
     /// Index into [`crate::lower::host::table::HostTable::accesses`].
     pub site: u32,
     pub mode: Mode,
+    /// Global id of the work-item.
     pub global_id: [u64; 3],
+    /// Id of its work-group.
     pub group_id: [u64; 3],
     /// The number of accesses to global and local memory that the work-item had made before: the point at which a
     /// schedule can interrupt it.
@@ -72,11 +75,13 @@ pub struct Conflict {
 /// Work-items of a group that wait for others that will not arrive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Divergence {
+    /// Id of the work-group.
     pub group_id: [u64; 3],
     /// Work-items by the barrier and iteration at which they wait; the entry with the most work-items comes first.
     pub waiting: Vec<Waiting>,
     /// How many work-items of the group have finished, and one of them.
     pub finished: u64,
+    /// Global id of one that has finished; `None` if none has.
     pub finished_item: Option<[u64; 3]>,
 }
 
@@ -85,6 +90,7 @@ pub struct Divergence {
 pub struct Waiting {
     /// The barrier site.
     pub barrier: u32,
+    /// Hash of the iteration counts of the loops around the barrier.
     pub iteration: u64,
     /// The global id of one of them.
     pub item: [u64; 3],
@@ -142,15 +148,19 @@ impl FaultKind {
 /// A fault that a check detected: one entry per kind and site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimulatorFault {
+    /// The kind of the fault.
     pub kind: FaultKind,
     /// Index into the part of the table that belongs to `kind`: accesses, divisions, loops, or barriers (for
     /// [`FaultKind::CopyArguments`] and [`FaultKind::EventLists`]).
     pub site: u32,
+    /// Global id of the first work-item that committed it.
     pub global_id: [u64; 3],
+    /// Id of that work-item's work-group.
     pub group_id: [u64; 3],
     /// For accesses: the object, if the pointer belongs to one or lies near it, and the byte offset in it; negative if
     /// before it.
     pub object: Option<u32>,
+    /// Byte offset in the object, see `object`.
     pub offset: i64,
     /// For images instead: the texel's coordinates; the layer comes after the other dimensions.
     pub texel: Option<[i64; 3]>,
@@ -165,9 +175,13 @@ pub struct SimulatorFault {
 /// What a launch did on the simulator.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Simulation {
+    /// Outputs, probe buffer, times and printed text.
     pub observation: Observation,
+    /// Conflicting accesses that nothing orders; empty without [`SimulationOptions::races`].
     pub conflicts: Vec<Conflict>,
+    /// Work-groups whose work-items could not synchronise.
     pub divergences: Vec<Divergence>,
+    /// Faults, one entry per kind and site.
     pub faults: Vec<SimulatorFault>,
     /// Sources of barriers ([`crate::lower::host::table::BarrierSite::source`]) at which some work-item
     /// arrived, ascending.

@@ -14,8 +14,9 @@ use crate::error::Result;
 use crate::lower::host::abi::ItemContext;
 use crate::suite::schedule::Preemption;
 
-/// Loop iterations of a work-item before others get a turn, the first time and later.
+/// Loop iterations of a work-item before others get a turn for the first time.
 pub const FIRST_SLICE: u64 = 1 << 16;
+/// Loop iterations of a work-item before others get another turn, after [`FIRST_SLICE`].
 pub const SLICE: u64 = 1 << 13;
 
 /// Size in bytes of the sink to which skipped accesses are redirected, so that an access of any length that a kernel

@@ -20,7 +20,9 @@ pub const ITEM: &str = "__kassay_item_context";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Extent {
+    /// Its address.
     pub base: u64,
+    /// Its size.
     pub bytes: u64,
 }
 
@@ -35,13 +37,19 @@ pub struct GroupContext {
     /// Memory that skipped accesses use instead; reads return 0 unless something was written. At least 4096 bytes and
     /// longer than the longest access, aligned to 4096.
     pub sink: *mut u8,
+    /// Number of dimensions of the launch, 1 to 3.
     pub dimensions: u64,
+    /// Global size, in work-items.
     pub global_size: [u64; 3],
+    /// Size of this group, in work-items.
     pub local_size: [u64; 3],
     /// Differs from `local_size` in the last group if the launch is not divisible by the size.
     pub enqueued_local_size: [u64; 3],
+    /// Number of work-groups in each dimension.
     pub groups: [u64; 3],
+    /// Global offset: the first global id in each dimension.
     pub offset: [u64; 3],
+    /// Id of this group.
     pub group_id: [u64; 3],
 }
 
@@ -49,9 +57,11 @@ pub struct GroupContext {
 #[derive(Debug)]
 #[repr(C)]
 pub struct ItemContext {
+    /// State of the work-item's group.
     pub group: *const GroupContext,
     /// Loop iterations until the next call of [`hook::FUEL`]. Read once, when the item begins.
     pub fuel: i64,
+    /// Id of the work-item in its group.
     pub local_id: [u64; 3],
     /// Includes the offset.
     pub global_id: [u64; 3],
@@ -178,22 +188,32 @@ pub mod placeholder {
 /// Kinds of texels and coordinates, added together: a component's kind, and whether coordinates are floats (else
 /// integers). Coordinates are four 32-bit words; unused ones are 0.
 pub mod texel {
+    /// Components are 32-bit floats.
     pub const FLOAT: u32 = 0;
+    /// Components are signed 32-bit integers.
     pub const INT: u32 = 1;
+    /// Components are unsigned 32-bit integers.
     pub const UINT: u32 = 2;
+    /// Components are 16-bit floats.
     pub const HALF: u32 = 3;
+    /// Added if coordinates are floats.
     pub const FLOAT_COORDINATES: u32 = 8;
 }
 
 /// The kind of a comparison in [`hook::COMPARISON`], added together: a relation, the type of the operands, and their
 /// width in bits, shifted by [`WIDTH`](comparison::WIDTH).
 pub mod comparison {
+    /// `a == b`.
     pub const EQUAL: u32 = 1;
+    /// `a != b`.
     pub const UNEQUAL: u32 = 2;
+    /// `a < b`.
     pub const LESS: u32 = 3;
+    /// `a >= b`.
     pub const NOT_LESS: u32 = 4;
     /// Mask of the relation.
     pub const RELATION: u32 = 7;
+    /// Signed integers; without this and [`FLOAT`] unsigned ones.
     pub const SIGNED: u32 = 8;
     /// 16, 32 or 64 bits wide, in IEEE 754 format.
     pub const FLOAT: u32 = 16;
@@ -203,9 +223,13 @@ pub mod comparison {
 
 /// Properties that [`hook::IMAGE_QUERY`] returns.
 pub mod query {
+    /// `get_image_width`.
     pub const WIDTH: u32 = 0;
+    /// `get_image_height`; 0 for images of one dimension.
     pub const HEIGHT: u32 = 1;
+    /// `get_image_depth`; 0 for images of fewer than three dimensions.
     pub const DEPTH: u32 = 2;
+    /// `get_image_array_size`; 0 for images without layers.
     pub const ARRAY_SIZE: u32 = 3;
     /// `CLK_SNORM_INT8` and so on.
     pub const CHANNEL_TYPE: u32 = 4;

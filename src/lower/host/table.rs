@@ -32,8 +32,11 @@ pub enum Mode {
 /// Orders and scopes of atomics and fences (OpenCL C 3.0, 6.15.12), with the numbers of `opencl-c-base.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ordering {
+    /// Whether it acquires.
     pub acquire: bool,
+    /// Whether it releases.
     pub release: bool,
+    /// The work-items with which it synchronises.
     pub scope: Scope,
 }
 
@@ -50,16 +53,20 @@ pub enum Scope {
 /// A place in the source; line 0 if it is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SourcePlace {
+    /// Name of the function that contains it.
     pub function: String,
     /// As in the debug information.
     pub file: String,
+    /// Line, from 1.
     pub line: u32,
+    /// Column, from 1; 0 if unknown.
     pub column: u32,
 }
 
 /// The position of an instruction and the calls that lead there: innermost place first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CallPath {
+    /// The places; at least one.
     pub frames: Vec<SourcePlace>,
 }
 
@@ -68,7 +75,9 @@ pub struct CallPath {
 pub struct Object {
     /// The argument's or variable's name; `argument 3` if the IR has none.
     pub name: String,
+    /// Address space of the object.
     pub space: Space,
+    /// What holds it.
     pub storage: Storage,
     /// Size of its elements in bytes, as far as accesses reveal it: the unit of an index. At least 1.
     pub element: u32,
@@ -110,6 +119,7 @@ pub struct AccessSite {
 /// A point where the work-items of a group (or sub-group) wait for each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BarrierSite {
+    /// Index into [`HostTable::paths`].
     pub path: u32,
     /// `barrier`, `work_group_reduce_add`, `wait_group_events`...
     pub builtin: String,
@@ -122,6 +132,7 @@ pub struct BarrierSite {
 /// A back edge, or a division, or a fence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlainSite {
+    /// Index into [`HostTable::paths`].
     pub path: u32,
 }
 
@@ -139,23 +150,32 @@ pub enum PrintArg {
 /// A call of `printf`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrintSite {
+    /// Index into [`HostTable::paths`].
     pub path: u32,
     /// `None` if it is not a literal.
     pub format: Option<Vec<u8>>,
+    /// The arguments after the format, in order.
     pub args: Vec<PrintArg>,
 }
 
 /// All sites of a kernel. Hooks get indices into these.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostTable {
+    /// Places in the source with their call paths; sites refer to them by index.
     pub paths: Vec<CallPath>,
     /// The kernel's own arguments come first, one per position, including those that are not pointers.
     pub objects: Vec<Object>,
+    /// Accesses to memory.
     pub accesses: Vec<AccessSite>,
+    /// Points where work-items wait for each other.
     pub barriers: Vec<BarrierSite>,
+    /// Loops; the back edges of a loop share a site.
     pub loops: Vec<PlainSite>,
+    /// Integer divisions that may trap.
     pub divisions: Vec<PlainSite>,
+    /// Memory fences.
     pub fences: Vec<PlainSite>,
+    /// Calls of `printf`.
     pub prints: Vec<PrintSite>,
     /// Bytes of local memory taken by static variables.
     pub local_bytes: u64,

@@ -19,8 +19,8 @@
 //! - Hence, if the bit cannot be 1, no such execution exists.
 //!
 //! Header symbols are constrained by invariants that are checked on each entry edge and each back edge
-//! ([`invariants`]); loops that are left after a constant number of iterations are encoded iteration by
-//! iteration ([`encode`]).
+//! (`invariants`); loops that are left after a constant number of iterations are encoded iteration by
+//! iteration (`encode`).
 
 mod background;
 mod encode;

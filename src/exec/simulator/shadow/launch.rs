@@ -12,6 +12,7 @@ pub enum Memory {
 }
 
 impl Memory {
+    /// All kinds of memory.
     pub const ALL: [Memory; 3] = [Memory::Local, Memory::Global, Memory::Image];
 
     /// Its bit in `cl_mem_fence_flags`.

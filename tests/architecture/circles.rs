@@ -42,7 +42,6 @@ const CIRCLES: &[&[&str]] = &[
     &["suite/document", "suite/json"],
     &["suite/faults", "suite/resolve"],
     &["suite/launch", "suite/schedule"],
-    &["symbolic/concolic/calls", "symbolic/concolic/inputs", "symbolic/concolic/machine"],
     &["symbolic/concolic/mod", "symbolic/concolic/search"],
     &["sync/checking", "sync/redundancy"],
 ];

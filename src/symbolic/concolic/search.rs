@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::inputs;
+use super::interpreter::{self, Setup};
 use super::local_search::{self, Values};
-use super::machine::{self, Setup};
 use super::path_query::{Freedom, PathQuery, QueryContext};
 use super::product_graph::UNREACHABLE;
 use super::proposal::{Changes, Proposal};
@@ -251,7 +251,7 @@ impl Engine<'_> {
                 expected: None,
                 focus: [class.group, class.local],
             };
-            let trace = Rc::new(machine::trace(setup, &mut self.terms, class));
+            let trace = Rc::new(interpreter::trace(setup, &mut self.terms, class));
             self.add_candidates(number, &trace);
         }
         let node = &mut self.nodes[number];
@@ -476,7 +476,7 @@ impl Engine<'_> {
                 let hashes = candidate.trace.prefix_hashes.get(candidate.item);
                 hashes
                     .and_then(|h| h.get(candidate.position))
-                    .map(|before| machine::extended_hash(*before, block, successor))
+                    .map(|before| interpreter::extended_hash(*before, block, successor))
             }
             Target::Mark(_) => None,
         };

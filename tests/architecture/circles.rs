@@ -36,13 +36,11 @@ const CIRCLES: &[&[&str]] = &[
     ],
     &["mutation/operators/condition", "mutation/operators/logical", "mutation/operators/loop_boundary"],
     &["mutation/operators/launch", "mutation/operators/mod", "mutation/selection"],
-    &["program/math/conversions", "program/math/floats", "program/math/integers", "program/math/mod"],
     &["report/lcov", "report/mod", "report/stryker"],
     &["solve/concrete", "solve/expression", "solve/fold", "solve/query", "solve/translate"],
     &["suite/document", "suite/json"],
     &["suite/faults", "suite/resolve"],
     &["suite/launch", "suite/schedule"],
-    &["symbolic/concolic/mod", "symbolic/concolic/search"],
     &["sync/checking", "sync/redundancy"],
 ];
 

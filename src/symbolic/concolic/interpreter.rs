@@ -3,27 +3,21 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use super::inputs::{self, Inputs};
+use super::inputs::Inputs;
 use super::item::{Item, ItemData, Mode, START};
 use super::memory::{self, Initial, MemoryBlock};
 use super::product_graph::ProductGraph;
 use super::trace::{Class, PathStep, Run, Trace};
-use super::value::{self, Lane, Value};
 use crate::program::machine::ndrange::{self, Ids, MANY_ITEMS};
-use crate::program::machine::{self, Limits, Machine, State};
-use crate::program::value::lane_from_bytes;
-use crate::program::{End, Instruction, Kind, Op, Program, Shape, ValueId, arithmetic, pointer, signed};
-use crate::solve::expression::{Operation, Sort, Term, Terms};
+use crate::program::machine::{self, Limits, Machine};
+use crate::program::{Instruction, Op, Program, ValueId, arithmetic, signed};
+use crate::solve::expression::{Operation, Term, Terms};
 use crate::suite::launch::{ArgValue, Launch};
 
 /// In launches of more than [`MANY_ITEMS`] work-items, only the first and last two groups of each dimension and the
 /// group of interest are interpreted. In groups of more work-items than this without barriers, the same applies to
 /// work-items.
 const MANY_OF_GROUP: u64 = 1024;
-/// Largest number of steps of a path; a longer one is abandoned.
-const LONGEST_PATH: usize = 20_000;
-/// Largest number of terms of a trace; with more, it is abandoned.
-const MAX_TERMS: usize = 400_000;
 
 /// A launch to interpret, with limits.
 #[derive(Clone, Copy)]
@@ -47,16 +41,17 @@ pub struct Setup<'a> {
 pub struct Interpreter<'a> {
     pub setup: Setup<'a>,
     /// Whether work-items are traced on terms.
-    is_symbolic: bool,
+    pub is_symbolic: bool,
     pub terms: &'a mut Terms,
     /// Scratch space for terms of constants.
     pub scratch: Terms,
     /// By region: arguments, then variables.
     pub memory_blocks: Vec<MemoryBlock>,
     pub run: Run,
-    first_term: usize,
+    /// Number of terms before the first one of this interpretation.
+    pub first_term: usize,
     /// By edge of the product graph: it was taken.
-    taken: Vec<bool>,
+    pub taken: Vec<bool>,
     /// By state: the last work-item that was in it.
     last_visitor: Vec<u64>,
     /// Number of work-items so far.
@@ -189,34 +184,6 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// Returns the value of a parameter, on terms if work-items are traced.
-    pub(super) fn argument(&mut self, position: usize, shape: Shape) -> Value {
-        let setup = self.setup;
-        match setup.launch.args.get(position) {
-            Some(ArgValue::Value(bytes)) if setup.program.by_value[position].is_none() => {
-                let size = shape.lane_bytes().max(1) as usize;
-                let is_free = self.is_symbolic && setup.inputs.args.get(position).is_some_and(|i| i.is_free);
-                let mut lanes = Vec::new();
-                for (offset, chunk) in (0u64..).step_by(size).zip(bytes.chunks(size)) {
-                    let bits = lane_from_bytes(chunk, shape.kind);
-                    let term = (is_free && shape.kind != Kind::Other).then(|| {
-                        let symbol = inputs::scalar_symbol(position, offset);
-                        let stored = self.terms.symbol(symbol, Sort::Bits(8 * size as u32));
-                        value::loaded(self.terms, stored, shape.kind)
-                    });
-                    lanes.push(Lane { bits, term });
-                }
-                Value::of(lanes, shape)
-            }
-            Some(ArgValue::Buffer(bytes)) if bytes.is_empty() => Value::known(0),
-            Some(ArgValue::Same(other)) => self.argument(*other as usize, shape),
-            Some(ArgValue::Value(_) | ArgValue::Buffer(_) | ArgValue::Local(_)) => {
-                Value::known(pointer::encode(position as u64, 0))
-            }
-            _ => Value::of(Vec::new(), shape),
-        }
-    }
-
     fn finish(mut self) -> Run {
         self.run.edges = (0u32..).zip(&self.taken).filter(|(_, taken)| **taken).map(|(edge, _)| edge).collect();
         let args = self.setup.launch.args.len();
@@ -278,19 +245,6 @@ impl<'a> Interpreter<'a> {
         item.own.step(PathStep::NoFault(condition));
     }
 
-    /// Notes a fault if some work-items are at a barrier and others are not.
-    pub(super) fn note_barrier(&mut self, items: &[Item]) {
-        let place = |item: &Item| (item.state == State::Waiting).then_some((item.block, item.index));
-        let first = items.iter().find_map(place);
-        // A barrier is executed by all work-items of a group or by none (OpenCL C 1.2, 6.12.8).
-        self.run.faulty |= items.iter().any(|item| place(item) != first);
-    }
-
-    /// Returns whether a path is too long, or there are too many terms.
-    pub(super) fn has_no_room(&self, item: &Item) -> bool {
-        item.own.path.len() > LONGEST_PATH || self.terms.len() - self.first_term > MAX_TERMS
-    }
-
     /// Determines the work-item's state in the product graph at the end of its block.
     pub(super) fn locate(&mut self, item: &mut Item) {
         let graph = self.setup.graph;
@@ -309,42 +263,8 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// Notes which way a branch goes.
-    pub(super) fn note_branch(&mut self, item: &mut Item, condition: ValueId, taken: bool) {
-        match item.values[condition as usize].first().term {
-            Some(condition) => {
-                self.note_choices(item);
-                let block = item.block as u32;
-                item.own.step(PathStep::Branch { block, condition, taken });
-            }
-            None if item.own.mode == Mode::Concrete => self.note_gap(item, condition, u32::from(taken)),
-            None => {}
-        }
-    }
-
-    /// Notes to which successor a switch goes.
-    pub(super) fn note_switch(&mut self, item: &mut Item, value: ValueId, taken: u32) {
-        if let Some(value) = item.values[value as usize].first().term {
-            self.note_choices(item);
-            let block = item.block as u32;
-            item.own.step(PathStep::Switch { block, value, taken });
-        }
-    }
-
-    /// Notes that a work-item leaves its block to this successor.
-    pub(super) fn note_edge(&mut self, item: &mut Item, end: &End, successor: u32) {
-        if let Some(taken) = self.taken.get_mut(self.setup.graph.edge(item.own.graph_state, successor) as usize) {
-            *taken = true;
-        }
-        if !matches!(end, End::Goto(_)) {
-            item.own.hash = extended_hash(item.own.hash, item.block as u32, successor);
-            self.run.arrived |= self.setup.expected == Some(item.own.hash);
-        }
-        item.own.successor_taken = successor;
-    }
-
     /// Notes the symbolic conditions that determined the current state, for the next step.
-    fn note_choices(&mut self, item: &mut Item) {
+    pub(super) fn note_choices(&mut self, item: &mut Item) {
         let mut chosen = Vec::new();
         for (value, bits) in self.setup.graph.known(item.own.graph_state) {
             if let Some(term) = item.values[value as usize].first().term {
@@ -358,7 +278,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Notes how far a comparison is from taking the other successor.
-    fn note_gap(&mut self, item: &Item, condition: ValueId, other: u32) {
+    pub(super) fn note_gap(&mut self, item: &Item, condition: ValueId, other: u32) {
         let program = self.setup.program;
         let Some(Instruction { op: Op::Compare(_), operands, .. }) = program.instruction(condition) else { return };
         let [left, right] = [0, 1].map(|i| item.values[operands[i] as usize].first().bits);

@@ -8,6 +8,7 @@
 
 mod access;
 mod calls;
+mod candidate;
 mod domain;
 mod fault_avoidance;
 mod inputs;
@@ -31,11 +32,11 @@ use std::time::Instant;
 pub use self::inputs::{Bound, Ranges};
 pub use self::proposal::{Element, Proposal};
 
+use self::candidate::Candidate;
 use self::inputs::Inputs;
 use self::interpreter::Setup;
 use self::product_graph::ProductGraph;
 use self::proposal::Changes;
-use self::search::Candidate;
 use self::trace::Run;
 use self::variables::Variables;
 use crate::hash::StableHasher;

@@ -89,7 +89,7 @@ struct DryRun<'a> {
     program: &'a Program,
     setup: &'a Setup<'a>,
     allocations: Vec<Allocation<'a>>,
-    /// The number of barriers, from 1, that the group has passed.
+    /// Number of the interval between barriers that the group is in, from 1.
     interval: u32,
     group_items: u32,
     wild: u64,

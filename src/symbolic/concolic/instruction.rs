@@ -24,6 +24,7 @@ impl Interpreter<'_> {
         };
         let value = match decisive {
             Some(i) if !item.values[instruction.operands[i] as usize].is_symbolic() => return value,
+            // Otherwise only the bits of this run are certain.
             Some(_) => value.map(|bits| bits),
             None => value,
         };

@@ -9,6 +9,7 @@ use super::intervals::Bounds;
 use super::path_conditions::{self, PathConditions};
 use super::polynomial::{Atom, Poly, Symbols};
 use crate::kernel::builtins;
+use crate::program::machine::call::pointee_bytes;
 use crate::program::{Op, Program, Region, ValueId};
 
 /// Values visited behind one, nearest first; those farther away are ignored.
@@ -166,7 +167,7 @@ fn accesses(symbols: &Symbols<'_>) -> Vec<Access> {
             }
             Op::Call(name, base) => {
                 let (_, params) = builtins::demangle(name).unwrap_or_default();
-                let pointee = super::dry_run::pointee(params);
+                let pointee = pointee_bytes(params);
                 if base.starts_with("vload") && operands.len() == 2 {
                     let shape = shape_of(instruction.result);
                     let scalar = pointee.map_or(shape.lane_bytes(), |p| p.1);

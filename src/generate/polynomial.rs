@@ -6,19 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use llvm_sys::LLVMOpcode;
 
+pub use crate::program::ids::{Id, id_of};
 use crate::program::{Definition, Kind, Op, Program, Region, ValueId};
-
-/// Ids and sizes that work-item functions return.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Id {
-    Global,
-    Local,
-    Group,
-    GlobalSize,
-    LocalSize,
-    Groups,
-    Offset,
-}
 
 /// A variable of a polynomial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -307,18 +296,4 @@ impl<'p> Symbols<'p> {
             _ => unknown(),
         }
     }
-}
-
-/// Returns the id or size that a builtin returns.
-pub fn id_of(base: &str) -> Option<Id> {
-    Some(match base {
-        "get_global_id" => Id::Global,
-        "get_local_id" => Id::Local,
-        "get_group_id" => Id::Group,
-        "get_global_size" => Id::GlobalSize,
-        "get_local_size" | "get_enqueued_local_size" => Id::LocalSize,
-        "get_num_groups" => Id::Groups,
-        "get_global_offset" => Id::Offset,
-        _ => return None,
-    })
 }

@@ -1,6 +1,6 @@
 //! Evaluates instructions that do not access memory on the bits of scalars.
 
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+use llvm_sys::{LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 use super::{Kind, masked, signed};
 pub use crate::kernel::floats::{bits as float_bits, number as float};
@@ -49,6 +49,30 @@ pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Option<u64> {
         _ => a ^ b,
     };
     Some(masked(result, width))
+}
+
+/// The value that an `atomicrmw` instruction leaves where `old` was. Operations that are not known leave it unchanged.
+pub fn read_modify_write(operation: LLVMAtomicRMWBinOp, kind: Kind, old: u64, by: u64) -> u64 {
+    use LLVMAtomicRMWBinOp::*;
+    use LLVMOpcode::{LLVMAdd, LLVMAnd, LLVMFAdd, LLVMFSub, LLVMOr, LLVMSub, LLVMXor};
+    let width = width(kind);
+    let compute = |opcode| binary(opcode, kind, old, by).unwrap_or(0);
+    match operation {
+        LLVMAtomicRMWBinOpXchg => by,
+        LLVMAtomicRMWBinOpAdd => compute(LLVMAdd),
+        LLVMAtomicRMWBinOpSub => compute(LLVMSub),
+        LLVMAtomicRMWBinOpAnd => compute(LLVMAnd),
+        LLVMAtomicRMWBinOpOr => compute(LLVMOr),
+        LLVMAtomicRMWBinOpXor => compute(LLVMXor),
+        LLVMAtomicRMWBinOpFAdd => compute(LLVMFAdd),
+        LLVMAtomicRMWBinOpFSub => compute(LLVMFSub),
+        LLVMAtomicRMWBinOpNand => !compute(LLVMAnd),
+        LLVMAtomicRMWBinOpUMax => old.max(by),
+        LLVMAtomicRMWBinOpUMin => old.min(by),
+        LLVMAtomicRMWBinOpMax if signed(by, width) > signed(old, width) => by,
+        LLVMAtomicRMWBinOpMin if signed(by, width) < signed(old, width) => by,
+        _ => old,
+    }
 }
 
 /// Compares integers of `width` bits.

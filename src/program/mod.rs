@@ -1,9 +1,13 @@
 //! Represents a promoted kernel as plain data, which the analyses and the dry run read without LLVM.
 
 pub mod arithmetic;
+pub mod ids;
+pub mod machine;
 pub mod math;
+pub mod pointer;
 pub mod promoted;
 pub mod reader;
+pub mod value;
 
 use std::collections::HashSet;
 
@@ -125,6 +129,19 @@ pub enum Op {
     /// Extracts one member of a pair.
     Member(usize),
     Other,
+}
+
+impl Op {
+    /// Returns whether this reinterprets bits.
+    pub fn is_bit_cast(&self) -> bool {
+        matches!(self, Op::Cast(LLVMOpcode::LLVMBitCast))
+    }
+
+    /// Returns whether this is an integer division or remainder, whose result is undefined for the divisor 0.
+    pub fn is_integer_division(&self) -> bool {
+        use LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
+        matches!(self, Op::Binary(LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem))
+    }
 }
 
 /// An instruction. A terminator appears as [`Op::Other`]; its meaning is in [`End`].

@@ -23,14 +23,11 @@ const CIRCLES: &[&[&str]] = &[
         "generate/solving",
     ],
     &["lower/host/builtins", "lower/host/emit", "lower/host/inline", "lower/host/prepare"],
-    &["program/math/conversions", "program/math/floats", "program/math/integers", "program/math/mod"],
     &["report/lcov", "report/mod", "report/stryker"],
     &["solve/concrete", "solve/expression", "solve/fold", "solve/query", "solve/translate"],
     &["suite/document", "suite/json"],
     &["suite/faults", "suite/resolve"],
     &["suite/launch", "suite/schedule"],
-    &["symbolic/concolic/calls", "symbolic/concolic/inputs", "symbolic/concolic/machine"],
-    &["symbolic/concolic/mod", "symbolic/concolic/search"],
     &["sync/checking", "sync/redundancy"],
 ];
 

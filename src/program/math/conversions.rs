@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Kind, arithmetic, masked, signed};
+use crate::program::{Kind, arithmetic, masked, signed};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rounding {

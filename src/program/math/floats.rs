@@ -2,8 +2,13 @@
 
 use std::f64::consts::PI;
 
-use super::arithmetic;
 use super::conversions::step;
+use crate::program::arithmetic;
+
+/// Whether a function is geometric: it combines the lanes of a vector.
+pub fn is_geometric(base: &str) -> bool {
+    matches!(base, "dot" | "length" | "distance" | "normalize" | "cross")
+}
 
 /// Geometric functions, which combine the lanes of a vector (a scalar has one).
 pub fn geometric(base: &str, args: &[Vec<f64>]) -> Option<Vec<f64>> {
@@ -80,7 +85,7 @@ pub fn float(base: &str, width: u32, bits: &[u64], args: &[f64]) -> Option<u64> 
             Some(std::cmp::Ordering::Equal) => Some(bits[1]),
             Some(order) => Some(step(bits[0], width, order.is_lt())),
         },
-        ("fma" | "mad", [x, y, z]) => Some(fused(width, *x, *y, *z)),
+        ("fma" | "mad" | "fmuladd", [x, y, z]) => Some(fused(width, *x, *y, *z)),
         _ => None,
     };
     exact.or_else(|| number(base, args).map(|x| arithmetic::float_bits(x, width)))

@@ -1,6 +1,6 @@
 //! Evaluates integer builtins (OpenCL C 1.2, 6.12.3).
 
-use super::{masked, signed};
+use crate::program::{masked, signed};
 
 /// The result for one lane of `width` bits, signed or not; `to` is the width of the result. `None` if `base` is not
 /// an integer builtin.

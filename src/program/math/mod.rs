@@ -2,12 +2,14 @@
 //! that may stand in for them. The dry run and concolic execution share this table. Functions whose precision OpenCL
 //! leaves open follow the host's mathematics library.
 
+pub mod atomics;
 mod conversions;
 mod floats;
 mod integers;
+pub mod names;
 
+use self::names::{Function, without_precision_prefix};
 use super::{Instruction, Kind, Op, Program, Shape, arithmetic, masked, signed};
-use crate::kernel::builtins;
 
 /// The result of a builtin call, lane by lane, given the bits of its operands' lanes. `None` if the builtin is not in
 /// the table, or depends on memory, ids or other work-items.
@@ -18,29 +20,20 @@ pub fn builtin(program: &Program, instruction: &Instruction, args: &[Vec<u64>], 
     if args.len() != shapes.len() || args.iter().any(Vec::is_empty) {
         return None;
     }
-    let mut call = Call { base, is_signed: false, shapes: &shapes, shape };
-    if let Some(rest) = name.strip_prefix("llvm.") {
-        (call.base, call.is_signed) = intrinsic(rest)?;
-        // The flags in the second argument only declare what may be poison.
-        let count = if matches!(call.base, "abs" | "clz" | "ctz") { 1 } else { args.len() };
-        return call.lanes(&args[..count]);
-    }
-    let params = builtins::demangle(name).map_or("", |(_, params)| params);
-    call.is_signed = element(params).is_some_and(builtins::is_signed);
-    match (call.base, first.kind) {
+    let Function { base, is_signed, is_flagged } = Function::of(name, base)?;
+    let args = if is_flagged { &args[..1] } else { args };
+    let call = Call { base, is_signed, shapes: &shapes, shape };
+    match (base, first.kind) {
         ("any" | "all", Kind::Int(width)) => {
             let mut set = args[0].iter().map(|lane| signed(*lane, width) < 0);
-            let holds = if call.base == "any" { set.any(|s| s) } else { set.all(|s| s) };
+            let holds = if base == "any" { set.any(|s| s) } else { set.all(|s| s) };
             Some(vec![holds.into()])
         }
-        (_, Kind::Float(width)) => {
-            let function = without_precision_prefix(call.base);
+        (_, Kind::Float(width)) if floats::is_geometric(without_precision_prefix(base)) => {
             let numbers = |lanes: &Vec<u64>| lanes.iter().map(|bits| arithmetic::float(*bits, width)).collect();
-            let found = floats::geometric(function, &args.iter().map(numbers).collect::<Vec<Vec<f64>>>());
-            match found {
-                Some(found) => Some(found.into_iter().map(|x| arithmetic::float_bits(x, width)).collect()),
-                None => call.lanes(args),
-            }
+            let args: Vec<Vec<f64>> = args.iter().map(numbers).collect();
+            let found = floats::geometric(without_precision_prefix(base), &args)?;
+            Some(found.into_iter().map(|x| arithmetic::float_bits(x, width)).collect())
         }
         _ => call.lanes(args),
     }
@@ -108,64 +101,5 @@ impl Call<'_> {
             (base, Kind::Float(to)) if to == width => floats::float(base, width, args, &numbers),
             _ => None,
         }
-    }
-}
-
-/// Strips the prefixes that only state a precision or an origin.
-fn without_precision_prefix(base: &str) -> &str {
-    ["native_", "half_", "fast_", "__spirv_ocl_"]
-        .iter()
-        .fold(base, |base, prefix| base.strip_prefix(prefix).unwrap_or(base))
-}
-
-/// The scalar type of the first parameter in a mangled parameter list.
-fn element(params: &str) -> Option<char> {
-    let scalar = params.strip_prefix("Dv").and_then(|rest| rest.split_once('_')).map_or(params, |(_, of)| of);
-    scalar.chars().next()
-}
-
-/// The builtin that corresponds to an LLVM intrinsic such as `umin.i32` or `uadd.sat.v4i32`, and whether it is signed.
-fn intrinsic(name: &str) -> Option<(&str, bool)> {
-    let mut words = name.split('.');
-    let (word, saturates) = (words.next()?, words.next() == Some("sat"));
-    Some(match word {
-        "smin" => ("min", true),
-        "umin" => ("min", false),
-        "smax" => ("max", true),
-        "umax" => ("max", false),
-        "sadd" if saturates => ("add_sat", true),
-        "uadd" if saturates => ("add_sat", false),
-        "ssub" if saturates => ("sub_sat", true),
-        "usub" if saturates => ("sub_sat", false),
-        "abs" => ("abs", true),
-        "ctpop" => ("popcount", false),
-        "ctlz" => ("clz", false),
-        "cttz" => ("ctz", false),
-        "fshl" => ("fshl", false),
-        "fshr" => ("fshr", false),
-        "bswap" => ("bswap", false),
-        "bitreverse" => ("bit_reverse", false),
-        "minnum" => ("fmin", false),
-        "maxnum" => ("fmax", false),
-        "fmuladd" => ("fma", false),
-        "roundeven" | "nearbyint" => ("rint", false),
-        "fabs" | "copysign" | "floor" | "ceil" | "trunc" | "rint" | "round" | "sqrt" | "fma" | "exp" | "exp2"
-        | "log" | "log2" | "log10" | "sin" | "cos" | "pow" => (word, false),
-        _ => return None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn signedness_is_read_from_the_first_parameter() {
-        assert_eq!(element("Dv4_hS_"), Some('h'));
-        assert_eq!(element("ij"), Some('i'));
-        assert_eq!(element(""), None);
-        assert_eq!(without_precision_prefix("native_half_sin"), "sin");
-        assert_eq!(intrinsic("uadd.sat.v4i32"), Some(("add_sat", false)));
-        assert_eq!(intrinsic("uadd.with.overflow.i32"), None);
     }
 }

@@ -1,15 +1,14 @@
 //! Loads and stores of the concolic interpreter.
 
-use llvm_sys::LLVMAtomicRMWBinOp;
-
 use super::inputs;
-use super::instruction::bytes;
+use super::interpreter::Interpreter;
 use super::item::{Item, Mode};
-use super::machine::Machine;
-use super::memory::{self, Cell, Initial, MemoryBlock};
+use super::memory::{Cell, Initial, MemoryBlock};
 use super::trace::PathStep;
 use super::value::{self, Lane, Value};
-use crate::program::{Kind, Shape, masked, signed};
+use crate::program::pointer::{self, PRIVATE};
+use crate::program::value::lane_from_bytes;
+use crate::program::{Kind, Shape, arithmetic, masked};
 use crate::solve::expression::{Operation, Sort, Term};
 
 /// Largest number of cells of a table that may be read at a symbolic index.
@@ -24,15 +23,15 @@ struct ResolvedAccess {
     address: Option<Term>,
 }
 
-impl Machine<'_> {
+impl Interpreter<'_> {
     /// Returns the memory of a region. The work-item's copy of a struct passed by value is created on first use.
     fn memory_block<'s>(&'s mut self, item: &'s mut Item, region: u64) -> Option<&'s mut MemoryBlock> {
         let program = self.setup.program;
         let is_copy = program.by_value.get(region as usize).is_some_and(Option::is_some);
-        if is_copy && !item.private_memory.contains_key(&region) {
+        if is_copy && !item.own.private_memory.contains_key(&region) {
             let mut copy = self.memory_blocks.get(region as usize)?.clone();
             let input = self.setup.inputs.args.get(region as usize).filter(|i| i.is_free);
-            if let (Some(input), true) = (input, item.mode != Mode::Concrete) {
+            if let (Some(input), true) = (input, item.own.mode != Mode::Concrete) {
                 for leaf in &input.leaves {
                     let size = leaf.scalar.size();
                     let symbol = inputs::scalar_symbol(region as usize, leaf.offset);
@@ -40,31 +39,31 @@ impl Machine<'_> {
                     copy.cells.insert(leaf.offset, Cell { size, term: Some(term), address: None, writer: None });
                 }
             }
-            item.private_memory.insert(region, copy);
+            item.own.private_memory.insert(region, copy);
         }
-        if is_copy || region >= memory::PRIVATE {
-            item.private_memory.get_mut(&region)
+        if is_copy || region >= PRIVATE {
+            item.own.private_memory.get_mut(&region)
         } else {
             self.memory_blocks.get_mut(region as usize)
         }
     }
 
     /// Resolves an access; records a fault and returns `None` if it is out of bounds.
-    fn resolve(&mut self, item: &mut Item, pointer: Lane, size: u64) -> Option<ResolvedAccess> {
-        let place = memory::decode_pointer(pointer.bits);
+    fn resolve(&mut self, item: &mut Item, address: Lane, size: u64) -> Option<ResolvedAccess> {
+        let place = pointer::decode(address.bits);
         let found = place.and_then(|(region, offset)| {
             let at = self.memory_block(item, region)?.access(offset, size)?;
             Some((region, at))
         });
         let Some((region, at)) = found else {
             self.fault(item);
-            if let (Some((region, _)), Some(term), false) = (place, pointer.term, self.setup.inputs.allows_faults) {
+            if let (Some((region, _)), Some(term), false) = (place, address.term, self.setup.inputs.allows_faults) {
                 self.require_in_bounds(item, region, term, size);
             }
             return None;
         };
-        let begin = memory::pointer(region, 0);
-        let address = pointer.term.map(|term| value::plus(self.terms, term, begin.wrapping_neg()));
+        let begin = pointer::encode(region, 0);
+        let address = address.term.map(|term| value::plus(self.terms, term, begin.wrapping_neg()));
         Some(ResolvedAccess { region, at, size, address })
     }
 
@@ -74,25 +73,25 @@ impl Machine<'_> {
         else {
             return;
         };
-        let offset = value::plus(self.terms, pointer, memory::pointer(region, 0).wrapping_neg());
+        let offset = value::plus(self.terms, pointer, pointer::encode(region, 0).wrapping_neg());
         let end = self.terms.constant(bytes - size + 1, Sort::Bits(64));
         let holds = self.terms.compare(Operation::Ult, offset, end);
         self.require_no_fault(item, holds, false);
     }
 
     /// Loads a value; lanes that depend on the input get a term. An access out of bounds gives 0.
-    pub(super) fn load(&mut self, item: &mut Item, pointer: Lane, shape: Shape) -> Value {
+    pub(super) fn load_lanes(&mut self, item: &mut Item, pointer: Lane, shape: Shape) -> Value {
         if shape.kind == Kind::Other {
             return Value::of(Vec::new(), shape);
         }
         let (size, step) = (shape.bytes(), shape.lane_bytes().max(1));
         let Some(access) = self.resolve(item, pointer, size) else { return Value::of(Vec::new(), shape) };
-        let traced = item.mode != Mode::Concrete;
+        let traced = item.own.mode != Mode::Concrete;
         let Some(block) = self.memory_block(item, access.region) else { return Value::of(Vec::new(), shape) };
         let mut lanes: Vec<Lane> = block
             .read(access.at, size)
             .chunks(step as usize)
-            .map(|chunk| Lane::known(value::from_bytes(chunk, shape.kind)))
+            .map(|chunk| Lane::known(lane_from_bytes(chunk, shape.kind)))
             .collect();
         let plain = block.cells.is_empty() && block.initial == Initial::Known && access.address.is_none();
         if !traced || plain || step > 8 {
@@ -130,13 +129,13 @@ impl Machine<'_> {
             },
             [(begin, cell)] if *begin == at && cell.size == size => {
                 if address.is_some()
-                    && (region >= memory::PRIVATE)
+                    && (region >= PRIVATE)
                     && let Some(picked) = self.read_table(item, access)
                 {
                     return Some(picked);
                 }
                 self.pin_to_cell(item, access, at, cell);
-                item.depend(cell.writer);
+                item.own.depend(cell.writer);
                 cell.term
             }
             _ => {
@@ -153,7 +152,7 @@ impl Machine<'_> {
     fn symbolic_byte(&mut self, item: &mut Item, access: &ResolvedAccess, byte: u64, found: &[(u64, Cell)]) -> Term {
         if let Some((begin, cell)) = found.iter().find(|(begin, cell)| (*begin..begin + cell.size).contains(&byte)) {
             self.pin_to_cell(item, access, *begin, cell);
-            item.depend(cell.writer);
+            item.own.depend(cell.writer);
             if let Some(term) = cell.term {
                 return value::extract(self.terms, term, byte - begin, 1);
             }
@@ -195,7 +194,7 @@ impl Machine<'_> {
         }
         let all = value::joined(terms, &parts);
         if let Some(at) = access.address {
-            item.step(PathStep::Access { position: position as u32, at, size: access.size });
+            item.own.step(PathStep::Access { position: position as u32, at, size: access.size });
         }
         Some(all)
     }
@@ -204,7 +203,7 @@ impl Machine<'_> {
     fn pin_address(&mut self, item: &mut Item, access: &ResolvedAccess) {
         if let Some(address) = access.address {
             let at = self.terms.constant(access.at, Sort::Bits(64));
-            item.pin(value::equal(self.terms, address, at));
+            item.own.pin(value::equal(self.terms, address, at));
         }
     }
 
@@ -217,14 +216,14 @@ impl Machine<'_> {
         let address = access.address.unwrap_or_else(|| terms.constant(access.at, Sort::Bits(64)));
         let address = value::plus(terms, address, begin.wrapping_sub(access.at));
         let stored = cell.address.unwrap_or_else(|| terms.constant(begin, Sort::Bits(64)));
-        item.pin(value::equal(terms, address, stored));
+        item.own.pin(value::equal(terms, address, stored));
     }
 
     /// Reads a small table that no other work-item writes at a symbolic address: selects among all of its cells.
     fn read_table(&mut self, item: &mut Item, access: &ResolvedAccess) -> Option<Term> {
         let address = access.address?;
         let variable = (access.region as usize).checked_sub(self.setup.program.params.len());
-        let is_own = access.region >= memory::PRIVATE
+        let is_own = access.region >= PRIVATE
             || self.setup.program.by_value.get(access.region as usize).is_some_and(Option::is_some)
             || variable.and_then(|v| self.setup.program.variables.get(v)).is_some_and(|v| !v.is_local);
         let block = self.memory_block(item, access.region)?;
@@ -236,11 +235,9 @@ impl Machine<'_> {
         let mut cells: Vec<(u64, Result<Term, u64>)> = Vec::new();
         for begin in (0..count).map(|i| first + i * access.size) {
             cells.push(match &block.overlapping(begin, access.size)[..] {
-                [] => {
-                    (begin, Err(value::from_bytes(block.read(begin, access.size), Kind::Int(8 * access.size as u32))))
-                }
+                [] => (begin, Err(lane_from_bytes(block.read(begin, access.size), Kind::Int(8 * access.size as u32)))),
                 [(at, cell)] if *at == begin && cell.size == access.size && cell.address.is_none() => {
-                    let bits = value::from_bytes(block.read(begin, access.size), Kind::Int(8 * access.size as u32));
+                    let bits = lane_from_bytes(block.read(begin, access.size), Kind::Int(8 * access.size as u32));
                     (begin, cell.term.ok_or(bits))
                 }
                 _ => return None,
@@ -260,24 +257,24 @@ impl Machine<'_> {
                 None => content,
             });
         }
-        item.pin(Some(within));
+        item.own.pin(Some(within));
         chosen
     }
 
     /// Stores a value, with cells for lanes that are symbolic or visible to other work-items.
-    pub(super) fn store(&mut self, item: &mut Item, pointer: Lane, what: &Value, shape: Shape) {
-        let bytes = bytes(what, shape);
+    pub(super) fn store_lanes(&mut self, item: &mut Item, pointer: Lane, what: &Value, shape: Shape) {
+        let bytes = what.to_bytes(shape);
         let step = shape.lane_bytes();
         let Some(access) = self.resolve(item, pointer, bytes.len() as u64) else { return };
-        let is_shared = access.region < memory::PRIVATE;
-        let traced = item.mode != Mode::Concrete;
+        let is_shared = access.region < PRIVATE;
+        let traced = item.own.mode != Mode::Concrete;
         let mut cells = Vec::new();
         if traced && (1..=8).contains(&step) {
             for (i, lane) in (0u64..).zip(what.lanes()) {
                 let term = lane.term.map(|t| value::stored(self.terms, t, shape.kind, step));
                 let address = access.address.map(|a| value::plus(self.terms, a, i * step));
                 if is_shared || term.is_some() || address.is_some() {
-                    cells.push((access.at + i * step, Cell { size: step, term, address, writer: item.writer() }));
+                    cells.push((access.at + i * step, Cell { size: step, term, address, writer: item.own.writer() }));
                 }
             }
         }
@@ -296,7 +293,7 @@ impl Machine<'_> {
     }
 
     /// Copies bytes, with the terms of cells that are copied completely.
-    pub(super) fn copy(&mut self, item: &mut Item, to: Lane, from: Lane, size: u64) {
+    pub(super) fn copy_bytes(&mut self, item: &mut Item, to: Lane, from: Lane, size: u64) {
         if size == 0 {
             return;
         }
@@ -307,7 +304,7 @@ impl Machine<'_> {
         let bytes = block.read(source.at, size).to_vec();
         let (initial, known) = (block.initial, block.overlapping(source.at, size));
         let mut cells: Vec<(u64, Cell)> = Vec::new();
-        if item.mode != Mode::Concrete {
+        if item.own.mode != Mode::Concrete {
             let mut at = source.at;
             while at < source.at + size {
                 let next = known.iter().find(|(begin, cell)| begin + cell.size > at);
@@ -328,8 +325,8 @@ impl Machine<'_> {
                     let part = ResolvedAccess { region: source.region, at, size: step, address };
                     let term = self.symbolic_content(item, &part);
                     let address = target.address.map(|a| value::plus(self.terms, a, offset));
-                    if term.is_some() || address.is_some() || target.region < memory::PRIVATE {
-                        let cell = Cell { size: step, term, address, writer: item.writer() };
+                    if term.is_some() || address.is_some() || target.region < PRIVATE {
+                        let cell = Cell { size: step, term, address, writer: item.own.writer() };
                         cells.push((target.at + offset, cell));
                     }
                 }
@@ -340,7 +337,7 @@ impl Machine<'_> {
     }
 
     /// Fills memory with one byte value.
-    pub(super) fn fill(&mut self, item: &mut Item, to: Lane, byte: u8, size: u64) {
+    pub(super) fn fill_bytes(&mut self, item: &mut Item, to: Lane, byte: u8, size: u64) {
         if size > 0
             && let Some(target) = self.resolve(item, to, size)
         {
@@ -349,52 +346,20 @@ impl Machine<'_> {
     }
 
     /// Performs an atomic operation on the concrete value in memory; returns the old value.
-    pub(super) fn atomic(&mut self, item: &mut Item, at: Lane, of: Shape, f: impl FnOnce(u64) -> u64) -> u64 {
+    pub(super) fn exchange(&mut self, item: &mut Item, at: Lane, of: Shape, f: impl FnOnce(u64) -> u64) -> u64 {
         let of = Shape { lanes: 0, ..of };
         let (pointer, at) = (at, Lane::known(at.bits));
         let Some(access) = self.resolve(item, at, of.bytes()) else {
-            if let (Some((region, _)), Some(term)) = (memory::decode_pointer(pointer.bits), pointer.term) {
+            if let (Some((region, _)), Some(term)) = (pointer::decode(pointer.bits), pointer.term) {
                 self.require_in_bounds(item, region, term, of.bytes());
             }
             return 0;
         };
         let old = self
             .memory_block(item, access.region)
-            .map_or(0, |b| value::from_bytes(b.read(access.at, access.size), of.kind));
-        let new = Value::known(masked(f(old), crate::program::arithmetic::width(of.kind)));
-        self.store(item, at, &new, of);
+            .map_or(0, |b| lane_from_bytes(b.read(access.at, access.size), of.kind));
+        let new = Value::known(masked(f(old), arithmetic::width(of.kind)));
+        self.store_lanes(item, at, &new, of);
         old
-    }
-
-    /// Performs an `atomicrmw` instruction; returns the old value.
-    pub(super) fn read_modify_write(
-        &mut self,
-        item: &mut Item,
-        at: Lane,
-        by: u64,
-        of: Shape,
-        operation: LLVMAtomicRMWBinOp,
-    ) -> Value {
-        use LLVMAtomicRMWBinOp::*;
-        use llvm_sys::LLVMOpcode::{LLVMAdd, LLVMAnd, LLVMFAdd, LLVMFSub, LLVMOr, LLVMSub, LLVMXor};
-        let width = crate::program::arithmetic::width(of.kind);
-        let compute = |opcode, old| crate::program::arithmetic::binary(opcode, of.kind, old, by).unwrap_or(0);
-        let old = self.atomic(item, at, of, |old| match operation {
-            LLVMAtomicRMWBinOpXchg => by,
-            LLVMAtomicRMWBinOpAdd => compute(LLVMAdd, old),
-            LLVMAtomicRMWBinOpSub => compute(LLVMSub, old),
-            LLVMAtomicRMWBinOpAnd => compute(LLVMAnd, old),
-            LLVMAtomicRMWBinOpOr => compute(LLVMOr, old),
-            LLVMAtomicRMWBinOpXor => compute(LLVMXor, old),
-            LLVMAtomicRMWBinOpFAdd => compute(LLVMFAdd, old),
-            LLVMAtomicRMWBinOpFSub => compute(LLVMFSub, old),
-            LLVMAtomicRMWBinOpNand => !compute(LLVMAnd, old),
-            LLVMAtomicRMWBinOpUMax => old.max(by),
-            LLVMAtomicRMWBinOpUMin => old.min(by),
-            LLVMAtomicRMWBinOpMax if signed(by, width) > signed(old, width) => by,
-            LLVMAtomicRMWBinOpMin if signed(by, width) < signed(old, width) => by,
-            _ => old,
-        });
-        Value::known(old)
     }
 }

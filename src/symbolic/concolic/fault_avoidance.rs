@@ -2,8 +2,8 @@
 //! and solves for another value. Faults that then occur later are repaired in turn.
 
 use super::inputs;
+use super::interpreter::{self, Setup};
 use super::local_search::{self, Values};
-use super::machine::{self, Setup};
 use super::path_query::{Freedom, QueryContext};
 use super::proposal::Changes;
 use super::trace::{Class, Trace};
@@ -80,7 +80,7 @@ impl Engine<'_> {
             expected: None,
             focus: [faulting_item.group, faulting_item.local],
         };
-        let trace = machine::trace(setup, &mut self.terms, faulting_item);
+        let trace = interpreter::trace(setup, &mut self.terms, faulting_item);
         let place = trace.fault?;
         let condition = trace.paths.get(place.0)?.get(place.1)?.condition(&mut self.terms, self.program)?;
         let (mut terms, mut variables) = (std::mem::take(&mut self.terms), Variables::default());

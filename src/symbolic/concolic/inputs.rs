@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::instrument::marks::MARK;
 use crate::kernel::interface::{ArgKind, Interface, Scalar, Type};
+use crate::program::machine::call::scalar_bytes;
 use crate::program::{Definition, Kind, Op, Program, Region, ValueId};
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::scalar_layout::{self, Leaf, Number};
@@ -267,7 +268,7 @@ fn granules(program: &Program) -> BTreeMap<u32, u64> {
                 note(instruction.operands[0], program.shape(by).lane_bytes().clamp(1, 8));
             }
             Op::Call(name, _) if name != MARK => {
-                let Some(bytes) = super::calls::scalar_bytes(name) else { continue };
+                let Some(bytes) = scalar_bytes(name) else { continue };
                 for operand in &instruction.operands {
                     if program.shape(*operand).kind == Kind::Pointer {
                         note(*operand, bytes);

@@ -1,107 +1,51 @@
 //! Interprets instructions: always on bits, and on terms if an operand is symbolic.
 
-use llvm_sys::LLVMOpcode;
-
+use super::interpreter::Interpreter;
 use super::item::Item;
-use super::machine::Machine;
-use super::memory::{self, MemoryBlock};
-use super::value::{self, Lane, Value};
-use crate::program::{Instruction, Kind, Op, Shape, arithmetic, math, signed};
+use super::value::{self, Value};
+use crate::program::machine::evaluate::{Evaluated, evaluate};
+use crate::program::{Instruction, Kind, Op, Shape, ValueId, arithmetic, math, signed};
 use crate::solve::concrete::Valuation;
 use crate::solve::expression::{Operation, Sort, Term, Terms};
 use crate::solve::query::Model;
 use crate::symbolic::transfer;
 
-impl Machine<'_> {
-    /// Interprets an instruction; returns its result.
-    pub(super) fn instruction(&mut self, item: &mut Item, instruction: &Instruction) -> Value {
-        let program = self.setup.program;
-        let shape = program.shape(instruction.result);
-        let operand = |i: usize| &item.values[instruction.operands[i] as usize];
-        match &instruction.op {
-            Op::Load => {
-                let at = operand(0).clone();
-                self.load(item, at.first(), shape)
-            }
-            Op::Store => {
-                let (what, at) = (operand(0).clone(), operand(1).first());
-                let of = program.shape(instruction.operands[0]);
-                self.store(item, at, &what, of);
-                Value::known(0)
-            }
-            Op::Call(name, base) => self.call(item, instruction, name, base, shape),
-            Op::Alloca(bytes) => {
-                let region = memory::PRIVATE + u64::from(instruction.result);
-                let fresh = || MemoryBlock::fixed(vec![0; (*bytes).min(memory::MAX_BUFFER_BYTES) as usize]);
-                item.private_memory.entry(region).or_insert_with(fresh);
-                Value::known(memory::pointer(region, 0))
-            }
-            Op::AtomicRmw(operation) => {
-                let (at, by) = (operand(0).first(), operand(1).bits());
-                let of = program.shape(instruction.operands[1]);
-                self.read_modify_write(item, at, by, of, *operation)
-            }
-            Op::CompareExchange => {
-                let (at, expected, new) = (operand(0).first(), operand(1).bits(), operand(2).bits());
-                let of = program.shape(instruction.operands[1]);
-                let old = self.atomic(item, at, of, |old| if old == expected { new } else { old });
-                Value::Many([Lane::known(old), Lane::known((old == expected).into())].into())
-            }
-            Op::Member(i) => Value::One(operand(0).lanes().get(*i).copied().unwrap_or(Lane::known(0))),
-            Op::Phi(_) => Value::of(Vec::new(), shape),
-            _ => match self.moved(item, instruction, shape) {
-                Some(moved) => moved,
-                None => self.computed(item, instruction, shape),
-            },
-        }
-    }
-
-    /// Interprets instructions that only move lanes.
-    fn moved(&mut self, item: &Item, instruction: &Instruction, shape: Shape) -> Option<Value> {
-        let operand = |i: usize| &item.values[instruction.operands[i] as usize];
-        let known = |i: usize| {
-            let lane = operand(i).first();
-            lane.term.is_none().then(|| usize::try_from(lane.bits).unwrap_or(usize::MAX))
-        };
-        match &instruction.op {
-            Op::Copy => Some(operand(0).clone()),
-            Op::Extract => Some(Value::One(operand(0).lanes().get(known(1)?).copied().unwrap_or(Lane::known(0)))),
-            Op::Insert => {
-                let to = known(2)?;
-                let mut lanes = operand(0).lanes().to_vec();
-                lanes.resize(shape.lanes.max(1) as usize, Lane::known(0));
-                if let Some(lane) = lanes.get_mut(to) {
-                    *lane = operand(1).first();
-                }
-                Some(Value::Many(lanes.into()))
-            }
-            Op::Shuffle(mask) => {
-                let (a, b) = (operand(0).lanes(), operand(1).lanes());
-                let lane = |m: &i32| match usize::try_from(*m) {
-                    Ok(m) if m < a.len() => a[m],
-                    Ok(m) => b.get(m - a.len()).copied().unwrap_or(Lane::known(0)),
-                    Err(_) => Lane::known(0),
-                };
-                Some(Value::Many(mask.iter().map(lane).collect()))
-            }
-            Op::Select if !operand(0).is_symbolic() => match operand(0) {
-                Value::One(condition) => Some(operand(if condition.bits & 1 != 0 { 1 } else { 2 }).clone()),
-                Value::Many(conditions) => {
-                    let (a, b) = (operand(1).lanes(), operand(2).lanes());
-                    let lane = |(i, c): (usize, &Lane)| if c.bits & 1 != 0 { a.get(i) } else { b.get(i) }.copied();
-                    let lanes = conditions.iter().enumerate().map(|x| lane(x).unwrap_or(Lane::known(0)));
-                    Some(Value::Many(lanes.collect()))
-                }
-            },
-            _ => None,
-        }
-    }
-
-    /// Interprets all other instructions that access neither memory nor ids.
+impl Interpreter<'_> {
+    /// Interprets an instruction that neither accesses memory nor calls.
     pub(super) fn computed(&mut self, item: &mut Item, instruction: &Instruction, shape: Shape) -> Value {
+        let Evaluated { value, is_undefined } = evaluate(self.setup.program, instruction, &item.values);
+        // Lanes are moved together with their terms, unless a symbolic index or condition decides which.
+        let decisive = match instruction.op {
+            Op::Copy | Op::Member(_) | Op::Shuffle(_) => return value,
+            Op::Select => Some(0),
+            Op::Extract => Some(1),
+            Op::Insert => Some(2),
+            _ => None,
+        };
+        let value = match decisive {
+            Some(i) if !item.values[instruction.operands[i] as usize].is_symbolic() => return value,
+            // Otherwise only the bits of this run are certain.
+            Some(_) => value.map(|bits| bits),
+            None => value,
+        };
+        if is_undefined {
+            self.fault(item);
+        }
+        self.with_terms(item, instruction, value, shape)
+    }
+
+    /// Interprets a builtin that depends on its operands alone.
+    pub(super) fn computed_call(&mut self, item: &mut Item, instruction: &Instruction, shape: Shape) -> Value {
+        let lanes = |o: &ValueId| item.values[*o as usize].lanes().iter().map(|l| l.bits).collect();
+        let args: Vec<Vec<u64>> = instruction.operands.iter().map(lanes).collect();
+        let value = self.builtin_bits(instruction, &args, shape);
+        self.with_terms(item, instruction, value, shape)
+    }
+
+    /// Adds the terms of a result, whose bits are `bits`, if an operand is symbolic.
+    fn with_terms(&mut self, item: &mut Item, instruction: &Instruction, bits: Value, shape: Shape) -> Value {
         let operands = &instruction.operands;
         let is_symbolic = operands.iter().any(|o| item.values[*o as usize].is_symbolic());
-        let bits = self.bits(item, instruction, shape);
         if !is_symbolic || shape.kind == Kind::Void || shape.kind == Kind::Other {
             return bits;
         }
@@ -126,8 +70,7 @@ impl Machine<'_> {
 
     /// Requires symbolic divisors to differ from 0.
     fn divisor(&mut self, item: &mut Item, instruction: &Instruction) {
-        use LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
-        if !matches!(instruction.op, Op::Binary(LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem)) {
+        if !instruction.op.is_integer_division() {
             return;
         }
         let divisors = item.values[instruction.operands[1] as usize].clone();
@@ -175,82 +118,8 @@ impl Machine<'_> {
         })
     }
 
-    /// Computes the bits of the result, and records a fault if there is one.
-    fn bits(&mut self, item: &Item, instruction: &Instruction, shape: Shape) -> Value {
-        let program = self.setup.program;
-        let operand = |i: usize| &item.values[instruction.operands[i] as usize];
-        let kind_of = |i: usize| program.shape(instruction.operands[i]).kind;
-        let mut faulty = false;
-        let result = match &instruction.op {
-            Op::Binary(opcode) => zipped(operand(0), operand(1), |a, b| {
-                arithmetic::binary(*opcode, shape.kind, a, b).unwrap_or_else(|| {
-                    faulty = true;
-                    0
-                })
-            }),
-            Op::FNeg => {
-                let width = arithmetic::width(shape.kind);
-                mapped(operand(0), |x| x ^ (1 << (width - 1)))
-            }
-            Op::Compare(predicate) => {
-                let width = arithmetic::width(kind_of(0));
-                zipped(operand(0), operand(1), |a, b| arithmetic::compare(*predicate, width, a, b).into())
-            }
-            Op::FCompare(predicate) => {
-                let width = arithmetic::width(kind_of(0));
-                zipped(operand(0), operand(1), |a, b| arithmetic::compare_floats(*predicate, width, a, b).into())
-            }
-            Op::Cast(LLVMOpcode::LLVMBitCast) => {
-                let from = program.shape(instruction.operands[0]);
-                let bytes = bytes(operand(0), from);
-                let size = shape.lane_bytes().max(1) as usize;
-                let lanes = bytes.chunks(size).map(|chunk| value::from_bytes(chunk, shape.kind));
-                Value::of_bits(lanes, shape)
-            }
-            Op::Cast(opcode) => mapped(operand(0), |x| arithmetic::cast(*opcode, kind_of(0), shape.kind, x)),
-            Op::Address { steps, offset } => {
-                let mut at = operand(0).bits().wrapping_add(offset.cast_unsigned());
-                for step in steps {
-                    let index = signed(operand(step.operand).bits(), arithmetic::width(kind_of(step.operand)));
-                    at = at.wrapping_add(index.wrapping_mul(step.scale).cast_unsigned());
-                }
-                Value::known(at)
-            }
-            Op::Select => {
-                let conditions = operand(0).lanes();
-                let (a, b) = (operand(1).lanes(), operand(2).lanes());
-                let lane = |i: usize| {
-                    let condition = conditions.get(i).or(conditions.first()).is_some_and(|c| c.bits & 1 != 0);
-                    if condition { a.get(i) } else { b.get(i) }.map_or(0, |l| l.bits)
-                };
-                Value::of_bits((0..a.len()).map(lane), shape)
-            }
-            Op::Extract => {
-                let lane = operand(0).lanes().get(operand(1).bits() as usize);
-                Value::known(lane.map_or(0, |l| l.bits))
-            }
-            Op::Insert => {
-                let mut lanes: Vec<u64> = operand(0).lanes().iter().map(|l| l.bits).collect();
-                if let Some(lane) = lanes.get_mut(operand(2).bits() as usize) {
-                    *lane = operand(1).bits();
-                }
-                Value::of_bits(lanes, shape)
-            }
-            Op::Call(..) => {
-                let lanes = |i: usize| operand(i).lanes().iter().map(|l| l.bits).collect();
-                let args: Vec<Vec<u64>> = (0..instruction.operands.len()).map(lanes).collect();
-                return self.builtin(instruction, &args, shape);
-            }
-            _ => Value::of(Vec::new(), shape),
-        };
-        if faulty {
-            self.fault(item);
-        }
-        result
-    }
-
     /// Evaluates a builtin on bits: exactly if it has a definition on terms, otherwise with the host's mathematics.
-    fn builtin(&mut self, instruction: &Instruction, args: &[Vec<u64>], shape: Shape) -> Value {
+    fn builtin_bits(&mut self, instruction: &Instruction, args: &[Vec<u64>], shape: Shape) -> Value {
         const MANY: usize = 1 << 16;
         let program = self.setup.program;
         if self.scratch.len() > MANY {
@@ -290,34 +159,4 @@ fn added(terms: &mut Terms, sum: Option<Term>, more: Term) -> Term {
         Some(sum) => terms.apply(Operation::Add, vec![sum, more], Sort::Bits(64)),
         None => more,
     }
-}
-
-fn mapped(a: &Value, f: impl Fn(u64) -> u64) -> Value {
-    match a {
-        Value::One(a) => Value::known(f(a.bits)),
-        Value::Many(lanes) => Value::Many(lanes.iter().map(|l| Lane::known(f(l.bits))).collect()),
-    }
-}
-
-/// Applies `f` lane by lane; a scalar is used for every lane.
-fn zipped(a: &Value, b: &Value, mut f: impl FnMut(u64, u64) -> u64) -> Value {
-    match (a, b) {
-        (Value::One(a), Value::One(b)) => Value::known(f(a.bits, b.bits)),
-        (Value::Many(a), Value::Many(b)) => {
-            Value::Many(a.iter().zip(b.iter()).map(|(a, b)| Lane::known(f(a.bits, b.bits))).collect())
-        }
-        (Value::Many(a), Value::One(b)) => Value::Many(a.iter().map(|a| Lane::known(f(a.bits, b.bits))).collect()),
-        (Value::One(a), Value::Many(b)) => Value::Many(b.iter().map(|b| Lane::known(f(a.bits, b.bits))).collect()),
-    }
-}
-
-/// Returns the bytes of a value in memory.
-pub fn bytes(value: &Value, shape: Shape) -> Vec<u8> {
-    let size = shape.lane_bytes() as usize;
-    let mut bytes = Vec::with_capacity(size * value.lanes().len());
-    for lane in value.lanes() {
-        let word = lane.bits.to_le_bytes();
-        bytes.extend((0..size).map(|i| word.get(i).copied().unwrap_or(0)));
-    }
-    bytes
 }

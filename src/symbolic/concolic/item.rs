@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::memory::{MemoryBlock, Writer};
 use super::trace::PathStep;
-use super::value::Value;
+use super::value::Lane;
+use crate::program::machine::WorkItem;
 use crate::solve::expression::Term;
 
 /// Which of a work-item's values are kept as terms.
@@ -21,35 +22,21 @@ pub enum Mode {
 /// State of a work-item that has not left its first block.
 pub const START: u32 = u32::MAX;
 
-/// Progress of a work-item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    Running,
-    /// At the barrier in this block, at this position.
-    Waiting(usize, usize),
-    Done,
-}
-
 /// An interpreted work-item.
-pub struct Item {
-    pub values: Vec<Value>,
-    pub block: usize,
-    pub previous: usize,
+pub type Item = WorkItem<Lane, ItemData>;
+
+/// What the interpreter keeps of a work-item besides its values.
+pub struct ItemData {
+    pub mode: Mode,
     /// State in the product graph at the end of the previous block, and the successor taken from there.
     pub graph_state: u32,
     pub successor_taken: u32,
-    pub index: usize,
     /// By region.
     pub private_memory: HashMap<u64, MemoryBlock>,
-    pub state: State,
-    pub local_id: [u64; 3],
-    pub group_id: [u64; 3],
-    pub mode: Mode,
     /// Position among the traced work-items.
     pub number: u32,
     /// Number among all work-items of the launch, from 1.
     pub serial: u64,
-    pub steps: u64,
     pub hash: u64,
     pub visited: Vec<u32>,
     pub path: Vec<PathStep>,
@@ -65,7 +52,28 @@ pub struct Item {
     pub fault: Option<usize>,
 }
 
-impl Item {
+impl ItemData {
+    /// Creates the data of a work-item that has not started.
+    pub fn new(mode: Mode, number: u32, serial: u64) -> ItemData {
+        ItemData {
+            mode,
+            graph_state: START,
+            successor_taken: 0,
+            private_memory: HashMap::new(),
+            number,
+            serial,
+            hash: 0,
+            visited: Vec::new(),
+            path: Vec::new(),
+            prefix_hashes: Vec::new(),
+            states: Vec::new(),
+            chosen: BTreeMap::new(),
+            pinned: HashSet::new(),
+            depends: BTreeMap::new(),
+            fault: None,
+        }
+    }
+
     /// The author of a store made now, if the work-item is traced.
     pub fn writer(&self) -> Option<Writer> {
         (self.mode != Mode::Concrete).then_some(Writer { item: self.number, length: self.path.len() as u32 })

@@ -15,22 +15,6 @@ const LEAST_LOCAL: u64 = 1 << 15;
 /// Largest size of a cell, in bytes.
 const MAX_CELL_BYTES: u64 = 8;
 
-/// Regions from this number on are private.
-pub const PRIVATE: u64 = 1 << 12;
-const OFFSET_BITS: u32 = 40;
-const OFFSET_MIDDLE: u64 = 1 << (OFFSET_BITS - 1);
-
-/// Encodes a pointer.
-pub fn pointer(region: u64, offset: i64) -> u64 {
-    ((region + 1) << OFFSET_BITS).wrapping_add(OFFSET_MIDDLE).wrapping_add(offset.cast_unsigned())
-}
-
-/// Decodes a pointer to region and offset; `None` if the bits are not a pointer.
-pub fn decode_pointer(bits: u64) -> Option<(u64, i64)> {
-    let region = (bits >> OFFSET_BITS).checked_sub(1)?;
-    Some((region, ((bits & ((1 << OFFSET_BITS) - 1)).cast_signed()).wrapping_sub(OFFSET_MIDDLE.cast_signed())))
-}
-
 /// The work-item that stored, and the length of its path at that point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writer {
@@ -146,14 +130,6 @@ impl MemoryBlock {
 mod tests {
     use super::*;
     use crate::solve::expression::{Node, Sort};
-
-    #[test]
-    fn pointers_decode_to_region_and_offset() {
-        for (region, offset) in [(0, 0), (7, -12), (PRIVATE + 9, 1 << 30)] {
-            assert_eq!(decode_pointer(pointer(region, offset)), Some((region, offset)));
-        }
-        assert_eq!(decode_pointer(12), None);
-    }
 
     #[test]
     fn buffers_grow_and_fixed_blocks_do_not() {

@@ -8,12 +8,14 @@
 
 mod access;
 mod calls;
+mod candidate;
+mod domain;
 mod fault_avoidance;
 mod inputs;
 mod instruction;
+mod interpreter;
 mod item;
 mod local_search;
-mod machine;
 mod memory;
 mod path_query;
 mod product_graph;
@@ -30,11 +32,11 @@ use std::time::Instant;
 pub use self::inputs::{Bound, Ranges};
 pub use self::proposal::{Element, Proposal};
 
+use self::candidate::Candidate;
 use self::inputs::Inputs;
-use self::machine::Setup;
+use self::interpreter::Setup;
 use self::product_graph::ProductGraph;
 use self::proposal::Changes;
-use self::search::Candidate;
 use self::trace::Run;
 use self::variables::Variables;
 use crate::hash::StableHasher;
@@ -253,7 +255,7 @@ impl<'p> Engine<'p> {
         let local = self.local(launch);
         let (program, graph, inputs, steps) = (self.program, &self.graph, &self.inputs, self.steps);
         let setup = Setup { program, graph, inputs, launch, local, steps, end, expected, focus };
-        let run = machine::run(setup);
+        let run = interpreter::run(setup);
         self.statistics.graph_misses += run.graph_misses;
         run
     }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use super::candidate::{Candidate, Target};
 use super::inputs;
+use super::interpreter::{self, Setup};
 use super::local_search::{self, Values};
-use super::machine::{self, Setup};
 use super::path_query::{Freedom, PathQuery, QueryContext};
 use super::product_graph::UNREACHABLE;
 use super::proposal::{Changes, Proposal};
@@ -39,51 +40,6 @@ const TAKEN_PENALTY: u32 = 3;
 const MAX_TERMS: usize = 2_000_000;
 /// Largest number of candidates of all launches.
 const MAX_CANDIDATES: usize = 50_000;
-
-/// The goal of a candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Target {
-    /// Leave a block, in this state of it, to a successor.
-    Edge {
-        block: u32,
-        state: u32,
-        successor: u32,
-    },
-    Mark(u32),
-}
-
-/// A step of a path whose condition may be flipped.
-pub(super) struct Candidate {
-    pub node: usize,
-    trace: Rc<Trace>,
-    /// The work-item, and the step of its path.
-    item: usize,
-    position: usize,
-    target: Target,
-    /// Hash of the path and the target; `key_of_sizes` includes the sizes of the launch.
-    key: u64,
-    key_of_sizes: u64,
-    /// How often the solver gave up.
-    effort: u32,
-}
-
-impl Candidate {
-    /// Key by which attempts are counted.
-    fn at(&self) -> (u32, u32) {
-        match self.target {
-            Target::Edge { block, successor, .. } => (block, successor),
-            Target::Mark(goal) => (u32::MAX, goal),
-        }
-    }
-
-    /// Same as [`Candidate::at`], for each state separately.
-    fn at_state(&self) -> (u32, u32) {
-        match self.target {
-            Target::Edge { state, successor, .. } => (state, successor),
-            Target::Mark(goal) => (u32::MAX, goal),
-        }
-    }
-}
 
 /// Bytes of a buffer; 0 for other arguments.
 fn length(arg: &ArgValue) -> usize {
@@ -251,7 +207,7 @@ impl Engine<'_> {
                 expected: None,
                 focus: [class.group, class.local],
             };
-            let trace = Rc::new(machine::trace(setup, &mut self.terms, class));
+            let trace = Rc::new(interpreter::trace(setup, &mut self.terms, class));
             self.add_candidates(number, &trace);
         }
         let node = &mut self.nodes[number];
@@ -476,7 +432,7 @@ impl Engine<'_> {
                 let hashes = candidate.trace.prefix_hashes.get(candidate.item);
                 hashes
                     .and_then(|h| h.get(candidate.position))
-                    .map(|before| machine::extended_hash(*before, block, successor))
+                    .map(|before| interpreter::extended_hash(*before, block, successor))
             }
             Target::Mark(_) => None,
         };

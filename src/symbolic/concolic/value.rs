@@ -1,9 +1,7 @@
 //! Values of the concolic interpreter: bits, and the term of which they are an instance.
 
-use std::rc::Rc;
-
 use crate::program::arithmetic::width;
-use crate::program::{Kind, Shape, masked};
+use crate::program::{self, Kind, Shape};
 use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 
 /// A scalar, or one lane of a vector.
@@ -21,51 +19,33 @@ impl Lane {
     }
 }
 
-/// A scalar or a vector.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    One(Lane),
-    Many(Rc<[Lane]>),
+impl program::value::Lane for Lane {
+    fn new(bits: u64) -> Lane {
+        Lane::known(bits)
+    }
+
+    fn bits(self) -> u64 {
+        self.bits
+    }
+
+    /// Results that nothing determines are 0, and do not depend on the input.
+    fn undetermined(shape: Shape) -> Value {
+        Value::of(Vec::new(), shape)
+    }
 }
 
+/// A scalar or a vector; never unknown.
+pub type Value = program::value::Value<Lane>;
+
 impl Value {
-    /// A scalar that does not depend on the input.
-    pub fn known(bits: u64) -> Value {
-        Value::One(Lane::known(bits))
-    }
-
-    /// The lanes; a scalar has one.
-    pub fn lanes(&self) -> &[Lane] {
-        match self {
-            Value::One(lane) => std::slice::from_ref(lane),
-            Value::Many(lanes) => lanes,
-        }
-    }
-
     /// The first lane.
     pub fn first(&self) -> Lane {
         self.lanes().first().copied().unwrap_or(Lane::known(0))
     }
 
-    /// The bits of the first lane.
-    pub fn bits(&self) -> u64 {
-        self.first().bits
-    }
-
     /// Returns whether any lane depends on the input.
     pub fn is_symbolic(&self) -> bool {
         self.lanes().iter().any(|l| l.term.is_some())
-    }
-
-    /// Builds a value of this shape; missing lanes are 0.
-    pub fn of(mut lanes: Vec<Lane>, shape: Shape) -> Value {
-        lanes.resize(shape.lanes.max(1) as usize, Lane::known(0));
-        if shape.lanes == 0 { Value::One(lanes[0]) } else { Value::Many(lanes.into()) }
-    }
-
-    /// Same as [`Value::of`], for lanes that do not depend on the input.
-    pub fn of_bits(bits: impl IntoIterator<Item = u64>, shape: Shape) -> Value {
-        Value::of(bits.into_iter().map(Lane::known).collect(), shape)
     }
 }
 
@@ -88,14 +68,6 @@ pub fn term(terms: &mut Terms, lane: Lane, kind: Kind) -> Term {
 pub fn lane(terms: &Terms, term: Term, bits: u64) -> Lane {
     let is_known = matches!(terms.node(term), Node::Constant(_));
     Lane { bits, term: (!is_known).then_some(term) }
-}
-
-/// Returns the bits of one lane from little-endian bytes in memory.
-pub fn from_bytes(bytes: &[u8], kind: Kind) -> u64 {
-    let mut word = [0; 8];
-    let size = bytes.len().min(8);
-    word[..size].copy_from_slice(&bytes[..size]);
-    masked(u64::from_le_bytes(word), width(kind))
 }
 
 /// Returns the bytes that a lane occupies in memory, as a term.

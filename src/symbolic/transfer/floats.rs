@@ -81,7 +81,7 @@ impl Transfer<'_> {
             ("floor", [x]) => self.make(FRound(Rounding::Down), &[*x]),
             ("ceil", [x]) => self.make(FRound(Rounding::Up), &[*x]),
             ("trunc", [x]) => self.make(FRound(Rounding::Zero), &[*x]),
-            ("rint" | "roundeven", [x]) => self.make(FRound(Rounding::Even), &[*x]),
+            ("rint", [x]) => self.make(FRound(Rounding::Even), &[*x]),
             ("round", [x]) => self.make(FRound(Rounding::Away), &[*x]),
             ("sqrt", [x]) => self.make(FSqrt, &[*x]),
             ("fmod", [x, y]) => self.make(FRem, &[*x, *y]),

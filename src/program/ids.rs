@@ -1,0 +1,60 @@
+//! Ids and sizes that work-item functions return (OpenCL C 1.2, 6.12.1; 2.0, 6.13.1).
+
+/// An id or a size in one dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Id {
+    Global,
+    Local,
+    Group,
+    GlobalSize,
+    LocalSize,
+    Groups,
+    Offset,
+}
+
+/// What all ids and sizes are made of: what a launch gives, in each dimension, and the ids of a work-item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    LocalId,
+    GroupId,
+    GlobalSize,
+    LocalSize,
+    Groups,
+    Offset,
+    /// The number of dimensions, in each of them.
+    Dimensions,
+}
+
+/// Returns the id or size that a builtin returns.
+pub fn id_of(base: &str) -> Option<Id> {
+    Some(match base {
+        "get_global_id" => Id::Global,
+        "get_local_id" => Id::Local,
+        "get_group_id" => Id::Group,
+        "get_global_size" => Id::GlobalSize,
+        "get_local_size" | "get_enqueued_local_size" => Id::LocalSize,
+        "get_num_groups" => Id::Groups,
+        "get_global_offset" => Id::Offset,
+        _ => return None,
+    })
+}
+
+impl Id {
+    /// Returns the part that this is; `None` for global ids, which are sums.
+    pub fn part(self) -> Option<Part> {
+        Some(match self {
+            Id::Global => return None,
+            Id::Local => Part::LocalId,
+            Id::Group => Part::GroupId,
+            Id::GlobalSize => Part::GlobalSize,
+            Id::LocalSize => Part::LocalSize,
+            Id::Groups => Part::Groups,
+            Id::Offset => Part::Offset,
+        })
+    }
+
+    /// Returns the value for a dimension beyond the third: sizes are 1, ids are 0.
+    pub fn beyond(self) -> u64 {
+        u64::from(matches!(self, Id::GlobalSize | Id::LocalSize | Id::Groups))
+    }
+}

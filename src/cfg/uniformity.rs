@@ -13,6 +13,7 @@ use inkwell::module::Module;
 use super::graph::BlockIndex;
 use super::points_to::{self, PointsTo, Root};
 use super::sites::{FunctionSites, Sites};
+use crate::kernel::builtins::{self, Effect};
 use crate::llvm::{Block, Function, Inst, Opcode, Value, View};
 
 /// For each function (as in [`Sites::functions`]) and block: whether work-items may diverge at its branch or switch.
@@ -84,23 +85,6 @@ struct Analysis<'a, 'm> {
     variables: HashSet<Value<'m>>,
     /// For each private variable: the functions and blocks that write to it.
     stores: HashMap<Value<'m>, BTreeSet<(usize, BlockIndex)>>,
-}
-
-/// Returns whether a builtin, by its mangled name, yields different results for the work-items of a group.
-fn is_item_specific(name: &str) -> bool {
-    const PARTS: [&str; 9] = [
-        "get_global_id",
-        "get_local_id",
-        "get_global_linear_id",
-        "get_local_linear_id",
-        "get_sub_group",
-        "sub_group_",
-        "work_group_scan",
-        "atomic_",
-        "atom_",
-    ];
-    let is_fence = name.contains("fence");
-    PARTS.iter().any(|part| name.contains(part)) && !is_fence || name.contains("__spirv_Atomic")
 }
 
 impl<'m> Analysis<'_, 'm> {
@@ -224,8 +208,9 @@ impl<'m> Analysis<'_, 'm> {
         }
         let name = callee.map(Function::name).unwrap_or_default();
         let pointers: Vec<Value<'_>> = operands.iter().copied().filter(|o| o.ty().is_pointer()).collect();
-        let varying =
-            operands_varying || is_item_specific(&name) || pointers.iter().any(|p| self.memory_varies(f, b, *p));
+        let varying = operands_varying
+            || builtins::has(&name, Effect::VariesWithinGroup)
+            || pointers.iter().any(|p| self.memory_varies(f, b, *p));
         for pointer in pointers {
             self.record_write(f, b, pointer, varying);
         }

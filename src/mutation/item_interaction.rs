@@ -4,7 +4,7 @@
 use llvm_sys::LLVMOpcode;
 
 use crate::coverage::build::KernelUnderTest;
-use crate::kernel::builtins;
+use crate::kernel::builtins::{self, Effect};
 use crate::kernel::interface::ArgKind;
 use crate::kernel::ir::{self, Block, Function};
 
@@ -12,10 +12,7 @@ use crate::kernel::ir::{self, Block, Function};
 /// names of the user's own functions do not matter.
 pub fn work_items_interact(under_test: &KernelUnderTest<'_>) -> bool {
     let functions = ir::functions(&under_test.module);
-    let builtin = |f: &Function| {
-        let name = f.name();
-        !f.has_body() && builtins::synchronises(builtins::demangle(&name).map_or(&name, |(plain, _)| plain))
-    };
+    let builtin = |f: &Function| !f.has_body() && builtins::has(&f.name(), Effect::Synchronises);
     let atomic = |f: Function| {
         let mut all = f.blocks().into_iter().flat_map(Block::instructions);
         all.any(|i| {

@@ -1,6 +1,8 @@
 //! Describes how OpenCL C builtins access memory through their pointer parameters, from their mangled names (Itanium
 //! C++ ABI, chapter 5.1, with `U3AS<n>` for address spaces, as clang writes them).
 
+use crate::kernel::builtins::{self, Builtin, Effect, Family, demangle, identifier};
+
 /// The extent of an access through a parameter of a builtin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
@@ -23,8 +25,9 @@ pub struct PointerParameter {
 /// Returns the pointer parameters through which the builtin with this mangled name accesses memory; empty for functions
 /// that are not builtins. Prefetches access no memory, `wait_group_events` only events, and `printf` only literals.
 pub fn accesses(mangled: &str) -> Vec<PointerParameter> {
-    let Some((name, parameters)) = split(mangled) else { return Vec::new() };
-    if name == "prefetch" || name == "wait_group_events" {
+    let Some((name, parameters)) = demangle(mangled) else { return Vec::new() };
+    let family = builtins::family(name);
+    if matches!(family, Some(Family::Prefetch | Family::EventWait)) {
         return Vec::new();
     }
     let parameters = read(parameters);
@@ -32,7 +35,7 @@ pub fn accesses(mangled: &str) -> Vec<PointerParameter> {
         Parameter::Pointer { pointee, local } => Some((i, *pointee, *local)),
         Parameter::Value => None,
     });
-    if name.starts_with("vload") || name.starts_with("vstore") {
+    if matches!(family, Some(Family::VectorLoad | Family::VectorStore)) {
         return pointers
             .filter_map(|(parameter, element, _)| {
                 let lanes = lanes(name)?;
@@ -44,7 +47,7 @@ pub fn accesses(mangled: &str) -> Vec<PointerParameter> {
             })
             .collect();
     }
-    if name.starts_with("async_work_group") {
+    if family == Some(Family::AsyncCopy) {
         let all: Vec<_> = pointers.collect();
         let Some(size) = all.first().and_then(|(_, size, _)| *size) else { return Vec::new() };
         let strided = |local: bool| name == "async_work_group_strided_copy" && !local;
@@ -62,19 +65,8 @@ pub fn accesses(mangled: &str) -> Vec<PointerParameter> {
 /// Returns how a function synchronises the work-group, if all its items have to reach the call: barriers, and functions
 /// that synchronise like one.
 pub fn group_sync(mangled: &str) -> Option<GroupSync> {
-    let Some((name, _)) = split(mangled) else {
-        return mangled.contains("__spirv_ControlBarrier").then_some(GroupSync::Barrier);
-    };
-    match name {
-        "barrier" | "work_group_barrier" => Some(GroupSync::Barrier),
-        "__spirv_ControlBarrier" => Some(GroupSync::Barrier),
-        "wait_group_events" | "work_group_all" | "work_group_any" => Some(GroupSync::Other),
-        _ if name.starts_with("async_work_group") => Some(GroupSync::Other),
-        _ if ["work_group_broadcast", "work_group_reduce_", "work_group_scan_"].iter().any(|p| name.starts_with(p)) => {
-            Some(GroupSync::Other)
-        }
-        _ => None,
-    }
+    let builtin = Builtin::of(mangled).filter(|builtin| builtin.has(Effect::GroupWide))?;
+    Some(if builtin.family() == Family::Barrier { GroupSync::Barrier } else { GroupSync::Other })
 }
 
 /// The way in which a function synchronises the work-group.
@@ -84,14 +76,6 @@ pub enum GroupSync {
     Barrier,
     /// A collective function that need not order memory accesses.
     Other,
-}
-
-/// Splits a mangled name into the unmangled name and the mangled parameters.
-pub fn split(mangled: &str) -> Option<(&str, &str)> {
-    let rest = mangled.strip_prefix("_Z")?;
-    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let len: usize = rest[..digits].parse().ok()?;
-    rest[digits..].split_at_checked(len)
 }
 
 /// The number of components in the name of `vload4`, `vstore_half8_rte` …; 1 for scalars.
@@ -144,13 +128,6 @@ fn qualifiers(mut text: &str) -> Option<(bool, &str)> {
             return Some((local, text));
         }
     }
-}
-
-/// Splits off a name that is preceded by its length.
-pub fn identifier(text: &str) -> Option<(&str, &str)> {
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let len: usize = text[..digits].parse().ok()?;
-    text[digits..].split_at_checked(len)
 }
 
 /// Parses one type; returns its size if it is arithmetic, and the rest.

@@ -12,6 +12,7 @@ use llvm_sys::core::*;
 
 use crate::instrument::mutants::{Action, Edit, Place};
 use crate::kernel::ast::{Ast, Function, Node};
+use crate::kernel::builtins::{self, Family};
 use crate::kernel::constant_switch;
 use crate::kernel::folding;
 use crate::kernel::ir::{self, Inst};
@@ -248,7 +249,8 @@ fn delete_in_ir(subject: &Subject<'_>, body: &Body<'_>, found: &mut OperatorOutp
         let at = body.location(place).filter(|at| at.line > 0);
         let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column));
         let (original, range) = match inst.callee() {
-            Some(callee) if barrier_or_fence(&callee).is_some() || callee.contains("printf") => continue,
+            Some(callee) if barrier_or_fence(&callee).is_some() => continue,
+            Some(callee) if builtins::family(&callee) == Some(Family::Printf) => continue,
             Some(_) if is_used(inst) => continue,
             Some(callee) => {
                 let len = here.as_deref().map_or(0, |text| text.find(|c: char| !is_name(c)).unwrap_or(text.len()));

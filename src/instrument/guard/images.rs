@@ -5,9 +5,7 @@ use super::bounds;
 use super::emit::Emitter;
 use crate::error::Result;
 use crate::kernel::builtins::{self, Family};
-use crate::llvm::{Function, Inst, IntPredicate, Value};
-
-const SPIR_FUNC: u32 = 75;
+use crate::llvm::{Function, Inst, IntPredicate, SPIR_FUNC, Value};
 
 /// A call that reads or writes a texel of an image at integer coordinates.
 pub struct Texel<'m> {

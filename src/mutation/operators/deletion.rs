@@ -209,7 +209,9 @@ impl<'a> Walk<'a, '_> {
         let callee = inner.name.as_deref().filter(|_| is_call(inner));
         let reason = match callee {
             Some(name) if barrier_or_fence(name).is_some() => "barriers and fences are SYR's and FR's",
-            Some("printf") => "it only prints: no output is another without it",
+            Some(name) if builtins::family(name) == Some(Family::Printf) => {
+                "it only prints: no output is another without it"
+            }
             _ => {
                 let effects = self.body.effects_in(range);
                 let is_synchronising = |place: &Place| {

@@ -1,7 +1,6 @@
-//! Describes how OpenCL C builtins access memory through their pointer parameters, from their mangled names (Itanium
-//! C++ ABI, chapter 5.1, with `U3AS<n>` for address spaces, as clang writes them).
+//! Describes how OpenCL C builtins access memory through their pointer parameters, from their mangled names.
 
-use crate::kernel::builtins::{self, Builtin, Effect, Family, demangle, identifier};
+use crate::kernel::builtins::{self, Builtin, Effect, Family, Parameter, demangle};
 
 /// The extent of an access through a parameter of a builtin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +29,7 @@ pub fn accesses(mangled: &str) -> Vec<PointerParameter> {
     if matches!(family, Some(Family::Prefetch | Family::EventWait)) {
         return Vec::new();
     }
-    let parameters = read(parameters);
+    let parameters = builtins::parameters(parameters);
     let pointers = (0u32..).zip(&parameters).filter_map(|(i, p)| match p {
         Parameter::Pointer { pointee, local } => Some((i, *pointee, *local)),
         Parameter::Value => None,
@@ -82,82 +81,6 @@ pub enum GroupSync {
 fn lanes(name: &str) -> Option<u64> {
     let digits: String = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
     if digits.is_empty() { Some(1) } else { digits.parse().ok() }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Parameter {
-    Value,
-    /// The size of the pointee in bytes, if the name spells it out (rather than refer to an earlier parameter).
-    Pointer {
-        pointee: Option<u64>,
-        local: bool,
-    },
-}
-
-/// Parses parameters up to the first one that is not understood.
-fn read(mut text: &str) -> Vec<Parameter> {
-    let mut all = Vec::new();
-    while !text.is_empty() {
-        let Some((parameter, rest)) = one(text) else { break };
-        all.push(parameter);
-        text = rest;
-    }
-    all
-}
-
-fn one(text: &str) -> Option<(Parameter, &str)> {
-    let Some(pointee) = text.strip_prefix('P') else {
-        return Some((Parameter::Value, ty(text)?.1));
-    };
-    let (local, rest) = qualifiers(pointee)?;
-    let (size, rest) = ty(rest)?;
-    Some((Parameter::Pointer { pointee: size, local }, rest))
-}
-
-/// Skips qualifiers; returns whether the address space is that of local memory, and the rest.
-fn qualifiers(mut text: &str) -> Option<(bool, &str)> {
-    let mut local = false;
-    loop {
-        if let Some(rest) = text.strip_prefix(['V', 'K']) {
-            text = rest;
-        } else if let Some(rest) = text.strip_prefix('U') {
-            let (name, rest) = identifier(rest)?;
-            local |= name == "AS3";
-            text = rest;
-        } else {
-            return Some((local, text));
-        }
-    }
-}
-
-/// Parses one type; returns its size if it is arithmetic, and the rest.
-fn ty(text: &str) -> Option<(Option<u64>, &str)> {
-    let (_, text) = qualifiers(text)?;
-    if let Some(vector) = text.strip_prefix("Dv") {
-        let (lanes, element) = vector.split_once('_')?;
-        let lanes: u64 = lanes.parse().ok()?;
-        let (size, rest) = ty(element)?;
-        return Some((size.map(|s| s * if lanes == 3 { 4 } else { lanes }), rest));
-    }
-    if let Some(rest) = text.strip_prefix("Dh") {
-        return Some((Some(2), rest));
-    }
-    if let Some(rest) = text.strip_prefix('S') {
-        return Some((None, rest.split_once('_')?.1));
-    }
-    let first = text.chars().next()?;
-    if first.is_ascii_digit() {
-        return Some((None, identifier(text)?.1));
-    }
-    let size = match first {
-        'c' | 'a' | 'h' | 'b' => 1,
-        's' | 't' => 2,
-        'i' | 'j' | 'f' => 4,
-        'l' | 'm' | 'd' | 'x' | 'y' => 8,
-        'P' => return ty(&text[1..]).map(|(_, rest)| (Some(8), rest)),
-        _ => return None,
-    };
-    Some((Some(size), &text[1..]))
 }
 
 #[cfg(test)]

@@ -12,48 +12,113 @@ pub fn identifier(text: &str) -> Option<(&str, &str)> {
     text[digits..].split_at_checked(len)
 }
 
-/// The mangled name of a builtin whose parameters are mangled as `params`.
+/// Returns the mangled name of a builtin whose parameters are mangled as `params`.
 pub fn mangle(name: &str, params: &str) -> String {
     format!("_Z{}{name}{params}", name.len())
 }
 
-/// What follows the qualifiers of a mangled pointer: `jj` in `Vjj`, `Dv4_f` in `U3AS1KDv4_f`.
-fn unqualified(mut rest: &str) -> Option<&str> {
+/// A parameter of a builtin, as far as its mangled type says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parameter {
+    Value,
+    /// The size of the pointee in bytes, if the name spells it out (rather than refer to an earlier parameter).
+    Pointer {
+        pointee: Option<u64>,
+        local: bool,
+    },
+}
+
+/// Reads mangled parameters up to the first one that is not understood.
+pub fn parameters(mut params: &str) -> Vec<Parameter> {
+    let mut all = Vec::new();
+    while !params.is_empty() {
+        let Some((parameter, rest)) = parameter(params) else { break };
+        all.push(parameter);
+        params = rest;
+    }
+    all
+}
+
+fn parameter(text: &str) -> Option<(Parameter, &str)> {
+    let Some(pointee) = text.strip_prefix('P') else {
+        return Some((Parameter::Value, size(text)?.1));
+    };
+    let (local, rest) = qualifiers(pointee)?;
+    let (pointee, rest) = size(rest)?;
+    Some((Parameter::Pointer { pointee, local }, rest))
+}
+
+/// Reads the qualifiers of a type: `U3AS1VK`, in which clang writes address spaces as vendor's qualifiers. Returns
+/// whether the address space is that of local memory, and what follows.
+fn qualifiers(mut text: &str) -> Option<(bool, &str)> {
+    let mut local = false;
     loop {
-        if let Some(vendor) = rest.strip_prefix('U') {
-            rest = identifier(vendor)?.1;
-        } else if let Some(unqualified) = rest.strip_prefix(['V', 'K', 'r']) {
-            rest = unqualified;
+        if let Some(rest) = text.strip_prefix(['V', 'K', 'r']) {
+            text = rest;
+        } else if let Some(rest) = text.strip_prefix('U') {
+            let (name, rest) = identifier(rest)?;
+            local |= name == "AS3";
+            text = rest;
         } else {
-            return Some(rest);
+            return Some((local, text));
         }
     }
 }
 
-/// The mangled type that the first parameter points to, after the pointer's qualifiers: `j` for `PU3AS1VU7_Atomicj`.
-pub fn pointee(params: &str) -> Option<char> {
-    unqualified(params.strip_prefix('P')?)?.chars().next()
+/// Reads the number of lanes of a type, and what follows: the type of a lane.
+fn lanes(text: &str) -> Option<(u64, &str)> {
+    let Some(vector) = text.strip_prefix("Dv") else { return Some((1, text)) };
+    let (lanes, element) = vector.split_once('_')?;
+    Some((lanes.parse().ok()?, element))
 }
 
-/// The number of lanes and the bytes per lane of what the first pointer among the parameters points to:
-/// `(4, 4)` for `jPU3AS1KDv4_f`.
-pub fn pointed(params: &str) -> Option<(u64, u64)> {
-    let rest = unqualified(params.get(params.find('P')? + 1..)?)?;
-    let (lanes, scalar) = match rest.strip_prefix("Dv") {
-        Some(vector) => {
-            let (count, scalar) = vector.split_once('_')?;
-            (count.parse().ok()?, scalar)
-        }
-        None => (1, rest),
-    };
-    let bytes = match scalar.chars().next()? {
-        'c' | 'a' | 'h' => 1,
-        's' | 't' | 'D' => 2,
+/// Reads an arithmetic type; returns its size in bytes, and what follows.
+fn scalar(text: &str) -> Option<(u64, &str)> {
+    if let Some(rest) = text.strip_prefix("Dh") {
+        return Some((2, rest));
+    }
+    let size = match text.chars().next()? {
+        'c' | 'a' | 'h' | 'b' => 1,
+        's' | 't' => 2,
         'i' | 'j' | 'f' => 4,
         'l' | 'm' | 'd' | 'x' | 'y' => 8,
         _ => return None,
     };
-    Some((lanes, bytes))
+    Some((size, &text[1..]))
+}
+
+/// Reads one type; returns its size in bytes if it is arithmetic or a pointer, and what follows.
+fn size(text: &str) -> Option<(Option<u64>, &str)> {
+    let (_, text) = qualifiers(text)?;
+    if text.starts_with("Dv") {
+        let (lanes, element) = lanes(text)?;
+        let (size, rest) = size(element)?;
+        return Some((size.map(|s| s * if lanes == 3 { 4 } else { lanes }), rest));
+    }
+    if let Some(pointee) = text.strip_prefix('P') {
+        return Some((Some(8), size(pointee)?.1));
+    }
+    if let Some(reference) = text.strip_prefix('S') {
+        return Some((None, reference.split_once('_')?.1));
+    }
+    if text.starts_with(|c: char| c.is_ascii_digit()) {
+        return Some((None, identifier(text)?.1));
+    }
+    scalar(text).map(|(size, rest)| (Some(size), rest))
+}
+
+/// Returns the mangled type that the first parameter points to, after the pointer's qualifiers: `j` for
+/// `PU3AS1VU7_Atomicj`.
+pub fn pointee(params: &str) -> Option<char> {
+    qualifiers(params.strip_prefix('P')?)?.1.chars().next()
+}
+
+/// Returns the number of lanes and the bytes per lane of what the first pointer among the parameters points to:
+/// `(4, 4)` for `jPU3AS1KDv4_f`.
+pub fn pointed(params: &str) -> Option<(u64, u64)> {
+    let (_, ty) = qualifiers(params.get(params.find('P')? + 1..)?)?;
+    let (lanes, lane) = lanes(ty)?;
+    Some((lanes, scalar(lane)?.0))
 }
 
 /// Returns whether a mangled builtin type (Itanium C++ ABI 5.1.5) is a floating-point type.
@@ -90,6 +155,20 @@ mod tests {
         assert_eq!(pointee("j"), None);
         assert_eq!(pointed("PU3AS1KDv4_f"), Some((4, 4)));
         assert_eq!(pointed("jPU3AS1Kh"), Some((1, 1)));
+        assert_eq!(pointed("PU3AS3Dh"), Some((1, 2)));
         assert_eq!(pointed("ii"), None);
+    }
+
+    #[test]
+    fn parameters_are_read_up_to_what_is_not_understood() {
+        let pointer = |pointee, local| Parameter::Pointer { pointee, local };
+        let value = Parameter::Value;
+        assert_eq!(
+            parameters("PU3AS3fPU3AS1Kfm9ocl_event")[..],
+            [pointer(Some(4), true), pointer(Some(4), false), value, value]
+        );
+        assert_eq!(parameters("Dv3_fPS_"), [value, pointer(None, false)]);
+        assert_eq!(parameters("PDv3_fPPi"), [pointer(Some(16), false), pointer(Some(8), false)]);
+        assert_eq!(parameters("iPvj"), [value]);
     }
 }

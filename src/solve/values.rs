@@ -288,8 +288,7 @@ impl<'t, 'm> Values<'t, 'm> {
             let dimension = self.lane(args[0]).filter(|d| *d < 3)?;
             return Some(vec![self.terms.launch_query(function, dimension as u64, sort)]);
         }
-        let element = types.strip_prefix("Dv").and_then(|vector| vector.split_once('_')).map_or(types, |(_, t)| t);
-        let less = match element.chars().next()? {
+        let less = match builtins::first_scalar(types)? {
             'i' | 's' | 'c' | 'l' => Operation::Slt,
             'j' | 't' | 'h' | 'm' => Operation::Ult,
             _ => return None,

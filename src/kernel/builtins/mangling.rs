@@ -107,6 +107,11 @@ fn size(text: &str) -> Option<(Option<u64>, &str)> {
     scalar(text).map(|(size, rest)| (Some(size), rest))
 }
 
+/// Returns the mangled type of the first parameter, or of its lanes: `f` for `Dv4_fS_`.
+pub fn first_scalar(params: &str) -> Option<char> {
+    lanes(params)?.1.chars().next()
+}
+
 /// Returns the mangled type that the first parameter points to, after the pointer's qualifiers: `j` for
 /// `PU3AS1VU7_Atomicj`.
 pub fn pointee(params: &str) -> Option<char> {
@@ -157,6 +162,7 @@ mod tests {
         assert_eq!(pointed("jPU3AS1Kh"), Some((1, 1)));
         assert_eq!(pointed("PU3AS3Dh"), Some((1, 2)));
         assert_eq!(pointed("ii"), None);
+        assert_eq!((first_scalar("Dv4_fS_"), first_scalar("ji"), first_scalar("")), (Some('f'), Some('j'), None));
     }
 
     #[test]

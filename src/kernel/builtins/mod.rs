@@ -8,7 +8,9 @@ mod atomics;
 mod mangling;
 
 pub use atomics::{Operation, operation};
-pub use mangling::{Parameter, demangle, identifier, is_float, is_signed, mangle, parameters, pointed, pointee};
+pub use mangling::{
+    Parameter, demangle, first_scalar, identifier, is_float, is_signed, mangle, parameters, pointed, pointee,
+};
 
 /// The name of SPIR-V's variables and functions for ids and sizes begins with this.
 pub const SPIRV_BUILT_IN: &str = "__spirv_BuiltIn";

@@ -89,11 +89,10 @@ struct Analysis<'m> {
     contents: HashMap<Root<'m>, Origin>,
 }
 
-/// A call of a builtin or an intrinsic.
+/// A call of a builtin.
 struct Call<'m> {
     /// The base name.
     name: String,
-    builtin: Option<Builtin>,
     /// The mangled types of the parameters.
     params: String,
     operands: Vec<Value<'m>>,
@@ -114,21 +113,29 @@ impl<'m> Call<'m> {
         // The last operand of a call is the callee.
         let mut operands = inst.operands();
         operands.pop();
-        Some(Call { name: name.to_owned(), builtin: Builtin::of(name), params: params.to_owned(), operands })
+        Some(Call { name: name.to_owned(), params: params.to_owned(), operands })
+    }
+
+    fn family(&self) -> Option<Family> {
+        builtins::family(&self.name)
     }
 
     fn is_atomic(&self) -> bool {
         self.family() == Some(Family::Atomic)
     }
 
-    fn family(&self) -> Option<Family> {
-        self.builtin.map(Builtin::family)
+    fn is_barrier(&self) -> bool {
+        Builtin::of(&self.name).is_some_and(Builtin::is_barrier)
+    }
+
+    fn is_image(&self) -> bool {
+        matches!(self.family(), Some(Family::ImageRead | Family::ImageWrite))
     }
 
     /// Returns whether it may write to the memory that it is given.
     fn writes(&self) -> bool {
-        let only_reads = self.builtin.is_some_and(|b| b.has(Effect::OnlyReads))
-            || builtins::operation(&self.name) == Some(Operation::Load);
+        let only_reads =
+            builtins::has(&self.name, Effect::OnlyReads) || builtins::operation(&self.name) == Some(Operation::Load);
         !only_reads && !["llvm.dbg", "llvm.lifetime"].iter().any(|start| self.name.starts_with(start))
     }
 
@@ -147,7 +154,7 @@ impl<'m> Call<'m> {
 
     /// The operands that designate memory: pointers and images.
     fn memory_operands(&self) -> impl Iterator<Item = Value<'m>> {
-        let images = matches!(self.family(), Some(Family::ImageRead | Family::ImageWrite));
+        let images = self.is_image();
         self.operands
             .iter()
             .copied()
@@ -371,7 +378,7 @@ impl<'m> Analysis<'m> {
             }
             Opcode::LLVMCall => {
                 let call = Call::of(inst)?;
-                if call.builtin.is_some_and(Builtin::is_barrier) {
+                if call.is_barrier() {
                     (Sink::Barrier, call.operands)
                 } else {
                     (Sink::Address, call.address_operands().iter().copied().chain(call.memory_operands()).collect())

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::graph::BlockIndex;
 use super::points_to::{self, PointsTo, Root, Roots};
 use super::sites::Sites;
-use crate::kernel::builtins::{Builtin, Effect, Family};
+use crate::kernel::builtins::{self, Effect, Family};
 use crate::llvm::{Block, Function, Inst, Opcode, Value, View};
 
 /// The result, by function (as in [`Sites::functions`]), block and instruction.
@@ -54,6 +54,16 @@ struct Analysis<'m> {
     variables: HashSet<Value<'m>>,
     /// For each function and block: whether its execution is tainted.
     tainted_execution: Vec<Vec<bool>>,
+}
+
+/// Returns whether a builtin, by its mangled name, only reads through its pointers.
+fn only_reads(name: &str) -> bool {
+    builtins::has(name, Effect::OnlyReads)
+}
+
+/// Returns whether the result of a builtin depends on other work-items' values.
+fn exchanges(name: &str) -> bool {
+    builtins::has(name, Effect::DependsOnOthers)
 }
 
 impl<'m> Analysis<'m> {
@@ -101,9 +111,8 @@ impl<'m> Analysis<'m> {
                         continue;
                     }
                     let name = callee.map(Function::name).unwrap_or_default();
-                    let builtin = Builtin::of(&name);
-                    self.writes_images |= builtin.is_some_and(|b| b.family() == Family::ImageWrite);
-                    if !builtin.is_some_and(|b| b.has(Effect::OnlyReads)) {
+                    self.writes_images |= builtins::family(&name) == Some(Family::ImageWrite);
+                    if !only_reads(&name) {
                         let pointers = operands.iter().filter(|o| o.ty().is_pointer());
                         written.extend(pointers.flat_map(|o| self.pointers.roots(*o)));
                     }
@@ -216,11 +225,9 @@ impl<'m> Analysis<'m> {
         let pointer_roots: Vec<Roots<'_>> =
             operands.iter().filter(|o| o.ty().is_pointer()).map(|o| self.pointers.roots(*o)).collect();
         let reads = pointer_roots.iter().any(|roots| self.is_shared(roots) || self.holds_taint(roots));
-        let builtin = Builtin::of(&name);
-        let is_image_read = builtin.is_some_and(|b| b.family() == Family::ImageRead) && self.writes_images;
-        let depends = builtin.is_some_and(|b| b.has(Effect::DependsOnOthers));
-        let tainted = operand_tainted || depends || is_image_read || reads;
-        if (tainted || self.tainted_execution[f][b]) && !builtin.is_some_and(|b| b.has(Effect::OnlyReads)) {
+        let is_image_read = builtins::family(&name) == Some(Family::ImageRead) && self.writes_images;
+        let tainted = operand_tainted || exchanges(&name) || is_image_read || reads;
+        if (tainted || self.tainted_execution[f][b]) && !only_reads(&name) {
             // What it writes through its pointers is as tainted as what it reads.
             for pointer in operands.iter().filter(|o| o.ty().is_pointer()) {
                 self.taint_variables(*pointer);

@@ -87,6 +87,11 @@ struct Analysis<'a, 'm> {
     stores: HashMap<Value<'m>, BTreeSet<(usize, BlockIndex)>>,
 }
 
+/// Returns whether a builtin, by its mangled name, yields different results for the work-items of a group.
+fn is_item_specific(name: &str) -> bool {
+    builtins::has(name, Effect::VariesWithinGroup)
+}
+
 impl<'m> Analysis<'_, 'm> {
     /// Visits all instructions once; returns whether anything changed.
     fn propagate(&mut self) -> bool {
@@ -208,9 +213,8 @@ impl<'m> Analysis<'_, 'm> {
         }
         let name = callee.map(Function::name).unwrap_or_default();
         let pointers: Vec<Value<'_>> = operands.iter().copied().filter(|o| o.ty().is_pointer()).collect();
-        let varying = operands_varying
-            || builtins::has(&name, Effect::VariesWithinGroup)
-            || pointers.iter().any(|p| self.memory_varies(f, b, *p));
+        let varying =
+            operands_varying || is_item_specific(&name) || pointers.iter().any(|p| self.memory_varies(f, b, *p));
         for pointer in pointers {
             self.record_write(f, b, pointer, varying);
         }

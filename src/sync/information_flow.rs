@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::kernel::builtins::{self, Builtin, Effect, Family};
+use crate::kernel::builtins::{self, Effect, Family};
 use crate::kernel::ir::DebugLocation;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
 
@@ -56,6 +56,16 @@ struct Access {
     pointer: ValueId,
     /// Operands that contribute to the address or the size of the access.
     address: Vec<ValueId>,
+}
+
+/// Returns whether a builtin writes nothing through its pointers.
+fn only_reads(base: &str) -> bool {
+    builtins::has(base, Effect::OnlyReads) || builtins::family(base) == Some(Family::Printf)
+}
+
+/// Returns whether a builtin synchronises work-items.
+fn synchronises(base: &str) -> bool {
+    builtins::has(base, Effect::Waits)
 }
 
 /// By block: the branches from which two successors lead there before their paths have joined or returned to
@@ -257,31 +267,28 @@ impl<'p> Flow<'p> {
     }
 
     fn call(&mut self, block: usize, instruction: &Instruction, base: &str, taken: bool) -> bool {
-        let builtin = Builtin::of(base);
-        let family = builtin.map(Builtin::family);
         let pointers: Vec<ValueId> = instruction.operands.iter().copied().filter(|o| self.is_pointer(*o)).collect();
         let image = |o: &ValueId| match self.program.values[*o as usize] {
             Definition::Param(position) => self.contents.contains(&Region::Argument(position)) && !self.is_pointer(*o),
             _ => false,
         };
         // Only some builtins read the contents of an image; the others query its size and type.
-        let reads_image = family == Some(Family::ImageRead) && instruction.operands.iter().any(image);
+        let reads_image = builtins::family(base) == Some(Family::ImageRead) && instruction.operands.iter().any(image);
         let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p));
         let tainted = taken || given;
-        if family == Some(Family::ImageWrite)
+        if builtins::family(base) == Some(Family::ImageWrite)
             && (taken || self.control_tainted[block])
             && let Some(Definition::Param(position)) =
                 instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
         {
             self.contents.insert(Region::Argument(position));
         }
-        let only_reads = builtin.is_some_and(|b| b.has(Effect::OnlyReads)) || family == Some(Family::Printf);
-        if (tainted || self.control_tainted[block]) && !only_reads {
+        if (tainted || self.control_tainted[block]) && !only_reads(base) {
             for pointer in pointers {
                 self.taint_contents(pointer);
             }
         }
-        tainted || (builtin.is_some_and(|b| b.has(Effect::Waits)) && self.control_tainted[block])
+        tainted || (synchronises(base) && self.control_tainted[block])
     }
 
     /// Returns an instruction's accesses to memory that work-items share, or to private arrays at a variable index.
@@ -389,7 +396,7 @@ impl<'p> Flow<'p> {
                 let guards = Some((self.region_of(access), instruction.location.clone()));
                 sinks.push(Sink::Branch { location: location.clone(), guards });
             }
-            if matches!(&instruction.op, Op::Call(_, base) if builtins::has(base, Effect::Waits)) {
+            if matches!(&instruction.op, Op::Call(_, base) if synchronises(base)) {
                 sinks.push(Sink::Barrier { location, barrier: instruction.location.clone() });
             }
         }

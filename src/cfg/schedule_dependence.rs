@@ -12,7 +12,7 @@ use std::fmt;
 use inkwell::module::Module;
 
 use super::points_to::{self, PointsTo, Root, Roots};
-use crate::kernel::builtins::{self, Operation};
+use crate::kernel::builtins::{self, Builtin, Effect, Family, Operation};
 use crate::llvm::{DebugLocation, Function, Inst, Opcode, Value, View};
 
 /// The origin of a value that can differ between interleavings.
@@ -116,40 +116,38 @@ impl<'m> Call<'m> {
         Some(Call { name: name.to_owned(), params: params.to_owned(), operands })
     }
 
-    fn is_atomic(&self) -> bool {
-        let fence = self.name.contains("fence");
-        !fence && ["atomic_", "atom_", "__spirv_Atomic"].iter().any(|start| self.name.starts_with(start))
+    fn family(&self) -> Option<Family> {
+        builtins::family(&self.name)
     }
 
-    /// Returns whether work-items wait for each other in it.
-    fn waits(&self) -> bool {
-        let starts = ["work_group_", "sub_group_", "wait_group_events", "__spirv_Group", "__spirv_ControlBarrier"];
-        self.name == "barrier" || starts.iter().any(|start| self.name.starts_with(start))
+    fn is_atomic(&self) -> bool {
+        self.family() == Some(Family::Atomic)
+    }
+
+    fn is_barrier(&self) -> bool {
+        Builtin::of(&self.name).is_some_and(Builtin::is_barrier)
     }
 
     fn is_image(&self) -> bool {
-        self.name.starts_with("read_image") || self.name.starts_with("write_image")
+        matches!(self.family(), Some(Family::ImageRead | Family::ImageWrite))
     }
 
     /// Returns whether it may write to the memory that it is given.
     fn writes(&self) -> bool {
-        let reads = ["vload", "prefetch", "read_image", "get_image", "atomic_load", "llvm.dbg", "llvm.lifetime"];
-        !reads.iter().any(|start| self.name.starts_with(start))
+        let only_reads =
+            builtins::has(&self.name, Effect::OnlyReads) || builtins::operation(&self.name) == Some(Operation::Load);
+        !only_reads && !["llvm.dbg", "llvm.lifetime"].iter().any(|start| self.name.starts_with(start))
     }
 
     /// The operands that determine the memory it accesses.
     fn address_operands(&self) -> &[Value<'m>] {
         let all = &self.operands;
         let n = all.len();
-        match &*self.name {
-            name if name.starts_with("vstore") => all.get(1..).unwrap_or_default(),
-            name if name.starts_with("write_image") => all.get(..n.saturating_sub(1)).unwrap_or_default(),
-            name if ["vload", "read_image", "prefetch", "async_work_group", "llvm.mem"]
-                .iter()
-                .any(|s| name.starts_with(s)) =>
-            {
-                all
-            }
+        match self.family() {
+            Some(Family::VectorStore) => all.get(1..).unwrap_or_default(),
+            Some(Family::ImageWrite) => all.get(..n.saturating_sub(1)).unwrap_or_default(),
+            Some(Family::VectorLoad | Family::ImageRead | Family::Prefetch | Family::AsyncCopy) => all,
+            None if self.name.starts_with("llvm.mem") => all,
             _ => &[],
         }
     }
@@ -380,8 +378,7 @@ impl<'m> Analysis<'m> {
             }
             Opcode::LLVMCall => {
                 let call = Call::of(inst)?;
-                let barrier = call.name == "barrier" || call.name.contains("barrier") || call.name.contains("Barrier");
-                if call.waits() && barrier {
+                if call.is_barrier() {
                     (Sink::Barrier, call.operands)
                 } else {
                     (Sink::Address, call.address_operands().iter().copied().chain(call.memory_operands()).collect())

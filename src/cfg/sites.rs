@@ -15,6 +15,7 @@ use super::loops::{self, Loop};
 use super::short_circuits::ShortCircuits;
 use super::statements;
 use crate::kernel::ast::Ast;
+use crate::kernel::builtins::{Builtin, Family};
 use crate::kernel::constructs;
 use crate::kernel::source::Sources;
 use crate::llvm::{DebugLocation, Function, MetadataKind, View};
@@ -229,17 +230,9 @@ fn read_function(function: Function<'_>, loop_kind: MetadataKind, from_spirv: bo
     FunctionSites { cfg, dominance, loops, decisions, conditions, barriers }
 }
 
-/// The source spelling of a work-group barrier, from the (mangled) name of the callee.
+/// Returns the source spelling of a work-group barrier, from the (mangled) name of the callee.
 fn barrier_name(callee: &str) -> Option<&'static str> {
-    if callee.starts_with("_Z7barrierj") {
-        Some("barrier")
-    } else if callee.starts_with("_Z18work_group_barrierj") {
-        Some("work_group_barrier")
-    } else if callee.contains("__spirv_ControlBarrier") {
-        Some("barrier")
-    } else {
-        None
-    }
+    Builtin::of(callee).filter(|builtin| builtin.family() == Family::Barrier)?.barrier_or_fence()
 }
 
 struct Builder {

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::graph::BlockIndex;
 use super::points_to::{self, PointsTo, Root, Roots};
 use super::sites::Sites;
+use crate::kernel::builtins::{self, Effect, Family};
 use crate::llvm::{Block, Function, Inst, Opcode, Value, View};
 
 /// The result, by function (as in [`Sites::functions`]), block and instruction.
@@ -57,16 +58,12 @@ struct Analysis<'m> {
 
 /// Returns whether a builtin, by its mangled name, only reads through its pointers.
 fn only_reads(name: &str) -> bool {
-    name.contains("vload") || name.contains("prefetch") || name.contains("read_image") || name.contains("get_image")
-}
-
-fn is_atomic(name: &str) -> bool {
-    name.contains("atomic_") || name.contains("atom_") || name.contains("__spirv_Atomic")
+    builtins::has(name, Effect::OnlyReads)
 }
 
 /// Returns whether the result of a builtin depends on other work-items' values.
 fn exchanges(name: &str) -> bool {
-    ["work_group_", "sub_group_", "__spirv_Group"].iter().any(|part| name.contains(part))
+    builtins::has(name, Effect::DependsOnOthers)
 }
 
 impl<'m> Analysis<'m> {
@@ -114,7 +111,7 @@ impl<'m> Analysis<'m> {
                         continue;
                     }
                     let name = callee.map(Function::name).unwrap_or_default();
-                    self.writes_images |= name.contains("write_image") || name.contains("ImageWrite");
+                    self.writes_images |= builtins::family(&name) == Some(Family::ImageWrite);
                     if !only_reads(&name) {
                         let pointers = operands.iter().filter(|o| o.ty().is_pointer());
                         written.extend(pointers.flat_map(|o| self.pointers.roots(*o)));
@@ -228,8 +225,8 @@ impl<'m> Analysis<'m> {
         let pointer_roots: Vec<Roots<'_>> =
             operands.iter().filter(|o| o.ty().is_pointer()).map(|o| self.pointers.roots(*o)).collect();
         let reads = pointer_roots.iter().any(|roots| self.is_shared(roots) || self.holds_taint(roots));
-        let is_image_read = name.contains("read_image") && self.writes_images;
-        let tainted = operand_tainted || is_atomic(&name) || exchanges(&name) || is_image_read || reads;
+        let is_image_read = builtins::family(&name) == Some(Family::ImageRead) && self.writes_images;
+        let tainted = operand_tainted || exchanges(&name) || is_image_read || reads;
         if (tainted || self.tainted_execution[f][b]) && !only_reads(&name) {
             // What it writes through its pointers is as tainted as what it reads.
             for pointer in operands.iter().filter(|o| o.ty().is_pointer()) {

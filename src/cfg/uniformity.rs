@@ -13,6 +13,7 @@ use inkwell::module::Module;
 use super::graph::BlockIndex;
 use super::points_to::{self, PointsTo, Root};
 use super::sites::{FunctionSites, Sites};
+use crate::kernel::builtins::{self, Effect};
 use crate::llvm::{Block, Function, Inst, Opcode, Value, View};
 
 /// For each function (as in [`Sites::functions`]) and block: whether work-items may diverge at its branch or switch.
@@ -88,19 +89,7 @@ struct Analysis<'a, 'm> {
 
 /// Returns whether a builtin, by its mangled name, yields different results for the work-items of a group.
 fn is_item_specific(name: &str) -> bool {
-    const PARTS: [&str; 9] = [
-        "get_global_id",
-        "get_local_id",
-        "get_global_linear_id",
-        "get_local_linear_id",
-        "get_sub_group",
-        "sub_group_",
-        "work_group_scan",
-        "atomic_",
-        "atom_",
-    ];
-    let is_fence = name.contains("fence");
-    PARTS.iter().any(|part| name.contains(part)) && !is_fence || name.contains("__spirv_Atomic")
+    builtins::has(name, Effect::VariesWithinGroup)
 }
 
 impl<'m> Analysis<'_, 'm> {

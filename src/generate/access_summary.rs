@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::intervals::Bounds;
 use super::path_conditions::{self, PathConditions};
 use super::polynomial::{Atom, Poly, Symbols};
-use crate::kernel::builtins;
+use crate::kernel::builtins::{self, Family};
 use crate::program::machine::call::pointee_bytes;
 use crate::program::{Op, Program, Region, ValueId};
 
@@ -124,7 +124,8 @@ impl<'p> AccessSummary<'p> {
     /// Returns the argument from whose buffer a value was loaded, if it was.
     pub fn loaded_from(&self, value: ValueId) -> Option<u32> {
         let instruction = self.program.instruction(value)?;
-        if !matches!(instruction.op, Op::Load) && !matches!(&instruction.op, Op::Call(_, b) if b.starts_with("vload")) {
+        if !matches!(instruction.op, Op::Load) && !matches!(&instruction.op, Op::Call(_, base) if is_vector_load(base))
+        {
             return None;
         }
         let access = &self.accesses[*self.access_of.get(&value)?];
@@ -135,8 +136,13 @@ impl<'p> AccessSummary<'p> {
     }
 }
 
+fn is_vector_load(base: &str) -> bool {
+    builtins::family(base) == Some(Family::VectorLoad)
+}
+
 fn touches_memory(base: &str) -> bool {
-    base.starts_with("vload") || builtins::operation(base).is_some() || base.starts_with("read_image")
+    matches!(builtins::family(base), Some(Family::VectorLoad | Family::ImageRead))
+        || builtins::operation(base).is_some()
 }
 
 fn accesses(symbols: &Symbols<'_>) -> Vec<Access> {
@@ -168,17 +174,18 @@ fn accesses(symbols: &Symbols<'_>) -> Vec<Access> {
             Op::Call(name, base) => {
                 let (_, params) = builtins::demangle(name).unwrap_or_default();
                 let pointee = pointee_bytes(params);
-                if base.starts_with("vload") && operands.len() == 2 {
+                let family = builtins::family(base);
+                if family == Some(Family::VectorLoad) && operands.len() == 2 {
                     let shape = shape_of(instruction.result);
                     let scalar = pointee.map_or(shape.lane_bytes(), |p| p.1);
                     let bytes = scalar * u64::from(shape.lanes.max(1));
                     push(operands[1], bytes, AccessKind::Read, Some((operands[0], bytes)));
-                } else if base.starts_with("vstore") && operands.len() >= 3 {
+                } else if family == Some(Family::VectorStore) && operands.len() >= 3 {
                     let shape = shape_of(operands[0]);
                     let scalar = pointee.map_or(shape.lane_bytes(), |p| p.1);
                     let bytes = scalar * u64::from(shape.lanes.max(1));
                     push(operands[2], bytes, AccessKind::Write, Some((operands[1], bytes)));
-                } else if base.starts_with("async_work_group") && operands.len() >= 3 {
+                } else if family == Some(Family::AsyncCopy) && operands.len() >= 3 {
                     let element = pointee.map_or(4, |p| p.0);
                     push(operands[0], element, AccessKind::Write, None);
                     push(operands[1], element, AccessKind::Read, None);

@@ -11,6 +11,7 @@ use super::solving;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::simulator::observation::{FaultKind, SimulatorFault};
+use crate::kernel::builtins::{self, Family};
 use crate::kernel::interface::{ArgKind, Interface};
 use crate::lower::host::table::{HostTable, Storage};
 use crate::suite::faults::{self, AllowedFault, Reach};
@@ -58,7 +59,7 @@ fn reach(table: &HostTable, interface: &Interface, fault: &SimulatorFault) -> Op
     let arg = interface.args.get(position as usize).filter(|a| matches!(a.kind, ArgKind::Buffer { .. }))?;
     let access = table.accesses.get(fault.site as usize)?;
     // Builtins that copy only report where they begin.
-    if access.builtin.as_ref().is_some_and(|b| b.starts_with("async")) {
+    if access.builtin.as_ref().is_some_and(|name| builtins::family(name) == Some(Family::AsyncCopy)) {
         return None;
     }
     let (low, high) = fault.span?;

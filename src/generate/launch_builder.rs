@@ -16,6 +16,7 @@ use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
 use super::model::{Contents, KernelModel};
 use crate::error::{Error, Result};
+use crate::kernel::builtins::{self, Builtin, Family};
 use crate::kernel::interface::{Arg, ArgKind, ArgSource, ImageKind, Scalar, Type};
 use crate::program::{Instruction, Kind, Op, Program, Region};
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
@@ -111,7 +112,7 @@ impl<'m> LaunchBuilder<'m> {
                         dictionary.extend([n - 1, n, n + 1]);
                     }
                 }
-                Op::Call(_, base) => asks_sizes |= base.starts_with("get_image"),
+                Op::Call(_, base) => asks_sizes |= builtins::family(base) == Some(Family::ImageQuery),
                 _ => {}
             }
         }
@@ -438,15 +439,15 @@ impl<'m> LaunchBuilder<'m> {
     fn channel(&self, position: u32) -> (&'static str, Scalar) {
         let program = &self.model.program;
         let mine = |i: &&crate::program::Instruction| i.operands.first() == Some(&program.params[position as usize]);
-        let mut builtins: HashMap<char, usize> = HashMap::new();
+        let mut accesses: HashMap<char, usize> = HashMap::new();
         for (_, instruction) in program.instructions() {
             if let (Op::Call(_, base), true) = (&instruction.op, mine(&instruction))
-                && let Some(rest) = base.strip_prefix("read_image").or_else(|| base.strip_prefix("write_image"))
+                && let Some(texel) = Builtin::of(base).and_then(Builtin::texel)
             {
-                *builtins.entry(rest.chars().next().unwrap_or('f')).or_default() += 1;
+                *accesses.entry(texel.chars().next().unwrap_or('f')).or_default() += 1;
             }
         }
-        match builtins.into_iter().max_by_key(|(_, n)| *n).map(|(c, _)| c) {
+        match accesses.into_iter().max_by_key(|(_, n)| *n).map(|(c, _)| c) {
             Some('u') => ("UNSIGNED_INT32", Scalar::U32),
             Some('i') => ("SIGNED_INT32", Scalar::I32),
             _ => ("FLOAT", Scalar::F32),

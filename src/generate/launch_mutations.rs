@@ -4,6 +4,7 @@ use super::genotype::{Edit, Genotype};
 use super::geometry;
 use super::input_mutations::Mutator;
 use super::launch_builder::ImageSides;
+use crate::kernel::builtins::{Builtin, Family};
 use crate::program::{Kind, Op};
 use crate::suite::launch::{Addressing, Filter};
 
@@ -183,10 +184,11 @@ impl Mutator<'_> {
         let (mut floats, mut filters) = (true, true);
         for (_, instruction) in program.instructions() {
             let Op::Call(_, base) = &instruction.op else { continue };
-            if !base.starts_with("read_image") || instruction.operands.len() < 3 {
+            let read = Builtin::of(base).filter(|builtin| builtin.family() == Family::ImageRead);
+            let Some(texel) = read.and_then(Builtin::texel).filter(|_| instruction.operands.len() >= 3) else {
                 continue;
-            }
-            filters &= base.starts_with("read_imagef") || base.starts_with("read_imageh");
+            };
+            filters &= matches!(texel, "f" | "h");
             floats &= instruction.operands[2..].iter().all(|o| matches!(program.shape(*o).kind, Kind::Float(_)));
         }
         let clamping = [Addressing::ClampToEdge, Addressing::Clamp];

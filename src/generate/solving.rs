@@ -15,6 +15,7 @@ use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::simulator;
 use crate::instrument::marks;
+use crate::kernel::builtins::{self, Effect};
 use crate::kernel::interface::Interface;
 use crate::kernel::source::Sources;
 use crate::program::{Op, Program, promoted, reader};
@@ -32,16 +33,6 @@ pub(super) const PATH_RLIMIT: u32 = 1_000_000;
 /// The first proofs may take at most the remaining time divided by this; those that they do not get to follow the
 /// search for inputs.
 const PROOFS_SHARE: u32 = 4;
-/// Builtins whose results are limited by the size of the launch.
-const SIZE_BUILTINS: [&str; 7] = [
-    "get_local_id",
-    "get_local_size",
-    "get_enqueued_local_size",
-    "get_group_id",
-    "get_num_groups",
-    "get_global_size",
-    "get_local_linear_id",
-];
 /// Consecutive proposals without a gain before the search gives up.
 pub(super) const MAX_FRUITLESS: u32 = 60;
 /// Conditions flipped per proposal.
@@ -203,7 +194,7 @@ fn explain(
 ) {
     let is_open = |o: &u32| matches!(proofs[*o as usize], Some(ProofOutcome::Unknown { .. }));
     let open: Vec<u32> = uncovered(search).into_iter().filter(is_open).collect();
-    let asks = |op: &Op| matches!(op, Op::Call(_, base) if SIZE_BUILTINS.contains(&base.as_str()));
+    let asks = |op: &Op| matches!(op, Op::Call(_, base) if builtins::has(base, Effect::LimitedByLaunchSize));
     if open.is_empty() || search.stop_reason().is_some() || !program.instructions().any(|(_, i)| asks(&i.op)) {
         return;
     }

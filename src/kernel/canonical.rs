@@ -12,12 +12,10 @@ use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMLinkage, LLVM
 
 use super::ir::{self, Function};
 use crate::error::{Error, Result};
+use crate::llvm::{SPIR_FUNC, SPIR_KERNEL};
 
-/// clang's name prefix for the body of a kernel.
+/// Name prefix of the function in which clang 21 and later keep a kernel's body.
 pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
-
-const SPIR_FUNC: u32 = 75;
-const SPIR_KERNEL: u32 = 76;
 
 /// The names of the kernels that `module` defines, in order.
 pub fn kernels(module: &Module<'_>) -> Vec<String> {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::ast::{Ast, Function, Node, Position, Range};
+use super::builtins::{self, Family};
 use super::constant_switch::{self, Nodes};
 use super::folding;
 
@@ -254,7 +255,7 @@ impl Walk<'_> {
             "DoStmt" => Kind::Loop { form: LoopForm::Do, is_loop: !folding::runs_once(self.ast, node), has_boundary },
             "CallExpr" => {
                 let callee = node.name.clone()?;
-                matches!(&*callee, "barrier" | "work_group_barrier").then_some(Kind::Barrier { callee })?
+                (builtins::family(&callee) == Some(Family::Barrier)).then_some(Kind::Barrier { callee })?
             }
             _ => return None,
         })

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use super::builtins::{self, Effect, demangle};
+
 /// Floating-point functions that OpenCL 1.2 defines exactly (7.4: 0 ULP or correctly rounded; 6.12.2 to 6.12.14:
 /// selection, relations, conversion, data movement). `sqrt` has a rule of its own below.
 const EXACT: &[&str] = &[
@@ -80,14 +82,6 @@ const ULP: &[(&str, f64)] = &[
     ("read_imagef", 1.5),
 ];
 
-/// The base name of a mangled builtin, and the rest, which encodes its parameters.
-fn demangle(symbol: &str) -> Option<(&str, &str)> {
-    let rest = symbol.strip_prefix("_Z")?;
-    let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-    let len: usize = rest[..digits].parse().ok()?;
-    rest[digits..].split_at_checked(len)
-}
-
 /// The error in ULP that a builtin is allowed, if its precision is up to the device.
 fn allowed_error(symbol: &str) -> Option<f64> {
     let (name, parameters) = demangle(symbol)?;
@@ -104,10 +98,7 @@ fn allowed_error(symbol: &str) -> Option<f64> {
     if !(scalars.contains('f') || double || parameters.contains("Dh")) {
         return None;
     }
-    let moves = ["vload", "vstore", "convert_", "as_", "atomic_", "async_", "read_image", "write_image", "get_"]
-        .iter()
-        .any(|p| name.starts_with(p));
-    if moves || EXACT.contains(&name) || (name == "sqrt" && double) {
+    if builtins::has(name, Effect::MovesData) || EXACT.contains(&name) || (name == "sqrt" && double) {
         return None;
     }
     Some(ULP.iter().find(|(n, _)| *n == name).map_or(UNSTATED_ULP, |(_, ulp)| *ulp))

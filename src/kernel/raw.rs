@@ -12,8 +12,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
 
-/// LLVM's number for the calling convention `spir_kernel`.
-const SPIR_KERNEL: c_uint = 76;
+use crate::llvm::SPIR_KERNEL;
 
 /// A value of a module: a function, global variable, argument, instruction or constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -6,14 +6,12 @@
 use inkwell::module::Module;
 use llvm_sys::LLVMTypeKind;
 
+use super::canonical::BODY_PREFIX;
 use super::debug_types::{DebugTypes, Param};
 use super::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, ImageKind, Interface, LocalVariable, Type};
 use super::ir_types::{self, from_c, from_ir, from_uses, value_from_ir};
 use super::raw::{self, Operand, Value};
 use crate::error::{Error, Result};
-
-/// Name prefix of the function in which clang 21 and later keep a kernel's body.
-pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
 
 /// The interface of the kernel of that name. Prints the complete module to text, for the types in
 /// its debug information.

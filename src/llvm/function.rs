@@ -8,6 +8,11 @@ use super::handles::{Block, ContextHandle, Function, Global, Inst, Type, Value};
 use super::metadata::Node;
 use super::text::name as c_name;
 
+/// LLVM's number of the calling convention of OpenCL's functions, `spir_func`.
+pub const SPIR_FUNC: u32 = 75;
+/// LLVM's number of the calling convention of OpenCL's kernels, `spir_kernel`.
+pub const SPIR_KERNEL: u32 = 76;
+
 /// LLVM's greatest number of a calling convention.
 const GREATEST_CONVENTION: u32 = 1023;
 

@@ -6,10 +6,11 @@
 
 use inkwell::module::Module;
 
+use crate::kernel::builtins::{demangle, mangle};
 use crate::llvm::{AttributeIndex, Builder, Function, Inst, Type, Types, Value, View};
 
-const PLAIN: &str = "_Z21async_work_group_copy";
-const STRIDED: &str = "_Z29async_work_group_strided_copy";
+const PLAIN: &str = "async_work_group_copy";
+const STRIDED: &str = "async_work_group_strided_copy";
 /// The last parameter, the event, in the mangled name.
 const EVENT: &str = "9ocl_event";
 
@@ -34,16 +35,19 @@ pub fn rewrite(module: &Module<'_>) {
 
 /// Returns the strided builtin's mangled name; for the plain one, a `size_t` (`m`) is added before the event.
 fn strided_name(name: &str) -> Option<String> {
-    if name.starts_with(STRIDED) {
-        return Some(name.to_owned());
+    match demangle(name)? {
+        (STRIDED, _) => Some(name.to_owned()),
+        (PLAIN, parameters) => {
+            let parameters = parameters.strip_suffix(EVENT)?;
+            parameters.ends_with('m').then(|| mangle(STRIDED, &format!("{parameters}m{EVENT}")))
+        }
+        _ => None,
     }
-    let parameters = name.strip_prefix(PLAIN)?.strip_suffix(EVENT)?;
-    parameters.ends_with('m').then(|| format!("{STRIDED}{parameters}m{EVENT}"))
 }
 
 /// Returns the mangled element type, the pointee of the first parameter (`PU3AS3Dv4_fP…`: `Dv4_f`).
 fn element_name(name: &str) -> Option<&str> {
-    let parameters = name.strip_prefix(PLAIN).or_else(|| name.strip_prefix(STRIDED))?;
+    let (_, parameters) = demangle(name).filter(|(base, _)| [PLAIN, STRIDED].contains(base))?;
     let pointee = parameters.strip_prefix("PU3AS")?.get(1..)?;
     pointee.split_once('P').map(|(element, _)| element)
 }

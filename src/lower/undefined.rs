@@ -4,6 +4,7 @@
 use inkwell::module::Module;
 
 use crate::error::{Error, Result};
+use crate::kernel::builtins;
 use crate::llvm::{Block, Function, View};
 
 /// Refuses a module that calls an undefined function.
@@ -15,16 +16,11 @@ pub fn refuse(module: &Module<'_>) -> Result<()> {
     for call in functions.flat_map(Function::blocks).flat_map(Block::walk) {
         let Some(called) = call.called_function().filter(|f| !f.has_body()) else { continue };
         let callee = called.name();
-        if !is_builtin(&callee) {
+        if !builtins::may_be_builtin(&callee) {
             let place = call.location().map(|l| format!(" ({}:{}:{})", l.file, l.line, l.column)).unwrap_or_default();
             return Err(Error::caller(format!("the kernel calls `{callee}`, which has no body here{place}"))
                 .help("give its definition in the same file, or include it"));
         }
     }
     Ok(())
-}
-
-/// Builtins are mangled (`_Z`), or reserved names of clang and LLVM; only `printf` is not mangled.
-fn is_builtin(name: &str) -> bool {
-    name.starts_with('_') || name.starts_with("llvm.") || name == "printf"
 }

@@ -2,7 +2,7 @@
 //! such a kernel may depend on the order in which work-items run.
 
 use crate::coverage::build::KernelUnderTest;
-use crate::kernel::builtins;
+use crate::kernel::builtins::{self, Effect};
 use crate::kernel::interface::ArgKind;
 use crate::llvm::{Function, Opcode, View};
 
@@ -10,10 +10,7 @@ use crate::llvm::{Function, Opcode, View};
 /// names of the user's own functions do not matter.
 pub fn work_items_interact(under_test: &KernelUnderTest<'_>) -> bool {
     let functions = View::of(&under_test.module).functions();
-    let builtin = |f: &Function<'_>| {
-        let name = f.name();
-        !f.has_body() && builtins::synchronises(builtins::demangle(&name).map_or(&name, |(plain, _)| plain))
-    };
+    let builtin = |f: &Function<'_>| !f.has_body() && builtins::has(&f.name(), Effect::Synchronises);
     let atomic = |f: &Function<'_>| {
         let mut all = f.instructions().into_iter();
         all.any(|i| matches!(i.opcode(), Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence))

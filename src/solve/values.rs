@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::expression::{Operation, Sort, Term, Terms};
+use crate::kernel::builtins::{self, Family};
 use crate::kernel::floats;
 use crate::llvm::{DataLayout, Inst, IntPredicate, Opcode, RealPredicate, Type, TypeKind, Value};
 
@@ -279,15 +280,15 @@ impl<'t, 'm> Values<'t, 'm> {
     /// Computes builtins whose meaning is exact: queries of the launch, and integer `min`, `max` and `clamp`.
     fn call(&mut self, call: Inst<'m>) -> Option<Vec<Term>> {
         let name = call.callee()?;
-        let (function, types) = demangled(&name)?;
+        let (function, types) = builtins::demangle(&name)?;
         let (count, sort) = shape(call.ty());
         let args = call.args();
-        if types == "j" && function.starts_with("get_") && args.len() == 1 {
+        let asks_launch = matches!(builtins::family(function), Some(Family::WorkItemId | Family::LaunchQuery));
+        if types == "j" && asks_launch && args.len() == 1 {
             let dimension = self.lane(args[0]).filter(|d| *d < 3)?;
             return Some(vec![self.terms.launch_query(function, dimension as u64, sort)]);
         }
-        let element = types.strip_prefix("Dv").and_then(|vector| vector.split_once('_')).map_or(types, |(_, t)| t);
-        let less = match element.chars().next()? {
+        let less = match builtins::first_scalar(types)? {
             'i' | 's' | 'c' | 'l' => Operation::Slt,
             'j' | 't' | 'h' | 'm' => Operation::Ult,
             _ => return None,
@@ -321,12 +322,4 @@ impl<'t, 'm> Values<'t, 'm> {
         let (sort, second) = (self.terms.sort(l), self.terms.compare(less, l, r));
         self.terms.apply(Operation::Select, vec![second, r, l], sort)
     }
-}
-
-/// The plain name and the mangled parameter types of an Itanium-mangled builtin.
-fn demangled(name: &str) -> Option<(&str, &str)> {
-    let rest = name.strip_prefix("_Z")?;
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let length: usize = rest[..digits].parse().ok()?;
-    Some((rest.get(digits..digits + length)?, rest.get(digits + length..)?))
 }

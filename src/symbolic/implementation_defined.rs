@@ -285,8 +285,7 @@ fn is_signed(op: &Op) -> bool {
         Op::Call(_, base) if base.starts_with("convert_") => !base.starts_with("convert_u"),
         Op::Call(name, _) => {
             let params = builtins::demangle(name).map_or("", |(_, params)| params);
-            let element = params.split_once('_').filter(|(v, _)| v.starts_with("Dv")).map_or(params, |(_, of)| of);
-            element.chars().next().is_some_and(builtins::is_signed)
+            builtins::first_scalar(params).is_some_and(builtins::is_signed)
         }
         _ => false,
     }

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::kernel::builtins::{self, Effect, Family};
 use crate::kernel::ir::DebugLocation;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
 
@@ -57,13 +58,14 @@ struct Access {
     address: Vec<ValueId>,
 }
 
+/// Returns whether a builtin writes nothing through its pointers.
+fn only_reads(base: &str) -> bool {
+    builtins::has(base, Effect::OnlyReads) || builtins::family(base) == Some(Family::Printf)
+}
+
 /// Returns whether a builtin synchronises work-items.
 fn synchronises(base: &str) -> bool {
-    matches!(base, "barrier" | "work_group_barrier" | "sub_group_barrier" | "wait_group_events")
-        || base.starts_with("work_group_")
-        || base.starts_with("sub_group_")
-        || base.starts_with("__spirv_Group")
-        || base.starts_with("__spirv_ControlBarrier")
+    builtins::has(base, Effect::Waits)
 }
 
 /// By block: the branches from which two successors lead there before their paths have joined or returned to
@@ -271,18 +273,17 @@ impl<'p> Flow<'p> {
             _ => false,
         };
         // Only some builtins read the contents of an image; the others query its size and type.
-        let reads_image = base.starts_with("read_image") && instruction.operands.iter().any(image);
+        let reads_image = builtins::family(base) == Some(Family::ImageRead) && instruction.operands.iter().any(image);
         let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p));
         let tainted = taken || given;
-        if base.starts_with("write_image")
+        if builtins::family(base) == Some(Family::ImageWrite)
             && (taken || self.control_tainted[block])
             && let Some(Definition::Param(position)) =
                 instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
         {
             self.contents.insert(Region::Argument(position));
         }
-        let only_reads = ["vload", "prefetch", "read_image", "get_image", "printf"];
-        if (tainted || self.control_tainted[block]) && !only_reads.iter().any(|p| base.starts_with(p)) {
+        if (tainted || self.control_tainted[block]) && !only_reads(base) {
             for pointer in pointers {
                 self.taint_contents(pointer);
             }
@@ -300,12 +301,13 @@ impl<'p> Flow<'p> {
             Op::Call(name, base) => {
                 let is_memory = |o: &&ValueId| self.is_pointer(**o);
                 // Operands other than pointers that contribute to the address or the size of the access.
-                let numbers: &[usize] = match base.as_str() {
-                    b if b.starts_with("vload") => &[0],
-                    b if b.starts_with("vstore") => &[1],
-                    b if b.starts_with("async_work_group") => &[2, 3],
-                    b if b.starts_with("write_image") => &[1, 2],
-                    _ if name.starts_with("llvm.mem") => &[2],
+                let family = builtins::family(base);
+                let numbers: &[usize] = match family {
+                    Some(Family::VectorLoad) => &[0],
+                    Some(Family::VectorStore) => &[1],
+                    Some(Family::AsyncCopy) => &[2, 3],
+                    Some(Family::ImageWrite) => &[1, 2],
+                    None if name.starts_with("llvm.mem") => &[2],
                     _ => &[],
                 };
                 if name.starts_with("llvm.lifetime") || name.starts_with("llvm.assume") {
@@ -313,7 +315,7 @@ impl<'p> Flow<'p> {
                 }
                 let numbers: Vec<ValueId> = numbers.iter().filter_map(|i| operands.get(*i).copied()).collect();
                 let pointers: Vec<ValueId> = operands.iter().filter(is_memory).copied().collect();
-                if base.starts_with("write_image") {
+                if family == Some(Family::ImageWrite) {
                     // The last operand is the colour.
                     let address = numbers.into_iter().filter(|n| operands.last() != Some(n)).collect();
                     return vec![Access { pointer: operands[0], address }];

@@ -11,6 +11,7 @@ use super::findings::Reader;
 use super::pool;
 use crate::error::Result;
 use crate::exec::simulator::observation::SimulationOptions;
+use crate::kernel::builtins::{self, Family};
 use crate::result::check::{Barrier, Verdict};
 
 /// Results by source number of the barrier.
@@ -43,7 +44,9 @@ pub(super) fn barriers<S: Simulate + Send>(
     let excluded = |source: u32, site: u32| {
         let known = &reader.table.barriers[site as usize];
         match () {
-            () if !known.builtin.ends_with("barrier") || known.sub_group => Some("it does more than a barrier"),
+            () if known.sub_group || builtins::family(&known.builtin) != Some(Family::Barrier) => {
+                Some("it does more than a barrier")
+            }
             () if reaching(source).next().is_none() => Some("no input reaches it"),
             () if reaching(source).any(|i| !explored[i].simulation.completed) => {
                 Some("not every input that reaches it comes to its end")

@@ -8,6 +8,7 @@ use inkwell::passes::PassBuilderOptions;
 use crate::cfg::schedule_dependence;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
+use crate::kernel::builtins::{self, Family};
 use crate::llvm::{Block, DebugLocation, Function, Inst, Opcode, View};
 use crate::lower::host::table::{HostTable, Mode};
 use crate::result::check::{Finding, FindingKind};
@@ -63,9 +64,7 @@ fn is_used_atomic(inst: Inst<'_>) -> bool {
     let is_atomic = match inst.opcode() {
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
         Opcode::LLVMLoad => inst.is_atomic(),
-        _ => inst.callee().is_some_and(|name| {
-            ["atomic_", "atom_", "__spirv_Atomic"].iter().any(|part| name.contains(part)) && !name.contains("fence")
-        }),
+        _ => inst.callee().is_some_and(|name| builtins::family(&name) == Some(Family::Atomic)),
     };
     is_atomic && inst.is_used()
 }

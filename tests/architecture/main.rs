@@ -3,6 +3,7 @@
 //!
 //! It reads the sources as text, as tokens without comments and literals. It does not see what a macro would expand to.
 
+mod builtins;
 mod circles;
 mod page;
 mod rooms;

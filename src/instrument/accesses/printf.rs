@@ -3,6 +3,7 @@
 use super::emit::Emitter;
 use super::sites::Sites;
 use super::values;
+use crate::kernel::builtins::{self, Family};
 use crate::llvm::{DataLayout, Function, Inst, TypeKind, Value};
 use crate::lower::host::abi::hook;
 use crate::lower::host::table::PrintArg;
@@ -22,7 +23,7 @@ pub struct Print<'m> {
 pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>) -> Vec<Print<'m>> {
     let mut all = Vec::new();
     for inst in kernel.instructions() {
-        if !inst.callee().is_some_and(|name| name == "printf" || name.starts_with("_Z6printf")) {
+        if !inst.callee().is_some_and(|name| builtins::family(&name) == Some(Family::Printf)) {
             continue;
         }
         let given = inst.args();

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use inkwell::module::Module;
 
 use super::objects::{Objects, Origin};
+use crate::kernel::builtins::{self, Family};
 use crate::kernel::inline_frames::{self, Frame};
 use crate::kernel::ir;
 use crate::llvm::{Inst, MetadataKind, Value, View};
@@ -172,7 +173,8 @@ impl<'a, 'm> Sites<'a, 'm> {
     pub fn barrier(&mut self, inst: Inst<'m>, what: &str, sub_group: bool) -> u32 {
         let path = self.path(frames(inst));
         let builtin = self.builtin(inst).unwrap_or_else(|| what.to_owned());
-        let sub_group = sub_group || builtin.starts_with("sub_group_");
+        let sub_group =
+            sub_group || matches!(builtins::family(&builtin), Some(Family::SubGroupBarrier | Family::SubGroupFunction));
         let place = self.table.paths[path as usize].frames[0].clone();
         let number = self.table.barriers.len() as u32;
         let next = self.next_source;

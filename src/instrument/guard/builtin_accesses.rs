@@ -1,5 +1,6 @@
-//! Describes how OpenCL C builtins access memory through their pointer parameters, from their mangled names (Itanium
-//! C++ ABI, chapter 5.1, with `U3AS<n>` for address spaces, as clang writes them).
+//! Describes how OpenCL C builtins access memory through their pointer parameters, from their mangled names.
+
+use crate::kernel::builtins::{self, Builtin, Effect, Family, Parameter, demangle};
 
 /// The extent of an access through a parameter of a builtin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,16 +24,17 @@ pub struct PointerParameter {
 /// Returns the pointer parameters through which the builtin with this mangled name accesses memory; empty for functions
 /// that are not builtins. Prefetches access no memory, `wait_group_events` only events, and `printf` only literals.
 pub fn accesses(mangled: &str) -> Vec<PointerParameter> {
-    let Some((name, parameters)) = split(mangled) else { return Vec::new() };
-    if name == "prefetch" || name == "wait_group_events" {
+    let Some((name, parameters)) = demangle(mangled) else { return Vec::new() };
+    let family = builtins::family(name);
+    if matches!(family, Some(Family::Prefetch | Family::EventWait)) {
         return Vec::new();
     }
-    let parameters = read(parameters);
+    let parameters = builtins::parameters(parameters);
     let pointers = (0u32..).zip(&parameters).filter_map(|(i, p)| match p {
         Parameter::Pointer { pointee, local } => Some((i, *pointee, *local)),
         Parameter::Value => None,
     });
-    if name.starts_with("vload") || name.starts_with("vstore") {
+    if matches!(family, Some(Family::VectorLoad | Family::VectorStore)) {
         return pointers
             .filter_map(|(parameter, element, _)| {
                 let lanes = lanes(name)?;
@@ -44,7 +46,7 @@ pub fn accesses(mangled: &str) -> Vec<PointerParameter> {
             })
             .collect();
     }
-    if name.starts_with("async_work_group") {
+    if family == Some(Family::AsyncCopy) {
         let all: Vec<_> = pointers.collect();
         let Some(size) = all.first().and_then(|(_, size, _)| *size) else { return Vec::new() };
         let strided = |local: bool| name == "async_work_group_strided_copy" && !local;
@@ -62,19 +64,8 @@ pub fn accesses(mangled: &str) -> Vec<PointerParameter> {
 /// Returns how a function synchronises the work-group, if all its items have to reach the call: barriers, and functions
 /// that synchronise like one.
 pub fn group_sync(mangled: &str) -> Option<GroupSync> {
-    let Some((name, _)) = split(mangled) else {
-        return mangled.contains("__spirv_ControlBarrier").then_some(GroupSync::Barrier);
-    };
-    match name {
-        "barrier" | "work_group_barrier" => Some(GroupSync::Barrier),
-        "__spirv_ControlBarrier" => Some(GroupSync::Barrier),
-        "wait_group_events" | "work_group_all" | "work_group_any" => Some(GroupSync::Other),
-        _ if name.starts_with("async_work_group") => Some(GroupSync::Other),
-        _ if ["work_group_broadcast", "work_group_reduce_", "work_group_scan_"].iter().any(|p| name.starts_with(p)) => {
-            Some(GroupSync::Other)
-        }
-        _ => None,
-    }
+    let builtin = Builtin::of(mangled).filter(|builtin| builtin.has(Effect::GroupWide))?;
+    Some(if builtin.family() == Family::Barrier { GroupSync::Barrier } else { GroupSync::Other })
 }
 
 /// The way in which a function synchronises the work-group.
@@ -86,101 +77,10 @@ pub enum GroupSync {
     Other,
 }
 
-/// Splits a mangled name into the unmangled name and the mangled parameters.
-pub fn split(mangled: &str) -> Option<(&str, &str)> {
-    let rest = mangled.strip_prefix("_Z")?;
-    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let len: usize = rest[..digits].parse().ok()?;
-    rest[digits..].split_at_checked(len)
-}
-
 /// The number of components in the name of `vload4`, `vstore_half8_rte` …; 1 for scalars.
 fn lanes(name: &str) -> Option<u64> {
     let digits: String = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
     if digits.is_empty() { Some(1) } else { digits.parse().ok() }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Parameter {
-    Value,
-    /// The size of the pointee in bytes, if the name spells it out (rather than refer to an earlier parameter).
-    Pointer {
-        pointee: Option<u64>,
-        local: bool,
-    },
-}
-
-/// Parses parameters up to the first one that is not understood.
-fn read(mut text: &str) -> Vec<Parameter> {
-    let mut all = Vec::new();
-    while !text.is_empty() {
-        let Some((parameter, rest)) = one(text) else { break };
-        all.push(parameter);
-        text = rest;
-    }
-    all
-}
-
-fn one(text: &str) -> Option<(Parameter, &str)> {
-    let Some(pointee) = text.strip_prefix('P') else {
-        return Some((Parameter::Value, ty(text)?.1));
-    };
-    let (local, rest) = qualifiers(pointee)?;
-    let (size, rest) = ty(rest)?;
-    Some((Parameter::Pointer { pointee: size, local }, rest))
-}
-
-/// Skips qualifiers; returns whether the address space is that of local memory, and the rest.
-fn qualifiers(mut text: &str) -> Option<(bool, &str)> {
-    let mut local = false;
-    loop {
-        if let Some(rest) = text.strip_prefix(['V', 'K']) {
-            text = rest;
-        } else if let Some(rest) = text.strip_prefix('U') {
-            let (name, rest) = identifier(rest)?;
-            local |= name == "AS3";
-            text = rest;
-        } else {
-            return Some((local, text));
-        }
-    }
-}
-
-/// Splits off a name that is preceded by its length.
-pub fn identifier(text: &str) -> Option<(&str, &str)> {
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let len: usize = text[..digits].parse().ok()?;
-    text[digits..].split_at_checked(len)
-}
-
-/// Parses one type; returns its size if it is arithmetic, and the rest.
-fn ty(text: &str) -> Option<(Option<u64>, &str)> {
-    let (_, text) = qualifiers(text)?;
-    if let Some(vector) = text.strip_prefix("Dv") {
-        let (lanes, element) = vector.split_once('_')?;
-        let lanes: u64 = lanes.parse().ok()?;
-        let (size, rest) = ty(element)?;
-        return Some((size.map(|s| s * if lanes == 3 { 4 } else { lanes }), rest));
-    }
-    if let Some(rest) = text.strip_prefix("Dh") {
-        return Some((Some(2), rest));
-    }
-    if let Some(rest) = text.strip_prefix('S') {
-        return Some((None, rest.split_once('_')?.1));
-    }
-    let first = text.chars().next()?;
-    if first.is_ascii_digit() {
-        return Some((None, identifier(text)?.1));
-    }
-    let size = match first {
-        'c' | 'a' | 'h' | 'b' => 1,
-        's' | 't' => 2,
-        'i' | 'j' | 'f' => 4,
-        'l' | 'm' | 'd' | 'x' | 'y' => 8,
-        'P' => return ty(&text[1..]).map(|(_, rest)| (Some(8), rest)),
-        _ => return None,
-    };
-    Some((Some(size), &text[1..]))
 }
 
 #[cfg(test)]

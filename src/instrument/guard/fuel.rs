@@ -8,6 +8,7 @@ use super::emit::Emitter;
 use super::loops::{Loop, Loops};
 use crate::error::Result;
 use crate::instrument::layout::FaultKind;
+use crate::kernel::builtins::Builtin;
 use crate::kernel::ir;
 use crate::llvm::{AddressSpace, Block, DebugLocation, Function, Inst, IntPredicate, Linkage, Opcode, Value, View};
 
@@ -291,7 +292,7 @@ fn agree_on_leaving<'m>(emitter: &Emitter<'m>, sync_calls: &[(Inst<'m>, GroupSyn
 
 /// Makes a barrier order local memory, too.
 fn fence_local<'m>(emitter: &Emitter<'m>, call: Inst<'m>) {
-    let spirv = call.callee().is_some_and(|c| c.contains("__spirv_ControlBarrier"));
+    let spirv = call.callee().and_then(|callee| Builtin::of(&callee)).is_some_and(Builtin::is_spirv);
     // CLK_LOCAL_MEM_FENCE; SPIR-V's memory semantics WorkgroupMemory with AcquireRelease.
     let (operand, bits) = if spirv { (2, 0x108) } else { (0, 1) };
     let flags = call.operand(operand);

@@ -2,12 +2,10 @@
 //! and a fault is recorded. With a sampler, such reads are defined.
 
 use super::bounds;
-use super::builtin_accesses;
 use super::emit::Emitter;
 use crate::error::Result;
-use crate::llvm::{Function, Inst, IntPredicate, Value};
-
-const SPIR_FUNC: u32 = 75;
+use crate::kernel::builtins::{self, Family};
+use crate::llvm::{Function, Inst, IntPredicate, SPIR_FUNC, Value};
 
 /// A call that reads or writes a texel of an image at integer coordinates.
 pub struct Texel<'m> {
@@ -25,10 +23,10 @@ pub fn texels(kernel: Function<'_>) -> Vec<Texel<'_>> {
 
 fn texel(inst: Inst<'_>) -> Option<Texel<'_>> {
     let callee = inst.callee()?;
-    let (name, parameters) = builtin_accesses::split(&callee)?;
-    let writes = ["write_imagef", "write_imagei", "write_imageui", "write_imageh"].contains(&name);
-    let reads = ["read_imagef", "read_imagei", "read_imageui", "read_imageh"].contains(&name);
-    let ty = builtin_accesses::identifier(parameters)?.0;
+    let (name, parameters) = builtins::demangle(&callee)?;
+    let family = builtins::family(name);
+    let (reads, writes) = (family == Some(Family::ImageRead), family == Some(Family::ImageWrite));
+    let ty = builtins::identifier(parameters)?.0;
     let extents = extents(ty.strip_prefix("ocl_")?.rsplit_once('_')?.0)?;
     let operands = inst.operands();
     // The callee is the last operand; with a sampler there would be another one.
@@ -89,7 +87,7 @@ pub fn guard<'m>(emitter: &Emitter<'m>, texel: &Texel<'m>, code: u32) -> Result<
 fn extent<'m>(emitter: &Emitter<'m>, texel: &Texel<'m>, query: &str, image: Value<'m>) -> Value<'m> {
     let is_wide = query == "get_image_array_size";
     let result = if is_wide { emitter.long } else { emitter.int };
-    let name = format!("_Z{}{query}{}{}", query.len(), texel.ty.len(), texel.ty);
+    let name = builtins::mangle(query, &format!("{}{}", texel.ty.len(), texel.ty));
     let function = emitter.view.function(&name).unwrap_or_else(|| {
         let new = emitter.view.add_function(&name, result.function(&[image.ty()], false));
         new.set_call_conv(SPIR_FUNC);

@@ -12,6 +12,7 @@ use inkwell::targets::TargetMachine;
 use super::layout::{GuardLayout, SLOT_FUNCTION, SLOT_WORDS, argument};
 use super::runtime;
 use crate::error::{Error, Result};
+use crate::kernel::builtins::SPIRV_BUILT_IN;
 use crate::kernel::canonical;
 use crate::llvm::{AddressSpace, AttributeIndex, Builder, Function, Global, Inst, Linkage, Type, Value, View};
 
@@ -44,15 +45,12 @@ pub fn plain(module: &Module<'_>, layout: GuardLayout) -> Result<()> {
     canonical::verify(module, "the place of the slot")
 }
 
-/// Prefix of SPIR-V's built-in variables, through which kernels not compiled from OpenCL C may read their ids.
-const BUILT_IN: &str = "__spirv_BuiltIn";
-
 /// Returns whether a module reads ids only through functions that [`batched`] replaces. Others return the ids of the
 /// launch, which would be wrong for the runs of a batch.
 pub fn can_batch(module: &Module<'_>) -> bool {
     let view = View::of(module);
     let functions = view.functions().into_iter().map(Function::name);
-    !functions.chain(view.globals().into_iter().map(Global::name)).any(|name| name.contains(BUILT_IN))
+    !functions.chain(view.globals().into_iter().map(Global::name)).any(|name| name.contains(SPIRV_BUILT_IN))
 }
 
 /// Prepares launches with several runs (slots) or a group map: in the kernel `entry`, whose last argument is the probe

@@ -5,10 +5,7 @@ use std::cell::Cell;
 use super::edit::{Binary, Conversion, Expr, Predicate, Unary};
 use super::emitter::{Emitter, width};
 use crate::error::{Error, Result};
-use crate::llvm::{AttributeIndex, Function, Inst, IntPredicate, Opcode, RealPredicate, Type, Value, View};
-
-/// clang's calling convention of OpenCL functions.
-const SPIR_FUNC: u32 = 75;
+use crate::llvm::{AttributeIndex, Function, Inst, IntPredicate, Opcode, RealPredicate, SPIR_FUNC, Type, Value, View};
 
 /// The treatment of operations that are undefined for some operands (division).
 #[derive(Clone, Copy)]

@@ -2,11 +2,8 @@
 //! private pointers, atomics to plain code.
 
 use super::privatise::{Pass, PassResult, Refusal};
-use crate::kernel::builtins::{self, Operation};
+use crate::kernel::builtins::{self, Effect, Family, Operation};
 use crate::llvm::{Inst, IntPredicate, Opcode, RealPredicate, Type, Value};
-
-/// Builtins that OpenCL C also has for private pointers (6.12.2, 6.12.7).
-const ALSO_FOR_PRIVATE: &[&str] = &["vload", "vstore", "fract", "modf", "sincos", "frexp", "lgamma_r", "remquo"];
 
 /// Prefix of a pointer to local memory in a mangled name.
 const LOCAL_POINTER: &str = "PU3AS3";
@@ -21,7 +18,7 @@ impl<'m> Pass<'m> {
         let Some((name, params)) = builtins::demangle(&callee) else {
             return Err(Refusal::Escapes(format!("`{callee}`")));
         };
-        if name.starts_with("async_work_group") {
+        if builtins::family(name) == Some(Family::AsyncCopy) {
             return Err(Refusal::AsyncCopy);
         }
         if let Some(operation) = builtins::operation(name) {
@@ -30,7 +27,7 @@ impl<'m> Pass<'m> {
         if name == "atomic_init" {
             return self.init(call);
         }
-        if !ALSO_FOR_PRIVATE.iter().any(|prefix| name.starts_with(prefix)) {
+        if !builtins::has(name, Effect::HasPrivateOverload) {
             return Err(Refusal::Escapes(format!("`{name}`")));
         }
         let pointers = params.matches(LOCAL_POINTER).count();

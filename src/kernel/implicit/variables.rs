@@ -10,6 +10,7 @@ use llvm_sys::target::*;
 use llvm_sys::{LLVMLinkage, LLVMTypeKind};
 
 use crate::error::{Error, Result};
+use crate::kernel::builtins::SPIRV_BUILT_IN;
 use crate::kernel::constant_uses;
 use crate::kernel::debug_types::DebugTypes;
 use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Interface, Type};
@@ -80,7 +81,7 @@ fn writable(module: &Module<'_>) -> Vec<LLVMValueRef> {
         let mut next = LLVMGetFirstGlobal(module.as_mut_ptr());
         while !next.is_null() {
             let space = LLVMGetPointerAddressSpace(LLVMTypeOf(next));
-            let is_built_in = Inst(next).name().starts_with("__spirv_BuiltIn");
+            let is_built_in = Inst(next).name().starts_with(SPIRV_BUILT_IN);
             if space == GLOBAL && LLVMIsGlobalConstant(next) == 0 && !LLVMGetFirstUse(next).is_null() && !is_built_in {
                 all.push(next);
             }

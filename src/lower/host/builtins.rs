@@ -16,7 +16,7 @@ use super::mangling::name_in_libclc;
 use super::prepare::run;
 use super::{annotate, emit, gpu_assumptions, handles, plain};
 use crate::error::{Error, Result};
-use crate::kernel::builtins::demangle;
+use crate::kernel::builtins::{self, Family, demangle};
 use crate::kernel::cache::{self, Key};
 use crate::kernel::canonical;
 use crate::llvm::{self, AttributeIndex, Block, Builder, Function, Linkage, Type, Value, View};
@@ -263,7 +263,7 @@ fn assemble<'c>(
         if let Some(f) = view.function(name) {
             let base = demangle(name).map_or(name.as_str(), |(base, _)| base);
             gpu_assumptions::confine(view, f);
-            if !base.starts_with("convert_") {
+            if builtins::family(name) != Some(Family::Conversion) {
                 gpu_assumptions::saturate(view, f);
             }
             annotate::builtin(view, f, base);

@@ -4,7 +4,7 @@
 //! Replacing text is not sufficient: an address space is a component that later parts of the name may refer to by
 //! number, so removing one changes the numbers.
 
-use crate::kernel::builtins::{demangle, mangle};
+use crate::kernel::builtins::{demangle, identifier, mangle};
 
 /// A parameter's type, as far as it occurs in OpenCL C's builtins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,8 +51,9 @@ impl<'a> Parser<'a> {
 
     /// Reads a length and a name of that length.
     fn name(&mut self) -> Option<String> {
-        let length = self.digits()?.parse().ok()?;
-        self.take(length).map(str::to_owned)
+        let (name, rest) = identifier(self.rest)?;
+        self.rest = rest;
+        Some(name.to_owned())
     }
 
     fn ty(&mut self) -> Option<Type> {

@@ -3,6 +3,7 @@
 use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Place;
 use crate::kernel::ast::{Function, Range};
+use crate::kernel::builtins::Builtin;
 use crate::llvm::{Attribute, AttributeIndex, DebugLocation, Inst, Opcode};
 use crate::mutation::subject::Subject;
 
@@ -91,13 +92,5 @@ fn is_pure(call: Inst<'_>) -> bool {
 
 /// Returns the source name of the barrier or fence that a called (mangled) name denotes.
 pub fn barrier_or_fence(callee: &str) -> Option<&'static str> {
-    const NAMES: [&str; 6] =
-        ["barrier", "work_group_barrier", "mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence"];
-    if callee.contains("__spirv_ControlBarrier") {
-        return Some("barrier");
-    }
-    if callee.contains("__spirv_MemoryBarrier") {
-        return Some("mem_fence");
-    }
-    NAMES.into_iter().find(|name| callee == *name || callee.starts_with(&format!("_Z{}{name}", name.len())))
+    Builtin::of(callee)?.barrier_or_fence()
 }

@@ -2,6 +2,7 @@
 
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Action, Edit, Expr};
+use crate::kernel::builtins::{self, Builtin, Family};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
 /// Deletes a barrier (PENG 4.2.2; LIU, table 6.2).
@@ -28,11 +29,8 @@ pub const BFR: Operator = Operator {
     enumerate: bfr,
 };
 
-/// The function that the translator from SPIR-V may leave for `OpControlBarrier`.
-const CONTROL_BARRIER: &str = "__spirv_ControlBarrier";
-
 fn barriers(subject: &Subject<'_>) -> Vec<Call> {
-    calls::find(subject, |name| matches!(name, "barrier" | "work_group_barrier" | CONTROL_BARRIER))
+    calls::find(subject, |name| builtins::family(name) == Some(Family::Barrier))
 }
 
 fn syr(subject: &Subject<'_>, found: &mut OperatorOutput) {
@@ -56,7 +54,7 @@ fn flags_text(flags: i64) -> String {
 fn bfr(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for call in barriers(subject) {
         // The SPIR-V builtin has memory semantics (SPIR-V 3.25) as its third operand.
-        let is_spirv = call.name == CONTROL_BARRIER;
+        let is_spirv = Builtin::of(&call.name).is_some_and(Builtin::is_spirv);
         let (position, local, global) = if is_spirv { (2, 0x100, 0x200) } else { (0, 1, 2) };
         let Some(flags) = call.constant(position) else {
             call.exclude(BFR.id, "its flags are no constant", found);

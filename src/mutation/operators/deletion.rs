@@ -9,6 +9,7 @@
 
 use crate::instrument::mutants::{Action, Edit, Place};
 use crate::kernel::ast::{Ast, Function, Node};
+use crate::kernel::builtins::{self, Family};
 use crate::kernel::constant_switch;
 use crate::kernel::folding;
 use crate::kernel::source::Sources;
@@ -205,7 +206,9 @@ impl<'a> Walk<'a, '_> {
         let callee = inner.name.as_deref().filter(|_| is_call(inner));
         let reason = match callee {
             Some(name) if barrier_or_fence(name).is_some() => "barriers and fences are SYR's and FR's",
-            Some("printf") => "it only prints: no output is another without it",
+            Some(name) if builtins::family(name) == Some(Family::Printf) => {
+                "it only prints: no output is another without it"
+            }
             _ => {
                 let effects = self.body.effects_in(range);
                 let is_synchronising = |place: &Place| {
@@ -245,7 +248,8 @@ fn delete_in_ir(subject: &Subject<'_>, body: &Body<'_>, found: &mut OperatorOutp
         let at = body.location(place).filter(|at| at.line > 0);
         let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column));
         let (original, range) = match inst.callee() {
-            Some(callee) if barrier_or_fence(&callee).is_some() || callee.contains("printf") => continue,
+            Some(callee) if barrier_or_fence(&callee).is_some() => continue,
+            Some(callee) if builtins::family(&callee) == Some(Family::Printf) => continue,
             Some(_) if inst.is_used() => continue,
             Some(callee) => {
                 let len = here.as_deref().map_or(0, |text| text.find(|c: char| !is_name(c)).unwrap_or(text.len()));

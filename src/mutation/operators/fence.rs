@@ -2,6 +2,7 @@
 
 use super::calls;
 use crate::instrument::mutants::edit::{Action, Edit};
+use crate::kernel::builtins::{self, Family};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 /// Deletes a fence (LIU, table 6.2: `__threadfence`).
@@ -17,8 +18,7 @@ pub const FR: Operator = Operator {
 };
 
 fn fr(subject: &Subject<'_>, found: &mut OperatorOutput) {
-    let fences = ["mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence", "__spirv_MemoryBarrier"];
-    for call in calls::find(subject, |name| fences.contains(&name)) {
+    for call in calls::find(subject, |name| builtins::family(name) == Some(Family::Fence)) {
         let edit = Edit::Instead { at: call.places.clone(), by: Action::Nothing };
         found.mutants.push(call.mutant(FR.id, String::new(), edit, true));
     }

@@ -2,6 +2,7 @@
 
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Binary, Edit, Expr, Float, Slot};
+use crate::kernel::builtins::{self, Builtin};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
 /// Adds 1 to or subtracts 1 from a coordinate, or exchanges two.
@@ -28,11 +29,7 @@ struct Coordinates {
 }
 
 fn icr(subject: &Subject<'_>, found: &mut OperatorOutput) {
-    let calls = calls::find(subject, |name| {
-        ["read_image", "write_image"]
-            .iter()
-            .any(|access| name.strip_prefix(access).is_some_and(|ty| matches!(ty, "f" | "i" | "ui" | "h")))
-    });
+    let calls = calls::find(subject, |name| Builtin::of(name).and_then(Builtin::texel).is_some());
     for call in calls {
         if subject.preset == Preset::Peng && call.is_in_macro {
             call.exclude(ICR.id, "it stands in a macro, which the preset leaves alone", found);
@@ -56,11 +53,8 @@ fn icr(subject: &Subject<'_>, found: &mut OperatorOutput) {
 
 /// Parses the mangled parameters: `14ocl_image2d_ro11ocl_samplerDv2_i`, without a sampler `14ocl_image2d_roDv2_i`.
 fn coordinates(call: &Call) -> Option<Coordinates> {
-    let params = &call.params;
-    let digits = params.bytes().take_while(u8::is_ascii_digit).count();
-    let len: usize = params[..digits].parse().ok()?;
-    let image = params.get(digits..digits + len)?.strip_prefix("ocl_image")?;
-    let mut rest = params.get(digits + len..)?;
+    let (image, mut rest) = builtins::identifier(&call.params)?;
+    let image = image.strip_prefix("ocl_image")?;
     let mut argument = 1;
     if let Some(behind) = rest.strip_prefix("11ocl_sampler") {
         (rest, argument) = (behind, 2);

@@ -6,6 +6,7 @@
 use super::kinds::OperationKind;
 use super::tokens::{Token, Tokens};
 use crate::kernel::ast::{Ast, Function, Loc, Node, Position};
+use crate::kernel::builtins::{self, Family};
 use crate::kernel::constant_switch::{self, Nodes};
 use crate::kernel::folding;
 use crate::mutation::mutant::{SourceRange, Spot};
@@ -247,7 +248,7 @@ fn not_evaluated(node: &Node) -> Option<&'static str> {
 
 /// Returns whether a node is a call of a work-group barrier.
 pub fn is_barrier(node: &Node) -> bool {
-    node.is("CallExpr") && matches!(node.name.as_deref(), Some("barrier" | "work_group_barrier"))
+    node.is("CallExpr") && node.name.as_deref().and_then(builtins::family) == Some(Family::Barrier)
 }
 
 /// Returns a location as line and column.

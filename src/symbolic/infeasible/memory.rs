@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::kernel::builtins::{self, Family};
 use crate::program::{Definition, Op, Program, Region, ValueId};
 use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 
@@ -84,8 +85,7 @@ pub fn region(program: &Program, pointer: ValueId) -> Option<Region> {
 
 /// Returns whether a call neither writes memory nor keeps a pointer.
 fn has_no_memory_effect(name: &str) -> bool {
-    let base = crate::kernel::builtins::demangle(name).map_or(name, |(base, _)| base);
-    base.starts_with("vload")
+    builtins::family(name) == Some(Family::VectorLoad)
         || name.starts_with("llvm.lifetime")
         || name.starts_with("llvm.dbg")
         || name.starts_with("llvm.assume")

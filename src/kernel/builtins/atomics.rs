@@ -1,0 +1,78 @@
+//! Operations of the atomic builtins: those of OpenCL C 1.x (6.12.11: `atomic_*`, and `atom_*` of the extensions) and
+//! the C11 atomics of OpenCL C 2.0 (6.13.11).
+
+/// The operation that an atomic performs on the value in memory and its operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    Add,
+    Sub,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Inc,
+    Dec,
+    Exchange,
+    /// OpenCL C 1.x: returns the old value.
+    CompareExchange,
+    /// C11: returns whether the exchange happened.
+    CompareExchangeBool,
+    Load,
+    Store,
+    TestAndSet,
+    Clear,
+}
+
+/// The operation of the builtin with that plain name; `None` if it is not an atomic operation.
+pub fn operation(name: &str) -> Option<Operation> {
+    use Operation::*;
+    let c11 = name.strip_suffix("_explicit").unwrap_or(name);
+    let named = match c11 {
+        "atomic_exchange" => Some(Exchange),
+        "atomic_compare_exchange_strong" | "atomic_compare_exchange_weak" => Some(CompareExchangeBool),
+        "atomic_load" => Some(Load),
+        "atomic_store" => Some(Store),
+        "atomic_flag_test_and_set" => Some(TestAndSet),
+        "atomic_flag_clear" => Some(Clear),
+        _ => None,
+    };
+    if named.is_some() {
+        return named;
+    }
+    let (word, is_c11) = match c11.strip_prefix("atomic_fetch_") {
+        Some(word) => (word, true),
+        None => (name.strip_prefix("atomic_").or_else(|| name.strip_prefix("atom_"))?, false),
+    };
+    Some(match word {
+        "add" => Add,
+        "sub" => Sub,
+        "min" => Min,
+        "max" => Max,
+        "and" => And,
+        "or" => Or,
+        "xor" => Xor,
+        "inc" if !is_c11 => Inc,
+        "dec" if !is_c11 => Dec,
+        "xchg" if !is_c11 => Exchange,
+        "cmpxchg" if !is_c11 => CompareExchange,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn atomic_operations_are_recognised_by_name() {
+        assert_eq!(operation("atomic_add"), Some(Operation::Add));
+        assert_eq!(operation("atom_cmpxchg"), Some(Operation::CompareExchange));
+        assert_eq!(operation("atomic_fetch_max_explicit"), Some(Operation::Max));
+        assert_eq!(operation("atomic_exchange"), Some(Operation::Exchange));
+        assert_eq!(operation("atomic_compare_exchange_weak_explicit"), Some(Operation::CompareExchangeBool));
+        assert_eq!(operation("atomic_init"), None);
+        assert_eq!(operation("atomic_work_item_fence"), None);
+        assert_eq!(operation("atomic_fetch_inc"), None);
+    }
+}

@@ -15,6 +15,7 @@ pub mod folded;
 pub mod graph;
 pub mod lines;
 pub mod loops;
+pub mod natural_loops;
 pub mod points_to;
 pub mod schedule_dependence;
 pub mod short_circuits;

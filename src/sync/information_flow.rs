@@ -2,8 +2,9 @@
 //!
 //! Memory is distinguished by variable and argument; two arguments are assumed to be different buffers.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
+use crate::cfg::natural_loops;
 use crate::kernel::ir::DebugLocation;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
 
@@ -42,7 +43,7 @@ pub struct Flow<'p> {
     /// By block: the branches that decide by which edge it is entered.
     choices: Vec<Vec<usize>>,
     /// Loops: their blocks, and those of them that have an edge out of the loop.
-    loops: Vec<(HashSet<usize>, Vec<usize>)>,
+    loops: Vec<(BTreeSet<usize>, Vec<usize>)>,
     /// By block: the loops that contain it.
     enclosing: Vec<Vec<usize>>,
     values: HashSet<ValueId>,
@@ -97,26 +98,15 @@ fn choices(program: &Program) -> Vec<Vec<usize>> {
 }
 
 /// Finds natural loops, with the blocks that leave them.
-fn loops(program: &Program) -> Vec<(HashSet<usize>, Vec<usize>)> {
-    let cfg = &program.cfg;
-    let mut bodies: BTreeMap<usize, HashSet<usize>> = BTreeMap::new();
-    for latch in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
-        for header in cfg.successors(latch).into_iter().filter(|h| program.dominance.dominates(*h, latch)) {
-            let blocks = bodies.entry(header).or_insert_with(|| [header].into());
-            let mut todo = vec![latch];
-            while let Some(block) = todo.pop() {
-                if blocks.insert(block) {
-                    todo.extend(cfg.incoming(block).into_iter().map(|e| e.block));
-                }
-            }
-        }
-    }
-    let with_exits = |blocks: HashSet<usize>| {
-        let leaves = |b: &usize| cfg.successors(*b).iter().any(|s| !blocks.contains(s));
+fn loops(program: &Program) -> Vec<(BTreeSet<usize>, Vec<usize>)> {
+    let successors = program.cfg.all_successors();
+    let with_exits = |blocks: BTreeSet<usize>| {
+        let leaves = |b: &usize| successors[*b].iter().any(|s| !blocks.contains(s));
         let exits = blocks.iter().copied().filter(leaves).collect();
         (blocks, exits)
     };
-    bodies.into_values().map(with_exits).collect()
+    let all = natural_loops::find(&successors, |a, b| program.dominance.dominates(a, b));
+    all.into_iter().map(|l| with_exits(l.blocks)).collect()
 }
 
 impl<'p> Flow<'p> {

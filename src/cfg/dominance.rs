@@ -1,5 +1,7 @@
 //! Computes dominators, post-dominators and control dependence of a function's control-flow graph.
 
+use std::collections::BTreeSet;
+
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
@@ -156,6 +158,12 @@ impl Dominance {
             }
         }
         all
+    }
+
+    /// By block: the blocks whose branches decide whether it is executed.
+    pub fn deciders(&self, cfg: &Cfg) -> Vec<BTreeSet<BlockIndex>> {
+        let dependences = self.control_dependences(cfg).into_iter();
+        dependences.map(|edges| edges.into_iter().map(|e| e.block).collect()).collect()
     }
 }
 

@@ -8,11 +8,13 @@
 //! Must never know: what a probe is.
 
 pub mod case_ranges;
+pub mod dataflow;
 pub mod decisions;
 pub mod dominance;
 pub mod dot;
 pub mod folded;
 pub mod graph;
+pub mod interprocedural;
 pub mod lines;
 pub mod loops;
 pub mod natural_loops;

@@ -9,6 +9,7 @@ use super::logical::with_effects_left_out;
 use crate::cfg::decisions::{Decision, Event};
 use crate::cfg::graph::BlockIndex;
 use crate::cfg::loops::Loop;
+use crate::cfg::short_circuits::past_constants;
 use crate::instrument::mutants::{EdgeChange, Edit, Expr, Place, Slot};
 use crate::kernel::ir::DebugLocation;
 use crate::mutation::control::conditions::{self, Condition};
@@ -101,7 +102,7 @@ fn forced_decision(body: &Body<'_>, decision: &Decision, value: bool) -> Option<
     }
     let target = |events: &[Event]| {
         events.iter().find_map(|e| match e {
-            Event::Edge(edge) => Some(past_constants(body, body.sites.cfg.target(*edge))),
+            Event::Edge(edge) => Some(past_constants(&body.sites.cfg, body.sites.cfg.target(*edge))),
             _ => None,
         })
     };
@@ -109,7 +110,7 @@ fn forced_decision(body: &Body<'_>, decision: &Decision, value: bool) -> Option<
     let first = decision.place.0;
     let targets: Vec<BlockIndex> = body.sites.cfg.successors(first);
     let to = if value { yes } else { no };
-    let plain = |block: BlockIndex| past_constants(body, block);
+    let plain = |block: BlockIndex| past_constants(&body.sites.cfg, block);
     match targets[..] {
         [a, b] if (plain(a), plain(b)) == (yes, no) => Some(constant_condition(body.terminator(first), value)),
         [a, b] if (plain(a), plain(b)) == (no, yes) => Some(constant_condition(body.terminator(first), !value)),
@@ -131,14 +132,4 @@ pub fn forced_loop(body: &Body<'_>, l: &Loop, value: bool) -> Option<Edit> {
 /// Returns the edit that replaces a condition (operand 0 of a `br` or `select`) by a constant.
 fn constant_condition(place: Place, value: bool) -> Edit {
     Edit::Value { at: vec![Slot::Operand(place, 0)], by: Expr::Integer(i128::from(value)) }
-}
-
-/// Returns the block that control reaches from `block`, skipping a block that tests a constant operand (`a && 0`).
-fn past_constants(body: &Body<'_>, block: BlockIndex) -> BlockIndex {
-    let cfg = &body.sites.cfg;
-    let is_operand = cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false");
-    match cfg.blocks[block].taken {
-        Some(taken) if is_operand => cfg.successors(block)[taken],
-        _ => block,
-    }
 }

@@ -9,9 +9,8 @@
 //! states as in full sweeps, and an analysis may keep the first of several facts: which one is first is deterministic.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::collections::hash_map::{Entry, HashMap};
-use std::hash::Hash;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// What is known of a location, above the least element: of that no fact is kept.
 pub trait Lattice {
@@ -47,9 +46,9 @@ impl<T: Ord> Lattice for BTreeSet<T> {
 /// The facts of an analysis by location.
 #[derive(Debug)]
 pub struct Facts<L, F> {
-    facts: HashMap<L, F>,
-    /// By location: the nodes that have read it since it last grew.
-    readers: RefCell<HashMap<L, Vec<usize>>>,
+    /// By number of the location.
+    facts: Vec<Option<F>>,
+    locations: RefCell<Locations<L>>,
     /// By node: whether it has to be visited.
     due: Vec<bool>,
     /// The node that is being visited.
@@ -58,25 +57,82 @@ pub struct Facts<L, F> {
     has_grown: bool,
 }
 
+/// Numbers locations, and records which nodes have read them since they last grew.
+#[derive(Debug)]
+struct Locations<L> {
+    numbers: HashMap<L, usize, BuildHasherDefault<LocationHasher>>,
+    /// By location: the last entry of its list in `readers`.
+    last_reader: Vec<Option<usize>>,
+    /// Lists of nodes: each with the position of the previous entry.
+    readers: Vec<(usize, Option<usize>)>,
+}
+
+/// A hasher for locations, which consist of numbers and addresses. Analyses spend much of their time in look-ups.
+#[derive(Debug, Default)]
+struct LocationHasher(u64);
+
+impl Hasher for LocationHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // An odd constant with bits all over: 2^64 divided by the golden ratio.
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        // The product's low bits, which select the bucket, depend only on the low bits of addresses.
+        self.0 ^ (self.0 >> 32)
+    }
+}
+
+impl<L: Copy + Eq + Hash> Locations<L> {
+    fn number(&mut self, location: L) -> usize {
+        let next = self.last_reader.len();
+        let number = *self.numbers.entry(location).or_insert(next);
+        if number == next {
+            self.last_reader.push(None);
+        }
+        number
+    }
+
+    fn add_reader(&mut self, location: usize, node: usize) {
+        let previous = self.last_reader[location];
+        if previous.is_none_or(|reader| self.readers[reader].0 != node) {
+            self.last_reader[location] = Some(self.readers.len());
+            self.readers.push((node, previous));
+        }
+    }
+}
+
 impl<L, F> Default for Facts<L, F> {
     fn default() -> Facts<L, F> {
-        let (facts, readers) = (HashMap::new(), RefCell::default());
-        Facts { facts, readers, due: Vec::new(), current: None, has_grown: false }
+        let locations = Locations { numbers: HashMap::default(), last_reader: Vec::new(), readers: Vec::new() };
+        let locations = RefCell::new(locations);
+        Facts { facts: Vec::new(), locations, due: Vec::new(), current: None, has_grown: false }
     }
 }
 
 impl<L: Copy + Eq + Hash, F: Lattice> Facts<L, F> {
     /// Returns the fact of a location; `None` is the least one. During a visit the node becomes a reader of the location.
     pub fn get(&self, location: L) -> Option<&F> {
-        let fact = self.facts.get(&location);
-        if let Some(node) = self.current
-            && !fact.is_some_and(Lattice::is_greatest)
-        {
-            let mut readers = self.readers.borrow_mut();
-            let nodes = readers.entry(location).or_default();
-            if nodes.last() != Some(&node) {
-                nodes.push(node);
-            }
+        let mut locations = self.locations.borrow_mut();
+        let Some(node) = self.current else {
+            return self.facts.get(*locations.numbers.get(&location)?)?.as_ref();
+        };
+        let number = locations.number(location);
+        let fact = self.facts.get(number).and_then(Option::as_ref);
+        if !fact.is_some_and(Lattice::is_greatest) {
+            locations.add_reader(number, node);
         }
         fact
     }
@@ -88,17 +144,24 @@ impl<L: Copy + Eq + Hash, F: Lattice> Facts<L, F> {
 
     /// Joins `fact` to that of a location and returns whether that has grown.
     pub fn join(&mut self, location: L, fact: F) -> bool {
-        let has_grown = match self.facts.entry(location) {
-            Entry::Occupied(mut known) => known.get_mut().join(fact),
-            Entry::Vacant(unknown) => {
-                unknown.insert(fact);
+        let locations = self.locations.get_mut();
+        let number = locations.number(location);
+        if self.facts.len() <= number {
+            self.facts.resize_with(number + 1, || None);
+        }
+        let has_grown = match &mut self.facts[number] {
+            Some(known) => known.join(fact),
+            unknown => {
+                *unknown = Some(fact);
                 true
             }
         };
         if has_grown {
             self.has_grown = true;
-            for node in self.readers.get_mut().remove(&location).into_iter().flatten() {
+            let mut next = locations.last_reader[number].take();
+            while let Some((node, previous)) = next.map(|reader| locations.readers[reader]) {
                 self.due[node] = true;
+                next = previous;
             }
         }
         has_grown
@@ -114,6 +177,7 @@ impl<L: Copy + Eq + Hash, F: Lattice> Facts<L, F> {
     /// Applies the transfer function of the nodes `0..nodes` until no fact grows.
     pub fn solve(&mut self, nodes: usize, mut transfer: impl FnMut(usize, &mut Facts<L, F>)) {
         self.due = vec![true; nodes];
+        self.locations.get_mut().numbers.reserve(nodes);
         self.has_grown = true;
         while self.has_grown {
             self.has_grown = false;
@@ -125,7 +189,6 @@ impl<L: Copy + Eq + Hash, F: Lattice> Facts<L, F> {
             }
         }
         self.current = None;
-        self.readers.get_mut().clear();
     }
 }
 

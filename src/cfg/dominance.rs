@@ -165,6 +165,22 @@ impl Dominance {
         let dependences = self.control_dependences(cfg).into_iter();
         dependences.map(|edges| edges.into_iter().map(|e| e.block).collect()).collect()
     }
+
+    /// [`Self::deciders`], and the blocks that decide whether those are executed, and so on.
+    pub fn transitive_deciders(&self, cfg: &Cfg) -> Vec<BTreeSet<BlockIndex>> {
+        let direct = self.deciders(cfg);
+        let all_deciders = |block: &BTreeSet<BlockIndex>| {
+            let mut all = BTreeSet::new();
+            let mut worklist: Vec<BlockIndex> = block.iter().copied().collect();
+            while let Some(decider) = worklist.pop() {
+                if all.insert(decider) {
+                    worklist.extend(&direct[decider]);
+                }
+            }
+            all
+        };
+        direct.iter().map(all_deciders).collect()
+    }
 }
 
 /// Connects endless loops to the exit, so that post-dominance is defined everywhere: adds an edge from the last block

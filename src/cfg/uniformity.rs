@@ -14,7 +14,7 @@ use super::dataflow::Facts;
 use super::graph::BlockIndex;
 use super::interprocedural::{self, Place};
 use super::points_to::{PointsTo, Root};
-use super::sites::{FunctionSites, Sites};
+use super::sites::Sites;
 use crate::llvm::{Block, Function, Inst, Opcode, Value, View};
 
 /// For each function (as in [`Sites::functions`]) and block: whether work-items may diverge at its branch or switch.
@@ -32,7 +32,7 @@ impl Uniformity {
             blocks.iter().map(|all| all.iter().enumerate().map(|(b, block)| (*block, b)).collect()).collect();
         let mut analysis = Analysis {
             sites,
-            deciders: sites.functions.iter().map(deciders).collect(),
+            deciders: sites.functions.iter().map(|f| f.dominance.transitive_deciders(&f.cfg)).collect(),
             pointers: PointsTo::find(&functions),
             stores: HashMap::new(),
             functions,
@@ -53,22 +53,6 @@ impl Uniformity {
     }
 }
 
-/// For each block: all blocks that decide, directly or transitively, whether it is executed.
-fn deciders(function: &FunctionSites) -> Vec<BTreeSet<BlockIndex>> {
-    let direct = function.dominance.deciders(&function.cfg);
-    let all_deciders = |block: BlockIndex| {
-        let mut all = BTreeSet::new();
-        let mut worklist: Vec<BlockIndex> = direct[block].iter().copied().collect();
-        while let Some(decider) = worklist.pop() {
-            if all.insert(decider) {
-                worklist.extend(&direct[decider]);
-            }
-        }
-        all
-    };
-    (0..direct.len()).map(all_deciders).collect()
-}
-
 /// What may differ between the work-items of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Location<'m> {
@@ -86,6 +70,7 @@ struct Analysis<'a, 'm> {
     blocks: Vec<Vec<Block<'m>>>,
     /// For each function: the positions of its blocks.
     block_index: Vec<HashMap<Block<'m>, BlockIndex>>,
+    /// For each function and block: the blocks that decide, directly or not, whether it is executed.
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
     pointers: PointsTo<'m>,
     /// For each private variable: the functions and blocks that write to it.

@@ -54,12 +54,12 @@ type TaintFacts = Facts<Location, ()>;
 
 /// The values, memory and blocks tainted by an input.
 pub struct Flow<'p> {
-    propagation: Propagation<'p>,
+    propagation: &'p Propagation<'p>,
     facts: TaintFacts,
 }
 
 /// The propagation of taint in a program.
-struct Propagation<'p> {
+pub struct Propagation<'p> {
     program: &'p Program,
     /// By block: the branches that decide whether it is executed.
     controlling_branches: Vec<BTreeSet<usize>>,
@@ -139,8 +139,8 @@ fn loops(program: &Program) -> Vec<(BTreeSet<usize>, Vec<usize>)> {
 
 impl<'p> Flow<'p> {
     /// Computes the fixpoint of the taint of one input.
-    pub fn of(program: &'p Program, input: Input) -> Flow<'p> {
-        let propagation = Propagation::new(program);
+    pub fn of(propagation: &'p Propagation<'p>, input: Input) -> Flow<'p> {
+        let program = propagation.program;
         let mut facts = TaintFacts::default();
         match input {
             Input::Contents(position) => propagation.taint_region(Region::Argument(position), &mut facts),
@@ -209,7 +209,8 @@ impl<'p> Flow<'p> {
 }
 
 impl<'p> Propagation<'p> {
-    fn new(program: &'p Program) -> Propagation<'p> {
+    /// Prepares the propagation of inputs.
+    pub fn new(program: &'p Program) -> Propagation<'p> {
         let loops = loops(program);
         let mut enclosing = vec![Vec::new(); program.blocks.len()];
         for (number, (blocks, _)) in loops.iter().enumerate() {

@@ -1,23 +1,23 @@
-//! Solves data-flow problems: a worklist fixpoint over facts that only grow. `interprocedural` applies it to LLVM's
-//! functions.
+//! Solves data-flow problems: a worklist fixpoint over a lattice. `interprocedural` applies it to LLVM's functions.
 //!
-//! An analysis consists of its lattice ([`Lattice`]), of locations that have facts (values, variables, the execution of
-//! blocks), and of a transfer function for numbered nodes, which reads and joins facts of locations.
+//! An analysis consists of a lattice ([`Lattice`]), of locations (values, variables, the execution of blocks), each of
+//! which has an element of the lattice, and of a transfer function for numbered nodes, which reads elements and joins
+//! others to them.
 //!
 //! Nodes are visited in sweeps, in ascending order, so their numbering is the direction of the analysis. A node is
-//! visited again only if a fact grew that it read. Other visits would have no effect, so the facts pass through the same
-//! states as in full sweeps, and an analysis may keep the first of several facts: which one is first is deterministic.
+//! visited again only if an element that it read has grown. Other visits would have no effect, so the analysis passes
+//! through the same states as in full sweeps, and may keep the first of several elements: which is first is determined.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// What is known of a location, above the least element: of that no fact is kept.
+/// An element of a lattice, other than the least one, which is represented by its absence.
 pub trait Lattice {
-    /// Joins `other` to this fact and returns whether that changed it in a way that its readers have to see.
+    /// Joins `other` to this element and returns whether it has grown, so that its readers have to be visited again.
     fn join(&mut self, other: Self) -> bool;
 
-    /// Returns whether the fact cannot grow any more.
+    /// Returns whether no element is greater.
     fn is_greatest(&self) -> bool {
         false
     }
@@ -34,7 +34,7 @@ impl Lattice for () {
     }
 }
 
-/// Sets that are not empty.
+/// Sets that are not empty, ordered by inclusion.
 impl<T: Ord> Lattice for BTreeSet<T> {
     fn join(&mut self, other: BTreeSet<T>) -> bool {
         let before = self.len();
@@ -43,17 +43,17 @@ impl<T: Ord> Lattice for BTreeSet<T> {
     }
 }
 
-/// The facts of an analysis by location.
+/// The state of an analysis: an element for each location.
 #[derive(Debug)]
-pub struct Facts<L, F> {
-    /// By number of the location.
-    facts: Vec<Option<F>>,
+pub struct State<L, E> {
+    /// By number of the location; locations that have only been read may be missing at the end.
+    elements: Vec<Option<E>>,
     locations: RefCell<Locations<L>>,
     /// By node: whether it has to be visited.
     due: Vec<bool>,
     /// The node that is being visited.
     current: Option<usize>,
-    /// Whether a fact grew during this sweep.
+    /// Whether an element grew during this sweep.
     has_grown: bool,
 }
 
@@ -114,45 +114,46 @@ impl<L: Copy + Eq + Hash> Locations<L> {
     }
 }
 
-impl<L, F> Default for Facts<L, F> {
-    fn default() -> Facts<L, F> {
+impl<L, E> Default for State<L, E> {
+    fn default() -> State<L, E> {
         let locations = Locations { numbers: HashMap::default(), last_reader: Vec::new(), readers: Vec::new() };
         let locations = RefCell::new(locations);
-        Facts { facts: Vec::new(), locations, due: Vec::new(), current: None, has_grown: false }
+        State { elements: Vec::new(), locations, due: Vec::new(), current: None, has_grown: false }
     }
 }
 
-impl<L: Copy + Eq + Hash, F: Lattice> Facts<L, F> {
-    /// Returns the fact of a location; `None` is the least one. During a visit the node becomes a reader of the location.
-    pub fn get(&self, location: L) -> Option<&F> {
+impl<L: Copy + Eq + Hash, E: Lattice> State<L, E> {
+    /// Returns the element of a location; `None` is the least one. A node that is being visited becomes a reader of the
+    /// location.
+    pub fn get(&self, location: L) -> Option<&E> {
         let mut locations = self.locations.borrow_mut();
         let Some(node) = self.current else {
-            return self.facts.get(*locations.numbers.get(&location)?)?.as_ref();
+            return self.elements.get(*locations.numbers.get(&location)?)?.as_ref();
         };
         let number = locations.number(location);
-        let fact = self.facts.get(number).and_then(Option::as_ref);
-        if !fact.is_some_and(Lattice::is_greatest) {
+        let element = self.elements.get(number).and_then(Option::as_ref);
+        if !element.is_some_and(Lattice::is_greatest) {
             locations.add_reader(number, node);
         }
-        fact
+        element
     }
 
-    /// Returns whether a location has a fact, as [`get`](Self::get) does.
+    /// Returns whether a location has an element, as [`get`](Self::get) does.
     pub fn contains(&self, location: L) -> bool {
         self.get(location).is_some()
     }
 
-    /// Joins `fact` to that of a location and returns whether that has grown.
-    pub fn join(&mut self, location: L, fact: F) -> bool {
+    /// Joins `element` to that of a location and returns whether that has grown.
+    pub fn join(&mut self, location: L, element: E) -> bool {
         let locations = self.locations.get_mut();
         let number = locations.number(location);
-        if self.facts.len() <= number {
-            self.facts.resize_with(number + 1, || None);
+        if self.elements.len() <= number {
+            self.elements.resize_with(number + 1, || None);
         }
-        let has_grown = match &mut self.facts[number] {
-            Some(known) => known.join(fact),
+        let has_grown = match &mut self.elements[number] {
+            Some(known) => known.join(element),
             unknown => {
-                *unknown = Some(fact);
+                *unknown = Some(element);
                 true
             }
         };
@@ -174,8 +175,8 @@ impl<L: Copy + Eq + Hash, F: Lattice> Facts<L, F> {
         }
     }
 
-    /// Applies the transfer function of the nodes `0..nodes` until no fact grows.
-    pub fn solve(&mut self, nodes: usize, mut transfer: impl FnMut(usize, &mut Facts<L, F>)) {
+    /// Applies the transfer function of the nodes `0..nodes` until no element grows.
+    pub fn solve(&mut self, nodes: usize, mut transfer: impl FnMut(usize, &mut State<L, E>)) {
         self.due = vec![true; nodes];
         self.locations.get_mut().numbers.reserve(nodes);
         self.has_grown = true;
@@ -189,6 +190,9 @@ impl<L: Copy + Eq + Hash, F: Lattice> Facts<L, F> {
             }
         }
         self.current = None;
+        let locations = self.locations.get_mut();
+        locations.last_reader.fill(None);
+        locations.readers = Vec::new();
     }
 }
 
@@ -199,14 +203,14 @@ mod tests {
     /// Solves "node `n` is reached from node 0" on a graph and returns the nodes reached and the visits made.
     fn reached(predecessors: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>) {
         let mut visits = Vec::new();
-        let mut facts = Facts::<usize, ()>::default();
-        facts.solve(predecessors.len(), |node, facts| {
+        let mut state = State::<usize, ()>::default();
+        state.solve(predecessors.len(), |node, state| {
             visits.push(node);
-            if node == 0 || predecessors[node].iter().any(|p| facts.contains(*p)) {
-                facts.join(node, ());
+            if node == 0 || predecessors[node].iter().any(|p| state.contains(*p)) {
+                state.join(node, ());
             }
         });
-        ((0..predecessors.len()).filter(|n| facts.contains(*n)).collect(), visits)
+        ((0..predecessors.len()).filter(|n| state.contains(*n)).collect(), visits)
     }
 
     #[test]
@@ -219,28 +223,28 @@ mod tests {
 
     #[test]
     fn a_node_that_reads_what_it_writes_is_visited_until_nothing_grows() {
-        let mut facts = Facts::<(), BTreeSet<u32>>::default();
-        facts.solve(1, |_, facts| {
-            let next = facts.get(()).map_or(0, |known| known.len() as u32);
-            facts.join((), [next.min(3)].into());
+        let mut state = State::<(), BTreeSet<u32>>::default();
+        state.solve(1, |_, state| {
+            let next = state.get(()).map_or(0, |known| known.len() as u32);
+            state.join((), [next.min(3)].into());
         });
-        assert_eq!(facts.get(()), Some(&[0, 1, 2, 3].into()));
+        assert_eq!(state.get(()), Some(&[0, 1, 2, 3].into()));
     }
 
     #[test]
     fn a_revisited_node_is_visited_in_every_sweep_and_does_not_prolong_the_search() {
         let mut visits = 0;
-        let mut facts = Facts::<u32, ()>::default();
-        facts.solve(2, |node, facts| match node {
+        let mut state = State::<u32, ()>::default();
+        state.solve(2, |node, state| match node {
             0 => {
                 visits += 1;
-                facts.revisit();
-                if facts.contains(1) {
-                    facts.join(2, ());
+                state.revisit();
+                if state.contains(1) {
+                    state.join(2, ());
                 }
             }
-            _ => _ = facts.join(1, ()),
+            _ => _ = state.join(1, ()),
         });
-        assert_eq!(visits, 3, "two sweeps in which a fact grew, and the last one");
+        assert_eq!(visits, 3, "two sweeps in which an element grew, and the last one");
     }
 }

@@ -1,11 +1,11 @@
-//! Solves data-flow problems on LLVM's functions: visits the instructions of all functions, and passes facts from
-//! arguments to parameters and from returned values to calls.
+//! Solves data-flow problems on LLVM's functions: visits the instructions of all functions, and passes elements from
+//! arguments to parameters and from returned values to the results of calls.
 //!
-//! Context-insensitive: the facts of all calls of a function are joined.
+//! Context-insensitive: what all calls of a function pass is joined.
 
 use std::hash::Hash;
 
-use super::dataflow::{Facts, Lattice};
+use super::dataflow::{Lattice, State};
 use super::graph::BlockIndex;
 use crate::llvm::{Function, Inst, Opcode, Value};
 
@@ -18,35 +18,40 @@ pub struct Place<'m> {
     pub inst: Inst<'m>,
 }
 
-/// The facts of an analysis.
-pub type FactsOf<'m, A> = Facts<<A as Analysis<'m>>::Location, <A as Analysis<'m>>::Fact>;
+/// The state of an analysis.
+pub type StateOf<'m, A> = State<<A as Analysis<'m>>::Location, <A as Analysis<'m>>::Element>;
 
 /// An analysis of the values in functions.
 pub trait Analysis<'m> {
     type Location: Copy + Eq + Hash;
-    type Fact: Lattice;
+    type Element: Lattice;
 
     /// The location of a value.
     fn value(value: Value<'m>) -> Self::Location;
 
-    /// Applies the transfer function of an instruction, unless it calls a function with a body, and returns the fact of
-    /// its result. `operands` ends with the callee of a call.
-    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], facts: &mut FactsOf<'m, Self>) -> Option<Self::Fact>;
+    /// Applies the transfer function of an instruction, unless it calls a function with a body, and returns the
+    /// element of its result. `operands` ends with the callee of a call.
+    fn transfer(
+        &self,
+        place: Place<'m>,
+        operands: &[Value<'m>],
+        state: &mut StateOf<'m, Self>,
+    ) -> Option<Self::Element>;
 
-    /// The fact that an argument of a call brings to the parameter.
-    fn argument(&self, call: Place<'m>, argument: Value<'m>, facts: &FactsOf<'m, Self>) -> Option<Self::Fact>;
+    /// The element that an argument of a call brings to the parameter.
+    fn argument(&self, call: Place<'m>, argument: Value<'m>, state: &StateOf<'m, Self>) -> Option<Self::Element>;
 
-    /// The fact that a returned value brings to the result of a call.
-    fn returned(&self, value: Value<'m>, facts: &FactsOf<'m, Self>) -> Option<Self::Fact>;
+    /// The element that a returned value brings to the result of a call.
+    fn returned(&self, value: Value<'m>, state: &StateOf<'m, Self>) -> Option<Self::Element>;
 
     /// Applies what a call of a function with a body does beyond passing values, and returns what that brings to its
     /// result.
-    fn call(&self, _call: Place<'m>, _callee: Function<'m>, _facts: &mut FactsOf<'m, Self>) -> Option<Self::Fact> {
+    fn call(&self, _call: Place<'m>, _callee: Function<'m>, _state: &mut StateOf<'m, Self>) -> Option<Self::Element> {
         None
     }
 
     /// Applies the transfer function of the execution of a block, before those of its instructions.
-    fn enter(&self, _function: usize, _block: BlockIndex, _facts: &mut FactsOf<'m, Self>) {}
+    fn enter(&self, _function: usize, _block: BlockIndex, _state: &mut StateOf<'m, Self>) {}
 }
 
 enum Node<'m> {
@@ -54,8 +59,8 @@ enum Node<'m> {
     Inst(Place<'m>),
 }
 
-/// Joins to `facts` what follows from them in `functions`.
-pub fn solve<'m, A: Analysis<'m>>(functions: &[Function<'m>], analysis: &A, facts: &mut FactsOf<'m, A>) {
+/// Joins to `state` what follows from it in `functions`, which are visited in their order.
+pub fn solve<'m, A: Analysis<'m>>(functions: &[Function<'m>], analysis: &A, state: &mut StateOf<'m, A>) {
     let mut nodes = Vec::new();
     for (function, code) in functions.iter().enumerate() {
         for (block, instructions) in code.blocks().into_iter().enumerate() {
@@ -63,33 +68,33 @@ pub fn solve<'m, A: Analysis<'m>>(functions: &[Function<'m>], analysis: &A, fact
             nodes.extend(instructions.walk().map(|inst| Node::Inst(Place { function, block, inst })));
         }
     }
-    facts.solve(nodes.len(), |node, facts| match nodes[node] {
-        Node::Block { function, block } => analysis.enter(function, block, facts),
-        Node::Inst(place) => visit(analysis, place, facts),
+    state.solve(nodes.len(), |node, state| match nodes[node] {
+        Node::Block { function, block } => analysis.enter(function, block, state),
+        Node::Inst(place) => visit(analysis, place, state),
     });
 }
 
-fn visit<'m, A: Analysis<'m>>(analysis: &A, place: Place<'m>, facts: &mut FactsOf<'m, A>) {
+fn visit<'m, A: Analysis<'m>>(analysis: &A, place: Place<'m>, state: &mut StateOf<'m, A>) {
     let inst = place.inst;
     let operands = inst.operands();
     let result = A::value(inst.value());
     let Some(callee) = inst.called_function().filter(|f| f.has_body()) else {
-        if let Some(fact) = analysis.transfer(place, &operands, facts) {
-            facts.join(result, fact);
+        if let Some(element) = analysis.transfer(place, &operands, state) {
+            state.join(result, element);
         }
         return;
     };
     for (param, argument) in callee.params().into_iter().zip(operands) {
-        if let Some(fact) = analysis.argument(place, argument, facts) {
-            facts.join(A::value(param), fact);
+        if let Some(element) = analysis.argument(place, argument, state) {
+            state.join(A::value(param), element);
         }
     }
-    if let Some(fact) = analysis.call(place, callee, facts) {
-        facts.join(result, fact);
+    if let Some(element) = analysis.call(place, callee, state) {
+        state.join(result, element);
     }
     for value in returns(callee) {
-        if let Some(fact) = analysis.returned(value, facts) {
-            facts.join(result, fact);
+        if let Some(element) = analysis.returned(value, state) {
+            state.join(result, element);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::dataflow::Facts;
+use super::dataflow::State;
 use super::interprocedural::{self, Analysis, Place};
 use crate::kernel::{implicit, ir};
 use crate::llvm::{Function, Inst, Opcode, Value};
@@ -31,12 +31,12 @@ enum Location<'m> {
     Stored(Value<'m>),
 }
 
-type PointsToFacts<'m> = Facts<Location<'m>, Roots<'m>>;
+type PointsToState<'m> = State<Location<'m>, Roots<'m>>;
 
 /// The points-to sets of all pointers.
 #[derive(Debug, Default)]
 pub struct PointsTo<'m> {
-    facts: PointsToFacts<'m>,
+    state: PointsToState<'m>,
     /// Kernel arguments that are passed by value: each work-item has its own copy.
     by_value: Vec<u32>,
 }
@@ -62,13 +62,13 @@ impl<'m> PointsTo<'m> {
                 if may_share && implicit::may_share(ir::Function(kernel.as_raw()), position) {
                     roots.insert(Root::Unknown);
                 }
-                pointers.facts.join(Location::Pointer(param), roots);
+                pointers.state.join(Location::Pointer(param), roots);
                 if kernel.is_by_value(position) {
                     pointers.by_value.push(position);
                 }
             }
         }
-        interprocedural::solve(functions, &Transfer { closed }, &mut pointers.facts);
+        interprocedural::solve(functions, &Transfer { closed }, &mut pointers.state);
         pointers
     }
 
@@ -83,21 +83,21 @@ impl<'m> PointsTo<'m> {
 
     /// The objects that `pointer` may point into.
     pub(crate) fn roots(&self, pointer: Value<'m>) -> Roots<'m> {
-        roots(&self.facts, pointer)
+        roots(&self.state, pointer)
     }
 }
 
-fn roots<'m>(facts: &PointsToFacts<'m>, pointer: Value<'m>) -> Roots<'m> {
+fn roots<'m>(state: &PointsToState<'m>, pointer: Value<'m>) -> Roots<'m> {
     if pointer.as_global().is_some() {
         return [Root::Variable(pointer)].into();
     }
     if pointer.is_constant_expression() {
-        return pointer.operand(0).map(|base| roots(facts, base)).unwrap_or_default();
+        return pointer.operand(0).map(|base| roots(state, base)).unwrap_or_default();
     }
     if pointer.is_constant() {
         return Roots::new();
     }
-    facts.get(Location::Pointer(pointer)).cloned().unwrap_or_default()
+    state.get(Location::Pointer(pointer)).cloned().unwrap_or_default()
 }
 
 struct Transfer<'a> {
@@ -107,11 +107,11 @@ struct Transfer<'a> {
 
 impl Transfer<'_> {
     /// The roots of the pointers stored in `variables`.
-    fn stored_in<'m>(&self, facts: &PointsToFacts<'m>, variables: &Roots<'m>) -> Roots<'m> {
+    fn stored_in<'m>(&self, state: &PointsToState<'m>, variables: &Roots<'m>) -> Roots<'m> {
         let mut all = Roots::new();
         for variable in variables {
             match variable {
-                Root::Private(alloca) => all.extend(facts.get(Location::Stored(*alloca)).into_iter().flatten()),
+                Root::Private(alloca) => all.extend(state.get(Location::Stored(*alloca)).into_iter().flatten()),
                 Root::Argument(position) if self.closed.contains(position) => {
                     all.insert(*variable);
                 }
@@ -125,45 +125,45 @@ impl Transfer<'_> {
 }
 
 /// Adds `roots` to the pointers that `variables` may hold.
-fn store<'m>(facts: &mut PointsToFacts<'m>, variables: &Roots<'m>, roots: &Roots<'m>) {
+fn store<'m>(state: &mut PointsToState<'m>, variables: &Roots<'m>, roots: &Roots<'m>) {
     for variable in variables {
         if let Root::Private(alloca) = variable
             && !roots.is_empty()
         {
-            facts.join(Location::Stored(*alloca), roots.clone());
+            state.join(Location::Stored(*alloca), roots.clone());
         }
     }
 }
 
 impl<'m> Analysis<'m> for Transfer<'_> {
     type Location = Location<'m>;
-    type Fact = Roots<'m>;
+    type Element = Roots<'m>;
 
     fn value(value: Value<'m>) -> Location<'m> {
         Location::Pointer(value)
     }
 
-    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], facts: &mut PointsToFacts<'m>) -> Option<Roots<'m>> {
+    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], state: &mut PointsToState<'m>) -> Option<Roots<'m>> {
         let inst = place.inst;
         let found = match inst.opcode() {
             Opcode::LLVMAlloca => [Root::Private(inst.value())].into(),
             Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast | Opcode::LLVMFreeze => {
-                roots(facts, operands[0])
+                roots(state, operands[0])
             }
-            Opcode::LLVMPHI => operands.iter().flat_map(|o| roots(facts, *o)).collect(),
-            Opcode::LLVMSelect => operands[1..].iter().flat_map(|o| roots(facts, *o)).collect(),
-            Opcode::LLVMLoad if inst.ty().is_pointer() => self.stored_in(facts, &roots(facts, operands[0])),
+            Opcode::LLVMPHI => operands.iter().flat_map(|o| roots(state, *o)).collect(),
+            Opcode::LLVMSelect => operands[1..].iter().flat_map(|o| roots(state, *o)).collect(),
+            Opcode::LLVMLoad if inst.ty().is_pointer() => self.stored_in(state, &roots(state, operands[0])),
             Opcode::LLVMStore if operands[0].ty().is_pointer() => {
-                let (variables, stored) = (roots(facts, operands[1]), roots(facts, operands[0]));
-                store(facts, &variables, &stored);
+                let (variables, stored) = (roots(state, operands[1]), roots(state, operands[0]));
+                store(state, &variables, &stored);
                 Roots::new()
             }
             opcode => {
                 if opcode == Opcode::LLVMCall && copies_memory(inst) {
-                    let source = roots(facts, operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_)));
-                    let stored = self.stored_in(facts, &source.collect());
-                    let variables = roots(facts, operands[0]);
-                    store(facts, &variables, &stored);
+                    let source = roots(state, operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_)));
+                    let stored = self.stored_in(state, &source.collect());
+                    let variables = roots(state, operands[0]);
+                    store(state, &variables, &stored);
                 }
                 // Pointers from builtins, integers, aggregates or exchanges.
                 if inst.ty().is_pointer() { [Root::Unknown].into() } else { Roots::new() }
@@ -172,12 +172,12 @@ impl<'m> Analysis<'m> for Transfer<'_> {
         Some(found).filter(|roots| !roots.is_empty())
     }
 
-    fn argument(&self, _: Place<'m>, argument: Value<'m>, facts: &PointsToFacts<'m>) -> Option<Roots<'m>> {
-        self.returned(argument, facts)
+    fn argument(&self, _: Place<'m>, argument: Value<'m>, state: &PointsToState<'m>) -> Option<Roots<'m>> {
+        self.returned(argument, state)
     }
 
-    fn returned(&self, value: Value<'m>, facts: &PointsToFacts<'m>) -> Option<Roots<'m>> {
-        let found = if value.ty().is_pointer() { roots(facts, value) } else { Roots::new() };
+    fn returned(&self, value: Value<'m>, state: &PointsToState<'m>) -> Option<Roots<'m>> {
+        let found = if value.ty().is_pointer() { roots(state, value) } else { Roots::new() };
         Some(found).filter(|roots| !roots.is_empty())
     }
 }

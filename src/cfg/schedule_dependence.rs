@@ -11,7 +11,7 @@ use std::fmt;
 
 use inkwell::module::Module;
 
-use super::dataflow::{Facts, Lattice};
+use super::dataflow::{Lattice, State};
 use super::interprocedural::{self, Place};
 use super::points_to::{PointsTo, Root, Roots};
 use crate::kernel::builtins::{self, Operation};
@@ -73,10 +73,10 @@ pub fn flows(module: &Module<'_>, entry: &str, racing: &[DebugLocation]) -> Vec<
         View::of(module).functions().into_iter().filter(|f| f.has_body()).partition(|f| f.name() == entry);
     let functions: Vec<Function<'_>> = kernel.into_iter().chain(helpers).collect();
     let analysis = Analysis::new(&functions, racing);
-    let mut facts = Facts::default();
-    analysis.find_atomics(&mut facts);
-    interprocedural::solve(&functions, &analysis, &mut facts);
-    analysis.flows(&facts)
+    let mut state = State::default();
+    analysis.find_atomics(&mut state);
+    interprocedural::solve(&functions, &analysis, &mut state);
+    analysis.flows(&state)
 }
 
 /// What can differ between interleavings.
@@ -126,7 +126,7 @@ impl Lattice for Kept {
     }
 }
 
-type OriginFacts<'m> = Facts<Location<'m>, Kept>;
+type OriginState<'m> = State<Location<'m>, Kept>;
 
 struct Analysis<'m> {
     instructions: Vec<Inst<'m>>,
@@ -258,7 +258,7 @@ impl<'m> Analysis<'m> {
     }
 
     /// Finds memory whose contents depend on the order of atomics.
-    fn find_atomics(&self, facts: &mut OriginFacts<'m>) {
+    fn find_atomics(&self, state: &mut OriginState<'m>) {
         let mut kinds: HashMap<Root<'m>, (Option<Operation>, Origin)> = HashMap::new();
         for inst in self.instructions.iter().copied() {
             let (roots, kind) = match (inst.opcode(), Call::of(inst)) {
@@ -278,7 +278,7 @@ impl<'m> Analysis<'m> {
         }
         for (root, (kind, origin)) in kinds {
             if kind.is_none() {
-                self.add_contents([root].into(), &origin, facts);
+                self.add_contents([root].into(), &origin, state);
             }
         }
     }
@@ -290,10 +290,10 @@ impl<'m> Analysis<'m> {
     }
 
     /// The origin of what `roots` may contain, if that can differ.
-    fn origin_in(&self, roots: &Roots<'m>, facts: &OriginFacts<'m>) -> Option<Origin> {
-        let contents = |root: &Root<'m>| facts.get(Location::Contents(*root));
+    fn origin_in(&self, roots: &Roots<'m>, state: &OriginState<'m>) -> Option<Origin> {
+        let contents = |root: &Root<'m>| state.get(Location::Contents(*root));
         let direct = roots.iter().find_map(contents);
-        let any_shared = || if roots.contains(&Root::Unknown) { facts.get(Location::AnyShared) } else { None };
+        let any_shared = || if roots.contains(&Root::Unknown) { state.get(Location::AnyShared) } else { None };
         let private = roots.iter().all(|root| self.pointers.is_private(root));
         let unknown_write = || if private { None } else { contents(&Root::Unknown) };
         direct.or_else(unknown_write).or_else(any_shared).map(|kept| kept.origin().clone())
@@ -313,11 +313,11 @@ impl<'m> Analysis<'m> {
             .then_some(Origin::Race(None))
     }
 
-    fn add_contents(&self, roots: Roots<'m>, origin: &Origin, facts: &mut OriginFacts<'m>) {
+    fn add_contents(&self, roots: Roots<'m>, origin: &Origin, state: &mut OriginState<'m>) {
         for root in roots {
-            let is_new = facts.join(Location::Contents(root), Kept::First(origin.clone()));
+            let is_new = state.join(Location::Contents(root), Kept::First(origin.clone()));
             if is_new && !self.pointers.is_private(&root) {
-                facts.join(Location::AnyShared, Kept::Least(origin.clone()));
+                state.join(Location::AnyShared, Kept::Least(origin.clone()));
             }
         }
     }
@@ -328,10 +328,10 @@ impl<'m> Analysis<'m> {
     }
 
     /// Returns the origin of a builtin's result, and adds that of what it writes.
-    fn builtin(&self, inst: Inst<'m>, call: &Call<'m>, facts: &mut OriginFacts<'m>) -> Option<Origin> {
+    fn builtin(&self, inst: Inst<'m>, call: &Call<'m>, state: &mut OriginState<'m>) -> Option<Origin> {
         let places: Vec<Roots<'_>> = call.memory_operands().map(|p| self.roots(p)).collect();
-        let read = places.iter().find_map(|roots| self.races(inst, roots).or_else(|| self.origin_in(roots, facts)));
-        let operand_origin = origin_of(&call.operands, facts);
+        let read = places.iter().find_map(|roots| self.races(inst, roots).or_else(|| self.origin_in(roots, state)));
+        let operand_origin = origin_of(&call.operands, state);
         // An operand that can differ affects what an atomic leaves in memory.
         let (value, written) = match call.is_atomic() {
             true => (Some(Origin::Atomic(inst.location())), operand_origin.or_else(|| self.race(inst))),
@@ -341,13 +341,13 @@ impl<'m> Analysis<'m> {
             }
         };
         if let Some(origin) = written.filter(|_| call.writes()) {
-            places.into_iter().for_each(|roots| self.add_contents(roots, &origin, facts));
+            places.into_iter().for_each(|roots| self.add_contents(roots, &origin, state));
         }
         value
     }
 
-    fn flows(&self, facts: &OriginFacts<'m>) -> Vec<Flow> {
-        let mut found: Vec<Flow> = self.instructions.iter().filter_map(|inst| flow(*inst, facts)).collect();
+    fn flows(&self, state: &OriginState<'m>) -> Vec<Flow> {
+        let mut found: Vec<Flow> = self.instructions.iter().filter_map(|inst| flow(*inst, state)).collect();
         found.sort_by(|a, b| (&a.location, a).cmp(&(&b.location, b)));
         found.dedup_by(|a, b| a.sink == b.sink && a.location == b.location);
         found
@@ -356,54 +356,54 @@ impl<'m> Analysis<'m> {
 
 impl<'m> interprocedural::Analysis<'m> for Analysis<'m> {
     type Location = Location<'m>;
-    type Fact = Kept;
+    type Element = Kept;
 
     fn value(value: Value<'m>) -> Location<'m> {
         Location::Value(value)
     }
 
-    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], facts: &mut OriginFacts<'m>) -> Option<Kept> {
+    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], state: &mut OriginState<'m>) -> Option<Kept> {
         let inst = place.inst;
         let origin = match inst.opcode() {
             Opcode::LLVMLoad => {
                 let roots = self.roots(operands[0]);
-                let origin = self.races(inst, &roots).or_else(|| self.origin_in(&roots, facts));
-                origin.or_else(|| origin_of(operands, facts))
+                let origin = self.races(inst, &roots).or_else(|| self.origin_in(&roots, state));
+                origin.or_else(|| origin_of(operands, state))
             }
             Opcode::LLVMStore => {
-                if let Some(origin) = self.race(inst).or_else(|| origin_of(operands, facts)) {
-                    self.add_contents(self.roots(operands[1]), &origin, facts);
+                if let Some(origin) = self.race(inst).or_else(|| origin_of(operands, state)) {
+                    self.add_contents(self.roots(operands[1]), &origin, state);
                 }
                 None
             }
             Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => Some(Origin::Atomic(inst.location())),
-            Opcode::LLVMCall => Call::of(inst).and_then(|call| self.builtin(inst, &call, facts)),
-            _ => origin_of(operands, facts),
+            Opcode::LLVMCall => Call::of(inst).and_then(|call| self.builtin(inst, &call, state)),
+            _ => origin_of(operands, state),
         };
         origin.map(Kept::First)
     }
 
-    fn argument(&self, _: Place<'m>, argument: Value<'m>, facts: &OriginFacts<'m>) -> Option<Kept> {
-        origin_of(&[argument], facts).map(Kept::Last)
+    fn argument(&self, _: Place<'m>, argument: Value<'m>, state: &OriginState<'m>) -> Option<Kept> {
+        origin_of(&[argument], state).map(Kept::Last)
     }
 
-    fn returned(&self, value: Value<'m>, facts: &OriginFacts<'m>) -> Option<Kept> {
-        origin_of(&[value], facts).map(Kept::First)
+    fn returned(&self, value: Value<'m>, state: &OriginState<'m>) -> Option<Kept> {
+        origin_of(&[value], state).map(Kept::First)
     }
 
     /// Has the call visited in every sweep, so that the last call decides on the origins of the parameters.
-    fn call(&self, _: Place<'m>, _: Function<'m>, facts: &mut OriginFacts<'m>) -> Option<Kept> {
-        facts.revisit();
+    fn call(&self, _: Place<'m>, _: Function<'m>, state: &mut OriginState<'m>) -> Option<Kept> {
+        state.revisit();
         None
     }
 }
 
 /// The origin of one of the values that can differ.
-fn origin_of<'m>(values: &[Value<'m>], facts: &OriginFacts<'m>) -> Option<Origin> {
-    values.iter().find_map(|v| facts.get(Location::Value(*v))).map(|kept| kept.origin().clone())
+fn origin_of<'m>(values: &[Value<'m>], state: &OriginState<'m>) -> Option<Origin> {
+    values.iter().find_map(|v| state.get(Location::Value(*v))).map(|kept| kept.origin().clone())
 }
 
-fn flow<'m>(inst: Inst<'m>, facts: &OriginFacts<'m>) -> Option<Flow> {
+fn flow<'m>(inst: Inst<'m>, state: &OriginState<'m>) -> Option<Flow> {
     let operands = inst.operands();
     let (sink, deciding): (Sink, Vec<Value<'m>>) = match inst.opcode() {
         Opcode::LLVMLoad | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (Sink::Address, vec![operands[0]]),
@@ -421,7 +421,7 @@ fn flow<'m>(inst: Inst<'m>, facts: &OriginFacts<'m>) -> Option<Flow> {
         }
         _ => return None,
     };
-    let origin = origin_of(&deciding, facts)?;
+    let origin = origin_of(&deciding, state)?;
     Some(Flow { sink, location: inst.location(), origin })
 }
 

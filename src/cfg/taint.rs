@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::dataflow::Facts;
+use super::dataflow::State;
 use super::graph::BlockIndex;
 use super::interprocedural::{self, Place};
 use super::points_to::{PointsTo, Root, Roots};
@@ -26,9 +26,9 @@ impl Taint {
         let functions: Vec<Function<'_>> =
             sites.functions.iter().filter_map(|f| view.function(&f.cfg.function)).collect();
         let analysis = Analysis::new(functions, sites);
-        let mut facts = Facts::default();
-        interprocedural::solve(&analysis.functions, &analysis, &mut facts);
-        analysis.collect(&facts)
+        let mut state = State::default();
+        interprocedural::solve(&analysis.functions, &analysis, &mut state);
+        analysis.collect(&state)
     }
 
     /// Returns whether the operands or the result of the instruction, or whether it is executed at all, may differ
@@ -51,7 +51,7 @@ enum Location<'m> {
 }
 
 /// The tainted locations.
-type TaintFacts<'m> = Facts<Location<'m>, ()>;
+type TaintState<'m> = State<Location<'m>, ()>;
 
 struct Analysis<'s, 'm> {
     sites: &'s Sites,
@@ -133,15 +133,15 @@ impl<'s, 'm> Analysis<'s, 'm> {
     }
 
     /// Returns whether the terminator of `block` depends on a tainted value.
-    fn has_tainted_terminator(&self, f: usize, block: BlockIndex, facts: &TaintFacts<'m>) -> bool {
+    fn has_tainted_terminator(&self, f: usize, block: BlockIndex, state: &TaintState<'m>) -> bool {
         let end = self.blocks[f][block].terminator();
-        end.operands().iter().any(|o| facts.contains(Location::Value(*o)))
+        end.operands().iter().any(|o| state.contains(Location::Value(*o)))
     }
 
-    fn taint_variables(&self, pointer: Value<'m>, facts: &mut TaintFacts<'m>) {
+    fn taint_variables(&self, pointer: Value<'m>, state: &mut TaintState<'m>) {
         for root in self.pointers.roots(pointer) {
             if let Root::Private(alloca) = root {
-                facts.join(Location::Variable(alloca), ());
+                state.join(Location::Variable(alloca), ());
             }
         }
     }
@@ -152,41 +152,41 @@ impl<'s, 'm> Analysis<'s, 'm> {
         place: Place<'m>,
         operands: &[Value<'m>],
         operand_tainted: bool,
-        facts: &mut TaintFacts<'m>,
+        state: &mut TaintState<'m>,
     ) -> bool {
         // The last operand of a call is the callee.
         let operands = &operands[..operands.len().saturating_sub(1)];
         let name = place.inst.callee().unwrap_or_default();
         let pointer_roots: Vec<Roots<'_>> =
             operands.iter().filter(|o| o.ty().is_pointer()).map(|o| self.pointers.roots(*o)).collect();
-        let reads = pointer_roots.iter().any(|roots| self.is_shared(roots) || holds_taint(roots, facts));
+        let reads = pointer_roots.iter().any(|roots| self.is_shared(roots) || holds_taint(roots, state));
         let is_image_read = name.contains("read_image") && self.writes_images;
         let tainted = operand_tainted || is_atomic(&name) || exchanges(&name) || is_image_read || reads;
-        let is_executed_by_taint = || facts.contains(Location::Execution(place.function, place.block));
+        let is_executed_by_taint = || state.contains(Location::Execution(place.function, place.block));
         if (tainted || is_executed_by_taint()) && !only_reads(&name) {
             // What it writes through its pointers is as tainted as what it reads.
             for pointer in operands.iter().filter(|o| o.ty().is_pointer()) {
-                self.taint_variables(*pointer, facts);
+                self.taint_variables(*pointer, state);
             }
         }
         tainted
     }
 
     /// Returns whether taint decides which of several `return`s ends the function.
-    fn taint_decides_return(&self, f: usize, facts: &TaintFacts<'m>) -> bool {
+    fn taint_decides_return(&self, f: usize, state: &TaintState<'m>) -> bool {
         (0..self.blocks[f].len())
-            .any(|b| self.blocks[f][b].terminator().is(Opcode::LLVMRet) && facts.contains(Location::Execution(f, b)))
+            .any(|b| self.blocks[f][b].terminator().is(Opcode::LLVMRet) && state.contains(Location::Execution(f, b)))
     }
 
-    fn collect(&self, facts: &TaintFacts<'m>) -> Taint {
+    fn collect(&self, state: &TaintState<'m>) -> Taint {
         let is_tainted = |inst: Inst<'m>| {
             let mut values = inst.operands().into_iter().chain([inst.value()]);
-            values.any(|v| facts.contains(Location::Value(v)))
+            values.any(|v| state.contains(Location::Value(v)))
         };
         let instructions = (self.blocks.iter().enumerate())
             .map(|(f, blocks)| {
                 let block_taint = |(b, block): (usize, &Block<'m>)| {
-                    let is_executed_by_taint = facts.contains(Location::Execution(f, b));
+                    let is_executed_by_taint = state.contains(Location::Execution(f, b));
                     block.walk().map(|inst| is_executed_by_taint || is_tainted(inst)).collect()
                 };
                 blocks.iter().enumerate().map(block_taint).collect()
@@ -196,68 +196,68 @@ impl<'s, 'm> Analysis<'s, 'm> {
     }
 }
 
-fn holds_taint<'m>(roots: &Roots<'m>, facts: &TaintFacts<'m>) -> bool {
-    roots.iter().any(|root| matches!(root, Root::Private(alloca) if facts.contains(Location::Variable(*alloca))))
+fn holds_taint<'m>(roots: &Roots<'m>, state: &TaintState<'m>) -> bool {
+    roots.iter().any(|root| matches!(root, Root::Private(alloca) if state.contains(Location::Variable(*alloca))))
 }
 
 impl<'m> interprocedural::Analysis<'m> for Analysis<'_, 'm> {
     type Location = Location<'m>;
-    type Fact = ();
+    type Element = ();
 
     fn value(value: Value<'m>) -> Location<'m> {
         Location::Value(value)
     }
 
-    fn enter(&self, f: usize, block: BlockIndex, facts: &mut TaintFacts<'m>) {
+    fn enter(&self, f: usize, block: BlockIndex, state: &mut TaintState<'m>) {
         let mut deciders = self.deciders[f][block].iter();
-        if deciders.any(|d| facts.contains(Location::Execution(f, *d)) || self.has_tainted_terminator(f, *d, facts)) {
-            facts.join(Location::Execution(f, block), ());
+        if deciders.any(|d| state.contains(Location::Execution(f, *d)) || self.has_tainted_terminator(f, *d, state)) {
+            state.join(Location::Execution(f, block), ());
         }
     }
 
-    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], facts: &mut TaintFacts<'m>) -> Option<()> {
+    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], state: &mut TaintState<'m>) -> Option<()> {
         let Place { function: f, block: b, inst } = place;
-        let operand_tainted = operands.iter().any(|o| facts.contains(Location::Value(*o)));
+        let operand_tainted = operands.iter().any(|o| state.contains(Location::Value(*o)));
         let tainted = match inst.opcode() {
             Opcode::LLVMLoad => {
                 let roots = self.pointers.roots(operands[0]);
-                operand_tainted || self.is_shared(&roots) || holds_taint(&roots, facts)
+                operand_tainted || self.is_shared(&roots) || holds_taint(&roots, state)
             }
             Opcode::LLVMStore => {
-                if operand_tainted || facts.contains(Location::Execution(f, b)) {
-                    self.taint_variables(operands[1], facts);
+                if operand_tainted || state.contains(Location::Execution(f, b)) {
+                    self.taint_variables(operands[1], state);
                 }
                 false
             }
             Opcode::LLVMPHI => {
                 let incoming = self.sites.functions[f].cfg.incoming(b);
                 let is_left_by_taint =
-                    |from| facts.contains(Location::Execution(f, from)) || self.has_tainted_terminator(f, from, facts);
+                    |from| state.contains(Location::Execution(f, from)) || self.has_tainted_terminator(f, from, state);
                 operand_tainted || incoming.iter().any(|e| is_left_by_taint(e.block))
             }
             Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
-            Opcode::LLVMCall => self.builtin(place, operands, operand_tainted, facts),
+            Opcode::LLVMCall => self.builtin(place, operands, operand_tainted, state),
             _ => operand_tainted,
         };
         tainted.then_some(())
     }
 
-    fn argument(&self, _: Place<'m>, argument: Value<'m>, facts: &TaintFacts<'m>) -> Option<()> {
-        self.returned(argument, facts)
+    fn argument(&self, _: Place<'m>, argument: Value<'m>, state: &TaintState<'m>) -> Option<()> {
+        self.returned(argument, state)
     }
 
-    fn returned(&self, value: Value<'m>, facts: &TaintFacts<'m>) -> Option<()> {
-        facts.get(Location::Value(value)).copied()
+    fn returned(&self, value: Value<'m>, state: &TaintState<'m>) -> Option<()> {
+        state.get(Location::Value(value)).copied()
     }
 
     /// Passes tainted execution on to the callee's blocks, and the choice between several `return`s to the result.
-    fn call(&self, call: Place<'m>, callee: Function<'m>, facts: &mut TaintFacts<'m>) -> Option<()> {
+    fn call(&self, call: Place<'m>, callee: Function<'m>, state: &mut TaintState<'m>) -> Option<()> {
         let position = self.functions.iter().position(|f| *f == callee)?;
-        if facts.contains(Location::Execution(call.function, call.block)) {
+        if state.contains(Location::Execution(call.function, call.block)) {
             for block in 0..self.blocks[position].len() {
-                facts.join(Location::Execution(position, block), ());
+                state.join(Location::Execution(position, block), ());
             }
         }
-        self.taint_decides_return(position, facts).then_some(())
+        self.taint_decides_return(position, state).then_some(())
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use inkwell::module::Module;
 
-use super::dataflow::Facts;
+use super::dataflow::State;
 use super::graph::BlockIndex;
 use super::interprocedural::{self, Place};
 use super::points_to::{PointsTo, Root};
@@ -40,9 +40,9 @@ impl Uniformity {
             block_index,
         };
         analysis.find_stores();
-        let mut facts = Facts::default();
-        interprocedural::solve(&analysis.functions, &analysis, &mut facts);
-        let ends = |f: usize| (0..analysis.blocks[f].len()).map(|b| analysis.branch_varies(f, b, &facts)).collect();
+        let mut state = State::default();
+        interprocedural::solve(&analysis.functions, &analysis, &mut state);
+        let ends = |f: usize| (0..analysis.blocks[f].len()).map(|b| analysis.branch_varies(f, b, &state)).collect();
         Uniformity((0..analysis.functions.len()).map(ends).collect())
     }
 
@@ -62,7 +62,7 @@ enum Location<'m> {
 }
 
 /// The locations that may differ.
-type VaryingFacts<'m> = Facts<Location<'m>, ()>;
+type VaryingState<'m> = State<Location<'m>, ()>;
 
 struct Analysis<'a, 'm> {
     sites: &'a Sites,
@@ -111,15 +111,15 @@ impl<'m> Analysis<'_, 'm> {
     }
 
     /// Returns whether work-items may diverge at the terminator of `block`.
-    fn branch_varies(&self, f: usize, block: BlockIndex, facts: &VaryingFacts<'m>) -> bool {
+    fn branch_varies(&self, f: usize, block: BlockIndex, state: &VaryingState<'m>) -> bool {
         let end = self.blocks[f][block].terminator();
-        end.operands().iter().any(|o| self.varies(f, block, *o, facts))
+        end.operands().iter().any(|o| self.varies(f, block, *o, state))
     }
 
     /// Returns whether a value may differ where it is used. This includes a value defined in a loop that work-items
     /// leave after different numbers of iterations.
-    fn varies(&self, f: usize, used: BlockIndex, value: Value<'m>, facts: &VaryingFacts<'m>) -> bool {
-        if facts.contains(Location::Value(value)) {
+    fn varies(&self, f: usize, used: BlockIndex, value: Value<'m>, state: &VaryingState<'m>) -> bool {
+        if state.contains(Location::Value(value)) {
             return true;
         }
         let Some(defined) = value.as_instruction().and_then(|i| self.block_index[f].get(&i.block()).copied()) else {
@@ -131,30 +131,30 @@ impl<'m> Analysis<'_, 'm> {
             let mut exits = l.exits(&function.cfg).into_iter();
             exits.any(|e| {
                 let condition = self.blocks[f][e.block].terminator().operands();
-                condition.iter().any(|o| facts.contains(Location::Value(*o)))
+                condition.iter().any(|o| state.contains(Location::Value(*o)))
             })
         })
     }
 
     /// Returns whether work-items that reach `other` may diverge on reaching `block`.
-    fn diverges(&self, f: usize, block: BlockIndex, other: BlockIndex, facts: &VaryingFacts<'m>) -> bool {
+    fn diverges(&self, f: usize, block: BlockIndex, other: BlockIndex, state: &VaryingState<'m>) -> bool {
         let mut block_only = self.deciders[f][block].difference(&self.deciders[f][other]);
-        block_only.any(|d| *d != other && self.branch_varies(f, *d, facts))
+        block_only.any(|d| *d != other && self.branch_varies(f, *d, state))
     }
 
     /// Returns whether private memory behind `pointer` may hold values that differ.
-    fn memory_varies(&self, f: usize, b: BlockIndex, pointer: Value<'m>, facts: &VaryingFacts<'m>) -> bool {
+    fn memory_varies(&self, f: usize, b: BlockIndex, pointer: Value<'m>, state: &VaryingState<'m>) -> bool {
         private_variables(&self.pointers, pointer).any(|variable| {
             let mut stores = self.stores.get(&variable).into_iter().flatten();
-            facts.contains(Location::Variable(variable))
-                || stores.any(|(g, s)| *g == f && self.diverges(f, *s, b, facts))
+            state.contains(Location::Variable(variable))
+                || stores.any(|(g, s)| *g == f && self.diverges(f, *s, b, state))
         })
     }
 
     /// Marks the private memory behind `pointer` as varying.
-    fn vary_memory(&self, pointer: Value<'m>, facts: &mut VaryingFacts<'m>) {
+    fn vary_memory(&self, pointer: Value<'m>, state: &mut VaryingState<'m>) {
         for variable in private_variables(&self.pointers, pointer) {
-            facts.join(Location::Variable(variable), ());
+            state.join(Location::Variable(variable), ());
         }
     }
 }
@@ -178,59 +178,59 @@ fn pointers(call: Inst<'_>) -> Vec<Value<'_>> {
 
 impl<'m> interprocedural::Analysis<'m> for Analysis<'_, 'm> {
     type Location = Location<'m>;
-    type Fact = ();
+    type Element = ();
 
     fn value(value: Value<'m>) -> Location<'m> {
         Location::Value(value)
     }
 
-    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], facts: &mut VaryingFacts<'m>) -> Option<()> {
+    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], state: &mut VaryingState<'m>) -> Option<()> {
         let Place { function: f, block: b, inst } = place;
-        let operands_vary = |facts: &_| operands.iter().any(|o| self.varies(f, b, *o, facts));
+        let operands_vary = |state: &_| operands.iter().any(|o| self.varies(f, b, *o, state));
         let varies = match inst.opcode() {
-            Opcode::LLVMLoad => operands_vary(facts) || self.memory_varies(f, b, operands[0], facts),
+            Opcode::LLVMLoad => operands_vary(state) || self.memory_varies(f, b, operands[0], state),
             Opcode::LLVMStore => {
-                if operands_vary(facts) {
-                    self.vary_memory(operands[1], facts);
+                if operands_vary(state) {
+                    self.vary_memory(operands[1], state);
                 }
                 false
             }
             Opcode::LLVMPHI => {
                 let incoming = self.sites.functions[f].cfg.incoming(b);
                 let varies_outside =
-                    |p: BlockIndex| p != b && !self.deciders[f][b].contains(&p) && self.branch_varies(f, p, facts);
-                operands.iter().any(|o| facts.contains(Location::Value(*o)))
-                    || incoming.iter().any(|e| varies_outside(e.block) || self.diverges(f, e.block, b, facts))
+                    |p: BlockIndex| p != b && !self.deciders[f][b].contains(&p) && self.branch_varies(f, p, state);
+                operands.iter().any(|o| state.contains(Location::Value(*o)))
+                    || incoming.iter().any(|e| varies_outside(e.block) || self.diverges(f, e.block, b, state))
             }
             Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
             Opcode::LLVMCall => {
                 let pointers = pointers(inst);
-                let varies = operands_vary(facts)
+                let varies = operands_vary(state)
                     || is_item_specific(&inst.callee().unwrap_or_default())
-                    || pointers.iter().any(|p| self.memory_varies(f, b, *p, facts));
+                    || pointers.iter().any(|p| self.memory_varies(f, b, *p, state));
                 if varies {
-                    pointers.into_iter().for_each(|pointer| self.vary_memory(pointer, facts));
+                    pointers.into_iter().for_each(|pointer| self.vary_memory(pointer, state));
                 }
                 varies
             }
-            _ => operands_vary(facts),
+            _ => operands_vary(state),
         };
         varies.then_some(())
     }
 
-    fn argument(&self, call: Place<'m>, argument: Value<'m>, facts: &VaryingFacts<'m>) -> Option<()> {
-        self.varies(call.function, call.block, argument, facts).then_some(())
+    fn argument(&self, call: Place<'m>, argument: Value<'m>, state: &VaryingState<'m>) -> Option<()> {
+        self.varies(call.function, call.block, argument, state).then_some(())
     }
 
-    fn returned(&self, value: Value<'m>, facts: &VaryingFacts<'m>) -> Option<()> {
-        facts.get(Location::Value(value)).copied()
+    fn returned(&self, value: Value<'m>, state: &VaryingState<'m>) -> Option<()> {
+        state.get(Location::Value(value)).copied()
     }
 
     /// Returns whether the work-items may diverge on reaching one of the callee's `return`s.
-    fn call(&self, _: Place<'m>, callee: Function<'m>, facts: &mut VaryingFacts<'m>) -> Option<()> {
+    fn call(&self, _: Place<'m>, callee: Function<'m>, state: &mut VaryingState<'m>) -> Option<()> {
         let position = self.functions.iter().position(|f| *f == callee)?;
         let mut returns =
             (0..self.blocks[position].len()).filter(|b| self.blocks[position][*b].terminator().is(Opcode::LLVMRet));
-        returns.any(|b| self.diverges(position, b, 0, facts)).then_some(())
+        returns.any(|b| self.diverges(position, b, 0, state)).then_some(())
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::cfg::dataflow::Facts;
+use crate::cfg::dataflow::State;
 use crate::cfg::natural_loops;
 use crate::kernel::ir::DebugLocation;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
@@ -50,12 +50,12 @@ enum Location {
 }
 
 /// The tainted locations.
-type TaintFacts = Facts<Location, ()>;
+type TaintState = State<Location, ()>;
 
 /// The values, memory and blocks tainted by an input.
 pub struct Flow<'p> {
     propagation: &'p Propagation<'p>,
-    facts: TaintFacts,
+    state: TaintState,
 }
 
 /// The propagation of taint in a program.
@@ -141,21 +141,21 @@ impl<'p> Flow<'p> {
     /// Computes the fixpoint of the taint of one input.
     pub fn of(propagation: &'p Propagation<'p>, input: Input) -> Flow<'p> {
         let program = propagation.program;
-        let mut facts = TaintFacts::default();
+        let mut state = TaintState::default();
         match input {
-            Input::Contents(position) => propagation.taint_region(Region::Argument(position), &mut facts),
+            Input::Contents(position) => propagation.taint_region(Region::Argument(position), &mut state),
             Input::Value(position) if program.by_value[position as usize].is_some() => {
-                propagation.taint_region(Region::Argument(position), &mut facts);
+                propagation.taint_region(Region::Argument(position), &mut state);
             }
-            Input::Value(position) => _ = facts.join(Location::Value(program.params[position as usize]), ()),
+            Input::Value(position) => _ = state.join(Location::Value(program.params[position as usize]), ()),
         }
         let mut nodes = Vec::new();
         for (b, code) in program.blocks.iter().enumerate() {
             nodes.push(Node::Block(b));
             nodes.extend(code.instructions.iter().map(|instruction| Node::Instruction(b, instruction)));
         }
-        facts.solve(nodes.len(), |node, facts| propagation.visit(nodes[node], facts));
-        Flow { propagation, facts }
+        state.solve(nodes.len(), |node, state| propagation.visit(nodes[node], state));
+        Flow { propagation, state }
     }
 
     /// Returns the tainted branch that the execution of `block` depends on.
@@ -164,7 +164,7 @@ impl<'p> Flow<'p> {
         let mut todo = vec![block];
         while let Some(b) = todo.pop() {
             for controlling in &self.propagation.controlling_branches[b] {
-                if self.propagation.ends_tainted(*controlling, &self.facts) {
+                if self.propagation.ends_tainted(*controlling, &self.state) {
                     return Some(*controlling);
                 }
                 if seen.insert(*controlling) {
@@ -177,18 +177,18 @@ impl<'p> Flow<'p> {
 
     /// Returns the sinks that the input flows to. `any_branch`: every tainted branch counts.
     pub fn sinks(&self, any_branch: bool) -> Vec<Sink> {
-        let Flow { propagation, facts } = self;
+        let Flow { propagation, state } = self;
         let program = propagation.program;
         let mut sinks = Vec::new();
         for (b, instruction) in program.instructions().filter(|(b, _)| program.cfg.reachable[*b]) {
             let accesses = propagation.accesses(instruction);
             for access in &accesses {
-                if access.address.iter().any(|v| facts.contains(Location::Value(*v))) {
+                if access.address.iter().any(|v| state.contains(Location::Value(*v))) {
                     let of = propagation.region_of(access);
                     sinks.push(Sink::Address { of, location: instruction.location.clone() });
                 }
             }
-            if !facts.contains(Location::Execution(b)) {
+            if !state.contains(Location::Execution(b)) {
                 continue;
             }
             let location = self.tainting_branch(b).and_then(|g| propagation.branch_location(g));
@@ -201,7 +201,7 @@ impl<'p> Flow<'p> {
             }
         }
         if any_branch && sinks.is_empty() {
-            let tainted = (0..program.blocks.len()).filter(|b| propagation.ends_tainted(*b, facts));
+            let tainted = (0..program.blocks.len()).filter(|b| propagation.ends_tainted(*b, state));
             sinks.extend(tainted.map(|b| Sink::Branch { location: propagation.branch_location(b), guards: None }));
         }
         sinks
@@ -221,39 +221,39 @@ impl<'p> Propagation<'p> {
     }
 
     /// Applies the transfer function of a node.
-    fn visit(&self, node: Node<'_>, facts: &mut TaintFacts) {
+    fn visit(&self, node: Node<'_>, state: &mut TaintState) {
         match node {
             Node::Block(b) => {
                 let is_tainted =
-                    |branch| facts.contains(Location::Execution(branch)) || self.ends_tainted(branch, facts);
+                    |branch| state.contains(Location::Execution(branch)) || self.ends_tainted(branch, state);
                 if self.controlling_branches[b].iter().any(|d| is_tainted(*d)) {
-                    facts.join(Location::Execution(b), ());
+                    state.join(Location::Execution(b), ());
                 }
             }
             Node::Instruction(b, instruction) => {
-                if self.transfer(b, instruction, facts) {
-                    facts.join(Location::Value(instruction.result), ());
+                if self.transfer(b, instruction, state) {
+                    state.join(Location::Value(instruction.result), ());
                 }
             }
         }
     }
 
-    fn ends_tainted(&self, block: usize, facts: &TaintFacts) -> bool {
+    fn ends_tainted(&self, block: usize, state: &TaintState) -> bool {
         match &self.program.blocks[block].end {
-            End::Branch { condition: value, .. } | End::Switch { value, .. } => facts.contains(Location::Value(*value)),
+            End::Branch { condition: value, .. } | End::Switch { value, .. } => state.contains(Location::Value(*value)),
             _ => false,
         }
     }
 
     /// Returns whether taint decides which value a `phi` takes: by the edge through which its block is entered, or by
     /// when a loop is left.
-    fn is_chosen_by_taint(&self, block: usize, from: &[usize], facts: &TaintFacts) -> bool {
+    fn is_chosen_by_taint(&self, block: usize, from: &[usize], state: &TaintState) -> bool {
         let left_by_taint = |b: &usize| {
             let left =
                 self.enclosing[*b].iter().map(|l| &self.loops[*l]).filter(|(blocks, _)| !blocks.contains(&block));
-            left.flat_map(|(_, exits)| exits).any(|e| self.ends_tainted(*e, facts))
+            left.flat_map(|(_, exits)| exits).any(|e| self.ends_tainted(*e, state))
         };
-        self.choices[block].iter().any(|d| self.ends_tainted(*d, facts)) || from.iter().any(left_by_taint)
+        self.choices[block].iter().any(|d| self.ends_tainted(*d, state)) || from.iter().any(left_by_taint)
     }
 
     fn roots(&self, pointer: ValueId) -> Vec<Region> {
@@ -272,9 +272,9 @@ impl<'p> Propagation<'p> {
         }
     }
 
-    fn holds_taint(&self, pointer: ValueId, facts: &TaintFacts) -> bool {
+    fn holds_taint(&self, pointer: ValueId, state: &TaintState) -> bool {
         let roots = self.roots(pointer);
-        let any_root = || roots.iter().any(|r| facts.contains(Location::Contents(*r)));
+        let any_root = || roots.iter().any(|r| state.contains(Location::Contents(*r)));
         // A struct passed by value is private to the work-item.
         let own = |r: &Region| match r {
             Region::Argument(position) => self.program.by_value[*position as usize].is_some(),
@@ -285,23 +285,23 @@ impl<'p> Propagation<'p> {
             return any_root();
         }
         let anything = roots.is_empty() || roots.iter().any(|r| self.may_be_any_buffer(r));
-        facts.contains(Location::AnyBuffer) || (anything && facts.contains(Location::AnyContents)) || any_root()
+        state.contains(Location::AnyBuffer) || (anything && state.contains(Location::AnyContents)) || any_root()
     }
 
-    fn taint_region(&self, region: Region, facts: &mut TaintFacts) {
-        facts.join(Location::Contents(region), ());
-        facts.join(Location::AnyContents, ());
+    fn taint_region(&self, region: Region, state: &mut TaintState) {
+        state.join(Location::Contents(region), ());
+        state.join(Location::AnyContents, ());
         if self.may_be_any_buffer(&region) {
-            facts.join(Location::AnyBuffer, ());
+            state.join(Location::AnyBuffer, ());
         }
     }
 
-    fn taint_contents(&self, pointer: ValueId, facts: &mut TaintFacts) {
+    fn taint_contents(&self, pointer: ValueId, state: &mut TaintState) {
         let roots = self.roots(pointer);
         if roots.is_empty() {
-            self.taint_region(Region::Unknown, facts);
+            self.taint_region(Region::Unknown, state);
         }
-        roots.into_iter().for_each(|region| self.taint_region(region, facts));
+        roots.into_iter().for_each(|region| self.taint_region(region, state));
     }
 
     fn is_pointer(&self, value: ValueId) -> bool {
@@ -309,54 +309,54 @@ impl<'p> Propagation<'p> {
     }
 
     /// Returns whether an instruction's result is tainted, and taints the memory that it writes.
-    fn transfer(&self, block: usize, instruction: &Instruction, facts: &mut TaintFacts) -> bool {
-        let taken = instruction.operands.iter().any(|o| facts.contains(Location::Value(*o)));
+    fn transfer(&self, block: usize, instruction: &Instruction, state: &mut TaintState) -> bool {
+        let taken = instruction.operands.iter().any(|o| state.contains(Location::Value(*o)));
         match &instruction.op {
-            Op::Load => taken || self.holds_taint(instruction.operands[0], facts),
+            Op::Load => taken || self.holds_taint(instruction.operands[0], state),
             Op::Store => {
-                if taken || facts.contains(Location::Execution(block)) {
-                    self.taint_contents(instruction.operands[1], facts);
+                if taken || state.contains(Location::Execution(block)) {
+                    self.taint_contents(instruction.operands[1], state);
                 }
                 false
             }
             Op::AtomicRmw(_) | Op::CompareExchange => {
                 let pointer = instruction.operands[0];
-                let tainted = taken || facts.contains(Location::Execution(block)) || self.holds_taint(pointer, facts);
+                let tainted = taken || state.contains(Location::Execution(block)) || self.holds_taint(pointer, state);
                 if tainted {
-                    self.taint_contents(pointer, facts);
+                    self.taint_contents(pointer, state);
                 }
                 tainted
             }
-            Op::Phi(from) => taken || self.is_chosen_by_taint(block, from, facts),
-            Op::Call(_, base) => self.call(block, instruction, base, taken, facts),
+            Op::Phi(from) => taken || self.is_chosen_by_taint(block, from, state),
+            Op::Call(_, base) => self.call(block, instruction, base, taken, state),
             _ => taken,
         }
     }
 
-    fn call(&self, block: usize, instruction: &Instruction, base: &str, taken: bool, facts: &mut TaintFacts) -> bool {
+    fn call(&self, block: usize, instruction: &Instruction, base: &str, taken: bool, state: &mut TaintState) -> bool {
         let pointers: Vec<ValueId> = instruction.operands.iter().copied().filter(|o| self.is_pointer(*o)).collect();
         let image = |o: &ValueId| match self.program.values[*o as usize] {
             Definition::Param(position) => {
-                facts.contains(Location::Contents(Region::Argument(position))) && !self.is_pointer(*o)
+                state.contains(Location::Contents(Region::Argument(position))) && !self.is_pointer(*o)
             }
             _ => false,
         };
         // Only some builtins read the contents of an image; the others query its size and type.
         let reads_image = base.starts_with("read_image") && instruction.operands.iter().any(image);
-        let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p, facts));
+        let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p, state));
         let tainted = taken || given;
-        let is_executed_by_taint = facts.contains(Location::Execution(block));
+        let is_executed_by_taint = state.contains(Location::Execution(block));
         if base.starts_with("write_image")
             && (taken || is_executed_by_taint)
             && let Some(Definition::Param(position)) =
                 instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
         {
-            self.taint_region(Region::Argument(position), facts);
+            self.taint_region(Region::Argument(position), state);
         }
         let only_reads = ["vload", "prefetch", "read_image", "get_image", "printf"];
         if (tainted || is_executed_by_taint) && !only_reads.iter().any(|p| base.starts_with(p)) {
             for pointer in pointers {
-                self.taint_contents(pointer, facts);
+                self.taint_contents(pointer, state);
             }
         }
         tainted || (synchronises(base) && is_executed_by_taint)

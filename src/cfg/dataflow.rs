@@ -4,9 +4,9 @@
 //! which has an element of the lattice, and of a transfer function for numbered nodes, which reads elements and joins
 //! others to them.
 //!
-//! Nodes are visited in sweeps, in ascending order, so their numbering is the direction of the analysis. A node is
+//! Nodes are visited in rounds, in ascending order, so their numbering is the direction of the analysis. A node is
 //! visited again only if an element that it read has grown. Other visits would have no effect, so the analysis passes
-//! through the same states as in full sweeps, and may keep the first of several elements: which is first is determined.
+//! through the same states as in full rounds, and may keep the first of several elements: which is first is determined.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -53,7 +53,7 @@ pub struct State<L, E> {
     due: Vec<bool>,
     /// The node that is being visited.
     current: Option<usize>,
-    /// Whether an element grew during this sweep.
+    /// Whether an element grew during this round.
     has_grown: bool,
 }
 
@@ -168,7 +168,7 @@ impl<L: Copy + Eq + Hash, E: Lattice> State<L, E> {
         has_grown
     }
 
-    /// Has the current node visited in the next sweep too, if there is one.
+    /// Has the current node visited in the next round too, if there is one.
     pub fn revisit(&mut self) {
         if let Some(node) = self.current {
             self.due[node] = true;
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revisited_node_is_visited_in_every_sweep_and_does_not_prolong_the_search() {
+    fn a_revisited_node_is_visited_in_every_round_and_does_not_prolong_the_analysis() {
         let mut visits = 0;
         let mut state = State::<u32, ()>::default();
         state.solve(2, |node, state| match node {
@@ -245,6 +245,6 @@ mod tests {
             }
             _ => _ = state.join(1, ()),
         });
-        assert_eq!(visits, 3, "two sweeps in which an element grew, and the last one");
+        assert_eq!(visits, 3, "two rounds in which an element grew, and the last one");
     }
 }

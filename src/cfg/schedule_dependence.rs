@@ -391,7 +391,7 @@ impl<'m> interprocedural::Analysis<'m> for Analysis<'m> {
         origin_of(&[value], state).map(Kept::First)
     }
 
-    /// Has the call visited in every sweep, so that the last call decides on the origins of the parameters.
+    /// Has the call visited in every round, so that the last call decides on the origins of the parameters.
     fn call(&self, _: Place<'m>, _: Function<'m>, state: &mut OriginState<'m>) -> Option<Kept> {
         state.revisit();
         None

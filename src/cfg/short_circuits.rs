@@ -142,8 +142,8 @@ fn forward_successors(cfg: &Cfg, dominance: &Dominance, block: BlockIndex) -> Ve
     targets
 }
 
-/// Returns whether the branch of `a` leads to the operand that `b` ends: `b` is reached only through a forward successor
-/// of `a` or, for an operand to which both `&&` and `||` lead, is one itself.
+/// Returns whether the branch of `a` leads to the operand that `b` ends: `b` is reached only through a forward
+/// successor of `a` or, for an operand to which both `&&` and `||` lead, is one itself.
 pub fn leads(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
     forward_successors(cfg, dominance, a).iter().any(|t| dominance.dominates(*t, b))
 }

@@ -5,7 +5,7 @@
 use super::dominance::Dominance;
 use super::graph::{BlockIndex, Cfg, Edge, Incoming, InstKind, Terminator};
 use super::loops::Loop;
-use super::short_circuits::{ShortCircuits, is_constant_phi};
+use super::short_circuits::{self, ShortCircuits, is_constant_operand, is_constant_phi, leads, past_constants};
 use crate::llvm::DebugLocation;
 
 /// An event in an execution that shows that an outcome was taken.
@@ -115,9 +115,7 @@ fn outcome_targets(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> V
     let mut targets: Vec<BlockIndex> = leaves
         .iter()
         .flat_map(|b| cfg.successors(*b).into_iter().map(move |t| (*b, t)))
-        .filter(|(b, t)| {
-            dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && evaluates_leaf(dominance, *t, *l))
-        })
+        .filter(|(b, t)| dominance.dominates(*t, *b) || !leaves.iter().any(|l| *l != *b && dominance.dominates(*t, *l)))
         .flat_map(|(_, t)| if is_constant_operand(cfg, t) { cfg.successors(t) } else { vec![t] })
         .collect();
     targets.sort_unstable();
@@ -125,33 +123,10 @@ fn outcome_targets(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> V
     targets
 }
 
-/// Returns whether `block` is a constant operand of `&&` or `||`, such as the `0` of `a && 0`.
-fn is_constant_operand(cfg: &Cfg, block: BlockIndex) -> bool {
-    cfg.blocks[block].taken.is_some()
-        && (cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false"))
-}
-
-/// The block at which control continues from `block` past constant operands.
-fn past_constants(cfg: &Cfg, block: BlockIndex) -> BlockIndex {
-    match cfg.blocks[block].taken {
-        Some(taken) if is_constant_operand(cfg, block) => cfg.successors(block)[taken],
-        _ => block,
-    }
-}
-
-/// Returns whether operand block `t` evaluates the operand that leaf `l` ends: `l` is reached only through `t` or, for
-/// an operand to which both `&&` and `||` lead, is `t` itself.
-fn evaluates_leaf(dominance: &Dominance, t: BlockIndex, l: BlockIndex) -> bool {
-    t == l || dominance.dominates(t, l)
-}
-
 /// The leaves that lead to another leaf or that another leaf leads to: a chain of `&&` and `||`. The arms of a ternary
 /// only share targets and do not count.
 fn in_chain(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<BlockIndex> {
-    let leads = |from: BlockIndex, to: BlockIndex| {
-        let mut targets = cfg.successors(from).into_iter().filter(|t| !dominance.dominates(*t, from));
-        from != to && targets.any(|t| evaluates_leaf(dominance, t, to))
-    };
+    let leads = |from: BlockIndex, to: BlockIndex| leads(cfg, dominance, from, to);
     leaves.iter().copied().filter(|a| leaves.iter().any(|b| leads(*a, *b) || leads(*b, *a))).collect()
 }
 
@@ -235,20 +210,10 @@ fn value_conditions(cfg: &Cfg, leaves: &[BlockIndex], phi: (BlockIndex, usize)) 
     all
 }
 
-/// Merges the leaves that are arms of one ternary operand.
+/// Merges the leaves that are arms of one ternary operand. Without labels, leaves with the same targets count as arms.
 fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex]) -> Vec<Vec<BlockIndex>> {
-    let is_arm = |b: BlockIndex| !cfg.has_labels() || cfg.blocks[b].label.starts_with("cond.");
-    let mut merged: Vec<Vec<BlockIndex>> = Vec::new();
-    for &leaf in leaves {
-        let same = |arms: &&mut Vec<BlockIndex>| {
-            is_arm(arms[0]) && is_arm(leaf) && cfg.successors(arms[0]) == cfg.successors(leaf)
-        };
-        match merged.iter_mut().find(same) {
-            Some(arms) => arms.push(leaf),
-            None => merged.push(vec![leaf]),
-        }
-    }
-    merged
+    let has_labels = cfg.has_labels();
+    short_circuits::merge_arms(cfg, leaves, |b| !has_labels || short_circuits::is_arm(cfg, b))
 }
 
 /// The index of the successor that an operand takes when it is true. clang's label of the next operand decides;

@@ -1,5 +1,7 @@
 //! Computes dominators, post-dominators and control dependence of a function's control-flow graph.
 
+use std::collections::BTreeSet;
+
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
@@ -16,7 +18,7 @@ pub struct Dominance {
 
 /// A dominator tree.
 #[derive(Debug)]
-struct DominatorTree {
+pub struct DominatorTree {
     dominators: Dominators<NodeIndex>,
     /// For each node, the times at which a depth-first walk of the tree enters and leaves it; `None` for nodes
     /// unreachable from the root. A node dominates another if and only if its interval contains the other's.
@@ -24,6 +26,16 @@ struct DominatorTree {
 }
 
 impl DominatorTree {
+    /// Computes the tree of a graph, given each node's successors. Node 0 is the entry.
+    pub fn of(successors: &[Vec<usize>]) -> DominatorTree {
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = successors.iter().map(|_| graph.add_node(())).collect();
+        for (from, targets) in nodes.iter().zip(successors) {
+            graph.extend_with_edges(targets.iter().map(|to| (*from, nodes[*to])));
+        }
+        DominatorTree::new(simple_fast(&graph, nodes[0]), successors.len())
+    }
+
     fn new(dominators: Dominators<NodeIndex>, count: usize) -> DominatorTree {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); count];
         for node in 0..count {
@@ -55,7 +67,9 @@ impl DominatorTree {
         DominatorTree { dominators, intervals }
     }
 
-    fn dominates(&self, a: usize, b: usize) -> bool {
+    /// Returns whether every path from the entry to `b` goes through `a` (true for `a == b`, false if
+    /// one of them is unreachable).
+    pub fn dominates(&self, a: usize, b: usize) -> bool {
         match (self.intervals.get(a), self.intervals.get(b)) {
             (Some(Some(a)), Some(Some(b))) => a.0 <= b.0 && b.1 <= a.1,
             _ => false,
@@ -144,6 +158,28 @@ impl Dominance {
             }
         }
         all
+    }
+
+    /// By block: the blocks whose branches decide whether it is executed.
+    pub fn deciders(&self, cfg: &Cfg) -> Vec<BTreeSet<BlockIndex>> {
+        let dependences = self.control_dependences(cfg).into_iter();
+        dependences.map(|edges| edges.into_iter().map(|e| e.block).collect()).collect()
+    }
+
+    /// [`Self::deciders`], and the blocks that decide whether those are executed, and so on.
+    pub fn transitive_deciders(&self, cfg: &Cfg) -> Vec<BTreeSet<BlockIndex>> {
+        let direct = self.deciders(cfg);
+        let all_deciders = |block: &BTreeSet<BlockIndex>| {
+            let mut all = BTreeSet::new();
+            let mut worklist: Vec<BlockIndex> = block.iter().copied().collect();
+            while let Some(decider) = worklist.pop() {
+                if all.insert(decider) {
+                    worklist.extend(&direct[decider]);
+                }
+            }
+            all
+        };
+        direct.iter().map(all_deciders).collect()
     }
 }
 

@@ -170,6 +170,11 @@ impl Cfg {
         all.into_iter().map(|(_, target)| target).collect()
     }
 
+    /// The successors of every block, each in the terminator's order.
+    pub fn all_successors(&self) -> Vec<Vec<BlockIndex>> {
+        (0..self.len()).map(|block| self.successors(block)).collect()
+    }
+
     /// The edges that enter `block` from reachable blocks.
     pub fn incoming(&self, block: BlockIndex) -> Vec<Edge> {
         let mut all: Vec<Edge> = self

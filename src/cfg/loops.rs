@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use petgraph::graph::NodeIndex;
-use petgraph::visit::EdgeRef;
-
 use super::dominance::Dominance;
 use super::graph::{BlockIndex, Cfg, Edge, Terminator};
+use super::natural_loops::{self, NaturalLoop};
 use super::short_circuits::ShortCircuits;
 
 /// One loop of a function.
@@ -69,34 +67,19 @@ pub fn find(cfg: &Cfg, dominance: &Dominance, circuits: &ShortCircuits) -> Vec<L
     loops
 }
 
-/// Finds natural loops. Those with the same header are merged; loops that clang generates itself (compare-and-swap)
-/// are left out.
+/// Finds natural loops, except those that clang generates itself (compare-and-swap).
 fn natural_loops(cfg: &Cfg, dominance: &Dominance) -> Vec<Loop> {
-    let mut loops: Vec<Loop> = Vec::new();
-    for edge in cfg.graph.edge_references() {
-        let (from, header) = (edge.source().index(), edge.target().index());
-        if !cfg.reachable[from] || !dominance.dominates(header, from) || is_compiler_generated(cfg, header) {
-            continue;
-        }
-        let back = Edge { block: from, successor: *edge.weight() };
-        let body = body_of(cfg, header, from);
-        match loops.iter_mut().find(|l| l.header == header) {
-            Some(l) => {
-                l.blocks.extend(body);
-                l.back_edges.push(back);
-            }
-            None => loops.push(Loop {
-                header,
-                blocks: body,
-                back_edges: vec![back],
-                condition: None,
-                continue_successor: 0,
-                body_first: true,
-                construct: "loop",
-            }),
-        }
-    }
-    loops
+    let unclassified = |NaturalLoop { header, blocks, latches }| Loop {
+        header,
+        blocks,
+        back_edges: latches.iter().flat_map(|b| cfg.edges_out(*b)).filter(|e| cfg.target(*e) == header).collect(),
+        condition: None,
+        continue_successor: 0,
+        body_first: true,
+        construct: "loop",
+    };
+    let all = natural_loops::find(&cfg.all_successors(), |a, b| dominance.dominates(a, b)).into_iter();
+    all.filter(|l| !is_compiler_generated(cfg, l.header)).map(unclassified).collect()
 }
 
 /// Returns whether the loop with this header has no counterpart in the source.
@@ -110,23 +93,6 @@ fn is_goto_loop(cfg: &Cfg, l: &Loop) -> bool {
     let label = &cfg.blocks[l.header].label;
     !["for.", "while.", "do."].iter().any(|prefix| label.starts_with(prefix))
         && !l.back_edges.iter().any(|e| cfg.blocks[e.block].ends_loop)
-}
-
-/// The blocks of the natural loop of the back edge from `latch` to `header`.
-fn body_of(cfg: &Cfg, header: BlockIndex, latch: BlockIndex) -> BTreeSet<BlockIndex> {
-    let mut body = BTreeSet::from([header]);
-    let mut worklist = vec![latch];
-    while let Some(block) = worklist.pop() {
-        if body.insert(block) {
-            worklist.extend(
-                cfg.graph
-                    .neighbors_directed(NodeIndex::new(block), petgraph::Direction::Incoming)
-                    .map(|n| n.index())
-                    .filter(|b| cfg.reachable[*b]),
-            );
-        }
-    }
-    body
 }
 
 /// Finds the condition of a natural loop. It precedes the body (`for`, `while`) if the header, or the end of the

@@ -8,13 +8,16 @@
 //! Must never know: what a probe is.
 
 pub mod case_ranges;
+pub mod dataflow;
 pub mod decisions;
 pub mod dominance;
 pub mod dot;
 pub mod folded;
 pub mod graph;
+pub mod interprocedural;
 pub mod lines;
 pub mod loops;
+pub mod natural_loops;
 pub mod points_to;
 pub mod schedule_dependence;
 pub mod short_circuits;

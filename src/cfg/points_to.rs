@@ -1,7 +1,9 @@
 //! Computes a flow-insensitive points-to analysis over the kernel and its helpers in canonical form.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use super::dataflow::State;
+use super::interprocedural::{self, Analysis, Place};
 use crate::kernel::{implicit, ir};
 use crate::llvm::{Function, Inst, Opcode, Value};
 
@@ -21,14 +23,20 @@ pub enum Root<'m> {
 /// A set of objects that a pointer may point into.
 pub type Roots<'m> = BTreeSet<Root<'m>>;
 
+/// What points somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Location<'m> {
+    Pointer(Value<'m>),
+    /// The pointers stored in a private variable.
+    Stored(Value<'m>),
+}
+
+type PointsToState<'m> = State<Location<'m>, Roots<'m>>;
+
 /// The points-to sets of all pointers.
 #[derive(Debug, Default)]
 pub struct PointsTo<'m> {
-    roots: HashMap<Value<'m>, Roots<'m>>,
-    /// The roots of the pointers stored in each private variable.
-    stored: HashMap<Value<'m>, Roots<'m>>,
-    /// Kernel arguments whose memory holds only pointers into that same memory.
-    closed: Vec<u32>,
+    state: PointsToState<'m>,
     /// Kernel arguments that are passed by value: each work-item has its own copy.
     by_value: Vec<u32>,
 }
@@ -46,7 +54,7 @@ impl<'m> PointsTo<'m> {
     }
 
     fn read(functions: &[Function<'m>], closed: &[u32], may_share: bool) -> PointsTo<'m> {
-        let mut pointers = PointsTo { closed: closed.to_vec(), ..PointsTo::default() };
+        let mut pointers = PointsTo::default();
         if let Some(kernel) = functions.first() {
             for (position, param) in (0..).zip(kernel.params()) {
                 let mut roots = Roots::from([Root::Argument(position)]);
@@ -54,15 +62,13 @@ impl<'m> PointsTo<'m> {
                 if may_share && implicit::may_share(ir::Function(kernel.as_raw()), position) {
                     roots.insert(Root::Unknown);
                 }
-                pointers.add(param, roots);
+                pointers.state.join(Location::Pointer(param), roots);
                 if kernel.is_by_value(position) {
                     pointers.by_value.push(position);
                 }
             }
         }
-        let instructions: Vec<Inst<'_>> = functions.iter().flat_map(|f| f.instructions()).collect();
-        // Iterates to the fixpoint.
-        while instructions.iter().filter(|inst| pointers.visit(**inst)).count() > 0 {}
+        interprocedural::solve(functions, &Transfer { closed }, &mut pointers.state);
         pointers
     }
 
@@ -77,45 +83,35 @@ impl<'m> PointsTo<'m> {
 
     /// The objects that `pointer` may point into.
     pub(crate) fn roots(&self, pointer: Value<'m>) -> Roots<'m> {
-        if pointer.as_global().is_some() {
-            return [Root::Variable(pointer)].into();
-        }
-        if pointer.is_constant_expression() {
-            return pointer.operand(0).map(|base| self.roots(base)).unwrap_or_default();
-        }
-        if pointer.is_constant() {
-            return Roots::new();
-        }
-        self.roots.get(&pointer).cloned().unwrap_or_default()
+        roots(&self.state, pointer)
     }
+}
 
-    fn add(&mut self, pointer: Value<'m>, roots: Roots<'m>) -> bool {
-        let entry = self.roots.entry(pointer).or_default();
-        let before = entry.len();
-        entry.extend(roots);
-        entry.len() > before
+fn roots<'m>(state: &PointsToState<'m>, pointer: Value<'m>) -> Roots<'m> {
+    if pointer.as_global().is_some() {
+        return [Root::Variable(pointer)].into();
     }
-
-    /// Adds `roots` to the pointers that `variables` may hold; returns whether any was new.
-    fn store(&mut self, variables: &Roots<'m>, roots: &Roots<'m>) -> bool {
-        let mut changed = false;
-        for variable in variables {
-            if let Root::Private(alloca) = variable {
-                let stored = self.stored.entry(*alloca).or_default();
-                let before = stored.len();
-                stored.extend(roots.iter().copied());
-                changed |= stored.len() > before;
-            }
-        }
-        changed
+    if pointer.is_constant_expression() {
+        return pointer.operand(0).map(|base| roots(state, base)).unwrap_or_default();
     }
+    if pointer.is_constant() {
+        return Roots::new();
+    }
+    state.get(Location::Pointer(pointer)).cloned().unwrap_or_default()
+}
 
+struct Transfer<'a> {
+    /// Kernel arguments whose memory holds only pointers into that same memory.
+    closed: &'a [u32],
+}
+
+impl Transfer<'_> {
     /// The roots of the pointers stored in `variables`.
-    fn stored_in(&self, variables: &Roots<'m>) -> Roots<'m> {
+    fn stored_in<'m>(&self, state: &PointsToState<'m>, variables: &Roots<'m>) -> Roots<'m> {
         let mut all = Roots::new();
         for variable in variables {
             match variable {
-                Root::Private(alloca) => all.extend(self.stored.get(alloca).into_iter().flatten().copied()),
+                Root::Private(alloca) => all.extend(state.get(Location::Stored(*alloca)).into_iter().flatten()),
                 Root::Argument(position) if self.closed.contains(position) => {
                     all.insert(*variable);
                 }
@@ -126,65 +122,67 @@ impl<'m> PointsTo<'m> {
         }
         all
     }
+}
 
-    /// Applies the transfer function of an instruction; returns whether anything changed.
-    fn visit(&mut self, inst: Inst<'m>) -> bool {
-        let operands = inst.operands();
-        match inst.opcode() {
-            Opcode::LLVMAlloca => self.add(inst.value(), [Root::Private(inst.value())].into()),
-            Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast | Opcode::LLVMFreeze => {
-                self.add(inst.value(), self.roots(operands[0]))
-            }
-            Opcode::LLVMPHI => {
-                let all = operands.iter().flat_map(|o| self.roots(*o)).collect();
-                self.add(inst.value(), all)
-            }
-            Opcode::LLVMSelect => {
-                let all = operands[1..].iter().flat_map(|o| self.roots(*o)).collect();
-                self.add(inst.value(), all)
-            }
-            Opcode::LLVMLoad if inst.ty().is_pointer() => {
-                self.add(inst.value(), self.stored_in(&self.roots(operands[0])))
-            }
-            Opcode::LLVMStore if operands[0].ty().is_pointer() => {
-                self.store(&self.roots(operands[1]), &self.roots(operands[0]))
-            }
-            Opcode::LLVMCall => self.call(inst, &operands),
-            // Pointers from integers, aggregates or exchanges.
-            _ => inst.ty().is_pointer() && self.add(inst.value(), [Root::Unknown].into()),
+/// Adds `roots` to the pointers that `variables` may hold.
+fn store<'m>(state: &mut PointsToState<'m>, variables: &Roots<'m>, roots: &Roots<'m>) {
+    for variable in variables {
+        if let Root::Private(alloca) = variable
+            && !roots.is_empty()
+        {
+            state.join(Location::Stored(*alloca), roots.clone());
         }
-    }
-
-    fn call(&mut self, inst: Inst<'m>, operands: &[Value<'m>]) -> bool {
-        let Some(callee) = inst.called_function() else {
-            return inst.ty().is_pointer() && self.add(inst.value(), [Root::Unknown].into());
-        };
-        if !callee.has_body() {
-            let mut changed = inst.ty().is_pointer() && self.add(inst.value(), [Root::Unknown].into());
-            if callee.name().starts_with("llvm.memcpy") || callee.name().starts_with("llvm.memmove") {
-                let stored = self.stored_in(
-                    &self.roots(operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_))).collect(),
-                );
-                changed |= self.store(&self.roots(operands[0]), &stored);
-            }
-            return changed;
-        }
-        let mut changed = false;
-        for (param, argument) in callee.params().into_iter().zip(operands) {
-            if param.ty().is_pointer() {
-                changed |= self.add(param, self.roots(*argument));
-            }
-        }
-        if inst.ty().is_pointer() {
-            let returned: Roots<'_> = returns(callee).into_iter().flat_map(|v| self.roots(v)).collect();
-            changed |= self.add(inst.value(), returned);
-        }
-        changed
     }
 }
 
-/// The values that a function returns.
-pub fn returns(function: Function<'_>) -> Vec<Value<'_>> {
-    let ends = function.blocks().into_iter().map(|block| block.terminator());
-    ends.filter(|t| t.is(Opcode::LLVMRet)).flat_map(Inst::operands).collect()
+impl<'m> Analysis<'m> for Transfer<'_> {
+    type Location = Location<'m>;
+    type Element = Roots<'m>;
+
+    fn value(value: Value<'m>) -> Location<'m> {
+        Location::Pointer(value)
+    }
+
+    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], state: &mut PointsToState<'m>) -> Option<Roots<'m>> {
+        let inst = place.inst;
+        let found = match inst.opcode() {
+            Opcode::LLVMAlloca => [Root::Private(inst.value())].into(),
+            Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast | Opcode::LLVMFreeze => {
+                roots(state, operands[0])
+            }
+            Opcode::LLVMPHI => operands.iter().flat_map(|o| roots(state, *o)).collect(),
+            Opcode::LLVMSelect => operands[1..].iter().flat_map(|o| roots(state, *o)).collect(),
+            Opcode::LLVMLoad if inst.ty().is_pointer() => self.stored_in(state, &roots(state, operands[0])),
+            Opcode::LLVMStore if operands[0].ty().is_pointer() => {
+                let (variables, stored) = (roots(state, operands[1]), roots(state, operands[0]));
+                store(state, &variables, &stored);
+                Roots::new()
+            }
+            opcode => {
+                if opcode == Opcode::LLVMCall && copies_memory(inst) {
+                    let source = roots(state, operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_)));
+                    let stored = self.stored_in(state, &source.collect());
+                    let variables = roots(state, operands[0]);
+                    store(state, &variables, &stored);
+                }
+                // Pointers from builtins, integers, aggregates or exchanges.
+                if inst.ty().is_pointer() { [Root::Unknown].into() } else { Roots::new() }
+            }
+        };
+        Some(found).filter(|roots| !roots.is_empty())
+    }
+
+    fn argument(&self, _: Place<'m>, argument: Value<'m>, state: &PointsToState<'m>) -> Option<Roots<'m>> {
+        self.returned(argument, state)
+    }
+
+    fn returned(&self, value: Value<'m>, state: &PointsToState<'m>) -> Option<Roots<'m>> {
+        let found = if value.ty().is_pointer() { roots(state, value) } else { Roots::new() };
+        Some(found).filter(|roots| !roots.is_empty())
+    }
+}
+
+/// Returns whether a call copies memory to memory.
+fn copies_memory(call: Inst<'_>) -> bool {
+    call.callee().is_some_and(|name| name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove"))
 }

@@ -11,7 +11,9 @@ use std::fmt;
 
 use inkwell::module::Module;
 
-use super::points_to::{self, PointsTo, Root, Roots};
+use super::dataflow::{Lattice, State};
+use super::interprocedural::{self, Place};
+use super::points_to::{PointsTo, Root, Roots};
 use crate::kernel::builtins::{self, Builtin, Effect, Family, Operation};
 use crate::llvm::{DebugLocation, Function, Inst, Opcode, Value, View};
 
@@ -70,23 +72,69 @@ pub fn flows(module: &Module<'_>, entry: &str, racing: &[DebugLocation]) -> Vec<
     let (kernel, helpers): (Vec<_>, Vec<_>) =
         View::of(module).functions().into_iter().filter(|f| f.has_body()).partition(|f| f.name() == entry);
     let functions: Vec<Function<'_>> = kernel.into_iter().chain(helpers).collect();
-    let mut analysis = Analysis::new(functions, racing);
-    while analysis.propagate() {}
-    analysis.flows()
+    let analysis = Analysis::new(&functions, racing);
+    let mut state = State::default();
+    analysis.find_atomics(&mut state);
+    interprocedural::solve(&functions, &analysis, &mut state);
+    analysis.flows(&state)
 }
 
+/// What can differ between interleavings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Location<'m> {
+    Value(Value<'m>),
+    /// The contents of memory.
+    Contents(Root<'m>),
+    /// The contents of some memory that is not private.
+    AnyShared,
+}
+
+/// The origin of what can differ at a location, and which of several it is.
+#[derive(Debug)]
+enum Kept {
+    First(Origin),
+    /// That of the last call of the function, for its parameters. Such a change is of no consequence: what a parameter
+    /// flows to keeps its first origin.
+    Last(Origin),
+    Least(Origin),
+}
+
+impl Kept {
+    fn origin(&self) -> &Origin {
+        let (Kept::First(origin) | Kept::Last(origin) | Kept::Least(origin)) = self;
+        origin
+    }
+}
+
+impl Lattice for Kept {
+    fn join(&mut self, other: Kept) -> bool {
+        match (&mut *self, other) {
+            (Kept::Least(known), Kept::Least(new)) if new < *known => {
+                *known = new;
+                true
+            }
+            (Kept::Last(known), Kept::Last(new)) => {
+                *known = new;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn is_greatest(&self) -> bool {
+        !matches!(self, Kept::Least(_))
+    }
+}
+
+type OriginState<'m> = State<Location<'m>, Kept>;
+
 struct Analysis<'m> {
-    functions: Vec<Function<'m>>,
     instructions: Vec<Inst<'m>>,
     racing: BTreeSet<DebugLocation>,
     /// Whether a racing access could not be located.
     has_unlocated_race: bool,
     pointers: PointsTo<'m>,
     written: Roots<'m>,
-    /// The values that can differ, with their origins.
-    values: HashMap<Value<'m>, Origin>,
-    /// The memory whose contents can differ, with an origin.
-    contents: HashMap<Root<'m>, Origin>,
 }
 
 /// A call of a builtin.
@@ -178,25 +226,15 @@ fn commutative(call: &Call<'_>, inst: Inst<'_>) -> Option<Operation> {
 }
 
 impl<'m> Analysis<'m> {
-    fn new(functions: Vec<Function<'m>>, racing: &[DebugLocation]) -> Analysis<'m> {
+    fn new(functions: &[Function<'m>], racing: &[DebugLocation]) -> Analysis<'m> {
         let instructions: Vec<Inst<'_>> = functions.iter().flat_map(|f| f.instructions()).collect();
-        let pointers = PointsTo::find(&functions);
+        let pointers = PointsTo::find(functions);
         let racing: BTreeSet<DebugLocation> = racing.iter().cloned().collect();
         let accesses = instructions.iter().filter(|i| is_access(**i));
         let access_locations: BTreeSet<DebugLocation> = accesses.filter_map(|i| i.location()).collect();
         let has_unlocated_race = racing.iter().any(|place| place.line == 0 || !access_locations.contains(place));
-        let mut analysis = Analysis {
-            functions,
-            instructions,
-            racing,
-            has_unlocated_race,
-            pointers,
-            written: Roots::new(),
-            values: HashMap::new(),
-            contents: HashMap::new(),
-        };
+        let mut analysis = Analysis { instructions, racing, has_unlocated_race, pointers, written: Roots::new() };
         analysis.find_written();
-        analysis.find_atomics();
         analysis
     }
 
@@ -218,9 +256,9 @@ impl<'m> Analysis<'m> {
     }
 
     /// Finds memory whose contents depend on the order of atomics.
-    fn find_atomics(&mut self) {
+    fn find_atomics(&self, state: &mut OriginState<'m>) {
         let mut kinds: HashMap<Root<'m>, (Option<Operation>, Origin)> = HashMap::new();
-        for inst in self.instructions.clone() {
+        for inst in self.instructions.iter().copied() {
             let (roots, kind) = match (inst.opcode(), Call::of(inst)) {
                 (Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg, _) => (self.roots(inst.operands()[0]), None),
                 (_, Some(call)) if call.is_atomic() && call.writes() => {
@@ -238,7 +276,7 @@ impl<'m> Analysis<'m> {
         }
         for (root, (kind, origin)) in kinds {
             if kind.is_none() {
-                self.contents.insert(root, origin);
+                self.add_contents([root].into(), &origin, state);
             }
         }
     }
@@ -249,18 +287,14 @@ impl<'m> Analysis<'m> {
         if roots.is_empty() { [Root::Unknown].into() } else { roots }
     }
 
-    fn origin_of(&self, values: &[Value<'m>]) -> Option<Origin> {
-        values.iter().find_map(|v| self.values.get(v)).cloned()
-    }
-
     /// The origin of what `roots` may contain, if that can differ.
-    fn origin_in(&self, roots: &Roots<'m>) -> Option<Origin> {
-        let direct = roots.iter().find_map(|root| self.contents.get(root));
-        let shared = || self.contents.iter().filter(|(root, _)| !self.pointers.is_private(root)).map(|(_, o)| o).min();
-        let any_shared = || if roots.contains(&Root::Unknown) { shared() } else { None };
+    fn origin_in(&self, roots: &Roots<'m>, state: &OriginState<'m>) -> Option<Origin> {
+        let contents = |root: &Root<'m>| state.get(Location::Contents(*root));
+        let direct = roots.iter().find_map(contents);
+        let any_shared = || if roots.contains(&Root::Unknown) { state.get(Location::AnyShared) } else { None };
         let private = roots.iter().all(|root| self.pointers.is_private(root));
-        let unknown_write = || if private { None } else { self.contents.get(&Root::Unknown) };
-        direct.or_else(unknown_write).or_else(any_shared).cloned()
+        let unknown_write = || if private { None } else { contents(&Root::Unknown) };
+        direct.or_else(unknown_write).or_else(any_shared).map(|kept| kept.origin().clone())
     }
 
     /// The origin of a value read there if the read races.
@@ -277,118 +311,115 @@ impl<'m> Analysis<'m> {
             .then_some(Origin::Race(None))
     }
 
-    fn add_contents(&mut self, roots: Roots<'m>, origin: Origin) -> bool {
-        let mut new = false;
+    fn add_contents(&self, roots: Roots<'m>, origin: &Origin, state: &mut OriginState<'m>) {
         for root in roots {
-            new |= !self.contents.contains_key(&root);
-            self.contents.entry(root).or_insert_with(|| origin.clone());
-        }
-        new
-    }
-
-    /// Visits all instructions once; returns whether anything changed.
-    fn propagate(&mut self) -> bool {
-        let mut new = false;
-        for position in 0..self.instructions.len() {
-            let inst = self.instructions[position];
-            let (value, wrote) = self.visit(inst);
-            new |= wrote;
-            if let Some(origin) = value {
-                new |= !self.values.contains_key(&inst.value());
-                self.values.entry(inst.value()).or_insert(origin);
+            let is_new = state.join(Location::Contents(root), Kept::First(origin.clone()));
+            if is_new && !self.pointers.is_private(&root) {
+                state.join(Location::AnyShared, Kept::Least(origin.clone()));
             }
-        }
-        new
-    }
-
-    /// Returns the origin of the instruction's value if that can differ, and whether anything else changed.
-    fn visit(&mut self, inst: Inst<'m>) -> (Option<Origin>, bool) {
-        let operands = inst.operands();
-        match inst.opcode() {
-            Opcode::LLVMLoad => {
-                let roots = self.roots(operands[0]);
-                let origin = self.races(inst, &roots).or_else(|| self.origin_in(&roots));
-                (origin.or_else(|| self.origin_of(&operands)), false)
-            }
-            Opcode::LLVMStore => {
-                let racing = inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)));
-                let Some(origin) = racing.or_else(|| self.origin_of(&operands)) else { return (None, false) };
-                let roots = self.roots(operands[1]);
-                (None, self.add_contents(roots, origin))
-            }
-            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (Some(Origin::Atomic(inst.location())), false),
-            Opcode::LLVMCall => match Call::of(inst) {
-                Some(call) => self.builtin(inst, &call),
-                None => self.helper(inst, &operands),
-            },
-            _ => (self.origin_of(&operands), false),
         }
     }
 
-    fn builtin(&mut self, inst: Inst<'m>, call: &Call<'m>) -> (Option<Origin>, bool) {
+    /// The race that an access is part of.
+    fn race(&self, inst: Inst<'m>) -> Option<Origin> {
+        inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)))
+    }
+
+    /// Returns the origin of a builtin's result, and adds that of what it writes.
+    fn builtin(&self, inst: Inst<'m>, call: &Call<'m>, state: &mut OriginState<'m>) -> Option<Origin> {
         let places: Vec<Roots<'_>> = call.memory_operands().map(|p| self.roots(p)).collect();
-        let read = places.iter().find_map(|roots| self.races(inst, roots).or_else(|| self.origin_in(roots)));
-        let operand_origin = self.origin_of(&call.operands);
-        if call.is_atomic() {
-            let value = Origin::Atomic(inst.location());
-            // An operand that can differ affects what the atomic leaves in memory.
-            let racing = inst.location().filter(|l| self.racing.contains(l)).map(|l| Origin::Race(Some(l)));
-            let Some(origin) = operand_origin.or(racing).filter(|_| call.writes()) else { return (Some(value), false) };
-            let new = places.into_iter().fold(false, |new, roots| self.add_contents(roots, origin.clone()) | new);
-            return (Some(value), new);
-        }
-        let Some(origin) = operand_origin.or(read) else { return (None, false) };
-        let mut new = false;
-        if call.writes() {
-            for roots in places {
-                new |= self.add_contents(roots, origin.clone());
+        let read = places.iter().find_map(|roots| self.races(inst, roots).or_else(|| self.origin_in(roots, state)));
+        let operand_origin = origin_of(&call.operands, state);
+        // An operand that can differ affects what an atomic leaves in memory.
+        let (value, written) = match call.is_atomic() {
+            true => (Some(Origin::Atomic(inst.location())), operand_origin.or_else(|| self.race(inst))),
+            false => {
+                let origin = operand_origin.or(read);
+                (origin.clone(), origin)
             }
-        }
-        (Some(origin), new)
-    }
-
-    fn helper(&mut self, inst: Inst<'m>, operands: &[Value<'m>]) -> (Option<Origin>, bool) {
-        let Some(function) = inst.called_function().filter(|c| self.functions.contains(c)) else {
-            return (None, false);
         };
-        let mut new = false;
-        for (param, argument) in function.params().into_iter().zip(operands) {
-            if let Some(origin) = self.values.get(argument).cloned() {
-                new |= self.values.insert(param, origin).is_none();
-            }
+        if let Some(origin) = written.filter(|_| call.writes()) {
+            places.into_iter().for_each(|roots| self.add_contents(roots, &origin, state));
         }
-        (self.origin_of(&points_to::returns(function)), new)
+        value
     }
 
-    fn flows(&self) -> Vec<Flow> {
-        let mut found: Vec<Flow> = self.instructions.iter().filter_map(|inst| self.flow(*inst)).collect();
+    fn flows(&self, state: &OriginState<'m>) -> Vec<Flow> {
+        let mut found: Vec<Flow> = self.instructions.iter().filter_map(|inst| flow(*inst, state)).collect();
         found.sort_by(|a, b| (&a.location, a).cmp(&(&b.location, b)));
         found.dedup_by(|a, b| a.sink == b.sink && a.location == b.location);
         found
     }
+}
 
-    fn flow(&self, inst: Inst<'m>) -> Option<Flow> {
-        let operands = inst.operands();
-        let (sink, deciding): (Sink, Vec<Value<'m>>) = match inst.opcode() {
-            Opcode::LLVMLoad | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (Sink::Address, vec![operands[0]]),
-            Opcode::LLVMStore => (Sink::Address, vec![operands[1]]),
-            Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr => (Sink::Branch, vec![*operands.first()?]),
-            Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem => {
-                (Sink::Divisor, vec![operands[1]])
-            }
-            Opcode::LLVMCall => {
-                let call = Call::of(inst)?;
-                if call.is_barrier() {
-                    (Sink::Barrier, call.operands)
-                } else {
-                    (Sink::Address, call.address_operands().iter().copied().chain(call.memory_operands()).collect())
-                }
-            }
-            _ => return None,
-        };
-        let origin = self.origin_of(&deciding)?;
-        Some(Flow { sink, location: inst.location(), origin })
+impl<'m> interprocedural::Analysis<'m> for Analysis<'m> {
+    type Location = Location<'m>;
+    type Element = Kept;
+
+    fn value(value: Value<'m>) -> Location<'m> {
+        Location::Value(value)
     }
+
+    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], state: &mut OriginState<'m>) -> Option<Kept> {
+        let inst = place.inst;
+        let origin = match inst.opcode() {
+            Opcode::LLVMLoad => {
+                let roots = self.roots(operands[0]);
+                let origin = self.races(inst, &roots).or_else(|| self.origin_in(&roots, state));
+                origin.or_else(|| origin_of(operands, state))
+            }
+            Opcode::LLVMStore => {
+                if let Some(origin) = self.race(inst).or_else(|| origin_of(operands, state)) {
+                    self.add_contents(self.roots(operands[1]), &origin, state);
+                }
+                None
+            }
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => Some(Origin::Atomic(inst.location())),
+            Opcode::LLVMCall => Call::of(inst).and_then(|call| self.builtin(inst, &call, state)),
+            _ => origin_of(operands, state),
+        };
+        origin.map(Kept::First)
+    }
+
+    fn argument(&self, _: Place<'m>, argument: Value<'m>, state: &OriginState<'m>) -> Option<Kept> {
+        origin_of(&[argument], state).map(Kept::Last)
+    }
+
+    fn returned(&self, value: Value<'m>, state: &OriginState<'m>) -> Option<Kept> {
+        origin_of(&[value], state).map(Kept::First)
+    }
+
+    /// Has the call visited in every round, so that the last call decides on the origins of the parameters.
+    fn call(&self, _: Place<'m>, _: Function<'m>, state: &mut OriginState<'m>) -> Option<Kept> {
+        state.revisit();
+        None
+    }
+}
+
+/// The origin of one of the values that can differ.
+fn origin_of<'m>(values: &[Value<'m>], state: &OriginState<'m>) -> Option<Origin> {
+    values.iter().find_map(|v| state.get(Location::Value(*v))).map(|kept| kept.origin().clone())
+}
+
+fn flow<'m>(inst: Inst<'m>, state: &OriginState<'m>) -> Option<Flow> {
+    let operands = inst.operands();
+    let (sink, deciding): (Sink, Vec<Value<'m>>) = match inst.opcode() {
+        Opcode::LLVMLoad | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (Sink::Address, vec![operands[0]]),
+        Opcode::LLVMStore => (Sink::Address, vec![operands[1]]),
+        Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr => (Sink::Branch, vec![*operands.first()?]),
+        Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem => (Sink::Divisor, vec![operands[1]]),
+        Opcode::LLVMCall => {
+            let call = Call::of(inst)?;
+            if call.is_barrier() {
+                (Sink::Barrier, call.operands)
+            } else {
+                (Sink::Address, call.address_operands().iter().copied().chain(call.memory_operands()).collect())
+            }
+        }
+        _ => return None,
+    };
+    let origin = origin_of(&deciding, state)?;
+    Some(Flow { sink, location: inst.location(), origin })
 }
 
 /// Returns whether an instruction may access memory that work-items share.

@@ -142,10 +142,49 @@ fn forward_successors(cfg: &Cfg, dominance: &Dominance, block: BlockIndex) -> Ve
     targets
 }
 
+/// Returns whether the branch of `a` leads to the operand that `b` ends: `b` is reached only through a forward
+/// successor of `a` or, for an operand to which both `&&` and `||` lead, is one itself.
+pub fn leads(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
+    forward_successors(cfg, dominance, a).iter().any(|t| dominance.dominates(*t, b))
+}
+
 /// Returns whether the branches of `a` and `b` (`a` earlier in the function), which share a target, are operands of one
 /// short-circuit, judged without labels. The input may be optimised, where nested constructs share targets too; but an
 /// operand does not store anything.
 fn is_one_decision(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
-    forward_successors(cfg, dominance, a).iter().any(|t| dominance.dominates(*t, b))
-        && !cfg.blocks[b].instructions.iter().any(|i| i.kind == InstKind::Store)
+    leads(cfg, dominance, a, b) && !cfg.blocks[b].instructions.iter().any(|i| i.kind == InstKind::Store)
+}
+
+/// Returns whether clang's label says that `block` ends an arm of a ternary.
+pub fn is_arm(cfg: &Cfg, block: BlockIndex) -> bool {
+    cfg.blocks[block].label.starts_with("cond.")
+}
+
+/// Merges the leaves that are arms of one ternary operand: those with the same targets, as far as `is_arm` admits.
+pub fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex], is_arm: impl Fn(BlockIndex) -> bool) -> Vec<Vec<BlockIndex>> {
+    let mut merged: Vec<Vec<BlockIndex>> = Vec::new();
+    for &leaf in leaves {
+        let same = |arms: &&mut Vec<BlockIndex>| {
+            is_arm(arms[0]) && is_arm(leaf) && cfg.successors(arms[0]) == cfg.successors(leaf)
+        };
+        match merged.iter_mut().find(same) {
+            Some(arms) => arms.push(leaf),
+            None => merged.push(vec![leaf]),
+        }
+    }
+    merged
+}
+
+/// Returns whether `block` tests a constant operand of `&&` or `||`, such as the `0` of `a && 0`.
+pub fn is_constant_operand(cfg: &Cfg, block: BlockIndex) -> bool {
+    cfg.blocks[block].taken.is_some()
+        && (cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false"))
+}
+
+/// Returns the block that control reaches from `block`, skipping a constant operand.
+pub fn past_constants(cfg: &Cfg, block: BlockIndex) -> BlockIndex {
+    match cfg.blocks[block].taken {
+        Some(taken) if is_constant_operand(cfg, block) => cfg.successors(block)[taken],
+        _ => block,
+    }
 }

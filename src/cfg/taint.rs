@@ -4,10 +4,12 @@
 //! The guarantee is about what is left untainted: such an instruction computes the same in every run, whatever the
 //! order of work-items, as long as the kernel stays in bounds.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
+use super::dataflow::State;
 use super::graph::BlockIndex;
-use super::points_to::{self, PointsTo, Root, Roots};
+use super::interprocedural::{self, Place};
+use super::points_to::{PointsTo, Root, Roots};
 use super::sites::Sites;
 use crate::kernel::builtins::{self, Effect, Family};
 use crate::llvm::{Block, Function, Inst, Opcode, Value, View};
@@ -24,9 +26,10 @@ impl Taint {
         let view = View::of(module);
         let functions: Vec<Function<'_>> =
             sites.functions.iter().filter_map(|f| view.function(&f.cfg.function)).collect();
-        let mut analysis = Analysis::new(&functions, sites);
-        while analysis.propagate(sites) {}
-        analysis.collect()
+        let analysis = Analysis::new(functions, sites);
+        let mut state = State::default();
+        interprocedural::solve(&analysis.functions, &analysis, &mut state);
+        analysis.collect(&state)
     }
 
     /// Returns whether the operands or the result of the instruction, or whether it is executed at all, may differ
@@ -38,22 +41,29 @@ impl Taint {
     }
 }
 
-struct Analysis<'m> {
+/// What can be tainted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Location<'m> {
+    Value(Value<'m>),
+    /// The contents of a private variable.
+    Variable(Value<'m>),
+    /// The execution of a block, by function.
+    Execution(usize, BlockIndex),
+}
+
+/// The tainted locations.
+type TaintState<'m> = State<Location<'m>, ()>;
+
+struct Analysis<'s, 'm> {
+    sites: &'s Sites,
     functions: Vec<Function<'m>>,
     blocks: Vec<Vec<Block<'m>>>,
-    instructions: Vec<Vec<Vec<Inst<'m>>>>,
     /// For each function and block: the blocks that decide whether it is executed.
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
     pointers: PointsTo<'m>,
     /// The objects that the kernel may write to.
     written: Roots<'m>,
     writes_images: bool,
-    /// Tainted values.
-    values: HashSet<Value<'m>>,
-    /// Private variables that may hold tainted values.
-    variables: HashSet<Value<'m>>,
-    /// For each function and block: whether its execution is tainted.
-    tainted_execution: Vec<Vec<bool>>,
 }
 
 /// Returns whether a builtin, by its mangled name, only reads through its pointers.
@@ -66,31 +76,16 @@ fn exchanges(name: &str) -> bool {
     builtins::has(name, Effect::DependsOnOthers)
 }
 
-impl<'m> Analysis<'m> {
-    fn new(functions: &[Function<'m>], sites: &Sites) -> Analysis<'m> {
-        let blocks: Vec<Vec<Block<'m>>> = functions.iter().map(|f| f.blocks()).collect();
-        let instructions: Vec<Vec<Vec<Inst<'m>>>> =
-            blocks.iter().map(|blocks| blocks.iter().map(|b| b.instructions()).collect()).collect();
-        let deciders = sites
-            .functions
-            .iter()
-            .map(|f| {
-                let dependences = f.dominance.control_dependences(&f.cfg);
-                dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect()
-            })
-            .collect();
-        let tainted_execution = blocks.iter().map(|b| vec![false; b.len()]).collect();
+impl<'s, 'm> Analysis<'s, 'm> {
+    fn new(functions: Vec<Function<'m>>, sites: &'s Sites) -> Analysis<'s, 'm> {
         let mut analysis = Analysis {
-            functions: functions.to_vec(),
-            blocks,
-            instructions,
-            deciders,
-            pointers: PointsTo::find(functions),
+            sites,
+            blocks: functions.iter().map(|f| f.blocks()).collect(),
+            deciders: sites.functions.iter().map(|f| f.dominance.deciders(&f.cfg)).collect(),
+            pointers: PointsTo::find(&functions),
             written: Roots::new(),
             writes_images: false,
-            values: HashSet::new(),
-            variables: HashSet::new(),
-            tainted_execution,
+            functions,
         };
         analysis.find_written();
         analysis
@@ -98,7 +93,7 @@ impl<'m> Analysis<'m> {
 
     fn find_written(&mut self) {
         let mut written = Roots::new();
-        for inst in self.instructions.iter().flatten().flatten() {
+        for inst in self.blocks.iter().flatten().flat_map(|b| b.walk()) {
             let operands = inst.operands();
             match inst.opcode() {
                 Opcode::LLVMStore => written.extend(self.pointers.roots(operands[1])),
@@ -134,128 +129,132 @@ impl<'m> Analysis<'m> {
             })
     }
 
-    fn holds_taint(&self, roots: &Roots<'m>) -> bool {
-        roots.iter().any(|root| matches!(root, Root::Private(alloca) if self.variables.contains(alloca)))
-    }
-
-    /// Visits all instructions once; returns whether anything changed.
-    fn propagate(&mut self, sites: &Sites) -> bool {
-        let before = (self.values.len(), self.variables.len(), self.tainted_blocks());
-        for f in 0..self.functions.len() {
-            for b in 0..self.blocks[f].len() {
-                let decided = self.deciders[f][b]
-                    .iter()
-                    .any(|d| self.tainted_execution[f][*d] || self.has_tainted_terminator(f, *d));
-                self.tainted_execution[f][b] |= decided;
-                for i in 0..self.instructions[f][b].len() {
-                    self.visit(f, b, self.instructions[f][b][i], sites);
-                }
-            }
-        }
-        before != (self.values.len(), self.variables.len(), self.tainted_blocks())
-    }
-
-    fn tainted_blocks(&self) -> usize {
-        self.tainted_execution.iter().flatten().filter(|e| **e).count()
-    }
-
     /// Returns whether the terminator of `block` depends on a tainted value.
-    fn has_tainted_terminator(&self, f: usize, block: BlockIndex) -> bool {
+    fn has_tainted_terminator(&self, f: usize, block: BlockIndex, state: &TaintState<'m>) -> bool {
         let end = self.blocks[f][block].terminator();
-        end.operands().iter().any(|o| self.values.contains(o))
+        end.operands().iter().any(|o| state.contains(Location::Value(*o)))
     }
 
-    fn visit(&mut self, f: usize, b: BlockIndex, inst: Inst<'m>, sites: &Sites) {
-        let operands = inst.operands();
-        let operand_tainted = operands.iter().any(|o| self.values.contains(o));
-        let tainted = match inst.opcode() {
-            Opcode::LLVMLoad => {
-                let roots = self.pointers.roots(operands[0]);
-                operand_tainted || self.is_shared(&roots) || self.holds_taint(&roots)
-            }
-            Opcode::LLVMStore => {
-                if operand_tainted || self.tainted_execution[f][b] {
-                    self.taint_variables(operands[1]);
-                }
-                false
-            }
-            Opcode::LLVMPHI => {
-                let cfg = &sites.functions[f].cfg;
-                operand_tainted
-                    || cfg
-                        .incoming(b)
-                        .iter()
-                        .any(|e| self.tainted_execution[f][e.block] || self.has_tainted_terminator(f, e.block))
-            }
-            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
-            Opcode::LLVMCall => self.call(f, b, inst, &operands, operand_tainted),
-            _ => operand_tainted,
-        };
-        if tainted {
-            self.values.insert(inst.value());
-        }
-    }
-
-    fn taint_variables(&mut self, pointer: Value<'m>) {
+    fn taint_variables(&self, pointer: Value<'m>, state: &mut TaintState<'m>) {
         for root in self.pointers.roots(pointer) {
             if let Root::Private(alloca) = root {
-                self.variables.insert(alloca);
+                state.join(Location::Variable(alloca), ());
             }
         }
     }
 
-    fn call(&mut self, f: usize, b: BlockIndex, inst: Inst<'m>, operands: &[Value<'m>], operand_tainted: bool) -> bool {
+    /// Returns whether the result of a builtin is tainted, and taints the variables that it writes.
+    fn builtin(
+        &self,
+        place: Place<'m>,
+        operands: &[Value<'m>],
+        operand_tainted: bool,
+        state: &mut TaintState<'m>,
+    ) -> bool {
         // The last operand of a call is the callee.
         let operands = &operands[..operands.len().saturating_sub(1)];
-        let callee = inst.called_function();
-        if let Some(position) = callee.and_then(|c| self.functions.iter().position(|g| *g == c)) {
-            let function = self.functions[position];
-            for (param, argument) in function.params().into_iter().zip(operands) {
-                if self.values.contains(argument) {
-                    self.values.insert(param);
-                }
-            }
-            if self.tainted_execution[f][b] {
-                self.tainted_execution[position].iter_mut().for_each(|e| *e = true);
-            }
-            return points_to::returns(function).iter().any(|v| self.values.contains(v))
-                || self.taint_decides_return(position);
-        }
-        let name = callee.map(Function::name).unwrap_or_default();
+        let name = place.inst.callee().unwrap_or_default();
         let pointer_roots: Vec<Roots<'_>> =
             operands.iter().filter(|o| o.ty().is_pointer()).map(|o| self.pointers.roots(*o)).collect();
-        let reads = pointer_roots.iter().any(|roots| self.is_shared(roots) || self.holds_taint(roots));
+        let reads = pointer_roots.iter().any(|roots| self.is_shared(roots) || holds_taint(roots, state));
         let is_image_read = builtins::family(&name) == Some(Family::ImageRead) && self.writes_images;
         let tainted = operand_tainted || exchanges(&name) || is_image_read || reads;
-        if (tainted || self.tainted_execution[f][b]) && !only_reads(&name) {
+        let is_executed_by_taint = || state.contains(Location::Execution(place.function, place.block));
+        if (tainted || is_executed_by_taint()) && !only_reads(&name) {
             // What it writes through its pointers is as tainted as what it reads.
             for pointer in operands.iter().filter(|o| o.ty().is_pointer()) {
-                self.taint_variables(*pointer);
+                self.taint_variables(*pointer, state);
             }
         }
         tainted
     }
 
     /// Returns whether taint decides which of several `return`s ends the function.
-    fn taint_decides_return(&self, f: usize) -> bool {
+    fn taint_decides_return(&self, f: usize, state: &TaintState<'m>) -> bool {
         (0..self.blocks[f].len())
-            .any(|b| self.blocks[f][b].terminator().is(Opcode::LLVMRet) && self.tainted_execution[f][b])
+            .any(|b| self.blocks[f][b].terminator().is(Opcode::LLVMRet) && state.contains(Location::Execution(f, b)))
     }
 
-    fn collect(self) -> Taint {
-        let instructions = (self.instructions.iter().enumerate())
+    fn collect(&self, state: &TaintState<'m>) -> Taint {
+        let is_tainted = |inst: Inst<'m>| {
+            let mut values = inst.operands().into_iter().chain([inst.value()]);
+            values.any(|v| state.contains(Location::Value(v)))
+        };
+        let instructions = (self.blocks.iter().enumerate())
             .map(|(f, blocks)| {
-                let block_taint = |(b, instructions): (usize, &Vec<Inst<'_>>)| {
-                    let is_tainted = |inst: &Inst<'_>| {
-                        self.tainted_execution[f][b]
-                            || self.values.contains(&inst.value())
-                            || inst.operands().iter().any(|o| self.values.contains(o))
-                    };
-                    instructions.iter().map(is_tainted).collect()
+                let block_taint = |(b, block): (usize, &Block<'m>)| {
+                    let is_executed_by_taint = state.contains(Location::Execution(f, b));
+                    block.walk().map(|inst| is_executed_by_taint || is_tainted(inst)).collect()
                 };
                 blocks.iter().enumerate().map(block_taint).collect()
             })
             .collect();
         Taint { instructions }
+    }
+}
+
+fn holds_taint<'m>(roots: &Roots<'m>, state: &TaintState<'m>) -> bool {
+    roots.iter().any(|root| matches!(root, Root::Private(alloca) if state.contains(Location::Variable(*alloca))))
+}
+
+impl<'m> interprocedural::Analysis<'m> for Analysis<'_, 'm> {
+    type Location = Location<'m>;
+    type Element = ();
+
+    fn value(value: Value<'m>) -> Location<'m> {
+        Location::Value(value)
+    }
+
+    fn enter(&self, f: usize, block: BlockIndex, state: &mut TaintState<'m>) {
+        let mut deciders = self.deciders[f][block].iter();
+        if deciders.any(|d| state.contains(Location::Execution(f, *d)) || self.has_tainted_terminator(f, *d, state)) {
+            state.join(Location::Execution(f, block), ());
+        }
+    }
+
+    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], state: &mut TaintState<'m>) -> Option<()> {
+        let Place { function: f, block: b, inst } = place;
+        let operand_tainted = operands.iter().any(|o| state.contains(Location::Value(*o)));
+        let tainted = match inst.opcode() {
+            Opcode::LLVMLoad => {
+                let roots = self.pointers.roots(operands[0]);
+                operand_tainted || self.is_shared(&roots) || holds_taint(&roots, state)
+            }
+            Opcode::LLVMStore => {
+                if operand_tainted || state.contains(Location::Execution(f, b)) {
+                    self.taint_variables(operands[1], state);
+                }
+                false
+            }
+            Opcode::LLVMPHI => {
+                let incoming = self.sites.functions[f].cfg.incoming(b);
+                let is_left_by_taint =
+                    |from| state.contains(Location::Execution(f, from)) || self.has_tainted_terminator(f, from, state);
+                operand_tainted || incoming.iter().any(|e| is_left_by_taint(e.block))
+            }
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
+            Opcode::LLVMCall => self.builtin(place, operands, operand_tainted, state),
+            _ => operand_tainted,
+        };
+        tainted.then_some(())
+    }
+
+    fn argument(&self, _: Place<'m>, argument: Value<'m>, state: &TaintState<'m>) -> Option<()> {
+        self.returned(argument, state)
+    }
+
+    fn returned(&self, value: Value<'m>, state: &TaintState<'m>) -> Option<()> {
+        state.get(Location::Value(value)).copied()
+    }
+
+    /// Passes tainted execution on to the callee's blocks, and the choice between several `return`s to the result.
+    fn call(&self, call: Place<'m>, callee: Function<'m>, state: &mut TaintState<'m>) -> Option<()> {
+        let position = self.functions.iter().position(|f| *f == callee)?;
+        if state.contains(Location::Execution(call.function, call.block)) {
+            for block in 0..self.blocks[position].len() {
+                state.join(Location::Execution(position, block), ());
+            }
+        }
+        self.taint_decides_return(position, state).then_some(())
     }
 }

@@ -6,13 +6,15 @@
 //! work-items read at the same address counts as one value, and so does a value of one loop iteration for the
 //! work-items in that iteration.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use inkwell::module::Module;
 
+use super::dataflow::State;
 use super::graph::BlockIndex;
-use super::points_to::{self, PointsTo, Root};
-use super::sites::{FunctionSites, Sites};
+use super::interprocedural::{self, Place};
+use super::points_to::{PointsTo, Root};
+use super::sites::Sites;
 use crate::kernel::builtins::{self, Effect};
 use crate::llvm::{Block, Function, Inst, Opcode, Value, View};
 
@@ -31,17 +33,17 @@ impl Uniformity {
             blocks.iter().map(|all| all.iter().enumerate().map(|(b, block)| (*block, b)).collect()).collect();
         let mut analysis = Analysis {
             sites,
-            deciders: sites.functions.iter().map(deciders).collect(),
+            deciders: sites.functions.iter().map(|f| f.dominance.transitive_deciders(&f.cfg)).collect(),
             pointers: PointsTo::find(&functions),
-            values: HashSet::new(),
-            variables: HashSet::new(),
             stores: HashMap::new(),
             functions,
             blocks,
             block_index,
         };
-        while analysis.propagate() {}
-        let ends = |f: usize| (0..analysis.blocks[f].len()).map(|b| analysis.branch_varies(f, b)).collect();
+        analysis.find_stores();
+        let mut state = State::default();
+        interprocedural::solve(&analysis.functions, &analysis, &mut state);
+        let ends = |f: usize| (0..analysis.blocks[f].len()).map(|b| analysis.branch_varies(f, b, &state)).collect();
         Uniformity((0..analysis.functions.len()).map(ends).collect())
     }
 
@@ -52,24 +54,16 @@ impl Uniformity {
     }
 }
 
-/// For each block: all blocks that decide, directly or transitively, whether it is executed.
-fn deciders(function: &FunctionSites) -> Vec<BTreeSet<BlockIndex>> {
-    let count = function.cfg.len();
-    let dependences = function.dominance.control_dependences(&function.cfg);
-    let direct: Vec<Vec<BlockIndex>> =
-        dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
-    let all_deciders = |block: BlockIndex| {
-        let mut all = BTreeSet::new();
-        let mut worklist = direct[block].clone();
-        while let Some(decider) = worklist.pop() {
-            if all.insert(decider) {
-                worklist.extend(&direct[decider]);
-            }
-        }
-        all
-    };
-    (0..count).map(all_deciders).collect()
+/// What may differ between the work-items of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Location<'m> {
+    Value(Value<'m>),
+    /// The contents of a private variable.
+    Variable(Value<'m>),
 }
+
+/// The locations that may differ.
+type VaryingState<'m> = State<Location<'m>, ()>;
 
 struct Analysis<'a, 'm> {
     sites: &'a Sites,
@@ -77,12 +71,9 @@ struct Analysis<'a, 'm> {
     blocks: Vec<Vec<Block<'m>>>,
     /// For each function: the positions of its blocks.
     block_index: Vec<HashMap<Block<'m>, BlockIndex>>,
+    /// For each function and block: the blocks that decide, directly or not, whether it is executed.
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
     pointers: PointsTo<'m>,
-    /// Values that may differ between work-items of a group.
-    values: HashSet<Value<'m>>,
-    /// Private variables that may hold such values.
-    variables: HashSet<Value<'m>>,
     /// For each private variable: the functions and blocks that write to it.
     stores: HashMap<Value<'m>, BTreeSet<(usize, BlockIndex)>>,
 }
@@ -93,34 +84,31 @@ fn is_item_specific(name: &str) -> bool {
 }
 
 impl<'m> Analysis<'_, 'm> {
-    /// Visits all instructions once; returns whether anything changed.
-    fn propagate(&mut self) -> bool {
-        let size = |s: &Analysis<'_, '_>| {
-            (s.values.len(), s.variables.len(), s.stores.values().map(BTreeSet::len).sum::<usize>())
-        };
-        let before = size(self);
-        for f in 0..self.functions.len() {
-            for b in 0..self.blocks[f].len() {
-                for inst in self.blocks[f][b].instructions() {
-                    if self.visit(f, b, inst) {
-                        self.values.insert(inst.value());
-                    }
+    fn find_stores(&mut self) {
+        for (f, blocks) in self.blocks.iter().enumerate() {
+            for (b, inst) in blocks.iter().enumerate().flat_map(|(b, block)| block.walk().map(move |i| (b, i))) {
+                let written = match inst.opcode() {
+                    Opcode::LLVMStore => vec![inst.operand(1)],
+                    Opcode::LLVMCall if !inst.called_function().is_some_and(Function::has_body) => pointers(inst),
+                    _ => continue,
+                };
+                for variable in written.into_iter().flat_map(|p| private_variables(&self.pointers, p)) {
+                    self.stores.entry(variable).or_default().insert((f, b));
                 }
             }
         }
-        before != size(self)
     }
 
     /// Returns whether work-items may diverge at the terminator of `block`.
-    fn branch_varies(&self, f: usize, block: BlockIndex) -> bool {
+    fn branch_varies(&self, f: usize, block: BlockIndex, state: &VaryingState<'m>) -> bool {
         let end = self.blocks[f][block].terminator();
-        end.operands().iter().any(|o| self.varies(f, block, *o))
+        end.operands().iter().any(|o| self.varies(f, block, *o, state))
     }
 
     /// Returns whether a value may differ where it is used. This includes a value defined in a loop that work-items
     /// leave after different numbers of iterations.
-    fn varies(&self, f: usize, used: BlockIndex, value: Value<'m>) -> bool {
-        if self.values.contains(&value) {
+    fn varies(&self, f: usize, used: BlockIndex, value: Value<'m>, state: &VaryingState<'m>) -> bool {
+        if state.contains(Location::Value(value)) {
             return true;
         }
         let Some(defined) = value.as_instruction().and_then(|i| self.block_index[f].get(&i.block()).copied()) else {
@@ -130,94 +118,108 @@ impl<'m> Analysis<'_, 'm> {
         let is_left = |l: &&super::loops::Loop| l.blocks.contains(&defined) && !l.blocks.contains(&used);
         function.loops.iter().filter(is_left).any(|l| {
             let mut exits = l.exits(&function.cfg).into_iter();
-            exits.any(|e| self.blocks[f][e.block].terminator().operands().iter().any(|o| self.values.contains(o)))
+            exits.any(|e| {
+                let condition = self.blocks[f][e.block].terminator().operands();
+                condition.iter().any(|o| state.contains(Location::Value(*o)))
+            })
         })
     }
 
     /// Returns whether work-items that reach `other` may diverge on reaching `block`.
-    fn diverges(&self, f: usize, block: BlockIndex, other: BlockIndex) -> bool {
+    fn diverges(&self, f: usize, block: BlockIndex, other: BlockIndex, state: &VaryingState<'m>) -> bool {
         let mut block_only = self.deciders[f][block].difference(&self.deciders[f][other]);
-        block_only.any(|d| *d != other && self.branch_varies(f, *d))
+        block_only.any(|d| *d != other && self.branch_varies(f, *d, state))
     }
 
     /// Returns whether private memory behind `pointer` may hold values that differ.
-    fn memory_varies(&self, f: usize, b: BlockIndex, pointer: Value<'m>) -> bool {
-        self.pointers.roots(pointer).into_iter().any(|root| {
-            let Root::Private(variable) = root else { return false };
+    fn memory_varies(&self, f: usize, b: BlockIndex, pointer: Value<'m>, state: &VaryingState<'m>) -> bool {
+        private_variables(&self.pointers, pointer).any(|variable| {
             let mut stores = self.stores.get(&variable).into_iter().flatten();
-            self.variables.contains(&variable) || stores.any(|(g, s)| *g == f && self.diverges(f, *s, b))
+            state.contains(Location::Variable(variable))
+                || stores.any(|(g, s)| *g == f && self.diverges(f, *s, b, state))
         })
     }
 
-    /// Records a write to private memory.
-    fn record_write(&mut self, f: usize, b: BlockIndex, pointer: Value<'m>, varying: bool) {
-        for root in self.pointers.roots(pointer) {
-            if let Root::Private(variable) = root {
-                self.stores.entry(variable).or_default().insert((f, b));
-                if varying {
-                    self.variables.insert(variable);
-                }
-            }
+    /// Marks the private memory behind `pointer` as varying.
+    fn vary_memory(&self, pointer: Value<'m>, state: &mut VaryingState<'m>) {
+        for variable in private_variables(&self.pointers, pointer) {
+            state.join(Location::Variable(variable), ());
         }
     }
+}
 
-    fn visit(&mut self, f: usize, b: BlockIndex, inst: Inst<'m>) -> bool {
-        let operands = inst.operands();
-        let operands_vary = |s: &Self| operands.iter().any(|o| s.varies(f, b, *o));
-        match inst.opcode() {
-            Opcode::LLVMLoad => operands_vary(self) || self.memory_varies(f, b, operands[0]),
+/// The private variables that a pointer may point into.
+fn private_variables<'m>(pointers: &PointsTo<'m>, pointer: Value<'m>) -> impl Iterator<Item = Value<'m>> {
+    pointers.roots(pointer).into_iter().filter_map(|root| match root {
+        Root::Private(variable) => Some(variable),
+        _ => None,
+    })
+}
+
+/// The pointers that a call passes.
+fn pointers(call: Inst<'_>) -> Vec<Value<'_>> {
+    let mut operands = call.operands();
+    // The last operand of a call is the callee.
+    operands.pop();
+    operands.retain(|o| o.ty().is_pointer());
+    operands
+}
+
+impl<'m> interprocedural::Analysis<'m> for Analysis<'_, 'm> {
+    type Location = Location<'m>;
+    type Element = ();
+
+    fn value(value: Value<'m>) -> Location<'m> {
+        Location::Value(value)
+    }
+
+    fn transfer(&self, place: Place<'m>, operands: &[Value<'m>], state: &mut VaryingState<'m>) -> Option<()> {
+        let Place { function: f, block: b, inst } = place;
+        let operands_vary = |state: &_| operands.iter().any(|o| self.varies(f, b, *o, state));
+        let varies = match inst.opcode() {
+            Opcode::LLVMLoad => operands_vary(state) || self.memory_varies(f, b, operands[0], state),
             Opcode::LLVMStore => {
-                let varying = operands_vary(self);
-                self.record_write(f, b, operands[1], varying);
+                if operands_vary(state) {
+                    self.vary_memory(operands[1], state);
+                }
                 false
             }
             Opcode::LLVMPHI => {
                 let incoming = self.sites.functions[f].cfg.incoming(b);
-                let path_dependent = |s: &Self| {
-                    let varies_outside =
-                        |p: BlockIndex| p != b && !s.deciders[f][b].contains(&p) && s.branch_varies(f, p);
-                    incoming.iter().any(|e| varies_outside(e.block) || s.diverges(f, e.block, b))
-                };
-                operands.iter().any(|o| self.values.contains(o)) || path_dependent(self)
+                let varies_outside =
+                    |p: BlockIndex| p != b && !self.deciders[f][b].contains(&p) && self.branch_varies(f, p, state);
+                operands.iter().any(|o| state.contains(Location::Value(*o)))
+                    || incoming.iter().any(|e| varies_outside(e.block) || self.diverges(f, e.block, b, state))
             }
             Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
             Opcode::LLVMCall => {
-                let operands_varying = operands_vary(self);
-                self.call(f, b, inst, &operands, operands_varying)
+                let pointers = pointers(inst);
+                let varies = operands_vary(state)
+                    || is_item_specific(&inst.callee().unwrap_or_default())
+                    || pointers.iter().any(|p| self.memory_varies(f, b, *p, state));
+                if varies {
+                    pointers.into_iter().for_each(|pointer| self.vary_memory(pointer, state));
+                }
+                varies
             }
-            _ => operands_vary(self),
-        }
+            _ => operands_vary(state),
+        };
+        varies.then_some(())
     }
 
-    fn call(
-        &mut self,
-        f: usize,
-        b: BlockIndex,
-        inst: Inst<'m>,
-        operands: &[Value<'m>],
-        operands_varying: bool,
-    ) -> bool {
-        // The last operand of a call is the callee.
-        let operands = &operands[..operands.len().saturating_sub(1)];
-        let callee = inst.called_function();
-        if let Some(position) = callee.and_then(|c| self.functions.iter().position(|g| *g == c)) {
-            let function = self.functions[position];
-            for (param, argument) in function.params().into_iter().zip(operands) {
-                if self.varies(f, b, *argument) {
-                    self.values.insert(param);
-                }
-            }
-            let returns_diverge = (0..self.blocks[position].len())
-                .any(|r| self.blocks[position][r].terminator().is(Opcode::LLVMRet) && self.diverges(position, r, 0));
-            return returns_diverge || points_to::returns(function).iter().any(|v| self.values.contains(v));
-        }
-        let name = callee.map(Function::name).unwrap_or_default();
-        let pointers: Vec<Value<'_>> = operands.iter().copied().filter(|o| o.ty().is_pointer()).collect();
-        let varying =
-            operands_varying || is_item_specific(&name) || pointers.iter().any(|p| self.memory_varies(f, b, *p));
-        for pointer in pointers {
-            self.record_write(f, b, pointer, varying);
-        }
-        varying
+    fn argument(&self, call: Place<'m>, argument: Value<'m>, state: &VaryingState<'m>) -> Option<()> {
+        self.varies(call.function, call.block, argument, state).then_some(())
+    }
+
+    fn returned(&self, value: Value<'m>, state: &VaryingState<'m>) -> Option<()> {
+        state.get(Location::Value(value)).copied()
+    }
+
+    /// Returns whether the work-items may diverge on reaching one of the callee's `return`s.
+    fn call(&self, _: Place<'m>, callee: Function<'m>, state: &mut VaryingState<'m>) -> Option<()> {
+        let position = self.functions.iter().position(|f| *f == callee)?;
+        let mut returns =
+            (0..self.blocks[position].len()).filter(|b| self.blocks[position][*b].terminator().is(Opcode::LLVMRet));
+        returns.any(|b| self.diverges(position, b, 0, state)).then_some(())
     }
 }

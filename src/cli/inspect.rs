@@ -48,9 +48,7 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
     args.output.check()?;
     args.dot.as_deref().map_or(Ok(()), check_writable)?;
     let open = args.options.open_options(args.output.terminal()).seed(args.unused.seed);
-    let options =
-        InspectOptions::new().operators(args.operators.clone()).draw(args.dot.is_some()).explain(args.output.verbose);
-    let Inspected { result, graph } = inspect(&args.kernel, &open, &options)?;
+    let Inspected { result, graph } = inspect(&args.kernel, &open, &args.options())?;
     if let (Some(path), Some(graph)) = (&args.dot, graph) {
         store::write_text(&graph, path)?;
     }

@@ -39,8 +39,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     args.output.check()?;
     let options = args.execution.apply(args.kernel.open_options(args.output.terminal()));
     let opened = options.syntax_tree(false).start(StartWorkers::PerTest).open(&args.suite)?;
-    let options = ScheduleOptions::new().schedules(args.schedules).repeats(args.repeats).replay(args.replay.clone());
-    let result = schedule(&opened, &options)?;
+    let result = schedule(&opened, &args.options())?;
     args.output.deliver(&result, |style| text::schedule(&result, args.output.verbose, style))?;
     Ok(u8::from(result.summary.stable < result.summary.total))
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::information_flow::{Flow, Input, Sink};
+use super::information_flow::{Flow, Input, Propagation, Sink};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::kernel::builtins;
@@ -95,11 +95,12 @@ fn judge(
     deadline: Option<Instant>,
 ) -> Result<Amplification> {
     let mut found = Amplification { access_invariant: true, ..Amplification::default() };
+    let propagation = Propagation::new(program);
     for (input, label, is_data) in inputs(interface) {
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Error::late("the flow of inputs"));
         }
-        let sinks = Flow::of(program, input).sinks(branches == Branches::All);
+        let sinks = Flow::of(&propagation, input).sinks(branches == Branches::All);
         if sinks.is_empty() {
             found.holds_for_all_values_of.push(label);
             continue;

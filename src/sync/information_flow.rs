@@ -2,8 +2,10 @@
 //!
 //! Memory is distinguished by variable and argument; two arguments are assumed to be different buffers.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
+use crate::cfg::dataflow::State;
+use crate::cfg::natural_loops;
 use crate::kernel::builtins::{self, Effect, Family};
 use crate::kernel::ir::DebugLocation;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
@@ -35,20 +37,47 @@ pub enum Sink {
     },
 }
 
+/// What an input can taint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Location {
+    Value(ValueId),
+    Contents(Region),
+    /// The contents of some region.
+    AnyContents,
+    /// The contents of some region that may be memory of any buffer.
+    AnyBuffer,
+    /// The execution of a block.
+    Execution(usize),
+}
+
+/// The tainted locations.
+type TaintState = State<Location, ()>;
+
 /// The values, memory and blocks tainted by an input.
 pub struct Flow<'p> {
+    propagation: &'p Propagation<'p>,
+    state: TaintState,
+}
+
+/// The propagation of taint in a program.
+pub struct Propagation<'p> {
     program: &'p Program,
     /// By block: the branches that decide whether it is executed.
-    controlling_branches: Vec<Vec<usize>>,
+    controlling_branches: Vec<BTreeSet<usize>>,
     /// By block: the branches that decide by which edge it is entered.
     choices: Vec<Vec<usize>>,
     /// Loops: their blocks, and those of them that have an edge out of the loop.
-    loops: Vec<(HashSet<usize>, Vec<usize>)>,
+    loops: Vec<(BTreeSet<usize>, Vec<usize>)>,
     /// By block: the loops that contain it.
     enclosing: Vec<Vec<usize>>,
-    values: HashSet<ValueId>,
-    contents: HashSet<Region>,
-    control_tainted: Vec<bool>,
+}
+
+/// What taint is propagated through.
+#[derive(Clone, Copy)]
+enum Node<'p> {
+    Block(usize),
+    /// An instruction of a block.
+    Instruction(usize, &'p Instruction),
 }
 
 /// A memory access of a builtin or instruction.
@@ -99,103 +128,134 @@ fn choices(program: &Program) -> Vec<Vec<usize>> {
 }
 
 /// Finds natural loops, with the blocks that leave them.
-fn loops(program: &Program) -> Vec<(HashSet<usize>, Vec<usize>)> {
-    let cfg = &program.cfg;
-    let mut bodies: BTreeMap<usize, HashSet<usize>> = BTreeMap::new();
-    for latch in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
-        for header in cfg.successors(latch).into_iter().filter(|h| program.dominance.dominates(*h, latch)) {
-            let blocks = bodies.entry(header).or_insert_with(|| [header].into());
-            let mut todo = vec![latch];
-            while let Some(block) = todo.pop() {
-                if blocks.insert(block) {
-                    todo.extend(cfg.incoming(block).into_iter().map(|e| e.block));
-                }
-            }
-        }
-    }
-    let with_exits = |blocks: HashSet<usize>| {
-        let leaves = |b: &usize| cfg.successors(*b).iter().any(|s| !blocks.contains(s));
+fn loops(program: &Program) -> Vec<(BTreeSet<usize>, Vec<usize>)> {
+    let successors = program.cfg.all_successors();
+    let with_exits = |blocks: BTreeSet<usize>| {
+        let leaves = |b: &usize| successors[*b].iter().any(|s| !blocks.contains(s));
         let exits = blocks.iter().copied().filter(leaves).collect();
         (blocks, exits)
     };
-    bodies.into_values().map(with_exits).collect()
+    let all = natural_loops::find(&successors, |a, b| program.dominance.dominates(a, b));
+    all.into_iter().map(|l| with_exits(l.blocks)).collect()
 }
 
 impl<'p> Flow<'p> {
     /// Computes the fixpoint of the taint of one input.
-    pub fn of(program: &'p Program, input: Input) -> Flow<'p> {
-        let dependences = program.dominance.control_dependences(&program.cfg);
-        let controlling_branches =
-            dependences.into_iter().map(|edges| edges.into_iter().map(|e| e.block).collect()).collect();
+    pub fn of(propagation: &'p Propagation<'p>, input: Input) -> Flow<'p> {
+        let program = propagation.program;
+        let mut state = TaintState::default();
+        match input {
+            Input::Contents(position) => propagation.taint_region(Region::Argument(position), &mut state),
+            Input::Value(position) if program.by_value[position as usize].is_some() => {
+                propagation.taint_region(Region::Argument(position), &mut state);
+            }
+            Input::Value(position) => _ = state.join(Location::Value(program.params[position as usize]), ()),
+        }
+        let mut nodes = Vec::new();
+        for (b, code) in program.blocks.iter().enumerate() {
+            nodes.push(Node::Block(b));
+            nodes.extend(code.instructions.iter().map(|instruction| Node::Instruction(b, instruction)));
+        }
+        state.solve(nodes.len(), |node, state| propagation.visit(nodes[node], state));
+        Flow { propagation, state }
+    }
+
+    /// Returns the tainted branch that the execution of `block` depends on.
+    fn tainting_branch(&self, block: usize) -> Option<usize> {
+        let mut seen = HashSet::new();
+        let mut todo = vec![block];
+        while let Some(b) = todo.pop() {
+            for controlling in &self.propagation.controlling_branches[b] {
+                if self.propagation.ends_tainted(*controlling, &self.state) {
+                    return Some(*controlling);
+                }
+                if seen.insert(*controlling) {
+                    todo.push(*controlling);
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the sinks that the input flows to. `any_branch`: every tainted branch counts.
+    pub fn sinks(&self, any_branch: bool) -> Vec<Sink> {
+        let Flow { propagation, state } = self;
+        let program = propagation.program;
+        let mut sinks = Vec::new();
+        for (b, instruction) in program.instructions().filter(|(b, _)| program.cfg.reachable[*b]) {
+            let accesses = propagation.accesses(instruction);
+            for access in &accesses {
+                if access.address.iter().any(|v| state.contains(Location::Value(*v))) {
+                    let of = propagation.region_of(access);
+                    sinks.push(Sink::Address { of, location: instruction.location.clone() });
+                }
+            }
+            if !state.contains(Location::Execution(b)) {
+                continue;
+            }
+            let location = self.tainting_branch(b).and_then(|g| propagation.branch_location(g));
+            if let Some(access) = accesses.first() {
+                let guards = Some((propagation.region_of(access), instruction.location.clone()));
+                sinks.push(Sink::Branch { location: location.clone(), guards });
+            }
+            if matches!(&instruction.op, Op::Call(_, base) if synchronises(base)) {
+                sinks.push(Sink::Barrier { location, barrier: instruction.location.clone() });
+            }
+        }
+        if any_branch && sinks.is_empty() {
+            let tainted = (0..program.blocks.len()).filter(|b| propagation.ends_tainted(*b, state));
+            sinks.extend(tainted.map(|b| Sink::Branch { location: propagation.branch_location(b), guards: None }));
+        }
+        sinks
+    }
+}
+
+impl<'p> Propagation<'p> {
+    /// Prepares the propagation of inputs.
+    pub fn new(program: &'p Program) -> Propagation<'p> {
         let loops = loops(program);
         let mut enclosing = vec![Vec::new(); program.blocks.len()];
         for (number, (blocks, _)) in loops.iter().enumerate() {
             blocks.iter().for_each(|block| enclosing[*block].push(number));
         }
-        let mut flow = Flow {
-            program,
-            controlling_branches,
-            choices: choices(program),
-            loops,
-            enclosing,
-            values: HashSet::new(),
-            contents: HashSet::new(),
-            control_tainted: vec![false; program.blocks.len()],
-        };
-        match input {
-            Input::Contents(position) => {
-                flow.contents.insert(Region::Argument(position));
+        let controlling_branches = program.dominance.deciders(&program.cfg);
+        Propagation { program, controlling_branches, choices: choices(program), loops, enclosing }
+    }
+
+    /// Applies the transfer function of a node.
+    fn visit(&self, node: Node<'_>, state: &mut TaintState) {
+        match node {
+            Node::Block(b) => {
+                let is_tainted =
+                    |branch| state.contains(Location::Execution(branch)) || self.ends_tainted(branch, state);
+                if self.controlling_branches[b].iter().any(|d| is_tainted(*d)) {
+                    state.join(Location::Execution(b), ());
+                }
             }
-            Input::Value(position) => {
-                let param = program.params[position as usize];
-                if program.by_value[position as usize].is_some() {
-                    flow.contents.insert(Region::Argument(position));
-                } else {
-                    flow.values.insert(param);
+            Node::Instruction(b, instruction) => {
+                if self.transfer(b, instruction, state) {
+                    state.join(Location::Value(instruction.result), ());
                 }
             }
         }
-        while flow.propagate() {}
-        flow
     }
 
-    fn size(&self) -> usize {
-        self.values.len() + self.contents.len() + self.control_tainted.iter().filter(|e| **e).count()
-    }
-
-    /// Visits all instructions once; returns whether anything new was tainted.
-    fn propagate(&mut self) -> bool {
-        let before = self.size();
-        for b in 0..self.program.blocks.len() {
-            let decided =
-                self.controlling_branches[b].iter().any(|d| self.control_tainted[*d] || self.ends_tainted(*d));
-            self.control_tainted[b] |= decided;
-            for instruction in &self.program.blocks[b].instructions {
-                if self.visit(b, instruction) {
-                    self.values.insert(instruction.result);
-                }
-            }
-        }
-        self.size() > before
-    }
-
-    fn ends_tainted(&self, block: usize) -> bool {
+    fn ends_tainted(&self, block: usize, state: &TaintState) -> bool {
         match &self.program.blocks[block].end {
-            End::Branch { condition, .. } => self.values.contains(condition),
-            End::Switch { value, .. } => self.values.contains(value),
+            End::Branch { condition: value, .. } | End::Switch { value, .. } => state.contains(Location::Value(*value)),
             _ => false,
         }
     }
 
     /// Returns whether taint decides which value a `phi` takes: by the edge through which its block is entered, or by
     /// when a loop is left.
-    fn is_chosen_by_taint(&self, block: usize, from: &[usize]) -> bool {
+    fn is_chosen_by_taint(&self, block: usize, from: &[usize], state: &TaintState) -> bool {
         let left_by_taint = |b: &usize| {
             let left =
                 self.enclosing[*b].iter().map(|l| &self.loops[*l]).filter(|(blocks, _)| !blocks.contains(&block));
-            left.flat_map(|(_, exits)| exits).any(|e| self.ends_tainted(*e))
+            left.flat_map(|(_, exits)| exits).any(|e| self.ends_tainted(*e, state))
         };
-        self.choices[block].iter().any(|d| self.ends_tainted(*d)) || from.iter().any(left_by_taint)
+        self.choices[block].iter().any(|d| self.ends_tainted(*d, state)) || from.iter().any(left_by_taint)
     }
 
     fn roots(&self, pointer: ValueId) -> Vec<Region> {
@@ -214,8 +274,9 @@ impl<'p> Flow<'p> {
         }
     }
 
-    fn holds_taint(&self, pointer: ValueId) -> bool {
+    fn holds_taint(&self, pointer: ValueId, state: &TaintState) -> bool {
         let roots = self.roots(pointer);
+        let any_root = || roots.iter().any(|r| state.contains(Location::Contents(*r)));
         // A struct passed by value is private to the work-item.
         let own = |r: &Region| match r {
             Region::Argument(position) => self.program.by_value[*position as usize].is_some(),
@@ -223,19 +284,26 @@ impl<'p> Flow<'p> {
             Region::Variable(_) | Region::Unknown => false,
         };
         if !roots.is_empty() && roots.iter().all(own) {
-            return roots.iter().any(|r| self.contents.contains(r));
+            return any_root();
         }
         let anything = roots.is_empty() || roots.iter().any(|r| self.may_be_any_buffer(r));
-        let unknown = self.contents.iter().any(|r| self.may_be_any_buffer(r));
-        unknown || (anything && !self.contents.is_empty()) || roots.iter().any(|r| self.contents.contains(r))
+        state.contains(Location::AnyBuffer) || (anything && state.contains(Location::AnyContents)) || any_root()
     }
 
-    fn taint_contents(&mut self, pointer: ValueId) {
+    fn taint_region(&self, region: Region, state: &mut TaintState) {
+        state.join(Location::Contents(region), ());
+        state.join(Location::AnyContents, ());
+        if self.may_be_any_buffer(&region) {
+            state.join(Location::AnyBuffer, ());
+        }
+    }
+
+    fn taint_contents(&self, pointer: ValueId, state: &mut TaintState) {
         let roots = self.roots(pointer);
         if roots.is_empty() {
-            self.contents.insert(Region::Unknown);
+            self.taint_region(Region::Unknown, state);
         }
-        self.contents.extend(roots);
+        roots.into_iter().for_each(|region| self.taint_region(region, state));
     }
 
     fn is_pointer(&self, value: ValueId) -> bool {
@@ -243,52 +311,56 @@ impl<'p> Flow<'p> {
     }
 
     /// Returns whether an instruction's result is tainted, and taints the memory that it writes.
-    fn visit(&mut self, block: usize, instruction: &Instruction) -> bool {
-        let taken = instruction.operands.iter().any(|o| self.values.contains(o));
+    fn transfer(&self, block: usize, instruction: &Instruction, state: &mut TaintState) -> bool {
+        let taken = instruction.operands.iter().any(|o| state.contains(Location::Value(*o)));
         match &instruction.op {
-            Op::Load => taken || self.holds_taint(instruction.operands[0]),
+            Op::Load => taken || self.holds_taint(instruction.operands[0], state),
             Op::Store => {
-                if taken || self.control_tainted[block] {
-                    self.taint_contents(instruction.operands[1]);
+                if taken || state.contains(Location::Execution(block)) {
+                    self.taint_contents(instruction.operands[1], state);
                 }
                 false
             }
             Op::AtomicRmw(_) | Op::CompareExchange => {
-                let tainted = taken || self.control_tainted[block] || self.holds_taint(instruction.operands[0]);
+                let pointer = instruction.operands[0];
+                let tainted = taken || state.contains(Location::Execution(block)) || self.holds_taint(pointer, state);
                 if tainted {
-                    self.taint_contents(instruction.operands[0]);
+                    self.taint_contents(pointer, state);
                 }
                 tainted
             }
-            Op::Phi(from) => taken || self.is_chosen_by_taint(block, from),
-            Op::Call(_, base) => self.call(block, instruction, base, taken),
+            Op::Phi(from) => taken || self.is_chosen_by_taint(block, from, state),
+            Op::Call(_, base) => self.call(block, instruction, base, taken, state),
             _ => taken,
         }
     }
 
-    fn call(&mut self, block: usize, instruction: &Instruction, base: &str, taken: bool) -> bool {
+    fn call(&self, block: usize, instruction: &Instruction, base: &str, taken: bool, state: &mut TaintState) -> bool {
         let pointers: Vec<ValueId> = instruction.operands.iter().copied().filter(|o| self.is_pointer(*o)).collect();
         let image = |o: &ValueId| match self.program.values[*o as usize] {
-            Definition::Param(position) => self.contents.contains(&Region::Argument(position)) && !self.is_pointer(*o),
+            Definition::Param(position) => {
+                state.contains(Location::Contents(Region::Argument(position))) && !self.is_pointer(*o)
+            }
             _ => false,
         };
         // Only some builtins read the contents of an image; the others query its size and type.
         let reads_image = builtins::family(base) == Some(Family::ImageRead) && instruction.operands.iter().any(image);
-        let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p));
+        let given = reads_image || pointers.iter().any(|p| self.holds_taint(*p, state));
         let tainted = taken || given;
+        let is_executed_by_taint = state.contains(Location::Execution(block));
         if builtins::family(base) == Some(Family::ImageWrite)
-            && (taken || self.control_tainted[block])
+            && (taken || is_executed_by_taint)
             && let Some(Definition::Param(position)) =
                 instruction.operands.first().map(|o| self.program.values[*o as usize].clone())
         {
-            self.contents.insert(Region::Argument(position));
+            self.taint_region(Region::Argument(position), state);
         }
-        if (tainted || self.control_tainted[block]) && !only_reads(base) {
+        if (tainted || is_executed_by_taint) && !only_reads(base) {
             for pointer in pointers {
-                self.taint_contents(pointer);
+                self.taint_contents(pointer, state);
             }
         }
-        tainted || (synchronises(base) && self.control_tainted[block])
+        tainted || (synchronises(base) && is_executed_by_taint)
     }
 
     /// Returns an instruction's accesses to memory that work-items share, or to private arrays at a variable index.
@@ -352,23 +424,6 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Returns the tainted branch that the execution of `block` depends on.
-    fn tainting_branch(&self, block: usize) -> Option<usize> {
-        let mut seen = HashSet::new();
-        let mut todo = vec![block];
-        while let Some(b) = todo.pop() {
-            for controlling in &self.controlling_branches[b] {
-                if self.ends_tainted(*controlling) {
-                    return Some(*controlling);
-                }
-                if seen.insert(*controlling) {
-                    todo.push(*controlling);
-                }
-            }
-        }
-        None
-    }
-
     fn branch_location(&self, block: usize) -> Option<DebugLocation> {
         let code = &self.program.blocks[block];
         let condition = match &code.end {
@@ -376,34 +431,5 @@ impl<'p> Flow<'p> {
             _ => None,
         };
         condition.and_then(|c| c.location.clone()).or_else(|| code.end_location.clone().filter(|l| l.line > 0))
-    }
-
-    /// Returns the sinks that the input flows to. `any_branch`: every tainted branch counts.
-    pub fn sinks(&self, any_branch: bool) -> Vec<Sink> {
-        let mut sinks = Vec::new();
-        for (b, instruction) in self.program.instructions().filter(|(b, _)| self.program.cfg.reachable[*b]) {
-            let accesses = self.accesses(instruction);
-            for access in &accesses {
-                if access.address.iter().any(|v| self.values.contains(v)) {
-                    sinks.push(Sink::Address { of: self.region_of(access), location: instruction.location.clone() });
-                }
-            }
-            if !self.control_tainted[b] {
-                continue;
-            }
-            let location = self.tainting_branch(b).and_then(|g| self.branch_location(g));
-            if let Some(access) = accesses.first() {
-                let guards = Some((self.region_of(access), instruction.location.clone()));
-                sinks.push(Sink::Branch { location: location.clone(), guards });
-            }
-            if matches!(&instruction.op, Op::Call(_, base) if synchronises(base)) {
-                sinks.push(Sink::Barrier { location, barrier: instruction.location.clone() });
-            }
-        }
-        if any_branch && sinks.is_empty() {
-            let tainted = (0..self.program.blocks.len()).filter(|b| self.ends_tainted(*b));
-            sinks.extend(tainted.map(|b| Sink::Branch { location: self.branch_location(b), guards: None }));
-        }
-        sinks
     }
 }

@@ -74,17 +74,7 @@ fn divergent_blocks(module: &Module<'_>, sites: &Sites) -> Result<BTreeSet<Block
     passes::run(&mut promoted, Some(&spirv::machine()?), "function(sroa<preserve-cfg>)")?;
     let varying = Uniformity::of(&promoted, sites);
     let kernel = &sites.functions[0];
-    let dependences = kernel.dominance.control_dependences(&kernel.cfg);
-    let mut divergent: BTreeSet<BlockIndex> = BTreeSet::new();
-    loop {
-        let before = divergent.len();
-        for (block, edges) in dependences.iter().enumerate() {
-            if edges.iter().any(|e| varying.may_diverge(0, e.block) || divergent.contains(&e.block)) {
-                divergent.insert(block);
-            }
-        }
-        if divergent.len() == before {
-            return Ok(divergent);
-        }
-    }
+    let deciders = kernel.dominance.transitive_deciders(&kernel.cfg);
+    let is_divergent = |block: &BlockIndex| deciders[*block].iter().any(|d| varying.may_diverge(0, *d));
+    Ok((0..deciders.len()).filter(is_divergent).collect())
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::formula::Formula;
 use crate::cfg::dominance::Dominance;
 use crate::cfg::graph::{BlockIndex, Cfg, Incoming, InstKind};
-use crate::cfg::short_circuits::{Group, ShortCircuits};
+use crate::cfg::short_circuits::{self, Group, ShortCircuits, is_constant_operand, past_constants};
 use crate::instrument::mutants::EdgeChange;
 use crate::llvm::DebugLocation;
 
@@ -92,7 +92,7 @@ impl Circuit {
     }
 
     fn matched(cfg: &Cfg, dominance: &Dominance, group: &Group, formula: &Formula) -> Option<Circuit> {
-        let mut leaves = merge_arms(cfg, &group.leaves);
+        let mut leaves = leaves(cfg, group);
         let mut targets = HashMap::new();
         if let Some(phi) = group.phi {
             leaves.push(Vec::new());
@@ -152,8 +152,9 @@ impl Circuit {
         let known: Vec<(bool, Exit)> = constants(&self.formula);
         let [(value, other)] = known[..] else { return };
         let targets = self.leaves.iter().flatten().flat_map(|b| cfg.successors(*b));
-        let block =
-            targets.into_iter().find(|t| is_constant(cfg, *t) && cfg.blocks[*t].taken == Some(usize::from(!value)));
+        let block = targets
+            .into_iter()
+            .find(|t| is_constant_operand(cfg, *t) && cfg.blocks[*t].taken == Some(usize::from(!value)));
         if let Some(block) = block {
             self.targets.entry(other).or_insert(cfg.successors(block)[usize::from(value)]);
         }
@@ -161,7 +162,7 @@ impl Circuit {
 
     /// Derives the formula from the edges, for input without a syntax tree.
     fn derived(cfg: &Cfg, dominance: &Dominance, group: &Group) -> Option<Circuit> {
-        let leaves = merge_arms(cfg, &group.leaves);
+        let leaves = leaves(cfg, group);
         let reader = FormulaReader { cfg, dominance, leaves: &leaves };
         let formula = match group.phi {
             Some((join, _)) => {
@@ -229,6 +230,11 @@ impl Circuit {
 
 /// Most leaves of a formula that is derived without a syntax tree.
 const MAX_LEAVES: usize = 24;
+
+/// Returns the leaves of a group, those that clang's labels show to be arms of one ternary merged.
+fn leaves(cfg: &Cfg, group: &Group) -> Vec<Vec<BlockIndex>> {
+    short_circuits::merge_arms(cfg, &group.leaves, |b| short_circuits::is_arm(cfg, b))
+}
 
 /// Returns whether a group's `phi` takes `false` from its branches, as that of `&&` does.
 fn is_false_at(cfg: &Cfg, group: &Group) -> bool {
@@ -354,34 +360,4 @@ fn start(formula: &Formula, yes: Exit, no: Exit) -> Exit {
         Formula::Pair { is_and: true, left, right, .. } => start(left, start(right, yes, no), no),
         Formula::Pair { is_and: false, left, right, .. } => start(left, yes, start(right, yes, no)),
     }
-}
-
-/// Merges leaves that are the arms of a ternary operand.
-fn merge_arms(cfg: &Cfg, leaves: &[BlockIndex]) -> Vec<Vec<BlockIndex>> {
-    let is_arm = |b: BlockIndex| cfg.blocks[b].label.starts_with("cond.");
-    let mut merged: Vec<Vec<BlockIndex>> = Vec::new();
-    for &leaf in leaves {
-        let same = |arms: &&mut Vec<BlockIndex>| {
-            is_arm(arms[0]) && is_arm(leaf) && cfg.successors(arms[0]) == cfg.successors(leaf)
-        };
-        match merged.iter_mut().find(same) {
-            Some(arms) => arms.push(leaf),
-            None => merged.push(vec![leaf]),
-        }
-    }
-    merged
-}
-
-/// Returns the block that control reaches from `block`, skipping constant operands such as the `0` of `a && 0`.
-fn past_constants(cfg: &Cfg, block: BlockIndex) -> BlockIndex {
-    match cfg.blocks[block].taken {
-        Some(taken) if is_constant(cfg, block) => cfg.successors(block)[taken],
-        _ => block,
-    }
-}
-
-/// Returns whether a block tests a constant operand.
-fn is_constant(cfg: &Cfg, block: BlockIndex) -> bool {
-    let is_operand = cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false");
-    is_operand && cfg.blocks[block].taken.is_some()
 }

@@ -8,6 +8,7 @@
 use super::edits::{constant_condition, forced_loop, with_effects_left_out};
 use crate::cfg::decisions::{Decision, Event};
 use crate::cfg::graph::BlockIndex;
+use crate::cfg::short_circuits::past_constants;
 use crate::instrument::mutants::{EdgeChange, Edit, Place};
 use crate::llvm::DebugLocation;
 use crate::mutation::control::conditions::{self, Condition};
@@ -100,7 +101,7 @@ fn forced_decision(body: &Body<'_>, decision: &Decision, value: bool) -> Option<
     }
     let target = |events: &[Event]| {
         events.iter().find_map(|e| match e {
-            Event::Edge(edge) => Some(past_constants(body, body.sites.cfg.target(*edge))),
+            Event::Edge(edge) => Some(past_constants(&body.sites.cfg, body.sites.cfg.target(*edge))),
             _ => None,
         })
     };
@@ -108,7 +109,7 @@ fn forced_decision(body: &Body<'_>, decision: &Decision, value: bool) -> Option<
     let first = decision.place.0;
     let targets: Vec<BlockIndex> = body.sites.cfg.successors(first);
     let to = if value { yes } else { no };
-    let plain = |block: BlockIndex| past_constants(body, block);
+    let plain = |block: BlockIndex| past_constants(&body.sites.cfg, block);
     match targets[..] {
         [a, b] if (plain(a), plain(b)) == (yes, no) => Some(constant_condition(body.terminator(first), value)),
         [a, b] if (plain(a), plain(b)) == (no, yes) => Some(constant_condition(body.terminator(first), !value)),
@@ -118,15 +119,5 @@ fn forced_decision(body: &Body<'_>, decision: &Decision, value: bool) -> Option<
             Some(Edit::Redirect { edges: edges.map(edge).collect() })
         }
         _ => None,
-    }
-}
-
-/// Returns the block that control reaches from `block`, skipping a block that tests a constant operand (`a && 0`).
-fn past_constants(body: &Body<'_>, block: BlockIndex) -> BlockIndex {
-    let cfg = &body.sites.cfg;
-    let is_operand = cfg.is_labelled(block, "land.lhs.true") || cfg.is_labelled(block, "lor.lhs.false");
-    match cfg.blocks[block].taken {
-        Some(taken) if is_operand => cfg.successors(block)[taken],
-        _ => block,
     }
 }

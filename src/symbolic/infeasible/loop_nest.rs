@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::cfg::natural_loops::{self, NaturalLoop};
 use crate::program::{End, Program};
 
 /// A natural loop: the header, and the blocks that it dominates and from which it is reached again.
@@ -9,7 +10,7 @@ pub struct LoopNode {
     pub header: usize,
     pub blocks: BTreeSet<usize>,
     pub parent: Option<usize>,
-    /// Predecessors of the header inside the loop.
+    /// Predecessors of the header inside the loop, in the order in which they are encoded.
     pub latches: Vec<usize>,
     /// Order in which the body is encoded: blocks outside inner loops, and the headers of inner loops.
     pub order: Vec<usize>,
@@ -38,39 +39,32 @@ pub fn successors(end: &End) -> Vec<usize> {
 impl LoopNest {
     /// Finds the loops of a kernel. `None` if the control flow is irreducible (some cycle has several entries).
     pub fn of(program: &Program) -> Option<LoopNest> {
-        let order = reverse_postorder(program);
+        let successors: Vec<Vec<usize>> = program.blocks.iter().map(|b| successors(&b.end)).collect();
+        let order = reverse_postorder(&successors);
         let mut position = vec![usize::MAX; program.blocks.len()];
         for (i, block) in order.iter().enumerate() {
             position[*block] = i;
         }
-        let mut predecessors = vec![Vec::new(); program.blocks.len()];
-        let mut latches: HashMap<usize, Vec<usize>> = HashMap::new();
-        for block in &order {
-            for to in successors(&program.blocks[*block].end) {
-                predecessors[to].push(*block);
-                if position[to] <= position[*block] {
-                    if !program.dominance.dominates(to, *block) {
-                        return None;
-                    }
-                    latches.entry(to).or_default().push(*block);
-                }
-            }
+        // Unreachable blocks are in no loop.
+        let dominates = |a: usize, b: usize| position[b] != usize::MAX && program.dominance.dominates(a, b);
+        if !natural_loops::irregular_edges(&successors, dominates).is_empty() {
+            return None;
         }
+        let mut predecessors = vec![Vec::new(); program.blocks.len()];
+        for block in &order {
+            successors[*block].iter().for_each(|to| predecessors[*to].push(*block));
+        }
+        let mut loops = natural_loops::find(&successors, dominates);
+        // Headers of outer loops precede those of inner loops in reverse postorder.
+        loops.sort_by_key(|l| position[l.header]);
         let mut nodes: Vec<LoopNode> = Vec::new();
         let mut innermost: Vec<Option<usize>> = vec![None; program.blocks.len()];
-        // Headers of outer loops precede those of inner loops in reverse postorder.
-        for header in order.iter().filter(|b| latches.contains_key(b)) {
-            let latches = latches[header].clone();
-            let mut blocks = BTreeSet::from([*header]);
-            let mut todo = latches.clone();
-            while let Some(block) = todo.pop() {
-                if blocks.insert(block) {
-                    todo.extend(&predecessors[block]);
-                }
-            }
-            let parent = innermost[*header];
+        for NaturalLoop { header, blocks, latches } in loops {
+            let mut latches: Vec<usize> = latches.into_iter().collect();
+            latches.sort_by_key(|b| position[*b]);
+            let parent = innermost[header];
             blocks.iter().for_each(|block| innermost[*block] = Some(nodes.len()));
-            nodes.push(LoopNode { header: *header, blocks, parent, latches, order: Vec::new() });
+            nodes.push(LoopNode { header, blocks, parent, latches, order: Vec::new() });
         }
         let by_header: HashMap<usize, usize> = nodes.iter().enumerate().map(|(i, c)| (c.header, i)).collect();
         let mut inside: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
@@ -99,16 +93,16 @@ impl LoopNest {
     }
 }
 
-fn reverse_postorder(program: &Program) -> Vec<usize> {
-    let mut seen = vec![false; program.blocks.len()];
+fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
+    let mut seen = vec![false; successors.len()];
     let mut done = Vec::new();
-    let mut stack = vec![(0usize, successors(&program.blocks[0].end))];
+    let mut stack = vec![(0usize, successors[0].clone())];
     seen[0] = true;
     while let Some((block, rest)) = stack.last_mut() {
         match rest.pop() {
             Some(next) if !seen[next] => {
                 seen[next] = true;
-                stack.push((next, successors(&program.blocks[next].end)));
+                stack.push((next, successors[next].clone()));
             }
             Some(_) => {}
             None => {

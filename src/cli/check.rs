@@ -12,14 +12,14 @@ use super::session;
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
-use crate::exec::{Code, DeviceRequest, ProgramId, Simulator};
+use crate::exec::{ProgramId, Simulator};
 use crate::generate::collisions::Suspect;
 use crate::generate::evolve::{self, EvolutionParameters};
 use crate::generate::launches::{self, FirstRound, GeneratedLaunch, Request};
 use crate::generate::roles;
-use crate::instrument::host::HostOptions;
 use crate::kernel::compile::{self, Loaded};
 use crate::kernel::options::KernelOptions;
+use crate::lower::code::LoweringOptions;
 use crate::lower::host::table::HostTable;
 use crate::report::text::{self, CheckView};
 use crate::result::Header;
@@ -127,7 +127,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let begun = Instant::now();
     let budget = Budget::of(begun, args.budget);
     args.output.check()?;
-    if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+    if !args.execution.device.admits(|executor| executor.checks.races) {
         return Err(Error::caller(format!("kassay check runs on the simulator, not on `{}`", args.execution.device))
             .help("leave --device out"));
     }
@@ -137,10 +137,9 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         false => open_suite(&context, args, budget)?,
     };
     warn(&opened.loaded, args.output.verbose, args.output.quiet);
-    let wanted = HostOptions { races: true, deadline: budget.end(), ..HostOptions::default() };
-    let code = match opened.late.take().map_or_else(|| opened.under_test.for_host(&wanted), Err) {
-        Ok(Code::Host(code)) => code,
-        Ok(Code::SpirV(_)) => return Err(Error::internal("code for the simulator was asked for")),
+    let wanted = LoweringOptions { races: true, deadline: budget.end(), ..LoweringOptions::default() };
+    let code = match opened.late.take().map_or_else(|| opened.under_test.for_simulator(&wanted), Err) {
+        Ok(code) => code,
         Err(e) if e.is_late() => return deliver_unknown(args, opened, &e, budget, begun),
         Err(e) => return Err(e),
     };

@@ -13,7 +13,7 @@ use crate::cfg::folded;
 use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
 use crate::coverage::{build, group_order, summary};
 use crate::error::Result;
-use crate::exec::{Executor, ProgramId, Target};
+use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::Slots;
 use crate::report::text::{self, CoverOptions};
 use crate::result::Header;
@@ -99,7 +99,8 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     warn(&loaded, args.output.verbose, args.output.quiet);
     // The original is being built meanwhile; all executors build concurrently.
     let slots = if counts { Slots::Items } else { Slots::Groups };
-    let (code, plan) = under_test.instrumented(slots, session::target(&executors))?;
+    let capabilities = session::capabilities(&executors);
+    let (code, plan) = under_test.instrumented(slots, capabilities.target)?;
     let mut runners = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
@@ -109,10 +110,9 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     for runner in &mut runners {
         runner.executor.finish_load(runner.instrumented)?;
     }
-    let is_mapped = tests.iter().any(|t| !t.launch.schedule.map.is_empty());
-    if is_mapped && runners.first().is_some_and(|r| r.executor.target() == Target::SpirV) {
-        let plain = group_order::build(&under_test)?;
-        let (instrumented, _) = group_order::instrumented(&under_test, slots)?;
+    if group_order::is_needed(capabilities, &tests) {
+        let plain = group_order::build(&under_test, capabilities.target)?;
+        let (instrumented, _) = group_order::instrumented(&under_test, slots, capabilities.target)?;
         for runner in &mut runners {
             runner.mapped = Some(MappedPrograms {
                 plain: runner.executor.load(&plain.code)?,

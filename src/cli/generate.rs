@@ -10,7 +10,7 @@ use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, note, sho
 use super::session;
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
-use crate::exec::{DeviceRequest, StartingExecutors, WorkerOptions};
+use crate::exec::{StartingExecutors, WorkerOptions};
 use crate::generate::campaign::{self, Generated, Instrumented, Kernel, Log, Options};
 use crate::generate::interface_file::{self, UserConstraints};
 use crate::generate::journal::{self, Entry};
@@ -331,13 +331,13 @@ fn check_launchable(interface: &Interface) -> Result<()> {
 /// Rejects wrong arguments before any work is done.
 fn check_args(args: &GenerateArgs) -> Result<()> {
     Selection::parse(&args.operators)?;
-    if args.goal == GoalFlag::Branch && !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator)
-    {
+    let may_be_simulated = args.execution.device.admits(|executor| executor.checks.faults);
+    if args.goal == GoalFlag::Branch && !may_be_simulated {
         let what = format!("kassay generate runs on the simulator, not on `{}`", args.execution.device);
         return Err(Error::caller(what).help("leave --device out"));
     }
     // Detects a missing device before the work starts instead of halfway through it.
-    if !matches!(args.execution.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+    if !may_be_simulated {
         StartingExecutors::start(&args.execution.device, &WorkerOptions::default(), 1)?.ready()?;
     }
     let extension = args.kernel_file.extension().map(|e| e.to_ascii_lowercase());

@@ -10,7 +10,7 @@ use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
 use super::session::{self, DeviceSchedules, Session};
 use crate::coverage::group_order;
 use crate::error::{Error, Result};
-use crate::exec::{Executor, Fault, ProgramId, RunOptions, Target};
+use crate::exec::{Executor, Fault, ProgramId, RunOptions};
 use crate::instrument::layout::GuardLayout;
 use crate::report::text;
 use crate::result::Header;
@@ -58,8 +58,9 @@ pub fn run(args: &RunArgs) -> Result<u8> {
         Session::open(&context, &args.suite, &args.kernel, &args.execution, false, DeviceSchedules::GroupOrders)?;
     warn(&loaded, args.output.verbose, args.output.quiet);
     let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
-    let is_wanted = session::target(&executors) == Target::SpirV && tests.iter().any(is_mapped);
-    let code = is_wanted.then(|| group_order::build(&under_test)).transpose()?;
+    let capabilities = session::capabilities(&executors);
+    let is_wanted = group_order::is_needed(capabilities, &tests);
+    let code = is_wanted.then(|| group_order::build(&under_test, capabilities.target)).transpose()?;
     let mut runners = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;

@@ -12,9 +12,8 @@ use super::session::{self, Prepared};
 use crate::coverage::build::{KernelUnderTest, Level};
 use crate::coverage::group_order;
 use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Simulator, StartingExecutors, Target, simulator};
-use crate::exec::{DeviceRequest, Executor};
-use crate::instrument::host::HostOptions;
+use crate::exec::{DeviceInfo, Executor, Schedules, Simulator, StartingExecutors};
+use crate::lower::code::LoweringOptions;
 use crate::report::text;
 use crate::result::Header;
 use crate::result::schedule::{ScheduleResult, Test, Verdict};
@@ -86,7 +85,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
         Prepared::open(&context, &args.suite, &args.kernel, &args.execution, Level::Raw, Some(false))?;
     warn(&loaded, args.output.verbose, args.output.quiet);
     let (mut runners, device) = start_runners(&under_test, starting, &args.execution)?;
-    if device.kind != simulator::KIND {
+    if !runners.iter().all(ScheduleRunner::checks_faults) {
         session::check_fault_support(&tests, &under_test.interface, &device)?;
     }
     for test in &mut tests {
@@ -149,19 +148,19 @@ fn start_runners(
     execution: &ExecutionFlags,
 ) -> Result<(Vec<ScheduleRunner>, DeviceInfo)> {
     // Code is generated while the process has a single thread and workers are starting.
-    let mapped = if starting.target() == Target::SpirV { Some(group_order::build(under_test)?) } else { None };
-    let executors: Vec<Box<dyn Executor>> = match execution.device {
-        DeviceRequest::Simulator => Vec::new(),
-        _ => {
-            let started = starting.ready()?;
-            started.note.iter().for_each(|why| note(why));
-            started.executors
-        }
-    };
-    if let (Some(mapped), Some(first)) = (mapped, executors.first().filter(|e| e.target() == Target::SpirV)) {
+    let expected = starting.capabilities();
+    let mapped = (expected.schedules != Schedules::All).then(|| group_order::build(under_test, expected.target));
+    let mapped = mapped.transpose()?;
+    let started = starting.ready()?;
+    started.note.iter().for_each(|why| note(why));
+    let own_order = |first: &&Box<dyn Executor>| first.capabilities().schedules != Schedules::All;
+    if let (Some(mut mapped), Some(first)) = (mapped, started.executors.first().filter(own_order)) {
         let device = first.device().clone();
+        if first.target() != expected.target {
+            mapped = group_order::build(under_test, first.target())?;
+        }
         let mut runners = Vec::new();
-        for mut executor in executors {
+        for mut executor in started.executors {
             let program = executor.begin_load(&mapped.code)?;
             runners.push((executor, program));
         }
@@ -171,11 +170,11 @@ fn start_runners(
         };
         return Ok((runners.into_iter().map(ready).collect::<Result<_>>()?, device));
     }
-    drop(executors);
-    let code = under_test.for_host(&HostOptions { races: true, ..HostOptions::default() })?;
+    drop(started);
+    let code = under_test.for_simulator(&LoweringOptions { races: true, ..LoweringOptions::default() })?;
     let runner = |_| {
         let mut simulator = Box::new(Simulator::new(1)?);
-        let program = simulator.load(&code)?;
+        let program = simulator.load_host(&code)?;
         Ok(ScheduleRunner::Simulator { simulator, program })
     };
     let runners: Vec<ScheduleRunner> = (0..execution.jobs.max(1)).map(runner).collect::<Result<_>>()?;

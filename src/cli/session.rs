@@ -11,7 +11,9 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, KernelFlags, note};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest, Level};
 use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Executor, ProgramId, StartedExecutors, StartingExecutors, Target, WorkerOptions};
+use crate::exec::{
+    Capabilities, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors, WorkerOptions,
+};
 use crate::kernel::compile::{self, Loaded};
 use crate::kernel::interface::Interface;
 use crate::result;
@@ -78,7 +80,7 @@ impl<'c> Prepared<'c> {
         let seed = execution.seed.or(suite.seed).unwrap_or(0);
         let tests = suite.resolve(&under_test.interface, seed)?;
         // Preemptions need code that reports every access.
-        under_test.host.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
+        under_test.lowering.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
         Ok(Prepared { under_test, loaded, tests, starting, seed, kernel: suite.kernel })
     }
 }
@@ -150,19 +152,20 @@ pub fn start_executors(
         DeviceSchedules::GroupOrders => (Schedule::is_map, "`item_order` and `preemptions`"),
     };
     let scheduled = tests.iter().find(|t| !is_supported(&t.launch.schedule));
-    match (executors.first(), scheduled) {
-        (None, _) => Err(Error::internal("no executor was started")),
-        (Some(first), None) if first.target() != Target::Host => {
-            check_fault_support(tests, interface, first.device()).map(|()| executors)
-        }
-        (Some(first), Some(test)) if first.target() != Target::Host => Err(Error::caller(format!(
+    let first = executors.first().ok_or_else(|| Error::internal("no executor was started"))?;
+    let capabilities = first.capabilities();
+    if let Some(test) = scheduled.filter(|_| capabilities.schedules != Schedules::All) {
+        return Err(Error::caller(format!(
             "the test `{}` has a schedule, which {} cannot keep",
             test.name,
             first.device().name
         ))
-        .help(format!("run it on the simulator with --device sim, or leave {out} out"))),
-        _ => Ok(executors),
+        .help(format!("run it on the simulator with --device sim, or leave {out} out")));
     }
+    if !capabilities.checks.faults {
+        check_fault_support(tests, interface, first.device())?;
+    }
+    Ok(executors)
 }
 
 /// Checks that a device can run the tests that allow faults.
@@ -181,9 +184,9 @@ pub fn check_fault_support(tests: &[Test], interface: &Interface, device: &Devic
     }
 }
 
-/// Returns the form of code that the executors accept.
-pub fn target(executors: &[(Box<dyn Executor>, ProgramId)]) -> Target {
-    executors.first().map_or(Target::SpirV, |(executor, _)| executor.target())
+/// Returns what the executors can do.
+pub fn capabilities(executors: &[(Box<dyn Executor>, ProgramId)]) -> Capabilities {
+    executors.first().map(|(executor, _)| executor.capabilities()).unwrap_or_default()
 }
 
 /// Converts the description of a device to that of results.

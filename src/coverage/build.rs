@@ -1,6 +1,7 @@
 //! Turns a kernel's module into its interface, its sites and its code, plain and with coverage probes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use inkwell::context::Context;
@@ -10,17 +11,18 @@ use inkwell::targets::TargetMachine;
 
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::exec::{Code, Target};
+use crate::exec::{Code, HostCode, simulator};
 use crate::instrument::accesses::AccessOptions;
 use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::host::{self, Effort, HostOptions};
 use crate::instrument::layout::Slots;
+use crate::instrument::{host, lowering};
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, implicit, module, signature};
+use crate::lower::code::{Effort, Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
@@ -35,8 +37,8 @@ pub struct KernelUnderTest<'c> {
     pub entry: String,
     pub interface: Interface,
     pub sites: Sites,
-    /// Options for generating simulator code.
-    pub host: HostOptions,
+    /// How it is lowered to run tests.
+    pub lowering: LoweringOptions,
 }
 
 /// A loaded file, parsed once; kernels are extracted from clones.
@@ -139,7 +141,7 @@ impl<'c> KernelFile<'c> {
             entry: entry.to_owned(),
             interface,
             sites,
-            host: HostOptions::default(),
+            lowering: LoweringOptions::default(),
         })
     }
 }
@@ -147,7 +149,7 @@ impl<'c> KernelFile<'c> {
 /// Simulator code in the making, with coverage probes and with hooks that report comparisons.
 #[derive(Debug)]
 pub struct PendingCode {
-    making: host::PendingCode,
+    making: lowering::PendingCode,
     plan: CoveragePlan,
     comparisons: u32,
 }
@@ -163,17 +165,20 @@ impl PendingCode {
 }
 
 impl<'c> KernelUnderTest<'c> {
-    /// Generates code for a device or the simulator from a (woven) clone of the kernel.
-    fn code(&self, module: Module<'c>, target: Target) -> Result<Code> {
-        match target {
-            Target::SpirV => {
-                spirv::prepare(&module, &self.entry, &self.machine)?;
-                let spirv = spirv::emit(&module, &self.machine)?;
-                let build_options = spirv::build_options(&module);
-                Ok(Code::spirv(spirv, &self.entry, build_options))
-            }
-            Target::Host => host::code(module, &self.entry, &self.interface, &self.host),
-        }
+    /// Lowers a (woven) clone of the kernel.
+    ///
+    /// # Errors
+    /// Those of [`lowering::code`].
+    pub fn lower(&self, module: Module<'c>, target: Target, options: &LoweringOptions) -> Result<Code> {
+        lowering::code(module, &self.entry, &self.interface, target, options)
+    }
+
+    /// Like [`KernelUnderTest::lower`], for callers to which a refusal by the target's backend is a result.
+    ///
+    /// # Errors
+    /// Those of [`lowering::attempt`].
+    pub fn try_lower(&self, module: Module<'c>, target: Target, options: &LoweringOptions) -> Lowered {
+        lowering::attempt(module, &self.entry, &self.interface, target, options)
     }
 
     /// Code of the kernel without probes.
@@ -181,7 +186,7 @@ impl<'c> KernelUnderTest<'c> {
     /// # Errors
     /// `Internal` if it cannot be lowered.
     pub fn plain(&self, target: Target) -> Result<Code> {
-        self.code(self.module.clone(), target)
+        self.lower(self.module.clone(), target, &self.lowering)
     }
 
     /// Code of the kernel with coverage probes, and the plan of the probes.
@@ -192,7 +197,7 @@ impl<'c> KernelUnderTest<'c> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites, target)?;
-        Ok((self.code(module, target)?, plan))
+        Ok((self.lower(module, target, &self.lowering)?, plan))
     }
 
     /// Simulator code with coverage probes and with hooks that report comparisons, generated for many small launches.
@@ -212,11 +217,12 @@ impl<'c> KernelUnderTest<'c> {
         let module = self.module.clone();
         let comparisons = Comparisons::find(&module);
         let plan = CoveragePlan::new(&self.sites, slots);
-        plan.weave(&module, &self.sites, Target::Host)?;
+        let target = simulator::CAPABILITIES.target;
+        plan.weave(&module, &self.sites, target)?;
         comparisons.weave(&module)?;
         let comparisons = comparisons.count();
-        let options = HostOptions { effort: Effort::Quick, deadline, ..self.host };
-        let making = host::begin(module, &self.entry, &self.interface, &options)?;
+        let options = LoweringOptions { effort: Effort::Quick, deadline, ..self.lowering };
+        let making = lowering::begin(module, &self.entry, &self.interface, target, &options)?;
         Ok(PendingCode { making, plan, comparisons })
     }
 
@@ -226,7 +232,7 @@ impl<'c> KernelUnderTest<'c> {
     /// Those of [`KernelUnderTest::instrumented`].
     pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
         let module = self.module.clone();
-        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::SpirV)?;
+        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::default())?;
         if prepared {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
@@ -244,9 +250,9 @@ impl<'c> KernelUnderTest<'c> {
     /// Simulator code of the kernel with the given options, for purposes other than running tests.
     ///
     /// # Errors
-    /// Those of [`host::code`].
-    pub fn for_host(&self, options: &HostOptions) -> Result<Code> {
-        host::code(self.module.clone(), &self.entry, &self.interface, options)
+    /// Those of [`lowering::code`].
+    pub fn for_simulator(&self, options: &LoweringOptions) -> Result<Arc<HostCode>> {
+        self.lower(self.module.clone(), simulator::CAPABILITIES.target, options)?.into_host()
     }
 
     /// Prepares a (woven) clone of the kernel for the simulator: inlines everything and inserts hooks, but does not
@@ -265,7 +271,8 @@ impl<'c> KernelUnderTest<'c> {
     pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
         let module = self.module.clone();
         if let Some(slots) = slots {
-            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::Host)?;
+            let target = simulator::CAPABILITIES.target;
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, target)?;
         }
         Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
     }

@@ -4,14 +4,19 @@
 
 use super::build::KernelUnderTest;
 use crate::error::{Error, Result};
-use crate::exec::{Code, Executor, ProgramId, RunOptions, RunResult, Target};
+use crate::exec::{Capabilities, Code, Executor, ProgramId, RunOptions, RunResult, Schedules, Target};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::ids;
 use crate::instrument::layout::{CoverageLayout, GuardLayout, Slots, header};
 use crate::instrument::mutants::schemata;
-use crate::lower::spirv;
 use crate::suite::launch::{Launch, NdRange};
+use crate::suite::resolve::Test;
 use crate::suite::schedule::Schedule;
+
+/// Returns whether some test orders work-groups and the executor does not, so that the kernel must.
+pub fn is_needed(executor: Capabilities, tests: &[Test]) -> bool {
+    tests.iter().any(|t| !t.launch.schedule.map.is_empty()) && executor.schedules != Schedules::All
+}
 
 /// Code of a kernel that reads its ids through a map.
 #[derive(Debug)]
@@ -24,31 +29,27 @@ pub struct MappedKernel {
 ///
 /// # Errors
 /// `Internal` if the kernel cannot be woven or lowered.
-pub fn build(under_test: &KernelUnderTest<'_>) -> Result<MappedKernel> {
+pub fn build(under_test: &KernelUnderTest<'_>, target: Target) -> Result<MappedKernel> {
     let module = under_test.module.clone();
     let layout = GuardLayout { args: under_test.interface.args.len() as u32 };
     // Without mutants, this only gives the kernel its probe buffer.
     schemata::weave(&module, &under_test.sites, &[], false)?;
     refuse_other_ids(&module)?;
     ids::batched(&module, &under_test.entry, layout, &under_test.machine)?;
-    spirv::prepare(&module, &under_test.entry, &under_test.machine)?;
-    let spirv = spirv::emit(&module, &under_test.machine)?;
-    Ok(MappedKernel { code: Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), layout })
+    Ok(MappedKernel { code: under_test.lower(module, target, &under_test.lowering)?, layout })
 }
 
 /// Like [`build`], but with coverage probes. The map follows the words of the plan's layout.
 ///
 /// # Errors
 /// Those of [`build`].
-pub fn instrumented(under_test: &KernelUnderTest<'_>, slots: Slots) -> Result<(Code, CoveragePlan)> {
+pub fn instrumented(under_test: &KernelUnderTest<'_>, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
     let module = under_test.module.clone();
     let plan = CoveragePlan::new(&under_test.sites, slots);
-    plan.weave(&module, &under_test.sites, Target::SpirV)?;
+    plan.weave(&module, &under_test.sites, target)?;
     refuse_other_ids(&module)?;
     ids::mapped(&module, &under_test.entry, under_test.interface.args.len() as u32, &under_test.machine)?;
-    spirv::prepare(&module, &under_test.entry, &under_test.machine)?;
-    let spirv = spirv::emit(&module, &under_test.machine)?;
-    Ok((Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), plan))
+    Ok((under_test.lower(module, target, &under_test.lowering)?, plan))
 }
 
 /// Rejects kernels that read ids other than by OpenCL C's functions: these ids would not be mapped.

@@ -27,7 +27,7 @@ use crate::coverage::summary::{self, TestTally};
 use crate::coverage::tally::{self, Probe};
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
-use crate::exec::{Code, HostCode, ProgramId, Simulator};
+use crate::exec::{HostCode, ProgramId, Simulator};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
 use crate::kernel::interface::Interface;
@@ -84,9 +84,7 @@ impl<'a> Instrumented<'a> {
         observing: PendingCode,
     ) -> Result<Instrumented<'a>> {
         let (code, plan, comparisons) = observing.end()?;
-        let Code::Host(code) = code else {
-            return Err(Error::internal("code for the simulator was asked for"));
-        };
+        let code = code.into_host()?;
         let mut simulator = Simulator::new(threads)?;
         let program = simulator.load_host(&code)?;
         let (sites, interface) = (&under_test.sites, &under_test.interface);

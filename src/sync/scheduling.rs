@@ -7,7 +7,7 @@ use super::schedule_families::{Family, Planned};
 use crate::coverage::group_order;
 use crate::error::Result;
 use crate::exec::simulator::observation::{Conflict, FaultKind, Simulation, SimulationOptions};
-use crate::exec::{Executor, Fault, ProgramId, RunOptions, Simulator};
+use crate::exec::{Capabilities, Executor, Fault, ProgramId, RunOptions, Schedules, Simulator};
 use crate::instrument::layout::GuardLayout;
 use crate::result::schedule::{Difference, Ran, RunStatus, Summary, Test, Verdict};
 use crate::suite::Output;
@@ -32,9 +32,21 @@ pub struct ScheduleOptions {
 }
 
 impl ScheduleRunner {
+    fn capabilities(&self) -> Capabilities {
+        match self {
+            ScheduleRunner::Mapped { executor, .. } => executor.capabilities(),
+            ScheduleRunner::Simulator { simulator, .. } => simulator.capabilities(),
+        }
+    }
+
     /// Returns whether it also follows orders of work-items, and preemptions.
     pub fn is_exact(&self) -> bool {
-        matches!(self, ScheduleRunner::Simulator { .. })
+        self.capabilities().schedules == Schedules::All
+    }
+
+    /// Returns whether faults are checked and skipped, so that tests which allow them can run as they are.
+    pub fn checks_faults(&self) -> bool {
+        self.capabilities().checks.faults
     }
 
     /// Returns the accesses of a launch that race, if this runner can tell.

@@ -115,8 +115,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
         let (instrumented, _) = group_order::instrumented(&under_test, slots, capabilities.target)?;
         for runner in &mut runners {
             runner.mapped = Some(MappedPrograms {
-                plain: runner.executor.load(&plain.code)?,
-                layout: plain.layout,
+                plain: plain.load(runner.executor.as_mut())?,
                 instrumented: runner.executor.load(&instrumented)?,
             });
         }

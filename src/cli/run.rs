@@ -8,10 +8,9 @@ use inkwell::context::Context;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, shown, warn};
 use super::session::{self, DeviceSchedules, Session};
-use crate::coverage::group_order;
+use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, ProgramId, RunOptions};
-use crate::instrument::layout::GuardLayout;
 use crate::report::text;
 use crate::result::Header;
 use crate::result::run::{Mismatch, Output, RunResult, Summary, Test, TestStatus};
@@ -39,7 +38,7 @@ pub struct RunArgs {
 struct Runner {
     executor: Box<dyn Executor>,
     plain: ProgramId,
-    mapped: Option<(ProgramId, GuardLayout)>,
+    mapped: Option<MappedProgram>,
 }
 
 /// Runs the tests and delivers the result. Returns the exit code: 1 if a test failed or did not complete.
@@ -64,7 +63,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     let mut runners = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
-        let mapped = code.as_ref().map(|c| Ok((executor.load(&c.code)?, c.layout))).transpose()?;
+        let mapped = code.as_ref().map(|code| code.load(executor.as_mut())).transpose()?;
         runners.push(Runner { executor, plain, mapped });
     }
     let options =
@@ -72,7 +71,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     let results = session::run_parallel(&mut runners, &tests, "tests", args.output.quiet, |runner, t| {
         let executor = &mut *runner.executor;
         let result = match runner.mapped.filter(|_| is_mapped(t)) {
-            Some((program, layout)) => group_order::run(executor, program, layout, &t.launch, &options)?,
+            Some(program) => program.run(executor, &t.launch, &options)?,
             None => executor.run(runner.plain, &t.launch, &options)?,
         };
         let observation = match &result {

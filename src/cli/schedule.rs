@@ -10,7 +10,7 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags, note, shown, warn};
 use super::session::{self, Prepared};
 use crate::coverage::build::{KernelUnderTest, Level};
-use crate::coverage::group_order;
+use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
 use crate::exec::{DeviceInfo, Executor, Schedules, Simulator, StartingExecutors};
 use crate::lower::code::LoweringOptions;
@@ -161,12 +161,12 @@ fn start_runners(
         }
         let mut runners = Vec::new();
         for mut executor in started.executors {
-            let program = executor.begin_load(&mapped.code)?;
+            let program = mapped.begin_load(executor.as_mut())?;
             runners.push((executor, program));
         }
-        let ready = |(mut executor, program): (Box<dyn Executor>, _)| {
-            executor.finish_load(program)?;
-            Ok(ScheduleRunner::Mapped { executor, program, layout: mapped.layout })
+        let ready = |(mut executor, program): (Box<dyn Executor>, MappedProgram)| {
+            program.finish_load(executor.as_mut())?;
+            Ok(ScheduleRunner::Mapped { executor, program })
         };
         return Ok((runners.into_iter().map(ready).collect::<Result<_>>()?, device));
     }

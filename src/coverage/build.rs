@@ -277,6 +277,18 @@ impl<'c> KernelUnderTest<'c> {
         Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
     }
 
+    /// Returns the canonical form with private variables in registers. Its blocks are still those of the sites.
+    ///
+    /// # Errors
+    /// `Internal` if the pass fails.
+    pub fn promoted(&self) -> Result<Module<'c>> {
+        let promoted = self.module.clone();
+        promoted
+            .run_passes("function(sroa<preserve-cfg>)", &self.machine, PassBuilderOptions::create())
+            .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
+        Ok(promoted)
+    }
+
     /// The operations of the kernel whose precision is up to the device.
     pub fn precision(&self) -> Precision {
         Precision::of(&self.canonical_text())

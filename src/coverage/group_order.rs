@@ -21,8 +21,57 @@ pub fn is_needed(executor: Capabilities, tests: &[Test]) -> bool {
 /// Code of a kernel that reads its ids through a map.
 #[derive(Debug)]
 pub struct MappedKernel {
-    pub code: Code,
-    pub layout: GuardLayout,
+    code: Code,
+    layout: GuardLayout,
+}
+
+/// Such a kernel, loaded by an executor.
+#[derive(Debug, Clone, Copy)]
+pub struct MappedProgram {
+    program: ProgramId,
+    layout: GuardLayout,
+}
+
+impl MappedKernel {
+    /// Loads the kernel.
+    ///
+    /// # Errors
+    /// Those of [`Executor::load`].
+    pub fn load(&self, executor: &mut dyn Executor) -> Result<MappedProgram> {
+        let program = self.begin_load(executor)?;
+        executor.finish_load(program.program)?;
+        Ok(program)
+    }
+
+    /// Begins to load the kernel; [`MappedProgram::finish_load`] must follow.
+    ///
+    /// # Errors
+    /// Those of [`Executor::begin_load`].
+    pub fn begin_load(&self, executor: &mut dyn Executor) -> Result<MappedProgram> {
+        Ok(MappedProgram { program: executor.begin_load(&self.code)?, layout: self.layout })
+    }
+}
+
+impl MappedProgram {
+    /// Waits until the kernel is built.
+    ///
+    /// # Errors
+    /// Those of [`Executor::finish_load`].
+    pub fn finish_load(self, executor: &mut dyn Executor) -> Result<()> {
+        executor.finish_load(self.program)
+    }
+
+    /// Runs a launch in the order of its schedule's map.
+    ///
+    /// # Errors
+    /// `Caller` if its work-groups cannot be put in order; those of [`Executor::run`].
+    pub fn run(self, executor: &mut dyn Executor, launch: &Launch, options: &RunOptions) -> Result<RunResult> {
+        let probe = probe(self.layout, launch)?;
+        let options = RunOptions { probe_words: Some(probe.len() as u64), ..options.clone() };
+        // The map is in the probe buffer: the executor need not know the schedule.
+        let launch = Launch { schedule: Schedule::default(), ..launch.clone() };
+        executor.run_with_probe(self.program, &launch, &options, &probe)
+    }
 }
 
 /// Builds the code of such a kernel, without coverage probes.
@@ -104,24 +153,6 @@ pub fn check_groups(range: &NdRange) -> Result<()> {
         .help("give the test a `local` that divides its `global`, or run it on the simulator with --device sim"));
     }
     Ok(())
-}
-
-/// Runs a launch on a device in the order of its schedule's map.
-///
-/// # Errors
-/// Those of [`probe`] and [`Executor::run`].
-pub fn run(
-    executor: &mut dyn Executor,
-    program: ProgramId,
-    layout: GuardLayout,
-    launch: &Launch,
-    options: &RunOptions,
-) -> Result<RunResult> {
-    let probe = probe(layout, launch)?;
-    let options = RunOptions { probe_words: Some(probe.len() as u64), ..options.clone() };
-    // The map is in the probe buffer: the executor need not know the schedule.
-    let launch = Launch { schedule: Schedule::default(), ..launch.clone() };
-    executor.run_with_probe(program, &launch, &options, &probe)
 }
 
 /// The probe buffer for a launch without coverage probes, including the map of its schedule.

@@ -99,3 +99,129 @@ impl StartingExecutors {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::exec::{
+        Checks, Code, DeviceInfo, Observation, ProgramId, RunOptions, RunResult, Schedules, Sweep, SweepOutcome,
+        simulator,
+    };
+    use crate::suite::launch::{Launch, NdRange};
+
+    /// An executor that loads everything and runs nothing.
+    struct Idle {
+        device: DeviceInfo,
+        loaded: u32,
+    }
+
+    impl Executor for Idle {
+        fn device(&self) -> &DeviceInfo {
+            &self.device
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            IDLE.capabilities
+        }
+
+        fn begin_load(&mut self, _: &Code) -> Result<ProgramId> {
+            self.loaded += 1;
+            Ok(ProgramId(self.loaded - 1))
+        }
+
+        fn finish_load(&mut self, _: ProgramId) -> Result<()> {
+            Ok(())
+        }
+
+        fn run_with_probe(&mut self, _: ProgramId, _: &Launch, _: &RunOptions, _: &[u32]) -> Result<RunResult> {
+            Ok(Ok(Observation::default()))
+        }
+
+        fn sweep(&mut self, _: ProgramId, _: &Sweep<'_>) -> Result<SweepOutcome> {
+            Err(Error::internal("nothing is swept"))
+        }
+    }
+
+    /// Starts an [`Idle`], or fails with these words.
+    #[derive(Debug)]
+    struct Starting(Option<&'static str>);
+
+    impl StartingExecutor for Starting {
+        fn ready(self: Box<Self>) -> Result<Box<dyn Executor>> {
+            let device = DeviceInfo { name: "idle".to_owned(), kind: "accelerator".to_owned(), ..simulator::device() };
+            match self.0 {
+                Some(why) => Err(Error::environment(why)),
+                None => Ok(Box::new(Idle { device, loaded: 0 })),
+            }
+        }
+    }
+
+    fn executors(count: usize, why: Option<&'static str>) -> Result<Vec<Box<dyn StartingExecutor>>> {
+        Ok((0..count).map(|_| Box::new(Starting(why)) as Box<dyn StartingExecutor>).collect())
+    }
+
+    /// All that a kind of device has to say.
+    const ROW: DeviceKind = DeviceKind {
+        name: "idle",
+        aliases: &[],
+        title: "nothing",
+        capabilities: Capabilities {
+            target: Target::SpirV,
+            schedules: Schedules::All,
+            checks: Checks::NONE,
+            batches: false,
+        },
+        has_several: true,
+        absence: |_| None,
+        devices: |_| Ok(Vec::new()),
+        start: |_, _, count| executors(count, None),
+    };
+
+    static IDLE: DeviceKind = ROW;
+
+    static ABSENT: DeviceKind =
+        DeviceKind { name: "absent", absence: |_| Some("there is none".to_owned()), start: broken, ..ROW };
+
+    static BROKEN: DeviceKind = DeviceKind { name: "broken", start: broken, ..ROW };
+
+    fn broken(_: &DeviceSelector, _: &WorkerOptions, count: usize) -> Result<Vec<Box<dyn StartingExecutor>>> {
+        executors(count, Some("its driver fails"))
+    }
+
+    fn started(kinds: &[&'static DeviceKind]) -> Result<StartedExecutors> {
+        let candidates = kinds.iter().map(|kind| (*kind, DeviceSelector::Any));
+        StartingExecutors::of(candidates, &WorkerOptions::default(), 3)?.ready()
+    }
+
+    #[test]
+    fn a_kind_of_device_is_its_row_and_its_executor() {
+        let mut started = started(&[&IDLE]).unwrap();
+        assert!(started.note.is_none());
+        assert_eq!(started.executors.len(), 3);
+        let executor = &mut started.executors[0];
+        assert_eq!(executor.capabilities().schedules, Schedules::All);
+        let program = executor.load(&Code::spirv(Vec::new(), "k", String::new())).unwrap();
+        let range = NdRange { dims: 1, global: [1; 3], local: None, offset: [0; 3] };
+        let launch = Launch::new(range, Vec::new());
+        let options = RunOptions { timeout: Duration::from_secs(1), repeats: 1, probe_words: None, outputs: true };
+        assert!(executor.run(program, &launch, &options).unwrap().unwrap().outputs.is_empty());
+    }
+
+    #[test]
+    fn kinds_without_a_device_give_way_to_later_ones() {
+        let started = started(&[&ABSENT, &BROKEN, &IDLE]).unwrap();
+        assert_eq!(started.executors[0].device().name, "idle");
+        let note = started.note.unwrap();
+        assert!(note.starts_with("there is none; its driver fails: nothing runs the kernel ("), "{note}");
+    }
+
+    #[test]
+    fn the_last_kind_reports_why_it_fails() {
+        for kinds in [&[&BROKEN][..], &[&ABSENT], &[&ABSENT, &BROKEN]] {
+            let error = started(kinds).err().unwrap();
+            assert!(matches!(&error, Error::Environment(report) if report.what == "its driver fails"), "{error}");
+        }
+    }
+}

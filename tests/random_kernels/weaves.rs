@@ -7,13 +7,13 @@ use inkwell::context::Context;
 use kassay::coverage::build::{KernelFile, KernelUnderTest};
 use kassay::error::Result;
 use kassay::exec::Target;
-use kassay::instrument::host::{Effort as HostEffort, HostOptions};
 use kassay::instrument::layout::Slots;
 use kassay::instrument::marks;
 use kassay::instrument::mutants::{Edit, Form, infection, schemata, single};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
+use kassay::lower::code::LoweringOptions;
 use kassay::mutation::Mutant;
 use kassay::mutation::enumerate::enumerate;
 use kassay::mutation::equivalence;
@@ -94,7 +94,7 @@ impl WeaveCheck<'_, '_> {
         }
         for (target, effort, batched) in [
             (Target::SpirV, Effort::Quick, true),
-            (Target::SpirV, Effort::Optimised, false),
+            (Target::SpirV, Effort::Full, false),
             (Target::Host, Effort::Quick, false),
         ] {
             let module_builder = ModuleBuilder::new(under_test, target);
@@ -115,7 +115,7 @@ impl WeaveCheck<'_, '_> {
         for _ in 0..SINGLE.min(woven.len()) {
             let one = woven[random.random_range(0..woven.len())];
             let two = woven[random.random_range(0..woven.len())];
-            for (target, effort) in [(Target::SpirV, Effort::Optimised), (Target::Host, Effort::Quick)] {
+            for (target, effort) in [(Target::SpirV, Effort::Full), (Target::Host, Effort::Quick)] {
                 let module_builder = ModuleBuilder::new(under_test, target);
                 self.lowered(&format!("{} for {target:?}", one.id), module_builder.alone(&[&one.edit], effort));
             }
@@ -162,8 +162,8 @@ impl WeaveCheck<'_, '_> {
         self.expect("marks of outcomes", marks::weave(&under_test.module.clone(), &under_test.sites, &outcomes));
         self.expect("comparisons", under_test.observed(Slots::Groups, None));
         for races in [false, true] {
-            let options = HostOptions { races, effort: HostEffort::Quick, deadline: None };
-            self.expect(&format!("the simulator's accesses, races {races}"), under_test.for_host(&options));
+            let options = LoweringOptions { races, effort: Effort::Quick, deadline: None };
+            self.expect(&format!("the simulator's accesses, races {races}"), under_test.for_simulator(&options));
         }
     }
 }

@@ -9,6 +9,7 @@ use inkwell::context::Context;
 use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, note, shown, warn};
 use super::session;
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
+use crate::coverage::observed;
 use crate::error::{Error, Result};
 use crate::exec::{StartingExecutors, WorkerOptions};
 use crate::generate::campaign::{self, Generated, Instrumented, Kernel, Log, Options};
@@ -19,7 +20,6 @@ use crate::generate::mutants::campaign::{self as mutants, CampaignServices, Job}
 use crate::generate::output_dir;
 use crate::generate::roles;
 use crate::generate::search::Limits;
-use crate::instrument::layout::Slots;
 use crate::kernel::compile;
 use crate::kernel::interface::Interface;
 use crate::kernel::options::KernelOptions;
@@ -126,7 +126,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     under_test.fits_the_simulator()?;
     let seed = args.execution.seed.unwrap_or(0);
     // A child process generates the instrumented code meanwhile.
-    let observing = under_test.begin_observed(Slots::Groups, deadline);
+    let observing = observed::begin(&under_test, deadline);
     let analysis_start = Instant::now();
     let mut model = match roles::infer_until(&under_test, deadline) {
         Err(e) if e.is_late() => return deliver_unanalysed(args, &under_test, &options, &e, begun),

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -13,16 +12,15 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::exec::{Code, HostCode, simulator};
 use crate::instrument::accesses::AccessOptions;
-use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
-use crate::instrument::{host, lowering};
+use crate::instrument::{host, lowering, marks};
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, implicit, module, signature};
-use crate::lower::code::{Effort, Lowered, LoweringOptions, Target};
+use crate::lower::code::{Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
@@ -146,24 +144,6 @@ impl<'c> KernelFile<'c> {
     }
 }
 
-/// Simulator code in the making, with coverage probes and with hooks that report comparisons.
-#[derive(Debug)]
-pub struct PendingCode {
-    making: lowering::PendingCode,
-    plan: CoveragePlan,
-    comparisons: u32,
-}
-
-impl PendingCode {
-    /// Waits for the code. Returns it with the plan of its probes and the number of comparisons.
-    ///
-    /// # Errors
-    /// `Internal` if it cannot be lowered; [`Error::late`] at the deadline.
-    pub fn end(self) -> Result<(Code, CoveragePlan, u32)> {
-        Ok((self.making.end()?, self.plan, self.comparisons))
-    }
-}
-
 impl<'c> KernelUnderTest<'c> {
     /// Lowers a (woven) clone of the kernel.
     ///
@@ -200,30 +180,14 @@ impl<'c> KernelUnderTest<'c> {
         Ok((self.lower(module, target, &self.lowering)?, plan))
     }
 
-    /// Simulator code with coverage probes and with hooks that report comparisons, generated for many small launches.
-    /// Also returns the plan of the probes and the number of comparisons.
+    /// Returns the canonical form with a mark for each of these outcomes (of a site), numbered like them.
     ///
     /// # Errors
-    /// Those of [`KernelUnderTest::instrumented`]; [`Error::late`] at the deadline.
-    pub fn observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<(Code, CoveragePlan, u32)> {
-        self.begin_observed(slots, deadline)?.end()
-    }
-
-    /// Like [`KernelUnderTest::observed`], but returns at once.
-    ///
-    /// # Errors
-    /// Those of [`KernelUnderTest::instrumented`].
-    pub fn begin_observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<PendingCode> {
+    /// `Internal` if the woven module does not verify.
+    pub fn marked(&self, outcomes: &[(usize, usize)]) -> Result<Module<'c>> {
         let module = self.module.clone();
-        let comparisons = Comparisons::find(&module);
-        let plan = CoveragePlan::new(&self.sites, slots);
-        let target = simulator::CAPABILITIES.target;
-        plan.weave(&module, &self.sites, target)?;
-        comparisons.weave(&module)?;
-        let comparisons = comparisons.count();
-        let options = LoweringOptions { effort: Effort::Quick, deadline, ..self.lowering };
-        let making = lowering::begin(module, &self.entry, &self.interface, target, &options)?;
-        Ok(PendingCode { making, plan, comparisons })
+        marks::weave(&module, &self.sites, outcomes)?;
+        Ok(module)
     }
 
     /// The text of the module with coverage probes, before or (`prepared`) after inlining and promotion.

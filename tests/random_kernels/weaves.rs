@@ -5,6 +5,7 @@ use std::path::Path;
 
 use inkwell::context::Context;
 use kassay::coverage::build::{KernelFile, KernelUnderTest};
+use kassay::coverage::observed::{self, PendingCode};
 use kassay::error::Result;
 use kassay::exec::Target;
 use kassay::instrument::layout::Slots;
@@ -160,7 +161,7 @@ impl WeaveCheck<'_, '_> {
             .flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o)))
             .collect();
         self.expect("marks of outcomes", marks::weave(&under_test.module.clone(), &under_test.sites, &outcomes));
-        self.expect("comparisons", under_test.observed(Slots::Groups, None));
+        self.expect("comparisons", observed::begin(under_test, None).and_then(PendingCode::end));
         for races in [false, true] {
             let options = LoweringOptions { races, effort: Effort::Quick, deadline: None };
             self.expect(&format!("the simulator's accesses, races {races}"), under_test.for_simulator(&options));

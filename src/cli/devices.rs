@@ -32,7 +32,7 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
     args.output.check()?;
     let vendors = Vendors::discover();
     let (mut found, mut broken) = (Vec::new(), None);
-    for kind in &KINDS {
+    for kind in KINDS {
         match (kind.devices)(&WorkerOptions::default()) {
             Ok(devices) => found.extend(devices.into_iter().map(|device| (kind, device))),
             // A broken driver is a result here, not a failure of this command.

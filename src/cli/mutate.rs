@@ -10,6 +10,7 @@ use super::options::{ExecutionFlags, KernelFlags, OutputFlags, complain, shown, 
 use super::session::{self, DeviceSchedules, Prepared};
 use crate::coverage::build::{self, Level};
 use crate::error::{Error, Result};
+use crate::exec::kinds::DEVICE_HELP;
 use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
 use crate::mutation::configuration::configuration;
 use crate::mutation::engine::Strategy;
@@ -79,9 +80,7 @@ pub struct MutateArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Execution options")]
 pub struct MutateExecution {
-    /// auto (OpenCL, or the simulator if there is no OpenCL device), sim, opencl, opencl:P.D (platform and device), or
-    /// part of a device's name
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", help = DEVICE_HELP)]
     pub device: crate::exec::DeviceRequest,
     /// Seed for generated inputs and for samples
     #[arg(long, value_name = "N")]

@@ -26,8 +26,12 @@ pub struct DeviceKind {
     pub start: fn(&DeviceSelector, &WorkerOptions, usize) -> Result<Vec<Box<dyn StartingExecutor>>>,
 }
 
+/// The help of `--device`.
+pub const DEVICE_HELP: &str = "auto (OpenCL, or the simulator if there is no OpenCL device), sim, opencl, opencl:P.D \
+                               (platform and device), or part of a device's name";
+
 /// Every kind, those first that `--device auto` prefers. The last one is always there.
-pub static KINDS: [DeviceKind; 2] = [
+pub static KINDS: &[DeviceKind] = &[
     DeviceKind {
         name: "opencl",
         aliases: &[],
@@ -77,5 +81,34 @@ impl Eq for DeviceKind {}
 impl fmt::Debug for DeviceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DeviceKind({})", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_name_of_its_own_in_the_help() {
+        for kind in KINDS {
+            let names = || [kind.name].into_iter().chain(kind.aliases.iter().copied());
+            for name in names() {
+                assert_eq!(DeviceKind::named(name), Some(kind), "{name} names another kind, too");
+                assert_eq!(name, name.to_ascii_lowercase(), "names are compared in lower case");
+            }
+            let words: Vec<&str> = DEVICE_HELP.split([' ', ',', ':']).collect();
+            assert!(words.contains(&kind.name), "the help does not mention {}", kind.name);
+        }
+    }
+
+    #[test]
+    fn ids_select_their_device() {
+        for kind in KINDS {
+            let device = DeviceInfo { index: kind.has_several.then_some((3, 1)), ..simulator::device() };
+            let id = kind.id(&device);
+            let request: crate::exec::DeviceRequest = id.parse().unwrap();
+            assert_eq!(request.to_string(), id);
+            assert_eq!(request.candidates().iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [kind]);
+        }
     }
 }

@@ -57,7 +57,7 @@ pub fn load(
             Err(-2001 | -59) => create_with_extension(context, platform, code),
             other => other,
         },
-        Target::Host => Err(CL_INVALID_BINARY),
+        _ => Err(CL_INVALID_BINARY),
     };
     let program = Program(raw.map_err(|code| refused("clCreateProgramWithIL", code))?);
     if let Err(code) = program::build_program(program.0, &[device], &options, None, std::ptr::null_mut()) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
+use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
@@ -87,7 +87,7 @@ impl Row {
 fn main() -> Result<(), Box<dyn Error>> {
     let options = options()?;
     let worker = WorkerOptions { exe: Some(env!("CARGO_BIN_EXE_kassay").into()), ..WorkerOptions::default() };
-    let mut executor = OpenClExecutor::start(DeviceRequest::Any, worker)?;
+    let mut executor = OpenClExecutor::start(DeviceSelector::Any, worker)?;
     println!("{}, {}", executor.device().name, executor.device().driver);
     println!("medians of {} launches of each version, alternating; times in ms\n", options.rounds * REPEATS);
     let counts = if options.counts { "  counts" } else { "" };

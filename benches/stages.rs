@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use inkwell::context::Context;
 use kassay::cfg::sites::Sites;
 use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
+use kassay::exec::{Code, DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::coverage::CoveragePlan;
 use kassay::instrument::layout::Slots;
 use kassay::kernel::compile::{self, Format, Loaded};
@@ -166,7 +166,7 @@ fn measure_stages(path: &Path, stages: &mut Stages) -> BenchResult<()> {
     let plain = code(stages.time("emit SPIR-V, plain", || spirv::emit(&parsed, &machine))?);
     let probed = code(stages.time("emit SPIR-V, with probes", || spirv::emit(&woven, &machine))?);
     let mut executor =
-        stages.time("start a worker (while clang runs)", || OpenClExecutor::start(DeviceRequest::Any, worker()))?;
+        stages.time("start a worker (while clang runs)", || OpenClExecutor::start(DeviceSelector::Any, worker()))?;
     let test = stages
         .time("make the test's data", || first_test(&suite, &interface, executor.device().max_work_group_size))?;
     let first = stages.time("build on the device, plain (the worker's first)", || executor.load(&plain))?;
@@ -181,7 +181,7 @@ fn measure_stages(path: &Path, stages: &mut Stages) -> BenchResult<()> {
 fn measure_end_to_end(path: &Path, with_probes: bool) -> BenchResult<()> {
     let context = Context::create();
     let suite = Suite::load(path)?;
-    let starting = OpenClExecutor::spawn(DeviceRequest::Any, worker())?;
+    let starting = OpenClExecutor::spawn(DeviceSelector::Any, worker())?;
     let loaded = load(&suite, with_probes)?;
     let file = KernelFile::parse(&context, &loaded)?;
     let entry = file.choose(suite.entry.as_deref())?;

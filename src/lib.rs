@@ -6,9 +6,9 @@
 //!
 //! ```
 //! # fn main() -> kassay::Result<()> {
-//! use kassay::{CheckOptions, CoverOptions, DeviceRequest, OpenOptions, check, cover};
+//! use kassay::{CheckOptions, CoverOptions, OpenOptions, check, cover};
 //!
-//! let opened = OpenOptions::new().device(DeviceRequest::Simulator).open("testdata/vector_add/suite.toml")?;
+//! let opened = OpenOptions::new().device("sim".into()).open("testdata/vector_add/suite.toml")?;
 //! let coverage = cover(&opened, &CoverOptions::new())?;
 //! println!("{:?} of the branches are covered", coverage.coverage.branch.percent());
 //! for finding in check(&opened, &CheckOptions::new())?.findings {

@@ -9,8 +9,8 @@ use inkwell::context::Context;
 use kassay::cfg::sites::Sites;
 use kassay::coverage::build;
 use kassay::exec::{
-    Batch, Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, SpirvCode, Sweep,
-    SweepOutcome, Variation, VariationOutcome, WorkerOptions,
+    Batch, Code, DeviceSelector, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, Sweep, SweepOutcome,
+    Variation, VariationOutcome, WorkerOptions,
 };
 use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, SLOT_WORDS, argument, header, slot};
@@ -19,6 +19,7 @@ use kassay::kernel::compile::{self, Format};
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::{canonical, implicit, module, precision::Precision};
+use kassay::lower::code::Effort;
 use kassay::lower::spirv;
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
@@ -28,7 +29,7 @@ type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn executor() -> TestResult<OpenClExecutor> {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    Ok(OpenClExecutor::start(DeviceRequest::Any, options)?)
+    Ok(OpenClExecutor::start(DeviceSelector::Any, options)?)
 }
 
 /// A kernel without and with virtual ids.
@@ -52,11 +53,8 @@ fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> TestRes
     let from_spirv = loaded.format == Format::SpirV;
     let sites = Sites::read(&module, &entry, from_spirv, loaded.ast.as_ref(), &build::sources_of(source));
     let inexact = Precision::of(&module.print_to_string().to_string()).bound() > 0;
-    let code = |module: &inkwell::module::Module<'_>| -> TestResult<Code> {
-        spirv::prepare(module, &entry, &machine)?;
-        let spirv = Arc::new(spirv::emit(module, &machine)?);
-        Ok(Code::SpirV(SpirvCode { spirv, entry: entry.clone(), build_options: spirv::build_options(module) }))
-    };
+    let code =
+        |module: &inkwell::module::Module<'_>| -> TestResult<Code> { Ok(spirv::lower(module, &entry, Effort::Full)??) };
     let woven = module.clone();
     schemata::weave(&woven, &sites, &[], false)?;
     let layout = GuardLayout { args };

@@ -15,7 +15,7 @@ use std::time::Duration;
 use inkwell::context::Context;
 use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{
-    DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, Target, WorkerOptions,
+    DeviceSelector, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, Target, WorkerOptions,
 };
 use kassay::instrument::layout::{CoverageLayout, Slots};
 use kassay::kernel::compile;
@@ -106,7 +106,7 @@ fn completed(result: RunResult) -> Result<Observation, String> {
 #[test]
 fn instrumented_kernels_compute_what_the_originals_do() -> TestResult {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    let mut executor = OpenClExecutor::start(DeviceRequest::Any, options)?;
+    let mut executor = OpenClExecutor::start(DeviceSelector::Any, options)?;
     let (mut wrong, mut compared, mut expectations) = (Vec::new(), 0, 0);
     let suites = suites()?;
     for path in &suites {

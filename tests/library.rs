@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use kassay::result::check::Verdict;
 use kassay::{
-    CheckOptions, CoverOptions, DeviceRequest, Error, GenerateOptions, Goal, InspectOptions, MutateOptions, Observer,
-    OpenOptions, RunOptions, ScheduleOptions,
+    CheckOptions, CoverOptions, Error, GenerateOptions, Goal, InspectOptions, MutateOptions, Observer, OpenOptions,
+    RunOptions, ScheduleOptions,
 };
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ fn assert_same(library: impl serde::Serialize, command: Value) {
 }
 
 fn options() -> OpenOptions {
-    OpenOptions::new().device(DeviceRequest::Simulator).worker(Some(KASSAY.into()))
+    OpenOptions::new().device("sim".into()).worker(Some(KASSAY.into()))
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn one_opened_suite_serves_all_functions_as_the_commands_do() {
 #[test]
 fn a_suite_runs_on_an_opencl_device_too() {
     let suite = testdata("vector_add/suite.toml");
-    let opened = options().device(DeviceRequest::Any).open(&suite).unwrap();
+    let opened = options().device("opencl".into()).open(&suite).unwrap();
     let path = suite.to_str().unwrap();
     let on_device = |name| command(&[name, path, "--device", "opencl"]);
     assert_same(kassay::run(&opened, &RunOptions::new()).unwrap(), on_device("run"));

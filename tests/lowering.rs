@@ -8,7 +8,7 @@ use std::time::Duration;
 use inkwell::context::Context;
 use kassay::coverage::build::{KernelFile, sources_of};
 use kassay::error::{Error, Result};
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
+use kassay::exec::{Code, DeviceSelector, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
 use kassay::kernel::compile::load;
 use kassay::kernel::options::KernelOptions;
@@ -29,7 +29,7 @@ fn lower(source: &str, cl_std: &str) -> Result<[Code; 2]> {
 /// Runs one work-group of `items` on the only argument, a buffer of ints.
 fn run(code: &Code, probe_words: Option<u64>, items: u64, values: &[i32]) -> Vec<i32> {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    let mut executor = OpenClExecutor::start(DeviceRequest::Any, options).unwrap();
+    let mut executor = OpenClExecutor::start(DeviceSelector::Any, options).unwrap();
     let program = executor.load(code).unwrap();
     let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
     let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([items, 1, 1]), offset: [0; 3] };
@@ -95,7 +95,7 @@ fn atomics_on_pointers_without_an_address_space_run() {
         a[1] = atomic_fetch_add(&mine, 1) + atomic_load(&mine);
     }";
     let [plain, woven] = lower(source, "CL2.0").unwrap();
-    assert_eq!(plain.as_spirv().unwrap().build_options, "-cl-std=CL3.0");
+    assert_eq!(plain.as_device().unwrap().build_options, "-cl-std=CL3.0");
     assert_eq!(run(&plain, None, 1, &[1, 0]), [6, 7]);
     assert_eq!(run(&woven, Some(1 << 12), 1, &[1, 0]), [6, 7]);
 }

@@ -10,12 +10,12 @@ use super::options::{OpenOptions, options};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
-use crate::exec::{Code, DeviceRequest, ProgramId, Simulator, simulator};
+use crate::exec::{ProgramId, Simulator, simulator};
 use crate::generate::collisions::Suspect;
 use crate::generate::evolve::{self, EvolutionParameters};
 use crate::generate::launches::{self, FirstRound, GeneratedLaunch, Request};
 use crate::generate::roles;
-use crate::instrument::host::HostOptions;
+use crate::lower::code::LoweringOptions;
 use crate::lower::host::table::HostTable;
 use crate::result::Header;
 use crate::result::check::{Amplification, CheckResult, Finding, HoldsFor, Verdict};
@@ -130,7 +130,7 @@ impl CheckOptions {
     /// # Errors
     /// `Caller` if the device is not the simulator.
     pub(crate) fn check(&self, open: &OpenOptions) -> Result<()> {
-        if matches!(open.device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+        if open.device.admits(|executor| executor.checks.races) {
             return Ok(());
         }
         Err(Error::caller(format!("kassay check runs on the simulator, not on `{}`", open.device))
@@ -155,10 +155,9 @@ impl Checking<'_, '_> {
             true => Inputs { cases: suite_cases(&parsed.tests, under_test), ..Inputs::default() },
             false => self.generated()?,
         };
-        let wanted = HostOptions { races: true, deadline: budget.end(), ..HostOptions::default() };
-        let code = match inputs.late.take().map_or_else(|| under_test.for_host(&wanted), Err) {
-            Ok(Code::Host(code)) => code,
-            Ok(Code::SpirV(_)) => return Err(Error::internal("code for the simulator was asked for")),
+        let wanted = LoweringOptions { races: true, deadline: budget.end(), ..LoweringOptions::default() };
+        let code = match inputs.late.take().map_or_else(|| under_test.for_simulator(&wanted), Err) {
+            Ok(code) => code,
             Err(e) if e.is_late() => return Ok(self.unknown(inputs, &e)),
             Err(e) => return Err(e),
         };

@@ -8,7 +8,7 @@ use crate::cfg::folded;
 use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
 use crate::coverage::{group_order, summary};
 use crate::error::Result;
-use crate::exec::{Executor, ProgramId, Target};
+use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::Slots;
 use crate::result::Header;
 use crate::result::cover::CoverResult;
@@ -40,9 +40,9 @@ struct Runner {
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
-/// use kassay::{CoverOptions, DeviceRequest, OpenOptions, cover};
+/// use kassay::{CoverOptions, OpenOptions, cover};
 ///
-/// let opened = OpenOptions::new().device(DeviceRequest::Simulator).open("testdata/vector_add/suite.toml")?;
+/// let opened = OpenOptions::new().device("sim".into()).open("testdata/vector_add/suite.toml")?;
 /// let result = cover(&opened, &CoverOptions::new())?;
 /// assert_eq!(result.coverage.branch.percent(), Some(100.0));
 /// # Ok(())
@@ -59,8 +59,8 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         let loading = Loading::begin(opened, parsed)?;
         // The original is being built meanwhile; all executors build concurrently.
         let slots = if options.counts { Slots::Items } else { Slots::Groups };
-        let target = loading.target();
-        let (code, plan) = under_test.instrumented(slots, target)?;
+        let capabilities = loading.capabilities();
+        let (code, plan) = under_test.instrumented(slots, capabilities.target)?;
         let Loading { tests, executors } = loading;
         let mut runners = Vec::new();
         for (mut executor, plain) in executors {
@@ -71,14 +71,12 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         for runner in &mut runners {
             runner.executor.finish_load(runner.instrumented)?;
         }
-        let is_mapped = tests.iter().any(|t| !t.launch.schedule.map.is_empty());
-        if is_mapped && target == Target::SpirV {
-            let plain = group_order::build(under_test)?;
-            let (instrumented, _) = group_order::instrumented(under_test, slots)?;
+        if group_order::is_needed(capabilities, &tests) {
+            let plain = group_order::build(under_test, capabilities.target)?;
+            let (instrumented, _) = group_order::instrumented(under_test, slots, capabilities.target)?;
             for runner in &mut runners {
                 runner.mapped = Some(MappedPrograms {
-                    plain: runner.executor.load(&plain.code)?,
-                    layout: plain.layout,
+                    plain: plain.load(runner.executor.as_mut())?,
                     instrumented: runner.executor.load(&instrumented)?,
                 });
             }

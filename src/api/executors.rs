@@ -2,7 +2,7 @@
 
 use super::opened::{Opened, Parsed};
 use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Executor, ProgramId, StartedExecutors, StartingExecutors, Target};
+use crate::exec::{Capabilities, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors};
 use crate::kernel::interface::Interface;
 use crate::result;
 use crate::suite::faults;
@@ -39,9 +39,9 @@ impl Loading {
         Ok(Loading { tests, executors })
     }
 
-    /// Returns the form of code that the executors take.
-    pub fn target(&self) -> Target {
-        self.executors[0].0.target()
+    /// Returns what the executors can do.
+    pub fn capabilities(&self) -> Capabilities {
+        self.executors[0].0.capabilities()
     }
 }
 
@@ -68,19 +68,21 @@ pub(super) fn start_executors(
     if let Some(why) = note {
         opened.observer().note(&why);
     }
-    let Some(first) = executors.first() else { return Err(Error::internal("no executor was started")) };
-    if first.target() == Target::Host {
-        return Ok(executors);
-    }
-    match tests.iter().find(|t| !Schedule::is_map(&t.launch.schedule)) {
-        None => check_fault_support(tests, interface, first.device()).map(|()| executors),
-        Some(test) => Err(Error::caller(format!(
+    let first = executors.first().ok_or_else(|| Error::internal("no executor was started"))?;
+    let capabilities = first.capabilities();
+    let beyond = |test: &&Test| !Schedule::is_map(&test.launch.schedule);
+    if let Some(test) = tests.iter().find(beyond).filter(|_| capabilities.schedules != Schedules::All) {
+        return Err(Error::caller(format!(
             "the test `{}` has a schedule, which {} cannot keep",
             test.name,
             first.device().name
         ))
-        .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out")),
+        .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
     }
+    if !capabilities.checks.faults {
+        check_fault_support(tests, interface, first.device())?;
+    }
+    Ok(executors)
 }
 
 /// Checks that a device can run the tests that allow faults.

@@ -7,8 +7,9 @@ use super::executors;
 use super::opened::{Opened, Parsed, SyntaxTree};
 use super::options::{OpenOptions, options};
 use crate::coverage::build::KernelUnderTest;
+use crate::coverage::observed;
 use crate::error::{Error, Result};
-use crate::exec::{DeviceRequest, StartingExecutors, simulator};
+use crate::exec::{StartingExecutors, simulator};
 use crate::generate::campaign::{self, Generated, Instrumented, Kernel, Log, Options};
 use crate::generate::interface_file::{self, UserConstraints};
 use crate::generate::journal::{self, Entry};
@@ -17,7 +18,6 @@ use crate::generate::mutants::campaign::{self as mutants, CampaignServices, Job}
 use crate::generate::output_dir;
 use crate::generate::roles;
 use crate::generate::search::Limits;
-use crate::instrument::layout::Slots;
 use crate::kernel::interface::Interface;
 use crate::mutation::Selection;
 use crate::result::Header;
@@ -96,7 +96,7 @@ pub fn generate(opened: &Opened, folder: impl AsRef<Path>, options: &GenerateOpt
     options.check(opened.options(), folder.as_ref())?;
     let device = &opened.options().device;
     // Detects a missing device before the work starts instead of halfway through it.
-    if !matches!(device, DeviceRequest::Auto | DeviceRequest::Simulator) {
+    if !device.admits(|executor| executor.checks.faults) {
         StartingExecutors::start(device, &opened.options().workers(), 1)?.ready()?;
     }
     opened
@@ -110,8 +110,8 @@ impl GenerateOptions {
     /// `Caller` if one is wrong.
     pub(crate) fn check(&self, open: &OpenOptions, folder: &Path) -> Result<()> {
         Selection::parse(&self.operators)?;
-        let is_simulator = matches!(open.device, DeviceRequest::Auto | DeviceRequest::Simulator);
-        if self.goal == Goal::Branch && !is_simulator {
+        let may_be_simulated = open.device.admits(|executor| executor.checks.faults);
+        if self.goal == Goal::Branch && !may_be_simulated {
             let what = format!("kassay generate runs on the simulator, not on `{}`", open.device);
             return Err(Error::caller(what).help("leave --device out"));
         }
@@ -141,7 +141,7 @@ impl Generating<'_, '_> {
         under_test.fits_the_simulator()?;
         let (seed, jobs) = (opened.seed(), opened.options().jobs);
         // A child process generates the instrumented code meanwhile.
-        let observing = under_test.begin_observed(Slots::Groups, deadline);
+        let observing = observed::begin(under_test, deadline);
         let analysis_start = Instant::now();
         let mut model = match roles::infer_until(under_test, deadline) {
             Err(e) if e.is_late() => return self.unanalysed(&e),

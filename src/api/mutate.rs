@@ -62,9 +62,9 @@ const ORIGINAL_TIMEOUT: Duration = Duration::from_secs(60);
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
-/// use kassay::{DeviceRequest, MutateOptions, OpenOptions, mutate};
+/// use kassay::{MutateOptions, OpenOptions, mutate};
 ///
-/// let opened = OpenOptions::new().device(DeviceRequest::Simulator).open("testdata/vector_add/suite.toml")?;
+/// let opened = OpenOptions::new().device("sim".into()).open("testdata/vector_add/suite.toml")?;
 /// let result = mutate(&opened, &MutateOptions::new().operators("AOR".to_owned()))?;
 /// assert!(result.summary.killed > 0);
 /// # Ok(())

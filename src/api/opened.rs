@@ -272,7 +272,7 @@ impl Opened {
             None => Vec::new(),
         };
         // Preemptions need code that reports every access.
-        under_test.host.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
+        under_test.lowering.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
         Ok(Parsed { under_test, loaded, tests })
     }
 

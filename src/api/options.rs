@@ -56,10 +56,10 @@ options! {
     ///
     /// ```
     /// # fn main() -> kassay::Result<()> {
-    /// use kassay::{DeviceRequest, OpenOptions};
+    /// use kassay::OpenOptions;
     ///
     /// let opened = OpenOptions::new()
-    ///     .device(DeviceRequest::Simulator)
+    ///     .device("sim".into())
     ///     .defines(vec!["SCALE=2".to_owned()])
     ///     .open("testdata/vector_add/suite.toml")?;
     /// assert_eq!(opened.entry(), "vector_add");
@@ -82,7 +82,7 @@ options! {
         /// Whether to read clang's syntax tree when the kernel is opened. Functions that need it read it later
         /// otherwise, which takes another run of clang.
         syntax_tree: bool = true,
-        /// The device that runs the tests.
+        /// The device that runs the tests, such as `"sim".into()`: what `--device` takes.
         device: DeviceRequest = DeviceRequest::Auto,
         /// The number of worker processes, each with an executor of its own.
         jobs: u32 = 1,

@@ -6,10 +6,9 @@ use super::executors::{self, Loading};
 use super::observer::run_parallel;
 use super::opened::{Opened, SyntaxTree};
 use super::options::options;
-use crate::coverage::group_order;
+use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
-use crate::exec::{Executor, Fault, Observation, ProgramId, Target};
-use crate::instrument::layout::GuardLayout;
+use crate::exec::{Executor, Fault, Observation, ProgramId};
 use crate::result::Header;
 use crate::result::run::{Mismatch, Output, RunResult, Summary, Test, TestStatus};
 use crate::suite::resolve;
@@ -28,17 +27,17 @@ options! {
 struct Runner {
     executor: Box<dyn Executor>,
     plain: ProgramId,
-    mapped: Option<(ProgramId, GuardLayout)>,
+    mapped: Option<MappedProgram>,
 }
 
 /// Runs the tests of a suite and compares their outputs with the expectations.
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
-/// use kassay::{DeviceRequest, OpenOptions, RunOptions, run};
+/// use kassay::{OpenOptions, RunOptions, run};
 ///
 /// let opened =
-///     OpenOptions::new().device(DeviceRequest::Simulator).syntax_tree(false).open("testdata/vector_add/suite.toml")?;
+///     OpenOptions::new().device("sim".into()).syntax_tree(false).open("testdata/vector_add/suite.toml")?;
 /// let result = run(&opened, &RunOptions::new())?;
 /// assert_eq!(result.summary.failed + result.summary.broken, 0);
 /// # Ok(())
@@ -53,15 +52,15 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         let under_test = &parsed.under_test;
         let loading = Loading::begin(opened, parsed)?;
-        let target = loading.target();
+        let capabilities = loading.capabilities();
         let Loading { tests, executors } = loading;
         let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
-        let is_wanted = target == Target::SpirV && tests.iter().any(is_mapped);
-        let code = is_wanted.then(|| group_order::build(under_test)).transpose()?;
+        let is_wanted = group_order::is_needed(capabilities, &tests);
+        let code = is_wanted.then(|| group_order::build(under_test, capabilities.target)).transpose()?;
         let mut runners = Vec::new();
         for (mut executor, plain) in executors {
             executor.finish_load(plain)?;
-            let mapped = code.as_ref().map(|c| Ok((executor.load(&c.code)?, c.layout))).transpose()?;
+            let mapped = code.as_ref().map(|code| code.load(executor.as_mut())).transpose()?;
             runners.push(Runner { executor, plain, mapped });
         }
         let timeout = opened.options().timeout;
@@ -69,7 +68,7 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
         let results = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, t| {
             let executor = &mut *runner.executor;
             let result = match runner.mapped.filter(|_| is_mapped(t)) {
-                Some((program, layout)) => group_order::run(executor, program, layout, &t.launch, &launching)?,
+                Some(program) => program.run(executor, &t.launch, &launching)?,
                 None => executor.run(runner.plain, &t.launch, &launching)?,
             };
             let observation = match &result {

@@ -8,11 +8,10 @@ use super::observer::run_parallel;
 use super::opened::{Opened, SyntaxTree};
 use super::options::options;
 use crate::coverage::build::KernelUnderTest;
-use crate::coverage::group_order;
+use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Simulator, Target, simulator};
-use crate::exec::{DeviceRequest, Executor};
-use crate::instrument::host::HostOptions;
+use crate::exec::{DeviceInfo, Executor, Schedules, Simulator, simulator};
+use crate::lower::code::LoweringOptions;
 use crate::result::Header;
 use crate::result::schedule::{ScheduleResult, Test, Verdict};
 use crate::result::store::{self, AnyResult};
@@ -65,10 +64,10 @@ struct Job<'a> {
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
-/// use kassay::{DeviceRequest, OpenOptions, ScheduleOptions, schedule};
+/// use kassay::{OpenOptions, ScheduleOptions, schedule};
 ///
 /// let opened =
-///     OpenOptions::new().device(DeviceRequest::Simulator).syntax_tree(false).open("testdata/vector_add/suite.toml")?;
+///     OpenOptions::new().device("sim".into()).syntax_tree(false).open("testdata/vector_add/suite.toml")?;
 /// let result = schedule(&opened, &ScheduleOptions::new())?;
 /// assert_eq!(result.summary.stable, result.summary.total);
 /// # Ok(())
@@ -83,7 +82,7 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         let under_test = &parsed.under_test;
         let (mut runners, device) = start_runners(opened, under_test)?;
-        if device.kind != simulator::KIND {
+        if !runners.iter().all(ScheduleRunner::checks_faults) {
             executors::check_fault_support(&parsed.tests, &under_test.interface, &device)?;
         }
         let tests = executors::with_local_sizes(&parsed.tests, &under_test.interface, &device);
@@ -141,34 +140,34 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
 /// Starts the runners: devices with a kernel that reads its ids through a map, or simulators.
 fn start_runners(opened: &Opened, under_test: &KernelUnderTest<'_>) -> Result<(Vec<ScheduleRunner>, DeviceInfo)> {
     let starting = opened.start(opened.workers())?;
-    // Code is generated while the process has a single thread and workers are starting.
-    let mapped = if starting.target() == Target::SpirV { Some(group_order::build(under_test)?) } else { None };
-    let executors: Vec<Box<dyn Executor>> = match opened.options().device {
-        DeviceRequest::Simulator => Vec::new(),
-        _ => {
-            let started = starting.ready()?;
-            started.note.iter().for_each(|why| opened.observer().note(why));
-            started.executors
-        }
-    };
-    if let (Some(mapped), Some(first)) = (mapped, executors.first().filter(|e| e.target() == Target::SpirV)) {
+    // Code is generated before threads start, while workers are starting.
+    let expected = starting.capabilities();
+    let mapped = (expected.schedules != Schedules::All).then(|| group_order::build(under_test, expected.target));
+    let mapped = mapped.transpose()?;
+    let started = starting.ready()?;
+    started.note.iter().for_each(|why| opened.observer().note(why));
+    let own_order = |first: &&Box<dyn Executor>| first.capabilities().schedules != Schedules::All;
+    if let (Some(mut mapped), Some(first)) = (mapped, started.executors.first().filter(own_order)) {
         let device = first.device().clone();
+        if first.target() != expected.target {
+            mapped = group_order::build(under_test, first.target())?;
+        }
         let mut runners = Vec::new();
-        for mut executor in executors {
-            let program = executor.begin_load(&mapped.code)?;
+        for mut executor in started.executors {
+            let program = mapped.begin_load(executor.as_mut())?;
             runners.push((executor, program));
         }
-        let ready = |(mut executor, program): (Box<dyn Executor>, _)| {
-            executor.finish_load(program)?;
-            Ok(ScheduleRunner::Mapped { executor, program, layout: mapped.layout })
+        let ready = |(mut executor, program): (Box<dyn Executor>, MappedProgram)| {
+            program.finish_load(executor.as_mut())?;
+            Ok(ScheduleRunner::Mapped { executor, program })
         };
         return Ok((runners.into_iter().map(ready).collect::<Result<_>>()?, device));
     }
-    drop(executors);
-    let code = under_test.for_host(&HostOptions { races: true, ..HostOptions::default() })?;
+    drop(started);
+    let code = under_test.for_simulator(&LoweringOptions { races: true, ..LoweringOptions::default() })?;
     let runner = |_| {
         let mut simulator = Box::new(Simulator::new(1)?);
-        let program = simulator.load(&code)?;
+        let program = simulator.load_host(&code)?;
         Ok(ScheduleRunner::Simulator { simulator, program })
     };
     let runners: Vec<ScheduleRunner> = (0..opened.options().jobs.max(1)).map(runner).collect::<Result<_>>()?;

@@ -7,7 +7,8 @@ use super::options::OutputFlags;
 use crate::api::executors;
 use crate::error::{Error, Result};
 use crate::exec::discover::{Icd, Vendors, folder_of};
-use crate::exec::{DeviceInfo, DeviceRequest, WorkerOptions, probe_devices, simulator};
+use crate::exec::kinds::{DeviceKind, KINDS};
+use crate::exec::{DeviceInfo, WorkerOptions, probe_devices};
 use crate::result::devices::{CodePath, DevicesResult, Driver, Found, Missing};
 
 /// Exit code if only the simulator can run kernels: that of a lacking environment.
@@ -30,12 +31,16 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
     let start = Instant::now();
     args.output.check()?;
     let vendors = Vendors::discover();
-    let (devices, broken) = match probe_devices(&WorkerOptions::default()) {
-        Ok(devices) => (devices, None),
-        // A broken driver is a result here, not a failure of this command.
-        Err(Error::Environment(report)) => (Vec::new(), Some(*report)),
-        Err(e) => return Err(e),
-    };
+    let (mut found, mut broken) = (Vec::new(), None);
+    for kind in KINDS {
+        match (kind.devices)(&WorkerOptions::default()) {
+            Ok(devices) => found.extend(devices.into_iter().map(|device| (kind, device))),
+            // A broken driver is a result here, not a failure of this command.
+            Err(Error::Environment(report)) => broken = Some(*report),
+            Err(e) => return Err(e),
+        }
+    }
+    let devices: Vec<&DeviceInfo> = found.iter().map(|(_, device)| device).filter(|d| !d.is_simulated()).collect();
     let mut missing = Vec::new();
     if let Some(report) = broken {
         let what = match &report.details {
@@ -46,19 +51,17 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
         missing.extend(broken_drivers(&vendors));
     }
     missing.extend(missing_parts(&vendors, &devices, missing.is_empty()));
-    let simulator = simulator::device();
-    let first = devices.iter().find(|d| !d.il_versions.is_empty());
-    let code = if first.is_some() { 0 } else { NO_DEVICE };
-    let first = first.unwrap_or(&simulator);
+    let first = found.iter().map(|(_, device)| device).find(|device| device.target().is_some());
+    let code = if first.is_some_and(|device| !device.is_simulated()) { 0 } else { NO_DEVICE };
     let result = DevicesResult {
         schema: "kassay.devices/1".into(),
         version: env!("CARGO_PKG_VERSION").into(),
         kernel: None,
         source: None,
-        device: Some(executors::device(first)),
+        device: first.map(executors::device),
         seed: 0,
         elapsed_s: start.elapsed().as_secs_f64(),
-        devices: devices.iter().chain([&simulator]).map(found).collect(),
+        devices: found.iter().map(|(kind, device)| listed(kind, device)).collect(),
         drivers: vendors.icds.iter().map(driver).collect(),
         missing,
     };
@@ -66,18 +69,14 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
     Ok(code)
 }
 
-fn found(device: &DeviceInfo) -> Found {
-    let code = if device.kind == simulator::KIND {
-        CodePath::Host
-    } else if !device.il_versions.is_empty() {
-        CodePath::Spirv
-    } else if device.platform.contains("NVIDIA") {
-        CodePath::PtxLater
-    } else {
-        CodePath::None
+fn listed(kind: &DeviceKind, device: &DeviceInfo) -> Found {
+    let code = match device.target() {
+        Some(target) => target.into(),
+        None if device.platform.contains("NVIDIA") => CodePath::PtxLater,
+        None => CodePath::None,
     };
     Found {
-        id: device.index.map_or_else(|| DeviceRequest::Simulator.to_string(), |(p, d)| format!("opencl:{p}.{d}")),
+        id: kind.id(device),
         name: device.name.clone(),
         platform: device.platform.clone(),
         driver: device.driver.clone(),
@@ -121,7 +120,7 @@ fn broken_drivers(vendors: &Vendors) -> Vec<Missing> {
 }
 
 /// Returns the reasons why devices are missing; `general`: includes a general one if no specific cause is known.
-fn missing_parts(vendors: &Vendors, devices: &[DeviceInfo], general: bool) -> Vec<Missing> {
+fn missing_parts(vendors: &Vendors, devices: &[&DeviceInfo], general: bool) -> Vec<Missing> {
     let mut missing = Vec::new();
     for icd in &vendors.icds {
         if driver(icd).present == Some(false) {
@@ -131,7 +130,7 @@ fn missing_parts(vendors: &Vendors, devices: &[DeviceInfo], general: bool) -> Ve
             });
         }
     }
-    if devices.iter().any(|d| !d.il_versions.is_empty()) || !general {
+    if devices.iter().any(|d| d.target().is_some()) || !general {
         return missing;
     }
     let what = match &vendors.user {
@@ -163,16 +162,7 @@ fn text(result: &DevicesResult, vendors: &Vendors) -> String {
             }
         };
         line(title.trim_end().to_owned());
-        line(match device.code {
-            CodePath::Host => {
-                "              takes kernels without inline assembly, compiled for this host; checks each access; runs \
-                               where no device does"
-                    .into()
-            }
-            CodePath::Spirv => format!("              takes {}", device.il_versions.join(" ")),
-            CodePath::PtxLater => "              takes no SPIR-V; PTX through binaries: later".into(),
-            CodePath::None => "              takes no SPIR-V: of no use here".into(),
-        });
+        line(format!("              {}", device.code.describe(&device.il_versions)));
         line(format!(
             "              {} in all, {} a buffer, {} local; work-groups up to {}; {}",
             size(device.global_memory),

@@ -10,9 +10,9 @@ use super::options::{KernelFlags, check_writable, print};
 use super::terminal::Terminal;
 use crate::coverage::build::{self, KernelFile};
 use crate::error::{Error, Result};
-use crate::exec::Target;
 use crate::instrument::layout::Slots;
 use crate::kernel::compile;
+use crate::lower::code::Target;
 
 /// A stage of lowering whose LLVM IR can be printed (docs/lower.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -74,15 +74,15 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
             }
             Some(stage) => print(&under_test.woven_text(Slots::Groups, stage == Stage::Prepared)?)?,
             None => {
+                let target = Target::default();
                 let code = match args.coverage {
-                    true => under_test.instrumented(Slots::Groups, Target::SpirV)?.0,
-                    false => under_test.plain(Target::SpirV)?,
+                    true => under_test.instrumented(Slots::Groups, target)?.0,
+                    false => under_test.plain(target)?,
                 };
-                let Some(code) = code.as_spirv() else { continue };
                 match &args.output {
-                    Some(path) => std::fs::write(path, &*code.spirv)
+                    Some(path) => std::fs::write(path, code.bytes())
                         .map_err(|e| Error::environment(format!("{} cannot be written: {e}", path.display())))?,
-                    None => print(&format!("{name}: {} bytes of SPIR-V\n", code.spirv.len()))?,
+                    None => print(&format!("{name}: {} bytes of {}\n", code.bytes().len(), target.name()))?,
                 }
             }
         }

@@ -10,6 +10,7 @@ use super::terminal::complain;
 use crate::api::{MutateOptions, StartWorkers, Strategy, mutate};
 use crate::coverage::build::Level;
 use crate::error::Result;
+use crate::exec::kinds::DEVICE_HELP;
 use crate::report::text;
 use crate::result::mutate::{MutateResult, TestStatus};
 use crate::result::shard::Shard;
@@ -73,9 +74,7 @@ pub struct MutateArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Execution options")]
 pub struct MutateExecution {
-    /// auto (OpenCL, or the simulator if there is no OpenCL device), sim, opencl, opencl:P.D (platform and device), or
-    /// part of a device's name
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", help = DEVICE_HELP)]
     pub device: crate::exec::DeviceRequest,
     /// Seed for generated inputs and for samples
     #[arg(long, value_name = "N")]

@@ -12,6 +12,7 @@ use super::terminal::Terminal;
 use crate::api::OpenOptions;
 use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
+use crate::exec::kinds::DEVICE_HELP;
 use crate::kernel::cache;
 use crate::report::Style;
 use crate::result::store;
@@ -203,9 +204,7 @@ fn style() -> Style {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Execution options")]
 pub struct ExecutionFlags {
-    /// auto (OpenCL, or the simulator if there is no OpenCL device), sim, opencl, opencl:P.D (platform and device), or
-    /// part of a device's name
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", help = DEVICE_HELP)]
     pub device: DeviceRequest,
     /// Seed for generated inputs
     #[arg(long, value_name = "N")]

@@ -1,7 +1,7 @@
 //! Turns a kernel's module into its interface, its sites and its code, plain and with coverage probes.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::Arc;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -10,18 +10,18 @@ use inkwell::targets::TargetMachine;
 
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::exec::{Code, Target};
+use crate::exec::{Code, HostCode, simulator};
 use crate::instrument::accesses::AccessOptions;
-use crate::instrument::comparisons::Comparisons;
 use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::host::{self, Effort, HostOptions};
 use crate::instrument::layout::Slots;
+use crate::instrument::{host, lowering, marks};
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, implicit, module, signature};
 use crate::llvm::View;
+use crate::lower::code::{Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
@@ -36,8 +36,8 @@ pub struct KernelUnderTest<'c> {
     pub entry: String,
     pub interface: Interface,
     pub sites: Sites,
-    /// Options for generating simulator code.
-    pub host: HostOptions,
+    /// How it is lowered to run tests.
+    pub lowering: LoweringOptions,
 }
 
 /// A loaded file, parsed once; kernels are extracted from clones.
@@ -149,41 +149,26 @@ impl<'c> KernelFile<'c> {
             entry: entry.to_owned(),
             interface,
             sites,
-            host: HostOptions::default(),
+            lowering: LoweringOptions::default(),
         })
     }
 }
 
-/// Simulator code in the making, with coverage probes and with hooks that report comparisons.
-#[derive(Debug)]
-pub struct PendingCode {
-    making: host::PendingCode,
-    plan: CoveragePlan,
-    comparisons: u32,
-}
-
-impl PendingCode {
-    /// Waits for the code. Returns it with the plan of its probes and the number of comparisons.
+impl<'c> KernelUnderTest<'c> {
+    /// Lowers a (woven) clone of the kernel.
     ///
     /// # Errors
-    /// `Internal` if it cannot be lowered; [`Error::late`] at the deadline.
-    pub fn end(self) -> Result<(Code, CoveragePlan, u32)> {
-        Ok((self.making.end()?, self.plan, self.comparisons))
+    /// Those of [`lowering::code`].
+    pub fn lower(&self, module: Module<'c>, target: Target, options: &LoweringOptions) -> Result<Code> {
+        lowering::code(module, &self.entry, &self.interface, target, options)
     }
-}
 
-impl<'c> KernelUnderTest<'c> {
-    /// Generates code for a device or the simulator from a (woven) clone of the kernel.
-    fn code(&self, module: Module<'c>, target: Target) -> Result<Code> {
-        match target {
-            Target::SpirV => {
-                spirv::prepare(&module, &self.entry, &self.machine)?;
-                let spirv = spirv::emit(&module, &self.machine)?;
-                let build_options = spirv::build_options(&module);
-                Ok(Code::spirv(spirv, &self.entry, build_options))
-            }
-            Target::Host => host::code(module, &self.entry, &self.interface, &self.host),
-        }
+    /// Like [`KernelUnderTest::lower`], for callers to which a refusal by the target's backend is a result.
+    ///
+    /// # Errors
+    /// Those of [`lowering::attempt`].
+    pub fn try_lower(&self, module: Module<'c>, target: Target, options: &LoweringOptions) -> Lowered {
+        lowering::attempt(module, &self.entry, &self.interface, target, options)
     }
 
     /// Code of the kernel without probes.
@@ -191,7 +176,7 @@ impl<'c> KernelUnderTest<'c> {
     /// # Errors
     /// `Internal` if it cannot be lowered.
     pub fn plain(&self, target: Target) -> Result<Code> {
-        self.code(self.module.clone(), target)
+        self.lower(self.module.clone(), target, &self.lowering)
     }
 
     /// Code of the kernel with coverage probes, and the plan of the probes.
@@ -202,32 +187,17 @@ impl<'c> KernelUnderTest<'c> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites, target)?;
-        Ok((self.code(module, target)?, plan))
+        Ok((self.lower(module, target, &self.lowering)?, plan))
     }
 
-    /// Simulator code with coverage probes and with hooks that report comparisons, generated for many small launches.
-    /// Also returns the plan of the probes and the number of comparisons.
+    /// Returns the canonical form with a mark for each of these outcomes (of a site), numbered like them.
     ///
     /// # Errors
-    /// Those of [`KernelUnderTest::instrumented`]; [`Error::late`] at the deadline.
-    pub fn observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<(Code, CoveragePlan, u32)> {
-        self.begin_observed(slots, deadline)?.end()
-    }
-
-    /// Like [`KernelUnderTest::observed`], but returns at once.
-    ///
-    /// # Errors
-    /// Those of [`KernelUnderTest::instrumented`].
-    pub fn begin_observed(&self, slots: Slots, deadline: Option<Instant>) -> Result<PendingCode> {
+    /// `Internal` if the woven module does not verify.
+    pub fn marked(&self, outcomes: &[(usize, usize)]) -> Result<Module<'c>> {
         let module = self.module.clone();
-        let comparisons = Comparisons::find(&module);
-        let plan = CoveragePlan::new(&self.sites, slots);
-        plan.weave(&module, &self.sites, Target::Host)?;
-        comparisons.weave(&module)?;
-        let comparisons = comparisons.count();
-        let options = HostOptions { effort: Effort::Quick, deadline, ..self.host };
-        let making = host::begin(module, &self.entry, &self.interface, &options)?;
-        Ok(PendingCode { making, plan, comparisons })
+        marks::weave(&module, &self.sites, outcomes)?;
+        Ok(module)
     }
 
     /// The text of the module with coverage probes, before or (`prepared`) after inlining and promotion.
@@ -236,7 +206,7 @@ impl<'c> KernelUnderTest<'c> {
     /// Those of [`KernelUnderTest::instrumented`].
     pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
         let module = self.module.clone();
-        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::SpirV)?;
+        CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::default())?;
         if prepared {
             spirv::prepare(&module, &self.entry, &self.machine)?;
         }
@@ -254,9 +224,9 @@ impl<'c> KernelUnderTest<'c> {
     /// Simulator code of the kernel with the given options, for purposes other than running tests.
     ///
     /// # Errors
-    /// Those of [`host::code`].
-    pub fn for_host(&self, options: &HostOptions) -> Result<Code> {
-        host::code(self.module.clone(), &self.entry, &self.interface, options)
+    /// Those of [`lowering::code`].
+    pub fn for_simulator(&self, options: &LoweringOptions) -> Result<Arc<HostCode>> {
+        self.lower(self.module.clone(), simulator::CAPABILITIES.target, options)?.into_host()
     }
 
     /// Prepares a (woven) clone of the kernel for the simulator: inlines everything and inserts hooks, but does not
@@ -275,9 +245,22 @@ impl<'c> KernelUnderTest<'c> {
     pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
         let module = self.module.clone();
         if let Some(slots) = slots {
-            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::Host)?;
+            let target = simulator::CAPABILITIES.target;
+            CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, target)?;
         }
         Ok(self.hooked(module, slots.is_some(), races)?.0.print_to_string().to_string())
+    }
+
+    /// Returns the canonical form with private variables in registers. Its blocks are still those of the sites.
+    ///
+    /// # Errors
+    /// `Internal` if the pass fails.
+    pub fn promoted(&self) -> Result<Module<'c>> {
+        let promoted = self.module.clone();
+        promoted
+            .run_passes("function(sroa<preserve-cfg>)", &self.machine, PassBuilderOptions::create())
+            .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
+        Ok(promoted)
     }
 
     /// The operations of the kernel whose precision is up to the device.

@@ -4,51 +4,101 @@
 
 use super::build::KernelUnderTest;
 use crate::error::{Error, Result};
-use crate::exec::{Code, Executor, ProgramId, RunOptions, RunResult, Target};
+use crate::exec::{Capabilities, Code, Executor, ProgramId, RunOptions, RunResult, Schedules, Target};
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::ids;
 use crate::instrument::layout::{CoverageLayout, GuardLayout, Slots, header};
 use crate::instrument::mutants::schemata;
-use crate::lower::spirv;
 use crate::suite::launch::{Launch, NdRange};
+use crate::suite::resolve::Test;
 use crate::suite::schedule::Schedule;
+
+/// Returns whether some test orders work-groups and the executor does not, so that the kernel must.
+pub fn is_needed(executor: Capabilities, tests: &[Test]) -> bool {
+    tests.iter().any(|t| !t.launch.schedule.map.is_empty()) && executor.schedules != Schedules::All
+}
 
 /// Code of a kernel that reads its ids through a map.
 #[derive(Debug)]
 pub struct MappedKernel {
-    pub code: Code,
-    pub layout: GuardLayout,
+    code: Code,
+    layout: GuardLayout,
+}
+
+/// Such a kernel, loaded by an executor.
+#[derive(Debug, Clone, Copy)]
+pub struct MappedProgram {
+    program: ProgramId,
+    layout: GuardLayout,
+}
+
+impl MappedKernel {
+    /// Loads the kernel.
+    ///
+    /// # Errors
+    /// Those of [`Executor::load`].
+    pub fn load(&self, executor: &mut dyn Executor) -> Result<MappedProgram> {
+        let program = self.begin_load(executor)?;
+        executor.finish_load(program.program)?;
+        Ok(program)
+    }
+
+    /// Begins to load the kernel; [`MappedProgram::finish_load`] must follow.
+    ///
+    /// # Errors
+    /// Those of [`Executor::begin_load`].
+    pub fn begin_load(&self, executor: &mut dyn Executor) -> Result<MappedProgram> {
+        Ok(MappedProgram { program: executor.begin_load(&self.code)?, layout: self.layout })
+    }
+}
+
+impl MappedProgram {
+    /// Waits until the kernel is built.
+    ///
+    /// # Errors
+    /// Those of [`Executor::finish_load`].
+    pub fn finish_load(self, executor: &mut dyn Executor) -> Result<()> {
+        executor.finish_load(self.program)
+    }
+
+    /// Runs a launch in the order of its schedule's map.
+    ///
+    /// # Errors
+    /// `Caller` if its work-groups cannot be put in order; those of [`Executor::run`].
+    pub fn run(self, executor: &mut dyn Executor, launch: &Launch, options: &RunOptions) -> Result<RunResult> {
+        let probe = probe(self.layout, launch)?;
+        let options = RunOptions { probe_words: Some(probe.len() as u64), ..options.clone() };
+        // The map is in the probe buffer: the executor need not know the schedule.
+        let launch = Launch { schedule: Schedule::default(), ..launch.clone() };
+        executor.run_with_probe(self.program, &launch, &options, &probe)
+    }
 }
 
 /// Builds the code of such a kernel, without coverage probes.
 ///
 /// # Errors
 /// `Internal` if the kernel cannot be woven or lowered.
-pub fn build(under_test: &KernelUnderTest<'_>) -> Result<MappedKernel> {
+pub fn build(under_test: &KernelUnderTest<'_>, target: Target) -> Result<MappedKernel> {
     let module = under_test.module.clone();
     let layout = GuardLayout { args: under_test.interface.args.len() as u32 };
     // Without mutants, this only gives the kernel its probe buffer.
     schemata::weave(&module, &under_test.sites, &[], false)?;
     refuse_other_ids(&module)?;
     ids::batched(&module, &under_test.entry, layout, &under_test.machine)?;
-    spirv::prepare(&module, &under_test.entry, &under_test.machine)?;
-    let spirv = spirv::emit(&module, &under_test.machine)?;
-    Ok(MappedKernel { code: Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), layout })
+    Ok(MappedKernel { code: under_test.lower(module, target, &under_test.lowering)?, layout })
 }
 
 /// Like [`build`], but with coverage probes. The map follows the words of the plan's layout.
 ///
 /// # Errors
 /// Those of [`build`].
-pub fn instrumented(under_test: &KernelUnderTest<'_>, slots: Slots) -> Result<(Code, CoveragePlan)> {
+pub fn instrumented(under_test: &KernelUnderTest<'_>, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
     let module = under_test.module.clone();
     let plan = CoveragePlan::new(&under_test.sites, slots);
-    plan.weave(&module, &under_test.sites, Target::SpirV)?;
+    plan.weave(&module, &under_test.sites, target)?;
     refuse_other_ids(&module)?;
     ids::mapped(&module, &under_test.entry, under_test.interface.args.len() as u32, &under_test.machine)?;
-    spirv::prepare(&module, &under_test.entry, &under_test.machine)?;
-    let spirv = spirv::emit(&module, &under_test.machine)?;
-    Ok((Code::spirv(spirv, &under_test.entry, spirv::build_options(&module)), plan))
+    Ok((under_test.lower(module, target, &under_test.lowering)?, plan))
 }
 
 /// Rejects kernels that read ids other than by OpenCL C's functions: these ids would not be mapped.
@@ -103,24 +153,6 @@ pub fn check_groups(range: &NdRange) -> Result<()> {
         .help("give the test a `local` that divides its `global`, or run it on the simulator with --device sim"));
     }
     Ok(())
-}
-
-/// Runs a launch on a device in the order of its schedule's map.
-///
-/// # Errors
-/// Those of [`probe`] and [`Executor::run`].
-pub fn run(
-    executor: &mut dyn Executor,
-    program: ProgramId,
-    layout: GuardLayout,
-    launch: &Launch,
-    options: &RunOptions,
-) -> Result<RunResult> {
-    let probe = probe(layout, launch)?;
-    let options = RunOptions { probe_words: Some(probe.len() as u64), ..options.clone() };
-    // The map is in the probe buffer: the executor need not know the schedule.
-    let launch = Launch { schedule: Schedule::default(), ..launch.clone() };
-    executor.run_with_probe(program, &launch, &options, &probe)
 }
 
 /// The probe buffer for a launch without coverage probes, including the map of its schedule.

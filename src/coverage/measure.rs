@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use super::group_order;
+use super::group_order::{self, MappedProgram};
 use super::summary::TestTally;
 use super::tally::{self, Probe};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, Observation, ProgramId, RunOptions, RunResult, VIOLATION};
 use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::layout::GuardLayout;
 use crate::result::cover::{TestOutcome, TestStatus};
 use crate::suite::compare::{self, Tolerance};
 use crate::suite::resolve::Test;
@@ -37,9 +36,7 @@ pub struct Programs<'a> {
 /// Both versions of a kernel that reads its ids through a map.
 #[derive(Debug, Clone, Copy)]
 pub struct MappedPrograms {
-    pub plain: ProgramId,
-    /// The layout of the plain version's probe buffer.
-    pub layout: GuardLayout,
+    pub plain: MappedProgram,
     pub instrumented: ProgramId,
 }
 
@@ -86,7 +83,7 @@ pub fn test(
     let run =
         |probe_words| RunOptions { timeout: options.timeout, repeats: options.repeats, probe_words, outputs: true };
     let original = match mapped {
-        Some(code) => group_order::run(executor, code.plain, code.layout, &test.launch, &run(None))?,
+        Some(code) => code.plain.run(executor, &test.launch, &run(None))?,
         None => executor.run(programs.plain, &test.launch, &run(None))?,
     };
     let (plain, checked) = match observation_of(original) {

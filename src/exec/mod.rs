@@ -2,9 +2,12 @@
 //!
 //! Must never know: mutants, coverage.
 
+mod capabilities;
+mod device;
 pub mod difference;
 pub mod discover;
 pub(crate) mod formats;
+pub mod kinds;
 mod memory;
 pub mod opencl;
 mod protocol;
@@ -18,9 +21,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Result;
-pub use crate::lower::code::{Code, HostCode, SpirvCode, Target};
+pub use crate::lower::code::{Code, DeviceCode, HostCode, Target};
 use crate::suite::launch::Launch;
 
+pub use capabilities::{Capabilities, Checks, Schedules};
+pub use device::{DeviceInfo, DeviceSelector};
 pub use opencl::{OpenClExecutor, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
 pub use simulator::Simulator;
@@ -199,41 +204,17 @@ pub struct SweepOutcome {
 /// The inner result of [`Executor::run`]: what the kernel did.
 pub type RunResult = std::result::Result<Observation, Fault>;
 
-/// A device's properties as it reports them.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct DeviceInfo {
-    pub name: String,
-    pub driver: String,
-    /// `cpu`, `gpu`, `accelerator` or `simulator`.
-    pub kind: String,
-    /// Such as `SPIR-V_1.2`; empty if it takes no IL.
-    pub il_versions: Vec<String>,
-    pub platform: String,
-    /// The platform and device numbers of `opencl:P.D`.
-    pub index: Option<(u32, u32)>,
-    pub max_work_group_size: u64,
-    pub max_work_item_sizes: [u64; 3],
-    pub local_memory: u64,
-    pub global_memory: u64,
-    pub max_allocation: u64,
-    pub fp16: bool,
-    pub fp64: bool,
-    pub images: bool,
-}
-
 /// Something that runs launches, one call at a time. It survives whatever a kernel does.
 pub trait Executor: Send {
     /// The device that launches run on.
     fn device(&self) -> &DeviceInfo;
 
+    /// What it can do besides running launches.
+    fn capabilities(&self) -> Capabilities;
+
     /// The form of code that it takes.
     fn target(&self) -> Target {
-        Target::SpirV
-    }
-
-    /// Whether it takes sweeps with a [`Batch`]. Where a single launch costs little, they gain nothing.
-    fn batches(&self) -> bool {
-        false
+        self.capabilities().target
     }
 
     /// Loads and builds `code`.
@@ -289,4 +270,13 @@ pub trait Executor: Send {
     /// # Errors
     /// `Environment` only, as for [`Executor::run`].
     fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome>;
+}
+
+/// An executor that is starting in the background.
+pub trait StartingExecutor: fmt::Debug + Send {
+    /// Waits until it is ready.
+    ///
+    /// # Errors
+    /// `Environment` if no device matches, its driver fails, or it takes no code that kassay can make.
+    fn ready(self: Box<Self>) -> Result<Box<dyn Executor>>;
 }

@@ -12,7 +12,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::memory::Span;
-use super::{Batch, DeviceInfo, DeviceRequest};
+use super::{Batch, DeviceInfo, DeviceSelector, Target};
+use crate::error::Error;
 use crate::kernel::interface::Type;
 use crate::suite::launch::{Addressing, Filter, ImageFormat, ImageShape, NdRange};
 
@@ -23,14 +24,16 @@ const MAX_MESSAGE_BYTES: u32 = 64 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
     /// Open a device: the first message of an executor's worker.
-    Open(DeviceRequest),
+    Open(DeviceSelector),
     /// List every device: the only message of `probe_devices`.
     List,
     Load {
         program: u32,
         /// Size of the shared memory in bytes, here and below.
         memory: u64,
-        spirv: Span,
+        /// The form of the code.
+        target: Target,
+        code: Span,
         entry: String,
         options: String,
     },
@@ -219,6 +222,11 @@ impl Connection {
         }
         Ok(())
     }
+}
+
+/// The error for replies that no worker of this version sends.
+pub fn protocol_error() -> Error {
+    Error::internal("the worker process answered nonsense")
 }
 
 #[cfg(test)]

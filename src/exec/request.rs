@@ -4,59 +4,75 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use super::kinds::{DeviceKind, KINDS};
+use super::{Capabilities, DeviceSelector};
 
-/// A requested device (`--device auto|sim|opencl[:P.D]|NAME`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A requested device (`--device auto|KIND[:P.D]|NAME`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum DeviceRequest {
-    /// The first device that takes SPIR-V, or the simulator if there is none (no `--device`, or `auto`).
+    /// A device of the first kind that has a usable one (no `--device`, or `auto`).
     #[default]
     Auto,
-    /// The first device that takes SPIR-V (`opencl`).
-    Any,
-    /// `opencl:P.D`: device D of platform P, both from 0 in the loader's order.
-    Opencl { platform: u32, device: u32 },
-    /// A part of the device's name; case is ignored.
+    /// A device of this kind.
+    Kind(&'static DeviceKind, DeviceSelector),
+    /// Part of the device's name, of whatever kind; case is ignored.
     Name(String),
-    /// `sim`.
-    Simulator,
+}
+
+impl DeviceRequest {
+    /// The kinds of devices to try, in this order, and the device to select among those of a kind. At least one.
+    pub fn candidates(&self) -> Vec<(&'static DeviceKind, DeviceSelector)> {
+        match self {
+            DeviceRequest::Auto => KINDS.iter().map(|kind| (kind, DeviceSelector::Any)).collect(),
+            DeviceRequest::Kind(kind, selector) => vec![(kind, selector.clone())],
+            DeviceRequest::Name(name) => {
+                let several = KINDS.iter().filter(|kind| kind.has_several);
+                several.map(|kind| (kind, DeviceSelector::Name(name.clone()))).collect()
+            }
+        }
+    }
+
+    /// Returns whether some device that it may lead to has executors of such capabilities.
+    pub fn admits(&self, wanted: impl Fn(&Capabilities) -> bool) -> bool {
+        self.candidates().iter().any(|(kind, _)| wanted(&kind.capabilities))
+    }
+}
+
+impl From<&str> for DeviceRequest {
+    /// Reads the value of `--device`.
+    fn from(text: &str) -> DeviceRequest {
+        text.parse().unwrap_or_else(|never| match never {})
+    }
 }
 
 impl FromStr for DeviceRequest {
     type Err = Infallible;
 
-    /// Never fails: text that is neither `auto`, `sim` nor `opencl[:P.D]` is taken as part of a name.
+    /// Never fails: text that is neither `auto` nor names a kind of device is taken as part of a device's name.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let text = text.trim();
         let lower = text.to_ascii_lowercase();
         if lower.is_empty() || lower == "auto" {
             return Ok(DeviceRequest::Auto);
         }
-        if lower == "opencl" {
-            return Ok(DeviceRequest::Any);
+        if let Some(kind) = DeviceKind::named(&lower) {
+            return Ok(DeviceRequest::Kind(kind, DeviceSelector::Any));
         }
-        if lower == "sim" || lower == "simulator" {
-            return Ok(DeviceRequest::Simulator);
-        }
-        let index = lower.strip_prefix("opencl:").and_then(|rest| {
-            let (platform, device) = rest.split_once('.')?;
-            Some((platform.parse().ok()?, device.parse().ok()?))
+        let one_of_several = lower.split_once(':').and_then(|(name, index)| {
+            let kind = DeviceKind::named(name).filter(|kind| kind.has_several)?;
+            Some(DeviceRequest::Kind(kind, DeviceSelector::of_index(index)?))
         });
-        Ok(match index {
-            Some((platform, device)) => DeviceRequest::Opencl { platform, device },
-            None => DeviceRequest::Name(text.to_owned()),
-        })
+        Ok(one_of_several.unwrap_or_else(|| DeviceRequest::Name(text.to_owned())))
     }
 }
 
 impl fmt::Display for DeviceRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DeviceRequest::Auto => write!(f, "auto"),
-            DeviceRequest::Any => write!(f, "opencl"),
-            DeviceRequest::Opencl { platform, device } => write!(f, "opencl:{platform}.{device}"),
-            DeviceRequest::Name(name) => write!(f, "{name}"),
-            DeviceRequest::Simulator => write!(f, "sim"),
+            DeviceRequest::Auto => f.write_str("auto"),
+            DeviceRequest::Kind(kind, DeviceSelector::Any) => f.write_str(kind.name),
+            DeviceRequest::Kind(kind, selector) => write!(f, "{}:{selector}", kind.name),
+            DeviceRequest::Name(name) => f.write_str(name),
         }
     }
 }
@@ -66,13 +82,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_of_the_flag_is_read() {
+    fn every_form_of_the_flag_is_read_and_written() {
         let read = |text: &str| text.parse::<DeviceRequest>().unwrap_or_default();
-        assert_eq!(read("auto"), DeviceRequest::Auto);
-        assert_eq!(read("opencl"), DeviceRequest::Any);
-        assert_eq!(read("OpenCL:1.2"), DeviceRequest::Opencl { platform: 1, device: 2 });
-        assert_eq!(read("sim"), DeviceRequest::Simulator);
-        assert_eq!(read("H200"), DeviceRequest::Name("H200".into()));
-        assert_eq!(read("opencl:x"), DeviceRequest::Name("opencl:x".into()));
+        let [opencl, simulator] = ["opencl", "sim"].map(|name| DeviceKind::named(name).unwrap());
+        let second = DeviceSelector::Index { platform: 1, device: 2 };
+        for (text, request, written) in [
+            ("auto", DeviceRequest::Auto, "auto"),
+            (" ", DeviceRequest::Auto, "auto"),
+            ("opencl", DeviceRequest::Kind(opencl, DeviceSelector::Any), "opencl"),
+            ("OpenCL:1.2", DeviceRequest::Kind(opencl, second), "opencl:1.2"),
+            ("sim", DeviceRequest::Kind(simulator, DeviceSelector::Any), "sim"),
+            ("Simulator", DeviceRequest::Kind(simulator, DeviceSelector::Any), "sim"),
+            ("H200", DeviceRequest::Name("H200".into()), "H200"),
+            ("opencl:x", DeviceRequest::Name("opencl:x".into()), "opencl:x"),
+            ("sim:0.0", DeviceRequest::Name("sim:0.0".into()), "sim:0.0"),
+        ] {
+            assert_eq!(read(text), request, "{text}");
+            assert_eq!(request.to_string(), written);
+        }
+    }
+
+    #[test]
+    fn automatic_requests_lead_to_every_kind() {
+        let read = |text: &str| text.parse::<DeviceRequest>().unwrap_or_default();
+        assert_eq!(read("auto").candidates().len(), KINDS.len());
+        let checks_races = |text: &str| read(text).admits(|can| can.checks.races);
+        assert!(checks_races("auto") && checks_races("sim"));
+        assert!(!checks_races("opencl") && !checks_races("opencl:0.0") && !checks_races("H200"));
     }
 }

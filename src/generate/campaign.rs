@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::buffer_growth;
@@ -22,14 +21,13 @@ use super::search::{
 };
 use super::solving::{self, SolvingResult, SolvingStop};
 use crate::cfg::sites::{SiteKind, Sites};
-use crate::coverage::build::{self, KernelUnderTest, PendingCode};
+use crate::coverage::build::{self, KernelUnderTest};
+use crate::coverage::observed::{self, ObservedCode, PendingCode};
 use crate::coverage::summary::{self, TestTally};
-use crate::coverage::tally::{self, Probe};
+use crate::coverage::tally::Probe;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
-use crate::exec::{Code, HostCode, ProgramId, Simulator};
-use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::layout::Slots;
+use crate::exec::{ProgramId, Simulator};
 use crate::kernel::interface::Interface;
 use crate::result::Location;
 use crate::result::cover::Coverage;
@@ -53,9 +51,7 @@ const MAX_HALVINGS: u32 = 6;
 pub struct Instrumented<'a> {
     simulator: Simulator,
     program: ProgramId,
-    code: Arc<HostCode>,
-    plan: CoveragePlan,
-    comparisons: u32,
+    observed: ObservedCode,
     sites: &'a Sites,
     interface: &'a Interface,
     fuel_policy: FuelPolicy,
@@ -71,7 +67,7 @@ impl<'a> Instrumented<'a> {
         threads: usize,
         deadline: Option<Instant>,
     ) -> Result<Instrumented<'a>> {
-        Instrumented::load(under_test, threads, under_test.begin_observed(Slots::Groups, deadline)?)
+        Instrumented::load(under_test, threads, observed::begin(under_test, deadline)?)
     }
 
     /// Waits for a build that was already started, and loads the code.
@@ -83,33 +79,22 @@ impl<'a> Instrumented<'a> {
         threads: usize,
         observing: PendingCode,
     ) -> Result<Instrumented<'a>> {
-        let (code, plan, comparisons) = observing.end()?;
-        let Code::Host(code) = code else {
-            return Err(Error::internal("code for the simulator was asked for"));
-        };
+        let observed = observing.end()?;
         let mut simulator = Simulator::new(threads)?;
-        let program = simulator.load_host(&code)?;
+        let program = simulator.load_host(&observed.code)?;
         let (sites, interface) = (&under_test.sites, &under_test.interface);
-        Ok(Instrumented {
-            simulator,
-            program,
-            code,
-            plan,
-            comparisons,
-            sites,
-            interface,
-            fuel_policy: FuelPolicy::default(),
-        })
+        Ok(Instrumented { simulator, program, observed, sites, interface, fuel_policy: FuelPolicy::default() })
     }
 }
 
 impl CoverageRunner for Instrumented<'_> {
     fn run(&mut self, launch: &Launch, limit: Duration) -> Result<RunOutcome> {
         let range = &launch.range;
-        let Some(words) = self.plan.layout.words_for(range) else { return Ok(RunOutcome::Rejected) };
+        let Some(words) = self.observed.probe_words(range) else { return Ok(RunOutcome::Rejected) };
         let allows = launch.allows_faults;
         let fuel_options = SimulationOptions { halts: !allows, ..self.fuel_policy.apply(fuel_options(range)) };
-        let options = SimulationOptions { probe_words: Some(words), comparisons: self.comparisons, ..fuel_options };
+        let options =
+            SimulationOptions { probe_words: Some(words), comparisons: self.observed.comparisons, ..fuel_options };
         let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
             Ok(simulation) => simulation,
             // The launch exceeds the simulator's limits.
@@ -119,12 +104,12 @@ impl CoverageRunner for Instrumented<'_> {
         self.fuel_policy.note(&simulation);
         let is_allowed = simulation.faults.iter().all(|f| allows && f.kind.is_skipped());
         if !simulation.completed || !is_allowed || !simulation.divergences.is_empty() {
-            let reached = buffer_growth::reached(&self.code.table, &simulation.faults);
+            let reached = buffer_growth::reached(&self.observed.code.table, &simulation.faults);
             return Ok(if reached.is_empty() { RunOutcome::Rejected } else { RunOutcome::OutOfBounds(reached) });
         }
         let probe = Probe { words: &simulation.observation.probe, range };
-        let tally = tally::tally(self.sites, &self.plan, probe);
-        let faulted = faulting_launches::describe_faults(&self.code.table, self.interface, &simulation.faults);
+        let tally = self.observed.tally(self.sites, probe);
+        let faulted = faulting_launches::describe_faults(&self.observed.code.table, self.interface, &simulation.faults);
         Ok(RunOutcome::Completed(RunObservation { tally, compared: simulation.compared, faulted }))
     }
 }

@@ -14,7 +14,6 @@ use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::simulator;
-use crate::instrument::marks;
 use crate::kernel::builtins::{self, Effect};
 use crate::kernel::interface::Interface;
 use crate::kernel::source::Sources;
@@ -252,8 +251,7 @@ fn uncovered(search: &Search<'_>) -> BTreeSet<u32> {
 
 /// Returns the kernel with a mark for every outcome, numbered like the outcomes. Gives up at `end`, with a late error.
 fn program(under_test: &KernelUnderTest<'_>, outcomes: &[(usize, usize)], end: Instant) -> Result<Program> {
-    let module = under_test.module.clone();
-    marks::weave(&module, &under_test.sites, outcomes)?;
+    let module = under_test.marked(outcomes)?;
     let module = promoted::promote_until(&module, &under_test.entry, &under_test.machine, Some(end))?;
     reader::read(&module, &under_test.entry)
 }

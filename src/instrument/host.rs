@@ -2,7 +2,6 @@
 //! of its sites.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use inkwell::module::Module;
 
@@ -12,44 +11,23 @@ use crate::kernel::cache::{self, Key};
 use crate::kernel::interface::Interface;
 use crate::llvm::View;
 use crate::lower::cached;
-use crate::lower::code::{Code, HostCode};
+use crate::lower::code::{Code, HostCode, LoweringOptions};
 use crate::lower::forked::{self, Attempt, Limit};
-pub use crate::lower::host::emit::Effort;
 use crate::lower::host::table::HostTable;
-use crate::lower::host::{emit, prepare};
+use crate::lower::host::{emit, machine, prepare};
 
-/// Options of code for the simulator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct HostOptions {
-    /// Whether every access to global and local memory calls the simulator, so that it can detect races and interrupt
-    /// work-items there. If not, bounds are checked by the code itself, which is several times faster.
-    pub races: bool,
-    pub effort: Effort,
-    /// The caller's deadline.
-    pub deadline: Option<Instant>,
-}
-
-/// Lowers the kernel `entry` for this host with all checks. `module` is in canonical form; probes may be woven in: the
-/// probe buffer follows the arguments of `interface`.
-///
-/// # Errors
-/// Those of [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit); [`Error::late`]
-/// at the deadline.
-pub fn code(module: Module<'_>, entry: &str, interface: &Interface, options: &HostOptions) -> Result<Code> {
-    begin(module, entry, interface, options)?.end()
-}
-
-/// As [`code`], but returns while the code is being made.
+/// Begins to lower the kernel `entry` for this host with all checks, and returns while the code is being made. `module` is
+/// in canonical form; probes may be woven in: the probe buffer follows the arguments of `interface`.
 ///
 /// # Errors
 /// Those of [`linked`](prepare::linked).
-pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &HostOptions) -> Result<PendingCode> {
+pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &LoweringOptions) -> Result<PendingCode> {
     let given = View::of(&module).function(entry).map_or(0, |kernel| kernel.param_count());
     let probe = given as usize > interface.args.len();
     let key = cached::key("host", &module).map(|key| {
-        let HostOptions { races, effort, deadline: _ } = options;
+        let LoweringOptions { races, effort, deadline: _ } = options;
         let wanted = format!("{entry} {interface:?} {races} {effort:?} {probe}");
-        key.with(wanted.as_bytes()).with(&emit::host())
+        key.with(wanted.as_bytes()).with(&machine::host())
     });
     if let Some(code) = key.as_ref().and_then(cache::find).and_then(|bytes| read(&bytes, entry)) {
         return Ok(PendingCode::Cached(code));
@@ -82,7 +60,8 @@ impl PendingCode {
     /// Waits for the code.
     ///
     /// # Errors
-    /// Those of [`code`].
+    /// Those of [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit); [`Error::late`]
+    /// at the deadline.
     pub fn end(self) -> Result<Code> {
         let code = match self {
             PendingCode::Cached(code) => code,

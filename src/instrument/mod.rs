@@ -13,6 +13,7 @@ pub mod host;
 pub mod ids;
 pub mod implication;
 pub mod layout;
+pub mod lowering;
 pub mod marks;
 pub mod mutants;
 mod runtime;

@@ -1,31 +1,80 @@
-//! Defines the forms of code that executors load.
+//! Defines the forms of code that executors load, and how code is asked for.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
 use crate::lower::host::table::HostTable;
+
+/// The form of code to produce.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Target {
+    /// SPIR-V 1.2, for OpenCL devices.
+    #[default]
+    SpirV,
+    /// An object file for this host, for the simulator.
+    Host,
+}
+
+impl Target {
+    /// The name of the form, for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::SpirV => "SPIR-V",
+            Target::Host => "code for this host",
+        }
+    }
+
+    /// Returns whether code of this form calls its executor's hooks: before every access that is not known to be in
+    /// bounds, where work-items wait, and at the kernel's end, to which the executor sends work-items that wait forever.
+    pub fn has_hooks(self) -> bool {
+        match self {
+            Target::SpirV => false,
+            Target::Host => true,
+        }
+    }
+}
+
+/// Optimisation effort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Effort {
+    /// As little as possible, for code that runs so briefly that building it takes longer: a device builds it with
+    /// `-cl-opt-disable`; for this host, private variables are promoted to registers.
+    Quick,
+    /// As a device builds kernels by default; for this host as `-O2`.
+    #[default]
+    Full,
+}
+
+/// How a kernel is lowered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LoweringOptions {
+    pub effort: Effort,
+    /// For targets with hooks: whether every access to global and local memory calls the executor, so that it can detect
+    /// races and interrupt work-items there. If not, bounds are checked by the code itself, which is several times faster.
+    pub races: bool,
+    /// The caller's deadline, for targets whose code may take long.
+    pub deadline: Option<Instant>,
+}
 
 /// Code for an executor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
-    /// For OpenCL devices.
-    SpirV(SpirvCode),
+    /// For a device, whose driver builds it.
+    Device(DeviceCode),
     /// For the simulator.
     Host(Arc<HostCode>),
 }
 
-/// The form of code to produce.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Target {
-    #[default]
-    SpirV,
-    Host,
-}
-
-/// Code that an OpenCL device loads with its IL loader.
+/// Code that a device's driver builds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SpirvCode {
-    /// A SPIR-V module.
-    pub spirv: Arc<Vec<u8>>,
+pub struct DeviceCode {
+    /// The form of `bytes`.
+    pub target: Target,
+    /// A module of that form.
+    pub bytes: Arc<Vec<u8>>,
     /// The kernel's name in the module.
     pub entry: String,
     /// Options of `clBuildProgram`.
@@ -45,22 +94,46 @@ pub struct HostCode {
 impl Code {
     /// Wraps a SPIR-V module.
     pub fn spirv(spirv: Vec<u8>, entry: impl Into<String>, build_options: String) -> Code {
-        Code::SpirV(SpirvCode { spirv: Arc::new(spirv), entry: entry.into(), build_options })
+        let (target, bytes) = (Target::SpirV, Arc::new(spirv));
+        Code::Device(DeviceCode { target, bytes, entry: entry.into(), build_options })
     }
 
-    /// Returns the SPIR-V code; `None` for the simulator's.
-    pub fn as_spirv(&self) -> Option<&SpirvCode> {
+    /// Returns the code for a device; `None` for the simulator's.
+    pub fn as_device(&self) -> Option<&DeviceCode> {
         match self {
-            Code::SpirV(code) => Some(code),
+            Code::Device(code) => Some(code),
             Code::Host(_) => None,
+        }
+    }
+
+    /// Returns the simulator's code.
+    ///
+    /// # Errors
+    /// `Internal` if it is code for a device.
+    pub fn into_host(self) -> Result<Arc<HostCode>> {
+        match self {
+            Code::Host(code) => Ok(code),
+            Code::Device(_) => Err(Error::internal("code for the simulator was asked for")),
+        }
+    }
+
+    /// The module or object file, without what an executor needs besides.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Code::Device(code) => &code.bytes,
+            Code::Host(code) => &code.object,
         }
     }
 
     /// The kernel's name.
     pub fn entry(&self) -> &str {
         match self {
-            Code::SpirV(code) => &code.entry,
+            Code::Device(code) => &code.entry,
             Code::Host(code) => &code.entry,
         }
     }
 }
+
+/// What lowering gives: the inner error is a refusal by the backend of a module that verifies (`Internal`, with the
+/// backend's message), which callers that lower many variants of a kernel take as a property of the variant.
+pub type Lowered = Result<std::result::Result<Code, Error>>;

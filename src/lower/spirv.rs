@@ -7,6 +7,7 @@ use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 
+use super::code::{Code, Effort, Lowered};
 use super::forked::{self, Failure, Limit};
 use super::{async_copies, cached, undefined};
 use crate::error::{Error, Result};
@@ -38,6 +39,25 @@ pub fn machine() -> Result<TargetMachine> {
     target
         .create_target_machine(&triple, "", "", OptimizationLevel::None, RelocMode::Default, CodeModel::Default)
         .ok_or_else(|| missing("no target machine".into()))
+}
+
+/// Lowers a (woven) module.
+///
+/// # Errors
+/// Those of [`prepare`]; the inner error is one of [`emit`].
+pub fn lower(module: &Module<'_>, entry: &str, effort: Effort) -> Lowered {
+    let machine = machine()?;
+    prepare(module, entry, &machine)?;
+    let spirv = match emit(module, &machine) {
+        Ok(spirv) => spirv,
+        Err(refusal @ Error::Internal(_)) => return Ok(Err(refusal)),
+        Err(e) => return Err(e),
+    };
+    let mut options = build_options(module);
+    if effort == Effort::Quick {
+        options = format!("{options} -cl-opt-disable").trim_start().to_owned();
+    }
+    Ok(Ok(Code::spirv(spirv, entry, options)))
 }
 
 /// Prepares a (woven) module for emission: inlines probes and, within limits, helpers; promotes private variables;

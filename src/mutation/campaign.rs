@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
 use crate::error::Result;
-use crate::exec::{Executor, Target};
+use crate::exec::Executor;
 use crate::hash;
 use crate::instrument::mutants::Edit;
 use crate::result::journal::Journal;
@@ -102,9 +102,9 @@ pub fn run(
         batch: request.batch,
         end: request.end,
     };
-    let target = executors.first().map_or(Target::SpirV, |executor| executor.target());
+    let capabilities = executors.first().map(|executor| executor.capabilities()).unwrap_or_default();
     let mut engine = Engine::new(
-        ModuleBuilder::new(campaign.under_test, target).for_tests(campaign.tests)?,
+        ModuleBuilder::new(campaign.under_test, capabilities.target).for_tests(capabilities, campaign.tests)?,
         executors,
         campaign.tests,
         &mutants,

@@ -7,25 +7,16 @@ use inkwell::module::Module;
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::group_order;
 use crate::error::{Error, Result};
-use crate::exec::{Code, HostCode, Target};
+use crate::exec::{Capabilities, Code, HostCode, Target, simulator};
 use crate::instrument::guard::{self, Guards};
-use crate::instrument::host::{self, HostOptions};
 use crate::instrument::ids;
 use crate::instrument::layout::GuardLayout;
 use crate::instrument::mutants::infection::{self, InfectionLayout};
 use crate::instrument::mutants::{Edit, LocalVariable, privatise, schemata, single};
 use crate::llvm::{Opcode, Type, View};
-use crate::lower::spirv;
+pub use crate::lower::code::Effort;
+use crate::lower::code::LoweringOptions;
 use crate::suite::resolve::Test;
-
-/// How much the device optimises a module.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effort {
-    /// As it builds kernels by default.
-    Optimised,
-    /// `-cl-opt-disable`: builds in a fraction of the time, for launches so small that slower code does not matter.
-    Quick,
-}
 
 /// A product that the backend or the device may refuse, with the reason. A refusal decides the mutant's status
 /// (`compile-error`), while a module that does not verify is kassay's own fault.
@@ -46,7 +37,7 @@ pub struct ModuleBuilder<'a, 'c> {
     pub layout: GuardLayout,
     /// The form of code that the device takes.
     target: Target,
-    /// Whether some launch runs its work-groups in a given order, which devices implement by mapping group ids.
+    /// Whether some launch runs its work-groups in a given order, which the kernel implements by mapping its ids.
     is_mapped: bool,
 }
 
@@ -61,12 +52,12 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         }
     }
 
-    /// Prepares the builder for these tests, some of which may have a map of work-groups.
+    /// Prepares the builder for these tests, some of which may have a map of work-groups, on such an executor.
     ///
     /// # Errors
     /// `Caller` if a device cannot apply the maps because work-groups are of different sizes.
-    pub fn for_tests(mut self, tests: &[Test]) -> Result<ModuleBuilder<'a, 'c>> {
-        self.is_mapped = self.target == Target::SpirV && tests.iter().any(|t| !t.launch.schedule.map.is_empty());
+    pub fn for_tests(mut self, executor: Capabilities, tests: &[Test]) -> Result<ModuleBuilder<'a, 'c>> {
+        self.is_mapped = group_order::is_needed(executor, tests);
         if self.is_mapped {
             // All tests run in the same modules.
             tests.iter().try_for_each(|t| group_order::check_groups(&t.launch.range))?;
@@ -161,12 +152,10 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
 
     fn lower_for_simulator(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
         initialise_private_variables(&module);
-        let options = HostOptions { races: true, effort: host::Effort::Quick, ..self.under_test.host };
-        match host::code(module, &self.under_test.entry, &self.under_test.interface, &options) {
-            Ok(Code::Host(code)) => Ok(Ok(code)),
-            Ok(Code::SpirV(_)) => Err(Error::internal("code for the simulator was asked for")),
-            Err(e @ Error::Internal(_)) => Ok(Err(e.to_string())),
-            Err(e) => Err(e),
+        let options = LoweringOptions { races: true, effort: Effort::Quick, ..self.under_test.lowering };
+        match self.lower_to(module, simulator::CAPABILITIES.target, &options)? {
+            Ok(code) => code.into_host().map(Ok),
+            Err(why) => Ok(Err(why)),
         }
     }
 
@@ -188,34 +177,11 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     }
 
     fn lower(&self, module: Module<'c>, effort: Effort) -> Result<Refusable<Code>> {
-        if self.target == Target::Host {
-            return self.lower_for_host(module, effort);
-        }
-        spirv::prepare(&module, &self.under_test.entry, &self.under_test.machine)?;
-        let code = match spirv::emit(&module, &self.under_test.machine) {
-            Ok(code) => code,
-            Err(e @ Error::Internal(_)) => return Ok(Err(e.to_string())),
-            Err(e) => return Err(e),
-        };
-        let mut build_options = spirv::build_options(&module);
-        if effort == Effort::Quick {
-            build_options = format!("{build_options} -cl-opt-disable").trim_start().to_owned();
-        }
-        Ok(Ok(Code::spirv(code, &self.under_test.entry, build_options)))
+        self.lower_to(module, self.target, &LoweringOptions { effort, ..self.under_test.lowering })
     }
 
-    /// Lowers a guarded module for the simulator, whose own checks add little cost.
-    fn lower_for_host(&self, module: Module<'c>, effort: Effort) -> Result<Refusable<Code>> {
-        let effort = match effort {
-            Effort::Optimised => host::Effort::Full,
-            Effort::Quick => host::Effort::Quick,
-        };
-        let options = HostOptions { effort, ..self.under_test.host };
-        match host::code(module, &self.under_test.entry, &self.under_test.interface, &options) {
-            Ok(code) => Ok(Ok(code)),
-            Err(e @ Error::Internal(_)) => Ok(Err(e.to_string())),
-            Err(e) => Err(e),
-        }
+    fn lower_to(&self, module: Module<'c>, target: Target, options: &LoweringOptions) -> Result<Refusable<Code>> {
+        Ok(self.under_test.try_lower(module, target, options)?.map_err(|refusal| refusal.to_string()))
     }
 }
 

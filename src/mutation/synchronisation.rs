@@ -16,7 +16,7 @@ use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
 use crate::exec::simulator::schedule_families::{Plan, Planned};
-use crate::exec::{HostCode, ProgramId, Reference, Simulator, Target, difference};
+use crate::exec::{Executor, HostCode, ProgramId, Reference, Simulator, difference};
 use crate::instrument::layout::slot;
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::lower::host::table::HostTable;
@@ -105,8 +105,8 @@ impl SimulatorJudge<'_, '_> {
     /// # Errors
     /// `Internal` if a pass fails; `Environment` if there is no memory.
     pub fn judge(&self, wanted: &[MutantRuns<'_>]) -> Result<JudgeReport> {
-        let module_builder = ModuleBuilder::new(self.under_test, Target::Host);
         let simulator = Simulator::new(1)?;
+        let module_builder = ModuleBuilder::new(self.under_test, simulator.target());
         let mut session = JudgeSession {
             judge: self,
             module_builder,

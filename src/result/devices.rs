@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::lower::code::Target;
+
 /// The result of `kassay devices`: devices, drivers, and what is missing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DevicesResult {
@@ -75,6 +77,31 @@ pub enum CodePath {
     PtxLater,
     /// Nothing that kassay can produce.
     None,
+}
+
+impl From<Target> for CodePath {
+    fn from(target: Target) -> CodePath {
+        match target {
+            Target::SpirV => CodePath::Spirv,
+            Target::Host => CodePath::Host,
+        }
+    }
+}
+
+impl CodePath {
+    /// Writes what a device of this kind takes, which reports `il_versions`.
+    pub fn describe(self, il_versions: &[String]) -> String {
+        match self {
+            CodePath::Host => {
+                "takes kernels without inline assembly, compiled for this host; checks each access; runs \
+                               where no device does"
+                    .to_owned()
+            }
+            CodePath::Spirv => format!("takes {}", il_versions.join(" ")),
+            CodePath::PtxLater => "takes no SPIR-V; PTX through binaries: later".to_owned(),
+            CodePath::None => "takes no SPIR-V: of no use here".to_owned(),
+        }
+    }
 }
 
 /// A driver: a file that names the library of an OpenCL platform.

@@ -8,14 +8,12 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use inkwell::passes::PassBuilderOptions;
-
 use crate::cfg::decisions::Event;
 use crate::cfg::graph::{BlockIndex, Cfg, Edge, InstKind, Terminator};
 use crate::cfg::sites::{Fact, FunctionSites, SiteKind, Sites};
 use crate::cfg::uniformity::Uniformity;
 use crate::coverage::build::KernelUnderTest;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::simulator::observation::Divergence;
 use crate::kernel::ir::DebugLocation;
 use crate::lower::host::table::{HostTable, SourcePlace};
@@ -47,12 +45,7 @@ impl<'a> DivergenceAnalysis<'a> {
     /// # Errors
     /// `Internal` if private variables cannot be promoted.
     pub fn of(under_test: &'a KernelUnderTest<'_>, source: &'a str) -> Result<DivergenceAnalysis<'a>> {
-        let promoted = under_test.module.clone();
-        // The blocks have to remain those of the sites.
-        promoted
-            .run_passes("function(sroa<preserve-cfg>)", &under_test.machine, PassBuilderOptions::create())
-            .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
-        let varying = Uniformity::of(&promoted, &under_test.sites);
+        let varying = Uniformity::of(&under_test.promoted()?, &under_test.sites);
         Ok(DivergenceAnalysis { sites: &under_test.sites, varying, source, known: RefCell::default() })
     }
 

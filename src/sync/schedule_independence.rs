@@ -3,11 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inkwell::passes::PassBuilderOptions;
-
 use crate::cfg::schedule_dependence;
 use crate::coverage::build::KernelUnderTest;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::builtins::{self, Family};
 use crate::llvm::{Block, DebugLocation, Function, Inst, Opcode, View};
 use crate::lower::host::table::{HostTable, Mode};
@@ -18,10 +16,7 @@ use crate::result::check::{Finding, FindingKind};
 /// # Errors
 /// `Internal` if private variables cannot be promoted.
 pub fn flows(under_test: &KernelUnderTest<'_>, findings: &[Finding]) -> Result<Vec<String>> {
-    let module = under_test.module.clone();
-    module
-        .run_passes("function(sroa<preserve-cfg>)", &under_test.machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
+    let module = under_test.promoted()?;
     let races = findings.iter().filter(|f| f.kind == FindingKind::DataRace);
     let places: BTreeSet<DebugLocation> = races
         .flat_map(|f| &f.accesses)

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use super::outcomes::{Ended, Outcomes};
 use super::schedule_families::{Family, Planned};
-use crate::coverage::group_order;
+use crate::coverage::group_order::MappedProgram;
 use crate::error::Result;
 use crate::exec::simulator::observation::{Conflict, FaultKind, Simulation, SimulationOptions};
-use crate::exec::{Executor, Fault, ProgramId, RunOptions, Simulator};
-use crate::instrument::layout::GuardLayout;
+use crate::exec::{Capabilities, Executor, Fault, ProgramId, RunOptions, Schedules, Simulator};
 use crate::result::schedule::{Difference, Ran, RunStatus, Summary, Test, Verdict};
 use crate::suite::Output;
 use crate::suite::faults::FaultClass;
@@ -18,7 +17,7 @@ use crate::suite::schedule::Schedule;
 /// Runs tests with the kernel loaded.
 pub enum ScheduleRunner {
     /// A device, with a kernel that reads its ids through a map.
-    Mapped { executor: Box<dyn Executor>, program: ProgramId, layout: GuardLayout },
+    Mapped { executor: Box<dyn Executor>, program: MappedProgram },
     /// The simulator, with code in which accesses are watched, so that it can be interrupted there.
     Simulator { simulator: Box<Simulator>, program: ProgramId },
 }
@@ -32,9 +31,21 @@ pub struct ScheduleOptions {
 }
 
 impl ScheduleRunner {
+    fn capabilities(&self) -> Capabilities {
+        match self {
+            ScheduleRunner::Mapped { executor, .. } => executor.capabilities(),
+            ScheduleRunner::Simulator { simulator, .. } => simulator.capabilities(),
+        }
+    }
+
     /// Returns whether it also follows orders of work-items, and preemptions.
     pub fn is_exact(&self) -> bool {
-        matches!(self, ScheduleRunner::Simulator { .. })
+        self.capabilities().schedules == Schedules::All
+    }
+
+    /// Returns whether faults are checked and skipped, so that tests which allow them can run as they are.
+    pub fn checks_faults(&self) -> bool {
+        self.capabilities().checks.faults
     }
 
     /// Returns the accesses of a launch that race, if this runner can tell.
@@ -54,9 +65,9 @@ impl ScheduleRunner {
 
     fn run(&mut self, launch: &Launch, timeout: Duration) -> Result<(Ended, Option<Duration>)> {
         match self {
-            ScheduleRunner::Mapped { executor, program, layout } => {
+            ScheduleRunner::Mapped { executor, program } => {
                 let options = RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
-                Ok(match group_order::run(&mut **executor, *program, *layout, launch, &options)? {
+                Ok(match program.run(executor.as_mut(), launch, &options)? {
                     Ok(seen) => (Ended::Completed(seen.outputs), seen.kernel_times.last().copied()),
                     Err(fault) => (failed(fault), None),
                 })

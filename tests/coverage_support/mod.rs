@@ -12,7 +12,7 @@ use inkwell::context::Context;
 use kassay::coverage::build::{self, KernelFile};
 use kassay::coverage::measure::{self, MeasureOptions, Programs};
 use kassay::coverage::summary;
-use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, Target, WorkerOptions};
+use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
@@ -36,7 +36,7 @@ impl Device {
     pub fn start() -> Device {
         let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
         let options = WorkerOptions { exe, ..WorkerOptions::default() };
-        Device { executor: OpenClExecutor::start(DeviceRequest::Any, options).unwrap() }
+        Device { executor: OpenClExecutor::start(DeviceSelector::Any, options).unwrap() }
     }
 
     /// Returns one result for each kind of slots, from one compilation.

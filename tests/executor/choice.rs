@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use kassay::error::Error;
-use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, RunOptions, WorkerOptions, probe_devices};
+use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, RunOptions, WorkerOptions, probe_devices};
 use kassay::suite::launch::Launch;
 
 use crate::support::*;
@@ -15,21 +15,17 @@ fn devices_are_found_and_chosen_by_name_or_number() -> TestResult {
     let first = devices.iter().find(|d| !d.il_versions.is_empty()).ok_or("no device takes SPIR-V")?;
     assert!(first.max_work_group_size > 0 && first.global_memory > 0 && !first.driver.is_empty());
     let (platform, device) = first.index.ok_or("no index")?;
-    for request in [
-        DeviceRequest::Any,
-        DeviceRequest::Opencl { platform, device },
-        DeviceRequest::Name(first.name.to_uppercase()[1..].to_owned()),
+    for selector in [
+        DeviceSelector::Any,
+        DeviceSelector::Index { platform, device },
+        DeviceSelector::Name(first.name.to_uppercase()[1..].to_owned()),
     ] {
-        assert_eq!(OpenClExecutor::start(request, options())?.device(), first);
+        assert_eq!(OpenClExecutor::start(selector, options())?.device(), first);
     }
-    for request in [
-        DeviceRequest::Opencl { platform: 99, device: 0 },
-        DeviceRequest::Name("no such thing".into()),
-        DeviceRequest::Simulator,
-    ] {
-        let error = OpenClExecutor::start(request.clone(), options()).err().ok_or("started")?;
+    for selector in [DeviceSelector::Index { platform: 99, device: 0 }, DeviceSelector::Name("no such thing".into())] {
+        let error = OpenClExecutor::start(selector, options()).err().ok_or("started")?;
         assert!(matches!(error, Error::Environment(_)), "{error}");
-        assert!(request == DeviceRequest::Simulator || error.to_string().contains(&first.name), "{error}");
+        assert!(error.to_string().contains(&first.name), "{error}");
     }
     Ok(())
 }
@@ -38,7 +34,7 @@ fn devices_are_found_and_chosen_by_name_or_number() -> TestResult {
 fn a_program_that_is_no_worker_is_an_environment_error() -> TestResult {
     for exe in ["/bin/false", "/nonexistent/kassay"] {
         let broken = WorkerOptions { exe: Some(exe.into()), ..WorkerOptions::default() };
-        let error = OpenClExecutor::start(DeviceRequest::Any, broken).err().ok_or("started")?;
+        let error = OpenClExecutor::start(DeviceSelector::Any, broken).err().ok_or("started")?;
         assert!(matches!(error, Error::Environment(_)), "{error}");
     }
     Ok(())
@@ -94,7 +90,7 @@ fn start_up_times() -> TestResult {
     let code = compile(COPY)?;
     for pause in [0, 60, 300] {
         let start = Instant::now();
-        let starting = OpenClExecutor::spawn(DeviceRequest::Any, options())?;
+        let starting = OpenClExecutor::spawn(DeviceSelector::Any, options())?;
         let spawned = start.elapsed();
         std::thread::sleep(Duration::from_millis(pause));
         let at = Instant::now();

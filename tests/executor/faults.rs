@@ -54,11 +54,11 @@ fn after_broken_code_the_next_program_loads() -> TestResult {
     let good = compile(COPY)?;
     let mut executor = executor()?;
     let kept = executor.load(&good)?;
-    let good_code = good.as_spirv().ok_or("no SPIR-V")?;
-    let half = good_code.spirv[..good_code.spirv.len() / 2 / 4 * 4].to_vec();
+    let good_code = good.as_device().ok_or("no SPIR-V")?;
+    let half = good_code.bytes[..good_code.bytes.len() / 2 / 4 * 4].to_vec();
     let truncated = Code::spirv(half, "k", String::new());
     assert!(matches!(executor.load(&truncated), Err(Error::Internal(_))));
-    let nameless = Code::spirv(good_code.spirv.to_vec(), "nobody", String::new());
+    let nameless = Code::spirv(good_code.bytes.to_vec(), "nobody", String::new());
     let refused = executor.load(&nameless).err().ok_or("loaded")?;
     assert!(refused.to_string().contains("CL_INVALID_KERNEL_NAME"), "{refused}");
     let launch = Launch::new(range([1]), vec![ints(&[0]), ints(&[1]), int(1)]);
@@ -100,7 +100,7 @@ fn launches_that_do_not_fit_are_rejected_with_the_reason() -> TestResult {
 fn an_uneven_local_size_is_rejected_where_the_program_asks_for_even_ones() -> TestResult {
     let mut executor = executor()?;
     let built = compile(COPY)?;
-    let spirv = built.as_spirv().ok_or("no SPIR-V")?.spirv.to_vec();
+    let spirv = built.as_device().ok_or("no SPIR-V")?.bytes.to_vec();
     let code = Code::spirv(spirv, "k", "-cl-uniform-work-group-size".into());
     let program = executor.load(&code)?;
     let uneven = NdRange { local: Some([3, 1, 1]), ..range([4]) };
@@ -173,7 +173,7 @@ fn a_launch_without_work_items_is_not_kassays_fault() -> TestResult {
 fn programs_are_built_while_the_caller_does_other_things() -> TestResult {
     let mut executor = executor()?;
     let good = compile(COPY)?;
-    let spirv = good.as_spirv().ok_or("no SPIR-V")?.spirv.to_vec();
+    let spirv = good.as_device().ok_or("no SPIR-V")?.bytes.to_vec();
     let bad = Code::spirv(spirv, "another", String::new());
     let (one, other) = (executor.begin_load(&good)?, executor.begin_load(&bad)?);
     let last = executor.begin_load(&good)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kassay::error::Error;
-use kassay::exec::{Code, DeviceRequest, Executor, Observation, OpenClExecutor, RunOptions, RunResult, WorkerOptions};
+use kassay::exec::{Code, DeviceSelector, Executor, Observation, OpenClExecutor, RunOptions, RunResult, WorkerOptions};
 use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
 
 pub type TestResult = Result<(), Box<dyn std::error::Error>>;
@@ -17,7 +17,7 @@ pub fn options() -> WorkerOptions {
 }
 
 pub fn executor() -> Result<OpenClExecutor, Error> {
-    OpenClExecutor::start(DeviceRequest::Any, options())
+    OpenClExecutor::start(DeviceSelector::Any, options())
 }
 
 /// Compiles OpenCL C to SPIR-V; the kernel under test is `k`.

@@ -10,8 +10,7 @@ use kassay::exec::simulator::Simulator;
 use kassay::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
 use kassay::generate::launches::{Request, launches};
 use kassay::generate::roles;
-use kassay::instrument::host::HostOptions;
-use kassay::lower::code::Code;
+use kassay::lower::code::LoweringOptions;
 use kassay::suite::launch::{ArgValue, Launch};
 use kassay::sync::checking::{Case, Simulate, explore};
 
@@ -28,8 +27,8 @@ impl Simulate for WatchedSimulator {
 /// Returns the generated launches after exploration, each with the number of its out-of-bounds faults.
 fn explored(under_test: &KernelUnderTest<'_>) -> Vec<(Case, usize)> {
     let model = roles::infer(under_test).unwrap();
-    let host = HostOptions { races: true, ..HostOptions::default() };
-    let Code::Host(code) = under_test.for_host(&host).unwrap() else { panic!("no code for the simulator") };
+    let options = LoweringOptions { races: true, ..LoweringOptions::default() };
+    let code = under_test.for_simulator(&options).unwrap();
     let mut simulator = Simulator::new(1).unwrap();
     let program = simulator.load_host(&code).unwrap();
     let mut watched = WatchedSimulator(simulator, program);

@@ -7,8 +7,7 @@ use kassay::exec::simulator::Simulator;
 use kassay::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
 use kassay::generate::launches::{Request, launches};
 use kassay::generate::roles;
-use kassay::instrument::host::HostOptions;
-use kassay::lower::code::Code;
+use kassay::lower::code::LoweringOptions;
 
 use super::support::{fixtures, with_file, with_source};
 
@@ -18,8 +17,8 @@ const FAULTY: [&str; 1] = ["divergent_exit"];
 /// Runs the generated launches of a kernel; returns the results by name.
 fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {
     let model = roles::infer(under_test).unwrap();
-    let host = HostOptions { races: true, ..HostOptions::default() };
-    let Code::Host(code) = under_test.for_host(&host).unwrap() else { panic!("no code for the simulator") };
+    let options = LoweringOptions { races: true, ..LoweringOptions::default() };
+    let code = under_test.for_simulator(&options).unwrap();
     let mut simulator = Simulator::new(1).unwrap();
     let program = simulator.load_host(&code).unwrap();
     let options = SimulationOptions { races: true, fuel: Some(1 << 20), ..SimulationOptions::default() };

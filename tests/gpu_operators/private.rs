@@ -7,7 +7,7 @@ use std::time::Duration;
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
 use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
+use kassay::exec::{Code, DeviceSelector, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
 use kassay::instrument::mutants::edit::{Edit, LocalVariable};
 use kassay::instrument::mutants::privatise::{Refusal, privatise};
 use kassay::kernel::options::KernelOptions;
@@ -29,7 +29,7 @@ struct Privatisation {
 
 fn executor() -> OpenClExecutor {
     let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
-    OpenClExecutor::start(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() }).unwrap()
+    OpenClExecutor::start(DeviceSelector::Any, WorkerOptions { exe, ..WorkerOptions::default() }).unwrap()
 }
 
 fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisation> {

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use inkwell::context::Context;
 use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, Target, WorkerOptions};
+use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, Target, WorkerOptions};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::llvm::View;
@@ -58,7 +58,7 @@ fn variant(test: &Test, number: u32, random: &mut ChaCha8Rng) -> Test {
 /// Checks all claims about the mutants of a kernel; returns the numbers of equivalents and of duplicates.
 fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usize)> {
     let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
-    let starting = OpenClExecutor::spawn(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() })?;
+    let starting = OpenClExecutor::spawn(DeviceSelector::Any, WorkerOptions { exe, ..WorkerOptions::default() })?;
     let suite = Suite::load(Path::new(&suite(kernel)))?;
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     let loaded = compile::load(&suite.kernel, &options, true)?;

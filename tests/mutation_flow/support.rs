@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::coverage::build::{KernelFile, KernelUnderTest};
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
+use kassay::exec::{Code, DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
 use kassay::instrument::mutants::Edit;
 use kassay::kernel::compile::{self, Format};
@@ -155,7 +155,7 @@ impl Kernel {
 /// A device worker.
 pub fn executor() -> OpenClExecutor {
     let options = WorkerOptions { exe: Some(env!("CARGO_BIN_EXE_kassay").into()), ..WorkerOptions::default() };
-    OpenClExecutor::start(DeviceRequest::Any, options).unwrap()
+    OpenClExecutor::start(DeviceSelector::Any, options).unwrap()
 }
 
 /// A guarded program of numbered variants of a kernel that writes to one buffer; number 0 is the original.

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::exec::{
-    Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, SpirvCode,
-    WorkerOptions,
+    Code, DeviceSelector, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, WorkerOptions,
 };
 use kassay::instrument::guard::{self, Guards};
 use kassay::instrument::ids;
@@ -19,6 +18,7 @@ use kassay::kernel::implicit;
 use kassay::kernel::module;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::signature;
+use kassay::lower::code::Effort;
 use kassay::lower::spirv;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
@@ -29,7 +29,7 @@ pub const FUEL: u32 = 100_000_000;
 
 pub fn executor() -> TestResult<OpenClExecutor> {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    Ok(OpenClExecutor::start(DeviceRequest::Any, options)?)
+    Ok(OpenClExecutor::start(DeviceSelector::Any, options)?)
 }
 
 /// A guarded kernel.
@@ -52,12 +52,10 @@ pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> 
     guard::inline_and_promote(&module, entry, &machine)?;
     let guards = guard::weave(&module, entry, layout, false, &machine)?;
     ids::plain(&module, layout)?;
-    spirv::prepare(&module, entry, &machine)?;
+    let code = spirv::lower(&module, entry, Effort::Full)??;
     if let Ok(path) = std::env::var("KASSAY_SHOW_GUARDED") {
         std::fs::write(path, module.print_to_string().to_string())?;
     }
-    let spirv = Arc::new(spirv::emit(&module, &machine)?);
-    let code = Code::SpirV(SpirvCode { spirv, entry: entry.to_owned(), build_options: spirv::build_options(&module) });
     Ok(Guarded { code, guards, layout })
 }
 

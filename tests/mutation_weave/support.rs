@@ -6,11 +6,8 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use inkwell::targets::TargetMachine;
 use kassay::cfg::sites::Sites;
-use kassay::exec::{
-    Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, SpirvCode, WorkerOptions,
-};
+use kassay::exec::{Code, DeviceSelector, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, WorkerOptions};
 use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, slot};
 use kassay::kernel::compile::{self, Format};
@@ -18,13 +15,13 @@ use kassay::kernel::interface::Interface;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::kernel::{canonical, implicit, module, signature};
+use kassay::lower::code::Effort;
 use kassay::lower::spirv;
 use kassay::suite::launch::Launch;
 
 /// One kernel in canonical form.
 pub struct Kernel<'c> {
     pub module: Module<'c>,
-    pub machine: TargetMachine,
     pub entry: String,
     pub sites: Sites,
     pub interface: Interface,
@@ -41,25 +38,22 @@ impl<'c> Kernel<'c> {
         implicit::append(&module, &mut interface).unwrap();
         let from_spirv = loaded.format == Format::SpirV;
         let sites = Sites::read(&module, &entry, from_spirv, loaded.ast.as_ref(), &Sources::beside(file));
-        Kernel { module, machine, entry, sites, interface }
+        Kernel { module, entry, sites, interface }
     }
 
     /// Returns the code of a (woven) clone of the module.
     pub fn code(&self, module: &Module<'_>) -> Code {
-        ids::plain(module, self.layout()).unwrap();
-        spirv::prepare(module, &self.entry, &self.machine).unwrap();
-        let spirv = Arc::new(spirv::emit(module, &self.machine).unwrap());
-        Code::SpirV(SpirvCode { spirv, entry: self.entry.clone(), build_options: spirv::build_options(module) })
+        self.lower(module, Effort::Full)
     }
 
     /// As [`Kernel::code`], built in a fraction of the time.
     pub fn quick_code(&self, module: &Module<'_>) -> Code {
-        match self.code(module) {
-            Code::SpirV(code) => {
-                Code::SpirV(SpirvCode { build_options: format!("{} -cl-opt-disable", code.build_options), ..code })
-            }
-            other => other,
-        }
+        self.lower(module, Effort::Quick)
+    }
+
+    fn lower(&self, module: &Module<'_>, effort: Effort) -> Code {
+        ids::plain(module, self.layout()).unwrap();
+        spirv::lower(module, &self.entry, effort).unwrap().unwrap()
     }
 
     pub fn layout(&self) -> GuardLayout {
@@ -73,7 +67,7 @@ pub fn testdata(name: &str) -> PathBuf {
 
 pub fn start() -> OpenClExecutor {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    OpenClExecutor::start(DeviceRequest::Any, options).unwrap()
+    OpenClExecutor::start(DeviceSelector::Any, options).unwrap()
 }
 
 pub fn options(probe_words: Option<u64>) -> RunOptions {

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use inkwell::context::Context;
 use kassay::coverage::build::{KernelFile, KernelUnderTest};
+use kassay::coverage::observed::{self, PendingCode};
 use kassay::error::Result;
 use kassay::exec::Target;
-use kassay::instrument::host::{Effort as HostEffort, HostOptions};
 use kassay::instrument::layout::Slots;
 use kassay::instrument::marks;
 use kassay::instrument::mutants::{Edit, Form, infection, schemata, single};
@@ -15,6 +15,7 @@ use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::llvm::View;
+use kassay::lower::code::LoweringOptions;
 use kassay::mutation::Mutant;
 use kassay::mutation::enumerate::enumerate;
 use kassay::mutation::equivalence;
@@ -95,7 +96,7 @@ impl WeaveCheck<'_, '_> {
         }
         for (target, effort, batched) in [
             (Target::SpirV, Effort::Quick, true),
-            (Target::SpirV, Effort::Optimised, false),
+            (Target::SpirV, Effort::Full, false),
             (Target::Host, Effort::Quick, false),
         ] {
             let module_builder = ModuleBuilder::new(under_test, target);
@@ -116,7 +117,7 @@ impl WeaveCheck<'_, '_> {
         for _ in 0..SINGLE.min(woven.len()) {
             let one = woven[random.random_range(0..woven.len())];
             let two = woven[random.random_range(0..woven.len())];
-            for (target, effort) in [(Target::SpirV, Effort::Optimised), (Target::Host, Effort::Quick)] {
+            for (target, effort) in [(Target::SpirV, Effort::Full), (Target::Host, Effort::Quick)] {
                 let module_builder = ModuleBuilder::new(under_test, target);
                 self.lowered(&format!("{} for {target:?}", one.id), module_builder.alone(&[&one.edit], effort));
             }
@@ -161,10 +162,10 @@ impl WeaveCheck<'_, '_> {
             .flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o)))
             .collect();
         self.expect("marks of outcomes", marks::weave(&under_test.module.clone(), &under_test.sites, &outcomes));
-        self.expect("comparisons", under_test.observed(Slots::Groups, None));
+        self.expect("comparisons", observed::begin(under_test, None).and_then(PendingCode::end));
         for races in [false, true] {
-            let options = HostOptions { races, effort: HostEffort::Quick, deadline: None };
-            self.expect(&format!("the simulator's accesses, races {races}"), under_test.for_host(&options));
+            let options = LoweringOptions { races, effort: Effort::Quick, deadline: None };
+            self.expect(&format!("the simulator's accesses, races {races}"), under_test.for_simulator(&options));
         }
     }
 }

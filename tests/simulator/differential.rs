@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use inkwell::context::Context;
 use kassay::coverage::build::{self, KernelFile, KernelUnderTest};
 use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
-use kassay::exec::{DeviceRequest, Executor, HostCode, OpenClExecutor, RunOptions, Simulator, Target, WorkerOptions};
+use kassay::exec::{DeviceSelector, Executor, HostCode, OpenClExecutor, RunOptions, Simulator, Target, WorkerOptions};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::precision::Precision;
@@ -118,7 +118,7 @@ fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) ->
 #[test]
 fn suites_give_what_they_give_on_a_device() -> TestResult {
     let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    let mut device = OpenClExecutor::start(DeviceRequest::Any, options)?;
+    let mut device = OpenClExecutor::start(DeviceSelector::Any, options)?;
     let mut simulator = Simulator::new(2)?;
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for path in suites()? {

@@ -8,7 +8,7 @@ use inkwell::context::Context;
 use kassay::coverage::build::{KernelFile, sources_of};
 use kassay::exec::simulator::image::Sampler;
 use kassay::exec::{
-    DeviceRequest, Executor, Fault, Observation, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions,
+    DeviceSelector, Executor, Fault, Observation, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions,
 };
 use kassay::kernel::compile::load;
 use kassay::kernel::options::KernelOptions;
@@ -310,7 +310,7 @@ impl Device {
     pub fn start() -> TestResult<Device> {
         let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
         let options = WorkerOptions { exe, ..WorkerOptions::default() };
-        Ok(Device { executor: OpenClExecutor::start(DeviceRequest::Any, options)? })
+        Ok(Device { executor: OpenClExecutor::start(DeviceSelector::Any, options)? })
     }
 
     pub fn load(&mut self, source: &str) -> TestResult<ProgramId> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
+use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::program::{Definition, Op, Program, promoted, reader};
@@ -199,7 +199,7 @@ fn interesting(random: &mut ChaCha8Rng, ty: &str) -> u64 {
 fn what_the_device_gives_is_what_terms_allow() {
     let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
     let worker = WorkerOptions { exe, ..WorkerOptions::default() };
-    let mut executor = OpenClExecutor::start(DeviceRequest::Any, worker).unwrap();
+    let mut executor = OpenClExecutor::start(DeviceSelector::Any, worker).unwrap();
     let run = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let (mut wrong, mut exact) = (Vec::new(), 0);

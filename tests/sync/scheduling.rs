@@ -20,12 +20,11 @@ use super::support::{TestResult, under_test};
 fn run(source: &str, range: NdRange) -> TestResult<Test> {
     let context = Context::create();
     let (_folder, _path, under_test) = under_test(&context, source)?;
-    let mapped = group_order::build(&under_test)?;
     let worker = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    let started = StartingExecutors::start(&DeviceRequest::Any, &worker, 1)?.ready()?;
+    let started = StartingExecutors::start(&"opencl".parse::<DeviceRequest>()?, &worker, 1)?.ready()?;
     let mut executor: Box<dyn Executor> = started.executors.into_iter().next().ok_or("no executor")?;
-    let program = executor.load(&mapped.code)?;
-    let mut runner = ScheduleRunner::Mapped { executor, program, layout: mapped.layout };
+    let program = group_order::build(&under_test, executor.target())?.load(executor.as_mut())?;
+    let mut runner = ScheduleRunner::Mapped { executor, program };
     let buffer = || ArgValue::Buffer(Arc::new(vec![0; range.items() as usize * 4]));
     let launch = Launch::new(range.clone(), vec![buffer(), buffer()]);
     let output = |position: u32, label: &str| Output {

@@ -1,11 +1,10 @@
 //! Lays a launch out in the memory shared with a worker and builds the request for it.
 
-use super::executor::protocol_error;
 use super::process::Process;
 use crate::error::Result;
 use crate::exec::RunOptions;
 use crate::exec::memory::{Span, SpanAllocator};
-use crate::exec::protocol::{Arg, Request};
+use crate::exec::protocol::{Arg, Request, protocol_error};
 use crate::suite::launch::{ArgValue, Launch};
 
 /// The spans of a launch's results in the shared memory.

@@ -6,9 +6,11 @@ mod launch_request;
 mod limits;
 mod process;
 mod signature;
+mod supervisor;
 mod sweep;
 mod worker;
 
-pub use executor::{OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
+pub use executor::{CAPABILITIES, absence, start};
+pub use supervisor::{OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 pub use sweep::cannot_batch;
 pub use worker::serve;

@@ -12,12 +12,16 @@ const OP_FUNCTION_PARAMETER: u32 = 55;
 const OP_FUNCTION_END: u32 = 56;
 const STORAGE_UNIFORM_CONSTANT: u32 = 0;
 const ACCESS_READ_ONLY: u32 = 0;
+const MAGIC: u32 = 0x0723_0203;
 /// The header: magic, version, generator, bound, schema.
 const HEADER_WORDS: usize = 5;
 
 /// By position, whether the kernel `entry` cannot write to an argument: `__constant` memory and read-only images. The
-/// list is shorter than the argument list, or empty, if the module does not say.
+/// list is shorter than the argument list, or empty, if the module does not say or is no SPIR-V.
 pub fn read_only(spirv: &[u8], entry: &str) -> Vec<bool> {
+    if !spirv.starts_with(&MAGIC.to_le_bytes()) {
+        return Vec::new();
+    }
     let words: Vec<u32> = spirv.as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
     let mut kernel = None;
     let mut types = HashMap::new();

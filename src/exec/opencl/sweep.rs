@@ -4,15 +4,15 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::executor::{OpenClExecutor, protocol_error};
 use super::launch_request::Layout;
 use super::limits;
 use super::process::{NoReply, WorkerExit};
+use super::supervisor::OpenClExecutor;
 use crate::error::{Error, Result};
 use crate::exec::memory::Span;
-use crate::exec::protocol::{self, Expected, Reply, Request};
+use crate::exec::protocol::{self, Expected, Reply, Request, protocol_error};
 use crate::exec::records::{Progress, ProgressWords, Records};
-use crate::exec::{Batch, Executor, Fault, ProgramId, RunOptions, Sweep, SweepOutcome, VariationOutcome};
+use crate::exec::{Batch, Fault, ProgramId, RunOptions, Sweep, SweepOutcome, VariationOutcome};
 use crate::suite::launch::{ArgValue, Launch};
 
 /// Limits for one request: approximate bytes of its records, and number of its variations.
@@ -25,7 +25,7 @@ const MEMORY_DIVISOR: u64 = 4;
 /// buffers are no faster.
 const MAX_COPIED_BYTES: u64 = 256 << 20;
 
-/// Runs a sweep; see [`Executor::sweep`].
+/// Runs a sweep; see [`Executor::sweep`](crate::exec::Executor::sweep).
 pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome> {
     let read_only = executor.read_only(program)?.to_vec();
     check(sweep, &read_only)?;
@@ -37,7 +37,7 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &Sweep<'_>)
         outputs: false,
     };
     let count = sweep.variations.len();
-    if let Some(fault) = limits::refuse(executor.device(), sweep.launch, &options) {
+    if let Some(fault) = limits::refuse(executor.info(), sweep.launch, &options) {
         let runs = vec![VariationOutcome::Fault(fault); count];
         return Ok(SweepOutcome { runs, launches: 0, kernel_time: Duration::ZERO });
     }
@@ -135,7 +135,7 @@ fn check(sweep: &Sweep<'_>, read_only: &[bool]) -> Result<()> {
 /// Slots per launch: the requested number, as far as the device has memory for their copies.
 fn slots(executor: &OpenClExecutor, sweep: &Sweep<'_>) -> usize {
     let Some(batch) = &sweep.batch else { return 1 };
-    let device = executor.device();
+    let device = executor.info();
     let largest = batch.strides.iter().copied().max().unwrap_or(0);
     let total = batch.strides.iter().fold(0_u64, |sum, stride| sum.saturating_add(*stride));
     let cap = |memory: u64, stride: u64| if memory == 0 || stride == 0 { u64::MAX } else { (memory / stride).max(1) };

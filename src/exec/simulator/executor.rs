@@ -15,14 +15,16 @@ use super::run_state::RunPlan;
 use super::shadow::{Area, Grid, Pass, Shadow};
 use super::{diagnostics, group_sampling, hooks, schedule};
 use crate::error::{Error, Result};
+use crate::exec::device::SIMULATOR;
 use crate::exec::{
-    Code, DeviceInfo, Executor, Fault, HostCode, Observation, ProgramId, Run, RunOptions, RunResult, Sweep,
-    SweepOutcome, Target, VariationOutcome, difference,
+    Capabilities, Checks, Code, DeviceInfo, Executor, Fault, HostCode, Observation, ProgramId, Run, RunOptions,
+    RunResult, Schedules, Sweep, SweepOutcome, Target, VariationOutcome, difference,
 };
 use crate::suite::launch::Launch;
 
-/// [`DeviceInfo::kind`] of the simulator.
-pub const KIND: &str = "simulator";
+/// What simulators can do. They gain nothing from batches.
+pub const CAPABILITIES: Capabilities =
+    Capabilities { target: Target::Host, schedules: Schedules::All, checks: Checks::ALL, batches: false };
 
 /// The number of work-items below which a launch is not worth a second thread.
 const MIN_ITEMS_FOR_THREADS: u64 = 1 << 15;
@@ -374,7 +376,7 @@ pub fn device() -> DeviceInfo {
     DeviceInfo {
         name: "kassay simulator".into(),
         driver: env!("CARGO_PKG_VERSION").into(),
-        kind: KIND.into(),
+        kind: SIMULATOR.into(),
         il_versions: Vec::new(),
         platform: "kassay".into(),
         index: None,
@@ -394,14 +396,14 @@ impl Executor for Simulator {
         &self.device
     }
 
-    fn target(&self) -> Target {
-        Target::Host
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
     }
 
     fn begin_load(&mut self, code: &Code) -> Result<ProgramId> {
         match code {
             Code::Host(code) => self.load_host(code),
-            Code::SpirV(_) => Err(Error::internal("code for an OpenCL device was given to the simulator")),
+            Code::Device(_) => Err(Error::internal("code for an OpenCL device was given to the simulator")),
         }
     }
 

@@ -31,6 +31,8 @@ mod run_state;
 mod schedule;
 pub mod schedule_families;
 pub mod shadow;
+mod start;
 mod work_group;
 
-pub use executor::{KIND, Simulator, device};
+pub use executor::{CAPABILITIES, Simulator, device};
+pub use start::start;

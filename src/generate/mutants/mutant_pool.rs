@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::SimulationOptions;
-use crate::exec::{Code, Executor, ProgramId, Simulator, Target};
+use crate::exec::{Code, Executor, ProgramId, Simulator};
 use crate::generate::campaign::fuel_options;
 use crate::instrument::mutants::infection::{InfectionLayout, MutantObservation};
 use crate::instrument::mutants::{Edit, LocalVariable};
@@ -75,7 +75,8 @@ impl<'m> MutantPool<'m> {
         outputs: &'m [Output],
         pool_options: PoolOptions,
     ) -> Result<MutantPool<'m>> {
-        let module_builder = ModuleBuilder::new(under_test, Target::Host);
+        let simulator = Simulator::new(pool_options.threads)?;
+        let module_builder = ModuleBuilder::new(under_test, simulator.target());
         let running = RunSettings {
             layout: module_builder.layout,
             // The simulator is deterministic.
@@ -86,7 +87,7 @@ impl<'m> MutantPool<'m> {
             end: Some(pool_options.end),
         };
         let mut pool = MutantPool {
-            simulator: Simulator::new(pool_options.threads)?,
+            simulator,
             refused: ByMutant::filled(None, mutants.len()),
             mutants,
             running,
@@ -177,10 +178,7 @@ impl<'m> MutantPool<'m> {
     }
 
     fn load(&mut self, code: &Code) -> Result<ProgramId> {
-        let Code::Host(code) = code else {
-            return Err(Error::internal("code for the simulator was asked for"));
-        };
-        self.simulator.load_host(code)
+        self.simulator.load(code)
     }
 
     /// Runs the original and returns what it shows of each mutant. `None` if the launch does something undefined, does

@@ -49,8 +49,8 @@ impl CoveragePlan {
             .collect::<Option<_>>()
             .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
         // The simulator sends items that wait forever to the kernel's end.
-        let early = match (target, blocks.first()) {
-            (Target::SpirV, Some(blocks)) => EarlyFlushes::find(module, sites, blocks)?,
+        let early = match blocks.first() {
+            Some(blocks) if !target.has_hooks() => EarlyFlushes::find(module, sites, blocks)?,
             _ => EarlyFlushes::default(),
         };
         runtime::link_coverage(module)?;
@@ -156,7 +156,7 @@ impl<'m> Weaver<'m> {
             loop_iterate: found[2],
             loop_end: found[3],
             flush: found[4],
-            leave: (target == Target::Host).then(leave),
+            leave: target.has_hooks().then(leave),
         })
     }
 

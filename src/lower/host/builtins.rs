@@ -12,9 +12,10 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
+use super::libclc::missing;
+use super::machine::{self, retarget, run_passes};
 use super::mangling::name_in_libclc;
-use super::prepare::run;
-use super::{annotate, emit, gpu_assumptions, handles, plain};
+use super::{annotate, gpu_assumptions, handles, libclc, plain};
 use crate::error::{Error, Result};
 use crate::kernel::builtins::{self, Family, demangle};
 use crate::kernel::cache::{self, Key};
@@ -23,11 +24,6 @@ use crate::llvm::{self, AttributeIndex, Block, Builder, Function, Linkage, Type,
 
 /// `runtime-cl/host.cl` as bitcode (see `build.rs`).
 const HOST_BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/host.bc"));
-
-/// The environment variable with the path of libclc's bitcode, if it is not in a distribution's location.
-const LIBCLC_VARIABLE: &str = "KASSAY_LIBCLC";
-const LIBCLC_PATHS: [&str; 3] =
-    ["/usr/lib/clc/nvptx64--.bc", "/usr/share/clc/nvptx64--.bc", "/usr/local/share/clc/nvptx64--.bc"];
 
 /// Assembled bitcode, by libclc's path and the builtins' names and types.
 type BuiltinCache = HashMap<(PathBuf, Vec<(String, String)>), Arc<Vec<u8>>>;
@@ -43,14 +39,14 @@ pub fn link(module: &mut Module<'_>, machine: &TargetMachine, is_external: impl 
     if wanted.is_empty() {
         return Ok(());
     }
-    let path = libclc()?;
+    let path = libclc::path()?;
     let key = (path.clone(), wanted.iter().map(|(name, ty)| (name.clone(), ty.text())).collect::<Vec<_>>());
     let known = CACHE.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
     let bitcode = match known {
         Some(bitcode) => bitcode,
         None => {
             let place = cache::is_open().then(|| {
-                let key_of = Key::new("builtins").with(&emit::host());
+                let key_of = Key::new("builtins").with(&machine::host());
                 key.1.iter().fold(key_of, |sum, (name, ty)| sum.with(name.as_bytes()).with(ty.as_bytes()))
             });
             let bitcode = match place.as_ref().and_then(cache::find) {
@@ -84,43 +80,6 @@ fn undefined<'m>(module: &'m Module<'_>) -> Vec<(String, Type<'m>)> {
     wanted.map(|f| (f.name(), f.value_type())).collect()
 }
 
-fn missing(what: String) -> Error {
-    Error::environment(what).help(format!(
-        "install Debian's package libclc-22, or name its file nvptx64--.bc in the variable {LIBCLC_VARIABLE}"
-    ))
-}
-
-/// Returns the path of libclc's bitcode for NVPTX.
-fn libclc() -> Result<PathBuf> {
-    let path = match std::env::var_os(LIBCLC_VARIABLE) {
-        Some(path) => PathBuf::from(path),
-        None => LIBCLC_PATHS
-            .map(PathBuf::from)
-            .into_iter()
-            .find(|path| path.is_file())
-            .ok_or_else(|| missing("the simulator needs LLVM's libclc, which was not found".into()))?,
-    };
-    let is_bitcode = |path: &Path| {
-        use std::io::Read;
-        let mut head = [0; 4];
-        std::fs::File::open(path)?.read_exact(&mut head)?;
-        std::io::Result::Ok(&head == b"BC\xc0\xde")
-    };
-    match is_bitcode(&path) {
-        Ok(true) => Ok(path),
-        Ok(false) => Err(missing(format!("{} is no LLVM bitcode", path.display()))),
-        Err(e) => Err(missing(format!("{} cannot be read: {e}", path.display()))),
-    }
-}
-
-/// Identifies the installed libclc for cache keys.
-pub(super) fn stamp() -> Vec<u8> {
-    let Ok(path) = libclc() else { return Vec::new() };
-    let mut stamp = path.as_os_str().as_encoded_bytes().to_vec();
-    stamp.extend(cache::stamp(&path));
-    stamp
-}
-
 /// A library from which only linked functions are read.
 struct Library<'c>(Module<'c>);
 
@@ -152,7 +111,7 @@ impl<'c> Library<'c> {
 
     /// Links the functions that `into` declares.
     fn link(self, into: &mut Module<'c>, machine: &TargetMachine) -> Result<()> {
-        emit::retarget(&self.0, machine);
+        retarget(&self.0, machine);
         llvm::link(into, self.0).map_err(|_| Error::internal("the builtins cannot be linked"))
     }
 }
@@ -206,7 +165,7 @@ fn assemble<'c>(
     let own = Library::open(context, &Source::Embedded)?;
     let mut libclc = LazyLibclc { context, path, open: None };
     let mut module = context.create_module("builtins");
-    emit::retarget(&module, machine);
+    retarget(&module, machine);
     // Names in the library by the names that the kernel uses.
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut missing: Vec<&str> = Vec::new();
@@ -257,7 +216,7 @@ fn assemble<'c>(
         // Else nothing would keep those that came with linkonce.
         f.set_linkage(Linkage::LLVMExternalLinkage);
     }
-    run(&module, machine, "always-inline,globaldce")?;
+    run_passes(&module, machine, "always-inline,globaldce")?;
     let view = View::of(&module);
     for name in wanted.keys() {
         if let Some(f) = view.function(name) {

@@ -2,25 +2,16 @@
 
 use std::time::Duration;
 
-use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine};
+use inkwell::targets::{FileType, TargetMachine};
 
+use super::machine::machine;
 use super::{abi, plain, runtime_support, wrapper};
 use crate::error::{Error, Result};
 use crate::llvm::{View, passes};
+pub use crate::lower::code::Effort;
 use crate::lower::forked::{self, Limit};
-
-/// Optimisation effort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Effort {
-    /// Only promotes private variables to registers: for code that is run once.
-    Quick,
-    /// As `-O2`.
-    #[default]
-    Full,
-}
 
 /// LLVM's time limit for one module.
 pub const LIMIT: Duration = Duration::from_secs(120);
@@ -28,62 +19,6 @@ pub const LIMIT: Duration = Duration::from_secs(120);
 /// Maximum size in instructions of a woven kernel that gets more than [`Effort::Quick`]. The time of `-O2` grows faster
 /// than the code: for several times as many instructions it takes minutes, far longer than the launches do.
 const MAX_OPTIMISED_INSTRUCTIONS: usize = 40_000;
-
-impl Effort {
-    fn passes(self) -> &'static str {
-        match self {
-            Effort::Quick => "function(sroa,early-cse,simplifycfg)",
-            Effort::Full => "default<O2>",
-        }
-    }
-
-    fn level(self) -> OptimizationLevel {
-        match self {
-            Effort::Quick => OptimizationLevel::None,
-            Effort::Full => OptimizationLevel::Default,
-        }
-    }
-}
-
-/// Returns LLVM's target machine for this host and its processor.
-///
-/// # Errors
-/// `Environment` if this LLVM cannot emit code for this host.
-pub fn machine(effort: Effort) -> Result<TargetMachine> {
-    Target::initialize_all(&InitializationConfig::default());
-    let triple = TargetMachine::get_default_triple();
-    let missing = |why: String| {
-        Error::environment(format!("this LLVM cannot emit code for this host: {why}"))
-            .help("install LLVM 22 for this machine's architecture (Debian: llvm-22-dev)")
-    };
-    let target = Target::from_triple(&triple).map_err(|e| missing(e.to_string()))?;
-    let (cpu, features) = (TargetMachine::get_host_cpu_name(), TargetMachine::get_host_cpu_features());
-    target
-        .create_target_machine(
-            &triple,
-            &cpu.to_string(),
-            &features.to_string(),
-            effort.level(),
-            // Calls of hooks go through stubs of the loader, so that hooks may be anywhere in memory.
-            RelocMode::PIC,
-            CodeModel::Small,
-        )
-        .ok_or_else(|| missing("no target machine".into()))
-}
-
-/// Returns everything besides the module that determines the code for this host: the processor and libclc.
-pub fn host() -> Vec<u8> {
-    let (cpu, features) = (TargetMachine::get_host_cpu_name(), TargetMachine::get_host_cpu_features());
-    let mut all = format!("{cpu} {features} {}", TargetMachine::get_default_triple()).into_bytes();
-    all.extend(super::builtins::stamp());
-    all
-}
-
-/// Retargets `module`; the machine's data layout agrees with SPIR-V's for all types of OpenCL C.
-pub(super) fn retarget(module: &Module<'_>, machine: &TargetMachine) {
-    module.set_triple(&machine.get_triple());
-    module.set_data_layout(&machine.get_target_data().get_data_layout());
-}
 
 /// Emits a woven kernel, whose last parameter is the item, as an ELF object that defines [`abi::ENTRY`] and calls hooks
 /// ([`abi::hook`]) and functions of [`runtime_support`]. The module does not change: the work is done in a child
@@ -112,6 +47,15 @@ pub fn object(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8
     Ok(object)
 }
 
+/// Returns LLVM's passes for code of this effort.
+fn passes_of(effort: Effort) -> &'static str {
+    match effort {
+        // Only promotes private variables to registers.
+        Effort::Quick => "function(sroa,early-cse,simplifycfg)",
+        Effort::Full => "default<O2>",
+    }
+}
+
 /// Disables tail merging, whose time is quadratic in a kernel's branches: every check has a block of its own, which
 /// LLVM compares with all others to merge their ends. Options apply to the whole process, so only a child may set them.
 fn disable_tail_merging() {
@@ -135,7 +79,7 @@ fn code(module: &Module<'_>, entry: &str, effort: Effort, machine: &TargetMachin
     wrapper::add(module, entry)?;
     crate::kernel::canonical::verify(module, "wrapping the kernel for this host")?;
     module
-        .run_passes(effort.passes(), machine, PassBuilderOptions::create())
+        .run_passes(passes_of(effort), machine, PassBuilderOptions::create())
         .map_err(|e| Error::internal(format!("optimising failed: {e}")))?;
     machine
         .write_to_memory_buffer(module, FileType::Object)

@@ -6,7 +6,7 @@
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-use super::prepare::run;
+use super::machine::run_passes;
 use crate::error::{Error, Result};
 use crate::kernel::inlined;
 use crate::llvm::{AttributeIndex, Builder, Inst, Linkage, MetadataKind, Node, Opcode, View};
@@ -44,7 +44,7 @@ pub fn refuse_large(module: &Module<'_>, entry: &str) -> Result<()> {
 pub fn everything(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     refuse_large(module, entry)?;
     hide(module, entry);
-    run(module, machine, "always-inline,globaldce")?;
+    run_passes(module, machine, "always-inline,globaldce")?;
     reveal(module);
     Ok(())
 }

@@ -10,10 +10,11 @@ pub mod emit;
 mod gpu_assumptions;
 mod handles;
 mod inline;
+mod libclc;
+pub mod machine;
 mod mangling;
 mod plain;
 pub mod prepare;
 pub mod runtime_support;
 pub mod table;
-
 mod wrapper;

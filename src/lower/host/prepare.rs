@@ -2,13 +2,14 @@
 //! still present.
 
 use inkwell::module::Module;
-use inkwell::targets::TargetMachine;
 
 pub use super::inline::refuse_large;
-use super::{abi, builtins, emit, handles, inline, plain};
+use super::machine::{machine, retarget};
+use super::{abi, builtins, handles, inline, plain};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::llvm::{AddressSpace, View};
+use crate::lower::code::Effort;
 use crate::lower::undefined;
 
 /// The functions that may still be called once everything is inlined, besides LLVM's intrinsics.
@@ -53,8 +54,8 @@ pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
 pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
     undefined::refuse(&module)?;
     let mut module = handles::rewrite(module)?;
-    let machine = emit::machine(emit::Effort::Full)?;
-    emit::retarget(&module, &machine);
+    let machine = machine(Effort::Full)?;
+    retarget(&module, &machine);
     View::of(&module).functions().into_iter().for_each(plain::strip_function);
     refuse_pointers(&module)?;
     refuse_program_variables(&module)?;
@@ -67,7 +68,7 @@ pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
 /// # Errors
 /// Those of [`prepare`].
 pub fn inlined(module: &Module<'_>, entry: &str) -> Result<()> {
-    let machine = emit::machine(emit::Effort::Full)?;
+    let machine = machine(Effort::Full)?;
     inline::everything(module, entry, &machine)?;
     check(module, entry)?;
     canonical::verify(module, "inlining for this host")
@@ -119,14 +120,4 @@ fn check(module: &Module<'_>, entry: &str) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Runs passes of LLVM's new pass manager.
-///
-/// # Errors
-/// `Internal` if one fails.
-pub(super) fn run(module: &Module<'_>, machine: &TargetMachine, passes: &str) -> Result<()> {
-    module
-        .run_passes(passes, machine, inkwell::passes::PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("{passes} failed: {e}")))
 }

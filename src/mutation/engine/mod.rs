@@ -179,7 +179,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             Strategy::Rebuild => Vec::new(),
         };
         let batched = self.options.batch
-            && self.executors.iter().all(|executor| executor.batches())
+            && self.executors.iter().all(|executor| executor.capabilities().batches)
             && self.options.strategy == Strategy::Schemata
             && self.tests.iter().all(|t| {
                 t.launch.range.items() <= runner::BATCHED_ITEMS
@@ -188,7 +188,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             });
         let effort = match self.options.strategy {
             Strategy::Schemata => Effort::Quick,
-            Strategy::Rebuild => Effort::Optimised,
+            Strategy::Rebuild => Effort::Full,
         };
         let begun = Instant::now();
         let module = match self.build_and_load(&woven, pairs, effort, batched)? {
@@ -459,7 +459,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         let runs = module_sizing::estimated_time(&self.baselines, std::slice::from_ref(case), true, |t| t.run_time);
         let effort = match self.options.strategy {
             Strategy::Schemata if runs * self.options.repeats < self.full_build_time => Effort::Quick,
-            _ => Effort::Optimised,
+            _ => Effort::Full,
         };
         let module = match self.module_builder.private(variable, bytes, effort)? {
             Ok(woven) => self.load(woven, BTreeMap::new()),

@@ -100,7 +100,7 @@ impl Engine<'_, '_> {
     ) -> Result<Duration> {
         let mutants: Vec<MutantIndex> = cases.iter().flat_map(|c| c.scenario.mutants.iter().copied()).collect();
         let begun = Instant::now();
-        let module = match self.build_and_load(&mutants, false, Effort::Optimised, false)? {
+        let module = match self.build_and_load(&mutants, false, Effort::Full, false)? {
             Ok(module) => module,
             Err(_) if cases.len() > 1 => {
                 let (a, b) = cases.split_at_mut(cases.len() / 2);
@@ -171,7 +171,7 @@ impl Engine<'_, '_> {
     ) -> Result<()> {
         let mutants: Vec<MutantIndex> =
             case.scenario.mutants.iter().copied().filter(|m| self.mutants[*m].edit.is_woven()).collect();
-        match self.build_and_load(&mutants, false, Effort::Optimised, false)? {
+        match self.build_and_load(&mutants, false, Effort::Full, false)? {
             Ok(mut module) => {
                 // The mutant is in force unconditionally and needs no number.
                 module.numbers.clear();

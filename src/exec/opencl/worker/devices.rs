@@ -6,7 +6,7 @@ use opencl3::types::{cl_device_id, cl_platform_id};
 
 use super::super::errors;
 use crate::exec::protocol::Reply;
-use crate::exec::{DeviceInfo, DeviceRequest};
+use crate::exec::{DeviceInfo, DeviceSelector};
 
 /// A device with its platform.
 #[derive(Debug, Clone, Copy)]
@@ -45,20 +45,19 @@ pub fn all() -> Result<Vec<FoundDevice>, Box<Reply>> {
     Ok(found)
 }
 
-/// The device that `request` selects, with its properties.
-pub fn choose(request: &DeviceRequest) -> Result<(FoundDevice, DeviceInfo), Box<Reply>> {
+/// The device that `selector` selects, with its properties.
+pub fn choose(selector: &DeviceSelector) -> Result<(FoundDevice, DeviceInfo), Box<Reply>> {
     let found = all()?;
     let mut seen = Vec::new();
     let mut named = None;
     for candidate in found {
         let info = describe(candidate);
-        let fits = match request {
-            DeviceRequest::Auto | DeviceRequest::Any => !info.il_versions.is_empty(),
-            DeviceRequest::Opencl { platform, device } => candidate.index == (*platform, *device),
-            DeviceRequest::Name(name) => info.name.to_lowercase().contains(&name.to_lowercase()),
-            DeviceRequest::Simulator => false,
+        let fits = match selector {
+            DeviceSelector::Any => info.target().is_some(),
+            DeviceSelector::Index { platform, device } => candidate.index == (*platform, *device),
+            DeviceSelector::Name(name) => info.name.to_lowercase().contains(&name.to_lowercase()),
         };
-        if fits && !info.il_versions.is_empty() {
+        if fits && info.target().is_some() {
             return Ok((candidate, info));
         }
         if fits && named.is_none() {

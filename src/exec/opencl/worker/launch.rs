@@ -11,39 +11,15 @@ use opencl3::memory::{
     CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE, CL_ADDRESS_REPEAT,
     CL_FILTER_LINEAR, CL_FILTER_NEAREST, Sampler,
 };
-use opencl3::types::{cl_bool, cl_command_queue, cl_int};
+use opencl3::types::{cl_bool, cl_command_queue};
 
-use super::super::errors;
 use super::handles::{Event, Memory};
 use super::memory::{Object, empty_buffer};
 use super::program::LoadedProgram;
+use super::refusal::{Refusal, outside};
 use crate::exec::memory::Span;
 use crate::exec::protocol::{Arg, Reply};
 use crate::suite::launch::{Addressing, Filter, NdRange};
-
-/// Why the device does not run a launch.
-#[derive(Debug)]
-pub struct Refusal {
-    error: String,
-    explanation: String,
-}
-
-impl Refusal {
-    /// A refusal with an OpenCL error name and an explanation.
-    pub fn new(error: &str, explanation: String) -> Refusal {
-        Refusal { error: error.to_owned(), explanation }
-    }
-
-    /// A refusal by the driver: its error code, and what was being done (`doing`).
-    pub fn driver(doing: &str, code: cl_int) -> Refusal {
-        Refusal { error: errors::name(code), explanation: format!("{doing}: {}", errors::explain(code)) }
-    }
-
-    /// The reply to the parent.
-    pub fn reply(self) -> Reply {
-        Reply::Rejected { error: self.error, explanation: self.explanation }
-    }
-}
 
 /// The parameters of a launch.
 #[derive(Debug)]
@@ -192,7 +168,7 @@ pub fn set(
         }
         Arg::Image { shape, format, texels } => {
             let object = Object::image(context, shape, format, bytes(memory, *texels)?, repeats)
-                .map_err(|r| Refusal { explanation: format!("argument {position}: {}", r.explanation), ..r })?;
+                .map_err(|refusal| refusal.of_argument(position))?;
             set_memory(loaded, position, &object.work)?;
             Ok(ArgResource::Object(object, *texels))
         }
@@ -295,9 +271,4 @@ pub fn bytes(memory: &[u8], span: Span) -> Result<&[u8], Refusal> {
 
 fn bytes_mut(memory: &mut [u8], span: Span) -> Result<&mut [u8], Refusal> {
     span.of_mut(memory).ok_or_else(outside)
-}
-
-/// The refusal of a launch whose spans lie outside the shared memory.
-pub fn outside() -> Refusal {
-    Refusal::new("CL_INVALID_VALUE", "the launch names memory that is not shared".into())
 }

@@ -18,7 +18,7 @@ use opencl3::types::{
 
 use super::super::errors;
 use super::handles::{Event, Memory};
-use super::launch::Refusal;
+use super::refusal::Refusal;
 use crate::exec::formats;
 use crate::suite::launch::{ImageFormat, ImageShape};
 

@@ -7,21 +7,20 @@ mod devices;
 mod handles;
 mod launch;
 mod memory;
+mod open_device;
 mod program;
+mod refusal;
 mod store;
 mod sweep;
 mod warm;
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
-use opencl3::command_queue::{self as queue, CL_QUEUE_PROFILING_ENABLE};
-use opencl3::context::{Context, context};
-use opencl3::types::{cl_command_queue, cl_device_id, cl_platform_id};
-
+use self::open_device::OpenDevice;
+use self::refusal::Refusal;
 use super::errors;
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
@@ -30,15 +29,6 @@ use crate::exec::protocol::{Connection, Reply, Request};
 
 /// The most that a kernel can print, in bytes.
 pub const MAX_OUTPUT: u64 = 64 << 20;
-
-/// An open device.
-struct OpenDevice {
-    platform: cl_platform_id,
-    device: cl_device_id,
-    context: Context,
-    queue: cl_command_queue,
-    programs: HashMap<u32, program::LoadedProgram>,
-}
 
 /// Serves the parent behind the descriptor `socket`, with `memory` as the shared memory, until the parent hangs up.
 ///
@@ -92,8 +82,8 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             Ok(found) => Reply::Devices(found.into_iter().map(devices::describe).collect()),
             Err(reply) => *reply,
         },
-        Request::Open(request) => {
-            let (found, info) = match devices::choose(&request) {
+        Request::Open(selector) => {
+            let (found, info) = match devices::choose(&selector) {
                 Ok(chosen) => chosen,
                 Err(reply) => return *reply,
             };
@@ -108,9 +98,9 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
                 },
             }
         }
-        Request::Load { program, memory, spirv, entry, options } => {
-            let (Some(open), Some(code)) = (open, mapped(shared, memory, spirv)) else { return unprepared() };
-            match program::load(&open.context, open.platform, open.device, code, &entry, &options) {
+        Request::Load { program, memory, target, code, entry, options } => {
+            let (Some(open), Some(code)) = (open, mapped(shared, memory, code)) else { return unprepared() };
+            match open.build(target, code, &entry, &options) {
                 Ok(loaded) => {
                     open.programs.insert(program, loaded);
                     Reply::Loaded
@@ -132,8 +122,7 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             }
             let (args, margins) = (&args[..], &margins[..]);
             let params = launch::LaunchParams { range: &range, args, margins, repeats, probe, head, outputs: &outputs };
-            launch::run(&open.context, open.queue, loaded, &params, shared.bytes())
-                .unwrap_or_else(launch::Refusal::reply)
+            launch::run(&open.context, open.queue, loaded, &params, shared.bytes()).unwrap_or_else(Refusal::reply)
         }
         Request::Sweep { program, memory, sweep } => {
             let Some(open) = open else { return unprepared() };
@@ -141,7 +130,7 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             if shared.map_reserved(memory).is_err() {
                 return unprepared();
             }
-            sweep::run(open, loaded, &sweep, shared.bytes()).unwrap_or_else(launch::Refusal::reply)
+            sweep::run(open, loaded, &sweep, shared.bytes()).unwrap_or_else(Refusal::reply)
         }
     }
 }
@@ -154,18 +143,6 @@ fn unprepared() -> Reply {
 fn mapped(shared: &mut SharedMemory, memory: u64, span: Span) -> Option<&[u8]> {
     shared.map_reserved(memory).ok()?;
     span.of(shared.bytes())
-}
-
-impl OpenDevice {
-    fn new(found: devices::FoundDevice) -> std::result::Result<OpenDevice, i32> {
-        let devices::FoundDevice { platform, device, .. } = found;
-        let raw = context::create_context(&[device], std::ptr::null(), None, std::ptr::null_mut())?;
-        let context = Context::new(raw, &[device]);
-        // SAFETY: `context` was created for `device` just above and is alive.
-        #[expect(deprecated, reason = "its successor is missing in OpenCL 1.2")]
-        let queue = unsafe { queue::create_command_queue(context.get(), device, CL_QUEUE_PROFILING_ENABLE)? };
-        Ok(OpenDevice { platform, device, context, queue, programs: HashMap::new() })
-    }
 }
 
 /// Limits what a kernel can do to the machine: no core dumps, no endless printing.

@@ -1,4 +1,4 @@
-//! Loads SPIR-V into the device.
+//! Loads code into the device.
 
 use std::ffi::{CStr, CString};
 
@@ -9,6 +9,10 @@ use opencl3::types::{cl_context, cl_device_id, cl_int, cl_platform_id, cl_progra
 
 use super::super::errors;
 use super::handles::{Kernel, Program};
+use crate::exec::Target;
+
+/// OpenCL's error for code of a form that no driver takes.
+const CL_INVALID_BINARY: cl_int = -42;
 
 /// The function of the extension cl_khr_il_program, for devices of OpenCL 1.2 and 2.0.
 type CreateWithIl = unsafe extern "C" fn(cl_context, *const libc::c_void, libc::size_t, *mut cl_int) -> cl_program;
@@ -29,12 +33,12 @@ pub struct BuildFailure {
     pub log: String,
 }
 
-/// Builds `spirv` and creates its kernel `entry`.
+/// Builds `code`, of the form that is given with it, and creates its kernel `entry`.
 pub fn load(
     context: &Context,
     platform: cl_platform_id,
     device: cl_device_id,
-    spirv: &[u8],
+    (target, code): (Target, &[u8]),
     entry: &str,
     options: &str,
 ) -> Result<LoadedProgram, BuildFailure> {
@@ -47,10 +51,13 @@ pub fn load(
             .map_err(|_| BuildFailure { error: "CL_INVALID_VALUE".into(), log: format!("a NUL in {text:?}") })
     };
     let (entry_name, options) = (c_string(entry)?, c_string(options)?);
-    let raw = match program::create_program_with_il(context.get(), spirv) {
-        // Missing in the loader or in the driver's dispatch table: the extension may provide it.
-        Err(-2001 | -59) => create_with_extension(context, platform, spirv),
-        other => other,
+    let raw = match target {
+        Target::SpirV => match program::create_program_with_il(context.get(), code) {
+            // Missing in the loader or in the driver's dispatch table: the extension may provide it.
+            Err(-2001 | -59) => create_with_extension(context, platform, code),
+            other => other,
+        },
+        _ => Err(CL_INVALID_BINARY),
     };
     let program = Program(raw.map_err(|code| refused("clCreateProgramWithIL", code))?);
     if let Err(code) = program::build_program(program.0, &[device], &options, None, std::ptr::null_mut()) {

@@ -11,9 +11,10 @@ use opencl3::kernel;
 use opencl3::memory::{CL_MEM_READ_WRITE, svm_alloc, svm_free};
 use opencl3::types::{cl_command_queue, cl_context, cl_device_id};
 
-use super::launch::{self, Refusal};
+use super::launch;
 use super::memory::Object;
 use super::program::LoadedProgram;
+use super::refusal::Refusal;
 
 /// The bits of `CL_DEVICE_SVM_FINE_GRAIN_BUFFER` and `CL_MEM_SVM_FINE_GRAIN_BUFFER`.
 const CAN_FINE_GRAIN: u64 = 1 << 1;

@@ -5,9 +5,10 @@
 use opencl3::command_queue as queue;
 use opencl3::types::cl_command_queue;
 
-use super::OpenDevice;
-use super::launch::{self, ArgResource, Refusal};
+use super::launch::{self, ArgResource};
+use super::open_device::OpenDevice;
 use super::program::LoadedProgram;
+use super::refusal::{Refusal, outside};
 use super::store::{Probe, Store, fine_grained};
 use crate::exec::difference;
 use crate::exec::protocol::{Arg, Expected, Reply, Sweep};
@@ -71,8 +72,8 @@ pub fn run(open: &OpenDevice, loaded: &LoadedProgram, sweep: &Sweep, memory: &mu
         let explanation = format!("the kernel takes {} arguments, the launch gives {given}", loaded.args);
         return Err(Refusal::new("CL_INVALID_KERNEL_ARGS", explanation));
     }
-    let split = usize::try_from(sweep.records.start).map_err(|_| launch::outside())?;
-    let (inputs, results) = memory.split_at_mut_checked(split).ok_or_else(launch::outside)?;
+    let split = usize::try_from(sweep.records.start).map_err(|_| outside())?;
+    let (inputs, results) = memory.split_at_mut_checked(split).ok_or_else(outside)?;
     let mut state = SweepState::prepare(open, loaded, sweep, inputs, results)?;
     let ran = state.run();
     // The objects must not be released while the device uses them.
@@ -120,7 +121,7 @@ impl<'a> SweepState<'a> {
         for (position, arg) in (0..).zip(&sweep.args) {
             let read_only = sweep.read_only.get(position as usize).copied().unwrap_or(false);
             let stride = sweep.batch.as_ref().and_then(|b| b.strides.get(position as usize)).copied().unwrap_or(0);
-            let stride = usize::try_from(stride).map_err(|_| launch::outside())?;
+            let stride = usize::try_from(stride).map_err(|_| outside())?;
             let copies = if stride == 0 { 1 } else { slots.count };
             let (store, pristine) = match arg {
                 Arg::Buffer(span) if span.len > 0 => {
@@ -164,13 +165,13 @@ impl<'a> SweepState<'a> {
         probe.set(loaded, loaded.args - 1)?;
         let probe_head = launch::bytes(inputs, sweep.probe)?;
         let variations = launch::bytes(inputs, sweep.variations)?;
-        let variations = Variations::new(variations, sweep.count as usize).ok_or_else(launch::outside)?;
+        let variations = Variations::new(variations, sweep.count as usize).ok_or_else(outside)?;
         let (from, to) = sweep.words;
         let last = slots.start(slots.count - 1).saturating_add(to as usize).saturating_mul(4);
         if probe_head.len() > probe_len || last > probe_len || from > to {
-            return Err(launch::outside());
+            return Err(outside());
         }
-        let progress = ProgressWords::of(results).ok_or_else(launch::outside)?;
+        let progress = ProgressWords::of(results).ok_or_else(outside)?;
         Ok(SweepState {
             queue: open.queue,
             loaded,
@@ -245,7 +246,7 @@ impl<'a> SweepState<'a> {
         for slot in 0..together {
             let start = self.slots.start(slot);
             for (index, value) in self.variations.of(first + slot) {
-                let to = staging.get_mut(start.saturating_add(index as usize)).ok_or_else(launch::outside)?;
+                let to = staging.get_mut(start.saturating_add(index as usize)).ok_or_else(outside)?;
                 *to = value.to_le_bytes();
             }
         }
@@ -268,7 +269,7 @@ impl<'a> SweepState<'a> {
                     continue;
                 }
                 let start = slot * sweep_arg.stride;
-                let actual = contents.get(start..start + sweep_arg.pristine.len()).ok_or_else(launch::outside)?;
+                let actual = contents.get(start..start + sweep_arg.pristine.len()).ok_or_else(outside)?;
                 *difference = sweep_arg.expected.iter().find_map(|(e, bytes)| differs(e, bytes, actual));
             }
         }
@@ -296,7 +297,7 @@ impl<'a> SweepState<'a> {
 }
 
 fn words(count: u64) -> Result<usize, Refusal> {
-    count.checked_mul(4).and_then(|n| usize::try_from(n).ok()).ok_or_else(launch::outside)
+    count.checked_mul(4).and_then(|n| usize::try_from(n).ok()).ok_or_else(outside)
 }
 
 /// The first difference, as text.

@@ -2,6 +2,9 @@
 //!
 //! The worker does this after it has reported the device as open, while its parent still compiles the kernel.
 
+use super::open_device::OpenDevice;
+use crate::exec::Target;
+
 /// A module with one kernel, `kernel void w(global uint *p) { *p = 1; }`, as SPIR-V 1.0 words (SPIR-V specification
 /// 1.0, section 3.32: each instruction's word count and opcode, then its operands).
 #[rustfmt::skip]
@@ -25,7 +28,7 @@ const MODULE: [u32; 51] = [
 ];
 
 /// Builds a tiny module and discards it. Errors of the driver have no consequence.
-pub fn warm_up(open: &super::OpenDevice) {
+pub fn warm_up(open: &OpenDevice) {
     let bytes: Vec<u8> = MODULE.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let _ = super::program::load(&open.context, open.platform, open.device, &bytes, "w", "");
+    let _ = open.build(Target::SpirV, &bytes, "w", "");
 }

@@ -1,0 +1,77 @@
+//! Describes devices and selects one of several.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::lower::code::Target;
+
+/// [`DeviceInfo::kind`] of the simulator.
+pub const SIMULATOR: &str = "simulator";
+
+/// A device's properties as it reports them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceInfo {
+    pub name: String,
+    pub driver: String,
+    /// `cpu`, `gpu`, `accelerator` or `simulator`.
+    pub kind: String,
+    /// Such as `SPIR-V_1.2`; empty if it takes no IL.
+    pub il_versions: Vec<String>,
+    pub platform: String,
+    /// The platform and device numbers of `opencl:P.D`.
+    pub index: Option<(u32, u32)>,
+    pub max_work_group_size: u64,
+    pub max_work_item_sizes: [u64; 3],
+    pub local_memory: u64,
+    pub global_memory: u64,
+    pub max_allocation: u64,
+    pub fp16: bool,
+    pub fp64: bool,
+    pub images: bool,
+}
+
+impl DeviceInfo {
+    /// Returns whether it is no device of its own, but this host's processors on which a device is simulated.
+    pub fn is_simulated(&self) -> bool {
+        self.kind == SIMULATOR
+    }
+
+    /// Returns the form of code to make for it; `None` if it takes none that kassay can make.
+    pub fn target(&self) -> Option<Target> {
+        if self.is_simulated() {
+            return Some(Target::Host);
+        }
+        (!self.il_versions.is_empty()).then_some(Target::SpirV)
+    }
+}
+
+/// Selects one device among those of a kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeviceSelector {
+    /// The first that takes code which kassay can make.
+    Any,
+    /// Device `device` of platform `platform`, both from 0 in the loader's order.
+    Index { platform: u32, device: u32 },
+    /// Part of the device's name; case is ignored.
+    Name(String),
+}
+
+impl DeviceSelector {
+    /// Reads what follows a kind's name and a colon: `P.D`.
+    pub fn of_index(text: &str) -> Option<DeviceSelector> {
+        let (platform, device) = text.split_once('.')?;
+        Some(DeviceSelector::Index { platform: platform.parse().ok()?, device: device.parse().ok()? })
+    }
+}
+
+/// Writes what follows a kind's name and a colon, or the part of a name; nothing for any device.
+impl fmt::Display for DeviceSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceSelector::Any => Ok(()),
+            DeviceSelector::Index { platform, device } => write!(f, "{platform}.{device}"),
+            DeviceSelector::Name(name) => f.write_str(name),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The kinds of devices that there are: a row for each says all that differs between them from outside.
+
+use std::fmt;
+
+use super::opencl::{self, WorkerOptions};
+use super::{Capabilities, DeviceInfo, DeviceSelector, StartingExecutor, simulator};
+use crate::error::Result;
+
+/// A kind of device.
+pub struct DeviceKind {
+    /// Its name in `--device` and in the ids of its devices.
+    pub name: &'static str,
+    /// Other names that `--device` takes.
+    pub aliases: &'static [&'static str],
+    /// What messages call that which runs a kernel.
+    pub title: &'static str,
+    /// What its executors can do, as far as that is known before one is ready.
+    pub capabilities: Capabilities,
+    /// Whether there may be several devices of it, which `--device` then selects by index or by name.
+    pub has_several: bool,
+    /// Returns why there is no device of it, as far as that shows without starting anything.
+    pub absence: fn(&WorkerOptions) -> Option<String>,
+    /// Lists its devices.
+    pub devices: fn(&WorkerOptions) -> Result<Vec<DeviceInfo>>,
+    /// Begins to start that many executors of the selected device.
+    pub start: fn(&DeviceSelector, &WorkerOptions, usize) -> Result<Vec<Box<dyn StartingExecutor>>>,
+}
+
+/// The help of `--device`.
+pub const DEVICE_HELP: &str = "auto (OpenCL, or the simulator if there is no OpenCL device), sim, opencl, opencl:P.D \
+                               (platform and device), or part of a device's name";
+
+/// Every kind, those first that `--device auto` prefers. The last one is always there.
+pub static KINDS: &[DeviceKind] = &[
+    DeviceKind {
+        name: "opencl",
+        aliases: &[],
+        title: "an OpenCL device",
+        capabilities: opencl::CAPABILITIES,
+        has_several: true,
+        absence: opencl::absence,
+        devices: opencl::probe_devices,
+        start: opencl::start,
+    },
+    DeviceKind {
+        name: "sim",
+        aliases: &["simulator"],
+        title: "the simulator",
+        capabilities: simulator::CAPABILITIES,
+        has_several: false,
+        absence: |_| None,
+        devices: |_| Ok(vec![simulator::device()]),
+        start: |_, _, count| Ok(simulator::start(count)),
+    },
+];
+
+impl DeviceKind {
+    /// Finds the kind of a name in lower case.
+    pub fn named(name: &str) -> Option<&'static DeviceKind> {
+        KINDS.iter().find(|kind| kind.name == name || kind.aliases.contains(&name))
+    }
+
+    /// The value of `--device` for one of its devices.
+    pub fn id(&self, device: &DeviceInfo) -> String {
+        match device.index {
+            Some((platform, index)) => format!("{}:{platform}.{index}", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+}
+
+/// A kind is its name.
+impl PartialEq for DeviceKind {
+    fn eq(&self, other: &DeviceKind) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for DeviceKind {}
+
+impl fmt::Debug for DeviceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DeviceKind({})", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_name_of_its_own_in_the_help() {
+        for kind in KINDS {
+            let names = || [kind.name].into_iter().chain(kind.aliases.iter().copied());
+            for name in names() {
+                assert_eq!(DeviceKind::named(name), Some(kind), "{name} names another kind, too");
+                assert_eq!(name, name.to_ascii_lowercase(), "names are compared in lower case");
+            }
+            let words: Vec<&str> = DEVICE_HELP.split([' ', ',', ':']).collect();
+            assert!(words.contains(&kind.name), "the help does not mention {}", kind.name);
+        }
+    }
+
+    #[test]
+    fn ids_select_their_device() {
+        for kind in KINDS {
+            let device = DeviceInfo { index: kind.has_several.then_some((3, 1)), ..simulator::device() };
+            let id = kind.id(&device);
+            let request: crate::exec::DeviceRequest = id.parse().unwrap();
+            assert_eq!(request.to_string(), id);
+            assert_eq!(request.candidates().iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [kind]);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! A device with its context, its queue and the programs that were loaded on it.
+
+use std::collections::HashMap;
+
+use opencl3::command_queue::{self as queue, CL_QUEUE_PROFILING_ENABLE};
+use opencl3::context::{Context, context};
+use opencl3::types::{cl_command_queue, cl_device_id, cl_platform_id};
+
+use super::devices::FoundDevice;
+use super::program::{self, BuildFailure, LoadedProgram};
+use crate::exec::Target;
+
+/// An open device.
+pub struct OpenDevice {
+    pub platform: cl_platform_id,
+    pub device: cl_device_id,
+    pub context: Context,
+    pub queue: cl_command_queue,
+    /// By number.
+    pub programs: HashMap<u32, LoadedProgram>,
+}
+
+impl OpenDevice {
+    /// Opens a device. The error is OpenCL's.
+    pub fn new(found: FoundDevice) -> std::result::Result<OpenDevice, i32> {
+        let FoundDevice { platform, device, .. } = found;
+        let raw = context::create_context(&[device], std::ptr::null(), None, std::ptr::null_mut())?;
+        let context = Context::new(raw, &[device]);
+        // SAFETY: `context` was created for `device` just above and is alive.
+        #[expect(deprecated, reason = "its successor is missing in OpenCL 1.2")]
+        let queue = unsafe { queue::create_command_queue(context.get(), device, CL_QUEUE_PROFILING_ENABLE)? };
+        Ok(OpenDevice { platform, device, context, queue, programs: HashMap::new() })
+    }
+    /// Builds a module of the form `target` and creates its kernel `entry`.
+    pub fn build(
+        &self,
+        target: Target,
+        code: &[u8],
+        entry: &str,
+        options: &str,
+    ) -> std::result::Result<LoadedProgram, BuildFailure> {
+        program::load(&self.context, self.platform, self.device, (target, code), entry, options)
+    }
+}

@@ -1,0 +1,85 @@
+//! Lowers a kernel's module, woven or not, to the code of any target: the only way to code.
+//!
+//! It is part of this room because code with hooks gets them between two steps of its lowering.
+
+use inkwell::module::Module;
+
+use super::host;
+use crate::error::{Error, Result};
+use crate::kernel::interface::Interface;
+use crate::lower::code::{Code, Lowered, LoweringOptions, Target};
+use crate::lower::spirv;
+
+/// Lowers the kernel `entry`. `module` is in canonical form; probes may be woven in: the probe buffer follows the
+/// arguments of `interface`.
+///
+/// # Errors
+/// `Caller` if the kernel has something that the target lacks; `Environment` if a library is missing; `Internal` if it
+/// cannot be lowered; [`Error::late`] at the deadline.
+pub fn code(
+    module: Module<'_>,
+    entry: &str,
+    interface: &Interface,
+    target: Target,
+    options: &LoweringOptions,
+) -> Result<Code> {
+    attempt(module, entry, interface, target, options)?
+}
+
+/// Like [`code`], for callers to which a refusal by the target's backend is a result.
+///
+/// # Errors
+/// Those of [`code`]; the inner error is a refusal.
+pub fn attempt(
+    module: Module<'_>,
+    entry: &str,
+    interface: &Interface,
+    target: Target,
+    options: &LoweringOptions,
+) -> Lowered {
+    match target {
+        Target::SpirV => spirv::lower(&module, entry, options.effort),
+        Target::Host => match host::begin(module, entry, interface, options).and_then(host::PendingCode::end) {
+            Err(refusal @ Error::Internal(_)) => Ok(Err(refusal)),
+            ended => ended.map(Ok),
+        },
+    }
+}
+
+/// Code that is being made.
+#[derive(Debug)]
+pub enum PendingCode {
+    /// Made already: by a target whose lowering takes little time.
+    Ready(Code),
+    Host(host::PendingCode),
+}
+
+/// Like [`code`], but returns while the code is being made, as far as the target allows.
+///
+/// # Errors
+/// Those of [`code`], as far as they show already.
+pub fn begin(
+    module: Module<'_>,
+    entry: &str,
+    interface: &Interface,
+    target: Target,
+    options: &LoweringOptions,
+) -> Result<PendingCode> {
+    Ok(match target {
+        Target::Host => PendingCode::Host(host::begin(module, entry, interface, options)?),
+        target => PendingCode::Ready(code(module, entry, interface, target, options)?),
+    })
+}
+
+impl PendingCode {
+    /// Waits for the code.
+    ///
+    /// # Errors
+    /// Those of [`code`].
+    pub fn end(self) -> Result<Code> {
+        match self {
+            PendingCode::Ready(code) => Ok(code),
+            PendingCode::Host(pending) => pending.end(),
+        }
+    }
+}

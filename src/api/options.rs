@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::observer::{Observer, Silent};
 use crate::coverage::build::Level;
 use crate::exec::{DeviceRequest, WorkerOptions};
+use crate::kernel::cache;
 use crate::kernel::options::KernelOptions;
 
 /// Defines a struct of options: public fields with defaults, and for each field a method that sets it.
@@ -82,6 +83,9 @@ options! {
         /// Whether to read clang's syntax tree when the kernel is opened. Functions that need it read it later
         /// otherwise, which takes another run of clang.
         syntax_tree: bool = true,
+        /// The folder of the compilation cache; `None`: everything is compiled anew. A process has one cache: the first
+        /// folder stays.
+        cache: Option<PathBuf> = None,
         /// The device that runs the tests, such as `"sim".into()`: what `--device` takes.
         device: DeviceRequest = DeviceRequest::Auto,
         /// The number of worker processes, each with an executor of its own.
@@ -115,8 +119,11 @@ pub enum StartWorkers {
 }
 
 impl OpenOptions {
-    /// Returns the options of a compilation that began at `begun`.
+    /// Returns the options of a compilation that began at `begun`. Opens the cache that it may use.
     pub(crate) fn kernel_options(&self, suite_options: Vec<String>, begun: Instant) -> KernelOptions {
+        if let Some(folder) = &self.cache {
+            cache::open(folder.clone(), cache::BOUND);
+        }
         KernelOptions {
             defines: self.defines.clone(),
             include_dirs: self.include_dirs.clone(),

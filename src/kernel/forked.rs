@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use super::fork_lock;
 use crate::error::{Error, Result as Outcome};
 
 /// The time limits of a piece of work.
@@ -138,9 +139,13 @@ struct RunningChild {
 fn spawn(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<RunningChild, Failure> {
     let (answer_read, answer_write) = pipe()?;
     let stderr = tempfile::tempfile().map_err(|e| Failure::System(e.to_string()))?;
-    // SAFETY: the child runs LLVM code on data it owns after the fork and leaves with `_exit`; it touches no lock that
-    // another thread of kassay holds (no other thread uses LLVM), and glibc makes the allocator usable after a fork.
-    let child = unsafe { libc::fork() };
+    let child = {
+        let _alone = fork_lock::forking();
+        // SAFETY: the child runs LLVM code on data it owns after the fork and leaves with `_exit`; it touches no lock
+        // that another thread of kassay holds (no other thread uses LLVM), and glibc makes the allocator usable after a
+        // fork.
+        unsafe { libc::fork() }
+    };
     if child < 0 {
         return Err(Failure::System(std::io::Error::last_os_error().to_string()));
     }

@@ -19,6 +19,7 @@ mod debug_types;
 mod external_tools;
 pub mod floats;
 pub mod folding;
+pub mod fork_lock;
 pub mod forked;
 pub mod implicit;
 pub mod inline_frames;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::exec::memory::{Capture, SharedMemory, memory_file};
 use crate::exec::protocol::{Connection, Reply, Request};
+use crate::kernel::fork_lock;
 
 /// How many bytes of a dead worker's standard error are reported.
 const STDERR_TAIL: u64 = 4096;
@@ -100,7 +101,10 @@ impl Process {
         }
         // SAFETY: `inherit` only calls `fcntl`, which is async-signal-safe and thus allowed between fork and exec.
         unsafe { command.pre_exec(move || inherited.into_iter().try_for_each(inherit)) };
-        let child = command.spawn().map_err(refused)?;
+        let child = {
+            let _alone = fork_lock::forking();
+            command.spawn().map_err(refused)?
+        };
         drop(theirs);
         let mut process = Process { child, connection: Connection::new(ours), shared, stdout, stderr };
         // If the worker is already dead, that shows when its answer is awaited.

@@ -21,6 +21,7 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, implicit, module, signature};
+use crate::llvm::View;
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
@@ -285,8 +286,7 @@ impl<'c> KernelUnderTest<'c> {
     /// The text of the canonical form without debug information and file names: the code alone.
     pub fn code_text(&self) -> String {
         let code = self.module.clone();
-        // SAFETY: the module is a clone that this function owns, so nothing else refers to its debug information.
-        unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(code.as_mut_ptr()) };
+        View::of(&code).strip_debug_info();
         let text = code.print_to_string().to_string();
         let of_file = |line: &&str| line.starts_with("; ModuleID") || line.starts_with("source_filename");
         text.lines().filter(|line| !of_file(line)).collect()

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
 use super::polynomial::{Poly, Symbols};
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 use crate::program::{End, Op, Program, ValueId};
 
 /// The inequality `lhs < rhs`.

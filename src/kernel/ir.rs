@@ -1,10 +1,10 @@
-//! Thin, copyable views of LLVM's functions, blocks and instructions, on top of llvm-sys.
+//! Thin, copyable views of LLVM's functions, blocks and instructions, on top of llvm-sys. Until `mutation` moves to
+//! crate::llvm, which has all of this with lifetimes.
 //!
 //! inkwell owns contexts, modules and builders. These views exist because inkwell 0.11 panics when it wraps values of
 //! target extension types (images, samplers), and because debug locations and metadata are only reachable through
 //! LLVM-C. A view must not outlive its module: every function here requires a living one.
 
-use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -45,20 +45,6 @@ fn value_name(value: LLVMValueRef) -> String {
     text(pointer, len)
 }
 
-/// The names of a module's global variables, including declarations, in order.
-pub fn variable_names(module: &inkwell::module::Module<'_>) -> Vec<String> {
-    let mut all = Vec::new();
-    // SAFETY: alive; the list ends with null.
-    unsafe {
-        let mut next = LLVMGetFirstGlobal(module.as_mut_ptr());
-        while !next.is_null() {
-            all.push(value_name(next));
-            next = LLVMGetNextGlobal(next);
-        }
-    }
-    all
-}
-
 /// All functions of a module, including declarations, in order.
 pub fn functions(module: &inkwell::module::Module<'_>) -> Vec<Function> {
     let mut all = Vec::new();
@@ -79,14 +65,6 @@ pub fn function(module: &inkwell::module::Module<'_>, name: &str) -> Option<Func
     // SAFETY: the module is alive and the name NUL-terminated.
     let f = unsafe { LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr()) };
     (!f.is_null()).then_some(Function(f))
-}
-
-/// LLVM's number for a metadata kind such as `llvm.loop`.
-pub fn metadata_kind(module: &inkwell::module::Module<'_>, name: &str) -> u32 {
-    // SAFETY: the module's context is alive.
-    unsafe {
-        LLVMGetMDKindIDInContext(LLVMGetModuleContext(module.as_mut_ptr()), name.as_ptr().cast(), name.len() as u32)
-    }
 }
 
 impl Function {
@@ -148,24 +126,6 @@ impl Block {
     }
 }
 
-/// The users of a value, instructions and constants, each once and in LLVM's order.
-pub(crate) fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
-    let mut all: Vec<LLVMValueRef> = Vec::new();
-    let mut seen = HashSet::new();
-    // SAFETY: alive; the list ends with null.
-    unsafe {
-        let mut next = LLVMGetFirstUse(value);
-        while !next.is_null() {
-            let user = LLVMGetUser(next);
-            if seen.insert(user) {
-                all.push(user);
-            }
-            next = LLVMGetNextUse(next);
-        }
-    }
-    all
-}
-
 /// The instruction `first`, unless null, and those that follow it in its block.
 fn walk_from(first: LLVMValueRef) -> impl Iterator<Item = Inst> {
     let some = |inst: LLVMValueRef| (!inst.is_null()).then_some(Inst(inst));
@@ -174,11 +134,6 @@ fn walk_from(first: LLVMValueRef) -> impl Iterator<Item = Inst> {
 }
 
 impl Inst {
-    /// The instructions that follow this one in its block; see [`Block::walk`].
-    pub fn following(self) -> impl Iterator<Item = Inst> {
-        walk_from(self.0).skip(1)
-    }
-
     /// Clears the flags that can make a result poison.
     pub fn drop_poison_flags(self) {
         use LLVMOpcode::*;
@@ -256,18 +211,6 @@ impl Inst {
         }
     }
 
-    /// The condition of a conditional `br`, unless it is a constant.
-    pub fn branch_condition(self) -> Option<LLVMValueRef> {
-        // SAFETY: alive; the condition is asked of conditional branches only.
-        unsafe {
-            if self.opcode() != LLVMOpcode::LLVMBr || LLVMIsConditional(self.0) == 0 {
-                return None;
-            }
-            let condition = LLVMGetCondition(self.0);
-            LLVMIsAConstant(condition).is_null().then_some(condition)
-        }
-    }
-
     /// The name of the function that a call names directly.
     pub fn callee(self) -> Option<String> {
         if self.opcode() != LLVMOpcode::LLVMCall {
@@ -291,33 +234,6 @@ impl Inst {
             let line = LLVMDILocationGetLine(location);
             let column = LLVMDILocationGetColumn(location);
             Some(DebugLocation { file: scope_file(LLVMDILocationGetScope(location)), line, column })
-        }
-    }
-
-    /// The first debug location among the operands of the instruction's metadata of that kind (for `llvm.loop`: the
-    /// start of the loop).
-    pub fn metadata_location(self, kind: u32) -> Option<DebugLocation> {
-        // SAFETY: alive; the node's operands are copied into a vector of the right length; nulls are checked.
-        unsafe {
-            let node = LLVMGetMetadata(self.0, kind);
-            if node.is_null() {
-                return None;
-            }
-            let count = LLVMGetMDNodeNumOperands(node) as usize;
-            let mut operands: Vec<LLVMValueRef> = vec![std::ptr::null_mut(); count];
-            LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
-            for operand in operands.into_iter().skip(1).filter(|o| !o.is_null()) {
-                if LLVMIsAMDNode(operand).is_null() {
-                    continue;
-                }
-                let metadata = LLVMValueAsMetadata(operand);
-                if matches!(LLVMGetMetadataKind(metadata), LLVMMetadataKind::LLVMDILocationMetadataKind) {
-                    let file = scope_file(LLVMDILocationGetScope(metadata));
-                    let (line, column) = (LLVMDILocationGetLine(metadata), LLVMDILocationGetColumn(metadata));
-                    return Some(DebugLocation { file, line, column });
-                }
-            }
-            None
         }
     }
 }
@@ -349,7 +265,7 @@ static CURRENT: LazyLock<PathBuf> = LazyLock::new(|| std::env::current_dir().unw
 ///
 /// # Safety
 /// `scope` must be null or a DIScope of a living module.
-pub(super) unsafe fn scope_file(scope: LLVMMetadataRef) -> String {
+unsafe fn scope_file(scope: LLVMMetadataRef) -> String {
     if scope.is_null() {
         return String::new();
     }

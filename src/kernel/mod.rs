@@ -31,7 +31,6 @@ pub mod module;
 pub mod options;
 pub mod parameters;
 pub mod precision;
-mod raw;
 pub mod signature;
 pub mod source;
 mod spirv_words;

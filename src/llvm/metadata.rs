@@ -66,17 +66,25 @@ impl<'m> Node<'m> {
     }
 
     pub fn operands(self) -> Vec<Operand<'m>> {
+        self.operand_values().into_iter().map(|operand| self.read(operand)).collect()
+    }
+
+    /// Returns the operand at a position; nothing if the node has not that many.
+    pub fn operand(self, index: usize) -> Operand<'m> {
+        self.read(self.operand_values().get(index).copied().flatten())
+    }
+
+    fn operand_values(self) -> Vec<Option<Value<'m>>> {
         let value = self.value();
         // SAFETY: a node; the vector gets as many entries as it has operands.
-        let operands = unsafe {
+        unsafe {
             let mut all = vec![None; ffi::LLVMGetMDNodeNumOperands(value) as usize];
             ffi::LLVMGetMDNodeOperands(value, all.as_mut_ptr());
             all
-        };
-        operands.into_iter().map(|operand| self.operand(operand)).collect()
+        }
     }
 
-    fn operand(self, operand: Option<Value<'m>>) -> Operand<'m> {
+    fn read(self, operand: Option<Value<'m>>) -> Operand<'m> {
         let Some(value) = operand else { return Operand::Nothing };
         if !value.is_metadata() {
             return Operand::Value(value);

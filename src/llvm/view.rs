@@ -11,7 +11,7 @@ use inkwell::module::Module;
 use super::AddressSpace;
 use super::builder::Builder;
 use super::ffi;
-use super::handles::{ContextHandle, Function, Global, Inst, ModuleHandle, Type};
+use super::handles::{ContextHandle, Function, Global, Inst, ModuleHandle, Type, Value};
 use super::memory::SyncScope;
 use super::metadata::MetadataKind;
 use super::text::{name as c_name, take_message};
@@ -158,6 +158,13 @@ impl<'m> View<'m> {
 
     pub fn void_type(self) -> Type<'m> {
         self.types().void()
+    }
+}
+
+impl<'m> Function<'m> {
+    /// Returns the module that it is in.
+    pub fn view(self) -> View<'m> {
+        View(Value::from(self).module().expect("a function is in a module"))
     }
 }
 

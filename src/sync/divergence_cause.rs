@@ -17,7 +17,7 @@ use crate::cfg::uniformity::Uniformity;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::Divergence;
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 use crate::lower::host::table::{HostTable, SourcePlace};
 use crate::result::Location;
 use crate::result::check::Branch;

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
 
 /// An input of a launch, by the argument's position.

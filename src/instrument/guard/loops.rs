@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use petgraph::algo::dominators::{self, Dominators};
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::kernel::ir::{Block, Function};
+use crate::llvm::{Block, Function, Opcode};
 
 /// A natural loop; blocks are indices into [`Loops::blocks`].
 pub struct Loop {
@@ -15,9 +15,9 @@ pub struct Loop {
 }
 
 /// The loops and the dominator tree of a kernel.
-pub struct Loops {
-    pub blocks: Vec<Block>,
-    index: HashMap<Block, usize>,
+pub struct Loops<'m> {
+    pub blocks: Vec<Block<'m>>,
+    index: HashMap<Block<'m>, usize>,
     /// Sorted by size, so that outer loops precede the loops that they contain.
     pub all: Vec<Loop>,
     /// Edges (source, position among its successors) that close cycles other than natural loops.
@@ -30,11 +30,11 @@ pub struct Loops {
     innermost: Vec<Option<usize>>,
 }
 
-impl Loops {
+impl<'m> Loops<'m> {
     /// Analyses the control-flow graph of `kernel`.
-    pub fn of(kernel: Function) -> Loops {
+    pub fn of(kernel: Function<'m>) -> Loops<'m> {
         let blocks = kernel.blocks();
-        let index: HashMap<Block, usize> = blocks.iter().copied().enumerate().map(|(i, b)| (b, i)).collect();
+        let index: HashMap<_, _> = blocks.iter().copied().enumerate().map(|(i, b)| (b, i)).collect();
         let successors: Vec<Vec<usize>> =
             blocks.iter().map(|b| b.terminator().successors().iter().map(|s| index[s]).collect()).collect();
         let mut graph = DiGraph::<(), ()>::new();
@@ -125,7 +125,7 @@ impl Loops {
     }
 
     /// Returns the index of a block of the kernel.
-    pub fn index(&self, block: Block) -> usize {
+    pub fn index(&self, block: Block<'m>) -> usize {
         self.index[&block]
     }
 
@@ -141,7 +141,7 @@ impl Loops {
 
     /// Returns a branch that every iteration executes and that may leave the loop, by its block and
     /// the successor outside.
-    pub fn exit_branch(&self, number: usize) -> Option<(Block, u32)> {
+    pub fn exit_branch(&self, number: usize) -> Option<(Block<'m>, u32)> {
         let l = &self.all[number];
         l.blocks.iter().find_map(|b| {
             let [yes, no] = self.successors[*b][..] else { return None };
@@ -152,12 +152,12 @@ impl Loops {
             };
             let is_always_executed =
                 self.innermost[*b] == Some(number) && l.latches.iter().all(|latch| self.dominates(*b, *latch));
-            (is_always_executed && is_branch(self.blocks[*b])).then_some((self.blocks[*b], leaves))
+            (is_always_executed && self.blocks[*b].terminator().is(Opcode::LLVMBr)).then_some((self.blocks[*b], leaves))
         })
     }
 
     /// Returns the first target outside the loop.
-    pub fn exit(&self, l: &Loop) -> Option<Block> {
+    pub fn exit(&self, l: &Loop) -> Option<Block<'m>> {
         let mut targets = l.blocks.iter().flat_map(|b| &self.successors[*b]).filter(|to| !l.blocks.contains(to));
         targets.next().map(|to| self.blocks[*to])
     }
@@ -185,8 +185,4 @@ fn dominator_intervals(dominators: &Dominators<NodeIndex>, count: usize) -> Vec<
         path.extend(below[block].iter().map(|b| (*b, false)));
     }
     walk
-}
-
-fn is_branch(block: Block) -> bool {
-    block.terminator().opcode() == llvm_sys::LLVMOpcode::LLVMBr
 }

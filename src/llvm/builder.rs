@@ -137,10 +137,9 @@ impl<'m> Builder<'m> {
     /// # Panics
     /// If the location is of another context.
     pub fn set_location(&self, location: Option<Location<'m>>) {
-        let node = location.map(Location::node);
-        assert!(node.is_none_or(|node| node.context == self.context()), "a location of another context");
+        assert!(location.is_none_or(|l| l.context == self.context()), "a location of another context");
         // SAFETY: a debug location of the builder's context, or none.
-        unsafe { ffi::LLVMSetCurrentDebugLocation2(self.handle, node.map(|node| node.handle)) }
+        unsafe { ffi::LLVMSetCurrentDebugLocation2(self.handle, location.map(|l| l.handle)) }
     }
 
     /// Inserts an instruction that was removed, with its name. It gets the builder's debug location, where that has one.
@@ -237,9 +236,8 @@ impl<'m> Builder<'m> {
     /// Makes a variable in the function's frame.
     pub fn alloca(&self, ty: Type<'m>, name: &str) -> Inst<'m> {
         self.assert_type(ty);
-        assert!(ty.is_sized(), "{} has no size", ty.text());
-        // SAFETY: a sized type; the builder stands somewhere.
-        unsafe { ffi::LLVMBuildAlloca(self.here(), ty, c_name(name).as_ref().into()) }
+        // SAFETY: a type of this context; the builder stands somewhere.
+        unsafe { ffi::LLVMBuildAlloca(self.here(), ty.sized(), c_name(name).as_ref().into()) }
     }
 
     /// Loads with the type's usual alignment.
@@ -333,9 +331,8 @@ impl<'m> Builder<'m> {
     /// Joins values at the start of a block.
     pub fn phi(&self, ty: Type<'m>, incoming: &[(Value<'m>, Block<'m>)], name: &str) -> Inst<'m> {
         self.assert_type(ty);
-        assert!(ty.is_first_class(), "a phi of {}", ty.text());
-        // SAFETY: a type with values; the builder stands somewhere.
-        let phi = unsafe { ffi::LLVMBuildPhi(self.here(), ty, c_name(name).as_ref().into()) };
+        // SAFETY: a type of this context; the builder stands somewhere.
+        let phi = unsafe { ffi::LLVMBuildPhi(self.here(), ty.first_class(), c_name(name).as_ref().into()) };
         phi.add_incoming(incoming);
         phi
     }

@@ -3,13 +3,10 @@
 use super::Linkage;
 use super::attributes::{AttributeIndex, Attributes};
 use super::debug::Location;
-use super::ffi;
+use super::ffi::{self, CallConvention};
 use super::handles::{Block, ContextHandle, Function, Global, Inst, Type, Value};
 use super::metadata::Node;
 use super::text::name as c_name;
-
-/// LLVM's greatest number of a calling convention.
-const GREATEST_CONVENTION: u32 = 1023;
 
 /// Implements what functions and global variables share.
 macro_rules! global_value {
@@ -17,31 +14,26 @@ macro_rules! global_value {
         impl<'m> $handle<'m> {
             /// Whether only its type is known here. A function of a module that is read lazily has a body.
             pub fn is_declaration(self) -> bool {
-                // SAFETY: a global value is asked.
-                unsafe { ffi::LLVMIsDeclaration(self.into()) != 0 }
+                ffi::LLVMIsDeclaration(self.into()) != 0
             }
 
             pub fn linkage(self) -> Linkage {
-                // SAFETY: a global value is asked.
-                unsafe { ffi::LLVMGetLinkage(self.into()) }
+                ffi::LLVMGetLinkage(self.into())
             }
 
             pub fn set_linkage(self, linkage: Linkage) {
-                // SAFETY: a global value is told.
-                unsafe { ffi::LLVMSetLinkage(self.into(), linkage) }
+                ffi::LLVMSetLinkage(self.into(), linkage);
             }
 
             /// Makes it internal, with default visibility.
             pub fn make_internal(self) {
                 self.set_linkage(Linkage::LLVMInternalLinkage);
-                // SAFETY: a global value is told.
-                unsafe { ffi::LLVMSetVisibility(self.into(), llvm_sys::LLVMVisibility::LLVMDefaultVisibility) }
+                ffi::LLVMSetVisibility(self.into(), llvm_sys::LLVMVisibility::LLVMDefaultVisibility);
             }
 
             /// Returns the type of what it names: a function type, or a variable's.
             pub fn value_type(self) -> Type<'m> {
-                // SAFETY: a global value is asked.
-                unsafe { ffi::LLVMGlobalGetValueType(self.into()) }
+                ffi::LLVMGlobalGetValueType(self.into())
             }
         }
     )*};
@@ -107,8 +99,7 @@ impl<'m> Function<'m> {
     /// # Panics
     /// If LLVM has no calling convention of that number.
     pub fn set_call_conv(self, convention: u32) {
-        assert!(convention <= GREATEST_CONVENTION, "no calling convention has the number {convention}");
-        ffi::LLVMSetFunctionCallConv(self, convention);
+        ffi::LLVMSetFunctionCallConv(self, CallConvention::of(convention));
     }
 
     /// Takes the name of the garbage collector away.

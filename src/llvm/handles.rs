@@ -65,6 +65,14 @@ handle! {
     NodeHandle of LLVMOpaqueMetadata
 }
 handle! {
+    /// A file of debug information.
+    File of LLVMOpaqueMetadata
+}
+handle! {
+    /// A variable of the source, in debug information.
+    Variable of LLVMOpaqueMetadata
+}
+handle! {
     /// An attribute of a function, a call or a parameter.
     AttributeHandle of LLVMOpaqueAttributeRef
 }

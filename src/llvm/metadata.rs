@@ -4,7 +4,7 @@ use llvm_sys::LLVMOpaqueValueMetadataEntry;
 
 use super::ffi;
 use super::handles::{ContextHandle, Function, Global, Inst, NodeHandle, Type, Value};
-use super::text::text;
+use super::narrow::NodeValue;
 
 /// A kind of metadata, such as `llvm.loop`. See `View::metadata_kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,13 +75,11 @@ impl<'m> Node<'m> {
     }
 
     fn operand_values(self) -> Vec<Option<Value<'m>>> {
-        let value = self.value();
-        // SAFETY: a node; the vector gets as many entries as it has operands.
-        unsafe {
-            let mut all = vec![None; ffi::LLVMGetMDNodeNumOperands(value) as usize];
-            ffi::LLVMGetMDNodeOperands(value, all.as_mut_ptr());
-            all
-        }
+        let node = NodeValue::of(self.value()).expect("a node is one");
+        let mut all = vec![None; ffi::LLVMGetMDNodeNumOperands(node) as usize];
+        // SAFETY: the vector has as many entries as the node has operands.
+        unsafe { ffi::LLVMGetMDNodeOperands(node, all.as_mut_ptr()) };
+        all
     }
 
     fn read(self, operand: Option<Value<'m>>) -> Operand<'m> {
@@ -89,13 +87,8 @@ impl<'m> Node<'m> {
         if !value.is_metadata() {
             return Operand::Value(value);
         }
-        let mut length = 0;
-        // SAFETY: metadata is asked for its text, of which LLVM gives the length, and null for what is no string.
-        unsafe {
-            let data = ffi::LLVMGetMDString(value, &mut length);
-            if !data.is_null() {
-                return Operand::Text(text(data, length as usize));
-            }
+        if let Some(text) = ffi::metadata_string(value) {
+            return Operand::Text(text);
         }
         // What stands for a value of a function is no node, and says nothing here.
         match ffi::LLVMIsAMDNode(value).map(|value| ffi::LLVMValueAsMetadata(value)).filter(|handle| is_node(*handle)) {
@@ -132,8 +125,7 @@ fn is_node(handle: NodeHandle<'_>) -> bool {
 fn handle_of<'m>(operand: &Operand<'m>, context: ContextHandle<'m>) -> Option<NodeHandle<'m>> {
     match operand {
         Operand::Nothing => None,
-        // SAFETY: LLVM reads as many bytes as it is told.
-        Operand::Text(text) => Some(unsafe { ffi::LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len()) }),
+        Operand::Text(text) => Some(ffi::metadata_of_string(context, text)),
         Operand::Node(node) => {
             assert_eq!(node.context, context, "a node of another context");
             Some(node.handle)
@@ -190,8 +182,7 @@ impl<'m> Inst<'m> {
     /// Returns all metadata but the debug location.
     pub fn all_metadata(self) -> Vec<(MetadataKind, Node<'m>)> {
         let mut count = 0;
-        // SAFETY: LLVM writes how many entries the list has.
-        let list = unsafe { ffi::LLVMInstructionGetAllMetadataOtherThanDebugLoc(self, &mut count) };
+        let list = ffi::LLVMInstructionGetAllMetadataOtherThanDebugLoc(self, &mut count);
         Entries { list, count }.all(self.ty().context())
     }
 
@@ -210,8 +201,7 @@ macro_rules! global_metadata {
             /// Returns all metadata attached, in LLVM's order.
             pub fn all_metadata(self) -> Vec<(MetadataKind, Node<'m>)> {
                 let mut count = 0;
-                // SAFETY: a global is asked; LLVM writes how many entries the list has.
-                let list = unsafe { ffi::LLVMGlobalCopyAllMetadata(self.into(), &mut count) };
+                let list = ffi::LLVMGlobalCopyAllMetadata(self.into(), &mut count);
                 Entries { list, count }.all(self.ty().context())
             }
 
@@ -227,14 +217,13 @@ macro_rules! global_metadata {
             pub fn set_metadata(self, kind: MetadataKind, node: Node<'m>) {
                 assert_eq!(node.context, self.ty().context(), "a node of another context");
                 assert!(kind != MetadataKind::DEBUG || node.describes_global(), "a node that does not describe a global");
-                // SAFETY: a global, and a node of its context.
+                // SAFETY: a node of the global's context, and debug information where that is wanted.
                 unsafe { ffi::LLVMGlobalSetMetadata(self.into(), kind.0, node.handle) }
             }
 
             /// Takes away all metadata.
             pub fn clear_metadata(self) {
-                // SAFETY: a global is told.
-                unsafe { ffi::LLVMGlobalClearMetadata(self.into()) }
+                ffi::LLVMGlobalClearMetadata(self.into());
             }
         }
     )*};

@@ -129,19 +129,10 @@ impl<'m> Attributes<'m> {
 
     /// Returns all attributes, in LLVM's order.
     pub fn all(self) -> Vec<Attribute<'m>> {
-        let count = match self.holder {
-            Holder::Function(function) => ffi::LLVMGetAttributeCountAtIndex(function, self.index),
-            Holder::Call(call) => ffi::LLVMGetCallSiteAttributeCount(call, self.index),
+        let all = match self.holder {
+            Holder::Function(function) => ffi::function_attributes(function, self.index),
+            Holder::Call(call) => ffi::call_attributes(call, self.index),
         };
-        let mut all = Vec::with_capacity(count as usize);
-        // SAFETY: the vector has room for as many as there are, and then that length.
-        unsafe {
-            match self.holder {
-                Holder::Function(function) => ffi::LLVMGetAttributesAtIndex(function, self.index, all.as_mut_ptr()),
-                Holder::Call(call) => ffi::LLVMGetCallSiteAttributes(call, self.index, all.as_mut_ptr()),
-            }
-            all.set_len(count as usize);
-        }
         all.into_iter().map(|handle| self.attribute(handle)).collect()
     }
 

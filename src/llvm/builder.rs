@@ -18,6 +18,17 @@ pub enum Position<'m> {
     AtEnd(Block<'m>),
 }
 
+impl<'m> Position<'m> {
+    /// # Panics
+    /// If the instruction was removed.
+    fn block(self) -> Block<'m> {
+        match self {
+            Position::Before(inst) | Position::BeforeRecords(inst) => inst.block(),
+            Position::AtEnd(block) => block,
+        }
+    }
+}
+
 /// Inserts instructions. A name may be empty.
 ///
 /// Whatever can be computed from constants is no instruction but a constant; so calls that may do this return a [`Value`].
@@ -62,10 +73,7 @@ impl<'m> Builder<'m> {
     /// # Panics
     /// If it is in no block, or in one of another module.
     pub fn before(&self, inst: Inst<'m>) {
-        self.assert_own(inst.block());
-        // SAFETY: the instruction is in a block.
-        unsafe { ffi::LLVMPositionBuilderBefore(self.handle, inst) };
-        self.position.set(Some(Position::Before(inst)));
+        self.go_to(Position::Before(inst));
     }
 
     /// Stands before an instruction and its debug records (as a `phi` must), and takes its debug location over.
@@ -73,10 +81,7 @@ impl<'m> Builder<'m> {
     /// # Panics
     /// As [`Builder::before`].
     pub fn before_records(&self, inst: Inst<'m>) {
-        self.assert_own(inst.block());
-        // SAFETY: the instruction is in a block.
-        unsafe { ffi::LLVMPositionBuilderBeforeInstrAndDbgRecords(self.handle, inst) };
-        self.position.set(Some(Position::BeforeRecords(inst)));
+        self.go_to(Position::BeforeRecords(inst));
     }
 
     /// Stands at the end of a block. The debug location stays what it was.
@@ -84,9 +89,7 @@ impl<'m> Builder<'m> {
     /// # Panics
     /// If the block is of another module.
     pub fn at_end(&self, block: Block<'m>) {
-        self.assert_own(block);
-        ffi::LLVMPositionBuilderAtEnd(self.handle, block);
-        self.position.set(Some(Position::AtEnd(block)));
+        self.go_to(Position::AtEnd(block));
     }
 
     /// Stands behind an instruction: before the next one, or at the block's end.
@@ -113,12 +116,22 @@ impl<'m> Builder<'m> {
     }
 
     /// Goes (back) to a position.
+    ///
+    /// # Panics
+    /// As [`Builder::before`].
     pub fn go_to(&self, position: Position<'m>) {
-        match position {
-            Position::Before(inst) => self.before(inst),
-            Position::BeforeRecords(inst) => self.before_records(inst),
-            Position::AtEnd(block) => self.at_end(block),
+        self.assert_own(position.block());
+        // SAFETY: an instruction is in a block.
+        unsafe {
+            match position {
+                Position::Before(inst) => ffi::LLVMPositionBuilderBefore(self.handle, inst),
+                Position::BeforeRecords(inst) => {
+                    ffi::LLVMPositionBuilderBeforeInstrAndDbgRecords(self.handle, inst);
+                }
+                Position::AtEnd(block) => ffi::LLVMPositionBuilderAtEnd(self.handle, block),
+            }
         }
+        self.position.set(Some(position));
     }
 
     /// Returns the block in which it stands.
@@ -126,10 +139,7 @@ impl<'m> Builder<'m> {
     /// # Panics
     /// If it stands nowhere.
     pub fn block(&self) -> Block<'m> {
-        match self.position.get().expect("the builder stands nowhere") {
-            Position::Before(inst) | Position::BeforeRecords(inst) => inst.block(),
-            Position::AtEnd(block) => block,
-        }
+        self.position.get().expect("the builder stands nowhere").block()
     }
 
     /// Gives what is built from now on a debug location, or none.

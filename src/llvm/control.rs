@@ -9,9 +9,7 @@ impl<'m> Inst<'m> {
     /// Returns the successor blocks of a terminator, in order; none for other instructions.
     pub fn successors(self) -> Vec<Block<'m>> {
         let Some(terminator) = Terminator::of(self) else { return Vec::new() };
-        // SAFETY: indices below the number of successors.
-        let successor = |i| unsafe { ffi::LLVMGetSuccessor(terminator, i) };
-        (0..ffi::LLVMGetNumSuccessors(terminator)).map(successor).collect()
+        (0..).map_while(|i| ffi::successor(terminator, i)).collect()
     }
 
     /// Changes where a terminator leads. The phis of both blocks are left alone ([`Block::redirect_phis`]).
@@ -19,7 +17,7 @@ impl<'m> Inst<'m> {
     /// # Panics
     /// If there is no such successor, or the block is in another function.
     pub fn set_successor(self, index: u32, block: Block<'m>) {
-        let has_successor = |terminator: &Terminator<'m>| index < ffi::LLVMGetNumSuccessors(*terminator);
+        let has_successor = |terminator: &Terminator<'m>| ffi::successor(*terminator, index).is_some();
         let terminator = Terminator::of(self).filter(has_successor);
         let terminator = terminator.unwrap_or_else(|| panic!("{} has no successor {index}", self.text()));
         if let Some(own) = self.try_block() {
@@ -73,9 +71,7 @@ impl<'m> Inst<'m> {
     /// Returns what a `phi` takes from each predecessor, in order; nothing for other instructions.
     pub fn incoming(self) -> Vec<(Value<'m>, Block<'m>)> {
         let Some(phi) = Phi::of(self) else { return Vec::new() };
-        // SAFETY: indices below the number of entries.
-        let entry = |i| unsafe { (ffi::LLVMGetIncomingValue(phi, i), ffi::LLVMGetIncomingBlock(phi, i)) };
-        (0..ffi::LLVMCountIncoming(phi)).map(entry).collect()
+        (0..).map_while(|i| Some((ffi::incoming_value(phi, i)?, ffi::incoming_block(phi, i)?))).collect()
     }
 
     /// Returns what a `phi` takes from a block.

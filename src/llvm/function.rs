@@ -74,12 +74,11 @@ impl<'m> Function<'m> {
 
     /// Returns the parameter at a position, from 0.
     pub fn param(self, index: u32) -> Option<Value<'m>> {
-        // SAFETY: the index is below the number of parameters.
-        (index < self.param_count()).then(|| unsafe { ffi::LLVMGetParam(self, index) })
+        ffi::parameter(self, index)
     }
 
     pub fn params(self) -> Vec<Value<'m>> {
-        (0..self.param_count()).filter_map(|i| self.param(i)).collect()
+        (0..).map_while(|i| self.param(i)).collect()
     }
 
     pub fn last_param(self) -> Option<Value<'m>> {

@@ -82,11 +82,16 @@ impl<'m> Inst<'m> {
     pub fn set_operand(self, index: u32, value: impl Into<Value<'m>>) {
         let value = value.into();
         let old = self.operand(index);
-        assert_eq!(old.ty(), value.ty(), "{} cannot be operand {index} of {}", value.text(), self.text());
         let is_case = self.is(Opcode::LLVMSwitch) && old.is_constant_int() && index > 0;
-        assert!(!is_case || value.is_constant_int(), "{} cannot be a case", value.text());
+        self.change_operand(index, value, old.ty() == value.ty() && (!is_case || value.is_constant_int()));
+    }
+
+    /// Changes an operand, if `fits` says that the instruction can have this one.
+    fn change_operand(self, index: u32, value: Value<'m>, fits: bool) {
+        assert!(fits, "{} cannot be operand {index} of {}", value.text(), self.text());
+        assert!(index < self.operand_count(), "{} has no operand {index}", self.text());
         self.assert_same_module(value);
-        // SAFETY: the operand exists, and the new one has its type.
+        // SAFETY: the operand exists, and the new one fits and is of the same module.
         unsafe { ffi::LLVMSetOperand(self.into(), index, value) }
     }
 
@@ -214,10 +219,7 @@ impl<'m> Inst<'m> {
             _ => panic!("{} has no pointer that could change", self.text()),
         };
         let is_pointer = pointer.ty().scalar().is_pointer() && pointer.ty().lanes() == self.operand(index).ty().lanes();
-        assert!(is_pointer, "{} cannot be the pointer of {}", pointer.text(), self.text());
-        self.assert_same_module(pointer);
-        // SAFETY: the operand exists and may be a pointer of any address space.
-        unsafe { ffi::LLVMSetOperand(self.into(), index, pointer) }
+        self.change_operand(index, pointer, is_pointer);
     }
 
     /// Changes what an `icmp` compares, also to values of another type.
@@ -231,12 +233,9 @@ impl<'m> Inst<'m> {
         let scalar = x.ty().scalar();
         let is_compared = x.ty() == y.ty() && (scalar.is_integer() || scalar.is_pointer());
         let is_shaped = x.ty().lanes() == self.ty().lanes();
-        assert!(is_compared && is_shaped, "{} and {} cannot be compared by {}", x.text(), y.text(), self.text());
-        for (index, value) in [(0, x), (1, y)] {
-            self.assert_same_module(value);
-            // SAFETY: both operands exist; when both are changed they have one type, in the result's lanes.
-            unsafe { ffi::LLVMSetOperand(self.into(), index, value) }
-        }
+        // When both are changed they have one type, in the result's lanes.
+        self.change_operand(0, x, is_compared && is_shaped);
+        self.change_operand(1, y, is_compared && is_shaped);
     }
 
     pub(super) fn assert_same_module(self, value: Value<'m>) {

@@ -67,9 +67,8 @@ impl<'m> Inst<'m> {
     /// Returns the lanes that a `shufflevector` takes, counted through both vectors; `None` where any will do.
     pub fn shuffle_mask(self) -> Option<Vec<Option<u32>>> {
         let shuffle = Shuffle::of(self)?;
-        // SAFETY: indices below the number of lanes. What stands for any lane is negative.
-        let lane = |i| u32::try_from(unsafe { ffi::LLVMGetMaskValue(shuffle, i) }).ok();
-        Some((0..ffi::LLVMGetNumMaskElements(shuffle)).map(lane).collect())
+        // What stands for any lane is negative.
+        Some((0..).map_while(|i| ffi::mask_lane(shuffle, i)).map(|lane| u32::try_from(lane).ok()).collect())
     }
 
     /// Returns the constant indices of an `extractvalue` or `insertvalue`.

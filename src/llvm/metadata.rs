@@ -75,11 +75,7 @@ impl<'m> Node<'m> {
     }
 
     fn operand_values(self) -> Vec<Option<Value<'m>>> {
-        let node = NodeValue::of(self.value()).expect("a node is one");
-        let mut all = vec![None; ffi::LLVMGetMDNodeNumOperands(node) as usize];
-        // SAFETY: the vector has as many entries as the node has operands.
-        unsafe { ffi::LLVMGetMDNodeOperands(node, all.as_mut_ptr()) };
-        all
+        NodeValue::of(self.value()).map(ffi::node_operands).unwrap_or_default()
     }
 
     fn read(self, operand: Option<Value<'m>>) -> Operand<'m> {

@@ -167,8 +167,7 @@ impl<'m> Type<'m> {
     /// Field types of a struct, in order; empty for other types.
     pub fn fields(self) -> Vec<Type<'m>> {
         let Some(ty) = StructType::of(self) else { return Vec::new() };
-        // SAFETY: indices below the number of fields.
-        (0..ffi::LLVMCountStructElementTypes(ty)).map(|i| unsafe { ffi::LLVMStructGetTypeAtIndex(ty, i) }).collect()
+        (0..).map_while(|i| ffi::field(ty, i)).collect()
     }
 
     /// The name of a struct type, such as `struct.params`; empty for literal structs and other types.
@@ -200,23 +199,14 @@ impl<'m> Type<'m> {
     /// Result and parameter types of a function type, and whether more arguments may follow.
     pub fn signature(self) -> Option<(Type<'m>, Vec<Type<'m>>, bool)> {
         let ty = FunctionType::of(self)?;
-        let count = ffi::LLVMCountParamTypes(ty) as usize;
-        let mut params = Vec::with_capacity(count);
-        // SAFETY: the vector gets as many entries as there are parameters, and then that length.
-        unsafe {
-            ffi::LLVMGetParamTypes(ty, params.as_mut_ptr());
-            params.set_len(count);
-        }
-        Some((ffi::LLVMGetReturnType(ty), params, ffi::LLVMIsFunctionVarArg(ty) != 0))
+        Some((ffi::LLVMGetReturnType(ty), ffi::parameter_types(ty), ffi::LLVMIsFunctionVarArg(ty) != 0))
     }
 
     /// Name and integer parameters of a target extension type (images, samplers, events).
     pub fn target_extension(self) -> Option<(String, Vec<u32>)> {
         let ty = TargetType::of(self)?;
-        // SAFETY: indices below the number of parameters.
-        let param = |i| unsafe { ffi::LLVMGetTargetExtTypeIntParam(ty, i) };
-        let params = (0..ffi::LLVMGetTargetExtTypeNumIntParams(ty)).map(param).collect();
-        Some((ffi::LLVMGetTargetExtTypeName(ty).owned(), params))
+        let numbers = (0..).map_while(|i| ffi::target_number(ty, i)).collect();
+        Some((ffi::LLVMGetTargetExtTypeName(ty).owned(), numbers))
     }
 
     /// LLVM's spelling of the type.
@@ -284,8 +274,8 @@ impl<'m> DataLayout<'m> {
     /// # Panics
     /// Also unless the type is a struct with such a field.
     pub fn field_offset(self, ty: Type<'m>, field: u32) -> u64 {
-        let has_field = |ty: &StructType<'m>| field < ffi::LLVMCountStructElementTypes(*ty);
-        let found = StructType::of(ty).filter(has_field).filter(|_| ty.is_sized());
+        let has_field = |found: &StructType<'m>| ffi::field(*found, field).is_some() && ty.is_sized();
+        let found = StructType::of(ty).filter(has_field);
         let found = found.unwrap_or_else(|| panic!("{} has no field {field}", ty.text()));
         // SAFETY: a sized struct with that field.
         unsafe { ffi::LLVMOffsetOfElement(self.0, found, field) }

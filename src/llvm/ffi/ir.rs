@@ -69,15 +69,12 @@ unsafe extern "C" {
     pub safe fn LLVMGetArrayLength2(ty: ArrayType<'_>) -> u64;
     pub safe fn LLVMIsOpaqueStruct(ty: StructType<'_>) -> Bool;
     pub safe fn LLVMCountStructElementTypes(ty: StructType<'_>) -> c_uint;
-    pub unsafe fn LLVMStructGetTypeAtIndex(ty: StructType<'_>, index: c_uint) -> Type<'_>;
     pub safe fn LLVMGetStructName(ty: StructType<'_>) -> Option<Text<'_>>;
     pub safe fn LLVMGetReturnType(ty: FunctionType<'_>) -> Type<'_>;
     pub safe fn LLVMCountParamTypes(ty: FunctionType<'_>) -> c_uint;
-    pub unsafe fn LLVMGetParamTypes<'m>(ty: FunctionType<'m>, into: *mut Type<'m>);
     pub safe fn LLVMIsFunctionVarArg(ty: FunctionType<'_>) -> Bool;
     pub safe fn LLVMGetTargetExtTypeName(ty: TargetType<'_>) -> Text<'_>;
     pub safe fn LLVMGetTargetExtTypeNumIntParams(ty: TargetType<'_>) -> c_uint;
-    pub unsafe fn LLVMGetTargetExtTypeIntParam(ty: TargetType<'_>, index: c_uint) -> c_uint;
     pub safe fn LLVMPointerSize(layout: LayoutHandle<'_>) -> c_uint;
     pub safe fn LLVMABISizeOfType(layout: LayoutHandle<'_>, ty: SizedType<'_>) -> u64;
     pub safe fn LLVMStoreSizeOfType(layout: LayoutHandle<'_>, ty: SizedType<'_>) -> u64;
@@ -153,7 +150,6 @@ unsafe extern "C" {
     pub unsafe fn LLVMDeleteGlobal(global: Global<'_>);
     pub unsafe fn LLVMDeleteFunction(function: Function<'_>);
     pub safe fn LLVMCountParams(function: Function<'_>) -> c_uint;
-    pub unsafe fn LLVMGetParam(function: Function<'_>, index: c_uint) -> Value<'_>;
     pub safe fn LLVMGetFunctionCallConv(function: Function<'_>) -> c_uint;
     pub safe fn LLVMSetFunctionCallConv(function: Function<'_>, convention: CallConvention);
     pub safe fn LLVMSetGC(function: Function<'_>, name: Option<Text<'_>>);
@@ -196,7 +192,6 @@ unsafe extern "C" {
     pub unsafe fn LLVMInstructionRemoveFromParent(inst: Inst<'_>);
     pub unsafe fn LLVMInstructionEraseFromParent(inst: Inst<'_>);
     pub safe fn LLVMGetNumSuccessors(terminator: Terminator<'_>) -> c_uint;
-    pub unsafe fn LLVMGetSuccessor(terminator: Terminator<'_>, index: c_uint) -> Block<'_>;
     pub unsafe fn LLVMSetSuccessor<'m>(terminator: Terminator<'m>, index: c_uint, block: Block<'m>);
     pub safe fn LLVMIsConditional(branch: Branch<'_>) -> Bool;
     pub safe fn LLVMGetCondition(branch: ConditionalBranch<'_>) -> Value<'_>;
@@ -205,8 +200,6 @@ unsafe extern "C" {
     pub safe fn LLVMGetICmpPredicate(compare: IntCompare<'_>) -> LLVMIntPredicate;
     pub safe fn LLVMGetFCmpPredicate(compare: FloatCompare<'_>) -> LLVMRealPredicate;
     pub safe fn LLVMCountIncoming(phi: Phi<'_>) -> c_uint;
-    pub unsafe fn LLVMGetIncomingValue(phi: Phi<'_>, index: c_uint) -> Value<'_>;
-    pub unsafe fn LLVMGetIncomingBlock(phi: Phi<'_>, index: c_uint) -> Block<'_>;
     pub unsafe fn LLVMAddIncoming<'m>(phi: Phi<'m>, values: *mut Value<'m>, blocks: *mut Block<'m>, count: c_uint);
     pub safe fn LLVMGetAllocatedType(alloca: Alloca<'_>) -> Type<'_>;
     pub safe fn LLVMGetAlignment(value: Aligned<'_>) -> c_uint;
@@ -225,7 +218,6 @@ unsafe extern "C" {
     pub safe fn LLVMGetNumIndices(inst: Indexed<'_>) -> c_uint;
     pub safe fn LLVMGetIndices(inst: Indexed<'_>) -> *const c_uint;
     pub safe fn LLVMGetNumMaskElements(shuffle: Shuffle<'_>) -> c_uint;
-    pub unsafe fn LLVMGetMaskValue(shuffle: Shuffle<'_>, index: c_uint) -> c_int;
     pub safe fn LLVMGetCalledValue(call: Call<'_>) -> Value<'_>;
     pub safe fn LLVMGetCalledFunctionType(call: Call<'_>) -> Type<'_>;
     pub safe fn LLVMGetNumArgOperands(call: Call<'_>) -> c_uint;

@@ -14,11 +14,13 @@ use llvm_sys::target::LLVMOpaqueTargetData;
 
 mod build;
 mod ir;
+mod lists;
 mod notes;
 mod texts;
 
 pub use build::*;
 pub use ir::*;
+pub use lists::*;
 pub use notes::*;
 pub use texts::*;
 

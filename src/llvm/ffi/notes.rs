@@ -35,11 +35,9 @@ unsafe extern "C" {
         kind: AttributeKind,
     ) -> Option<AttributeHandle<'_>>;
     pub safe fn LLVMGetAttributeCountAtIndex(function: Function<'_>, index: c_uint) -> c_uint;
-    pub unsafe fn LLVMGetAttributesAtIndex<'m>(function: Function<'m>, index: c_uint, into: *mut AttributeHandle<'m>);
     pub safe fn LLVMAddAttributeAtIndex<'m>(function: Function<'m>, index: c_uint, attribute: AttributeHandle<'m>);
     pub safe fn LLVMRemoveEnumAttributeAtIndex(function: Function<'_>, index: c_uint, kind: AttributeKind);
     pub safe fn LLVMGetCallSiteAttributeCount(call: Call<'_>, index: c_uint) -> c_uint;
-    pub unsafe fn LLVMGetCallSiteAttributes<'m>(call: Call<'m>, index: c_uint, into: *mut AttributeHandle<'m>);
     pub safe fn LLVMGetCallSiteEnumAttribute(
         call: Call<'_>,
         index: c_uint,
@@ -62,7 +60,6 @@ unsafe extern "C" {
         count: usize,
     ) -> NodeHandle<'m>;
     pub safe fn LLVMGetMDNodeNumOperands(node: NodeValue<'_>) -> c_uint;
-    pub unsafe fn LLVMGetMDNodeOperands<'m>(node: NodeValue<'m>, into: *mut Option<Value<'m>>);
     pub safe fn LLVMGetMetadata(inst: Inst<'_>, kind: c_uint) -> Option<Value<'_>>;
     pub unsafe fn LLVMSetMetadata<'m>(inst: Inst<'m>, kind: c_uint, node: Option<Value<'m>>);
     pub safe fn LLVMInstructionGetAllMetadataOtherThanDebugLoc(

@@ -8,15 +8,12 @@ use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
-use super::module::{SPIR_KERNEL, kernels};
+use super::module::kernels;
 use crate::error::{Error, Result};
-use crate::llvm::{AttributeIndex, Function, Linkage, MetadataKind, View};
+use crate::llvm::{AttributeIndex, Function, Linkage, MetadataKind, SPIR_FUNC, SPIR_KERNEL, View};
 
-/// clang's name prefix for the body of a kernel.
+/// Name prefix of the function in which clang 21 and later keep a kernel's body.
 pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
-
-/// LLVM's number for the calling convention of functions that are no kernels.
-const SPIR_FUNC: u32 = 75;
 
 /// Drops everything that `entry` does not reach, so that the other kernels of a file only cost parsing time.
 ///

@@ -7,10 +7,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 use crate::error::{Error, Place, Report, Result};
-use crate::llvm::{Function, View};
-
-/// LLVM's number for the calling convention `spir_kernel`.
-pub(super) const SPIR_KERNEL: u32 = 76;
+use crate::llvm::{Function, SPIR_KERNEL, View};
 
 /// Parses and verifies LLVM IR, as text or bitcode. `source` names the module and appears in messages.
 ///

@@ -5,15 +5,13 @@
 
 use inkwell::module::Module;
 
+use super::canonical::BODY_PREFIX;
 use super::debug_types::{DebugTypes, Param};
 use super::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, ImageKind, Interface, LocalVariable, Type};
 use super::ir_types::{self, from_c, from_ir, from_uses, value_from_ir};
 use super::module::{is_kernel, kernels};
 use crate::error::{Error, Result};
 use crate::llvm::{self, AttributeIndex, Function, Operand, TypeKind, Value, View};
-
-/// Name prefix of the function in which clang 21 and later keep a kernel's body.
-pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
 
 /// The interface of the kernel of that name. Prints the complete module to text, for the types in
 /// its debug information.
@@ -222,7 +220,7 @@ impl<'m> Reader<'m, '_> {
     fn pointer(&self, position: u32, param: Value<'m>, described: &ArgMetadata, debug_type: Option<u32>) -> ArgKind {
         let layout = self.view.layout();
         let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
-        if let Some(by_value) = by_value_type(self.function, position) {
+        if let Some(by_value) = self.function.by_value_type(position) {
             let size = layout.abi_size(by_value);
             let value = debug_type.and_then(|id| self.debug.resolve_value(id)).filter(|value| value.size() == size);
             return match value.or_else(|| value_from_ir(by_value, layout)) {
@@ -256,11 +254,6 @@ impl<'m> Reader<'m, '_> {
             }),
         }
     }
-}
-
-/// Returns the type of what a parameter is a copy of that is passed behind a pointer.
-pub(super) fn by_value_type(function: Function<'_>, position: u32) -> Option<llvm::Type<'_>> {
-    function.attributes(AttributeIndex::Parameter(position)).get("byval")?.type_value()
 }
 
 /// The access of a `spirv.Image` type, which is its last parameter.
@@ -307,13 +300,18 @@ fn local_variables<'m>(view: View<'m>, kernel: Function<'m>) -> Vec<LocalVariabl
         if !is_local || !ty.is_sized() || !is_used_by(global.value(), kernel) {
             continue;
         }
-        let full_name = global.name();
-        let scopes = names.iter().filter_map(|name| full_name.strip_prefix(name.as_str())?.strip_prefix('.'));
-        // The longest scope leaves the shortest name.
-        let name = scopes.min_by_key(|name| name.len()).unwrap_or(&full_name).to_owned();
+        let name = unscoped(&names, &global.name()).to_owned();
         variables.push(LocalVariable { name, size: layout.abi_size(ty) });
     }
     variables
+}
+
+/// Returns the name of a variable without that of the function in front which it belongs to. `functions` are the names
+/// of all functions.
+pub(super) fn unscoped<'n>(functions: &[String], full_name: &'n str) -> &'n str {
+    let scopes = functions.iter().filter_map(|name| full_name.strip_prefix(name.as_str())?.strip_prefix('.'));
+    // The longest scope leaves the shortest name.
+    scopes.min_by_key(|name| name.len()).unwrap_or(full_name)
 }
 
 /// Returns whether `value` is used in `function` or its callees, directly or through constants.

@@ -8,6 +8,11 @@ use super::handles::{Block, ContextHandle, Function, Global, Inst, Type, Value};
 use super::metadata::Node;
 use super::text::name as c_name;
 
+/// LLVM's number of the calling convention of OpenCL's functions, `spir_func`.
+pub const SPIR_FUNC: u32 = 75;
+/// LLVM's number of the calling convention of OpenCL's kernels, `spir_kernel`.
+pub const SPIR_KERNEL: u32 = 76;
+
 /// Implements what functions and global variables share.
 macro_rules! global_value {
     ($($handle:ident)*) => {$(
@@ -119,6 +124,11 @@ impl<'m> Function<'m> {
     /// Whether it takes the parameter at a position by value, behind a pointer to a copy.
     pub fn is_by_value(self, position: u32) -> bool {
         self.attributes(AttributeIndex::Parameter(position)).has("byval")
+    }
+
+    /// Returns the type of what it takes by value at a position, behind a pointer to a copy.
+    pub fn by_value_type(self, position: u32) -> Option<Type<'m>> {
+        self.attributes(AttributeIndex::Parameter(position)).get("byval")?.type_value()
     }
 
     /// Returns the debug information of the function.

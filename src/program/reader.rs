@@ -104,8 +104,7 @@ impl<'m> Reader<'m> {
     }
 
     fn by_value(&self, function: Function<'m>, position: u32) -> Option<u64> {
-        let attribute = function.attributes(AttributeIndex::Parameter(position)).get("byval")?;
-        Some(self.layout.abi_size(attribute.type_value()?))
+        Some(self.layout.abi_size(function.by_value_type(position)?))
     }
 
     fn region(&self, root: Root<'m>) -> Region {

@@ -7,7 +7,6 @@ use inkwell::module::Module;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Interface, Step, Type};
 use crate::kernel::parameters;
-use crate::kernel::signature::by_value_type;
 use crate::llvm::{self, AttributeIndex, DataLayout, Function, TypeKind, View};
 
 /// Attribute of parameters that may point to the same memory as another parameter.
@@ -39,7 +38,7 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
         let kernel = View::of(module)
             .function(&interface.name)
             .ok_or_else(|| Error::internal(format!("the kernel {} is gone", interface.name)))?;
-        let ty = by_value_type(kernel, position as u32);
+        let ty = kernel.by_value_type(position as u32);
         let spaces = ty.map(|ty| spaces(ty, View::of(module).layout())).unwrap_or_default();
         let mut added = Vec::new();
         let mut unsupported = Vec::new();

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::kernel::constant_uses;
 use crate::kernel::debug_types::DebugTypes;
 use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Interface, Type};
+use crate::kernel::signature::unscoped;
 use crate::kernel::{ir_types, parameters};
 use crate::llvm::{DataLayout, Function, Global, Inst, Linkage, TypeKind, Value, View};
 
@@ -26,7 +27,8 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     for variable in variables {
         let full_name = variable.name();
         let initial = initial_contents(view.layout(), variable, &full_name)?;
-        let label = unscoped(view, &full_name);
+        let functions: Vec<String> = view.functions().into_iter().map(Function::name).collect();
+        let label = unscoped(&functions, &full_name).to_owned();
         let declared = debug.variable(&label, &full_name).filter(|ty| ty.size() == initial.len() as u64);
         let from_ir = || ir_types::from_ir(variable.value_type(), view.layout());
         let element = declared.or_else(from_ir).map(innermost_element);
@@ -54,13 +56,6 @@ fn innermost_element(mut ty: Type) -> Type {
         ty = *element;
     }
     ty
-}
-
-/// The name of a static variable without its function's.
-fn unscoped(view: View<'_>, full_name: &str) -> String {
-    let functions = view.functions().into_iter().map(Function::name);
-    let scopes = functions.filter_map(|f| full_name.strip_prefix(&f)?.strip_prefix('.').map(str::to_owned));
-    scopes.min_by_key(String::len).unwrap_or_else(|| full_name.to_owned())
 }
 
 /// The variables in global memory that are used and not constant.

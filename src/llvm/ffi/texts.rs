@@ -15,7 +15,7 @@ macro_rules! given {
             }
             let mut length = 0;
             // SAFETY: LLVM gives null, or readable bytes together with their number.
-            unsafe { text($symbol(of, &mut length), length as usize) }
+            unsafe { text($symbol(of, &mut length), usize::try_from(length).expect("a length")) }
         }
     )*};
 }
@@ -31,24 +31,25 @@ given! {
 
 /// Defines functions that give LLVM a text as their last argument, of which it reads as many bytes as it is told.
 macro_rules! taken {
-    ($($name:ident($($arg:ident: $of:ty),*), $length:ty $(, -> $result:ty)?: $symbol:ident;)*) => {$(
-        pub fn $name<'m>($($arg: $of,)* text: &str) $(-> $result)? {
+    ($($name:ident$(<$life:lifetime>)?($($arg:ident: $of:ty),*), $length:ty $(, -> $result:ty)?: $symbol:ident;)*) => {$(
+        pub fn $name$(<$life>)?($($arg: $of,)* text: &str) $(-> $result)? {
             unsafe extern "C" {
-                fn $symbol<'m>($($arg: $of,)* text: *const c_char, length: $length) $(-> $result)?;
+                fn $symbol$(<$life>)?($($arg: $of,)* text: *const c_char, length: $length) $(-> $result)?;
             }
+            let length = <$length>::try_from(text.len()).expect("a text of less than 4 GiB");
             // SAFETY: LLVM reads as many bytes as it is told, and keeps a copy if any.
-            unsafe { $symbol($($arg,)* text.as_ptr().cast(), text.len() as $length) }
+            unsafe { $symbol($($arg,)* text.as_ptr().cast(), length) }
         }
     )*};
 }
 
 taken! {
-    metadata_kind(context: ContextHandle<'m>), c_uint, -> c_uint: LLVMGetMDKindIDInContext;
-    metadata_of_string(context: ContextHandle<'m>), usize, -> NodeHandle<'m>: LLVMMDStringInContext2;
-    sync_scope(context: ContextHandle<'m>), usize, -> c_uint: LLVMGetSyncScopeID;
+    metadata_kind<'m>(context: ContextHandle<'m>), c_uint, -> c_uint: LLVMGetMDKindIDInContext;
+    metadata_of_string<'m>(context: ContextHandle<'m>), usize, -> NodeHandle<'m>: LLVMMDStringInContext2;
+    sync_scope<'m>(context: ContextHandle<'m>), usize, -> c_uint: LLVMGetSyncScopeID;
     intrinsic_id(), usize, -> c_uint: LLVMLookupIntrinsicID;
     attribute_kind(), usize, -> c_uint: LLVMGetEnumAttributeKindForName;
-    set_value_name(value: Value<'m>), usize: LLVMSetValueName2;
-    remove_text_attribute(function: Function<'m>, index: c_uint), c_uint: LLVMRemoveStringAttributeAtIndex;
-    remove_call_text_attribute(call: Call<'m>, index: c_uint), c_uint: LLVMRemoveCallSiteStringAttribute;
+    set_value_name<'m>(value: Value<'m>), usize: LLVMSetValueName2;
+    remove_text_attribute<'m>(function: Function<'m>, index: c_uint), c_uint: LLVMRemoveStringAttributeAtIndex;
+    remove_call_text_attribute<'m>(call: Call<'m>, index: c_uint), c_uint: LLVMRemoveCallSiteStringAttribute;
 }

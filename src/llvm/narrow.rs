@@ -17,6 +17,7 @@ macro_rules! narrow {
         pub struct $name<'m>($wide<'m>);
 
         impl<'m> $name<'m> {
+            /// Returns the handle, if it is such a one.
             pub fn of($value: $wide<'m>) -> Option<$name<'m>> {
                 if $check { Some($name($value)) } else { None }
             }
@@ -33,15 +34,19 @@ macro_rules! narrow {
 narrow! {
     /// What has operands: an instruction, a constant, a global.
     User of Value if |value| ffi::LLVMIsAUser(value).is_some();
+    /// A parameter of a function.
     Parameter of Value if |value| ffi::LLVMIsAArgument(value).is_some();
     /// A function, a global variable or an alias.
     GlobalValue of Value if |value| ffi::LLVMIsAGlobalValue(value).is_some();
+    /// A block as a value.
     BlockValue of Value if |value| ffi::LLVMValueIsBasicBlock(value) != 0;
     /// A constant vector, array or struct.
     Aggregate of Value if |value| value.is_constant() && is_aggregate(value.ty());
+    /// A constant that an operator computes from others.
     ConstantExpression of Value if |value| ffi::LLVMIsAConstantExpr(value).is_some();
     /// A constant integer of at most 64 bits.
     SmallInt of Value if |value| value.is_constant_int() && value.ty().int_width().is_some_and(|width| width <= 64);
+    /// A constant float (not a vector of them).
     FloatConstant of Value if |value| ffi::LLVMIsAConstantFP(value).is_some();
     /// A `getelementptr`, as an instruction or as a constant.
     Gep of Value if |value| value.opcode() == Some(LLVMGetElementPtr);
@@ -57,26 +62,39 @@ narrow! {
 }
 
 narrow! {
+    /// A `call`.
     Call of Inst if |inst| inst.is(LLVMCall);
+    /// A `phi`.
     Phi of Inst if |inst| inst.is(LLVMPHI);
+    /// A `switch`.
     Switch of Inst if |inst| inst.is(LLVMSwitch);
+    /// What ends a block.
     Terminator of Inst if |inst| ffi::LLVMIsATerminatorInst(inst).is_some();
+    /// A `br`.
     Branch of Inst if |inst| inst.is(LLVMBr);
+    /// A `br` with a condition.
     ConditionalBranch of Inst if |inst| Branch::of(inst).is_some_and(|branch| ffi::LLVMIsConditional(branch) != 0);
+    /// An `alloca`.
     Alloca of Inst if |inst| inst.is(LLVMAlloca);
     /// A load, store or atomic instruction.
     Access of Inst if |inst| matches!(inst.opcode(), LLVMLoad | LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg);
     /// What has one ordering (or none, if it is not atomic).
     Ordered of Inst if |inst| matches!(inst.opcode(), LLVMLoad | LLVMStore | LLVMFence | LLVMAtomicRMW);
+    /// A `cmpxchg`.
     CompareExchange of Inst if |inst| inst.is(LLVMAtomicCmpXchg);
+    /// An `atomicrmw`.
     ReadModifyWrite of Inst if |inst| inst.is(LLVMAtomicRMW);
     /// An atomic access or a fence.
     Atomic of Inst if |inst| inst.is_atomic();
+    /// An `icmp`.
     IntCompare of Inst if |inst| inst.is(LLVMICmp);
+    /// An `fcmp`.
     FloatCompare of Inst if |inst| inst.is(LLVMFCmp);
+    /// A `shufflevector`.
     Shuffle of Inst if |inst| inst.is(LLVMShuffleVector);
     /// An `extractvalue` or `insertvalue`.
     Indexed of Inst if |inst| matches!(inst.opcode(), LLVMExtractValue | LLVMInsertValue);
+    /// A `getelementptr` that is an instruction.
     GepInst of Inst if |inst| inst.is(LLVMGetElementPtr);
     /// What says whether overflow is poison.
     Wrapping of Inst if |inst| matches!(inst.opcode(), LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMTrunc);
@@ -86,22 +104,32 @@ narrow! {
     Disjoint of Inst if |inst| inst.is(LLVMOr);
     /// What says whether the operand is negative.
     NonNegative of Inst if |inst| matches!(inst.opcode(), LLVMZExt | LLVMUIToFP);
+    /// What says which liberties may be taken with floats.
     FastMath of Inst if |inst| ffi::LLVMCanValueUseFastMathFlags(inst.into()) != 0;
 }
 
 narrow! {
+    /// An integer type.
     IntType of Type if |ty| ty.is_integer();
     /// An integer, or a vector of integers.
     IntsType of Type if |ty| ty.scalar().is_integer();
+    /// A floating-point type.
     FloatType of Type if |ty| ty.is_floating_point();
+    /// A pointer type.
     PointerType of Type if |ty| ty.is_pointer();
+    /// A vector of a fixed number of lanes.
     VectorType of Type if |ty| ty.is_vector();
+    /// An array type.
     ArrayType of Type if |ty| ty.is_array();
     /// A vector or an array.
     SequenceType of Type if |ty| ty.is_vector() || ty.is_array();
+    /// A struct type.
     StructType of Type if |ty| ty.is_struct();
+    /// A function type.
     FunctionType of Type if |ty| ty.kind() == TypeKind::LLVMFunctionTypeKind;
+    /// A target extension type.
     TargetType of Type if |ty| ty.kind() == TypeKind::LLVMTargetExtTypeKind;
+    /// A type of which memory can hold values.
     SizedType of Type if |ty| ty.is_sized();
     /// A type of which there are vectors.
     LaneType of Type if |ty| ty.can_be_lane();

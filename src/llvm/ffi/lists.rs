@@ -9,6 +9,7 @@ use crate::llvm::narrow::{Call, FunctionType, NodeValue, Phi, Shuffle, StructTyp
 /// Defines functions that return the one at a position; `None` beyond the last one.
 macro_rules! indexed {
     ($($name:ident($of:ty) -> $item:ty: $count:ident, $symbol:ident;)*) => {$(
+        #[doc = concat!("Returns what `", stringify!($symbol), "` gives for an index.")]
         pub fn $name<'m>(of: $of, index: c_uint) -> Option<$item> {
             unsafe extern "C" {
                 fn $symbol<'m>(of: $of, index: c_uint) -> $item;
@@ -32,6 +33,7 @@ indexed! {
 /// Defines functions that return all.
 macro_rules! filled {
     ($($name:ident($of:ty $(, $index:ident)?) -> $item:ty: $count:ident, $symbol:ident;)*) => {$(
+        #[doc = concat!("Returns all that `", stringify!($symbol), "` gives.")]
         pub fn $name<'m>(of: $of $(, $index: c_uint)?) -> Vec<$item> {
             unsafe extern "C" {
                 fn $symbol<'m>(of: $of $(, $index: c_uint)?, into: *mut $item);

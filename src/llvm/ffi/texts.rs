@@ -9,6 +9,7 @@ use crate::llvm::text::text;
 /// Defines functions that return a text which LLVM owns and gives with its length; `None` where LLVM gives null.
 macro_rules! given {
     ($($name:ident($of:ty), $length:ty: $symbol:ident;)*) => {$(
+        #[doc = concat!("Returns the text of `", stringify!($symbol), "`.")]
         pub fn $name(of: $of) -> Option<String> {
             unsafe extern "C" {
                 fn $symbol(of: $of, length: *mut $length) -> *const c_char;
@@ -32,6 +33,7 @@ given! {
 /// Defines functions that give LLVM a text as their last argument, of which it reads as many bytes as it is told.
 macro_rules! taken {
     ($($name:ident$(<$life:lifetime>)?($($arg:ident: $of:ty),*), $length:ty $(, -> $result:ty)?: $symbol:ident;)*) => {$(
+        #[doc = concat!("Calls `", stringify!($symbol), "` with a text.")]
         pub fn $name$(<$life>)?($($arg: $of,)* text: &str) $(-> $result)? {
             unsafe extern "C" {
                 fn $symbol$(<$life>)?($($arg: $of,)* text: *const c_char, length: $length) $(-> $result)?;

@@ -83,3 +83,40 @@ fn materialise<'m>(
         _ => Err(not_computable()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+    use crate::llvm::View;
+
+    #[test]
+    fn constants_over_a_variable_are_computed_where_they_are_used() {
+        const TEXT: &str = "
+            @v = global [4 x i32] zeroinitializer
+            define i64 @f(i1 %c, ptr %place) {
+            entry:
+              br i1 %c, label %left, label %right
+            left:
+              br label %right
+            right:
+              %p = phi ptr [ getelementptr (i8, ptr @v, i64 4), %entry ], [ @v, %left ]
+              store i32 1, ptr %p
+              ret i64 sub (i64 ptrtoint (ptr @v to i64), i64 3)
+            }";
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("valid IR");
+        let view = View::of(&module);
+        let (f, v) = (view.function("f").unwrap(), view.global("v").unwrap());
+        replace(f, &HashMap::from([(v.value(), f.param(1).unwrap())])).expect("instructions can compute all of them");
+        assert!(f.instructions().iter().all(|inst| !inst.operands().iter().any(|operand| *operand == v)));
+        let computed = f.entry().first_instruction().expect("the address is computed at the end of the entry");
+        let phi = f.blocks()[2].phis()[0];
+        assert_eq!(phi.incoming_from(f.entry()), Some(computed.value()));
+        assert_eq!(phi.incoming_from(f.blocks()[1]), f.param(1));
+        assert_eq!(module.verify(), Ok(()));
+    }
+}

@@ -123,3 +123,51 @@ fn extend_node<'m>(kernel: Function<'m>, kind: &str, extra: Operand<'m>) {
         kernel.set_metadata(kind, Node::new(kernel.ty(), &operands));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+    use crate::llvm::View;
+
+    #[test]
+    fn calls_pass_the_new_argument_and_keep_what_they_were() {
+        const TEXT: &str = "
+            @address = global ptr @taken
+            define void @taken() { ret void }
+            define spir_func i32 @helper(i32 %n) #0 { ret i32 %n }
+            define spir_kernel void @k(i32 %n) !kernel_arg_name !0 {
+              %v = call spir_func i32 @helper(i32 signext %n) nounwind
+              ret void
+            }
+            attributes #0 = { \"key\"=\"value\" }
+            !0 = !{!\"n\"}";
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("valid IR");
+        let view = View::of(&module);
+        let function = |name: &str| view.function(name).expect("the function is there");
+        assert!(only_called(function("helper")) && only_called(function("k")) && !only_called(function("taken")));
+
+        let long = view.int_type(64);
+        let extended = [append(function("k"), long, "more"), append(function("helper"), long, "more")];
+        describe(extended[0].function, "more", "ulong", AddressSpace::Private);
+        for new in extended {
+            // SAFETY: handles of old functions and calls have not been kept.
+            unsafe { new.replace_old(Function::last_param) };
+        }
+        let call = function("k").entry().first_instruction().expect("a call");
+        assert_eq!(call.called_function(), Some(function("helper")));
+        assert_eq!(call.args(), [function("k").param(0), function("k").last_param()].map(Option::unwrap));
+        assert!(call.attributes(AttributeIndex::Parameter(0)).has("signext"));
+        assert!(call.attributes(AttributeIndex::Function).has("nounwind"));
+        assert_eq!(call.call_conv(), Some(function("helper").call_conv()));
+        assert_eq!(function("helper").attributes(AttributeIndex::Function).text("key").as_deref(), Some("value"));
+        let names = function("k").metadata(view.metadata_kind("kernel_arg_name")).expect("names of arguments");
+        assert_eq!((names.operand(0).text(), names.operand(1).text()), (Some("n"), Some("more")));
+        assert_eq!(view.functions().len(), 3);
+        assert_eq!(module.verify(), Ok(()));
+    }
+}

@@ -7,8 +7,6 @@ use inkwell::context::AsContextRef;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use llvm_sys::LLVMDiagnosticSeverity;
-use llvm_sys::core::{LLVMContextSetDiagnosticHandler, LLVMGetDiagInfoSeverity};
-use llvm_sys::linker::LLVMLinkModules2;
 use llvm_sys::prelude::LLVMDiagnosticInfoRef;
 
 use super::Linkage;
@@ -72,16 +70,17 @@ pub fn link_beside(view: View<'_>, other: Module<'_>) -> Result<(), String> {
 /// What is replaced in the module must have no handles.
 fn move_into(view: View<'_>, other: Module<'_>) -> Result<(), String> {
     let context = view.context();
-    assert_eq!(View::of(&other).context(), context, "modules of different contexts");
     let other = ManuallyDrop::new(other);
+    let added = View::of(&other);
+    assert_eq!(added.context(), context, "modules of different contexts");
     let mut message = None::<String>;
     // SAFETY: two modules of one context, of which LLVM takes the second one over; while it links them, the handler may write to the
     // message.
     let fails = unsafe {
-        LLVMContextSetDiagnosticHandler(context.as_raw(), Some(keep), (&raw mut message).cast());
-        let fails = LLVMLinkModules2(view.as_raw(), other.as_mut_ptr()) != 0;
+        ffi::LLVMContextSetDiagnosticHandler(context, Some(keep), (&raw mut message).cast());
+        let fails = ffi::LLVMLinkModules2(view.handle(), added.handle()) != 0;
         // Without a handler, LLVM would from now on print what it has to say of passes, too, and end the process at an error.
-        LLVMContextSetDiagnosticHandler(context.as_raw(), Some(ignore), std::ptr::null_mut());
+        ffi::LLVMContextSetDiagnosticHandler(context, Some(ignore), std::ptr::null_mut());
         fails
     };
     if fails { Err(message.unwrap_or_default()) } else { Ok(()) }
@@ -91,7 +90,7 @@ fn move_into(view: View<'_>, other: Module<'_>) -> Result<(), String> {
 extern "C" fn keep(info: LLVMDiagnosticInfoRef, place: *mut c_void) {
     // SAFETY: LLVM calls this with a message and with the place that it was given, while `move_into` does nothing else with that.
     unsafe {
-        if LLVMGetDiagInfoSeverity(info) == LLVMDiagnosticSeverity::LLVMDSError {
+        if ffi::LLVMGetDiagInfoSeverity(info) == LLVMDiagnosticSeverity::LLVMDSError {
             *place.cast() = Some(ffi::LLVMGetDiagInfoDescription(info).text());
         }
     }

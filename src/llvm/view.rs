@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use inkwell::module::Module;
-use llvm_sys::LLVMModule;
 
 use super::AddressSpace;
 use super::builder::Builder;
@@ -37,9 +36,8 @@ impl<'m> View<'m> {
         ffi::LLVMGetModuleContext(self.0)
     }
 
-    /// Returns the pointer, for what is called through llvm-sys.
-    pub(super) fn as_raw(self) -> *mut LLVMModule {
-        self.0.as_raw()
+    pub(super) fn handle(self) -> ModuleHandle<'m> {
+        self.0
     }
 
     /// Returns a builder that stands nowhere yet.

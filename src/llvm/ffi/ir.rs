@@ -1,12 +1,12 @@
 //! Declarations: modules, types, values and what they hold.
 
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::num::NonZero;
 
 use llvm_sys::prelude::LLVMDiagnosticInfoRef;
 use llvm_sys::{
-    LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind,
-    LLVMVisibility,
+    LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMDiagnosticHandler, LLVMDiagnosticSeverity, LLVMIntPredicate,
+    LLVMLinkage, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind, LLVMVisibility,
 };
 
 use super::{Bool, CallConvention, LayoutHandle, Text};
@@ -33,6 +33,14 @@ unsafe extern "C" {
     ) -> Global<'m>;
     pub safe fn LLVMStripModuleDebugInfo(module: ModuleHandle<'_>) -> Bool;
     pub safe fn LLVMGetTypeByName2<'m>(context: ContextHandle<'m>, name: Text<'_>) -> Option<Type<'m>>;
+    /// Takes `other` over, whatever becomes of it.
+    pub unsafe fn LLVMLinkModules2(module: ModuleHandle<'_>, other: ModuleHandle<'_>) -> Bool;
+    pub unsafe fn LLVMContextSetDiagnosticHandler(
+        context: ContextHandle<'_>,
+        handler: LLVMDiagnosticHandler,
+        state: *mut c_void,
+    );
+    pub unsafe fn LLVMGetDiagInfoSeverity(info: LLVMDiagnosticInfoRef) -> LLVMDiagnosticSeverity;
     pub unsafe fn LLVMGetDiagInfoDescription(info: LLVMDiagnosticInfoRef) -> Message;
     pub unsafe fn LLVMGetIntrinsicDeclaration<'m>(
         module: ModuleHandle<'m>,

@@ -7,8 +7,8 @@ use inkwell::passes::PassBuilderOptions;
 use kassay::cfg::schedule_dependence::{self, Origin, Sink};
 use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
-use kassay::kernel::ir::{self, DebugLocation};
 use kassay::kernel::options::KernelOptions;
+use kassay::llvm::{DebugLocation, Inst, Opcode, View};
 
 /// Returns the flows in `source`'s only kernel if the accesses in the lines `racing` race: the sink, its line, and
 /// whether the origin is a race.
@@ -25,8 +25,8 @@ fn flows(source: &str, racing: &[u32]) -> Vec<(Sink, u32, bool)> {
     let module = under_test.module.clone();
     let passes = "function(sroa<preserve-cfg>)";
     module.run_passes(passes, &under_test.machine, PassBuilderOptions::create()).unwrap();
-    let all = ir::functions(&module).into_iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
-    let places: Vec<DebugLocation> = all.filter_map(|i| i.location()).filter(|l| racing.contains(&l.line)).collect();
+    let all = View::of(&module).instructions().into_iter();
+    let places: Vec<DebugLocation> = all.filter_map(Inst::location).filter(|l| racing.contains(&l.line)).collect();
     let mut accesses = places.clone();
     if racing.contains(&0) {
         accesses.push(DebugLocation { file: String::new(), line: 0, column: 0 });
@@ -39,11 +39,8 @@ fn flows(source: &str, racing: &[u32]) -> Vec<(Sink, u32, bool)> {
 }
 
 fn is_access(module: &inkwell::module::Module<'_>, place: &DebugLocation) -> bool {
-    let all = ir::functions(module).into_iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
-    let text = |i: &ir::Inst| format!("{:?}", i.opcode());
-    all.filter(|i| i.location().as_ref() == Some(place)).any(|i| {
-        ["LLVMLoad", "LLVMStore"].contains(&text(&i).as_str()) || i.callee().is_some_and(|c| c.contains("vstore"))
-    })
+    let mut all = View::of(module).instructions().into_iter().filter(|i| i.location().as_ref() == Some(place));
+    all.any(|i| i.is(Opcode::LLVMLoad) || i.is(Opcode::LLVMStore) || i.callee().is_some_and(|c| c.contains("vstore")))
 }
 
 const NOTHING: [(Sink, u32, bool); 0] = [];

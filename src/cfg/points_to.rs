@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::dataflow::State;
 use super::interprocedural::{self, Analysis, Place};
-use crate::kernel::{implicit, ir};
+use crate::kernel::implicit;
 use crate::llvm::{Function, Inst, Opcode, Value};
 
 /// An object in memory that a pointer can be derived from.
@@ -58,8 +58,7 @@ impl<'m> PointsTo<'m> {
         if let Some(kernel) = functions.first() {
             for (position, param) in (0..).zip(kernel.params()) {
                 let mut roots = Roots::from([Root::Argument(position)]);
-                // Until kernel moves to crate::llvm.
-                if may_share && implicit::may_share(ir::Function(kernel.as_raw()), position) {
+                if may_share && implicit::may_share(*kernel, position) {
                     roots.insert(Root::Unknown);
                 }
                 pointers.state.join(Location::Pointer(param), roots);

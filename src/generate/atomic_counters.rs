@@ -2,11 +2,10 @@
 //! are not negative, and with no more work-items per group than there are slots in local memory, unless the kernel
 //! checks for that.
 
-use llvm_sys::LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAdd;
-
 use super::access_summary::{AccessKind, AccessSummary};
 use super::polynomial::Atom;
 use crate::kernel::builtins::{self, Operation};
+use crate::llvm::AtomicRmwOperation::LLVMAtomicRMWBinOpAdd;
 use crate::program::{Definition, End, Instruction, Op, Program, Region, ValueId};
 
 /// Returns whether an instruction increments atomically and its result is used.

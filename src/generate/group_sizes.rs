@@ -3,13 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use llvm_sys::LLVMOpcode;
-
 use super::access_summary::{AccessKind, AccessSummary};
 use super::atomic_counters;
 use super::model::GroupRules;
 use super::polynomial::{Atom, Id, Poly};
 use crate::kernel::interface::Interface;
+use crate::llvm::Opcode;
 use crate::program::{Op, Region, ValueId};
 
 /// Upper limit of inferred work-group sizes.
@@ -180,8 +179,8 @@ fn halves_group(summary: &AccessSummary<'_>) -> bool {
                 let by = i.operands.get(1).and_then(|o| program.constant(*o));
                 i.operands.first() == Some(&phi.result)
                     && match i.op {
-                        Op::Binary(LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr) => by == Some(1),
-                        Op::Binary(LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSDiv) => by == Some(2),
+                        Op::Binary(Opcode::LLVMLShr | Opcode::LLVMAShr) => by == Some(1),
+                        Op::Binary(Opcode::LLVMUDiv | Opcode::LLVMSDiv) => by == Some(2),
                         _ => false,
                     }
             })

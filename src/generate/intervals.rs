@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use llvm_sys::LLVMOpcode;
-
 use super::polynomial::{Atom, Id, Poly, Symbols};
+use crate::llvm::Opcode;
 use crate::program::{Kind, Op};
 use crate::suite::launch::ResolvedRange;
 
@@ -119,7 +118,7 @@ impl IntervalAnalysis<'_, '_> {
                 _ => (-FAR, FAR),
             }),
             Op::Select => union(operand(1), operand(2)),
-            Op::Cast(LLVMOpcode::LLVMZExt) => {
+            Op::Cast(Opcode::LLVMZExt) => {
                 let inner = program.shape(instruction.operands[0]).kind;
                 let widest = if let Kind::Int(width) = inner { (1i128 << width.min(63)) - 1 } else { FAR };
                 let (low, high) = operand(0);
@@ -128,31 +127,31 @@ impl IntervalAnalysis<'_, '_> {
             Op::Cast(_) | Op::Copy => operand(0),
             Op::Compare(_) | Op::FCompare(_) => (0, 1),
             Op::Binary(opcode) => match opcode {
-                LLVMOpcode::LLVMAnd => match (constant(1), constant(0)) {
+                Opcode::LLVMAnd => match (constant(1), constant(0)) {
                     (Some(mask), _) | (_, Some(mask)) if mask >= 0 => (0, mask),
                     _ => (0, operand(0).1.max(operand(1).1)),
                 },
-                LLVMOpcode::LLVMURem => (0, (operand(1).1 - 1).max(0)),
-                LLVMOpcode::LLVMSRem => {
+                Opcode::LLVMURem => (0, (operand(1).1 - 1).max(0)),
+                Opcode::LLVMSRem => {
                     let most = (operand(1).1 - 1).max(0);
                     if operand(0).0 < 0 { (-most, most) } else { (0, most) }
                 }
-                LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSDiv => {
+                Opcode::LLVMUDiv | Opcode::LLVMSDiv => {
                     let by = operand(1).0.max(1);
-                    let (low, high) = unsigned(operand(0), *opcode == LLVMOpcode::LLVMUDiv);
+                    let (low, high) = unsigned(operand(0), *opcode == Opcode::LLVMUDiv);
                     (low / by, high / by)
                 }
-                LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr => {
+                Opcode::LLVMLShr | Opcode::LLVMAShr => {
                     let by = u32::try_from(operand(1).0.clamp(0, 62)).unwrap_or(0);
-                    let (low, high) = unsigned(operand(0), *opcode == LLVMOpcode::LLVMLShr);
+                    let (low, high) = unsigned(operand(0), *opcode == Opcode::LLVMLShr);
                     (low >> by, high >> by)
                 }
-                LLVMOpcode::LLVMShl => {
+                Opcode::LLVMShl => {
                     let by = u32::try_from(operand(1).1.clamp(0, 40)).unwrap_or(0);
                     let (low, high) = operand(0);
                     (clip(low << by), clip(high << by))
                 }
-                LLVMOpcode::LLVMOr | LLVMOpcode::LLVMXor => {
+                Opcode::LLVMOr | Opcode::LLVMXor => {
                     let most = operand(0).1.max(operand(1).1).max(0);
                     (0, (most + 1).cast_unsigned().next_power_of_two().cast_signed() - 1)
                 }

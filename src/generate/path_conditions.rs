@@ -2,10 +2,8 @@
 
 use std::rc::Rc;
 
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
-
 use super::polynomial::{Poly, Symbols};
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::{DebugLocation, IntPredicate, Opcode};
 use crate::program::{End, Op, Program, ValueId};
 
 /// The inequality `lhs < rhs`.
@@ -108,7 +106,7 @@ impl Finder<'_, '_> {
         match &instruction.op {
             Op::Compare(predicate) => {
                 // A widened boolean compared with zero.
-                let (equal, differ) = (LLVMIntPredicate::LLVMIntEQ, LLVMIntPredicate::LLVMIntNE);
+                let (equal, differ) = (IntPredicate::LLVMIntEQ, IntPredicate::LLVMIntNE);
                 if constant(1) == Some(0)
                     && (*predicate == equal || *predicate == differ)
                     && is_boolean(program, operands[0])
@@ -126,15 +124,13 @@ impl Finder<'_, '_> {
                     );
                 }
             }
-            Op::Binary(LLVMOpcode::LLVMAnd) if truth && is_boolean(program, condition) => {
+            Op::Binary(Opcode::LLVMAnd) if truth && is_boolean(program, condition) => {
                 operands.iter().for_each(|o| self.assume(*o, true, depth - 1, out));
             }
-            Op::Binary(LLVMOpcode::LLVMOr) if !truth && is_boolean(program, condition) => {
+            Op::Binary(Opcode::LLVMOr) if !truth && is_boolean(program, condition) => {
                 operands.iter().for_each(|o| self.assume(*o, false, depth - 1, out));
             }
-            Op::Binary(LLVMOpcode::LLVMXor)
-                if matches!(constant(1), Some(1 | -1)) && is_boolean(program, condition) =>
-            {
+            Op::Binary(Opcode::LLVMXor) if matches!(constant(1), Some(1 | -1)) && is_boolean(program, condition) => {
                 self.assume(operands[0], !truth, depth - 1, out);
             }
             Op::Cast(_) | Op::Copy => self.assume(operands[0], truth, depth - 1, out),
@@ -168,12 +164,12 @@ fn is_boolean(program: &Program, value: ValueId) -> bool {
         return true;
     }
     match program.instruction(value).map(|i| (&i.op, &i.operands)) {
-        Some((Op::Cast(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt), operands)) => is_boolean(program, operands[0]),
+        Some((Op::Cast(Opcode::LLVMZExt | Opcode::LLVMSExt), operands)) => is_boolean(program, operands[0]),
         Some((Op::Phi(_), operands)) => operands.iter().all(|o| {
             matches!(program.constant(*o), Some(0 | 1))
-                || program.instruction(*o).is_some_and(|i| {
-                    matches!(i.op, Op::Cast(LLVMOpcode::LLVMZExt)) && is_boolean(program, i.operands[0])
-                })
+                || program
+                    .instruction(*o)
+                    .is_some_and(|i| matches!(i.op, Op::Cast(Opcode::LLVMZExt)) && is_boolean(program, i.operands[0]))
         }),
         _ => false,
     }
@@ -181,13 +177,13 @@ fn is_boolean(program: &Program, value: ValueId) -> bool {
 
 fn add_comparison(
     symbols: &Symbols<'_>,
-    predicate: LLVMIntPredicate,
+    predicate: IntPredicate,
     operands: [ValueId; 2],
     truth: bool,
     location: Option<&DebugLocation>,
     out: &mut Vec<Rc<Fact>>,
 ) {
-    use LLVMIntPredicate::*;
+    use IntPredicate::*;
     let [a, b] = operands.map(|v| symbols.poly(v));
     let one = Poly::constant(1);
     let is_equal = matches!((predicate, truth), (LLVMIntEQ, true) | (LLVMIntNE, false));

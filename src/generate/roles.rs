@@ -4,8 +4,6 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use llvm_sys::LLVMOpcode;
-
 use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::model::{ArgModel, Contents, KernelModel, LowerBound, Role, ScalarModel};
 use super::polynomial::{Atom, Id};
@@ -13,6 +11,7 @@ use super::{atomic_counters, buffer_lengths, content_roles, group_sizes, scalar_
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::llvm::Opcode;
 use crate::program::{End, Op, Program, Region, ValueId, promoted, reader};
 use crate::suite::scalar_layout;
 
@@ -171,7 +170,7 @@ fn shifts(summary: &AccessSummary<'_>) -> HashSet<Atom> {
     let mut amounts = HashSet::new();
     let mut found = HashSet::new();
     for (_, instruction) in summary.program.instructions() {
-        if let Op::Binary(LLVMOpcode::LLVMShl | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr) = &instruction.op
+        if let Op::Binary(Opcode::LLVMShl | Opcode::LLVMLShr | Opcode::LLVMAShr) = &instruction.op
             && summary.program.constant(instruction.operands[1]).is_none()
             && amounts.insert(instruction.operands[1])
         {
@@ -197,12 +196,10 @@ impl ScalarUse {
         for (_, instruction) in program.instructions() {
             let operands = &instruction.operands;
             match &instruction.op {
-                Op::Binary(LLVMOpcode::LLVMShl | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr) => {
+                Op::Binary(Opcode::LLVMShl | Opcode::LLVMLShr | Opcode::LLVMAShr) => {
                     found.computes |= is(operands[0]);
                 }
-                Op::Binary(
-                    LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMSRem | LLVMOpcode::LLVMURem,
-                ) => {
+                Op::Binary(Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem) => {
                     found.divides |= is(operands[1]);
                     found.computes |= is(operands[0]);
                 }

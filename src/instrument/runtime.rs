@@ -4,7 +4,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 use crate::error::{Error, Result};
-use crate::llvm::{Function, Linkage, View};
+use crate::llvm::{self, Function, Linkage, View};
 
 /// `runtime-cl/coverage.cl` as bitcode (see `build.rs`).
 const COVERAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/coverage.bc"));
@@ -44,8 +44,8 @@ fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {
     runtime.set_data_layout(&module.get_data_layout());
     let defined = View::of(&runtime).functions().into_iter().filter(|f| f.has_body());
     let names: Vec<String> = defined.map(Function::name).collect();
-    module.link_in_module(runtime).map_err(|e| broken(&e))?;
     let view = View::of(module);
+    llvm::link_beside(view, runtime).map_err(|e| broken(&e))?;
     for function in names.iter().filter_map(|name| view.function(name)) {
         // So that nothing of it is left once it is inlined.
         function.set_linkage(Linkage::LLVMInternalLinkage);

@@ -7,22 +7,13 @@
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
-use llvm_sys::core::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeIndex, LLVMLinkage, LLVMOpcode};
 
-use super::ir::{self, Function};
+use super::module::kernels;
 use crate::error::{Error, Result};
-use crate::llvm::{SPIR_FUNC, SPIR_KERNEL};
+use crate::llvm::{AttributeIndex, Function, Linkage, MetadataKind, SPIR_FUNC, SPIR_KERNEL, View};
 
 /// Name prefix of the function in which clang 21 and later keep a kernel's body.
 pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
-
-/// The names of the kernels that `module` defines, in order.
-pub fn kernels(module: &Module<'_>) -> Vec<String> {
-    // SAFETY: the module is alive.
-    let is_kernel = |f: &Function| f.has_body() && unsafe { LLVMGetFunctionCallConv(f.0) } == SPIR_KERNEL;
-    ir::functions(module).into_iter().filter(is_kernel).map(Function::name).collect()
-}
 
 /// Drops everything that `entry` does not reach, so that the other kernels of a file only cost parsing time.
 ///
@@ -34,12 +25,9 @@ pub fn keep_only(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> R
         return Err(no_such_kernel(entry, &names));
     }
     let body_name = format!("{BODY_PREFIX}{entry}");
-    for f in ir::functions(module).into_iter().filter(|f| f.has_body() && f.name() != entry && f.name() != body_name) {
-        // SAFETY: alive.
-        unsafe {
-            LLVMSetLinkage(f.0, LLVMLinkage::LLVMInternalLinkage);
-            LLVMSetVisibility(f.0, llvm_sys::LLVMVisibility::LLVMDefaultVisibility);
-        }
+    let functions = View::of(module).functions().into_iter();
+    for f in functions.filter(|f| f.has_body() && f.name() != entry && f.name() != body_name) {
+        f.make_internal();
     }
     module
         .run_passes("globaldce", machine, PassBuilderOptions::create())
@@ -55,29 +43,24 @@ pub fn canonicalise(module: &Module<'_>, entry: &str, machine: &TargetMachine) -
     if !names.iter().any(|n| n == entry) {
         return Err(no_such_kernel(entry, &names));
     }
-    let kernel = take_body(module, entry);
-    for f in ir::functions(module) {
-        if !f.has_body() {
-            continue;
-        }
-        remove_attribute(f, "optnone");
-        remove_attribute(f, "noinline");
-        if f == kernel {
-            continue;
-        }
-        remove_attribute(f, "alwaysinline");
-        // SAFETY: alive. A plain `inline` helper is `available_externally`, on which the SPIR-V backend crashes.
-        unsafe {
-            LLVMSetLinkage(f.0, LLVMLinkage::LLVMInternalLinkage);
-            LLVMSetVisibility(f.0, llvm_sys::LLVMVisibility::LLVMDefaultVisibility);
+    let view = View::of(module);
+    let kernel = take_body(view, entry);
+    for f in view.functions().into_iter().filter(|f| f.has_body()) {
+        let attributes = f.attributes(AttributeIndex::Function);
+        attributes.remove("optnone");
+        attributes.remove("noinline");
+        if f != kernel {
+            attributes.remove("alwaysinline");
+            // A plain `inline` helper is `available_externally`, on which the SPIR-V backend crashes.
+            f.make_internal();
         }
     }
-    strip_tbaa(module);
+    strip_tbaa(view);
     module
         .run_passes("globaldce", machine, PassBuilderOptions::create())
         .map_err(|e| Error::internal(format!("dropping unreached functions failed: {e}")))?;
-    demote_other_kernels(module, kernel);
-    name_bodies_after_kernels(module);
+    demote_other_kernels(view, entry);
+    name_bodies_after_kernels(view);
     verify(module, "canonical form")
 }
 
@@ -95,109 +78,63 @@ pub fn verify(module: &Module<'_>, after: &str) -> Result<()> {
 }
 
 /// Replaces the stub of `entry` by the kernel's body.
-fn take_body(module: &Module<'_>, entry: &str) -> Function {
-    let stub = ir::function(module, entry).expect("the caller found it");
-    let Some(body) = ir::function(module, &format!("{BODY_PREFIX}{entry}")).filter(|b| b.has_body()) else {
+fn take_body<'m>(view: View<'m>, entry: &str) -> Function<'m> {
+    let stub = view.function(entry).expect("the caller found it");
+    let Some(body) = view.function(&format!("{BODY_PREFIX}{entry}")).filter(|b| b.has_body()) else {
         return stub;
     };
-    // SAFETY: both functions are alive and have the same type; the stub's instructions (a call of the body among them) go
-    // with it, and nothing else may call a stub.
+    add_missing_metadata(stub, body);
+    // SAFETY: the stub's instructions (a call of the body among them) go with it, and nothing that uses it or is made of
+    // it has been looked at.
     unsafe {
-        add_missing_metadata(stub, body);
-        LLVMReplaceAllUsesWith(stub.0, body.0);
-        LLVMDeleteFunction(stub.0);
-        LLVMSetValueName2(body.0, entry.as_ptr().cast(), entry.len());
-        LLVMSetFunctionCallConv(body.0, SPIR_KERNEL);
-        LLVMSetLinkage(body.0, LLVMLinkage::LLVMExternalLinkage);
+        stub.value().replace_constant(body);
+        stub.delete();
     }
-    remove_attribute(body, "alwaysinline");
+    body.set_name(entry);
+    body.set_call_conv(SPIR_KERNEL);
+    body.set_linkage(Linkage::LLVMExternalLinkage);
+    body.attributes(AttributeIndex::Function).remove("alwaysinline");
     body
 }
 
 /// Copies to `to` the metadata of `from` whose kinds it lacks (`reqd_work_group_size` and the argument descriptions),
 /// except the debug subprogram.
-unsafe fn add_missing_metadata(from: Function, to: Function) {
-    // SAFETY: the caller's functions are alive; the entries are freed once.
-    unsafe {
-        let mut count = 0;
-        let entries = LLVMGlobalCopyAllMetadata(from.0, &mut count);
-        let mut have_count = 0;
-        let have = LLVMGlobalCopyAllMetadata(to.0, &mut have_count);
-        let kinds: Vec<u32> = (0..have_count as u32).map(|i| LLVMValueMetadataEntriesGetKind(have, i)).collect();
-        for i in 0..count as u32 {
-            let kind = LLVMValueMetadataEntriesGetKind(entries, i);
-            if kind != 0 && !kinds.contains(&kind) {
-                LLVMGlobalSetMetadata(to.0, kind, LLVMValueMetadataEntriesGetMetadata(entries, i));
-            }
+fn add_missing_metadata<'m>(from: Function<'m>, to: Function<'m>) {
+    let has: Vec<MetadataKind> = to.all_metadata().into_iter().map(|(kind, _)| kind).collect();
+    for (kind, node) in from.all_metadata() {
+        if kind != MetadataKind::DEBUG && !has.contains(&kind) {
+            to.set_metadata(kind, node);
         }
-        LLVMDisposeValueMetadataEntries(entries);
-        LLVMDisposeValueMetadataEntries(have);
     }
 }
 
-/// Turns other kernels, which the entry can only call, into ordinary helpers.
-fn demote_other_kernels(module: &Module<'_>, kernel: Function) {
-    for f in ir::functions(module) {
-        // SAFETY: alive; every call site's convention follows its callee's.
-        unsafe {
-            if f != kernel && f.has_body() && LLVMGetFunctionCallConv(f.0) == SPIR_KERNEL {
-                LLVMSetFunctionCallConv(f.0, SPIR_FUNC);
-            }
+/// Turns kernels other than `entry`, which the entry can only call, into ordinary helpers.
+fn demote_other_kernels(view: View<'_>, entry: &str) {
+    for f in view.functions() {
+        if f.has_body() && f.call_conv() == SPIR_KERNEL && f.name() != entry {
+            f.set_call_conv(SPIR_FUNC);
         }
     }
-    for f in ir::functions(module) {
-        for inst in f.blocks().into_iter().flat_map(ir::Block::instructions) {
-            if inst.opcode() != LLVMOpcode::LLVMCall {
-                continue;
-            }
-            // SAFETY: alive and a call.
-            unsafe {
-                let callee = LLVMGetCalledValue(inst.0);
-                if !LLVMIsAFunction(callee).is_null() && LLVMIsDeclaration(callee) == 0 {
-                    LLVMSetInstructionCallConv(inst.0, LLVMGetFunctionCallConv(callee));
-                }
-            }
+    for call in view.instructions() {
+        if let Some(callee) = call.called_function().filter(|f| !f.is_declaration()) {
+            call.set_call_conv(callee.call_conv());
         }
     }
 }
 
 /// Renames the bodies of kernels that the entry calls to the kernels' own names, which the source and the results use.
-fn name_bodies_after_kernels(module: &Module<'_>) {
-    for f in ir::functions(module) {
+fn name_bodies_after_kernels(view: View<'_>) {
+    for f in view.functions() {
         let name = f.name();
-        if let Some(kernel) = name.strip_prefix(BODY_PREFIX).filter(|kernel| ir::function(module, kernel).is_none()) {
-            // SAFETY: alive; the name is copied.
-            unsafe { LLVMSetValueName2(f.0, kernel.as_ptr().cast(), kernel.len()) };
+        if let Some(kernel) = name.strip_prefix(BODY_PREFIX).filter(|kernel| view.function(kernel).is_none()) {
+            f.set_name(kernel);
         }
     }
 }
 
-fn strip_tbaa(module: &Module<'_>) {
-    let kinds = [ir::metadata_kind(module, "tbaa"), ir::metadata_kind(module, "tbaa.struct")];
-    for inst in ir::functions(module).into_iter().flat_map(Function::blocks).flat_map(ir::Block::instructions) {
-        for kind in kinds {
-            // SAFETY: alive; a null node removes the attachment.
-            unsafe { LLVMSetMetadata(inst.0, kind, std::ptr::null_mut()) };
-        }
-    }
-}
-
-/// Removes an enum attribute from a function (not from its calls).
-pub fn remove_attribute(f: Function, name: &str) {
-    let index: LLVMAttributeIndex = LLVMAttributeFunctionIndex;
-    // SAFETY: alive; removing an absent attribute does nothing.
-    unsafe {
-        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-        LLVMRemoveEnumAttributeAtIndex(f.0, index, kind);
-    }
-}
-
-/// Adds an enum attribute to a function.
-pub fn add_attribute(f: Function, name: &str) {
-    // SAFETY: alive; the attribute belongs to the function's context.
-    unsafe {
-        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(f.0));
-        LLVMAddAttributeAtIndex(f.0, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
+fn strip_tbaa(view: View<'_>) {
+    let kinds = [view.metadata_kind("tbaa"), view.metadata_kind("tbaa.struct")];
+    for inst in view.instructions() {
+        kinds.into_iter().for_each(|kind| inst.set_metadata(kind, None));
     }
 }

@@ -2,116 +2,121 @@
 
 use std::collections::HashMap;
 
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
-use llvm_sys::prelude::*;
-
-use super::ir::{Block, Function, Inst};
 use crate::error::{Error, Result};
+use crate::llvm::{Block, Builder, Function, Inst, Opcode, Value};
+
+/// What stands for variables, by variable.
+type Replacements<'m> = HashMap<Value<'m>, Value<'m>>;
 
 /// Replaces every use of a variable in `function`, directly or in a constant expression, by the value that
 /// `replacements` maps it to. That value must dominate every such use.
 ///
 /// # Errors
 /// `Internal` if the address is part of a constant that no instruction can compute.
-pub fn replace(function: Function, replacements: &HashMap<LLVMValueRef, LLVMValueRef>) -> Result<()> {
-    // SAFETY: alive; the builder is disposed of.
-    let builder = unsafe { LLVMCreateBuilderInContext(LLVMGetModuleContext(LLVMGetGlobalParent(function.0))) };
-    let instructions: Vec<Inst> = function.blocks().into_iter().flat_map(Block::instructions).collect();
-    let done = instructions.into_iter().try_for_each(|inst| replace_in_instruction(builder, inst, replacements));
-    // SAFETY: made above.
-    unsafe { LLVMDisposeBuilder(builder) };
-    done
+pub fn replace<'m>(function: Function<'m>, replacements: &Replacements<'m>) -> Result<()> {
+    let builder = function.view().builder();
+    let mut instructions = function.instructions().into_iter();
+    instructions.try_for_each(|inst| replace_in_instruction(&builder, inst, replacements))
 }
 
-fn replace_in_instruction(
-    builder: LLVMBuilderRef,
-    inst: Inst,
-    replacements: &HashMap<LLVMValueRef, LLVMValueRef>,
-) -> Result<()> {
+fn replace_in_instruction<'m>(builder: &Builder<'m>, inst: Inst<'m>, replacements: &Replacements<'m>) -> Result<()> {
     // For phis: several edges may come from one block, and must then have the same value.
-    let mut built: HashMap<(LLVMBasicBlockRef, LLVMValueRef), LLVMValueRef> = HashMap::new();
+    let mut built: HashMap<(Block<'m>, Value<'m>), Value<'m>> = HashMap::new();
     for (i, operand) in (0..).zip(inst.operands()) {
-        // SAFETY: alive; a phi has a block for each operand.
-        unsafe {
-            if !depends_on(operand, replacements) {
-                continue;
-            }
-            let at = match inst.opcode() {
-                LLVMOpcode::LLVMPHI => Inst(LLVMGetBasicBlockTerminator(LLVMGetIncomingBlock(inst.0, i))),
-                _ => inst,
-            };
-            let key = (at.block().0, operand);
-            let value = match built.get(&key) {
-                Some(value) => *value,
-                None => materialise(builder, operand, at, replacements)?,
-            };
-            built.insert(key, value);
-            LLVMSetOperand(inst.0, i, value);
+        if !depends_on(operand, replacements) {
+            continue;
         }
+        let at = match inst.opcode() {
+            Opcode::LLVMPHI => inst.incoming()[i as usize].1.terminator(),
+            _ => inst,
+        };
+        let key = (at.block(), operand);
+        let value = match built.get(&key) {
+            Some(value) => *value,
+            None => materialise(builder, operand, at, replacements)?,
+        };
+        built.insert(key, value);
+        inst.set_operand(i, value);
     }
     Ok(())
 }
 
 /// Returns whether a value is one of the variables or a constant that is computed from one.
-pub(crate) fn depends_on(value: LLVMValueRef, replacements: &HashMap<LLVMValueRef, LLVMValueRef>) -> bool {
-    // SAFETY: alive; operands are below the count. Functions and variables lead nowhere.
-    unsafe {
-        if LLVMIsAConstant(value).is_null() {
-            return false;
-        }
-        if replacements.contains_key(&value) {
-            return true;
-        }
-        if LLVMIsAUser(value).is_null() || !LLVMIsAGlobalValue(value).is_null() {
-            return false;
-        }
-        (0..LLVMGetNumOperands(value).max(0) as u32).any(|i| depends_on(LLVMGetOperand(value, i), replacements))
+pub(crate) fn depends_on<'m>(value: Value<'m>, replacements: &Replacements<'m>) -> bool {
+    if !value.is_constant() {
+        return false;
     }
+    // Functions and variables lead nowhere.
+    replacements.contains_key(&value)
+        || !value.is_global() && value.operands().into_iter().any(|part| depends_on(part, replacements))
 }
 
 /// Emits instructions before `at` that compute a constant which depends on a variable.
-unsafe fn materialise(
-    builder: LLVMBuilderRef,
-    constant: LLVMValueRef,
-    at: Inst,
-    replacements: &HashMap<LLVMValueRef, LLVMValueRef>,
-) -> Result<LLVMValueRef> {
-    // SAFETY: alive; operand numbers are those of the opcode.
-    unsafe {
-        if let Some(place) = replacements.get(&constant) {
-            return Ok(*place);
+fn materialise<'m>(
+    builder: &Builder<'m>,
+    constant: Value<'m>,
+    at: Inst<'m>,
+    replacements: &Replacements<'m>,
+) -> Result<Value<'m>> {
+    use Opcode::*;
+    if let Some(place) = replacements.get(&constant) {
+        return Ok(*place);
+    }
+    if !depends_on(constant, replacements) {
+        return Ok(constant);
+    }
+    let not_computable = || Error::internal("a constant holds the address of a variable");
+    let opcode = constant.opcode().ok_or_else(not_computable)?;
+    let computed = constant.operands().into_iter().map(|part| materialise(builder, part, at, replacements));
+    let operands: Vec<Value<'m>> = computed.collect::<Result<_>>()?;
+    builder.before_records(at);
+    builder.set_location(at.debug_location());
+    match opcode {
+        LLVMGetElementPtr => {
+            let element = constant.gep_source().ok_or_else(not_computable)?;
+            Ok(builder.gep(element, operands[0], &operands[1..], ""))
         }
-        if !depends_on(constant, replacements) {
-            return Ok(constant);
+        LLVMAddrSpaceCast | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast | LLVMTrunc => {
+            Ok(builder.cast(opcode, operands[0], constant.ty(), ""))
         }
-        let not_computable = || Error::internal("a constant holds the address of a variable");
-        if LLVMIsAConstantExpr(constant).is_null() {
-            return Err(not_computable());
-        }
-        let mut operands = Vec::new();
-        for i in 0..LLVMGetNumOperands(constant) as u32 {
-            operands.push(materialise(builder, LLVMGetOperand(constant, i), at, replacements)?);
-        }
-        LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, at.0);
-        LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(at.0));
-        let (b, ty) = (builder, LLVMTypeOf(constant));
-        match LLVMGetConstOpcode(constant) {
-            LLVMOpcode::LLVMGetElementPtr => {
-                let (element, rest) = (LLVMGetGEPSourceElementType(constant), &mut operands[1..]);
-                let (first, count) = (rest.as_mut_ptr(), rest.len() as u32);
-                Ok(LLVMBuildGEP2(b, element, operands[0], first, count, c"".as_ptr()))
-            }
-            opcode @ (LLVMOpcode::LLVMAddrSpaceCast
-            | LLVMOpcode::LLVMPtrToInt
-            | LLVMOpcode::LLVMIntToPtr
-            | LLVMOpcode::LLVMBitCast
-            | LLVMOpcode::LLVMTrunc) => Ok(LLVMBuildCast(b, opcode, operands[0], ty, c"".as_ptr())),
-            opcode @ (LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMXor) => {
-                Ok(LLVMBuildBinOp(b, opcode, operands[0], operands[1], c"".as_ptr()))
-            }
-            _ => Err(not_computable()),
-        }
+        LLVMAdd | LLVMSub | LLVMXor => Ok(builder.binary(opcode, operands[0], operands[1], "")),
+        _ => Err(not_computable()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+    use crate::llvm::View;
+
+    #[test]
+    fn constants_over_a_variable_are_computed_where_they_are_used() {
+        const TEXT: &str = "
+            @v = global [4 x i32] zeroinitializer
+            define i64 @f(i1 %c, ptr %place) {
+            entry:
+              br i1 %c, label %left, label %right
+            left:
+              br label %right
+            right:
+              %p = phi ptr [ getelementptr (i8, ptr @v, i64 4), %entry ], [ @v, %left ]
+              store i32 1, ptr %p
+              ret i64 sub (i64 ptrtoint (ptr @v to i64), i64 3)
+            }";
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("valid IR");
+        let view = View::of(&module);
+        let (f, v) = (view.function("f").unwrap(), view.global("v").unwrap());
+        replace(f, &HashMap::from([(v.value(), f.param(1).unwrap())])).expect("instructions can compute all of them");
+        assert!(f.instructions().iter().all(|inst| !inst.operands().iter().any(|operand| *operand == v)));
+        let computed = f.entry().first_instruction().expect("the address is computed at the end of the entry");
+        let phi = f.blocks()[2].phis()[0];
+        assert_eq!(phi.incoming_from(f.entry()), Some(computed.value()));
+        assert_eq!(phi.incoming_from(f.blocks()[1]), f.param(1));
+        assert_eq!(module.verify(), Ok(()));
     }
 }

@@ -1,11 +1,7 @@
 //! Finds an instruction's source location together with the chain of inlined calls that leads to it.
 
-use llvm_sys::core::*;
-use llvm_sys::debuginfo::*;
-use llvm_sys::prelude::*;
-
 use super::canonical::BODY_PREFIX;
-use super::ir::{DebugLocation, Inst, scope_file};
+use crate::llvm::{DebugLocation, Inst, Location, MetadataClass, MetadataKind, Node};
 
 /// A source location and the function that contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -15,94 +11,31 @@ pub struct Frame {
 }
 
 /// The frames of an instruction, innermost first; empty without debug information.
-pub fn frames(inst: Inst) -> Vec<Frame> {
-    // SAFETY: alive; null is checked by `unwind`.
-    unsafe { unwind(LLVMInstructionGetDebugLoc(inst.0), context_of(inst)) }
+pub fn frames(inst: Inst<'_>) -> Vec<Frame> {
+    unwind(inst.debug_location())
 }
 
-/// The frames of the loop that a terminator closes: those of the first location in its `llvm.loop` metadata, which is
-/// the position of the loop's keyword, or else those of the terminator. `kind` is LLVM's number for `llvm.loop`.
-pub fn loop_frames(terminator: Inst, kind: u32) -> Vec<Frame> {
-    // SAFETY: alive; operands are copied into a vector of the right length, nulls are checked.
-    unsafe {
-        let node = LLVMGetMetadata(terminator.0, kind);
-        if !node.is_null() {
-            for operand in operands(node).into_iter().skip(1).filter(|o| !o.is_null() && !LLVMIsAMDNode(*o).is_null()) {
-                let metadata = LLVMValueAsMetadata(operand);
-                if matches!(LLVMGetMetadataKind(metadata), LLVMMetadataKind::LLVMDILocationMetadataKind) {
-                    return unwind(metadata, context_of(terminator));
-                }
-            }
+/// The frames of the loop that a terminator closes: those of the first location in its `llvm.loop` metadata (whose
+/// kind is `kind`), which is the position of the loop's keyword, or else those of the terminator.
+pub fn loop_frames(terminator: Inst<'_>, kind: MetadataKind) -> Vec<Frame> {
+    unwind(terminator.metadata_debug_location(kind).or_else(|| terminator.debug_location()))
+}
+
+fn unwind(location: Option<Location<'_>>) -> Vec<Frame> {
+    let chain = std::iter::successors(location, |location| location.inlined_at());
+    chain.map(|location| Frame { function: function_of(location.scope()), location: location.place() }).collect()
+}
+
+/// Returns the name of the function that contains a scope.
+fn function_of(mut scope: Option<Node<'_>>) -> String {
+    // LLVM's C interface does not tell scopes of scopes; as nodes, blocks have theirs as operand 1, and subprograms their
+    // name as operand 2 (LLVM 22, DebugInfoMetadata.h).
+    while let Some(node) = scope {
+        if node.is(MetadataClass::LLVMDISubprogramMetadataKind) {
+            let name = node.operand(2).text().unwrap_or_default().to_owned();
+            return name.strip_prefix(BODY_PREFIX).map(str::to_owned).unwrap_or(name);
         }
-    }
-    frames(terminator)
-}
-
-fn context_of(inst: Inst) -> LLVMContextRef {
-    // SAFETY: alive.
-    unsafe { LLVMGetTypeContext(LLVMTypeOf(inst.0)) }
-}
-
-/// # Safety
-/// `location` is null or a DILocation of a living module.
-unsafe fn unwind(mut location: LLVMMetadataRef, context: LLVMContextRef) -> Vec<Frame> {
-    let mut all = Vec::new();
-    // SAFETY: see above; an inlined location's scope and caller are set.
-    unsafe {
-        while !location.is_null() {
-            let scope = LLVMDILocationGetScope(location);
-            let (line, column) = (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location));
-            let location_here = DebugLocation { file: scope_file(scope), line, column };
-            all.push(Frame { function: function_of(scope, context), location: location_here });
-            location = LLVMDILocationGetInlinedAt(location);
-        }
-    }
-    all
-}
-
-/// The name of the function that contains a scope.
-///
-/// # Safety
-/// `scope` is null or a local scope of a living module.
-unsafe fn function_of(mut scope: LLVMMetadataRef, context: LLVMContextRef) -> String {
-    // SAFETY: see above. LLVM's C interface does not tell scopes of scopes; as nodes, blocks have theirs as operand 1, and
-    // subprograms their name as operand 2 (LLVM 22, DebugInfoMetadata.h).
-    unsafe {
-        while !scope.is_null() {
-            let is_function = matches!(LLVMGetMetadataKind(scope), LLVMMetadataKind::LLVMDISubprogramMetadataKind);
-            let all = operands(LLVMMetadataAsValue(context, scope));
-            let Some(next) = all.get(if is_function { 2 } else { 1 }).copied().filter(|v| !v.is_null()) else { break };
-            if is_function {
-                let Some(name) = string(next) else { break };
-                return name.strip_prefix(BODY_PREFIX).map(str::to_owned).unwrap_or(name);
-            }
-            scope = LLVMValueAsMetadata(next);
-        }
+        scope = node.operand(1).node();
     }
     String::new()
-}
-
-/// # Safety
-/// `node` is a metadata node of a living module.
-unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: see above; the vector has room for all.
-    unsafe {
-        let mut all: Vec<LLVMValueRef> = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
-        LLVMGetMDNodeOperands(node, all.as_mut_ptr());
-        all
-    }
-}
-
-/// The text of a metadata string, or `None` for other metadata.
-///
-/// # Safety
-/// `value` is metadata of a living module.
-unsafe fn string(value: LLVMValueRef) -> Option<String> {
-    let mut len = 0;
-    // SAFETY: see above; null for what is no string.
-    unsafe {
-        let data = LLVMGetMDString(value, &mut len);
-        let bytes = (!data.is_null()).then(|| std::slice::from_raw_parts(data.cast::<u8>(), len as usize))?;
-        Some(String::from_utf8_lossy(bytes).into_owned())
-    }
 }

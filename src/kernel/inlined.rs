@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use inkwell::module::Module;
 
-use super::ir::{self, Block, Function};
+use crate::llvm::{Function, View};
 
 /// Kernels with more instructions than this after inlining are large: passes take seconds.
 pub const LARGE: u64 = 20_000;
@@ -22,22 +22,21 @@ pub fn passes(module: &Module<'_>, entry: &str) -> &'static str {
 /// The number of instructions of `entry` after inlining: a callee counts once per call. `None` if a function is
 /// recursive; 0 if the function does not exist.
 pub fn size(module: &Module<'_>, entry: &str) -> Option<u64> {
-    match ir::function(module, entry) {
-        Some(f) => size_of(module, f, &mut HashMap::new()),
+    match View::of(module).function(entry) {
+        Some(f) => size_of(f, &mut HashMap::new()),
         None => Some(0),
     }
 }
 
 /// `known` caches sizes; `None` marks a function that is still being counted.
-fn size_of(module: &Module<'_>, f: Function, known: &mut HashMap<Function, Option<u64>>) -> Option<u64> {
+fn size_of<'m>(f: Function<'m>, known: &mut HashMap<Function<'m>, Option<u64>>) -> Option<u64> {
     if let Some(size) = known.get(&f) {
         return *size;
     }
     known.insert(f, None);
     let mut size = 0u64;
-    for inst in f.blocks().into_iter().flat_map(Block::instructions) {
-        let callee = inst.callee().and_then(|name| ir::function(module, &name));
-        let inside = callee.map_or(Some(0), |f| size_of(module, f, known))?;
+    for inst in f.instructions() {
+        let inside = inst.called_function().map_or(Some(0), |f| size_of(f, known))?;
         size = size.saturating_add(1).saturating_add(inside);
     }
     known.insert(f, Some(size));

@@ -4,57 +4,51 @@
 
 use std::collections::HashSet;
 
-use inkwell::module::Module;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
-
 use super::interface::{Field, ImageKind, Scalar, Struct, Type};
-use super::raw::{self, Layout};
+use crate::llvm::{self, DataLayout, Opcode, TypeKind, Value, View};
 
 /// The in-memory type that corresponds to an IR type.
-pub(super) fn from_ir(ty: raw::Type, layout: Layout) -> Option<Type> {
+pub(super) fn from_ir<'m>(ty: llvm::Type<'m>, layout: DataLayout<'m>) -> Option<Type> {
     read(ty, layout, false)
 }
 
 /// Like [`from_ir`], for what is passed by value: pointers in it become [`Type::Pointer`].
-pub(super) fn value_from_ir(ty: raw::Type, layout: Layout) -> Option<Type> {
+pub(super) fn value_from_ir<'m>(ty: llvm::Type<'m>, layout: DataLayout<'m>) -> Option<Type> {
     read(ty, layout, true)
 }
 
-fn read(ty: raw::Type, layout: Layout, is_value: bool) -> Option<Type> {
-    let scalar = |ty: raw::Type| match ty.kind() {
-        LLVMTypeKind::LLVMIntegerTypeKind => integer(ty.int_width()),
-        LLVMTypeKind::LLVMHalfTypeKind => Some(Scalar::F16),
-        LLVMTypeKind::LLVMFloatTypeKind => Some(Scalar::F32),
-        LLVMTypeKind::LLVMDoubleTypeKind => Some(Scalar::F64),
+fn read<'m>(ty: llvm::Type<'m>, layout: DataLayout<'m>, is_value: bool) -> Option<Type> {
+    let scalar = |ty: llvm::Type<'m>| match ty.kind() {
+        TypeKind::LLVMIntegerTypeKind => integer(ty.int_width()?),
+        TypeKind::LLVMHalfTypeKind => Some(Scalar::F16),
+        TypeKind::LLVMFloatTypeKind => Some(Scalar::F32),
+        TypeKind::LLVMDoubleTypeKind => Some(Scalar::F64),
         _ => None,
     };
     match ty.kind() {
-        LLVMTypeKind::LLVMVectorTypeKind => {
-            let (element, count) = ty.elements();
+        TypeKind::LLVMVectorTypeKind => {
+            let (element, count) = ty.elements()?;
             let lanes = u32::try_from(count).ok().filter(|lanes| [2, 3, 4, 8, 16].contains(lanes))?;
             Some(Type::Vector(scalar(element)?, lanes))
         }
-        LLVMTypeKind::LLVMArrayTypeKind => {
-            let (element, count) = ty.elements();
+        TypeKind::LLVMArrayTypeKind => {
+            let (element, count) = ty.elements()?;
             Some(Type::Array(Box::new(read(element, layout, is_value)?), count))
         }
-        LLVMTypeKind::LLVMPointerTypeKind if is_value => {
-            Some(Type::Pointer { name: "void*".to_owned(), pointee: None })
-        }
-        LLVMTypeKind::LLVMStructTypeKind if ty.is_sized() => {
-            let (size, align) = ty.size(layout);
+        TypeKind::LLVMPointerTypeKind if is_value => Some(Type::Pointer { name: "void*".to_owned(), pointee: None }),
+        TypeKind::LLVMStructTypeKind if ty.is_sized() => {
             let full_name = ty.struct_name();
             let name = full_name.strip_prefix("struct.").or_else(|| full_name.strip_prefix("union."));
-            let field = |(position, (ty, offset)): (usize, (raw::Type, u64))| {
-                let opaque = || Type::Opaque { name: "pointer".to_owned(), size: ty.size(layout).0 };
-                let ty = read(ty, layout, is_value).unwrap_or_else(opaque);
-                Field { name: position.to_string(), offset, ty }
+            let field = |(position, part): (u32, llvm::Type<'m>)| {
+                let opaque = || Type::Opaque { name: "pointer".to_owned(), size: layout.abi_size(part) };
+                let offset = layout.field_offset(ty, position);
+                Field { name: position.to_string(), offset, ty: read(part, layout, is_value).unwrap_or_else(opaque) }
             };
             Some(Type::Struct(Struct {
                 name: name.unwrap_or(&full_name).to_owned(),
-                size,
-                align,
-                fields: ty.fields(layout).into_iter().enumerate().map(field).collect(),
+                size: layout.abi_size(ty),
+                align: layout.alignment(ty).into(),
+                fields: (0..).zip(ty.fields()).map(field).collect(),
                 is_union: full_name.starts_with("union."),
             }))
         }
@@ -74,7 +68,7 @@ fn integer(width: u32) -> Option<Scalar> {
 
 /// The type that a C spelling such as `uint4`, `unsigned int` or `struct P` names. Structs are looked up by
 /// their IR type.
-pub(super) fn from_c(text: &str, module: &Module) -> Option<Type> {
+pub(super) fn from_c(text: &str, view: View<'_>) -> Option<Type> {
     let text = text.trim().trim_start_matches("const ").trim_start_matches("volatile ");
     if let Some(scalar) = scalar(text) {
         return Some(Type::Scalar(scalar));
@@ -91,7 +85,7 @@ pub(super) fn from_c(text: &str, module: &Module) -> Option<Type> {
     } else {
         format!("struct.{text}")
     };
-    from_ir(raw::named_struct(module, &name)?, raw::layout(module))
+    from_ir(view.named_struct(&name)?, view.layout())
 }
 
 fn scalar(text: &str) -> Option<Scalar> {
@@ -153,7 +147,7 @@ pub(super) fn spirv_image_kind(params: &[u32]) -> ImageKind {
 }
 
 /// The element type on which all uses of an undeclared pointer agree: the types that are loaded, stored and indexed.
-pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
+pub(super) fn from_uses<'m>(pointer: Value<'m>, layout: DataLayout<'m>) -> Option<Type> {
     let mut found: Vec<Type> = Vec::new();
     let mut seen = HashSet::new();
     let mut worklist = vec![pointer];
@@ -161,44 +155,34 @@ pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
         if !seen.insert(value) {
             continue;
         }
-        for user in value.users() {
+        for user in value.uses().into_iter().filter_map(Value::as_instruction) {
             let accessed = match user.opcode() {
-                Some(LLVMOpcode::LLVMGetElementPtr) if user.operand(0) == Some(value) => {
-                    let element = user.gep_element();
+                Opcode::LLVMGetElementPtr if user.operand(0) == value => {
+                    let element = user.value().gep_source();
                     // A step in bytes says nothing about the element type.
-                    let is_byte = element.kind() == LLVMTypeKind::LLVMIntegerTypeKind && element.int_width() == 8;
+                    let is_byte = element.and_then(llvm::Type::int_width) == Some(8);
                     if is_byte {
-                        worklist.push(user);
+                        worklist.push(user.value());
                     }
-                    (!is_byte).then_some(element)
+                    element.filter(|_| !is_byte)
                 }
-                Some(LLVMOpcode::LLVMLoad) => Some(user.ty()),
-                Some(LLVMOpcode::LLVMStore) if user.operand(1) == Some(value) => user.operand(0).map(|v| v.ty()),
-                Some(LLVMOpcode::LLVMStore) => {
+                Opcode::LLVMLoad => Some(user.ty()),
+                Opcode::LLVMStore if user.operand(1) == value => Some(user.operand(0).ty()),
+                Opcode::LLVMStore => {
                     // The pointer itself is stored in a variable: continue where it is loaded.
-                    let slots = user.operand(1).map(|slot| variable_and_casts(slot)).unwrap_or_default();
-                    worklist.extend(
-                        slots
-                            .into_iter()
-                            .flat_map(|slot| slot.users())
-                            .filter(|load| load.opcode() == Some(LLVMOpcode::LLVMLoad)),
-                    );
+                    let users = variable_and_casts(user.operand(1)).into_iter().flat_map(Value::uses);
+                    worklist.extend(users.filter(|load| load.as_opcode(Opcode::LLVMLoad).is_some()));
                     None
                 }
-                Some(
-                    LLVMOpcode::LLVMBitCast
-                    | LLVMOpcode::LLVMAddrSpaceCast
-                    | LLVMOpcode::LLVMPHI
-                    | LLVMOpcode::LLVMSelect,
-                ) => {
-                    worklist.push(user);
+                Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast | Opcode::LLVMPHI | Opcode::LLVMSelect => {
+                    worklist.push(user.value());
                     None
                 }
-                Some(LLVMOpcode::LLVMCall) => {
-                    let params = user.callee().map(|callee| callee.params()).unwrap_or_default();
-                    let passed = params.into_iter().enumerate();
-                    worklist
-                        .extend(passed.filter(|(i, _)| user.operand(*i as u32) == Some(value)).map(|(_, param)| param));
+                Opcode::LLVMCall => {
+                    let callee = user.called_function().filter(|callee| !callee.is_declaration());
+                    let params = callee.map(llvm::Function::params).unwrap_or_default();
+                    let passed = params.into_iter().zip(user.args());
+                    worklist.extend(passed.filter(|(_, arg)| *arg == value).map(|(param, _)| param));
                     None
                 }
                 _ => None,
@@ -211,13 +195,12 @@ pub(super) fn from_uses(pointer: raw::Value, layout: Layout) -> Option<Type> {
 }
 
 /// The variable behind a pointer's casts, and all casts of it.
-fn variable_and_casts(slot: raw::Value) -> Vec<raw::Value> {
+fn variable_and_casts(slot: Value<'_>) -> Vec<Value<'_>> {
     let mut root = slot;
-    while root.opcode() == Some(LLVMOpcode::LLVMBitCast) {
-        let Some(inner) = root.operand(0) else { break };
-        root = inner;
+    while let Some(cast) = root.as_opcode(Opcode::LLVMBitCast) {
+        root = cast.operand(0);
     }
     let mut all = vec![root];
-    all.extend(root.users().into_iter().filter(|user| user.opcode() == Some(LLVMOpcode::LLVMBitCast)));
+    all.extend(root.uses().into_iter().filter(|user| user.as_opcode(Opcode::LLVMBitCast).is_some()));
     all
 }

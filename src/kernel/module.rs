@@ -6,8 +6,8 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
-use super::raw;
 use crate::error::{Error, Place, Report, Result};
+use crate::llvm::{Function, SPIR_KERNEL, View};
 
 /// Parses and verifies LLVM IR, as text or bitcode. `source` names the module and appears in messages.
 ///
@@ -35,7 +35,12 @@ pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Mo
 
 /// The names of the kernels, in the module's order: functions with a body and calling convention `spir_kernel`.
 pub fn kernels(module: &Module) -> Vec<String> {
-    raw::functions(module).into_iter().filter(|function| function.is_kernel()).map(|function| function.name()).collect()
+    View::of(module).functions().into_iter().filter(|function| is_kernel(*function)).map(Function::name).collect()
+}
+
+/// Whether a function is a kernel with a body.
+pub(super) fn is_kernel(function: Function<'_>) -> bool {
+    function.call_conv() == SPIR_KERNEL && !function.is_declaration()
 }
 
 fn unparsable(source: &Path, bytes: &[u8], is_bitcode: bool, message: &str) -> Error {
@@ -72,7 +77,7 @@ fn unparsable(source: &Path, bytes: &[u8], is_bitcode: bool, message: &str) -> E
 fn check_target(module: &Module, source: &Path) -> Result<()> {
     let triple = module.get_triple().as_str().to_string_lossy().into_owned();
     let architecture = triple.split('-').next().unwrap_or_default();
-    let pointer_bytes = raw::pointer_bytes(module);
+    let pointer_bytes = View::of(module).layout().pointer_bytes();
     let refuse = |why: String, help: &str| Err(Error::caller(format!("{} {why}", source.display())).help(help));
     if matches!(architecture, "spir" | "spirv32") || pointer_bytes == 4 {
         return refuse(

@@ -1,130 +1,106 @@
 //! Appends a parameter to functions: a function's type changes, so its body moves into a new function.
 
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex};
+use crate::llvm::{AddressSpace, AttributeIndex, Function, Inst, Node, Operand, Type, Value};
 
-use super::ir::{Block, Function};
+/// A function with one more parameter, which has taken the body of another one over.
+#[derive(Debug)]
+pub struct Extended<'m> {
+    pub function: Function<'m>,
+    /// The parameter that it has more.
+    pub parameter: Value<'m>,
+    /// What is left of the other one: a function without body and name.
+    old: Function<'m>,
+}
 
 /// Returns whether every use of `function` is a direct call of it, so that its type can change.
-pub fn only_called(function: Function) -> bool {
-    // SAFETY: the function is alive; the list of uses ends with null.
-    unsafe {
-        let mut next = LLVMGetFirstUse(function.0);
-        while !next.is_null() {
-            let user = LLVMGetUser(next);
-            if LLVMIsACallInst(user).is_null() || LLVMGetCalledValue(user) != function.0 {
-                return false;
-            }
-            next = LLVMGetNextUse(next);
-        }
-        true
-    }
+pub fn only_called(function: Function<'_>) -> bool {
+    let is_call = |user: Value<'_>| user.as_instruction().and_then(Inst::called_function) == Some(function);
+    function.value().uses().into_iter().all(is_call)
 }
 
 /// Moves the body of `function` into a function of the same name with one more, last argument of type `extra`. Blocks
-/// and instructions remain the same objects. The old function is left without body and name, for the caller to delete.
-/// Returns its calls: those that remain have to be rewritten with [`call_with`].
-pub fn append(function: Function, extra: LLVMTypeRef, name: &str) -> (Function, Vec<LLVMValueRef>) {
-    // SAFETY: the function is alive and has a body; every use of it that is left is a call, which the caller rewrites;
-    // arguments are replaced by arguments of the same type.
-    unsafe {
-        let module = LLVMGetGlobalParent(function.0);
-        let old_type = LLVMGlobalGetValueType(function.0);
-        let count = LLVMCountParamTypes(old_type);
-        let mut params: Vec<LLVMTypeRef> = vec![std::ptr::null_mut(); count as usize];
-        LLVMGetParamTypes(old_type, params.as_mut_ptr());
-        params.push(extra);
-        let new_type = LLVMFunctionType(LLVMGetReturnType(old_type), params.as_mut_ptr(), count + 1, 0);
-        let new = LLVMAddFunction(module, c"".as_ptr(), new_type);
-        LLVMSetFunctionCallConv(new, LLVMGetFunctionCallConv(function.0));
-        LLVMSetLinkage(new, LLVMGetLinkage(function.0));
-        for index in [LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex].into_iter().chain(1..=count) {
-            for attribute in attributes(function.0, index) {
-                LLVMAddAttributeAtIndex(new, index, attribute);
+/// and instructions remain the same objects. Its calls have to be rewritten with [`Extended::replace_old`].
+///
+/// # Panics
+/// If a function cannot have a parameter of that type.
+pub fn append<'m>(function: Function<'m>, extra: Type<'m>, name: &str) -> Extended<'m> {
+    let (result, mut params, _) = function.value_type().signature().expect("a function's type is a function type");
+    params.push(extra);
+    let new = function.view().add_function("", result.function(&params, false));
+    new.set_call_conv(function.call_conv());
+    new.set_linkage(function.linkage());
+    for index in indices(function.param_count()) {
+        for attribute in function.attributes(index).all() {
+            new.attributes(index).add(attribute);
+        }
+    }
+    for (kind, node) in function.all_metadata() {
+        new.set_metadata(kind, node);
+    }
+    let parameter = new.last_param().expect("a parameter was just added");
+    for (old, replacement) in function.params().into_iter().zip(new.params()) {
+        let name = old.name();
+        old.replace_uses(replacement);
+        replacement.set_name(&name);
+    }
+    parameter.set_name(name);
+    for block in function.blocks() {
+        new.take_block(block);
+    }
+    let name = function.name();
+    function.set_name("");
+    new.set_name(&name);
+    Extended { function: new, parameter, old: function }
+}
+
+/// Returns where a function with so many parameters, and a call of it, may have attributes.
+fn indices(params: u32) -> impl Iterator<Item = AttributeIndex> {
+    [AttributeIndex::Function, AttributeIndex::Result].into_iter().chain((0..params).map(AttributeIndex::Parameter))
+}
+
+impl<'m> Extended<'m> {
+    /// Replaces the calls of the old function, which `argument` gives what their caller passes, by calls of the new one,
+    /// and deletes the old one.
+    ///
+    /// # Panics
+    /// If an argument is missing, or the old function is not only called.
+    ///
+    /// # Safety
+    /// No copy of the handles of the old function and of its calls is used afterwards, and no builder stands before
+    /// one of these.
+    pub unsafe fn replace_old(self, argument: impl Fn(Function<'m>) -> Option<Value<'m>>) {
+        for call in self.old.value().user_instructions() {
+            if let Some(argument) = argument(call.function()) {
+                let new = self.call_like(call, argument);
+                // SAFETY: each call is found once; the rest as the caller promises.
+                unsafe { call.replace_and_erase(new) };
             }
         }
-        let mut entries_len = 0;
-        let entries = LLVMGlobalCopyAllMetadata(function.0, &mut entries_len);
-        for i in 0..entries_len as u32 {
-            let kind = LLVMValueMetadataEntriesGetKind(entries, i);
-            LLVMGlobalSetMetadata(new, kind, LLVMValueMetadataEntriesGetMetadata(entries, i));
-        }
-        LLVMDisposeValueMetadataEntries(entries);
-        for i in 0..count {
-            let (old, replacement) = (LLVMGetParam(function.0, i), LLVMGetParam(new, i));
-            let mut len = 0;
-            let text = LLVMGetValueName2(old, &mut len);
-            let text = std::slice::from_raw_parts(text.cast::<u8>(), len).to_vec();
-            LLVMReplaceAllUsesWith(old, replacement);
-            LLVMSetValueName2(replacement, text.as_ptr().cast(), text.len());
-        }
-        LLVMSetValueName2(LLVMGetParam(new, count), name.as_ptr().cast(), name.len());
-        for Block(block) in function.blocks() {
-            LLVMRemoveBasicBlockFromParent(block);
-            LLVMAppendExistingBasicBlock(new, block);
-        }
-        let old_name = function.name();
-        let mut calls = Vec::new();
-        let mut next = LLVMGetFirstUse(function.0);
-        while !next.is_null() {
-            calls.push(LLVMGetUser(next));
-            next = LLVMGetNextUse(next);
-        }
-        LLVMSetValueName2(function.0, c"".as_ptr(), 0);
-        LLVMSetValueName2(new, old_name.as_ptr().cast(), old_name.len());
-        (Function(new), calls)
+        assert!(!self.old.is_used(), "a call of {} lacks its new argument", self.function.name());
+        // SAFETY: its body has moved, and nothing names it; the rest as the caller promises.
+        unsafe { self.old.delete() };
     }
-}
 
-unsafe fn attributes(function: LLVMValueRef, index: u32) -> Vec<LLVMAttributeRef> {
-    // SAFETY: the function is alive; the vector has room for as many as LLVM says there are.
-    unsafe {
-        let count = LLVMGetAttributeCountAtIndex(function, index);
-        let mut all: Vec<LLVMAttributeRef> = vec![std::ptr::null_mut(); count as usize];
-        LLVMGetAttributesAtIndex(function, index, all.as_mut_ptr());
-        all
-    }
-}
-
-unsafe fn call_attributes(call: LLVMValueRef, index: u32) -> Vec<LLVMAttributeRef> {
-    // SAFETY: as above, of a call.
-    unsafe {
-        let count = LLVMGetCallSiteAttributeCount(call, index);
-        let mut all: Vec<LLVMAttributeRef> = vec![std::ptr::null_mut(); count as usize];
-        LLVMGetCallSiteAttributes(call, index, all.as_mut_ptr());
-        all
-    }
-}
-
-/// Replaces `call` by a call of `callee` with one additional last argument.
-pub(crate) fn call_with(call: LLVMValueRef, callee: Function, argument: LLVMValueRef) {
-    // SAFETY: the call is alive and was of a function that `callee` extends by one argument; the builder is disposed of; the old
-    // call has no uses left when it is erased.
-    unsafe {
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(callee.0));
-        let builder = LLVMCreateBuilderInContext(context);
-        LLVMPositionBuilderBefore(builder, call);
-        let count = LLVMGetNumArgOperands(call);
-        let mut arguments: Vec<LLVMValueRef> = (0..count).map(|i| LLVMGetOperand(call, i)).collect();
+    /// Builds in front of a call of the old function the same of the new one, with one additional last argument.
+    fn call_like(&self, call: Inst<'m>, argument: Value<'m>) -> Inst<'m> {
+        let builder = self.function.view().builder();
+        builder.before(call);
+        let mut arguments = call.args();
         arguments.push(argument);
-        let ty = LLVMGlobalGetValueType(callee.0);
-        let new = LLVMBuildCall2(builder, ty, callee.0, arguments.as_mut_ptr(), count + 1, c"".as_ptr());
-        LLVMSetInstructionCallConv(new, LLVMGetInstructionCallConv(call));
-        for index in [LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex].into_iter().chain(1..=count) {
-            for attribute in call_attributes(call, index) {
-                LLVMAddCallSiteAttribute(new, index, attribute);
+        let new = builder.call_as(self.function.value_type(), self.function, &arguments, "");
+        call.call_conv().into_iter().for_each(|convention| new.set_call_conv(convention));
+        for index in indices(call.arg_count()) {
+            for attribute in call.attributes(index).all() {
+                new.attributes(index).add(attribute);
             }
         }
-        LLVMReplaceAllUsesWith(call, new);
-        LLVMInstructionEraseFromParent(call);
-        LLVMDisposeBuilder(builder);
+        new
     }
 }
 
 /// Adds the description of a last parameter, a pointer to `space`, to a kernel's argument metadata (if it has any), so
 /// that its lists stay as long as the parameter list. `ty` is spelt as in OpenCL C.
-pub fn describe(kernel: Function, name: &str, ty: &str, space: u32) {
+pub fn describe(kernel: Function<'_>, name: &str, ty: &str, space: AddressSpace) {
     let texts = [
         ("kernel_arg_access_qual", "none"),
         ("kernel_arg_type", ty),
@@ -132,36 +108,66 @@ pub fn describe(kernel: Function, name: &str, ty: &str, space: u32) {
         ("kernel_arg_type_qual", ""),
         ("kernel_arg_name", name),
     ];
-    // SAFETY: the kernel is alive; nodes are copied operand by operand.
-    unsafe {
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(kernel.0));
-        for (kind, text) in texts {
-            let extra = LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
-            extend_node(kernel, context, kind, extra);
-        }
-        let space = LLVMConstInt(LLVMInt32TypeInContext(context), u64::from(space), 0);
-        extend_node(kernel, context, "kernel_arg_addr_space", LLVMValueAsMetadata(space));
+    for (kind, text) in texts {
+        extend_node(kernel, kind, Operand::Text(text.to_owned()));
+    }
+    let space = kernel.view().int_type(32).int(space.number().into());
+    extend_node(kernel, "kernel_arg_addr_space", Operand::Value(space));
+}
+
+fn extend_node<'m>(kernel: Function<'m>, kind: &str, extra: Operand<'m>) {
+    let kind = kernel.view().metadata_kind(kind);
+    if let Some(node) = kernel.metadata(kind) {
+        let mut operands = node.operands();
+        operands.push(extra);
+        kernel.set_metadata(kind, Node::new(kernel.ty(), &operands));
     }
 }
 
-unsafe fn extend_node(kernel: Function, context: LLVMContextRef, name: &str, extra: LLVMMetadataRef) {
-    // SAFETY: see `describe`.
-    unsafe {
-        let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
-        let mut len = 0;
-        let entries = LLVMGlobalCopyAllMetadata(kernel.0, &mut len);
-        for i in 0..len as u32 {
-            if LLVMValueMetadataEntriesGetKind(entries, i) != kind {
-                continue;
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+    use crate::llvm::View;
+
+    #[test]
+    fn calls_pass_the_new_argument_and_keep_what_they_were() {
+        const TEXT: &str = "
+            @address = global ptr @taken
+            define void @taken() { ret void }
+            define spir_func i32 @helper(i32 %n) #0 { ret i32 %n }
+            define spir_kernel void @k(i32 %n) !kernel_arg_name !0 {
+              %v = call spir_func i32 @helper(i32 signext %n) nounwind
+              ret void
             }
-            let node = LLVMMetadataAsValue(context, LLVMValueMetadataEntriesGetMetadata(entries, i));
-            let mut operands: Vec<LLVMValueRef> = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
-            LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
-            let mut all: Vec<LLVMMetadataRef> = operands.into_iter().map(|o| LLVMValueAsMetadata(o)).collect();
-            all.push(extra);
-            let extended = LLVMMDNodeInContext2(context, all.as_mut_ptr(), all.len());
-            LLVMGlobalSetMetadata(kernel.0, kind, extended);
+            attributes #0 = { \"key\"=\"value\" }
+            !0 = !{!\"n\"}";
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("valid IR");
+        let view = View::of(&module);
+        let function = |name: &str| view.function(name).expect("the function is there");
+        assert!(only_called(function("helper")) && only_called(function("k")) && !only_called(function("taken")));
+
+        let long = view.int_type(64);
+        let extended = [append(function("k"), long, "more"), append(function("helper"), long, "more")];
+        describe(extended[0].function, "more", "ulong", AddressSpace::Private);
+        for new in extended {
+            // SAFETY: handles of old functions and calls have not been kept.
+            unsafe { new.replace_old(Function::last_param) };
         }
-        LLVMDisposeValueMetadataEntries(entries);
+        let call = function("k").entry().first_instruction().expect("a call");
+        assert_eq!(call.called_function(), Some(function("helper")));
+        assert_eq!(call.args(), [function("k").param(0), function("k").last_param()].map(Option::unwrap));
+        assert!(call.attributes(AttributeIndex::Parameter(0)).has("signext"));
+        assert!(call.attributes(AttributeIndex::Function).has("nounwind"));
+        assert_eq!(call.call_conv(), Some(function("helper").call_conv()));
+        assert_eq!(function("helper").attributes(AttributeIndex::Function).text("key").as_deref(), Some("value"));
+        let names = function("k").metadata(view.metadata_kind("kernel_arg_name")).expect("names of arguments");
+        assert_eq!((names.operand(0).text(), names.operand(1).text()), (Some("n"), Some("more")));
+        assert_eq!(view.functions().len(), 3);
+        assert_eq!(module.verify(), Ok(()));
     }
 }

@@ -4,14 +4,14 @@
 //! information has the fields of structs; IR types are always present. Not for values or launches.
 
 use inkwell::module::Module;
-use llvm_sys::LLVMTypeKind;
 
 use super::canonical::BODY_PREFIX;
 use super::debug_types::{DebugTypes, Param};
 use super::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, ImageKind, Interface, LocalVariable, Type};
 use super::ir_types::{self, from_c, from_ir, from_uses, value_from_ir};
-use super::raw::{self, Operand, Value};
+use super::module::{is_kernel, kernels};
 use crate::error::{Error, Result};
+use crate::llvm::{self, AttributeIndex, Function, Operand, TypeKind, Value, View};
 
 /// The interface of the kernel of that name. Prints the complete module to text, for the types in
 /// its debug information.
@@ -29,33 +29,34 @@ pub fn interface(module: &Module, kernel: &str) -> Result<Interface> {
 /// None of its own.
 pub fn interfaces(module: &Module) -> Result<Vec<Interface>> {
     let debug = DebugTypes::read(&module.print_to_string().to_string_lossy());
-    super::module::kernels(module).iter().map(|kernel| interface_with(module, kernel, &debug)).collect()
+    kernels(module).iter().map(|kernel| interface_with(module, kernel, &debug)).collect()
 }
 
 fn interface_with(module: &Module, kernel: &str, debug: &DebugTypes) -> Result<Interface> {
-    let functions = raw::functions(module);
-    let function = functions.iter().copied().find(|f| f.is_kernel() && f.name() == kernel).ok_or_else(|| {
+    let view = View::of(module);
+    let function = view.function(kernel).filter(|f| is_kernel(*f)).ok_or_else(|| {
         Error::caller(format!("there is no kernel `{kernel}`"))
-            .help(format!("name one of: {}", super::module::kernels(module).join(", ")))
+            .help(format!("name one of: {}", kernels(module).join(", ")))
     })?;
-    let body = functions.iter().copied().find(|f| f.name() == format!("{BODY_PREFIX}{kernel}"));
-    let reader = Reader { module, debug, function, body };
+    let body = view.function(&format!("{BODY_PREFIX}{kernel}"));
+    let reader = Reader { module, view, debug, function, body };
     Ok(Interface {
         name: kernel.to_owned(),
         args: reader.args(kernel),
         required_local: reader.size("reqd_work_group_size"),
         local_hint: reader.size("work_group_size_hint"),
         uniform_groups: reader.has_uniform_groups(),
-        local_variables: local_variables(module, &functions, function),
+        local_variables: local_variables(view, function),
     })
 }
 
 struct Reader<'m, 'c> {
     module: &'m Module<'c>,
+    view: View<'m>,
     debug: &'m DebugTypes,
-    function: Value<'m>,
+    function: Function<'m>,
     /// clang's function with the kernel's body, which may hold metadata that the kernel lacks.
-    body: Option<Value<'m>>,
+    body: Option<Function<'m>>,
 }
 
 /// The metadata of one argument.
@@ -69,15 +70,16 @@ struct ArgMetadata {
     name: Option<String>,
 }
 
-impl Reader<'_, '_> {
-    fn metadata(&self, kind: &str) -> Vec<Operand> {
+impl<'m> Reader<'m, '_> {
+    fn metadata(&self, kind: &str) -> Vec<Operand<'m>> {
+        let kind = self.view.metadata_kind(kind);
         let found = self.function.metadata(kind).or_else(|| self.body?.metadata(kind));
-        found.unwrap_or_default()
+        found.map(llvm::Node::operands).unwrap_or_default()
     }
 
     /// clang's attribute if there is one; for modules from other producers, whether the OpenCL C version is 1.x.
     fn has_uniform_groups(&self) -> bool {
-        match self.function.attribute("uniform-work-group-size") {
+        match self.function.attributes(AttributeIndex::Function).text("uniform-work-group-size") {
             Some(text) => text != "false",
             None => {
                 let version = self.module.get_global_metadata("opencl.ocl.version");
@@ -88,16 +90,13 @@ impl Reader<'_, '_> {
     }
 
     fn size(&self, kind: &str) -> Option<[u64; 3]> {
-        let numbers: Vec<u64> = (self.metadata(kind).into_iter())
-            .filter_map(|operand| if let Operand::Number(number) = operand { Some(number) } else { None })
-            .collect();
+        let numbers: Vec<u64> = self.metadata(kind).iter().filter_map(Operand::number).collect();
         numbers.try_into().ok()
     }
 
     fn args(&self, kernel: &str) -> Vec<Arg> {
         let texts = |kind: &str| -> Vec<Option<String>> {
-            let text = |operand| if let Operand::Text(text) = operand { Some(text) } else { None };
-            self.metadata(kind).into_iter().map(text).collect()
+            self.metadata(kind).iter().map(|operand| operand.text().map(str::to_owned)).collect()
         };
         let spaces = self.metadata("kernel_arg_addr_space");
         let (access, types) = (texts("kernel_arg_access_qual"), texts("kernel_arg_type"));
@@ -108,7 +107,7 @@ impl Reader<'_, '_> {
         let declared = self.debug.params(kernel).filter(|declared| declared.len() == params.len());
         let at = |list: &[Option<String>], i: usize| list.get(i).cloned().flatten();
         let described = |i: usize| ArgMetadata {
-            space: spaces.get(i).and_then(|space| if let Operand::Number(n) = space { Some(*n) } else { None }),
+            space: spaces.get(i).and_then(Operand::number),
             access: at(&access, i),
             ty: at(&types, i).map(|ty| ir_types::normal_spelling(&ty)),
             base: at(&bases, i).map(|ty| ir_types::normal_spelling(&ty)),
@@ -119,7 +118,7 @@ impl Reader<'_, '_> {
         params.iter().enumerate().map(|(i, param)| self.arg(i as u32, *param, described(i), declared(i))).collect()
     }
 
-    fn arg(&self, position: u32, param: Value, described: ArgMetadata, declared: Option<&Param>) -> Arg {
+    fn arg(&self, position: u32, param: Value<'m>, described: ArgMetadata, declared: Option<&Param>) -> Arg {
         let ir_name = || Some(param.name()).filter(|name| !name.is_empty());
         let declared_name = || declared.and_then(|declared| declared.name.clone());
         let name = described.name.clone().or_else(declared_name).or_else(ir_name);
@@ -145,7 +144,7 @@ impl Reader<'_, '_> {
         // SPIR-V translators write `char*` for every pointer, because the backend's pointers are untyped.
         let written = written.filter(|_| {
             !(self.is_from_spirv()
-                && param.ty().kind() == LLVMTypeKind::LLVMPointerTypeKind
+                && param.ty().is_pointer()
                 && matches!(kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }))
         });
         // For a pipe, the recorded type is that of its packets.
@@ -159,9 +158,13 @@ impl Reader<'_, '_> {
             kind,
             access,
             is_const: qualified("const").unwrap_or_else(declared_const),
-            is_restrict: qualified("restrict").unwrap_or_else(|| self.function.param_has(position, "noalias")),
+            is_restrict: qualified("restrict").unwrap_or_else(|| self.parameter_attributes(position).has("noalias")),
             is_volatile: qualified("volatile").unwrap_or(false),
         }
+    }
+
+    fn parameter_attributes(&self, position: u32) -> llvm::Attributes<'m> {
+        self.function.attributes(AttributeIndex::Parameter(position))
     }
 
     fn is_from_spirv(&self) -> bool {
@@ -169,9 +172,15 @@ impl Reader<'_, '_> {
             || self.module.get_global_metadata_size("spirv.Generator") > 0
     }
 
-    fn kind(&self, position: u32, param: Value, described: &ArgMetadata, debug_type: Option<u32>) -> (ArgKind, Access) {
+    fn kind(
+        &self,
+        position: u32,
+        param: Value<'m>,
+        described: &ArgMetadata,
+        debug_type: Option<u32>,
+    ) -> (ArgKind, Access) {
         let ty = param.ty();
-        let layout = raw::layout(self.module);
+        let layout = self.view.layout();
         let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
         let unsupported = |name: &str| (ArgKind::Unsupported(name.to_owned()), Access::None);
         if described.qualifiers.as_deref().is_some_and(|qualifiers| qualifiers.split(' ').any(|word| word == "pipe")) {
@@ -186,20 +195,20 @@ impl Reader<'_, '_> {
             _ => {}
         }
         match ty.kind() {
-            LLVMTypeKind::LLVMTargetExtTypeKind => {
-                let (name, params) = ty.target_ext();
+            TypeKind::LLVMTargetExtTypeKind => {
+                let (name, params) = ty.target_extension().unwrap_or_default();
                 match name.as_str() {
                     "spirv.Image" => (ArgKind::Image(ir_types::spirv_image_kind(&params)), image_access(ty)),
                     "spirv.Sampler" => (ArgKind::Sampler, Access::None),
                     _ => unsupported(&name),
                 }
             }
-            LLVMTypeKind::LLVMPointerTypeKind => (self.pointer(position, param, described, debug_type), Access::None),
+            TypeKind::LLVMPointerTypeKind => (self.pointer(position, param, described, debug_type), Access::None),
             _ => {
-                let size = if ty.is_sized() { ty.size(layout).0 } else { 0 };
+                let size = if ty.is_sized() { layout.abi_size(ty) } else { 0 };
                 let fits = |found: &Type| found.size() == size;
                 let value = debug_type.and_then(|id| self.debug.resolve(id)).filter(fits);
-                let value = value.or_else(|| from_c(written, self.module).filter(fits));
+                let value = value.or_else(|| from_c(written, self.view).filter(fits));
                 match value.or_else(|| from_ir(ty, layout)) {
                     Some(value) => (ArgKind::Value(value), Access::None),
                     None => unsupported(if written.is_empty() { "value of an unknown type" } else { written }),
@@ -208,11 +217,11 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn pointer(&self, position: u32, param: Value, described: &ArgMetadata, debug_type: Option<u32>) -> ArgKind {
-        let layout = raw::layout(self.module);
+    fn pointer(&self, position: u32, param: Value<'m>, described: &ArgMetadata, debug_type: Option<u32>) -> ArgKind {
+        let layout = self.view.layout();
         let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
-        if let Some(by_value) = self.function.byval(position) {
-            let size = by_value.size(layout).0;
+        if let Some(by_value) = self.function.by_value_type(position) {
+            let size = layout.abi_size(by_value);
             let value = debug_type.and_then(|id| self.debug.resolve_value(id)).filter(|value| value.size() == size);
             return match value.or_else(|| value_from_ir(by_value, layout)) {
                 Some(value) => ArgKind::Value(value),
@@ -226,12 +235,12 @@ impl Reader<'_, '_> {
             let declared = written.strip_suffix('*').filter(|_| !self.is_from_spirv());
             match declared.map(str::trim) {
                 Some("void") => None,
-                Some(declared) => from_c(declared, self.module),
+                Some(declared) => from_c(declared, self.view),
                 None => from_uses(param, layout),
             }
         };
         // The metadata's address space applies if a translator lost it in the IR.
-        match (param.ty().address_space(), described.space) {
+        match (param.ty().address_space().unwrap_or_default(), described.space) {
             (1, _) => ArgKind::Buffer { element: element(), space: AddressSpace::Global },
             (2, _) => ArgKind::Buffer { element: element(), space: AddressSpace::Constant },
             (3, _) => ArgKind::Local { element: element() },
@@ -248,11 +257,8 @@ impl Reader<'_, '_> {
 }
 
 /// The access of a `spirv.Image` type, which is its last parameter.
-fn image_access(ty: raw::Type) -> Access {
-    if ty.kind() != LLVMTypeKind::LLVMTargetExtTypeKind {
-        return Access::None;
-    }
-    match ty.target_ext().1.get(6) {
+fn image_access(ty: llvm::Type<'_>) -> Access {
+    match ty.target_extension().and_then(|(_, params)| params.get(6).copied()) {
         Some(0) => Access::ReadOnly,
         Some(1) => Access::WriteOnly,
         Some(2) => Access::ReadWrite,
@@ -284,31 +290,37 @@ fn spelling(kind: &ArgKind) -> String {
 
 /// The variables in local memory that the kernel or its callees use, without the function name that clang
 /// puts in front.
-fn local_variables(module: &Module, functions: &[Value], kernel: Value) -> Vec<LocalVariable> {
-    let layout = raw::layout(module);
-    let names: Vec<String> = functions.iter().map(|function| function.name()).collect();
+fn local_variables<'m>(view: View<'m>, kernel: Function<'m>) -> Vec<LocalVariable> {
+    let layout = view.layout();
+    let names: Vec<String> = view.functions().into_iter().map(Function::name).collect();
     let mut variables = Vec::new();
-    for global in raw::globals(module) {
+    for global in view.globals() {
         let ty = global.value_type();
-        if global.ty().address_space() != 3 || !ty.is_sized() || !is_used_by(global, kernel) {
+        let is_local = global.ty().space() == Some(AddressSpace::Local);
+        if !is_local || !ty.is_sized() || !is_used_by(global.value(), kernel) {
             continue;
         }
-        let full_name = global.name();
-        let scopes = names.iter().filter_map(|name| full_name.strip_prefix(name.as_str())?.strip_prefix('.'));
-        // The longest scope leaves the shortest name.
-        let name = scopes.min_by_key(|name| name.len()).unwrap_or(&full_name).to_owned();
-        variables.push(LocalVariable { name, size: ty.size(layout).0 });
+        let name = unscoped(&names, &global.name()).to_owned();
+        variables.push(LocalVariable { name, size: layout.abi_size(ty) });
     }
     variables
 }
 
+/// Returns the name of a variable without that of the function in front which it belongs to. `functions` are the names
+/// of all functions.
+pub(super) fn unscoped<'n>(functions: &[String], full_name: &'n str) -> &'n str {
+    let scopes = functions.iter().filter_map(|name| full_name.strip_prefix(name.as_str())?.strip_prefix('.'));
+    // The longest scope leaves the shortest name.
+    scopes.min_by_key(|name| name.len()).unwrap_or(full_name)
+}
+
 /// Returns whether `value` is used in `function` or its callees, directly or through constants.
-fn is_used_by(value: Value, function: Value) -> bool {
+fn is_used_by<'m>(value: Value<'m>, function: Function<'m>) -> bool {
     let mut seen = std::collections::HashSet::new();
     let mut worklist = vec![value];
     while let Some(value) = worklist.pop() {
-        for user in value.users() {
-            let user = user.function().unwrap_or(user);
+        for user in value.uses() {
+            let user = user.function().map_or(user, Function::value);
             if user == function {
                 return true;
             }

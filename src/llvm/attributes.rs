@@ -2,7 +2,7 @@
 
 use super::ffi;
 use super::handles::{AttributeHandle, ContextHandle, Function, Inst, Type};
-use super::text::text;
+use super::narrow::{Call, KnownAttribute, NumberAttribute, TextAttribute, TypeAttribute};
 
 /// Where attributes stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,11 +41,11 @@ pub struct Attributes<'m> {
 #[derive(Debug, Clone, Copy)]
 enum Holder<'m> {
     Function(Function<'m>),
-    /// The instruction is a call.
-    Call(Inst<'m>),
+    Call(Call<'m>),
 }
 
 /// A kind of attribute that has a name in LLVM, such as `nounwind`.
+#[repr(transparent)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttributeKind(u32);
 
@@ -55,8 +55,7 @@ impl AttributeKind {
     /// # Panics
     /// If LLVM knows none.
     pub fn of(name: &str) -> AttributeKind {
-        // SAFETY: LLVM reads as many bytes as it is told.
-        let kind = unsafe { ffi::LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) };
+        let kind = ffi::attribute_kind(name);
         assert!(kind != 0, "LLVM knows no attribute `{name}`");
         AttributeKind(kind)
     }
@@ -65,45 +64,34 @@ impl AttributeKind {
 impl<'m> Attribute<'m> {
     /// Returns the kind, unless it is an attribute of text.
     pub fn kind(self) -> Option<AttributeKind> {
-        // SAFETY: an attribute that is not of text has such a kind.
-        (!self.is_text()).then(|| AttributeKind(unsafe { ffi::LLVMGetEnumAttributeKind(self.handle) }))
+        KnownAttribute::of(self.handle).map(|attribute| ffi::LLVMGetEnumAttributeKind(attribute))
     }
 
     /// Whether it is of text, such as `"no-trapping-math"="true"`.
     pub fn is_text(self) -> bool {
-        ffi::LLVMIsStringAttribute(self.handle) != 0
+        TextAttribute::of(self.handle).is_some()
     }
 
     /// Whether it holds a type, such as `byval`.
     pub fn is_type(self) -> bool {
-        ffi::LLVMIsTypeAttribute(self.handle) != 0
+        TypeAttribute::of(self.handle).is_some()
     }
 
     /// Returns the type that it holds.
     pub fn type_value(self) -> Option<Type<'m>> {
-        // SAFETY: only an attribute that holds a type is asked for it.
-        self.is_type().then(|| unsafe { ffi::LLVMGetTypeAttributeValue(self.handle) })
+        TypeAttribute::of(self.handle).map(|attribute| ffi::LLVMGetTypeAttributeValue(attribute))
     }
 
     /// Returns the number that it holds, such as that of `align`; 0 for one that only is there or not.
     pub fn number(self) -> Option<u64> {
-        // SAFETY: only an attribute that may hold a number is asked for it.
-        (ffi::LLVMIsEnumAttribute(self.handle) != 0).then(|| unsafe { ffi::LLVMGetEnumAttributeValue(self.handle) })
+        NumberAttribute::of(self.handle).map(|attribute| ffi::LLVMGetEnumAttributeValue(attribute))
     }
 
     /// Returns the key and the value of an attribute of text.
     pub fn text(self) -> Option<(String, String)> {
-        if !self.is_text() {
-            return None;
-        }
-        let mut length = 0;
-        // SAFETY: an attribute of text; LLVM gives both texts with their lengths.
-        unsafe {
-            let key = ffi::LLVMGetStringAttributeKind(self.handle, &mut length);
-            let key = text(key, length as usize);
-            let value = ffi::LLVMGetStringAttributeValue(self.handle, &mut length);
-            Some((key, text(value, length as usize)))
-        }
+        let attribute = TextAttribute::of(self.handle)?;
+        let (key, value) = (ffi::attribute_key(attribute), ffi::attribute_text(attribute));
+        Some((key.unwrap_or_default(), value.unwrap_or_default()))
     }
 }
 
@@ -112,8 +100,7 @@ impl<'m> Attributes<'m> {
         Attributes { holder: Holder::Function(function), index: index.number() }
     }
 
-    /// `call` is a call.
-    pub(super) fn of_call(call: Inst<'m>, index: AttributeIndex) -> Attributes<'m> {
+    pub(super) fn of_call(call: Call<'m>, index: AttributeIndex) -> Attributes<'m> {
         Attributes { holder: Holder::Call(call), index: index.number() }
     }
 
@@ -127,13 +114,10 @@ impl<'m> Attributes<'m> {
     /// # Panics
     /// If LLVM knows none.
     pub fn get(self, name: &str) -> Option<Attribute<'m>> {
-        let kind = AttributeKind::of(name).0;
-        // SAFETY: a kind that LLVM knows; a call where one is asked.
-        let handle = unsafe {
-            match self.holder {
-                Holder::Function(function) => ffi::LLVMGetEnumAttributeAtIndex(function, self.index, kind),
-                Holder::Call(call) => ffi::LLVMGetCallSiteEnumAttribute(call, self.index, kind),
-            }
+        let kind = AttributeKind::of(name);
+        let handle = match self.holder {
+            Holder::Function(function) => ffi::LLVMGetEnumAttributeAtIndex(function, self.index, kind),
+            Holder::Call(call) => ffi::LLVMGetCallSiteEnumAttribute(call, self.index, kind),
         };
         handle.map(|handle| self.attribute(handle))
     }
@@ -146,31 +130,18 @@ impl<'m> Attributes<'m> {
 
     /// Returns all attributes, in LLVM's order.
     pub fn all(self) -> Vec<Attribute<'m>> {
-        // SAFETY: a call where one is asked; the vector has room for as many as there are, and then that length.
-        let handles = unsafe {
-            let count = match self.holder {
-                Holder::Function(function) => ffi::LLVMGetAttributeCountAtIndex(function, self.index),
-                Holder::Call(call) => ffi::LLVMGetCallSiteAttributeCount(call, self.index),
-            };
-            let mut all = Vec::with_capacity(count as usize);
-            match self.holder {
-                Holder::Function(function) => ffi::LLVMGetAttributesAtIndex(function, self.index, all.as_mut_ptr()),
-                Holder::Call(call) => ffi::LLVMGetCallSiteAttributes(call, self.index, all.as_mut_ptr()),
-            }
-            all.set_len(count as usize);
-            all
+        let all = match self.holder {
+            Holder::Function(function) => ffi::function_attributes(function, self.index),
+            Holder::Call(call) => ffi::call_attributes(call, self.index),
         };
-        handles.into_iter().map(|handle| self.attribute(handle)).collect()
+        all.into_iter().map(|handle| self.attribute(handle)).collect()
     }
 
     /// Whether there is none.
     pub fn is_empty(self) -> bool {
-        // SAFETY: a call where one is asked.
-        let count = unsafe {
-            match self.holder {
-                Holder::Function(function) => ffi::LLVMGetAttributeCountAtIndex(function, self.index),
-                Holder::Call(call) => ffi::LLVMGetCallSiteAttributeCount(call, self.index),
-            }
+        let count = match self.holder {
+            Holder::Function(function) => ffi::LLVMGetAttributeCountAtIndex(function, self.index),
+            Holder::Call(call) => ffi::LLVMGetCallSiteAttributeCount(call, self.index),
         };
         count == 0
     }
@@ -192,7 +163,7 @@ impl<'m> Attributes<'m> {
             ["byref", "byval", "elementtype", "inalloca", "preallocated", "sret", "range", "initializes"];
         assert!(!OTHERS.contains(&name), "`{name}` holds no number");
         // SAFETY: a kind that LLVM knows, and none whose values are of another sort.
-        let handle = unsafe { ffi::LLVMCreateEnumAttribute(self.context(), AttributeKind::of(name).0, value) };
+        let handle = unsafe { ffi::LLVMCreateEnumAttribute(self.context(), AttributeKind::of(name), value) };
         self.add(self.attribute(handle));
     }
 
@@ -220,8 +191,7 @@ impl<'m> Attributes<'m> {
         assert_eq!(attribute.context, self.context(), "an attribute of another context");
         match self.holder {
             Holder::Function(function) => ffi::LLVMAddAttributeAtIndex(function, self.index, attribute.handle),
-            // SAFETY: a call.
-            Holder::Call(call) => unsafe { ffi::LLVMAddCallSiteAttribute(call, self.index, attribute.handle) },
+            Holder::Call(call) => ffi::LLVMAddCallSiteAttribute(call, self.index, attribute.handle),
         }
     }
 
@@ -236,21 +206,16 @@ impl<'m> Attributes<'m> {
     /// Removes the attribute of that kind, if it is there.
     pub fn remove_kind(self, kind: AttributeKind) {
         match self.holder {
-            Holder::Function(function) => ffi::LLVMRemoveEnumAttributeAtIndex(function, self.index, kind.0),
-            // SAFETY: a call, and a kind that LLVM knows.
-            Holder::Call(call) => unsafe { ffi::LLVMRemoveCallSiteEnumAttribute(call, self.index, kind.0) },
+            Holder::Function(function) => ffi::LLVMRemoveEnumAttributeAtIndex(function, self.index, kind),
+            Holder::Call(call) => ffi::LLVMRemoveCallSiteEnumAttribute(call, self.index, kind),
         }
     }
 
     /// Removes the attribute of text with that key, if it is there.
     pub fn remove_text(self, key: &str) {
-        let (data, length) = (key.as_ptr().cast(), key.len() as u32);
-        // SAFETY: LLVM reads as many bytes as it is told; a call where one is told.
-        unsafe {
-            match self.holder {
-                Holder::Function(f) => ffi::LLVMRemoveStringAttributeAtIndex(f, self.index, data, length),
-                Holder::Call(call) => ffi::LLVMRemoveCallSiteStringAttribute(call, self.index, data, length),
-            }
+        match self.holder {
+            Holder::Function(function) => ffi::remove_text_attribute(function, self.index, key),
+            Holder::Call(call) => ffi::remove_call_text_attribute(call, self.index, key),
         }
     }
 
@@ -268,7 +233,7 @@ impl<'m> Attributes<'m> {
     fn context(self) -> ContextHandle<'m> {
         match self.holder {
             Holder::Function(function) => function.context(),
-            Holder::Call(call) => call.ty().context(),
+            Holder::Call(call) => Inst::from(call).ty().context(),
         }
     }
 

@@ -20,8 +20,7 @@ impl<'m> Block<'m> {
 
     /// Returns the block behind it in its function.
     pub fn next(self) -> Option<Block<'m>> {
-        // SAFETY: blocks are always in a function; no call of this room leaves one outside.
-        unsafe { ffi::LLVMGetNextBasicBlock(self) }
+        ffi::LLVMGetNextBasicBlock(self)
     }
 
     /// Returns the first instruction; `None` if the block is empty.
@@ -68,9 +67,7 @@ impl<'m> Block<'m> {
 
     /// Adds an empty block in front of this one.
     pub fn insert_before(self, name: &str) -> Block<'m> {
-        let context = self.function().context();
-        // SAFETY: the block is in a function.
-        unsafe { ffi::LLVMInsertBasicBlockInContext(context, self, c_name(name).as_ref().into()) }
+        ffi::LLVMInsertBasicBlockInContext(self.function().context(), self, c_name(name).as_ref().into())
     }
 
     /// Moves the block behind another one of its module.

@@ -18,6 +18,17 @@ pub enum Position<'m> {
     AtEnd(Block<'m>),
 }
 
+impl<'m> Position<'m> {
+    /// # Panics
+    /// If the instruction was removed.
+    fn block(self) -> Block<'m> {
+        match self {
+            Position::Before(inst) | Position::BeforeRecords(inst) => inst.block(),
+            Position::AtEnd(block) => block,
+        }
+    }
+}
+
 /// Inserts instructions. A name may be empty.
 ///
 /// Whatever can be computed from constants is no instruction but a constant; so calls that may do this return a [`Value`].
@@ -63,10 +74,7 @@ impl<'m> Builder<'m> {
     /// # Panics
     /// If it is in no block, or in one of another module.
     pub fn before(&self, inst: Inst<'m>) {
-        self.assert_own(inst.block());
-        // SAFETY: the instruction is in a block.
-        unsafe { ffi::LLVMPositionBuilderBefore(self.handle, inst) };
-        self.position.set(Some(Position::Before(inst)));
+        self.go_to(Position::Before(inst));
     }
 
     /// Stands before an instruction and its debug records (as a `phi` must), and takes its debug location over.
@@ -74,10 +82,7 @@ impl<'m> Builder<'m> {
     /// # Panics
     /// As [`Builder::before`].
     pub fn before_records(&self, inst: Inst<'m>) {
-        self.assert_own(inst.block());
-        // SAFETY: the instruction is in a block.
-        unsafe { ffi::LLVMPositionBuilderBeforeInstrAndDbgRecords(self.handle, inst) };
-        self.position.set(Some(Position::BeforeRecords(inst)));
+        self.go_to(Position::BeforeRecords(inst));
     }
 
     /// Stands at the end of a block. The debug location stays what it was.
@@ -85,9 +90,7 @@ impl<'m> Builder<'m> {
     /// # Panics
     /// If the block is of another module.
     pub fn at_end(&self, block: Block<'m>) {
-        self.assert_own(block);
-        ffi::LLVMPositionBuilderAtEnd(self.handle, block);
-        self.position.set(Some(Position::AtEnd(block)));
+        self.go_to(Position::AtEnd(block));
     }
 
     /// Stands behind an instruction: before the next one, or at the block's end.
@@ -114,12 +117,22 @@ impl<'m> Builder<'m> {
     }
 
     /// Goes (back) to a position.
+    ///
+    /// # Panics
+    /// As [`Builder::before`].
     pub fn go_to(&self, position: Position<'m>) {
-        match position {
-            Position::Before(inst) => self.before(inst),
-            Position::BeforeRecords(inst) => self.before_records(inst),
-            Position::AtEnd(block) => self.at_end(block),
+        self.assert_own(position.block());
+        // SAFETY: an instruction is in a block.
+        unsafe {
+            match position {
+                Position::Before(inst) => ffi::LLVMPositionBuilderBefore(self.handle, inst),
+                Position::BeforeRecords(inst) => {
+                    ffi::LLVMPositionBuilderBeforeInstrAndDbgRecords(self.handle, inst);
+                }
+                Position::AtEnd(block) => ffi::LLVMPositionBuilderAtEnd(self.handle, block),
+            }
         }
+        self.position.set(Some(position));
     }
 
     /// Returns the block in which it stands.
@@ -127,10 +140,7 @@ impl<'m> Builder<'m> {
     /// # Panics
     /// If it stands nowhere.
     pub fn block(&self) -> Block<'m> {
-        match self.position.get().expect("the builder stands nowhere") {
-            Position::Before(inst) | Position::BeforeRecords(inst) => inst.block(),
-            Position::AtEnd(block) => block,
-        }
+        self.position.get().expect("the builder stands nowhere").block()
     }
 
     /// Gives what is built from now on a debug location, or none.
@@ -138,10 +148,9 @@ impl<'m> Builder<'m> {
     /// # Panics
     /// If the location is of another context.
     pub fn set_location(&self, location: Option<Location<'m>>) {
-        let node = location.map(Location::node);
-        assert!(node.is_none_or(|node| node.context == self.context()), "a location of another context");
+        assert!(location.is_none_or(|l| l.context == self.context()), "a location of another context");
         // SAFETY: a debug location of the builder's context, or none.
-        unsafe { ffi::LLVMSetCurrentDebugLocation2(self.handle, node.map(|node| node.handle)) }
+        unsafe { ffi::LLVMSetCurrentDebugLocation2(self.handle, location.map(|l| l.handle)) }
     }
 
     /// Inserts an instruction that was removed, with its name. It gets the builder's debug location, where that has one.
@@ -238,9 +247,8 @@ impl<'m> Builder<'m> {
     /// Makes a variable in the function's frame.
     pub fn alloca(&self, ty: Type<'m>, name: &str) -> Inst<'m> {
         self.assert_type(ty);
-        assert!(ty.is_sized(), "{} has no size", ty.text());
-        // SAFETY: a sized type; the builder stands somewhere.
-        unsafe { ffi::LLVMBuildAlloca(self.here(), ty, c_name(name).as_ref().into()) }
+        // SAFETY: a type of this context; the builder stands somewhere.
+        unsafe { ffi::LLVMBuildAlloca(self.here(), ty.sized(), c_name(name).as_ref().into()) }
     }
 
     /// Loads with the type's usual alignment.
@@ -334,9 +342,8 @@ impl<'m> Builder<'m> {
     /// Joins values at the start of a block.
     pub fn phi(&self, ty: Type<'m>, incoming: &[(Value<'m>, Block<'m>)], name: &str) -> Inst<'m> {
         self.assert_type(ty);
-        assert!(ty.is_first_class(), "a phi of {}", ty.text());
-        // SAFETY: a type with values; the builder stands somewhere.
-        let phi = unsafe { ffi::LLVMBuildPhi(self.here(), ty, c_name(name).as_ref().into()) };
+        // SAFETY: a type of this context; the builder stands somewhere.
+        let phi = unsafe { ffi::LLVMBuildPhi(self.here(), ty.first_class(), c_name(name).as_ref().into()) };
         phi.add_incoming(incoming);
         phi
     }

@@ -3,6 +3,7 @@
 use super::TypeKind;
 use super::ffi;
 use super::handles::{Type, Value};
+use super::narrow::*;
 
 impl<'m> Value<'m> {
     /// Whether it is a constant; globals and functions are too.
@@ -65,14 +66,12 @@ impl<'m> Value<'m> {
 
     /// Returns a constant integer of at most 64 bits, its bits extended by zeros.
     pub fn as_u64(self) -> Option<u64> {
-        // SAFETY: only a constant integer that fits is asked.
-        self.is_small_int().then(|| unsafe { ffi::LLVMConstIntGetZExtValue(self) })
+        SmallInt::of(self).map(|int| ffi::LLVMConstIntGetZExtValue(int))
     }
 
     /// Returns a constant integer of at most 64 bits, its bits extended by its sign.
     pub fn as_i64(self) -> Option<i64> {
-        // SAFETY: only a constant integer that fits is asked.
-        self.is_small_int().then(|| unsafe { ffi::LLVMConstIntGetSExtValue(self) })
+        SmallInt::of(self).map(|int| ffi::LLVMConstIntGetSExtValue(int))
     }
 
     /// Returns the value of a constant `i1`.
@@ -83,15 +82,13 @@ impl<'m> Value<'m> {
     /// Returns a constant float (not a vector of them), rounded to a double, and whether rounding lost something.
     pub fn as_f64(self) -> Option<(f64, bool)> {
         let mut loses = 0;
-        // SAFETY: only a constant float is asked.
-        let value = self.is_constant_float().then(|| unsafe { ffi::LLVMConstRealGetDouble(self, &mut loses) })?;
+        let value = ffi::LLVMConstRealGetDouble(FloatConstant::of(self)?, &mut loses);
         Some((value, loses != 0))
     }
 
     /// Returns an element of a constant vector, array or struct.
     pub fn element(self, index: u32) -> Option<Value<'m>> {
-        // SAFETY: a constant is asked; LLVM answers null where it has no such element.
-        self.is_constant().then(|| unsafe { ffi::LLVMGetAggregateElement(self, index) })?
+        ffi::LLVMGetAggregateElement(Aggregate::of(self)?, index)
     }
 
     /// Returns the bytes of a constant array of plain bytes.
@@ -127,10 +124,6 @@ impl<'m> Value<'m> {
         // SAFETY: constants of one type that can be lanes, as many as said.
         unsafe { ffi::LLVMConstVector(lanes.as_mut_ptr(), lanes.len() as u32) }
     }
-
-    fn is_small_int(self) -> bool {
-        self.is_constant_int() && self.ty().int_width().is_some_and(|width| width <= 64)
-    }
 }
 
 impl<'m> Type<'m> {
@@ -155,10 +148,9 @@ impl<'m> Type<'m> {
     /// # Panics
     /// Unless it is an integer or a vector of integers.
     pub fn wide_int(self, n: u128) -> Value<'m> {
-        let scalar = self.scalar();
-        assert!(scalar.is_integer(), "{} has no integers", self.text());
+        let scalar = IntType::of(self.scalar()).unwrap_or_else(|| panic!("{} has no integers", self.text()));
         let words = [n as u64, (n >> 64) as u64];
-        // SAFETY: an integer type, two words.
+        // SAFETY: two words.
         let constant = unsafe { ffi::LLVMConstIntOfArbitraryPrecision(scalar, 2, words.as_ptr()) };
         constant.constant_in_lanes_of(self)
     }
@@ -168,10 +160,8 @@ impl<'m> Type<'m> {
     /// # Panics
     /// Unless it is a floating-point type or a vector of one.
     pub fn float(self, n: f64) -> Value<'m> {
-        let scalar = self.scalar();
-        assert!(scalar.is_floating_point(), "{} has no floats", self.text());
-        // SAFETY: a floating-point type.
-        unsafe { ffi::LLVMConstReal(scalar, n) }.constant_in_lanes_of(self)
+        let scalar = FloatType::of(self.scalar()).unwrap_or_else(|| panic!("{} has no floats", self.text()));
+        ffi::LLVMConstReal(scalar, n).constant_in_lanes_of(self)
     }
 
     /// Returns the constant whose bits are all zero.
@@ -179,18 +169,17 @@ impl<'m> Type<'m> {
     /// # Panics
     /// If the type has none, such as `void` or an image.
     pub fn null(self) -> Value<'m> {
-        let has = self.is_first_class() && self.is_sized() && self.has_target_zero();
-        assert!(has, "{} has no zero", self.text());
-        // SAFETY: a sized type with values of its own.
-        unsafe { ffi::LLVMConstNull(self) }
+        ffi::LLVMConstNull(ZeroType::of(self).unwrap_or_else(|| panic!("{} has no zero", self.text())))
     }
 
-    /// Whether it has a zero in so far as that depends on a target: SPIR-V's types of events, queues and the like have one, images have
-    /// none.
-    fn has_target_zero(self) -> bool {
+    /// Whether it has a constant whose bits are all zero. Of target extension types, SPIR-V's of events, queues and the like have one,
+    /// images have none.
+    pub(super) fn has_zero(self) -> bool {
         const IMAGES: [&str; 2] = ["spirv.Image", "spirv.SignedImage"];
-        self.kind() != TypeKind::LLVMTargetExtTypeKind
-            || self.target_extension().is_some_and(|(name, _)| name.starts_with("spirv.") && !IMAGES.contains(&&*name))
+        let is_target = self.kind() == TypeKind::LLVMTargetExtTypeKind;
+        let has = |name: String| name.starts_with("spirv.") && !IMAGES.contains(&&*name);
+        let has_zero = !is_target || self.target_extension().is_some_and(|(name, _)| has(name));
+        has_zero && self.is_first_class() && self.is_sized()
     }
 
     /// Returns the integer whose bits are all one; of a vector, in every lane.
@@ -198,9 +187,7 @@ impl<'m> Type<'m> {
     /// # Panics
     /// Unless it is an integer or a vector of integers.
     pub fn all_ones(self) -> Value<'m> {
-        assert!(self.scalar().is_integer(), "{} has no integers", self.text());
-        // SAFETY: an integer type or a vector of one.
-        unsafe { ffi::LLVMConstAllOnes(self) }
+        ffi::LLVMConstAllOnes(IntsType::of(self).unwrap_or_else(|| panic!("{} has no integers", self.text())))
     }
 
     /// Returns `undef`.
@@ -208,9 +195,7 @@ impl<'m> Type<'m> {
     /// # Panics
     /// If the type has no values.
     pub fn undef(self) -> Value<'m> {
-        assert!(self.is_first_class(), "{} has no values", self.text());
-        // SAFETY: a type with values.
-        unsafe { ffi::LLVMGetUndef(self) }
+        ffi::LLVMGetUndef(self.first_class())
     }
 
     /// Returns `poison`.
@@ -218,9 +203,7 @@ impl<'m> Type<'m> {
     /// # Panics
     /// If the type has no values.
     pub fn poison(self) -> Value<'m> {
-        assert!(self.is_first_class(), "{} has no values", self.text());
-        // SAFETY: a type with values.
-        unsafe { ffi::LLVMGetPoison(self) }
+        ffi::LLVMGetPoison(self.first_class())
     }
 }
 

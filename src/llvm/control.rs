@@ -1,15 +1,15 @@
 //! Control flow: branches, switches, phis, calls.
 
-use super::Opcode;
 use super::attributes::{AttributeIndex, Attributes};
-use super::ffi;
+use super::ffi::{self, CallConvention};
 use super::handles::{Block, Function, Inst, Type, Value};
+use super::narrow::{Call, Condition, ConditionalBranch, Phi, Switch, Terminator};
 
 impl<'m> Inst<'m> {
     /// Returns the successor blocks of a terminator, in order; none for other instructions.
     pub fn successors(self) -> Vec<Block<'m>> {
-        // SAFETY: indices below the number of successors.
-        (0..self.successor_count()).map(|i| unsafe { ffi::LLVMGetSuccessor(self, i) }).collect()
+        let Some(terminator) = Terminator::of(self) else { return Vec::new() };
+        (0..).map_while(|i| ffi::successor(terminator, i)).collect()
     }
 
     /// Changes where a terminator leads. The phis of both blocks are left alone ([`Block::redirect_phis`]).
@@ -17,12 +17,14 @@ impl<'m> Inst<'m> {
     /// # Panics
     /// If there is no such successor, or the block is in another function.
     pub fn set_successor(self, index: u32, block: Block<'m>) {
-        assert!(index < self.successor_count(), "{} has no successor {index}", self.text());
+        let has_successor = |terminator: &Terminator<'m>| ffi::successor(*terminator, index).is_some();
+        let terminator = Terminator::of(self).filter(has_successor);
+        let terminator = terminator.unwrap_or_else(|| panic!("{} has no successor {index}", self.text()));
         if let Some(own) = self.try_block() {
             assert_eq!(own.function(), block.function(), "a successor in another function");
         }
         // SAFETY: the successor exists.
-        unsafe { ffi::LLVMSetSuccessor(self, index, block) }
+        unsafe { ffi::LLVMSetSuccessor(terminator, index, block) }
     }
 
     /// Makes every way of a terminator that leads to `old` lead to `new`.
@@ -39,8 +41,7 @@ impl<'m> Inst<'m> {
 
     /// Returns the condition of a conditional `br`.
     pub fn condition(self) -> Option<Value<'m>> {
-        // SAFETY: only a conditional `br` is asked for its condition.
-        unsafe { (self.is(Opcode::LLVMBr) && ffi::LLVMIsConditional(self) != 0).then(|| ffi::LLVMGetCondition(self)) }
+        ConditionalBranch::of(self).map(|branch| ffi::LLVMGetCondition(branch))
     }
 
     /// Returns the condition of a conditional `br`, unless that is a constant.
@@ -51,36 +52,26 @@ impl<'m> Inst<'m> {
     /// # Panics
     /// Unless it is a conditional `br`, and the condition an `i1` of the same module.
     pub fn set_condition(self, condition: Value<'m>) {
-        assert!(self.condition().is_some(), "{} has no condition", self.text());
-        assert!(condition.ty().is_bool(), "{} is no condition", condition.text());
-        if let Some(module) = self.value().module() {
-            assert!(condition.fits(module), "{} is of another module", condition.text());
-        }
-        // SAFETY: a conditional `br` and an `i1`.
-        unsafe { ffi::LLVMSetCondition(self, condition) }
+        let branch = ConditionalBranch::of(self).unwrap_or_else(|| panic!("{} has no condition", self.text()));
+        let bit = Condition::of(condition).unwrap_or_else(|| panic!("{} is no condition", condition.text()));
+        self.assert_same_module(condition);
+        // SAFETY: an `i1` of the same module.
+        unsafe { ffi::LLVMSetCondition(branch, bit) }
     }
 
     /// Returns the cases of a `switch`, each with the block it leads to, in order; none for other instructions. The default is the first
     /// of [`Inst::successors`], the value that is switched on operand 0.
     pub fn switch_cases(self) -> Vec<(Value<'m>, Block<'m>)> {
-        if !self.is(Opcode::LLVMSwitch) {
-            return Vec::new();
-        }
+        let Some(switch) = Switch::of(self) else { return Vec::new() };
         let ways = self.successors().into_iter().enumerate().skip(1);
-        // SAFETY: a `switch`, and successors behind the first, which have cases.
-        ways.map(|(i, block)| (unsafe { ffi::LLVMGetSwitchCaseValue(self, i as u32) }, block)).collect()
+        // SAFETY: successors behind the first, which have cases.
+        ways.map(|(i, block)| (unsafe { ffi::LLVMGetSwitchCaseValue(switch, i as u32) }, block)).collect()
     }
 
     /// Returns what a `phi` takes from each predecessor, in order; nothing for other instructions.
     pub fn incoming(self) -> Vec<(Value<'m>, Block<'m>)> {
-        if !self.is(Opcode::LLVMPHI) {
-            return Vec::new();
-        }
-        // SAFETY: a `phi`, and indices below the number of its entries.
-        unsafe {
-            let count = ffi::LLVMCountIncoming(self);
-            (0..count).map(|i| (ffi::LLVMGetIncomingValue(self, i), ffi::LLVMGetIncomingBlock(self, i))).collect()
-        }
+        let Some(phi) = Phi::of(self) else { return Vec::new() };
+        (0..).map_while(|i| Some((ffi::incoming_value(phi, i)?, ffi::incoming_block(phi, i)?))).collect()
     }
 
     /// Returns what a `phi` takes from a block.
@@ -93,30 +84,27 @@ impl<'m> Inst<'m> {
     /// # Panics
     /// Unless it is one, and the values have its type and are of the same module.
     pub fn add_incoming(self, entries: &[(Value<'m>, Block<'m>)]) {
-        assert!(self.is(Opcode::LLVMPHI), "{} is no phi", self.text());
+        let phi = Phi::of(self).unwrap_or_else(|| panic!("{} is no phi", self.text()));
         let (mut values, mut blocks): (Vec<_>, Vec<_>) = entries.iter().copied().unzip();
         for value in &values {
             assert_eq!(value.ty(), self.ty(), "{} cannot come into {}", value.text(), self.text());
-            if let Some(module) = self.value().module() {
-                assert!(value.fits(module), "{} is of another module", value.text());
-            }
+            self.assert_same_module(*value);
         }
         if let Some(own) = self.try_block() {
             assert!(blocks.iter().all(|b| b.function() == own.function()), "a phi's predecessor in another function");
         }
-        // SAFETY: a `phi`, as many blocks as values, values of its type.
-        unsafe { ffi::LLVMAddIncoming(self, values.as_mut_ptr(), blocks.as_mut_ptr(), values.len() as u32) }
+        // SAFETY: as many blocks as values, values of the phi's type and module.
+        unsafe { ffi::LLVMAddIncoming(phi, values.as_mut_ptr(), blocks.as_mut_ptr(), values.len() as u32) }
     }
 
     /// Whether it is a `call`.
     pub fn is_call(self) -> bool {
-        self.is(Opcode::LLVMCall)
+        Call::of(self).is_some()
     }
 
     /// Returns what a call calls: a function, inline assembly, a pointer.
     pub fn called_value(self) -> Option<Value<'m>> {
-        // SAFETY: only a call is asked.
-        self.is_call().then(|| unsafe { ffi::LLVMGetCalledValue(self) })
+        Call::of(self).map(|call| ffi::LLVMGetCalledValue(call))
     }
 
     /// Returns the function that a call calls directly.
@@ -131,8 +119,7 @@ impl<'m> Inst<'m> {
 
     /// Returns the function type by which a call calls.
     pub fn called_type(self) -> Option<Type<'m>> {
-        // SAFETY: only a call is asked.
-        self.is_call().then(|| unsafe { ffi::LLVMGetCalledFunctionType(self) })
+        Call::of(self).map(|call| ffi::LLVMGetCalledFunctionType(call))
     }
 
     /// Returns the arguments of a call; none for other instructions.
@@ -142,37 +129,29 @@ impl<'m> Inst<'m> {
 
     /// Returns the number of arguments of a call; 0 for other instructions.
     pub fn arg_count(self) -> u32 {
-        // SAFETY: only a call is asked.
-        if self.is_call() { unsafe { ffi::LLVMGetNumArgOperands(self) } } else { 0 }
+        Call::of(self).map_or(0, |call| ffi::LLVMGetNumArgOperands(call))
     }
 
     /// Returns how many bundles of further operands a call has.
     pub fn operand_bundle_count(self) -> u32 {
-        // SAFETY: only a call is asked.
-        if self.is_call() { unsafe { ffi::LLVMGetNumOperandBundles(self) } } else { 0 }
+        Call::of(self).map_or(0, |call| ffi::LLVMGetNumOperandBundles(call))
     }
 
     /// Returns LLVM's number of a call's calling convention.
     pub fn call_conv(self) -> Option<u32> {
-        // SAFETY: only a call is asked.
-        self.is_call().then(|| unsafe { ffi::LLVMGetInstructionCallConv(self) })
+        Call::of(self).map(|call| ffi::LLVMGetInstructionCallConv(call))
     }
 
     /// # Panics
     /// Unless it is a call, or if LLVM has no calling convention of that number.
     pub fn set_call_conv(self, convention: u32) {
-        assert!(self.is_call(), "{} calls nothing", self.text());
-        assert!(convention <= 1023, "no calling convention has the number {convention}");
-        // SAFETY: a call.
-        unsafe { ffi::LLVMSetInstructionCallConv(self, convention) }
+        ffi::LLVMSetInstructionCallConv(self.call(), CallConvention::of(convention));
     }
 
     /// # Panics
     /// Unless it is a call.
     pub fn set_tail_call(self, is_tail: bool) {
-        assert!(self.is_call(), "{} calls nothing", self.text());
-        // SAFETY: a call.
-        unsafe { ffi::LLVMSetTailCall(self, is_tail.into()) }
+        ffi::LLVMSetTailCall(self.call(), is_tail.into());
     }
 
     /// Returns the attributes of a call, of its result or of an argument.
@@ -180,12 +159,10 @@ impl<'m> Inst<'m> {
     /// # Panics
     /// Unless it is a call.
     pub fn attributes(self, index: AttributeIndex) -> Attributes<'m> {
-        assert!(self.is_call(), "{} calls nothing", self.text());
-        Attributes::of_call(self, index)
+        Attributes::of_call(self.call(), index)
     }
 
-    fn successor_count(self) -> u32 {
-        // SAFETY: only a terminator is asked.
-        if self.is_terminator() { unsafe { ffi::LLVMGetNumSuccessors(self) } } else { 0 }
+    fn call(self) -> Call<'m> {
+        Call::of(self).unwrap_or_else(|| panic!("{} calls nothing", self.text()))
     }
 }

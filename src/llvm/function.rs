@@ -3,7 +3,7 @@
 use super::Linkage;
 use super::attributes::{AttributeIndex, Attributes};
 use super::debug::Location;
-use super::ffi;
+use super::ffi::{self, CallConvention};
 use super::handles::{Block, ContextHandle, Function, Global, Inst, Type, Value};
 use super::metadata::Node;
 use super::text::name as c_name;
@@ -13,42 +13,34 @@ pub const SPIR_FUNC: u32 = 75;
 /// LLVM's number of the calling convention of OpenCL's kernels, `spir_kernel`.
 pub const SPIR_KERNEL: u32 = 76;
 
-/// LLVM's greatest number of a calling convention.
-const GREATEST_CONVENTION: u32 = 1023;
-
 /// Implements what functions and global variables share.
 macro_rules! global_value {
     ($($handle:ident)*) => {$(
         impl<'m> $handle<'m> {
             /// Whether only its type is known here. A function of a module that is read lazily has a body.
             pub fn is_declaration(self) -> bool {
-                // SAFETY: a global value is asked.
-                unsafe { ffi::LLVMIsDeclaration(self.into()) != 0 }
+                ffi::LLVMIsDeclaration(self.into()) != 0
             }
 
             /// Returns the linkage.
             pub fn linkage(self) -> Linkage {
-                // SAFETY: a global value is asked.
-                unsafe { ffi::LLVMGetLinkage(self.into()) }
+                ffi::LLVMGetLinkage(self.into())
             }
 
             /// Sets the linkage.
             pub fn set_linkage(self, linkage: Linkage) {
-                // SAFETY: a global value is told.
-                unsafe { ffi::LLVMSetLinkage(self.into(), linkage) }
+                ffi::LLVMSetLinkage(self.into(), linkage);
             }
 
             /// Makes it internal, with default visibility.
             pub fn make_internal(self) {
                 self.set_linkage(Linkage::LLVMInternalLinkage);
-                // SAFETY: a global value is told.
-                unsafe { ffi::LLVMSetVisibility(self.into(), llvm_sys::LLVMVisibility::LLVMDefaultVisibility) }
+                ffi::LLVMSetVisibility(self.into(), llvm_sys::LLVMVisibility::LLVMDefaultVisibility);
             }
 
             /// Returns the type of what it names: a function type, or a variable's.
             pub fn value_type(self) -> Type<'m> {
-                // SAFETY: a global value is asked.
-                unsafe { ffi::LLVMGlobalGetValueType(self.into()) }
+                ffi::LLVMGlobalGetValueType(self.into())
             }
         }
     )*};
@@ -91,13 +83,12 @@ impl<'m> Function<'m> {
 
     /// Returns the parameter at a position, from 0.
     pub fn param(self, index: u32) -> Option<Value<'m>> {
-        // SAFETY: the index is below the number of parameters.
-        (index < self.param_count()).then(|| unsafe { ffi::LLVMGetParam(self, index) })
+        ffi::parameter(self, index)
     }
 
     /// Returns the parameters, in order.
     pub fn params(self) -> Vec<Value<'m>> {
-        (0..self.param_count()).filter_map(|i| self.param(i)).collect()
+        (0..).map_while(|i| self.param(i)).collect()
     }
 
     /// Returns the last parameter; `None` if there is none.
@@ -118,8 +109,7 @@ impl<'m> Function<'m> {
     /// # Panics
     /// If LLVM has no calling convention of that number.
     pub fn set_call_conv(self, convention: u32) {
-        assert!(convention <= GREATEST_CONVENTION, "no calling convention has the number {convention}");
-        ffi::LLVMSetFunctionCallConv(self, convention);
+        ffi::LLVMSetFunctionCallConv(self, CallConvention::of(convention));
     }
 
     /// Takes the name of the garbage collector away.
@@ -140,6 +130,11 @@ impl<'m> Function<'m> {
     /// Whether it takes the parameter at a position by value, behind a pointer to a copy.
     pub fn is_by_value(self, position: u32) -> bool {
         self.attributes(AttributeIndex::Parameter(position)).has("byval")
+    }
+
+    /// Returns the type of what it takes by value at a position, behind a pointer to a copy.
+    pub fn by_value_type(self, position: u32) -> Option<Type<'m>> {
+        self.attributes(AttributeIndex::Parameter(position)).get("byval")?.type_value()
     }
 
     /// Returns the debug information of the function.

@@ -16,23 +16,6 @@ macro_rules! handle {
         #[repr(transparent)]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name<'m>(pub(super) NonNull<$pointee>, pub(super) PhantomData<&'m ()>);
-
-        impl<'m> $name<'m> {
-            /// The pointer, for code that calls llvm-sys itself. For the migration to this layer; it goes with the last such call.
-            #[allow(dead_code, reason = "for the migration")]
-            pub(crate) fn as_raw(self) -> *mut $pointee {
-                self.0.as_ptr()
-            }
-
-            /// The handle of a pointer, unless that is null. For the migration to this layer; it goes with the last such call.
-            ///
-            /// # Safety
-            /// The pointer is null or what the handle says, and lives as long as `'m`.
-            #[allow(dead_code, reason = "for the migration")]
-            pub(crate) unsafe fn from_raw(pointer: *mut $pointee) -> Option<$name<'m>> {
-                Some($name(NonNull::new(pointer)?, PhantomData))
-            }
-        }
     };
 }
 
@@ -63,6 +46,14 @@ handle! {
 handle! {
     /// A node of debug information or other metadata.
     NodeHandle of LLVMOpaqueMetadata
+}
+handle! {
+    /// A file of debug information.
+    File of LLVMOpaqueMetadata
+}
+handle! {
+    /// A variable of the source, in debug information.
+    Variable of LLVMOpaqueMetadata
 }
 handle! {
     /// An attribute of a function, a call or a parameter.

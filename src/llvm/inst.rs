@@ -4,6 +4,7 @@ use super::Opcode;
 use super::builder::Builder;
 use super::ffi;
 use super::handles::{Block, Function, Inst, Value};
+use super::narrow::*;
 use super::{IntPredicate, RealPredicate};
 
 impl<'m> Inst<'m> {
@@ -86,13 +87,16 @@ impl<'m> Inst<'m> {
     pub fn set_operand(self, index: u32, value: impl Into<Value<'m>>) {
         let value = value.into();
         let old = self.operand(index);
-        assert_eq!(old.ty(), value.ty(), "{} cannot be operand {index} of {}", value.text(), self.text());
         let is_case = self.is(Opcode::LLVMSwitch) && old.is_constant_int() && index > 0;
-        assert!(!is_case || value.is_constant_int(), "{} cannot be a case", value.text());
-        if let Some(module) = self.value().module() {
-            assert!(value.fits(module), "{} is of another module", value.text());
-        }
-        // SAFETY: the operand exists, and the new one has its type.
+        self.change_operand(index, value, old.ty() == value.ty() && (!is_case || value.is_constant_int()));
+    }
+
+    /// Changes an operand, if `fits` says that the instruction can have this one.
+    fn change_operand(self, index: u32, value: Value<'m>, fits: bool) {
+        assert!(fits, "{} cannot be operand {index} of {}", value.text(), self.text());
+        assert!(index < self.operand_count(), "{} has no operand {index}", self.text());
+        self.assert_same_module(value);
+        // SAFETY: the operand exists, and the new one fits and is of the same module.
         unsafe { ffi::LLVMSetOperand(self.into(), index, value) }
     }
 
@@ -151,20 +155,17 @@ impl<'m> Inst<'m> {
 
     /// Returns the predicate of an `icmp`.
     pub fn int_predicate(self) -> Option<IntPredicate> {
-        // SAFETY: only an `icmp` is asked.
-        self.is(Opcode::LLVMICmp).then(|| unsafe { ffi::LLVMGetICmpPredicate(self) })
+        IntCompare::of(self).map(|compare| ffi::LLVMGetICmpPredicate(compare))
     }
 
     /// Returns the predicate of an `fcmp`.
     pub fn real_predicate(self) -> Option<RealPredicate> {
-        // SAFETY: only an `fcmp` is asked.
-        self.is(Opcode::LLVMFCmp).then(|| unsafe { ffi::LLVMGetFCmpPredicate(self) })
+        FloatCompare::of(self).map(|compare| ffi::LLVMGetFCmpPredicate(compare))
     }
 
     /// Whether signed overflow of it is poison.
     pub fn has_no_signed_wrap(self) -> bool {
-        // SAFETY: only an opcode with the flag is asked.
-        self.can_wrap() && unsafe { ffi::LLVMGetNSW(self) } != 0
+        Wrapping::of(self).is_some_and(|inst| ffi::LLVMGetNSW(inst) != 0)
     }
 
     /// Says whether signed overflow and unsigned overflow of it are poison.
@@ -172,18 +173,14 @@ impl<'m> Inst<'m> {
     /// # Panics
     /// If its opcode does not know such flags.
     pub fn set_no_wrap(self, signed: bool, unsigned: bool) {
-        assert!(self.can_wrap(), "{} cannot overflow", self.text());
-        // SAFETY: an opcode with both flags.
-        unsafe {
-            ffi::LLVMSetNSW(self, signed.into());
-            ffi::LLVMSetNUW(self, unsigned.into());
-        }
+        let inst = Wrapping::of(self).unwrap_or_else(|| panic!("{} cannot overflow", self.text()));
+        ffi::LLVMSetNSW(inst, signed.into());
+        ffi::LLVMSetNUW(inst, unsigned.into());
     }
 
     /// Whether a remainder of it is poison.
     pub fn is_exact(self) -> bool {
-        // SAFETY: only an opcode with the flag is asked.
-        self.can_be_exact() && unsafe { ffi::LLVMGetExact(self) } != 0
+        Exact::of(self).is_some_and(|inst| ffi::LLVMGetExact(inst) != 0)
     }
 
     /// Says whether a remainder of it is poison.
@@ -191,9 +188,8 @@ impl<'m> Inst<'m> {
     /// # Panics
     /// If its opcode does not know such a flag.
     pub fn set_exact(self, exact: bool) {
-        assert!(self.can_be_exact(), "{} cannot be exact", self.text());
-        // SAFETY: an opcode with the flag.
-        unsafe { ffi::LLVMSetExact(self, exact.into()) }
+        let inst = Exact::of(self).unwrap_or_else(|| panic!("{} cannot be exact", self.text()));
+        ffi::LLVMSetExact(inst, exact.into());
     }
 
     /// Says whether a `getelementptr` stays in bounds.
@@ -201,42 +197,21 @@ impl<'m> Inst<'m> {
     /// # Panics
     /// If it is none.
     pub fn set_in_bounds(self, is_in_bounds: bool) {
-        assert!(self.is(Opcode::LLVMGetElementPtr), "{} steps nowhere", self.text());
-        // SAFETY: a `getelementptr`.
-        unsafe { ffi::LLVMSetIsInBounds(self, is_in_bounds.into()) }
+        let gep = GepInst::of(self).unwrap_or_else(|| panic!("{} steps nowhere", self.text()));
+        ffi::LLVMSetIsInBounds(gep, is_in_bounds.into());
     }
 
     /// Takes away the flags by which a result may be poison.
     pub fn drop_poison_flags(self) {
-        if self.can_wrap() {
+        if Wrapping::of(self).is_some() {
             self.set_no_wrap(false, false);
         }
-        if self.can_be_exact() {
-            self.set_exact(false);
-        }
-        // SAFETY: each flag is set on opcodes that have it.
-        unsafe {
-            match self.opcode() {
-                Opcode::LLVMOr => ffi::LLVMSetIsDisjoint(self, 0),
-                Opcode::LLVMZExt | Opcode::LLVMUIToFP => ffi::LLVMSetNNeg(self, 0),
-                Opcode::LLVMICmp => ffi::LLVMSetICmpSameSign(self, 0),
-                Opcode::LLVMGetElementPtr => ffi::LLVMGEPSetNoWrapFlags(self, 0),
-                _ => {}
-            }
-            if ffi::LLVMCanValueUseFastMathFlags(self.into()) != 0 {
-                ffi::LLVMSetFastMathFlags(self, 0);
-            }
-        }
-    }
-
-    fn can_wrap(self) -> bool {
-        use Opcode::{LLVMAdd, LLVMMul, LLVMShl, LLVMSub, LLVMTrunc};
-        matches!(self.opcode(), LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMTrunc)
-    }
-
-    fn can_be_exact(self) -> bool {
-        use Opcode::{LLVMAShr, LLVMLShr, LLVMSDiv, LLVMUDiv};
-        matches!(self.opcode(), LLVMSDiv | LLVMUDiv | LLVMLShr | LLVMAShr)
+        Exact::of(self).into_iter().for_each(|inst| ffi::LLVMSetExact(inst, 0));
+        Disjoint::of(self).into_iter().for_each(|inst| ffi::LLVMSetIsDisjoint(inst, 0));
+        NonNegative::of(self).into_iter().for_each(|inst| ffi::LLVMSetNNeg(inst, 0));
+        IntCompare::of(self).into_iter().for_each(|inst| ffi::LLVMSetICmpSameSign(inst, 0));
+        GepInst::of(self).into_iter().for_each(|inst| ffi::LLVMGEPSetNoWrapFlags(inst, 0));
+        FastMath::of(self).into_iter().for_each(|inst| ffi::LLVMSetFastMathFlags(inst, 0));
     }
 
     /// Changes the pointer of a `load`, a `store` or a `ptrtoint`, also to one in another address space.
@@ -251,10 +226,7 @@ impl<'m> Inst<'m> {
             _ => panic!("{} has no pointer that could change", self.text()),
         };
         let is_pointer = pointer.ty().scalar().is_pointer() && pointer.ty().lanes() == self.operand(index).ty().lanes();
-        assert!(is_pointer, "{} cannot be the pointer of {}", pointer.text(), self.text());
-        self.assert_same_module(pointer);
-        // SAFETY: the operand exists and may be a pointer of any address space.
-        unsafe { ffi::LLVMSetOperand(self.into(), index, pointer) }
+        self.change_operand(index, pointer, is_pointer);
     }
 
     /// Changes what an `icmp` compares, also to values of another type.
@@ -268,15 +240,12 @@ impl<'m> Inst<'m> {
         let scalar = x.ty().scalar();
         let is_compared = x.ty() == y.ty() && (scalar.is_integer() || scalar.is_pointer());
         let is_shaped = x.ty().lanes() == self.ty().lanes();
-        assert!(is_compared && is_shaped, "{} and {} cannot be compared by {}", x.text(), y.text(), self.text());
-        for (index, value) in [(0, x), (1, y)] {
-            self.assert_same_module(value);
-            // SAFETY: both operands exist; when both are changed they have one type, in the result's lanes.
-            unsafe { ffi::LLVMSetOperand(self.into(), index, value) }
-        }
+        // When both are changed they have one type, in the result's lanes.
+        self.change_operand(0, x, is_compared && is_shaped);
+        self.change_operand(1, y, is_compared && is_shaped);
     }
 
-    fn assert_same_module(self, value: Value<'m>) {
+    pub(super) fn assert_same_module(self, value: Value<'m>) {
         if let Some(module) = self.value().module() {
             assert!(value.fits(module), "{} is of another module", value.text());
         }

@@ -4,7 +4,7 @@ use llvm_sys::LLVMOpaqueValueMetadataEntry;
 
 use super::ffi;
 use super::handles::{ContextHandle, Function, Global, Inst, NodeHandle, Type, Value};
-use super::text::text;
+use super::narrow::NodeValue;
 
 /// A kind of metadata, such as `llvm.loop`. See `View::metadata_kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,28 +69,25 @@ impl<'m> Node<'m> {
 
     /// Returns the operands, in order.
     pub fn operands(self) -> Vec<Operand<'m>> {
-        let value = self.value();
-        // SAFETY: a node; the vector gets as many entries as it has operands.
-        let operands = unsafe {
-            let mut all = vec![None; ffi::LLVMGetMDNodeNumOperands(value) as usize];
-            ffi::LLVMGetMDNodeOperands(value, all.as_mut_ptr());
-            all
-        };
-        operands.into_iter().map(|operand| self.operand(operand)).collect()
+        self.operand_values().into_iter().map(|operand| self.read(operand)).collect()
     }
 
-    fn operand(self, operand: Option<Value<'m>>) -> Operand<'m> {
+    /// Returns the operand at a position; nothing if the node has not that many.
+    pub fn operand(self, index: usize) -> Operand<'m> {
+        self.read(self.operand_values().get(index).copied().flatten())
+    }
+
+    fn operand_values(self) -> Vec<Option<Value<'m>>> {
+        NodeValue::of(self.value()).map(ffi::node_operands).unwrap_or_default()
+    }
+
+    fn read(self, operand: Option<Value<'m>>) -> Operand<'m> {
         let Some(value) = operand else { return Operand::Nothing };
         if !value.is_metadata() {
             return Operand::Value(value);
         }
-        let mut length = 0;
-        // SAFETY: metadata is asked for its text, of which LLVM gives the length, and null for what is no string.
-        unsafe {
-            let data = ffi::LLVMGetMDString(value, &mut length);
-            if !data.is_null() {
-                return Operand::Text(text(data, length as usize));
-            }
+        if let Some(text) = ffi::metadata_string(value) {
+            return Operand::Text(text);
         }
         // What stands for a value of a function is no node, and says nothing here.
         match ffi::LLVMIsAMDNode(value).map(|value| ffi::LLVMValueAsMetadata(value)).filter(|handle| is_node(*handle)) {
@@ -127,8 +124,7 @@ fn is_node(handle: NodeHandle<'_>) -> bool {
 fn handle_of<'m>(operand: &Operand<'m>, context: ContextHandle<'m>) -> Option<NodeHandle<'m>> {
     match operand {
         Operand::Nothing => None,
-        // SAFETY: LLVM reads as many bytes as it is told.
-        Operand::Text(text) => Some(unsafe { ffi::LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len()) }),
+        Operand::Text(text) => Some(ffi::metadata_of_string(context, text)),
         Operand::Node(node) => {
             assert_eq!(node.context, context, "a node of another context");
             Some(node.handle)
@@ -185,8 +181,7 @@ impl<'m> Inst<'m> {
     /// Returns all metadata but the debug location.
     pub fn all_metadata(self) -> Vec<(MetadataKind, Node<'m>)> {
         let mut count = 0;
-        // SAFETY: LLVM writes how many entries the list has.
-        let list = unsafe { ffi::LLVMInstructionGetAllMetadataOtherThanDebugLoc(self, &mut count) };
+        let list = ffi::LLVMInstructionGetAllMetadataOtherThanDebugLoc(self, &mut count);
         Entries { list, count }.all(self.ty().context())
     }
 
@@ -205,8 +200,7 @@ macro_rules! global_metadata {
             /// Returns all metadata attached, in LLVM's order.
             pub fn all_metadata(self) -> Vec<(MetadataKind, Node<'m>)> {
                 let mut count = 0;
-                // SAFETY: a global is asked; LLVM writes how many entries the list has.
-                let list = unsafe { ffi::LLVMGlobalCopyAllMetadata(self.into(), &mut count) };
+                let list = ffi::LLVMGlobalCopyAllMetadata(self.into(), &mut count);
                 Entries { list, count }.all(self.ty().context())
             }
 
@@ -222,14 +216,13 @@ macro_rules! global_metadata {
             pub fn set_metadata(self, kind: MetadataKind, node: Node<'m>) {
                 assert_eq!(node.context, self.ty().context(), "a node of another context");
                 assert!(kind != MetadataKind::DEBUG || node.describes_global(), "a node that does not describe a global");
-                // SAFETY: a global, and a node of its context.
+                // SAFETY: a node of the global's context, and debug information where that is wanted.
                 unsafe { ffi::LLVMGlobalSetMetadata(self.into(), kind.0, node.handle) }
             }
 
             /// Takes away all metadata.
             pub fn clear_metadata(self) {
-                // SAFETY: a global is told.
-                unsafe { ffi::LLVMGlobalClearMetadata(self.into()) }
+                ffi::LLVMGlobalClearMetadata(self.into());
             }
         }
     )*};

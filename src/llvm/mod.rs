@@ -50,8 +50,10 @@ mod function;
 mod global;
 mod handles;
 mod inst;
+mod link;
 mod memory;
 mod metadata;
+mod narrow;
 pub mod passes;
 #[cfg(test)]
 mod tests;
@@ -66,10 +68,11 @@ pub use builder::{Builder, Position};
 pub use debug::{DebugLocation, Location};
 pub use function::{SPIR_FUNC, SPIR_KERNEL};
 pub use handles::{Block, Function, Global, Inst, Type, Value};
+pub use link::{link, link_beside, read_lazily};
 pub use memory::SyncScope;
 pub use metadata::{MetadataKind, Node, Operand};
 pub use types::{DataLayout, Types};
-pub use view::{View, link, read_lazily};
+pub use view::View;
 
 pub use llvm_sys::LLVMAtomicOrdering as AtomicOrdering;
 pub use llvm_sys::LLVMAtomicRMWBinOp as AtomicRmwOperation;

@@ -401,6 +401,58 @@ fn passes_run_and_modules_are_linked() {
 }
 
 #[test]
+fn handles_survive_what_is_linked_beside_them() {
+    let context = Context::create();
+    let module = parsed(&context, WALKED);
+    let view = View::of(&module);
+    let sum = named(view, "sum");
+    let library = |text: &str| {
+        let library = parsed(&context, text);
+        library.set_data_layout(&module.get_data_layout());
+        library
+    };
+    let replacing = library("define void @probe(ptr addrspace(1) %p, ...) { ret void }");
+    assert_eq!(link_beside(view, replacing), Err("`probe` is there already".to_owned()));
+    assert!(!view.function("probe").unwrap().has_body());
+    let adding = library("declare void @probe(ptr addrspace(1), ...)\ndefine void @more() { ret void }");
+    assert_eq!(link_beside(view, adding), Ok(()));
+    assert!(view.function("more").unwrap().has_body() && sum == named(view, "sum"));
+    assert!(module.verify().is_ok());
+}
+
+#[test]
+fn modules_that_do_not_go_together_are_not_linked() {
+    let context = Context::create();
+    let mut module = parsed(&context, "define void @f() { ret void }");
+    let message = link(&mut module, parsed(&context, "define void @f() { ret void }")).expect_err("`f` is there twice");
+    assert!(message.contains("symbol multiply defined"), "{message}");
+}
+
+#[test]
+fn only_aggregates_have_elements() {
+    let context = Context::create();
+    let module = context.create_module("m");
+    let int = View::of(&module).int_type(32);
+    assert_eq!(int.undef().element(0), None);
+    assert_eq!(int.poison().element(0), None);
+    assert_eq!(int.vector(2).int(7).element(1), Some(int.int(7)));
+    assert_eq!(int.vector(2).int(7).element(2), None);
+}
+
+#[test]
+fn operands_of_nodes_are_found_by_position() {
+    let context = Context::create();
+    let module = parsed(&context, WALKED);
+    let view = View::of(&module);
+    let jump = view.instructions().into_iter().find_map(|i| i.metadata(view.metadata_kind("note")));
+    let node = jump.expect("a branch has a note");
+    assert_eq!(node.operand(0).text(), Some("text"));
+    assert_eq!(node.operand(2).number(), Some(5));
+    assert!(node.operand(3).node().is_some_and(|node| node.operands().is_empty()));
+    assert_eq!(node.operand(4), Operand::Nothing);
+}
+
+#[test]
 fn users_of_a_pointer_take_one_of_another_address_space() {
     let context = Context::create();
     let text = "define void @f(ptr addrspace(3) %shared, ptr %own) {

@@ -2,32 +2,36 @@
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char};
+use std::ptr::NonNull;
 
-/// Returns LLVM's text of so many bytes, lossily.
+/// Returns LLVM's text of so many bytes, lossily; `None` for null.
 ///
 /// # Safety
 /// `data` is null or leads to `length` readable bytes.
-pub(super) unsafe fn text(data: *const c_char, length: usize) -> String {
+pub(super) unsafe fn text(data: *const c_char, length: usize) -> Option<String> {
     if data.is_null() {
-        return String::new();
+        return None;
     }
     // SAFETY: as the caller promises.
-    String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) }).into_owned()
+    Some(String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) }).into_owned())
 }
 
-/// Returns an LLVM message and frees it.
-///
-/// # Safety
-/// `message` is null or a string that LLVM allocated for its caller.
-pub(super) unsafe fn take_message(message: *mut c_char) -> String {
-    if message.is_null() {
-        return String::new();
+/// A text that LLVM allocated for its caller.
+#[repr(transparent)]
+pub(super) struct Message(NonNull<c_char>);
+
+impl Message {
+    /// Returns the text.
+    pub fn text(self) -> String {
+        // SAFETY: a text that ends with NUL, and lives until this is dropped.
+        unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_string_lossy().into_owned()
     }
-    // SAFETY: as the caller promises; the text is copied before it is freed.
-    unsafe {
-        let owned = CStr::from_ptr(message).to_string_lossy().into_owned();
-        llvm_sys::core::LLVMDisposeMessage(message);
-        owned
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        // SAFETY: allocated for this owner alone, and freed once.
+        unsafe { llvm_sys::core::LLVMDisposeMessage(self.0.as_ptr()) }
     }
 }
 

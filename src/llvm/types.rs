@@ -1,14 +1,14 @@
 //! Types: their kinds, parts, layouts and constants.
 
-use std::ffi::CStr;
+use std::num::NonZero;
 
 use llvm_sys::LLVMTypeKind as TypeKind;
 
 use super::AddressSpace;
-use super::ffi::{self, LayoutHandle};
+use super::ffi::{self, LayoutHandle, Text};
 use super::handles::Value;
 use super::handles::{ContextHandle, Type};
-use super::text::take_message;
+use super::narrow::*;
 
 /// A module's data layout: sizes, offsets and alignments of types, in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -132,15 +132,12 @@ impl<'m> Type<'m> {
 
     /// Bits of an integer type.
     pub fn int_width(self) -> Option<u32> {
-        // SAFETY: only an integer type is asked for its width.
-        self.is_integer().then(|| unsafe { ffi::LLVMGetIntTypeWidth(self) })
+        IntType::of(self).map(|ty| ffi::LLVMGetIntTypeWidth(ty))
     }
 
     /// The address space of a pointer type; of a vector of pointers, that of its lanes.
     pub fn address_space(self) -> Option<u32> {
-        let scalar = self.scalar();
-        // SAFETY: only a pointer type is asked for its address space.
-        scalar.is_pointer().then(|| unsafe { ffi::LLVMGetPointerAddressSpace(scalar) })
+        PointerType::of(self.scalar()).map(|ty| ffi::LLVMGetPointerAddressSpace(ty))
     }
 
     /// The address space of a pointer type or of a vector of pointers, if it is one of OpenCL's.
@@ -150,27 +147,22 @@ impl<'m> Type<'m> {
 
     /// Element type and number of a vector or array.
     pub fn elements(self) -> Option<(Type<'m>, u64)> {
-        // SAFETY: only vectors and arrays are asked, each for its own kind of length.
-        unsafe {
-            match self.kind() {
-                TypeKind::LLVMVectorTypeKind => {
-                    Some((ffi::LLVMGetElementType(self), u64::from(ffi::LLVMGetVectorSize(self))))
-                }
-                TypeKind::LLVMArrayTypeKind => Some((ffi::LLVMGetElementType(self), ffi::LLVMGetArrayLength2(self))),
-                _ => None,
-            }
-        }
+        let element = ffi::LLVMGetElementType(SequenceType::of(self)?);
+        let count = match ArrayType::of(self) {
+            Some(array) => ffi::LLVMGetArrayLength2(array),
+            None => self.lanes()?.into(),
+        };
+        Some((element, count))
     }
 
     /// The number of lanes of a vector.
     pub fn lanes(self) -> Option<u32> {
-        // SAFETY: only a vector is asked for its number of lanes.
-        self.is_vector().then(|| unsafe { ffi::LLVMGetVectorSize(self) })
+        VectorType::of(self).map(|ty| ffi::LLVMGetVectorSize(ty))
     }
 
     /// The type of a vector's lanes; any other type itself.
     pub fn scalar(self) -> Type<'m> {
-        self.elements().filter(|_| self.is_vector()).map_or(self, |(element, _)| element)
+        if self.is_vector() { self.elements().map_or(self, |(element, _)| element) } else { self }
     }
 
     /// This type in as many lanes as `like` has; itself, if `like` is no vector.
@@ -180,32 +172,18 @@ impl<'m> Type<'m> {
 
     /// Field types of a struct, in order; empty for other types.
     pub fn fields(self) -> Vec<Type<'m>> {
-        if !self.is_struct() {
-            return Vec::new();
-        }
-        // SAFETY: it is a struct, and indices are below the number of its fields.
-        unsafe {
-            let count = ffi::LLVMCountStructElementTypes(self);
-            (0..count).map(|i| ffi::LLVMStructGetTypeAtIndex(self, i)).collect()
-        }
+        let Some(ty) = StructType::of(self) else { return Vec::new() };
+        (0..).map_while(|i| ffi::field(ty, i)).collect()
     }
 
     /// The name of a struct type, such as `struct.params`; empty for literal structs and other types.
     pub fn struct_name(self) -> String {
-        if !self.is_struct() {
-            return String::new();
-        }
-        // SAFETY: it is a struct; its name is null or a NUL-terminated string that the context owns.
-        unsafe {
-            let name = ffi::LLVMGetStructName(self);
-            if name.is_null() { String::new() } else { CStr::from_ptr(name).to_string_lossy().into_owned() }
-        }
+        StructType::of(self).and_then(|ty| ffi::LLVMGetStructName(ty)).map(Text::owned).unwrap_or_default()
     }
 
     /// Whether it is a struct without a body.
     pub fn is_opaque(self) -> bool {
-        // SAFETY: only a struct is asked whether it is opaque.
-        self.is_struct() && unsafe { ffi::LLVMIsOpaqueStruct(self) } != 0
+        StructType::of(self).is_some_and(|ty| ffi::LLVMIsOpaqueStruct(ty) != 0)
     }
 
     /// Whether values of it have a size: not functions, `void` and opaque structs.
@@ -213,38 +191,34 @@ impl<'m> Type<'m> {
         ffi::LLVMTypeIsSized(self) != 0
     }
 
+    /// # Panics
+    /// If the type has no size.
+    pub(super) fn sized(self) -> SizedType<'m> {
+        SizedType::of(self).unwrap_or_else(|| panic!("{} has no size", self.text()))
+    }
+
+    /// # Panics
+    /// If the type has no values.
+    pub(super) fn first_class(self) -> FirstClassType<'m> {
+        FirstClassType::of(self).unwrap_or_else(|| panic!("{} has no values", self.text()))
+    }
+
     /// Result and parameter types of a function type, and whether more arguments may follow.
     pub fn signature(self) -> Option<(Type<'m>, Vec<Type<'m>>, bool)> {
-        if self.kind() != TypeKind::LLVMFunctionTypeKind {
-            return None;
-        }
-        // SAFETY: it is a function type; the vector gets as many entries as there are parameters, and then that length.
-        unsafe {
-            let count = ffi::LLVMCountParamTypes(self) as usize;
-            let mut params = Vec::with_capacity(count);
-            ffi::LLVMGetParamTypes(self, params.as_mut_ptr());
-            params.set_len(count);
-            Some((ffi::LLVMGetReturnType(self), params, ffi::LLVMIsFunctionVarArg(self) != 0))
-        }
+        let ty = FunctionType::of(self)?;
+        Some((ffi::LLVMGetReturnType(ty), ffi::parameter_types(ty), ffi::LLVMIsFunctionVarArg(ty) != 0))
     }
 
     /// Name and integer parameters of a target extension type (images, samplers, events).
     pub fn target_extension(self) -> Option<(String, Vec<u32>)> {
-        if self.kind() != TypeKind::LLVMTargetExtTypeKind {
-            return None;
-        }
-        // SAFETY: it is such a type; its name is NUL-terminated, and indices are below the number of parameters.
-        unsafe {
-            let name = CStr::from_ptr(ffi::LLVMGetTargetExtTypeName(self)).to_string_lossy().into_owned();
-            let count = ffi::LLVMGetTargetExtTypeNumIntParams(self);
-            Some((name, (0..count).map(|i| ffi::LLVMGetTargetExtTypeIntParam(self, i)).collect()))
-        }
+        let ty = TargetType::of(self)?;
+        let numbers = (0..).map_while(|i| ffi::target_number(ty, i)).collect();
+        Some((ffi::LLVMGetTargetExtTypeName(ty).owned(), numbers))
     }
 
     /// LLVM's spelling of the type.
     pub fn text(self) -> String {
-        // SAFETY: LLVM allocates the string for its caller.
-        unsafe { take_message(ffi::LLVMPrintTypeToString(self)) }
+        ffi::LLVMPrintTypeToString(self).text()
     }
 
     /// A vector of `lanes` of this type.
@@ -252,10 +226,8 @@ impl<'m> Type<'m> {
     /// # Panics
     /// Unless the type is an integer, a float or a pointer, and there is a lane.
     pub fn vector(self, lanes: u32) -> Type<'m> {
-        assert!(self.can_be_lane(), "no vectors of {}", self.text());
-        assert!(lanes > 0, "a vector without lanes");
-        // SAFETY: the element type can be in a vector.
-        unsafe { ffi::LLVMVectorType(self, lanes) }
+        let lane = LaneType::of(self).unwrap_or_else(|| panic!("no vectors of {}", self.text()));
+        ffi::LLVMVectorType(lane, NonZero::new(lanes).expect("a vector has a lane"))
     }
 
     /// An array of `count` elements of this type.
@@ -263,9 +235,7 @@ impl<'m> Type<'m> {
     /// # Panics
     /// If the type has no size.
     pub fn array(self, count: u64) -> Type<'m> {
-        assert!(self.is_sized(), "no arrays of {}", self.text());
-        // SAFETY: the element type is sized.
-        unsafe { ffi::LLVMArrayType2(self, count) }
+        ffi::LLVMArrayType2(self.sized(), count)
     }
 
     /// The type of functions that return this type.
@@ -294,23 +264,17 @@ impl<'m> DataLayout<'m> {
     /// # Panics
     /// If the type has no size, as in all that follow.
     pub fn abi_size(self, ty: Type<'m>) -> u64 {
-        assert!(ty.is_sized(), "{} has no size", ty.text());
-        // SAFETY: the type is sized.
-        unsafe { ffi::LLVMABISizeOfType(self.0, ty) }
+        ffi::LLVMABISizeOfType(self.0, ty.sized())
     }
 
     /// Bytes that a store of the type writes.
     pub fn store_size(self, ty: Type<'m>) -> u64 {
-        assert!(ty.is_sized(), "{} has no size", ty.text());
-        // SAFETY: the type is sized.
-        unsafe { ffi::LLVMStoreSizeOfType(self.0, ty) }
+        ffi::LLVMStoreSizeOfType(self.0, ty.sized())
     }
 
     /// Bytes to which the ABI aligns the type.
     pub fn alignment(self, ty: Type<'m>) -> u32 {
-        assert!(ty.is_sized(), "{} has no size", ty.text());
-        // SAFETY: the type is sized.
-        unsafe { ffi::LLVMABIAlignmentOfType(self.0, ty) }
+        ffi::LLVMABIAlignmentOfType(self.0, ty.sized())
     }
 
     /// Bytes from a struct's start to a field.
@@ -318,9 +282,11 @@ impl<'m> DataLayout<'m> {
     /// # Panics
     /// Also unless the type is a struct with such a field.
     pub fn field_offset(self, ty: Type<'m>, field: u32) -> u64 {
-        assert!(ty.is_sized() && (field as usize) < ty.fields().len(), "{} has no field {field}", ty.text());
+        let has_field = |found: &StructType<'m>| ffi::field(*found, field).is_some() && ty.is_sized();
+        let found = StructType::of(ty).filter(has_field);
+        let found = found.unwrap_or_else(|| panic!("{} has no field {field}", ty.text()));
         // SAFETY: a sized struct with that field.
-        unsafe { ffi::LLVMOffsetOfElement(self.0, ty, field) }
+        unsafe { ffi::LLVMOffsetOfElement(self.0, found, field) }
     }
 
     /// Returns the bytes from one element of an array to the next; `None` for types that memory cannot hold.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::ffi;
 use super::handles::{Block, Function, Global, Inst, ModuleHandle, Type, Value};
-use super::text::{take_message, text};
+use super::narrow::*;
 use super::{Opcode, TypeKind};
 
 impl<'m> From<Block<'m>> for Value<'m> {
@@ -77,9 +77,7 @@ impl<'m> Value<'m> {
 
     /// Returns the name; empty if there is none.
     pub fn name(self) -> String {
-        let mut length = 0;
-        // SAFETY: LLVM gives the name together with its length.
-        unsafe { text(ffi::LLVMGetValueName2(self, &mut length), length) }
+        ffi::value_name(self).unwrap_or_default()
     }
 
     /// Names it; the empty name takes the name away. LLVM adds a number if another of that name exists. Constants that are no globals
@@ -89,14 +87,12 @@ impl<'m> Value<'m> {
     /// If it has no result that could be named.
     pub fn set_name(self, name: &str) {
         assert!(name.is_empty() || !self.ty().is_void(), "a name for {}, which has no result", self.text());
-        // SAFETY: LLVM reads as many bytes as it is told; a value of a type other than void can have a name.
-        unsafe { ffi::LLVMSetValueName2(self, name.as_ptr().cast(), name.len()) }
+        ffi::set_value_name(self, name);
     }
 
     /// Returns LLVM's text of it.
     pub fn text(self) -> String {
-        // SAFETY: LLVM allocates the string for its caller.
-        unsafe { take_message(ffi::LLVMPrintValueToString(self)) }
+        ffi::LLVMPrintValueToString(self).text()
     }
 
     /// Returns the users, once for each use, in LLVM's order.
@@ -145,8 +141,7 @@ impl<'m> Value<'m> {
 
     /// Returns the block, if it is one.
     pub fn as_block(self) -> Option<Block<'m>> {
-        // SAFETY: only a block is turned into one.
-        self.is_block().then(|| unsafe { ffi::LLVMValueAsBasicBlock(self) })
+        BlockValue::of(self).map(|block| ffi::LLVMValueAsBasicBlock(block))
     }
 
     /// Whether it is a block.
@@ -177,46 +172,40 @@ impl<'m> Value<'m> {
         if let Some(block) = self.as_block() {
             return ffi::LLVMGetBasicBlockParent(block);
         }
-        // SAFETY: only a parameter is asked for its function.
-        self.is_parameter().then(|| unsafe { ffi::LLVMGetParamParent(self) })
+        Parameter::of(self).map(|parameter| ffi::LLVMGetParamParent(parameter))
     }
 
     /// Returns the opcode of an instruction or of a constant expression.
     pub fn opcode(self) -> Option<Opcode> {
         match self.as_instruction() {
             Some(inst) => Some(inst.opcode()),
-            // SAFETY: only a constant expression is asked.
-            None => self.is_constant_expression().then(|| unsafe { ffi::LLVMGetConstOpcode(self) }),
+            None => ConstantExpression::of(self).map(|constant| ffi::LLVMGetConstOpcode(constant)),
         }
     }
 
     /// Returns the operands of an instruction, a constant or a global; nothing for other values.
     pub fn operands(self) -> Vec<Value<'m>> {
-        (0..self.operand_count()).filter_map(|i| self.operand(i)).collect()
+        User::of(self).into_iter().flat_map(|user| (0..user.count()).filter_map(move |i| user.operand(i))).collect()
     }
 
     /// Returns the number of operands; 0 if it is no user of values.
     pub fn operand_count(self) -> u32 {
-        // SAFETY: only users are asked for operands.
-        ffi::LLVMIsAUser(self).map_or(0, |user| unsafe { ffi::LLVMGetNumOperands(user) }.max(0).cast_unsigned())
+        User::of(self).map_or(0, User::count)
     }
 
     /// Returns the operand at a position, if there is one.
     pub fn operand(self, index: u32) -> Option<Value<'m>> {
-        // SAFETY: the index is below the number of operands, which only users have.
-        (index < self.operand_count()).then(|| unsafe { ffi::LLVMGetOperand(self, index) })?
+        User::of(self)?.operand(index)
     }
 
     /// Returns the type through which a `getelementptr` (an instruction or a constant) steps.
     pub fn gep_source(self) -> Option<Type<'m>> {
-        // SAFETY: only a `getelementptr` is asked.
-        (self.opcode() == Some(Opcode::LLVMGetElementPtr)).then(|| unsafe { ffi::LLVMGetGEPSourceElementType(self) })
+        Gep::of(self).map(|gep| ffi::LLVMGetGEPSourceElementType(gep))
     }
 
     /// Whether it is a `getelementptr` that says that it stays in bounds.
     pub fn is_in_bounds(self) -> bool {
-        // SAFETY: only a `getelementptr` is asked.
-        self.opcode() == Some(Opcode::LLVMGetElementPtr) && unsafe { ffi::LLVMIsInBounds(self) } != 0
+        Gep::of(self).is_some_and(|gep| ffi::LLVMIsInBounds(gep) != 0)
     }
 
     /// Makes all that uses it use `new`.
@@ -272,12 +261,11 @@ impl<'m> Value<'m> {
 
     /// Returns the module in which it lives, if it is in one: constants that are no globals are not.
     pub(super) fn module(self) -> Option<ModuleHandle<'m>> {
-        let global = match ffi::LLVMIsAGlobalValue(self) {
+        let global = match GlobalValue::of(self) {
             Some(global) => global,
             None => self.function()?.into(),
         };
-        // SAFETY: a global value is asked for its module.
-        Some(unsafe { ffi::LLVMGetGlobalParent(global) })
+        Some(ffi::LLVMGetGlobalParent(global))
     }
 
     /// Whether an instruction of `module` may have it as an operand: all globals in it are of that module, and the context is the same.
@@ -300,5 +288,16 @@ impl<'m> Value<'m> {
     /// Whether it is a metadata node or string as a value.
     pub fn is_metadata(self) -> bool {
         self.ty().kind() == TypeKind::LLVMMetadataTypeKind
+    }
+}
+
+impl<'m> User<'m> {
+    fn count(self) -> u32 {
+        ffi::LLVMGetNumOperands(self).max(0).cast_unsigned()
+    }
+
+    fn operand(self, index: u32) -> Option<Value<'m>> {
+        // SAFETY: the index is below the number of operands.
+        (index < self.count()).then(|| unsafe { ffi::LLVMGetOperand(self, index) })?
     }
 }

@@ -4,17 +4,15 @@ use std::ffi::CString;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use inkwell::context::AsContextRef;
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 use super::AddressSpace;
 use super::builder::Builder;
 use super::ffi;
-use super::handles::{ContextHandle, Function, Global, Inst, ModuleHandle, Type};
+use super::handles::{ContextHandle, Function, Global, Inst, ModuleHandle, Type, Value};
 use super::memory::SyncScope;
 use super::metadata::MetadataKind;
-use super::text::{name as c_name, take_message};
+use super::text::name as c_name;
 use super::types::{DataLayout, Types};
 
 /// A module that is looked at and built in. What it gives lives as long as the borrow of the module.
@@ -35,8 +33,12 @@ impl<'m> View<'m> {
         Types::of_context(self.context())
     }
 
-    fn context(self) -> ContextHandle<'m> {
+    pub(super) fn context(self) -> ContextHandle<'m> {
         ffi::LLVMGetModuleContext(self.0)
+    }
+
+    pub(super) fn handle(self) -> ModuleHandle<'m> {
+        self.0
     }
 
     /// Returns a builder that stands nowhere yet.
@@ -114,20 +116,17 @@ impl<'m> View<'m> {
 
     /// Returns the kind of metadata of that name, such as `llvm.loop`.
     pub fn metadata_kind(self, name: &str) -> MetadataKind {
-        // SAFETY: LLVM reads as many bytes as it is told.
-        MetadataKind(unsafe { ffi::LLVMGetMDKindIDInContext(self.context(), name.as_ptr().cast(), name.len() as u32) })
+        MetadataKind(ffi::metadata_kind(self.context(), name))
     }
 
     /// Returns what atomic instructions with that name for a scope synchronise with.
     pub fn sync_scope(self, name: &str) -> SyncScope {
-        // SAFETY: LLVM reads as many bytes as it is told.
-        SyncScope(unsafe { ffi::LLVMGetSyncScopeID(self.context(), name.as_ptr().cast(), name.len()) })
+        SyncScope(ffi::sync_scope(self.context(), name))
     }
 
     /// Returns LLVM's number of the intrinsic of that name, such as `llvm.fptosi.sat`.
     pub fn intrinsic_id(self, name: &str) -> Option<u32> {
-        // SAFETY: LLVM reads as many bytes as it is told.
-        Some(unsafe { ffi::LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len()) }).filter(|id| *id != 0)
+        Some(ffi::intrinsic_id(name)).filter(|id| *id != 0)
     }
 
     /// Declares an intrinsic, for the types over which it is overloaded.
@@ -166,28 +165,9 @@ impl<'m> View<'m> {
     }
 }
 
-/// Reads bitcode of which functions' bodies are read only when they are needed, as when a part of it is linked.
-///
-/// # Errors
-/// LLVM's message, if it is no bitcode.
-#[expect(deprecated, reason = "what replaces it tells the context of broken bitcode, which then ends the process")]
-pub fn read_lazily<'c>(context: impl AsContextRef<'c>, bitcode: MemoryBuffer<'c>) -> Result<Module<'c>, String> {
-    let buffer = std::mem::ManuallyDrop::new(bitcode);
-    let (mut module, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: the buffer becomes the module's own, and what it holds lives as long as the context; the message is LLVM's for its caller.
-    unsafe {
-        let (context, buffer) = (context.as_ctx_ref(), buffer.as_mut_ptr());
-        match llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext(context, buffer, &mut module, &mut message) {
-            0 => Ok(Module::new(module)),
-            _ => Err(take_message(message)),
-        }
+impl<'m> Function<'m> {
+    /// Returns the module that it is in.
+    pub fn view(self) -> View<'m> {
+        View(Value::from(self).module().expect("a function is in a module"))
     }
-}
-
-/// Moves what `other` holds into `module`. What was declared there and is defined by `other` is replaced, so handles end with this.
-///
-/// # Errors
-/// LLVM's message, if the modules do not go together.
-pub fn link<'c>(module: &mut Module<'c>, other: Module<'c>) -> Result<(), String> {
-    module.link_in_module(other).map_err(|message| message.to_string())
 }

@@ -15,7 +15,7 @@ use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 use crate::cfg::dominance::Dominance;
 use crate::cfg::graph::Cfg;
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 
 /// Index into [`Program::values`].
 pub type ValueId = u32;

@@ -9,7 +9,8 @@ use inkwell::targets::TargetMachine;
 
 use crate::error::{Error, Result};
 use crate::kernel::forked::{self, Limit};
-use crate::kernel::{canonical, inlined, ir};
+use crate::kernel::{canonical, inlined};
+use crate::llvm::{AttributeIndex, View};
 
 /// Passes that change how values are represented, but not which accesses and branches there are. They
 /// keep debug locations.
@@ -24,8 +25,8 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// `Internal` if a pass fails or breaks the module.
 pub fn promote<'c>(canonical: &Module<'c>, entry: &str, machine: &TargetMachine) -> Result<Module<'c>> {
     let module = canonical.clone();
-    for f in ir::functions(&module).into_iter().filter(|f| f.has_body() && f.name() != entry) {
-        canonical::add_attribute(f, "alwaysinline");
+    for f in View::of(&module).functions().into_iter().filter(|f| f.has_body() && f.name() != entry) {
+        f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
     }
     run(&module, &format!("{},{PROMOTION_PASSES}", inlined::passes(&module, entry)), machine)?;
     Ok(module)

@@ -12,7 +12,6 @@ use crate::cfg::points_to::{PointsTo, Root};
 use crate::error::{Error, Result};
 use crate::kernel::builtins;
 use crate::kernel::implicit;
-use crate::kernel::ir;
 use crate::llvm::{
     AddressSpace, AttributeIndex, Block, DataLayout, Function, Global, Inst, Opcode, Type, TypeKind, Value, View,
 };
@@ -88,10 +87,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         undefined: reader.undefined,
         volatile: reader.volatile,
         uniform_groups: has_uniform_groups(function),
-        // Until kernel moves to crate::llvm.
-        may_share: (0..function.param_count())
-            .map(|p| implicit::may_share(ir::Function(function.as_raw()), p))
-            .collect(),
+        may_share: (0..function.param_count()).map(|p| implicit::may_share(function, p)).collect(),
         cfg,
         dominance,
     })
@@ -108,8 +104,7 @@ impl<'m> Reader<'m> {
     }
 
     fn by_value(&self, function: Function<'m>, position: u32) -> Option<u64> {
-        let attribute = function.attributes(AttributeIndex::Parameter(position)).get("byval")?;
-        Some(self.layout.abi_size(attribute.type_value()?))
+        Some(self.layout.abi_size(function.by_value_type(position)?))
     }
 
     fn region(&self, root: Root<'m>) -> Region {

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::transfer;
 use crate::kernel::{builtins, floats};
+use crate::llvm::Opcode;
 use crate::program::{Instruction, Kind, Op, Program};
 use crate::solve::expression::{Node, Operation, Rounding, Sort, Term, Terms};
 
@@ -281,7 +282,7 @@ pub fn apply(
 /// Returns whether the integers that an instruction takes or returns are signed.
 fn is_signed(op: &Op) -> bool {
     match op {
-        Op::Cast(opcode) => *opcode == llvm_sys::LLVMOpcode::LLVMFPToSI,
+        Op::Cast(opcode) => *opcode == Opcode::LLVMFPToSI,
         Op::Call(_, base) if base.starts_with("convert_") => !base.starts_with("convert_u"),
         Op::Call(name, _) => {
             let params = builtins::demangle(name).map_or("", |(_, params)| params);

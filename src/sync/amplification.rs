@@ -13,7 +13,7 @@ use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::kernel::builtins;
 use crate::kernel::interface::{ArgKind, Interface};
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 use crate::program::{Op, Program, Region};
 use crate::program::{promoted, reader};
 

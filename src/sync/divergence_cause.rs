@@ -15,7 +15,7 @@ use crate::cfg::uniformity::Uniformity;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::simulator::observation::Divergence;
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 use crate::lower::host::table::{HostTable, SourcePlace};
 use crate::result::Location;
 use crate::result::check::Branch;

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 use crate::cfg::dataflow::State;
 use crate::cfg::natural_loops;
 use crate::kernel::builtins::{self, Effect, Family};
-use crate::kernel::ir::DebugLocation;
+use crate::llvm::DebugLocation;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
 
 /// An input of a launch, by the argument's position.

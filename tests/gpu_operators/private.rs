@@ -10,9 +10,9 @@ use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{Code, DeviceSelector, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
 use kassay::instrument::mutants::edit::{Edit, LocalVariable};
 use kassay::instrument::mutants::privatise::{Refusal, privatise};
+use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
-use kassay::kernel::{canonical, compile, ir};
-use kassay::llvm::View;
+use kassay::llvm::{AttributeIndex, View};
 use kassay::lower::spirv;
 use kassay::mutation::operators::Subject;
 use kassay::mutation::{Selection, enumerate};
@@ -224,8 +224,9 @@ fn debug_information_may_stay() {
     let file = KernelFile::parse(&context, &loaded).unwrap();
     let under_test = file.under_test("k", &loaded, &build::sources_of(&path)).unwrap();
     let machine = spirv::machine().unwrap();
-    for f in ir::functions(&under_test.module).into_iter().filter(|f| f.has_body() && f.name() != "k") {
-        canonical::add_attribute(f, "alwaysinline");
+    let functions = View::of(&under_test.module).functions().into_iter();
+    for f in functions.filter(|f| f.has_body() && f.name() != "k") {
+        f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
     }
     let passes = "always-inline,globaldce,function(sroa,mem2reg)";
     under_test.module.run_passes(passes, &machine, PassBuilderOptions::create()).unwrap();

@@ -12,18 +12,17 @@ use kassay::coverage::build::{KernelFile, sources_of};
 use kassay::error::Result;
 use kassay::kernel::canonical;
 use kassay::kernel::compile::load;
-use kassay::kernel::ir::{self, Block, Function, Inst};
 use kassay::kernel::options::KernelOptions;
+use kassay::kernel::parameters;
+use kassay::llvm::{AddressSpace, AttributeIndex, Inst, Linkage, Type, Value, View};
 use kassay::lower::host::abi::{self, Extent, GroupContext, ItemContext, hook, placeholder};
 use kassay::lower::host::emit::{Effort, emit};
 use kassay::lower::host::prepare::prepare;
 use kassay::lower::host::runtime_support;
-use llvm_sys::core::*;
+use llvm_sys::core::LLVMCreateMemoryBufferWithMemoryRangeCopy;
 use llvm_sys::error::{LLVMErrorRef, LLVMGetErrorMessage};
 use llvm_sys::orc2::lljit::*;
 use llvm_sys::orc2::*;
-use llvm_sys::prelude::*;
-use llvm_sys::{LLVMLinkage, LLVMOpcode};
 
 /// Prepares a kernel of a file and passes it to `then`.
 pub fn prepared<T>(
@@ -58,39 +57,18 @@ pub fn woven(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>
 }
 
 fn weave(module: &Module<'_>, entry: &str) {
-    let kernel = ir::function(module, entry).unwrap();
-    // SAFETY: all values belong to `module`, which is alive; the old function is deleted after its blocks and the uses
-    // of its parameters have moved to the new one.
-    unsafe {
-        let context = LLVMGetModuleContext(module.as_mut_ptr());
-        let old = LLVMGlobalGetValueType(kernel.0);
-        let count = LLVMCountParams(kernel.0);
-        let mut types = vec![std::ptr::null_mut(); count as usize];
-        LLVMGetParamTypes(old, types.as_mut_ptr());
-        types.push(LLVMPointerTypeInContext(context, 0));
-        let ty = LLVMFunctionType(LLVMGetReturnType(old), types.as_mut_ptr(), types.len() as u32, 0);
-        let new = LLVMAddFunction(module.as_mut_ptr(), c"woven".as_ptr(), ty);
-        for i in 0..count {
-            let mut attributes = vec![std::ptr::null_mut(); LLVMGetAttributeCountAtIndex(kernel.0, i + 1) as usize];
-            LLVMGetAttributesAtIndex(kernel.0, i + 1, attributes.as_mut_ptr());
-            for attribute in attributes {
-                LLVMAddAttributeAtIndex(new, i + 1, attribute);
-            }
-            LLVMReplaceAllUsesWith(LLVMGetParam(kernel.0, i), LLVMGetParam(new, i));
-        }
-        for Block(block) in kernel.blocks() {
-            LLVMRemoveBasicBlockFromParent(block);
-            LLVMAppendExistingBasicBlock(new, block);
-        }
-        LLVMDeleteFunction(kernel.0);
-        LLVMSetValueName2(new, entry.as_ptr().cast(), entry.len());
-        llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr());
-        let item = LLVMGetParam(new, count);
-        for call in Function(new).blocks().into_iter().flat_map(Block::instructions) {
-            if call.opcode() == LLVMOpcode::LLVMCall {
-                replace(module, call, item);
-            }
-        }
+    let view = View::of(module);
+    let kernel = view.function(entry).unwrap();
+    let extended = parameters::append(kernel, view.pointer_type(AddressSpace::Private), "item");
+    let (new, item) = (extended.function, extended.parameter);
+    // SAFETY: nothing calls a kernel, and the handle of the old one ends here.
+    unsafe { extended.replace_old(|_| None) };
+    new.set_call_conv(0);
+    new.attributes(AttributeIndex::Function).retain(|_| false);
+    view.strip_debug_info();
+    for call in new.instructions().into_iter().filter(|inst| inst.is_call()) {
+        // SAFETY: each call is visited once.
+        unsafe { replace(view, call, item) };
     }
 }
 
@@ -111,49 +89,42 @@ fn hook_of(name: &str) -> Option<(&'static str, &'static [u32])> {
     })
 }
 
-unsafe fn replace(module: &Module<'_>, call: Inst, item: LLVMValueRef) {
+/// # Safety
+/// No copy of the call's handle is used afterwards.
+unsafe fn replace<'m>(view: View<'m>, call: Inst<'m>, item: Value<'m>) {
     let name = call.callee().unwrap_or_default();
-    // SAFETY: the call is in `module`, which is alive, and is not used after its replacement.
-    unsafe {
-        if name == abi::ITEM {
-            LLVMReplaceAllUsesWith(call.0, item);
-            LLVMInstructionEraseFromParent(call.0);
-            return;
-        }
-        let Some((hook, numbers)) = hook_of(&name) else { return };
-        let context = LLVMGetModuleContext(module.as_mut_ptr());
-        let zero = |bits: &u32| LLVMConstInt(LLVMIntTypeInContext(context, *bits), 0, 0);
-        let mut arguments = vec![item];
-        arguments.extend(numbers.iter().map(zero));
-        let given = (0..LLVMGetNumArgOperands(call.0)).map(|i| LLVMGetOperand(call.0, i));
-        if name == "printf" {
-            let none = LLVMConstPointerNull(LLVMPointerTypeInContext(context, 0));
-            arguments.extend(given.take(1).chain([none]));
-        } else {
-            arguments.extend(given);
-        }
-        if name == placeholder::BARRIER {
-            arguments.push(zero(&64));
-        }
-        let mut types: Vec<LLVMTypeRef> = arguments.iter().map(|a| LLVMTypeOf(*a)).collect();
-        let result = if name == "printf" { LLVMVoidTypeInContext(context) } else { LLVMTypeOf(call.0) };
-        let ty = LLVMFunctionType(result, types.as_mut_ptr(), types.len() as u32, 0);
-        let symbol = CString::new(hook).unwrap();
-        let callee = ir::function(module, hook)
-            .map_or_else(|| LLVMAddFunction(module.as_mut_ptr(), symbol.as_ptr(), ty), |f| f.0);
-        let builder = LLVMCreateBuilderInContext(context);
-        LLVMPositionBuilderBefore(builder, call.0);
-        let new = LLVMBuildCall2(builder, ty, callee, arguments.as_mut_ptr(), arguments.len() as u32, c"".as_ptr());
-        LLVMDisposeBuilder(builder);
-        if name == "printf" {
-            LLVMReplaceAllUsesWith(call.0, zero(&32));
-        } else if !LLVMGetFirstUse(call.0).is_null() {
-            LLVMReplaceAllUsesWith(call.0, new);
-        }
-        LLVMInstructionEraseFromParent(call.0);
-        let f = ir::function(module, &name).unwrap();
-        assert_eq!(LLVMGetLinkage(f.0), LLVMLinkage::LLVMExternalLinkage);
+    if name == abi::ITEM {
+        // SAFETY: as the caller promises.
+        unsafe { call.replace_and_erase(item) };
+        return;
     }
+    let Some((hook, numbers)) = hook_of(&name) else { return };
+    let is_print = name == "printf";
+    let zero = |bits: &u32| view.int_type(*bits).int(0);
+    let mut arguments = vec![item];
+    arguments.extend(numbers.iter().map(zero));
+    if is_print {
+        arguments.extend([call.operand(0), view.pointer_type(AddressSpace::Private).null()]);
+    } else {
+        arguments.extend(call.args());
+    }
+    if name == placeholder::BARRIER {
+        arguments.push(zero(&64));
+    }
+    let types: Vec<Type<'m>> = arguments.iter().map(|a| a.ty()).collect();
+    let result = if is_print { view.void_type() } else { call.ty() };
+    let ty = result.function(&types, false);
+    let builder = view.builder();
+    builder.before(call);
+    let new = builder.call_as(ty, view.function_or_declared(hook, ty), &arguments, "");
+    if is_print {
+        call.replace_uses(zero(&32));
+    } else if call.is_used() {
+        call.replace_uses(new);
+    }
+    // SAFETY: as the caller promises.
+    unsafe { call.erase() };
+    assert_eq!(view.function(&name).unwrap().linkage(), Linkage::LLVMExternalLinkage);
 }
 
 /// What a work-item's `host` points to: the state shared by its group.

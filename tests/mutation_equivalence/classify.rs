@@ -9,8 +9,8 @@ use kassay::cfg::sites::Sites;
 use kassay::instrument::mutants::{
     Action, Binary, EdgeChange, Edit, Expr, LaunchChange, LocalVariable, Place, Predicate, Slot,
 };
-use kassay::kernel::ir;
 use kassay::kernel::options::KernelOptions;
+use kassay::llvm::View;
 use kassay::mutation::equivalence::{Verdict, classify};
 use llvm_sys::LLVMOpcode;
 
@@ -22,7 +22,7 @@ pub fn places(bitcode: &[u8], sites: &Sites, opcode: LLVMOpcode) -> Vec<(Place, 
     let module = parse(&context, bitcode);
     let mut found = Vec::new();
     for (function, f) in sites.functions.iter().enumerate() {
-        let f = ir::function(&module, &f.cfg.function).unwrap();
+        let f = View::of(&module).function(&f.cfg.function).unwrap();
         for (block, b) in f.blocks().into_iter().enumerate() {
             for (instruction, i) in b.instructions().into_iter().enumerate().filter(|(_, i)| i.opcode() == opcode) {
                 found.push((Place { function, block, instruction }, i.callee()));

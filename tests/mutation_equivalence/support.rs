@@ -7,6 +7,7 @@ use inkwell::module::Module;
 use kassay::cfg::sites::Sites;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::{canonical, compile, implicit, module, signature};
+use kassay::llvm::View;
 use kassay::lower::spirv;
 use kassay::mutation::equivalence::normal::{self, NormalForm};
 
@@ -33,8 +34,7 @@ pub fn canonical_file(file: &Path, entry: &str, options: &KernelOptions) -> (Vec
 /// Parses bitcode as the search for equivalents does.
 pub fn parse<'c>(context: &'c Context, bitcode: &[u8]) -> Module<'c> {
     let module = module::parse(context, bitcode, Path::new("k")).unwrap();
-    // SAFETY: `module` owns the LLVM module and is alive; the call only removes debug information from it.
-    unsafe { llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+    View::of(&module).strip_debug_info();
     module
 }
 

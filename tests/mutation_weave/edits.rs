@@ -2,9 +2,7 @@
 
 use kassay::instrument::mutants::edit;
 use kassay::instrument::mutants::{Action, Binary, Conversion, EdgeChange, Edit, Expr, Place, Predicate, Slot, Unary};
-use kassay::kernel::ir::{self, Inst};
-use llvm_sys::core::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use kassay::llvm::{AddressSpace, Block, Inst, Opcode, Value, View};
 
 use super::support::Kernel;
 
@@ -16,20 +14,11 @@ struct Shape {
     vector: bool,
 }
 
-fn shape(value: llvm_sys::prelude::LLVMValueRef) -> Option<Shape> {
-    // SAFETY: the value belongs to a module that is alive; the calls only read its type.
-    unsafe {
-        let ty = LLVMTypeOf(value);
-        let vector = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind;
-        let ty = if vector { LLVMGetElementType(ty) } else { ty };
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMIntegerTypeKind => Some(Shape { float: false, width: LLVMGetIntTypeWidth(ty), vector }),
-            LLVMTypeKind::LLVMFloatTypeKind => Some(Shape { float: true, width: 32, vector }),
-            LLVMTypeKind::LLVMDoubleTypeKind => Some(Shape { float: true, width: 64, vector }),
-            LLVMTypeKind::LLVMHalfTypeKind => Some(Shape { float: true, width: 16, vector }),
-            _ => None,
-        }
-    }
+fn shape<'m>(value: impl Into<Value<'m>>) -> Option<Shape> {
+    let ty = value.into().ty();
+    let scalar = ty.scalar();
+    let width = scalar.bits().filter(|_| scalar.is_integer() || scalar.is_float())?;
+    Some(Shape { float: scalar.is_float(), width: width as u32, vector: ty.is_vector() })
 }
 
 fn boxed(e: &Expr) -> Box<Expr> {
@@ -108,10 +97,10 @@ fn operations(shape: Shape) -> Vec<Expr> {
 }
 
 /// Returns the edits of the instructions that `wanted` accepts.
-pub fn all(kernel: &Kernel<'_>, wanted: &dyn Fn(Inst) -> bool) -> Vec<Edit> {
+pub fn all(kernel: &Kernel<'_>, wanted: &dyn Fn(Inst<'_>) -> bool) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (function, sites) in kernel.sites.functions.iter().enumerate() {
-        let blocks = ir::function(&kernel.module, &sites.cfg.function).unwrap().blocks();
+        let blocks = View::of(&kernel.module).function(&sites.cfg.function).unwrap().blocks();
         for (b, block) in blocks.iter().enumerate().filter(|(b, _)| sites.cfg.reachable[*b]) {
             for (i, inst) in block.instructions().into_iter().enumerate().filter(|(_, inst)| wanted(*inst)) {
                 let place = Place { function, block: b, instruction: i };
@@ -122,8 +111,8 @@ pub fn all(kernel: &Kernel<'_>, wanted: &dyn Fn(Inst) -> bool) -> Vec<Edit> {
     edits
 }
 
-fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
-    use LLVMOpcode::*;
+fn at<'m>(edits: &mut Vec<Edit>, blocks: &[Block<'m>], place: Place, inst: Inst<'m>) {
+    use Opcode::*;
     let value = |slot: Slot, by: Expr| Edit::Value { at: vec![slot], by };
     let result = Slot::Result(place);
     let operand = |i| Slot::Operand(place, i);
@@ -131,7 +120,7 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
     match inst.opcode() {
         LLVMAdd | LLVMSub | LLVMMul | LLVMAnd | LLVMOr | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr | LLVMFAdd
         | LLVMFSub | LLVMFMul | LLVMFDiv => {
-            let Some(shape) = shape(inst.0).filter(|s| s.width > 1) else { return };
+            let Some(shape) = shape(inst).filter(|s| s.width > 1) else { return };
             edits.extend(operations(shape).into_iter().map(|by| value(result, by)));
             edits.extend(variants(shape).into_iter().map(|by| value(result, by)));
             edits.extend(variants(shape).into_iter().map(|by| value(operand(0), by)));
@@ -142,12 +131,12 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
             edits.push(Edit::All(vec![value(operand(0), first.clone()), value(result, first)]));
         }
         LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem | LLVMFNeg => {
-            let Some(shape) = shape(inst.0) else { return };
+            let Some(shape) = shape(inst) else { return };
             edits.extend(variants(shape).into_iter().map(|by| value(result, by)));
             edits.extend(variants(shape).into_iter().take(2).map(|by| value(operand(0), by)));
         }
         LLVMICmp | LLVMFCmp => {
-            let (Some(of), Some(own)) = (shape(operands[0]), shape(inst.0)) else { return };
+            let (Some(of), Some(own)) = (shape(operands[0]), shape(inst)) else { return };
             use Predicate::*;
             let predicates: &[Predicate] =
                 if of.float { &[FOeq, FUne, FOlt, FOge] } else { &[Eq, Ne, Slt, Sge, Ult, Uge] };
@@ -161,8 +150,7 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
             edits.extend(variants(shape).into_iter().map(|by| value(operand(0), by)));
             let add = if shape.float { Binary::FAdd } else { Binary::Xor };
             // The contents of private and local variables before their first store are undefined.
-            // SAFETY: `operands[1]` is the pointer operand of a store in a module that is alive.
-            if unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(operands[1])) } == 1 {
+            if operands[1].ty().space() == Some(AddressSpace::Global) {
                 edits.push(value(operand(0), binary(add, &Expr::Current, &Expr::Original)));
                 edits.push(value(operand(0), Expr::Current));
                 edits.push(Edit::Instead { at: vec![place], by: Action::Nothing });
@@ -175,12 +163,12 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
         LLVMRet | LLVMSwitch => {
             let Some(shape) = operands.first().and_then(|o| shape(*o)) else { return };
             edits.extend(variants(shape).into_iter().take(4).map(|by| value(operand(0), by)));
-            if inst.opcode() == LLVMSwitch {
+            if inst.is(LLVMSwitch) {
                 edits.extend(redirects(blocks, place, inst));
             }
         }
         LLVMPHI => {
-            let Some(shape) = shape(inst.0) else { return };
+            let Some(shape) = shape(inst) else { return };
             edits.extend(variants(shape).into_iter().map(|by| value(result, by)));
         }
         LLVMBr if inst.successors().len() == 2 => {
@@ -210,8 +198,8 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
                 edits.push(Edit::Instead { at: vec![place], by: Action::Nothing });
                 edits.push(value(operand(1), Expr::Integer(1)));
             }
-            if shape(inst.0).is_some_and(|s| s.width == 32 && !s.float && !s.vector) && !callee.starts_with("_Z") {
-                edits.extend(variants(shape(inst.0).unwrap()).into_iter().map(|by| value(result, by)));
+            if shape(inst).is_some_and(|s| s.width == 32 && !s.float && !s.vector) && !callee.starts_with("_Z") {
+                edits.extend(variants(shape(inst).unwrap()).into_iter().map(|by| value(result, by)));
             }
         }
         _ => {}
@@ -219,7 +207,7 @@ fn at(edits: &mut Vec<Edit>, blocks: &[ir::Block], place: Place, inst: Inst) {
 }
 
 /// Redirects each edge to the target of the next one, and exchanges two edges, where `phi`s allow it.
-fn redirects(blocks: &[ir::Block], place: Place, inst: Inst) -> Vec<Edit> {
+fn redirects<'m>(blocks: &[Block<'m>], place: Place, inst: Inst<'m>) -> Vec<Edit> {
     let successors = inst.successors();
     let to = |s: usize| blocks.iter().position(|b| *b == successors[s]).unwrap();
     let change = |successor: usize, target: usize, phi| EdgeChange {
@@ -234,7 +222,7 @@ fn redirects(blocks: &[ir::Block], place: Place, inst: Inst) -> Vec<Edit> {
     all.push(Edit::Redirect { edges: vec![change(0, 1, None), change(1, 0, None)] });
     for (s, successor) in successors.iter().enumerate() {
         let phis = successor.instructions();
-        if phis[0].opcode() == LLVMOpcode::LLVMPHI && shape(phis[0].0).is_some_and(|s| s.width == 1) {
+        if phis[0].is(Opcode::LLVMPHI) && shape(phis[0]).is_some_and(|s| s.width == 1) {
             all.push(Edit::Redirect { edges: vec![change((s + 1) % n, s, Some(true))] });
             all.push(Edit::Redirect { edges: vec![change(s, s, Some(true))] });
             all.push(Edit::Redirect { edges: vec![change(s, s, Some(false))] });

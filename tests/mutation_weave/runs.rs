@@ -7,24 +7,18 @@ use inkwell::context::Context;
 use kassay::exec::Executor;
 use kassay::instrument::mutants::infection::{self, MutantObservation};
 use kassay::instrument::mutants::{Edit, Form, schemata, single};
-use kassay::kernel::ir::Inst;
 use kassay::kernel::options::KernelOptions;
+use kassay::llvm::{Inst, Opcode, Value};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
 
 use super::edits;
 use super::support::{Kernel, brief, options, run_mutant, start};
 
 /// Returns whether an instruction is neither a barrier nor a mask that keeps indices within their buffers.
-fn harmless(inst: Inst) -> bool {
-    let mask = |v: llvm_sys::prelude::LLVMValueRef| {
-        // SAFETY: `v` is an operand of an instruction in a module that is alive; the value is read only if it is a
-        // constant integer.
-        unsafe { !LLVMIsAConstantInt(v).is_null() && matches!(LLVMConstIntGetZExtValue(v), 15 | 63) }
-    };
+fn harmless(inst: Inst<'_>) -> bool {
+    let mask = |v: Value<'_>| matches!(v.as_u64(), Some(15 | 63));
     let barrier = inst.callee().is_some_and(|c| c.contains("barrier"));
-    !(barrier || inst.opcode() == LLVMOpcode::LLVMAnd && inst.operands().into_iter().any(mask))
+    !(barrier || inst.opcode() == Opcode::LLVMAnd && inst.operands().into_iter().any(mask))
 }
 
 fn launch() -> Launch {
@@ -106,7 +100,7 @@ fn both_mutants_of_a_pair_are_active() {
     let kernel = values(&context);
     let (mut executor, mut other, launch) = (start(), start(), launch());
     let all = edits::all(&kernel, &|inst| {
-        harmless(inst) && !matches!(inst.opcode(), LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch | LLVMOpcode::LLVMICmp)
+        harmless(inst) && !matches!(inst.opcode(), Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMICmp)
     });
     let some: Vec<&Edit> = all.iter().step_by(11).collect();
     let numbered: Vec<(u32, &Edit)> = (1..).zip(some.iter().copied()).collect();

@@ -6,7 +6,6 @@ use super::emit::{Emitter, EntryValue};
 use super::objects::Objects;
 use crate::error::Result;
 use crate::kernel::constant_uses;
-use crate::kernel::ir;
 
 /// Replaces all static local variables by their addresses in the group's local memory.
 ///
@@ -25,10 +24,9 @@ pub fn replace<'m>(e: &Emitter<'m>, objects: &mut Objects<'m>) -> Result<()> {
             e.builder.pointer_cast(place, variable.ty(), "")
         });
         objects.set_base(*object, place);
-        moved.insert(variable.as_raw(), place.as_raw());
+        moved.insert(variable.value(), place);
     }
-    // Until kernel::constant_uses moves to crate::llvm.
-    constant_uses::replace(ir::Function(e.kernel.as_raw()), &moved)?;
+    constant_uses::replace(e.kernel, &moved)?;
     for (_, variable, _) in locals {
         if variable.users().into_iter().all(|user| user.users().is_empty() && user.as_instruction().is_none()) {
             // SAFETY: no instruction uses it, nor a constant that is used; where its address is asked for, there is the new one.

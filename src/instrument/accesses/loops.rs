@@ -6,7 +6,6 @@ use super::group_sync::Placeholder;
 use super::iteration::{self, Counters};
 use super::sites::Sites;
 use crate::instrument::guard::loops::Loops;
-use crate::kernel::ir;
 use crate::llvm::IntPredicate::LLVMIntSLT;
 use crate::llvm::{Block, Function, Inst};
 use crate::lower::host::abi::hook;
@@ -33,22 +32,19 @@ pub struct Plan<'m> {
 
 /// Plans the instrumentation of all back edges, with counters for the loops that contain collective operations.
 pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>, placeholders: &[Placeholder<'m>]) -> Plan<'m> {
-    // Until instrument::guard moves to crate::llvm.
-    let loops = Loops::of(ir::Function(kernel.as_raw()));
-    let index = |block: Block<'m>| loops.index(ir::Block(block.as_raw()));
-    let blocks = kernel.blocks();
+    let loops = Loops::of(kernel);
     let placeholders: Vec<&Placeholder<'m>> = placeholders.iter().filter(|m| m.is_collective()).collect();
     let mut plan = Plan::default();
     let mut counter_of = vec![None; loops.all.len()];
     let predecessors = loops.predecessors();
-    let at: Vec<usize> = placeholders.iter().map(|m| index(m.inst.block())).collect();
+    let at: Vec<usize> = placeholders.iter().map(|m| loops.index(m.inst.block())).collect();
     for (number, l) in loops.all.iter().enumerate() {
         if at.iter().any(|b| l.blocks.contains(b)) {
             counter_of[number] = Some(plan.counters);
             plan.counters += 1;
         }
         for &(b, successor) in &predecessors[l.header] {
-            let terminator = blocks[b].terminator();
+            let terminator = loops.blocks[b].terminator();
             match (l.latches.contains(&b), l.blocks.contains(&b), counter_of[number]) {
                 (true, _, counter) => {
                     let site = sites.back_edge(terminator);
@@ -63,7 +59,7 @@ pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>, placeholders: &
     let irregular = (!loops.irregular.is_empty() && !placeholders.is_empty()).then_some(plan.counters);
     plan.counters += usize::from(irregular.is_some());
     for (from, successor) in &loops.irregular {
-        let terminator = blocks[*from].terminator();
+        let terminator = loops.blocks[*from].terminator();
         let site = sites.back_edge(terminator);
         plan.edges.push(BackEdge { terminator, successor: *successor, site, counter: irregular });
     }

@@ -6,8 +6,7 @@ use inkwell::module::Module;
 
 use super::objects::{Objects, Origin};
 use crate::kernel::builtins::{self, Family};
-use crate::kernel::inline_frames::{self, Frame};
-use crate::kernel::ir;
+use crate::kernel::inline_frames::{self, Frame, frames};
 use crate::llvm::{Inst, MetadataKind, Value, View};
 use crate::lower::host::abi::mark;
 use crate::lower::host::table::{
@@ -39,7 +38,7 @@ pub struct Sites<'a, 'm> {
     source_numbers: HashMap<(SourcePlace, String), u32>,
     builtin_kind: MetadataKind,
     trusted_kind: MetadataKind,
-    loop_kind: u32,
+    loop_kind: MetadataKind,
     /// Whether the kernel has atomics, of any ordering.
     atomics: bool,
 }
@@ -66,8 +65,7 @@ impl<'a, 'm> Sites<'a, 'm> {
             source_numbers: HashMap::new(),
             trusted_kind: view.metadata_kind(mark::TRUSTED),
             builtin_kind: view.metadata_kind(mark::BUILTIN),
-            // Until kernel::inline_frames moves to crate::llvm.
-            loop_kind: ir::metadata_kind(module, "llvm.loop"),
+            loop_kind: view.metadata_kind("llvm.loop"),
             atomics: false,
         }
     }
@@ -204,7 +202,7 @@ impl<'a, 'm> Sites<'a, 'm> {
 
     /// Adds a back edge with this terminator; the back edges of a loop share a number.
     pub fn back_edge(&mut self, terminator: Inst<'m>) -> u32 {
-        let path = self.path(inline_frames::loop_frames(ir::Inst(terminator.as_raw()), self.loop_kind));
+        let path = self.path(inline_frames::loop_frames(terminator, self.loop_kind));
         let next = self.table.loops.len() as u32;
         let number = *self.loops_by_path.entry(path).or_insert(next);
         if number == next {
@@ -231,12 +229,6 @@ impl<'a, 'm> Sites<'a, 'm> {
 /// Returns `None` for relaxed atomics of at least device scope, which order nothing.
 pub fn ordering(acquire: bool, release: bool, scope: Scope) -> Option<Ordering> {
     (acquire || release || scope < Scope::Device).then_some(Ordering { acquire, release, scope })
-}
-
-/// Returns the frames of an instruction, innermost first; none without debug information.
-fn frames(inst: Inst<'_>) -> Vec<Frame> {
-    // Until kernel::inline_frames moves to crate::llvm.
-    inline_frames::frames(ir::Inst(inst.as_raw()))
 }
 
 /// Returns the string that is the first operand of an instruction's metadata of that kind.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::instrument::implication::ProbePoint;
 use crate::instrument::layout::{CoverageLayout, Slots};
 use crate::instrument::runtime;
-use crate::kernel::{canonical, ir, parameters};
+use crate::kernel::{canonical, parameters};
 use crate::llvm::{
     AddressSpace, AttributeIndex, Block, Builder, Function, Inst, IntPredicate, Opcode, Type, Value, View,
 };
@@ -56,7 +56,7 @@ impl CoveragePlan {
         runtime::link_coverage(module)?;
         let weaver = Weaver::new(view, self.layout.clone(), target)?;
         let needs = self.needs_pointer(sites, &blocks);
-        if let Some(f) = (0..functions.len()).find(|f| needs[*f] && !is_only_called(functions[*f])) {
+        if let Some(f) = (0..functions.len()).find(|f| needs[*f] && !parameters::only_called(functions[*f])) {
             return Err(Error::internal(format!(
                 "the address of `{}` is taken (by a block or enqueue_kernel): it cannot be given probes",
                 sites.functions[f].cfg.function
@@ -97,11 +97,6 @@ impl CoveragePlan {
             }
         }
     }
-}
-
-/// Returns whether every use of a function is a direct call of it. Until kernel/parameters.rs moves to crate::llvm.
-fn is_only_called(function: Function<'_>) -> bool {
-    parameters::only_called(ir::Function(function.as_raw()))
 }
 
 /// Drops effect attributes that clang inferred for the original: woven functions write memory and have side effects.
@@ -172,27 +167,24 @@ impl<'m> Weaver<'m> {
             }
             let (ty, name) =
                 if f == 0 { (self.global_pointer, "kassay_probe") } else { (self.pointer, "kassay_words") };
-            let (new, calls) = append_parameter(function, ty, name);
-            let last = new.last_param().expect("a parameter was just added");
+            let extended = parameters::append(function, ty, name);
+            let last = extended.parameter;
             if f == 0 {
-                parameters::describe(ir::Function(new.as_raw()), "kassay_probe", "uint*", 1);
-                pointers.push(Some(Pointers { words: self.own_words(new), probe: Some(last) }));
+                parameters::describe(extended.function, "kassay_probe", "uint*", AddressSpace::Global);
+                pointers.push(Some(Pointers { words: self.own_words(extended.function), probe: Some(last) }));
             } else {
                 pointers.push(Some(Pointers { words: last, probe: None }));
             }
-            threaded.push((function, new, calls));
+            threaded.push(extended);
         }
-        for (old, new, calls) in threaded {
-            for call in calls {
-                let caller = call.function();
+        for extended in threaded {
+            let words_in = |caller| {
                 // Every block of a function has the new one as its parent.
                 let is_own = |p: &&Pointers<'m>| p.probe.unwrap_or(p.words).function() == Some(caller);
-                if let Some(own) = pointers.iter().flatten().find(is_own) {
-                    parameters::call_with(call.as_raw(), ir::Function(new.as_raw()), own.words.as_raw());
-                }
-            }
-            // SAFETY: its body has moved, its calls are rewritten, and its handle ends here.
-            unsafe { old.delete() };
+                pointers.iter().flatten().find(is_own).map(|own| own.words)
+            };
+            // SAFETY: handles of the old functions end with the loop above; calls are found here and not kept.
+            unsafe { extended.replace_old(words_in) };
         }
         pointers
     }
@@ -446,17 +438,6 @@ impl<'m> Weaver<'m> {
                 self.call(self.flush, &[probe, stride, self.number(self.layout.words + word), missed]);
             }
         }
-    }
-}
-
-/// Appends a parameter to a function whose body moves into a new one, which is returned with the calls to rewrite.
-/// Until kernel/parameters.rs moves to crate::llvm.
-fn append_parameter<'m>(function: Function<'m>, ty: Type<'m>, name: &str) -> (Function<'m>, Vec<Inst<'m>>) {
-    let (new, calls) = parameters::append(ir::Function(function.as_raw()), ty.as_raw(), name);
-    // SAFETY: a function and instructions of the same module.
-    unsafe {
-        let new = Function::from_raw(new.0).expect("a function is not null");
-        (new, calls.into_iter().filter_map(|call| Inst::from_raw(call)).collect())
     }
 }
 

@@ -9,7 +9,6 @@ use super::loops::{Loop, Loops};
 use crate::error::Result;
 use crate::instrument::layout::FaultKind;
 use crate::kernel::builtins::Builtin;
-use crate::kernel::ir;
 use crate::llvm::{AddressSpace, Block, DebugLocation, Function, Inst, IntPredicate, Linkage, Opcode, Value, View};
 
 /// Iterations that an item without fuel may still execute in loops that contain barriers, until it reaches a barrier
@@ -31,35 +30,11 @@ struct ExhaustionRecord<'m> {
     code: u32,
 }
 
-/// The loops of a kernel, and its blocks, in the order in which the loops number them.
-struct KernelLoops<'m> {
-    loops: Loops,
-    blocks: Vec<Block<'m>>,
-}
-
-impl<'m> KernelLoops<'m> {
-    fn of(kernel: Function<'m>) -> KernelLoops<'m> {
-        // Until guard/loops.rs moves to crate::llvm, with accesses/loops.rs.
-        KernelLoops { loops: Loops::of(ir::Function(kernel.as_raw())), blocks: kernel.blocks() }
-    }
-
-    /// Returns the branch of [`Loops::exit_branch`].
-    fn exit_branch(&self, number: usize) -> Option<(Block<'m>, u32)> {
-        let (block, leaves) = self.loops.exit_branch(number)?;
-        Some((self.blocks[self.loops.index(block)], leaves))
-    }
-
-    /// Returns the block of [`Loops::exit`].
-    fn exit(&self, l: &Loop) -> Option<Block<'m>> {
-        self.loops.exit(l).map(|block| self.blocks[self.loops.index(block)])
-    }
-}
-
 /// Returns the locations of loops in the source by the terminators of their latches.
 pub fn starts<'m>(view: View<'m>, kernel: Function<'m>) -> HashMap<Inst<'m>, DebugLocation> {
     let kind = view.metadata_kind("llvm.loop");
-    let KernelLoops { loops, blocks } = KernelLoops::of(kernel);
-    let latches = loops.all.iter().flat_map(|l| &l.latches).map(|b| blocks[*b].terminator());
+    let loops = Loops::of(kernel);
+    let latches = loops.all.iter().flat_map(|l| &l.latches).map(|b| loops.blocks[*b].terminator());
     latches
         .filter_map(|latch| {
             let start = latch.metadata_location(kind).or_else(|| latch.location());
@@ -80,8 +55,8 @@ pub fn guard<'m>(
     starts: &HashMap<Inst<'m>, DebugLocation>,
     places: &mut Vec<Option<DebugLocation>>,
 ) -> Result<bool> {
-    let kernel_loops = KernelLoops::of(emitter.kernel);
-    let KernelLoops { loops, blocks } = &kernel_loops;
+    let loops = Loops::of(emitter.kernel);
+    let blocks = &loops.blocks;
     let record = emitter.runtime("__kassay_left")?;
     let variable = record_loops.then_some((spent, record));
     let sync_calls = sync_calls(emitter);
@@ -103,14 +78,14 @@ pub fn guard<'m>(
             emitter.builder.store(emitter.const_i32(code), spent);
         }
         let exhaustion = ExhaustionRecord { variable, code };
-        match kernel_loops.exit_branch(number) {
+        match loops.exit_branch(number) {
             Some((block, leaves)) => guard_exit_branch(emitter, block, leaves, floor, exhaustion),
             None => at_latch.push((l, floor, exhaustion)),
         }
     }
     for (l, floor, exhaustion) in at_latch {
         // In a kernel without barriers no item waits for those that go straight to the end.
-        let exit = if sync_calls.is_empty() { None } else { kernel_loops.exit(l) };
+        let exit = if sync_calls.is_empty() { None } else { loops.exit(l) };
         if exit.is_some() {
             demote(emitter, blocks, &l.blocks.iter().map(|b| blocks[*b]).collect());
         }

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use crate::cfg::dominance::DominatorTree;
 use crate::cfg::natural_loops::{self, NaturalLoop};
-use crate::kernel::ir::{Block, Function};
+use crate::llvm::{Block, Function, Opcode};
 
 /// A natural loop; blocks are indices into [`Loops::blocks`].
 pub type Loop = NaturalLoop;
 
 /// The loops and the dominator tree of a kernel.
-pub struct Loops {
-    pub blocks: Vec<Block>,
-    index: HashMap<Block, usize>,
+pub struct Loops<'m> {
+    pub blocks: Vec<Block<'m>>,
+    index: HashMap<Block<'m>, usize>,
     /// Sorted by size, so that outer loops precede the loops that they contain.
     pub all: Vec<Loop>,
     /// Edges (source, position among its successors) that close cycles other than natural loops.
@@ -23,11 +23,11 @@ pub struct Loops {
     innermost: Vec<Option<usize>>,
 }
 
-impl Loops {
+impl<'m> Loops<'m> {
     /// Analyses the control-flow graph of `kernel`.
-    pub fn of(kernel: Function) -> Loops {
+    pub fn of(kernel: Function<'m>) -> Loops<'m> {
         let blocks = kernel.blocks();
-        let index: HashMap<Block, usize> = blocks.iter().copied().enumerate().map(|(i, b)| (b, i)).collect();
+        let index: HashMap<_, _> = blocks.iter().copied().enumerate().map(|(i, b)| (b, i)).collect();
         let successors: Vec<Vec<usize>> =
             blocks.iter().map(|b| b.terminator().successors().iter().map(|s| index[s]).collect()).collect();
         let dominators = DominatorTree::of(&successors);
@@ -53,13 +53,13 @@ impl Loops {
     }
 
     /// Returns the index of a block of the kernel.
-    pub fn index(&self, block: Block) -> usize {
+    pub fn index(&self, block: Block<'m>) -> usize {
         self.index[&block]
     }
 
     /// Returns a branch that every iteration executes and that may leave the loop, by its block and
     /// the successor outside.
-    pub fn exit_branch(&self, number: usize) -> Option<(Block, u32)> {
+    pub fn exit_branch(&self, number: usize) -> Option<(Block<'m>, u32)> {
         let l = &self.all[number];
         l.blocks.iter().find_map(|b| {
             let [yes, no] = self.successors[*b][..] else { return None };
@@ -70,17 +70,13 @@ impl Loops {
             };
             let is_always_executed = self.innermost[*b] == Some(number)
                 && l.latches.iter().all(|latch| self.dominators.dominates(*b, *latch));
-            (is_always_executed && is_branch(self.blocks[*b])).then_some((self.blocks[*b], leaves))
+            (is_always_executed && self.blocks[*b].terminator().is(Opcode::LLVMBr)).then_some((self.blocks[*b], leaves))
         })
     }
 
     /// Returns the first target outside the loop.
-    pub fn exit(&self, l: &Loop) -> Option<Block> {
+    pub fn exit(&self, l: &Loop) -> Option<Block<'m>> {
         let mut targets = l.blocks.iter().flat_map(|b| &self.successors[*b]).filter(|to| !l.blocks.contains(to));
         targets.next().map(|to| self.blocks[*to])
     }
-}
-
-fn is_branch(block: Block) -> bool {
-    block.terminator().opcode() == llvm_sys::LLVMOpcode::LLVMBr
 }

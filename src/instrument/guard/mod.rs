@@ -25,7 +25,7 @@ use self::emit::Emitter;
 use self::pointers::Objects;
 use super::layout::{FaultKind, GuardLayout, SLOT_FUNCTION};
 use crate::error::{Error, Result};
-use crate::kernel::{canonical, inlined, ir, parameters};
+use crate::kernel::{canonical, inlined, parameters};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, DebugLocation, Function, Opcode, Value, View};
 use crate::lower::spirv;
 
@@ -144,19 +144,15 @@ fn with_probe<'m>(module: &'m Module<'_>, entry: &str, layout: GuardLayout) -> R
     if given != layout.args {
         return Err(Error::internal(format!("{entry} has {given} arguments, not {}", layout.args)));
     }
-    // Until kernel/parameters.rs moves to crate::llvm.
-    let probe = view.pointer_type(AddressSpace::Global).as_raw();
-    let (new, calls) = parameters::append(ir::Function(kernel.as_raw()), probe, "kassay_probe");
-    if !calls.is_empty() {
+    if kernel.is_used() {
         return Err(Error::internal(format!("{entry} is called, although everything is inlined")));
     }
-    parameters::describe(new, "kassay_probe", "uint*", 1);
-    // SAFETY: the body has moved and nothing calls the old function, whose handle is not used again; the new one is of
-    // the same module.
-    unsafe {
-        kernel.delete();
-        Ok(Function::from_raw(new.0).expect("a function is not null"))
-    }
+    let extended = parameters::append(kernel, view.pointer_type(AddressSpace::Global), "kassay_probe");
+    let new = extended.function;
+    parameters::describe(new, "kassay_probe", "uint*", AddressSpace::Global);
+    // SAFETY: nothing calls the old function, whose handle is not used again.
+    unsafe { extended.replace_old(|_| None) };
+    Ok(new)
 }
 
 /// Returns the declaration of [`SLOT_FUNCTION`].

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::instrument::layout::SLOT_FUNCTION;
-use crate::llvm::{AddressSpace, AttributeIndex, DataLayout, Function, Inst, Opcode, Type, TypeKind, Value, View};
+use crate::llvm::{AddressSpace, DataLayout, Function, Inst, Opcode, Type, Value, View};
 
 /// An object of known or launch-dependent size that a pointer may point into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,11 +60,11 @@ impl<'m> Objects<'m> {
         let probe = arguments.pop();
         all.extend((0..).zip(arguments).filter_map(|(at, argument)| argument_object(kernel, argument, at, layout)));
         all.extend(kernel.instructions().into_iter().filter_map(|i| {
-            let size = stride(i.allocated_type()?, layout)?;
+            let size = layout.element_size(i.allocated_type()?)?;
             Some(Object::Variable(i.value(), size * i.operand(0).as_u64()?))
         }));
         let globals = view.globals().into_iter();
-        all.extend(globals.filter_map(|g| Some(Object::Variable(g.value(), stride(g.value_type(), layout)?))));
+        all.extend(globals.filter_map(|g| Some(Object::Variable(g.value(), layout.element_size(g.value_type())?))));
         // If two have the same pointer, the first takes precedence.
         let index_of = all.iter().enumerate().rev().map(|(at, object)| (object.pointer(), at)).collect();
         Objects { layout, all, index_of, probe }
@@ -72,7 +72,7 @@ impl<'m> Objects<'m> {
 
     /// Returns the size in bytes of a value of this type in memory; `None` if memory cannot hold it (images, events).
     pub fn stored_size(&self, ty: Type<'m>) -> Option<u64> {
-        stride(ty, self.layout).map(|_| self.layout.store_size(ty))
+        self.layout.element_size(ty).map(|_| self.layout.store_size(ty))
     }
 
     /// Traces a pointer. `None` for pointers into the probe buffer, which are kassay's own.
@@ -167,7 +167,7 @@ pub fn with_steps<'m>(layout: DataLayout<'m>, gep: Value<'m>, mut distance: Dist
             }
             ty = ty.elements()?.0;
         }
-        let scale = i64::try_from(stride(ty, layout)?).ok()?;
+        let scale = i64::try_from(layout.element_size(ty)?).ok()?;
         match number {
             Some(n) => distance.constant = distance.constant.checked_add(n.checked_mul(scale)?)?,
             None => distance.terms.push((index, scale)),
@@ -186,17 +186,8 @@ fn argument_object<'m>(
     if !argument.ty().is_pointer() {
         return None;
     }
-    match kernel.attributes(AttributeIndex::Parameter(position)).get("byval") {
+    match kernel.by_value_type(position) {
         None => Some(Object::Argument(argument, position)),
-        Some(copy) => Some(Object::Variable(argument, stride(copy.type_value()?, layout)?)),
-    }
-}
-
-/// Returns the distance in bytes of two adjacent array elements of this type; `None` for types that memory cannot hold.
-pub fn stride<'m>(ty: Type<'m>, layout: DataLayout<'m>) -> Option<u64> {
-    match ty.kind() {
-        TypeKind::LLVMTargetExtTypeKind => None,
-        TypeKind::LLVMArrayTypeKind => stride(ty.elements()?.0, layout).map(|_| layout.abi_size(ty)),
-        _ => ty.is_sized().then(|| layout.abi_size(ty)),
+        Some(ty) => Some(Object::Variable(argument, layout.element_size(ty)?)),
     }
 }

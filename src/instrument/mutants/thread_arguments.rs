@@ -9,7 +9,7 @@ use super::weaver::Numbers;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::layout::{SLOT_FUNCTION, slot};
-use crate::kernel::{ir, parameters};
+use crate::kernel::parameters;
 use crate::llvm::{AddressSpace, Function, Inst, Type, Value};
 
 /// Returns which functions contain woven code, directly (`own`) or in what they call; the kernel always counts.
@@ -29,25 +29,13 @@ pub(super) fn needs(functions: &[Function<'_>], sites: &Sites, own: &dyn Fn(usiz
             }
         }
     }
-    match (0..functions.len()).find(|f| needs[*f] && !only_called(functions[*f])) {
+    match (0..functions.len()).find(|f| needs[*f] && !parameters::only_called(functions[*f])) {
         None => Ok(needs),
         Some(f) => Err(Error::internal(format!(
             "the address of `{}` is taken (by a block or enqueue_kernel): it cannot hold mutants",
             sites.functions[f].cfg.function
         ))),
     }
-}
-
-// Until `kernel::parameters` moves to crate::llvm.
-fn only_called(function: Function<'_>) -> bool {
-    parameters::only_called(ir::Function(function.as_raw()))
-}
-
-// Until `kernel::parameters` moves to crate::llvm.
-fn extended<'m>(function: Function<'m>, ty: Type<'m>, name: &str) -> Option<(Function<'m>, Vec<Inst<'m>>)> {
-    let (new, calls) = parameters::append(ir::Function(function.as_raw()), ty.as_raw(), name);
-    // SAFETY: a function of the same module, and calls in it.
-    unsafe { Some((Function::from_raw(new.0)?, calls.into_iter().filter_map(|call| Inst::from_raw(call)).collect())) }
 }
 
 /// The value that the kernel passes to its helpers.
@@ -67,7 +55,7 @@ fn append<'m>(
     name: &str,
     kernel: &KernelValue<'_, 'm>,
 ) -> Vec<Option<Value<'m>>> {
-    let mut calls = Vec::new();
+    let mut all = Vec::new();
     let mut values = vec![None; functions.len()];
     for f in (0..functions.len()).filter(|f| needs[*f]) {
         let (ty, name) = match (f, kernel) {
@@ -78,27 +66,21 @@ fn append<'m>(
             (0, KernelValue::Appended(ty, _)) => (*ty, "kassay_probe"),
             _ => (ty, name),
         };
-        let old = functions[f];
-        let Some((new, old_calls)) = extended(old, ty, name) else { continue };
-        functions[f] = new;
-        values[f] = new.last_param();
+        let extended = parameters::append(functions[f], ty, name);
+        functions[f] = extended.function;
+        values[f] = Some(extended.parameter);
         if let (0, KernelValue::Appended(_, value)) = (f, kernel) {
-            parameters::describe(ir::Function(new.as_raw()), "kassay_probe", "uint*", 1);
-            values[0] = new.last_param().map(value);
+            parameters::describe(extended.function, "kassay_probe", "uint*", AddressSpace::Global);
+            values[0] = Some(value(extended.parameter));
         }
-        calls.push((old, new, old_calls));
+        all.push(extended);
     }
-    for (old, new, old_calls) in calls {
-        for call in old_calls {
-            // A caller either needs the value too, or is not reachable from the kernel and therefore not in the list.
-            let caller = call.function();
-            if let Some(value) = functions.iter().position(|f| *f == caller).and_then(|f| values[f]) {
-                parameters::call_with(call.as_raw(), ir::Function(new.as_raw()), value.as_raw());
-            }
-        }
-        // SAFETY: its body has moved, its calls are rewritten, and the new function has taken its place in `functions`. What
-        // an earlier argument of it may be kept for, its caller asks the new function for.
-        unsafe { old.delete() };
+    for extended in all {
+        // A caller needs the value too.
+        let value_in = |caller| functions.iter().position(|f| *f == caller).and_then(|f| values[f]);
+        // SAFETY: the new function has taken its place in `functions`. What an earlier argument of the old one may be kept for,
+        // its caller asks the new one for; nobody keeps calls.
+        unsafe { extended.replace_old(value_in) };
     }
     values
 }

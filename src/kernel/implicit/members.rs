@@ -1,33 +1,20 @@
 //! Turns pointers in structs that are passed by value into parameters.
 
 use std::collections::HashMap;
-use std::ffi::CString;
 
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::prelude::*;
-use llvm_sys::target::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Interface, Step, Type};
-use crate::kernel::ir::{self, Function};
 use crate::kernel::parameters;
-
-/// LLVM's numbers for address spaces on SPIR-V.
-const GLOBAL: u32 = 1;
-const CONSTANT: u32 = 2;
-const GENERIC: u32 = 4;
+use crate::llvm::{self, AttributeIndex, DataLayout, Function, TypeKind, View};
 
 /// Attribute of parameters that may point to the same memory as another parameter.
 const SHARED: &str = "kassay-shared";
 
 /// Returns whether a launch may pass the memory of another parameter to the one at `position`.
-pub fn may_share(kernel: Function, position: u32) -> bool {
-    // SAFETY: alive; attributes of parameters count from 1.
-    unsafe {
-        !LLVMGetStringAttributeAtIndex(kernel.0, position + 1, SHARED.as_ptr().cast(), SHARED.len() as u32).is_null()
-    }
+pub fn may_share(kernel: Function<'_>, position: u32) -> bool {
+    kernel.attributes(AttributeIndex::Parameter(position)).text(SHARED).is_some()
 }
 
 /// A pointer inside a type.
@@ -48,15 +35,17 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
         if found.is_empty() {
             continue;
         }
-        let kernel = ir::function(module, &interface.name)
+        let kernel = View::of(module)
+            .function(&interface.name)
             .ok_or_else(|| Error::internal(format!("the kernel {} is gone", interface.name)))?;
-        let spaces = spaces(module, kernel, position as u32);
+        let ty = kernel.by_value_type(position as u32);
+        let spaces = ty.map(|ty| spaces(ty, View::of(module).layout())).unwrap_or_default();
         let mut added = Vec::new();
         let mut unsupported = Vec::new();
         for pointer in &found {
             let space = match spaces.get(&pointer.offset) {
-                Some(&(GLOBAL | GENERIC)) => AddressSpace::Global,
-                Some(&CONSTANT) => AddressSpace::Constant,
+                Some(AddressSpace::Global | AddressSpace::Generic) => AddressSpace::Global,
+                Some(AddressSpace::Constant) => AddressSpace::Constant,
                 _ => {
                     unsupported.push(pointer.path.clone());
                     continue;
@@ -80,7 +69,9 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
                 is_volatile: false,
             });
         }
-        append_parameters(kernel, position as u32, &added);
+        if let Some(ty) = ty.filter(|_| !added.is_empty()) {
+            append_parameters(kernel, position as u32, ty, &spaces, &added);
+        }
         if let ArgKind::Value(ty) = &mut interface.args[position].kind {
             unsupported.iter().for_each(|path| make_opaque(ty, path));
         }
@@ -147,120 +138,72 @@ fn make_opaque(ty: &mut Type, path: &[Step]) {
     }
 }
 
-/// The address spaces of the pointers in a by-value struct parameter, by offset in bytes.
-fn spaces(module: &Module<'_>, kernel: Function, position: u32) -> HashMap<u64, u32> {
+/// Returns the address spaces of the pointers in a type, by offset in bytes.
+fn spaces<'m>(ty: llvm::Type<'m>, layout: DataLayout<'m>) -> HashMap<u64, AddressSpace> {
     let mut all = HashMap::new();
-    if let Some(ty) = by_value(kernel, position) {
-        // SAFETY: alive.
-        let layout = unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) };
-        walk(ty, layout, 0, &mut all);
-    }
+    walk(ty, layout, 0, &mut all);
     all
 }
 
-fn walk(ty: LLVMTypeRef, layout: LLVMTargetDataRef, offset: u64, all: &mut HashMap<u64, u32>) {
-    // SAFETY: alive; each question is asked of the type that has the answer.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMPointerTypeKind => {
-                all.insert(offset, LLVMGetPointerAddressSpace(ty));
+fn walk<'m>(ty: llvm::Type<'m>, layout: DataLayout<'m>, offset: u64, all: &mut HashMap<u64, AddressSpace>) {
+    match ty.kind() {
+        TypeKind::LLVMPointerTypeKind => all.extend(ty.space().map(|space| (offset, space))),
+        TypeKind::LLVMArrayTypeKind => {
+            let Some((element, count)) = ty.elements() else { return };
+            if !matches!(element.kind(), TypeKind::LLVMIntegerTypeKind | TypeKind::LLVMFloatTypeKind) {
+                let step = layout.abi_size(element);
+                (0..count).for_each(|i| walk(element, layout, offset + i * step, all));
             }
-            LLVMTypeKind::LLVMArrayTypeKind => {
-                let element = LLVMGetElementType(ty);
-                let holds_pointers = !matches!(
-                    LLVMGetTypeKind(element),
-                    LLVMTypeKind::LLVMIntegerTypeKind | LLVMTypeKind::LLVMFloatTypeKind
-                );
-                if holds_pointers {
-                    let step = LLVMABISizeOfType(layout, element);
-                    (0..LLVMGetArrayLength2(ty)).for_each(|i| walk(element, layout, offset + i * step, all));
-                }
-            }
-            LLVMTypeKind::LLVMStructTypeKind => {
-                for i in 0..LLVMCountStructElementTypes(ty) {
-                    let at = offset + LLVMOffsetOfElement(layout, ty, i);
-                    walk(LLVMStructGetTypeAtIndex(ty, i), layout, at, all);
-                }
-            }
-            _ => {}
         }
+        TypeKind::LLVMStructTypeKind => {
+            for (i, field) in (0..).zip(ty.fields()) {
+                walk(field, layout, offset + layout.field_offset(ty, i), all);
+            }
+        }
+        _ => {}
     }
 }
 
-fn by_value(kernel: Function, position: u32) -> Option<LLVMTypeRef> {
-    let name = "byval";
-    // SAFETY: alive; attributes of parameters count from 1; the type is asked of the attribute that has one.
-    unsafe {
-        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-        let attribute = LLVMGetEnumAttributeAtIndex(kernel.0, position + 1, kind);
-        (!attribute.is_null()).then(|| LLVMGetTypeAttributeValue(attribute))
-    }
-}
-
-/// Appends the parameters, and redirects the kernel to a copy of the struct that holds them.
-fn append_parameters(mut kernel: Function, position: u32, added: &[Arg]) {
-    let Some(ty) = by_value(kernel, position).filter(|_| !added.is_empty()) else { return };
-    let number = |arg: &Arg| if arg.address_space() == AddressSpace::Constant { CONSTANT } else { GLOBAL };
-    // SAFETY: alive; nothing calls a kernel; the struct is copied in full at the kernel's beginning, in front of all its uses; the
-    // builder is disposed of.
-    unsafe {
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(kernel.0));
-        for arg in added {
-            let space = number(arg);
-            let old = kernel;
-            let label = arg.label();
-            kernel = parameters::append(old, LLVMPointerTypeInContext(context, space), &label).0;
-            LLVMDeleteFunction(old.0);
-            parameters::describe(kernel, &label, &arg.type_name, space);
-            let shared =
-                LLVMCreateStringAttribute(context, SHARED.as_ptr().cast(), SHARED.len() as u32, c"".as_ptr(), 0);
-            LLVMAddAttributeAtIndex(kernel.0, arg.position + 1, shared);
-        }
-        let layout = LLVMGetModuleDataLayout(LLVMGetGlobalParent(kernel.0));
-        let Some(entry) = kernel.blocks().into_iter().next() else { return };
-        let builder = LLVMCreateBuilderInContext(context);
-        let parameter = LLVMGetParam(kernel.0, position);
-        if let Some(first) = entry.instructions().first() {
-            LLVMPositionBuilderBefore(builder, first.0);
-        }
-        let name = CString::new(format!("{}.given", text(parameter))).unwrap_or_default();
-        let copy = LLVMBuildAlloca(builder, ty, name.as_ptr());
-        let align = LLVMABIAlignmentOfType(layout, ty).max(8);
-        LLVMSetAlignment(copy, align);
-        LLVMReplaceAllUsesWith(parameter, copy);
-        let mut begin = entry.instructions().into_iter();
-        if let Some(first) = begin.find(|i| i.opcode() != LLVMOpcode::LLVMAlloca) {
-            LLVMPositionBuilderBefore(builder, first.0);
-        }
-        let long = LLVMInt64TypeInContext(context);
-        let size = LLVMConstInt(long, LLVMABISizeOfType(layout, ty), 0);
-        LLVMBuildMemCpy(builder, copy, align, parameter, LLVMABIAlignmentOfType(layout, ty), size);
-        let spaces = {
-            let mut all = HashMap::new();
-            walk(ty, layout, 0, &mut all);
-            all
+/// Appends the parameters, and redirects the kernel to a copy of the struct (of type `ty`) that holds them. `spaces`
+/// are those of the pointers in the struct.
+fn append_parameters<'m>(
+    mut kernel: Function<'m>,
+    position: u32,
+    ty: llvm::Type<'m>,
+    spaces: &HashMap<u64, AddressSpace>,
+    added: &[Arg],
+) {
+    let view = kernel.view();
+    for arg in added {
+        let space = match arg.address_space() {
+            AddressSpace::Constant => AddressSpace::Constant,
+            _ => AddressSpace::Global,
         };
-        for arg in added {
-            let ArgSource::Member { offset, .. } = arg.source else { continue };
-            let byte = LLVMInt8TypeInContext(context);
-            let mut steps = [LLVMConstInt(long, offset, 0)];
-            let place = LLVMBuildGEP2(builder, byte, copy, steps.as_mut_ptr(), 1, c"".as_ptr());
-            let mut pointer = LLVMGetParam(kernel.0, arg.position);
-            if spaces.get(&offset) == Some(&GENERIC) {
-                let generic = LLVMPointerTypeInContext(context, GENERIC);
-                pointer = LLVMBuildAddrSpaceCast(builder, pointer, generic, c"".as_ptr());
-            }
-            LLVMBuildStore(builder, pointer, place);
-        }
-        LLVMDisposeBuilder(builder);
+        let label = arg.label();
+        let extended = parameters::append(kernel, view.pointer_type(space), &label);
+        kernel = extended.function;
+        // SAFETY: nothing calls a kernel; its handle has just been replaced by the new one's.
+        unsafe { extended.replace_old(|_| None) };
+        parameters::describe(kernel, &label, &arg.type_name, space);
+        kernel.attributes(AttributeIndex::Parameter(arg.position)).add_text(SHARED, "");
     }
-}
-
-fn text(value: LLVMValueRef) -> String {
-    let mut len = 0;
-    // SAFETY: alive; LLVM tells how many bytes there are.
-    unsafe {
-        let data = LLVMGetValueName2(value, &mut len);
-        String::from_utf8_lossy(std::slice::from_raw_parts(data.cast::<u8>(), len)).into_owned()
+    let (Some(parameter), Some(first)) = (kernel.param(position), kernel.entry().first_instruction()) else { return };
+    let (builder, layout, long) = (view.builder(), view.layout(), view.int_type(64));
+    builder.before(first);
+    let copy = builder.alloca(ty, &format!("{}.given", parameter.name()));
+    let align = layout.alignment(ty);
+    copy.set_alignment(align.max(8));
+    parameter.replace_uses(copy);
+    builder.behind_variables(kernel);
+    // In full, at the kernel's beginning, in front of all its uses.
+    builder.memcpy((copy.value(), align.max(8)), (parameter, align), long.int(layout.abi_size(ty)));
+    for arg in added {
+        let ArgSource::Member { offset, .. } = arg.source else { continue };
+        let place = builder.byte_offset(copy, long.int(offset), "");
+        let Some(mut pointer) = kernel.param(arg.position) else { continue };
+        if spaces.get(&offset) == Some(&AddressSpace::Generic) {
+            pointer = builder.in_space(pointer, AddressSpace::Generic);
+        }
+        builder.store(pointer, place);
     }
 }

@@ -5,7 +5,8 @@ use std::ffi::c_uint;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 use super::Text;
-use crate::llvm::handles::{Block, BuilderHandle, ContextHandle, Inst, NodeHandle, Type, Value};
+use crate::llvm::handles::{Block, BuilderHandle, ContextHandle, Inst, Type, Value};
+use crate::llvm::narrow::{FirstClassType, LocationHandle, SizedType};
 
 // Building. All of it needs a position and well-typed operands.
 unsafe extern "C" {
@@ -14,7 +15,7 @@ unsafe extern "C" {
     pub safe fn LLVMPositionBuilderAtEnd<'m>(builder: BuilderHandle<'m>, block: Block<'m>);
     pub unsafe fn LLVMPositionBuilderBefore<'m>(builder: BuilderHandle<'m>, inst: Inst<'m>);
     pub unsafe fn LLVMPositionBuilderBeforeInstrAndDbgRecords<'m>(builder: BuilderHandle<'m>, inst: Inst<'m>);
-    pub unsafe fn LLVMSetCurrentDebugLocation2<'m>(builder: BuilderHandle<'m>, location: Option<NodeHandle<'m>>);
+    pub unsafe fn LLVMSetCurrentDebugLocation2<'m>(builder: BuilderHandle<'m>, location: Option<LocationHandle<'m>>);
     pub unsafe fn LLVMInsertIntoBuilderWithName<'m>(builder: BuilderHandle<'m>, inst: Inst<'m>, name: Text<'_>);
     pub unsafe fn LLVMBuildBinOp<'m>(
         builder: BuilderHandle<'m>,
@@ -53,7 +54,7 @@ unsafe extern "C" {
         no: Value<'m>,
         name: Text<'_>,
     ) -> Value<'m>;
-    pub unsafe fn LLVMBuildAlloca<'m>(builder: BuilderHandle<'m>, ty: Type<'m>, name: Text<'_>) -> Inst<'m>;
+    pub unsafe fn LLVMBuildAlloca<'m>(builder: BuilderHandle<'m>, ty: SizedType<'m>, name: Text<'_>) -> Inst<'m>;
     pub unsafe fn LLVMBuildLoad2<'m>(
         builder: BuilderHandle<'m>,
         ty: Type<'m>,
@@ -85,7 +86,7 @@ unsafe extern "C" {
         count: c_uint,
         name: Text<'_>,
     ) -> Inst<'m>;
-    pub unsafe fn LLVMBuildPhi<'m>(builder: BuilderHandle<'m>, ty: Type<'m>, name: Text<'_>) -> Inst<'m>;
+    pub unsafe fn LLVMBuildPhi<'m>(builder: BuilderHandle<'m>, ty: FirstClassType<'m>, name: Text<'_>) -> Inst<'m>;
     pub unsafe fn LLVMBuildBr<'m>(builder: BuilderHandle<'m>, to: Block<'m>) -> Inst<'m>;
     pub unsafe fn LLVMBuildCondBr<'m>(
         builder: BuilderHandle<'m>,

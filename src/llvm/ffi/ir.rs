@@ -1,14 +1,18 @@
 //! Declarations: modules, types, values and what they hold.
 
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::num::NonZero;
 
+use llvm_sys::prelude::LLVMDiagnosticInfoRef;
 use llvm_sys::{
-    LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind,
-    LLVMVisibility,
+    LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMDiagnosticHandler, LLVMDiagnosticSeverity, LLVMIntPredicate,
+    LLVMLinkage, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind, LLVMVisibility,
 };
 
-use super::{Bool, LayoutHandle, Text};
+use super::{Bool, CallConvention, LayoutHandle, Text};
 use crate::llvm::handles::{Block, ContextHandle, Function, Global, Inst, ModuleHandle, NodeHandle, Type, Use, Value};
+use crate::llvm::narrow::*;
+use crate::llvm::text::Message;
 
 // Modules and contexts.
 unsafe extern "C" {
@@ -28,10 +32,16 @@ unsafe extern "C" {
         space: c_uint,
     ) -> Global<'m>;
     pub safe fn LLVMStripModuleDebugInfo(module: ModuleHandle<'_>) -> Bool;
-    pub unsafe fn LLVMGetMDKindIDInContext(context: ContextHandle<'_>, name: *const c_char, len: c_uint) -> c_uint;
-    pub unsafe fn LLVMGetSyncScopeID(context: ContextHandle<'_>, name: *const c_char, len: usize) -> c_uint;
     pub safe fn LLVMGetTypeByName2<'m>(context: ContextHandle<'m>, name: Text<'_>) -> Option<Type<'m>>;
-    pub unsafe fn LLVMLookupIntrinsicID(name: *const c_char, len: usize) -> c_uint;
+    /// Takes `other` over, whatever becomes of it.
+    pub unsafe fn LLVMLinkModules2(module: ModuleHandle<'_>, other: ModuleHandle<'_>) -> Bool;
+    pub unsafe fn LLVMContextSetDiagnosticHandler(
+        context: ContextHandle<'_>,
+        handler: LLVMDiagnosticHandler,
+        state: *mut c_void,
+    );
+    pub unsafe fn LLVMGetDiagInfoSeverity(info: LLVMDiagnosticInfoRef) -> LLVMDiagnosticSeverity;
+    pub unsafe fn LLVMGetDiagInfoDescription(info: LLVMDiagnosticInfoRef) -> Message;
     pub unsafe fn LLVMGetIntrinsicDeclaration<'m>(
         module: ModuleHandle<'m>,
         id: c_uint,
@@ -54,41 +64,36 @@ unsafe extern "C" {
         count: c_uint,
         is_variadic: Bool,
     ) -> Type<'m>;
-    pub unsafe fn LLVMVectorType(element: Type<'_>, count: c_uint) -> Type<'_>;
-    pub unsafe fn LLVMArrayType2(element: Type<'_>, count: u64) -> Type<'_>;
+    pub safe fn LLVMVectorType(element: LaneType<'_>, count: NonZero<c_uint>) -> Type<'_>;
+    pub safe fn LLVMArrayType2(element: SizedType<'_>, count: u64) -> Type<'_>;
     pub safe fn LLVMGetTypeKind(ty: Type<'_>) -> LLVMTypeKind;
     pub safe fn LLVMGetTypeContext(ty: Type<'_>) -> ContextHandle<'_>;
     pub safe fn LLVMTypeIsSized(ty: Type<'_>) -> Bool;
-    pub safe fn LLVMPrintTypeToString(ty: Type<'_>) -> *mut c_char;
-    pub unsafe fn LLVMGetIntTypeWidth(ty: Type<'_>) -> c_uint;
-    pub unsafe fn LLVMGetPointerAddressSpace(ty: Type<'_>) -> c_uint;
-    pub unsafe fn LLVMGetElementType(ty: Type<'_>) -> Type<'_>;
-    pub unsafe fn LLVMGetVectorSize(ty: Type<'_>) -> c_uint;
-    pub unsafe fn LLVMGetArrayLength2(ty: Type<'_>) -> u64;
-    pub unsafe fn LLVMIsOpaqueStruct(ty: Type<'_>) -> Bool;
-    pub unsafe fn LLVMCountStructElementTypes(ty: Type<'_>) -> c_uint;
-    pub unsafe fn LLVMStructGetTypeAtIndex(ty: Type<'_>, index: c_uint) -> Type<'_>;
-    pub unsafe fn LLVMGetStructName(ty: Type<'_>) -> *const c_char;
-    pub unsafe fn LLVMGetReturnType(ty: Type<'_>) -> Type<'_>;
-    pub unsafe fn LLVMCountParamTypes(ty: Type<'_>) -> c_uint;
-    pub unsafe fn LLVMGetParamTypes<'m>(ty: Type<'m>, into: *mut Type<'m>);
-    pub unsafe fn LLVMIsFunctionVarArg(ty: Type<'_>) -> Bool;
-    pub unsafe fn LLVMGetTargetExtTypeName(ty: Type<'_>) -> *const c_char;
-    pub unsafe fn LLVMGetTargetExtTypeNumIntParams(ty: Type<'_>) -> c_uint;
-    pub unsafe fn LLVMGetTargetExtTypeIntParam(ty: Type<'_>, index: c_uint) -> c_uint;
+    pub safe fn LLVMPrintTypeToString(ty: Type<'_>) -> Message;
+    pub safe fn LLVMGetIntTypeWidth(ty: IntType<'_>) -> c_uint;
+    pub safe fn LLVMGetPointerAddressSpace(ty: PointerType<'_>) -> c_uint;
+    pub safe fn LLVMGetElementType(ty: SequenceType<'_>) -> Type<'_>;
+    pub safe fn LLVMGetVectorSize(ty: VectorType<'_>) -> c_uint;
+    pub safe fn LLVMGetArrayLength2(ty: ArrayType<'_>) -> u64;
+    pub safe fn LLVMIsOpaqueStruct(ty: StructType<'_>) -> Bool;
+    pub safe fn LLVMCountStructElementTypes(ty: StructType<'_>) -> c_uint;
+    pub safe fn LLVMGetStructName(ty: StructType<'_>) -> Option<Text<'_>>;
+    pub safe fn LLVMGetReturnType(ty: FunctionType<'_>) -> Type<'_>;
+    pub safe fn LLVMCountParamTypes(ty: FunctionType<'_>) -> c_uint;
+    pub safe fn LLVMIsFunctionVarArg(ty: FunctionType<'_>) -> Bool;
+    pub safe fn LLVMGetTargetExtTypeName(ty: TargetType<'_>) -> Text<'_>;
+    pub safe fn LLVMGetTargetExtTypeNumIntParams(ty: TargetType<'_>) -> c_uint;
     pub safe fn LLVMPointerSize(layout: LayoutHandle<'_>) -> c_uint;
-    pub unsafe fn LLVMABISizeOfType(layout: LayoutHandle<'_>, ty: Type<'_>) -> u64;
-    pub unsafe fn LLVMStoreSizeOfType(layout: LayoutHandle<'_>, ty: Type<'_>) -> u64;
-    pub unsafe fn LLVMABIAlignmentOfType(layout: LayoutHandle<'_>, ty: Type<'_>) -> c_uint;
-    pub unsafe fn LLVMOffsetOfElement(layout: LayoutHandle<'_>, ty: Type<'_>, index: c_uint) -> u64;
+    pub safe fn LLVMABISizeOfType(layout: LayoutHandle<'_>, ty: SizedType<'_>) -> u64;
+    pub safe fn LLVMStoreSizeOfType(layout: LayoutHandle<'_>, ty: SizedType<'_>) -> u64;
+    pub safe fn LLVMABIAlignmentOfType(layout: LayoutHandle<'_>, ty: SizedType<'_>) -> c_uint;
+    pub unsafe fn LLVMOffsetOfElement(layout: LayoutHandle<'_>, ty: StructType<'_>, index: c_uint) -> u64;
 }
 
 // Values. `LLVMIsA…` gives its argument if it is one.
 unsafe extern "C" {
     pub safe fn LLVMTypeOf(value: Value<'_>) -> Type<'_>;
-    pub unsafe fn LLVMGetValueName2(value: Value<'_>, len: *mut usize) -> *const c_char;
-    pub unsafe fn LLVMSetValueName2(value: Value<'_>, name: *const c_char, len: usize);
-    pub safe fn LLVMPrintValueToString(value: Value<'_>) -> *mut c_char;
+    pub safe fn LLVMPrintValueToString(value: Value<'_>) -> Message;
     pub safe fn LLVMGetFirstUse(value: Value<'_>) -> Option<Use<'_>>;
     pub safe fn LLVMGetNextUse(usage: Use<'_>) -> Option<Use<'_>>;
     pub safe fn LLVMGetUser(usage: Use<'_>) -> Value<'_>;
@@ -114,48 +119,47 @@ unsafe extern "C" {
     pub safe fn LLVMIsPoison(value: Value<'_>) -> Bool;
     pub safe fn LLVMIsNull(value: Value<'_>) -> Bool;
     pub safe fn LLVMValueIsBasicBlock(value: Value<'_>) -> Bool;
-    pub unsafe fn LLVMGetNumOperands(user: Value<'_>) -> c_int;
-    pub unsafe fn LLVMGetOperand(user: Value<'_>, index: c_uint) -> Option<Value<'_>>;
+    pub safe fn LLVMGetNumOperands(user: User<'_>) -> c_int;
+    pub unsafe fn LLVMGetOperand(user: User<'_>, index: c_uint) -> Option<Value<'_>>;
     pub unsafe fn LLVMSetOperand<'m>(user: Value<'m>, index: c_uint, value: Value<'m>);
-    pub unsafe fn LLVMGetParamParent(argument: Value<'_>) -> Function<'_>;
+    pub safe fn LLVMGetParamParent(parameter: Parameter<'_>) -> Function<'_>;
 }
 
 // Constants.
 unsafe extern "C" {
-    pub unsafe fn LLVMConstIntOfArbitraryPrecision(ty: Type<'_>, count: c_uint, words: *const u64) -> Value<'_>;
-    pub unsafe fn LLVMConstReal(ty: Type<'_>, value: f64) -> Value<'_>;
-    pub unsafe fn LLVMConstNull(ty: Type<'_>) -> Value<'_>;
-    pub unsafe fn LLVMConstAllOnes(ty: Type<'_>) -> Value<'_>;
-    pub unsafe fn LLVMGetUndef(ty: Type<'_>) -> Value<'_>;
-    pub unsafe fn LLVMGetPoison(ty: Type<'_>) -> Value<'_>;
+    pub unsafe fn LLVMConstIntOfArbitraryPrecision(ty: IntType<'_>, count: c_uint, words: *const u64) -> Value<'_>;
+    pub safe fn LLVMConstReal(ty: FloatType<'_>, value: f64) -> Value<'_>;
+    pub safe fn LLVMConstNull(ty: ZeroType<'_>) -> Value<'_>;
+    pub safe fn LLVMConstAllOnes(ty: IntsType<'_>) -> Value<'_>;
+    pub safe fn LLVMGetUndef(ty: FirstClassType<'_>) -> Value<'_>;
+    pub safe fn LLVMGetPoison(ty: FirstClassType<'_>) -> Value<'_>;
     pub unsafe fn LLVMConstVector<'m>(lanes: *mut Value<'m>, count: c_uint) -> Value<'m>;
     pub unsafe fn LLVMConstBitCast<'m>(constant: Value<'m>, ty: Type<'m>) -> Value<'m>;
-    pub unsafe fn LLVMConstIntGetZExtValue(constant: Value<'_>) -> u64;
-    pub unsafe fn LLVMConstIntGetSExtValue(constant: Value<'_>) -> i64;
-    pub unsafe fn LLVMConstRealGetDouble(constant: Value<'_>, loses_information: *mut Bool) -> f64;
-    pub unsafe fn LLVMGetConstOpcode(constant: Value<'_>) -> LLVMOpcode;
-    pub unsafe fn LLVMGetAggregateElement(constant: Value<'_>, index: c_uint) -> Option<Value<'_>>;
+    pub safe fn LLVMConstIntGetZExtValue(constant: SmallInt<'_>) -> u64;
+    pub safe fn LLVMConstIntGetSExtValue(constant: SmallInt<'_>) -> i64;
+    pub safe fn LLVMConstRealGetDouble(constant: FloatConstant<'_>, loses_information: &mut Bool) -> f64;
+    pub safe fn LLVMGetConstOpcode(constant: ConstantExpression<'_>) -> LLVMOpcode;
+    pub safe fn LLVMGetAggregateElement(constant: Aggregate<'_>, index: c_uint) -> Option<Value<'_>>;
     pub unsafe fn LLVMIsConstantString(constant: Value<'_>) -> Bool;
     pub unsafe fn LLVMGetAsString(constant: Value<'_>, len: *mut usize) -> *const c_char;
 }
 
 // Globals and functions.
 unsafe extern "C" {
-    pub unsafe fn LLVMGlobalGetValueType(global: Value<'_>) -> Type<'_>;
-    pub unsafe fn LLVMGetGlobalParent(global: Value<'_>) -> ModuleHandle<'_>;
-    pub unsafe fn LLVMIsDeclaration(global: Value<'_>) -> Bool;
-    pub unsafe fn LLVMGetLinkage(global: Value<'_>) -> LLVMLinkage;
-    pub unsafe fn LLVMSetLinkage(global: Value<'_>, linkage: LLVMLinkage);
-    pub unsafe fn LLVMSetVisibility(global: Value<'_>, visibility: LLVMVisibility);
+    pub safe fn LLVMGlobalGetValueType(global: GlobalValue<'_>) -> Type<'_>;
+    pub safe fn LLVMGetGlobalParent(global: GlobalValue<'_>) -> ModuleHandle<'_>;
+    pub safe fn LLVMIsDeclaration(global: GlobalValue<'_>) -> Bool;
+    pub safe fn LLVMGetLinkage(global: GlobalValue<'_>) -> LLVMLinkage;
+    pub safe fn LLVMSetLinkage(global: GlobalValue<'_>, linkage: LLVMLinkage);
+    pub safe fn LLVMSetVisibility(global: GlobalValue<'_>, visibility: LLVMVisibility);
     pub safe fn LLVMGetInitializer(global: Global<'_>) -> Option<Value<'_>>;
     pub unsafe fn LLVMSetInitializer<'m>(global: Global<'m>, value: Value<'m>);
     pub safe fn LLVMIsGlobalConstant(global: Global<'_>) -> Bool;
     pub unsafe fn LLVMDeleteGlobal(global: Global<'_>);
     pub unsafe fn LLVMDeleteFunction(function: Function<'_>);
     pub safe fn LLVMCountParams(function: Function<'_>) -> c_uint;
-    pub unsafe fn LLVMGetParam(function: Function<'_>, index: c_uint) -> Value<'_>;
     pub safe fn LLVMGetFunctionCallConv(function: Function<'_>) -> c_uint;
-    pub safe fn LLVMSetFunctionCallConv(function: Function<'_>, convention: c_uint);
+    pub safe fn LLVMSetFunctionCallConv(function: Function<'_>, convention: CallConvention);
     pub safe fn LLVMSetGC(function: Function<'_>, name: Option<Text<'_>>);
     pub safe fn LLVMGetIntrinsicID(function: Function<'_>) -> c_uint;
     pub safe fn LLVMGetSubprogram(function: Function<'_>) -> Option<NodeHandle<'_>>;
@@ -169,16 +173,15 @@ unsafe extern "C" {
     pub unsafe fn LLVMAppendExistingBasicBlock<'m>(function: Function<'m>, block: Block<'m>);
 }
 
-// Blocks.
+// Blocks. Each is in a function: only `Function::take_block` has one outside, between two calls.
 unsafe extern "C" {
-    /// The block is in a function.
-    pub unsafe fn LLVMGetNextBasicBlock(block: Block<'_>) -> Option<Block<'_>>;
+    pub safe fn LLVMGetNextBasicBlock(block: Block<'_>) -> Option<Block<'_>>;
     pub safe fn LLVMGetFirstInstruction(block: Block<'_>) -> Option<Inst<'_>>;
     pub safe fn LLVMGetBasicBlockTerminator(block: Block<'_>) -> Option<Inst<'_>>;
     pub safe fn LLVMGetBasicBlockParent(block: Block<'_>) -> Option<Function<'_>>;
-    pub unsafe fn LLVMValueAsBasicBlock(value: Value<'_>) -> Block<'_>;
+    pub safe fn LLVMValueAsBasicBlock(value: BlockValue<'_>) -> Block<'_>;
     pub safe fn LLVMBasicBlockAsValue(block: Block<'_>) -> Value<'_>;
-    pub unsafe fn LLVMInsertBasicBlockInContext<'m>(
+    pub safe fn LLVMInsertBasicBlockInContext<'m>(
         context: ContextHandle<'m>,
         next: Block<'m>,
         name: Text<'_>,
@@ -196,52 +199,48 @@ unsafe extern "C" {
     pub unsafe fn LLVMGetNextInstruction(inst: Inst<'_>) -> Option<Inst<'_>>;
     pub unsafe fn LLVMInstructionRemoveFromParent(inst: Inst<'_>);
     pub unsafe fn LLVMInstructionEraseFromParent(inst: Inst<'_>);
-    pub unsafe fn LLVMGetNumSuccessors(inst: Inst<'_>) -> c_uint;
-    pub unsafe fn LLVMGetSuccessor(inst: Inst<'_>, index: c_uint) -> Block<'_>;
-    pub unsafe fn LLVMSetSuccessor<'m>(inst: Inst<'m>, index: c_uint, block: Block<'m>);
-    pub unsafe fn LLVMIsConditional(branch: Inst<'_>) -> Bool;
-    pub unsafe fn LLVMGetCondition(branch: Inst<'_>) -> Value<'_>;
-    pub unsafe fn LLVMSetCondition<'m>(branch: Inst<'m>, condition: Value<'m>);
-    pub unsafe fn LLVMGetSwitchCaseValue(switch: Inst<'_>, successor: c_uint) -> Value<'_>;
-    pub unsafe fn LLVMGetICmpPredicate(inst: Inst<'_>) -> LLVMIntPredicate;
-    pub unsafe fn LLVMGetFCmpPredicate(inst: Inst<'_>) -> LLVMRealPredicate;
-    pub unsafe fn LLVMCountIncoming(phi: Inst<'_>) -> c_uint;
-    pub unsafe fn LLVMGetIncomingValue(phi: Inst<'_>, index: c_uint) -> Value<'_>;
-    pub unsafe fn LLVMGetIncomingBlock(phi: Inst<'_>, index: c_uint) -> Block<'_>;
-    pub unsafe fn LLVMAddIncoming<'m>(phi: Inst<'m>, values: *mut Value<'m>, blocks: *mut Block<'m>, count: c_uint);
-    pub unsafe fn LLVMGetAllocatedType(alloca: Inst<'_>) -> Type<'_>;
-    pub unsafe fn LLVMGetAlignment(value: Value<'_>) -> c_uint;
-    pub unsafe fn LLVMSetAlignment(value: Value<'_>, bytes: c_uint);
-    pub unsafe fn LLVMGetVolatile(inst: Inst<'_>) -> Bool;
-    pub unsafe fn LLVMSetVolatile(inst: Inst<'_>, is_volatile: Bool);
-    pub unsafe fn LLVMGetOrdering(inst: Inst<'_>) -> LLVMAtomicOrdering;
-    pub unsafe fn LLVMGetCmpXchgSuccessOrdering(inst: Inst<'_>) -> LLVMAtomicOrdering;
-    pub unsafe fn LLVMGetCmpXchgFailureOrdering(inst: Inst<'_>) -> LLVMAtomicOrdering;
-    pub unsafe fn LLVMGetAtomicRMWBinOp(inst: Inst<'_>) -> LLVMAtomicRMWBinOp;
-    pub unsafe fn LLVMGetAtomicSyncScopeID(inst: Inst<'_>) -> c_uint;
-    pub unsafe fn LLVMGetGEPSourceElementType(gep: Value<'_>) -> Type<'_>;
-    pub unsafe fn LLVMIsInBounds(gep: Value<'_>) -> Bool;
-    pub unsafe fn LLVMSetIsInBounds(gep: Inst<'_>, is_in_bounds: Bool);
-    pub unsafe fn LLVMGEPSetNoWrapFlags(gep: Inst<'_>, flags: c_uint);
-    pub unsafe fn LLVMGetNumIndices(inst: Inst<'_>) -> c_uint;
-    pub unsafe fn LLVMGetIndices(inst: Inst<'_>) -> *const c_uint;
-    pub unsafe fn LLVMGetNumMaskElements(shuffle: Inst<'_>) -> c_uint;
-    pub unsafe fn LLVMGetMaskValue(shuffle: Inst<'_>, index: c_uint) -> c_int;
-    pub unsafe fn LLVMGetCalledValue(call: Inst<'_>) -> Value<'_>;
-    pub unsafe fn LLVMGetCalledFunctionType(call: Inst<'_>) -> Type<'_>;
-    pub unsafe fn LLVMGetNumArgOperands(call: Inst<'_>) -> c_uint;
-    pub unsafe fn LLVMGetNumOperandBundles(call: Inst<'_>) -> c_uint;
-    pub unsafe fn LLVMGetInstructionCallConv(call: Inst<'_>) -> c_uint;
-    pub unsafe fn LLVMSetInstructionCallConv(call: Inst<'_>, convention: c_uint);
-    pub unsafe fn LLVMSetTailCall(call: Inst<'_>, is_tail: Bool);
-    pub unsafe fn LLVMGetNSW(inst: Inst<'_>) -> Bool;
-    pub unsafe fn LLVMSetNSW(inst: Inst<'_>, has: Bool);
-    pub unsafe fn LLVMSetNUW(inst: Inst<'_>, has: Bool);
-    pub unsafe fn LLVMGetExact(inst: Inst<'_>) -> Bool;
-    pub unsafe fn LLVMSetExact(inst: Inst<'_>, is: Bool);
-    pub unsafe fn LLVMSetIsDisjoint(inst: Inst<'_>, is: Bool);
-    pub unsafe fn LLVMSetNNeg(inst: Inst<'_>, is: Bool);
-    pub unsafe fn LLVMSetICmpSameSign(inst: Inst<'_>, is: Bool);
+    pub safe fn LLVMGetNumSuccessors(terminator: Terminator<'_>) -> c_uint;
+    pub unsafe fn LLVMSetSuccessor<'m>(terminator: Terminator<'m>, index: c_uint, block: Block<'m>);
+    pub safe fn LLVMIsConditional(branch: Branch<'_>) -> Bool;
+    pub safe fn LLVMGetCondition(branch: ConditionalBranch<'_>) -> Value<'_>;
+    pub unsafe fn LLVMSetCondition<'m>(branch: ConditionalBranch<'m>, condition: Condition<'m>);
+    pub unsafe fn LLVMGetSwitchCaseValue(switch: Switch<'_>, successor: c_uint) -> Value<'_>;
+    pub safe fn LLVMGetICmpPredicate(compare: IntCompare<'_>) -> LLVMIntPredicate;
+    pub safe fn LLVMGetFCmpPredicate(compare: FloatCompare<'_>) -> LLVMRealPredicate;
+    pub safe fn LLVMCountIncoming(phi: Phi<'_>) -> c_uint;
+    pub unsafe fn LLVMAddIncoming<'m>(phi: Phi<'m>, values: *mut Value<'m>, blocks: *mut Block<'m>, count: c_uint);
+    pub safe fn LLVMGetAllocatedType(alloca: Alloca<'_>) -> Type<'_>;
+    pub safe fn LLVMGetAlignment(value: Aligned<'_>) -> c_uint;
+    pub unsafe fn LLVMSetAlignment(value: Aligned<'_>, bytes: c_uint);
+    pub safe fn LLVMGetVolatile(access: Access<'_>) -> Bool;
+    pub safe fn LLVMSetVolatile(access: Access<'_>, is_volatile: Bool);
+    pub safe fn LLVMGetOrdering(inst: Ordered<'_>) -> LLVMAtomicOrdering;
+    pub safe fn LLVMGetCmpXchgSuccessOrdering(inst: CompareExchange<'_>) -> LLVMAtomicOrdering;
+    pub safe fn LLVMGetCmpXchgFailureOrdering(inst: CompareExchange<'_>) -> LLVMAtomicOrdering;
+    pub safe fn LLVMGetAtomicRMWBinOp(inst: ReadModifyWrite<'_>) -> LLVMAtomicRMWBinOp;
+    pub safe fn LLVMGetAtomicSyncScopeID(inst: Atomic<'_>) -> c_uint;
+    pub safe fn LLVMGetGEPSourceElementType(gep: Gep<'_>) -> Type<'_>;
+    pub safe fn LLVMIsInBounds(gep: Gep<'_>) -> Bool;
+    pub safe fn LLVMSetIsInBounds(gep: GepInst<'_>, is_in_bounds: Bool);
+    pub safe fn LLVMGEPSetNoWrapFlags(gep: GepInst<'_>, flags: c_uint);
+    pub safe fn LLVMGetNumIndices(inst: Indexed<'_>) -> c_uint;
+    pub safe fn LLVMGetIndices(inst: Indexed<'_>) -> *const c_uint;
+    pub safe fn LLVMGetNumMaskElements(shuffle: Shuffle<'_>) -> c_uint;
+    pub safe fn LLVMGetCalledValue(call: Call<'_>) -> Value<'_>;
+    pub safe fn LLVMGetCalledFunctionType(call: Call<'_>) -> Type<'_>;
+    pub safe fn LLVMGetNumArgOperands(call: Call<'_>) -> c_uint;
+    pub safe fn LLVMGetNumOperandBundles(call: Call<'_>) -> c_uint;
+    pub safe fn LLVMGetInstructionCallConv(call: Call<'_>) -> c_uint;
+    pub safe fn LLVMSetInstructionCallConv(call: Call<'_>, convention: CallConvention);
+    pub safe fn LLVMSetTailCall(call: Call<'_>, is_tail: Bool);
+    pub safe fn LLVMGetNSW(inst: Wrapping<'_>) -> Bool;
+    pub safe fn LLVMSetNSW(inst: Wrapping<'_>, has: Bool);
+    pub safe fn LLVMSetNUW(inst: Wrapping<'_>, has: Bool);
+    pub safe fn LLVMGetExact(inst: Exact<'_>) -> Bool;
+    pub safe fn LLVMSetExact(inst: Exact<'_>, is: Bool);
+    pub safe fn LLVMSetIsDisjoint(inst: Disjoint<'_>, is: Bool);
+    pub safe fn LLVMSetNNeg(inst: NonNegative<'_>, is: Bool);
+    pub safe fn LLVMSetICmpSameSign(inst: IntCompare<'_>, is: Bool);
     pub safe fn LLVMCanValueUseFastMathFlags(value: Value<'_>) -> Bool;
-    pub unsafe fn LLVMSetFastMathFlags(inst: Inst<'_>, flags: c_uint);
+    pub safe fn LLVMSetFastMathFlags(inst: FastMath<'_>, flags: c_uint);
 }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::kernel::builtins::{self, Family};
+use crate::llvm::Opcode;
 use crate::program::{Definition, Op, Program, Region, ValueId};
 use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 
@@ -116,7 +117,7 @@ impl Memory {
                     (Op::Load, _) | (Op::Compare(_), _) => {}
                     // The result of an operation on a pointer has the same roots.
                     (Op::Address { .. } | Op::Select | Op::Phi(_) | Op::Copy, _) => {}
-                    (Op::Cast(llvm_sys::LLVMOpcode::LLVMAddrSpaceCast | llvm_sys::LLVMOpcode::LLVMBitCast), _) => {}
+                    (Op::Cast(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast), _) => {}
                     (Op::Store, 1) => {
                         unknown |= all.contains(&Region::Unknown);
                         for region in all {

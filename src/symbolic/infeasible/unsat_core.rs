@@ -8,8 +8,8 @@ use super::encode::{EdgeLabel, Encoded, Guard, Occurrence};
 use super::float_abstraction::FloatAbstraction;
 use super::invariants::Invariant;
 use crate::instrument::marks::MARK;
-use crate::kernel::ir::DebugLocation;
 use crate::kernel::source::Sources;
+use crate::llvm::{DebugLocation, Opcode};
 use crate::program::{End, Op, Program};
 use crate::solve::concrete::Valuation;
 use crate::solve::expression::{Node, Term, Terms};
@@ -430,7 +430,7 @@ fn marked_condition(program: &Program, occurrence: &Occurrence, sources: &Source
     // `x ^ true` negates a condition.
     while let Some(instruction) = program.instruction(value) {
         match (&instruction.op, &instruction.operands[..]) {
-            (Op::Binary(llvm_sys::LLVMOpcode::LLVMXor), [inner, one]) if program.constant(*one) == Some(-1) => {
+            (Op::Binary(Opcode::LLVMXor), [inner, one]) if program.constant(*one) == Some(-1) => {
                 is_negated = !is_negated;
                 value = *inner;
             }

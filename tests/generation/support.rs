@@ -1,14 +1,11 @@
 //! Reads kernels for the tests of generation.
 
-#[path = "../kernel_support/mod.rs"]
-mod kernel_support;
-
 use std::path::{Path, PathBuf};
 
 use kassay::coverage::build::KernelUnderTest;
 use kassay::suite::resolve::Suite;
 
-pub use kernel_support::with_file;
+pub use crate::common::kernels::with_file;
 
 /// Calls `f` with the only kernel of a source text.
 pub fn with_source<T>(source: &str, f: impl FnOnce(&KernelUnderTest<'_>) -> T) -> T {

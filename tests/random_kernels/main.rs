@@ -3,6 +3,8 @@
 //! The tests try a few; `KASSAY_SOAK=1000 cargo nextest run --test random_kernels --no-capture` tries a thousand, from
 //! `KASSAY_SOAK_FROM` on. Kernels that once failed are in `found/`.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod generator;
 mod weaves;
 

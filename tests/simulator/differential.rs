@@ -20,7 +20,7 @@ use kassay::lower::host::emit::{Effort, emit};
 use kassay::suite::compare::{self, Tolerance};
 use kassay::suite::resolve::Suite;
 
-use super::output_support::{distance, expected, suites};
+use crate::common::outputs::{distance, expected, suites};
 
 /// Suites whose barriers diverge, which devices may not notice.
 const DIVERGENT: [&str; 1] = ["divergent_exit"];

@@ -8,8 +8,8 @@ use kassay::kernel::options::KernelOptions;
 use kassay::suite::resolve::Suite;
 use kassay::symbolic::infeasible::ProofOutcome;
 
-use super::coverage_support::{Device, spread};
 use super::support::judge;
+use crate::common::coverage::{Device, spread};
 
 /// Returns the suites grouped by their kernel and its options.
 fn suites() -> Vec<Vec<PathBuf>> {

@@ -1,0 +1,10 @@
+//! Checks the program as a user or a pipeline sees it: results, reports, exit codes, messages, the cache.
+
+mod allowed_faults;
+mod cache;
+#[path = "../common/mod.rs"]
+mod common;
+mod contract;
+mod implicit_arguments;
+mod reports;
+mod wrong_inputs;

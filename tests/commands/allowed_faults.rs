@@ -1,12 +1,14 @@
 //! Checks tests that allow faults: how `run`, `cover`, `mutate`, `schedule` and `check` treat them, when devices take
 //! them, and the messages for suites that state faults wrongly.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+use crate::common::TestResult;
+use crate::common::kernels::source_file;
+use crate::common::program::run as kassay;
+use crate::common::testdata::testdata;
 
 const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n) {
     int i = get_global_id(0);
@@ -39,8 +41,7 @@ struct Suite {
 }
 
 fn suite(text: &str) -> TestResult<Suite> {
-    let folder = tempfile::tempdir()?;
-    std::fs::write(folder.path().join("k.cl"), KERNEL)?;
+    let (folder, _) = source_file(KERNEL);
     let path = folder.path().join("suite.toml");
     std::fs::write(&path, text)?;
     Ok(Suite { _folder: folder, path })
@@ -56,15 +57,6 @@ impl Suite {
     fn path(&self) -> &str {
         self.path.to_str().unwrap_or_default()
     }
-}
-
-/// Returns standard output, standard error and the exit code.
-fn kassay(args: &[&str]) -> TestResult<(String, String, i32)> {
-    let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let err = text(&output.stderr);
-    assert!(!err.contains("panicked"), "{args:?}: {err}");
-    Ok((text(&output.stdout), err, output.status.code().unwrap_or(-1)))
 }
 
 fn json(args: &[&str]) -> TestResult<(Value, i32)> {
@@ -160,9 +152,8 @@ fn devices_take_such_tests_with_margins_only() -> TestResult {
 #[test]
 fn suites_generated_with_faults_run_again() -> TestResult {
     let folder = tempfile::tempdir()?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/generate");
     for name in ["fault_before", "fault_one_side"] {
-        let kernel = root.join(format!("{name}.cl"));
+        let kernel = testdata(format!("generate/{name}.cl"));
         let out = folder.path().join(name);
         let (kernel, out) = (kernel.to_str().unwrap_or_default(), out.to_str().unwrap_or_default());
         let (made, code) = json(&["generate", kernel, "-o", out, "--max-execs", "800"])?;

@@ -6,6 +6,8 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use crate::common::program::kassay;
+
 const KERNEL: &str = "#include \"factor.h\"
 kernel void k(global const int *in, global int *out, int n) {
     size_t i = get_global_id(0);
@@ -41,7 +43,7 @@ impl Bench {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+        let mut command = kassay();
         command
             .args(args)
             .current_dir(self.0.path())

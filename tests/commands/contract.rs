@@ -1,19 +1,19 @@
 //! Checks the commands as a user or a pipeline sees them: results with the contract's keys and published schemas, equal
 //! results on every output path, exit codes of thresholds, output to files and to closed pipes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+use crate::common::TestResult;
+use crate::common::program::{kassay, valid};
+use crate::common::stored::expect_file;
+use crate::common::testdata::{self, main_suites};
 
-fn kassay() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_kassay"))
-}
-
+/// Returns a path below `testdata` as an argument.
 fn testdata(path: &str) -> String {
-    format!("{}/testdata/{path}", env!("CARGO_MANIFEST_DIR"))
+    testdata::testdata(path).to_string_lossy().into_owned()
 }
 
 fn run(args: &[&str]) -> TestResult<Output> {
@@ -42,82 +42,6 @@ fn at<'v>(value: &'v Value, path: &str) -> TestResult<&'v Value> {
 
 fn has(value: &Value, paths: &str) -> TestResult {
     paths.split_whitespace().try_for_each(|path| at(value, path).map(|_| ()))
-}
-
-/// Checks a value against the parts of JSON Schema that kassay's schemas use. `Err` has the path and what is
-/// wrong there.
-fn check(value: &Value, schema: &Value, root: &Value, path: &str) -> Result<(), String> {
-    let Some(rules) = schema.as_object() else {
-        return if schema == &Value::Bool(false) { Err(format!("{path}: nothing may be here")) } else { Ok(()) };
-    };
-    let is = |ty: &str| match ty {
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        _ => value.is_null(),
-    };
-    for (rule, want) in rules {
-        let each = |all: &'_ Value| {
-            all.as_array().into_iter().flatten().map(|s| check(value, s, root, path)).collect::<Vec<_>>()
-        };
-        match rule.as_str() {
-            "$ref" => {
-                let name = want.as_str().unwrap_or_default().trim_start_matches('#');
-                let target = root.pointer(name).ok_or_else(|| format!("no {name} in the schema"))?;
-                check(value, target, root, path)?;
-            }
-            "type" => {
-                let types = want.as_array().map_or_else(|| vec![want], |all| all.iter().collect());
-                if !types.iter().any(|ty| is(ty.as_str().unwrap_or_default())) {
-                    return Err(format!("{path}: {value} is not {want}"));
-                }
-            }
-            "enum" if !want.as_array().is_some_and(|all| all.contains(value)) => {
-                return Err(format!("{path}: {value} is not in {want}"));
-            }
-            "const" if want != value => return Err(format!("{path}: {value} is not {want}")),
-            "allOf" => each(want).into_iter().collect::<Result<(), _>>()?,
-            "anyOf" | "oneOf" => {
-                let outcomes = each(want);
-                if outcomes.iter().all(Result::is_err) {
-                    return Err(format!("{path}: no alternative fits: {outcomes:?}"));
-                }
-            }
-            "required" => {
-                let missing = |key: &&Value| value.is_object() && value.get(key.as_str().unwrap_or_default()).is_none();
-                if let Some(key) = want.as_array().into_iter().flatten().find(missing) {
-                    return Err(format!("{path}: {key} is missing"));
-                }
-            }
-            "items" => {
-                for (i, item) in value.as_array().into_iter().flatten().enumerate() {
-                    check(item, want, root, &format!("{path}/{i}"))?;
-                }
-            }
-            "properties" | "additionalProperties" => {
-                let named = rules.get("properties").unwrap_or(&Value::Null);
-                for (key, inner) in value.as_object().into_iter().flatten() {
-                    let path = format!("{path}/{key}");
-                    match named.get(key) {
-                        Some(schema) if rule == "properties" => check(inner, schema, root, &path)?,
-                        None if rule == "additionalProperties" => check(inner, want, root, &path)?,
-                        _ => {}
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn valid(value: &Value, schema: &str) -> TestResult {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema").join(schema);
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
-    Ok(check(value, &schema, &schema, "")?)
 }
 
 #[test]
@@ -202,24 +126,13 @@ fn a_schema_rejects_what_does_not_fit() -> TestResult {
 #[test]
 fn suites_fit_their_published_schema() -> TestResult {
     let schema = kassay::suite::format::schema();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/suite.schema.json");
-    let current = format!("{}\n", serde_json::to_string_pretty(&schema)?);
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, &current)?;
+    expect_file("docs/schema/suite.schema.json", &format!("{}\n", serde_json::to_string_pretty(&schema)?));
+    for suite in main_suites() {
+        let value = serde_json::to_value(toml::from_str::<toml::Table>(&std::fs::read_to_string(&suite)?)?)?;
+        valid(&value, "suite.schema.json").map_err(|e| format!("{}: {e}", suite.display()))?;
     }
-    assert!(std::fs::read_to_string(&path)? == current, "{} is stale (BLESS=1 writes it)", path.display());
-    let mut seen = 0;
-    for folder in std::fs::read_dir(testdata(""))? {
-        let suite = folder?.path().join("suite.toml");
-        if let Ok(text) = std::fs::read_to_string(&suite) {
-            let value = serde_json::to_value(toml::from_str::<toml::Table>(&text)?)?;
-            check(&value, &schema, &schema, "").map_err(|e| format!("{}: {e}", suite.display()))?;
-            seen += 1;
-        }
-    }
-    assert!(seen >= 40);
     let wrong = serde_json::json!({ "kernel": "k.cl", "test": [{ "globl": [4] }] });
-    assert!(check(&wrong, &schema, &schema, "").is_err());
+    assert!(valid(&wrong, "suite.schema.json").is_err());
     Ok(())
 }
 

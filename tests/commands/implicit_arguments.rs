@@ -1,9 +1,10 @@
 //! Checks what a launch gives besides the kernel's parameters, through the program itself: buffers of pointers in
 //! structs, program-scope variables, null pointers; and work-groups that are smaller at the end of a dimension.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+use crate::common::TestResult;
+use crate::common::program::kassay;
 
 const STD: &str = "options = [\"-cl-std=CL2.0\"]\n";
 
@@ -23,7 +24,7 @@ impl Bench {
     }
 
     fn run(&self, args: &[&str]) -> TestResult<Output> {
-        let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).current_dir(self.0.path()).output()?;
+        let output = kassay().args(args).current_dir(self.0.path()).output()?;
         assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{output:?}");
         Ok(output)
     }

@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+use crate::common::TestResult;
+use crate::common::program::kassay;
 
 const KERNEL: &str = "kernel void k(global const int *in, global int *out, int n) {
     size_t i = get_global_id(0);
@@ -52,7 +53,7 @@ impl Bench {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+        let mut command = kassay();
         command.args(args).current_dir(self.folder.path());
         command
     }

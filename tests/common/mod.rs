@@ -3,5 +3,12 @@
 #![allow(dead_code)]
 
 pub mod coverage;
+pub mod devices;
 pub mod kernels;
 pub mod outputs;
+pub mod program;
+pub mod stored;
+pub mod testdata;
+pub mod threads;
+
+pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;

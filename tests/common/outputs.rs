@@ -1,7 +1,5 @@
 //! Compares the outputs of two runs of a test. Not a test.
 
-use std::path::{Path, PathBuf};
-
 use kassay::exec::Observation;
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::suite::compare;
@@ -46,25 +44,6 @@ pub fn distance(ty: &Type, a: &[u8], b: &[u8], bound: u64) -> Result<u64, String
         }
     }
     Ok(largest)
-}
-
-/// Returns all suites of `testdata`.
-pub fn suites() -> std::io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
-        let folder = folder?.path();
-        if folder.is_dir() {
-            for file in std::fs::read_dir(folder)? {
-                let file = file?.path();
-                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                if name.starts_with("suite") && name.ends_with(".toml") {
-                    found.push(file);
-                }
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// Appends to `wrong` what differs from the suite's expectations.

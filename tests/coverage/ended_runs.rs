@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::common::program::kassay;
 
 /// What a launch covers: lines; branch outcomes by line; whether each barrier is covered; and divergent groups.
 struct Covered {
@@ -21,7 +22,7 @@ fn cover(kernel: &str, args: &str, more: &[&str]) -> Result<Covered, Box<dyn Err
     std::fs::write(at("k.cl"), kernel)?;
     let suite = format!("kernel = \"k.cl\"\n[[test]]\nname = \"t\"\nglobal = [16]\nlocal = [8]\nargs = {args}\n");
     std::fs::write(at("suite.toml"), suite)?;
-    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
+    let run = kassay()
         .args(["cover", "suite.toml", "--device", "sim", "--quiet", "-o", "r.json"])
         .args(more)
         .current_dir(folder.path())

@@ -2,14 +2,17 @@
 //! cover, with and without counts of work-items.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::common::coverage::{Covered, Device, spread};
 use kassay::instrument::layout::Slots;
 use kassay::result::cover::Coverage;
 use kassay::result::inspect::InspectResult;
 use kassay::suite::resolve::Suite;
 use serde::Deserialize;
+
+use crate::common::coverage::{Covered, Device};
+use crate::common::program::kassay;
+use crate::common::testdata;
+use crate::common::threads::spread;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,17 +41,7 @@ struct Counts {
 
 /// Returns the hand counts of sites and coverage in `testdata`, each with the suites of its folder.
 fn folders() -> Vec<(HandCount, Vec<PathBuf>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let paths = |folder: &Path| -> Vec<PathBuf> {
-        let mut all: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        all.sort();
-        all
-    };
-    let is_suite = |path: &PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy();
-        name.starts_with("suite") && name.ends_with(".toml")
-    };
-    (paths(&root).into_iter().filter(|folder| folder.join("hand.toml").is_file()))
+    (testdata::folders(&testdata::testdata("")).into_iter().filter(|folder| folder.join("hand.toml").is_file()))
         .filter_map(|folder| {
             let text = std::fs::read_to_string(folder.join("hand.toml")).unwrap();
             let all: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -56,14 +49,14 @@ fn folders() -> Vec<(HandCount, Vec<PathBuf>)> {
                 return None;
             }
             let hand = all.try_into().unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-            Some((hand, paths(&folder).into_iter().filter(is_suite).collect()))
+            Some((hand, testdata::suites_in(&folder)))
         })
         .collect()
 }
 
 fn inspect(suite: &Path, entry: &str) -> Counts {
     let suite = Suite::load(suite).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    let mut command = kassay();
     command.args(["inspect", "--format", "json", "--entry", entry]).arg(&suite.kernel);
     command.args(suite.options.iter().map(|option| format!("--clang-arg={option}")));
     let output = command.output().unwrap();

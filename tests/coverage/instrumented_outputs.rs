@@ -7,25 +7,21 @@
 //! `testdata` depends on the order in which work-items run.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{
-    DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, Target, WorkerOptions,
-};
+use kassay::exec::{Executor, Observation, OpenClExecutor, ProgramId, RunOptions, Target};
 use kassay::instrument::layout::{CoverageLayout, Slots};
-use kassay::kernel::compile;
 use kassay::kernel::interface::{Scalar, Type};
-use kassay::kernel::options::KernelOptions;
 use kassay::kernel::precision::Precision;
-use kassay::suite::resolve::{Suite, Test};
+use kassay::suite::resolve::Test;
 use kassay::suite::scalar_layout;
 
-use crate::common::outputs::{distance, expected, suites};
-
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+use crate::common::TestResult;
+use crate::common::devices::{completed, once, opencl};
+use crate::common::kernels::open_suite;
+use crate::common::outputs::{distance, expected};
+use crate::common::testdata::suites;
 
 /// A suite's kernel on a device: plain, and with probes of both kinds.
 struct Bench {
@@ -40,19 +36,10 @@ struct Bench {
 
 impl Bench {
     fn load(path: &Path, executor: &mut OpenClExecutor) -> TestResult<Bench> {
-        let suite = Suite::load(path)?;
-        let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-        let loaded = compile::load(&suite.kernel, &options, true)?;
         let context = Context::create();
-        let file = KernelFile::parse(&context, &loaded)?;
-        let entry = file.choose(suite.entry.as_deref())?;
-        let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-        let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
-        for test in &mut tests {
-            let range = &mut test.launch.range;
-            let most = executor.device().max_work_group_size;
-            range.local = Some(range.local_or_default(under_test.interface.required_local, most));
-        }
+        let mut opened = open_suite(&context, path)?;
+        opened.choose_local(executor.device());
+        let (under_test, tests) = (opened.kernel.under_test, opened.tests);
         let plain = executor.load(&under_test.plain(Target::SpirV)?)?;
         let mut woven = Vec::new();
         for slots in [Slots::Groups, Slots::Items] {
@@ -60,20 +47,21 @@ impl Bench {
             woven.push((slots, executor.load(&code)?, plan.layout));
         }
         let is_straight = under_test.sites.functions.iter().all(|f| f.cfg.blocks.len() == 1);
-        Ok(Bench { entry, tests, precision: Precision::of(&under_test.canonical_text()), plain, woven, is_straight })
+        let precision = Precision::of(&under_test.canonical_text());
+        Ok(Bench { entry: under_test.entry, tests, precision, plain, woven, is_straight })
     }
 
     /// Returns what is wrong with one test, and the largest distance found.
     fn check(&self, executor: &mut OpenClExecutor, test: &Test) -> TestResult<(Vec<String>, u64)> {
         let (mut wrong, mut largest) = (Vec::new(), 0);
-        let plain = completed(executor.run(self.plain, &test.launch, &once(None))?)?;
+        let plain = completed(executor.run(self.plain, &test.launch, &once())?)?;
         expected(test, &plain, "original", &mut wrong);
         let range = &test.launch.range;
         let local = range.local.ok_or("no local size")?;
         let groups = (0..3).map(|d| range.global[d] / local[d]).product();
         for (slots, program, layout) in &self.woven {
             let words = layout.buffer_words(groups, range.items());
-            let seen = completed(executor.run(*program, &test.launch, &once(words))?)?;
+            let seen = completed(executor.run(*program, &test.launch, &probed(words))?)?;
             if !self.is_straight && seen.probe.iter().all(|w| *w == 0) {
                 wrong.push(format!("{slots:?}: the probes saw nothing"));
             }
@@ -93,20 +81,15 @@ impl Bench {
     }
 }
 
-fn once(probe_words: Option<u64>) -> RunOptions {
-    RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words, outputs: true }
-}
-
-fn completed(result: RunResult) -> Result<Observation, String> {
-    result.map_err(|fault| format!("{fault:?}"))
+fn probed(probe_words: Option<u64>) -> RunOptions {
+    RunOptions { probe_words, ..once() }
 }
 
 #[test]
 fn instrumented_kernels_compute_what_the_originals_do() -> TestResult {
-    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    let mut executor = OpenClExecutor::start(DeviceRequest::Any, options)?;
+    let mut executor = opencl()?;
     let (mut wrong, mut compared, mut expectations) = (Vec::new(), 0, 0);
-    let suites = suites()?;
+    let suites = suites();
     for path in &suites {
         let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(path).display().to_string();
         let bench = Bench::load(path, &mut executor).map_err(|e| format!("{name}: {e}"))?;

@@ -1,7 +1,7 @@
 //! Checks that kernels whose ids are virtual compute what the originals do: as one run, with their work-groups in
 //! another order, and as several runs in one launch.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,8 +9,8 @@ use inkwell::context::Context;
 use kassay::cfg::sites::Sites;
 use kassay::coverage::build;
 use kassay::exec::{
-    Batch, Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, SpirvCode, Sweep,
-    SweepOutcome, Variation, VariationOutcome, WorkerOptions,
+    Batch, Code, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, SpirvCode, Sweep, SweepOutcome, Variation,
+    VariationOutcome,
 };
 use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, SLOT_WORDS, argument, header, slot};
@@ -22,14 +22,11 @@ use kassay::kernel::{canonical, implicit, module, precision::Precision};
 use kassay::lower::spirv;
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
-use kassay::suite::resolve::Suite;
 
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
-
-fn executor() -> TestResult<OpenClExecutor> {
-    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    Ok(OpenClExecutor::start(DeviceRequest::Any, options)?)
-}
+use crate::common::TestResult;
+use crate::common::devices::opencl;
+use crate::common::kernels::{open_suite, options_of};
+use crate::common::testdata::main_suites;
 
 /// A kernel without and with virtual ids.
 struct Kernel {
@@ -187,36 +184,20 @@ fn check(
     Ok(found)
 }
 
-fn suites() -> TestResult<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
-        let file = folder?.path().join("suite.toml");
-        if file.is_file() {
-            found.push(file);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
 #[test]
 fn kernels_with_virtual_ids_compute_what_the_originals_do() -> TestResult {
-    let mut executor = executor()?;
+    let mut executor = opencl()?;
     let (mut found, mut checked) = (Vec::new(), [0; 4]);
-    for path in suites()? {
+    for path in main_suites() {
         let name = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-        let suite = Suite::load(&path)?;
-        let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-        let kernel = build(&suite.kernel, &options, suite.entry.as_deref()).map_err(|e| format!("{name}: {e}"))?;
-        let loaded = compile::load(&suite.kernel, &options, true)?;
         let context = Context::create();
-        let file = build::KernelFile::parse(&context, &loaded)?;
-        let under_test = file.under_test(kernel.original.entry(), &loaded, &build::sources_of(&suite.kernel))?;
+        let mut opened = open_suite(&context, &path)?;
+        opened.choose_local(executor.device());
+        let suite = &opened.suite;
+        let kernel = build(&suite.kernel, &options_of(suite), suite.entry.as_deref());
+        let kernel = kernel.map_err(|e| format!("{name}: {e}"))?;
         let programs = (executor.load(&kernel.original)?, executor.load(&kernel.batched)?);
-        for mut test in suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))? {
-            let range = &mut test.launch.range;
-            let most = executor.device().max_work_group_size;
-            range.local = Some(range.local_or_default(under_test.interface.required_local, most));
+        for test in &opened.tests {
             let writes_images =
                 test.outputs.iter().any(|o| matches!(test.launch.args[o.position as usize], ArgValue::Image { .. }));
             if groups(&test.launch.range).is_none() || writes_images || test.launch.range.items() == 0 {
@@ -267,7 +248,7 @@ const LINEAR_IDS: &str = "kernel void k(global ulong *out) {
 #[test]
 fn every_run_of_a_batch_sees_its_own_ids() -> TestResult {
     let dir = tempfile::tempdir()?;
-    let mut executor = executor()?;
+    let mut executor = opencl()?;
     for (source, standard, words) in [(ALL_IDS, "CL1.2", 52), (LINEAR_IDS, "CL2.0", 3)] {
         let file = dir.path().join("k.cl");
         std::fs::write(&file, source)?;
@@ -306,7 +287,7 @@ fn rates() -> TestResult {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("k.cl");
     std::fs::write(&file, ADD)?;
-    let mut executor = executor()?;
+    let mut executor = opencl()?;
     let kernel = build(&file, &KernelOptions::default(), None)?;
     let program = executor.load(&kernel.batched)?;
     for items in [64_usize, 1024, 16384] {

@@ -1,40 +1,34 @@
 //! Checks kernels on which LLVM's SPIR-V backend fails, or would fail without kassay's rewrites: the resulting code,
 //! and how it runs.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{KernelFile, sources_of};
 use kassay::error::{Error, Result};
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
+use kassay::exec::{Code, Executor, RunOptions, Target};
 use kassay::instrument::layout::Slots;
-use kassay::kernel::compile::load;
-use kassay::kernel::options::KernelOptions;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
+
+use crate::common::devices::{once, opencl};
+use crate::common::kernels::{self, open, source_file};
+use crate::common::program::kassay;
 
 /// Lowers the kernel `k`, plain and with coverage probes.
 fn lower(source: &str, cl_std: &str) -> Result<[Code; 2]> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, source).unwrap();
-    let options = KernelOptions { cl_std: Some(cl_std.to_owned()), ..KernelOptions::default() };
-    let loaded = load(&path, &options, true)?;
+    let (_folder, path) = source_file(source);
     let context = Context::create();
-    let under_test = KernelFile::parse(&context, &loaded)?.under_test("k", &loaded, &sources_of(&path))?;
+    let under_test = open(&context, &path, Some("k"), &kernels::cl_std(cl_std))?.under_test;
     Ok([under_test.plain(Target::SpirV)?, under_test.instrumented(Slots::Groups, Target::SpirV)?.0])
 }
 
 /// Runs one work-group of `items` on the only argument, a buffer of ints.
 fn run(code: &Code, probe_words: Option<u64>, items: u64, values: &[i32]) -> Vec<i32> {
-    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    let mut executor = OpenClExecutor::start(DeviceRequest::Any, options).unwrap();
+    let mut executor = opencl().unwrap();
     let program = executor.load(code).unwrap();
     let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
     let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([items, 1, 1]), offset: [0; 3] };
     let launch = Launch::new(range, vec![ArgValue::Buffer(Arc::new(bytes))]);
-    let limit = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words, outputs: true };
+    let limit = RunOptions { probe_words, ..once() };
     let seen = executor.run(program, &launch, &limit).unwrap().unwrap();
     seen.outputs[0].1.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()
 }
@@ -44,14 +38,8 @@ fn a_crash_of_the_backend_is_an_error_of_that_kernel() {
     let enqueue = "kernel void k(global int *a) {
         enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(4), ^{ a[get_global_id(0)] = 1; });
     }";
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, enqueue).unwrap();
-    let done = std::process::Command::new(env!("CARGO_BIN_EXE_kassay"))
-        .args(["lower", "--cl-std", "CL2.0"])
-        .arg(&path)
-        .output()
-        .unwrap();
+    let (_folder, path) = source_file(enqueue);
+    let done = kassay().args(["lower", "--cl-std", "CL2.0"]).arg(&path).output().unwrap();
     let message = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(4), "{message}");
     assert!(message.contains("LLVM's SPIR-V backend could not lower this kernel: it died of signal 11"), "{message}");

@@ -1,19 +1,18 @@
 //! Checks that `kassay generate` keeps to its budget on kernels with endless loops, paths and rounds, and ends without
 //! a fault of its own for any seed: a sample of what `scripts/soak` does with all kernels.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
 use std::time::{Duration, Instant};
 
-fn testdata(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
-}
+use crate::common::program::kassay;
+use crate::common::testdata::{files_below, testdata};
 
 /// Runs `kassay generate`; returns its output and the elapsed time.
 fn generate(kernel: &Path, more: &[&str]) -> (Output, Duration) {
     let scratch = tempfile::tempdir().unwrap();
     let begun = Instant::now();
-    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
+    let run = kassay()
         .arg("generate")
         .arg(kernel)
         .arg("-o")
@@ -78,8 +77,7 @@ fn no_seed_ends_with_a_fault_of_kassay() {
     for (name, seed) in kernels.iter().flat_map(|name| (1..=3).map(move |seed| (name, seed))) {
         let mut kernel = testdata(name);
         if kernel.is_dir() {
-            let mut files = std::fs::read_dir(&kernel).unwrap().map(|e| e.unwrap().path());
-            kernel = files.find(|p| p.extension().is_some_and(|e| e == "cl")).unwrap();
+            kernel = files_below(&kernel, "cl").swap_remove(0);
         }
         let (run, _) = generate(&kernel, &["--budget", "10", "--max-execs", "120", "--seed", &seed.to_string()]);
         assert!(run.status.success(), "{name} --seed {seed}: {}", String::from_utf8_lossy(&run.stderr));

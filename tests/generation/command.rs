@@ -1,42 +1,18 @@
 //! Checks `kassay generate` as a user sees it: suites that give the claimed result when they run again, the interface
 //! file, equal seeds, wrong inputs.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use serde_json::Value;
 
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
-
-/// Standard output, standard error and the exit code.
-fn kassay(args: &[&str]) -> TestResult<(String, String, i32)> {
-    let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let err = text(&output.stderr);
-    assert!(!err.contains("panicked"), "{args:?}: {err}");
-    Ok((text(&output.stdout), err, output.status.code().unwrap_or(-1)))
-}
-
-fn at(path: &Path) -> &str {
-    path.to_str().unwrap_or_default()
-}
-
-fn json(args: &[&str]) -> TestResult<Value> {
-    let (out, err, code) = kassay(&[args, &["--format", "json"]].concat())?;
-    assert_eq!(code, 0, "{args:?}: {err}{out}");
-    Ok(serde_json::from_str(&out)?)
-}
+use super::support::kernel_and_out;
+use crate::common::TestResult;
+use crate::common::program::{at, json, run as kassay, valid};
+use crate::common::testdata;
 
 /// Returns the result of generating for a kernel.
 fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> TestResult<Value> {
-    json(&[&["generate", at(kernel), "-o", at(folder), "--max-execs", "400"], more].concat())
-}
-
-fn kernel(source: &str) -> TestResult<(tempfile::TempDir, PathBuf, PathBuf)> {
-    let folder = tempfile::tempdir()?;
-    let (kernel, out) = (folder.path().join("k.cl"), folder.path().join("out"));
-    std::fs::write(&kernel, source)?;
-    Ok((folder, kernel, out))
+    json(&[&["generate", at(kernel), "-o", at(folder), "--max-execs", "400"], more].concat(), 0)
 }
 
 /// Returns `(outcome, status, by)` of every goal.
@@ -48,26 +24,17 @@ fn goals(result: &Value) -> Vec<(String, String, String)> {
 
 #[test]
 fn generated_suites_rerun_and_cover_what_was_claimed() -> TestResult {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/generate.schema.json"),
-    )?)?;
-    let validator = jsonschema::validator_for(&schema)?;
     for name in ["saxpy_tail", "switch_machine", "reduction_tree", "short_circuit", "stencil_2d"] {
         let folder = tempfile::tempdir()?;
         let out = folder.path().join("out");
-        let result = generate(&root.join(name).join(format!("{name}.cl")), &out, &[])?;
-        assert!(
-            validator.is_valid(&result),
-            "{name}: {:?}",
-            validator.iter_errors(&result).map(|e| e.to_string()).next()
-        );
+        let result = generate(&testdata::kernel(name), &out, &[])?;
+        valid(&result, "generate.schema.json").map_err(|e| format!("{name}: {e}"))?;
         let stored: Value = serde_json::from_str(&std::fs::read_to_string(out.join("generate.json"))?)?;
         assert_eq!(stored, result, "{name}");
         let suite = out.join("suite.toml");
-        let ran = json(&["run", at(&suite), "--device", "sim"])?;
+        let ran = json(&["run", at(&suite), "--device", "sim"], 0)?;
         assert_eq!(ran["tests"].as_array().map(Vec::len), result["tests"].as_array().map(Vec::len), "{name}");
-        let covered = json(&["cover", at(&suite), "--device", "sim", "--repeats", "1"])?;
+        let covered = json(&["cover", at(&suite), "--device", "sim", "--repeats", "1"], 0)?;
         assert_eq!(covered["coverage"], result["coverage"], "{name}");
         // Every goal agrees with its site.
         for goal in result["goals"].as_array().into_iter().flatten() {
@@ -97,12 +64,12 @@ const CONSTANT: &str = "kernel void k(global int *out, global const int *in, int
 
 #[test]
 fn constants_of_the_code_are_found() -> TestResult {
-    let (_folder, kernel, out) = kernel(CONSTANT)?;
+    let (_folder, kernel, out) = kernel_and_out(CONSTANT);
     let result = generate(&kernel, &out, &[])?;
     assert!(goals(&result).iter().all(|(_, status, _)| status == "covered"), "{result}");
     // The first launches do not know the constant.
     let (_folder, kernel, out) =
-        self::kernel("kernel void k(global int *out, int a) { out[0] = a * a == 1522756 ? 1 : 2; }")?;
+        kernel_and_out("kernel void k(global int *out, int a) { out[0] = a * a == 1522756 ? 1 : 2; }");
     let result = generate(&kernel, &out, &["--no-fuzz", "--no-smt"])?;
     let unknown: Vec<_> = goals(&result).into_iter().filter(|(_, status, _)| status == "unknown").collect();
     assert_eq!(unknown.len(), 1, "{result}");
@@ -115,7 +82,7 @@ fn constants_of_the_code_are_found() -> TestResult {
 
 #[test]
 fn equal_seeds_give_equal_suites() -> TestResult {
-    let (_folder, kernel, out) = kernel(CONSTANT)?;
+    let (_folder, kernel, out) = kernel_and_out(CONSTANT);
     let read = |name: &str| -> TestResult<(Value, String)> {
         let out = out.with_file_name(name);
         let mut result = generate(&kernel, &out, &["--seed", "7"])?;
@@ -132,7 +99,7 @@ fn equal_seeds_give_equal_suites() -> TestResult {
 
 #[test]
 fn the_interface_file_is_written_once_and_then_obeyed() -> TestResult {
-    let (_folder, kernel, out) = kernel(CONSTANT)?;
+    let (_folder, kernel, out) = kernel_and_out(CONSTANT);
     generate(&kernel, &out, &["--no-fuzz"])?;
     let path = out.join("interface.toml");
     let text = std::fs::read_to_string(&path)?;
@@ -159,14 +126,14 @@ fn the_interface_file_is_written_once_and_then_obeyed() -> TestResult {
         let magic = test["args"]["magic"].as_integer();
         assert!(magic.is_some_and(|m| (1..=9).contains(&m)), "{test}");
     }
-    let covered = json(&["cover", at(&out.join("suite.toml")), "--device", "sim"])?;
+    let covered = json(&["cover", at(&out.join("suite.toml")), "--device", "sim"], 0)?;
     assert_eq!(covered["coverage"], result["coverage"]);
     Ok(())
 }
 
 #[test]
 fn wrong_inputs_are_reported_with_their_place() -> TestResult {
-    let (folder, kernel, out) = kernel(CONSTANT)?;
+    let (folder, kernel, out) = kernel_and_out(CONSTANT);
     std::fs::create_dir(&out)?;
     let refused = |args: &[&str], needles: &[&str]| -> TestResult {
         let (_, err, code) = kassay(&[&["generate"], args].concat())?;
@@ -210,7 +177,7 @@ fn wrong_inputs_are_reported_with_their_place() -> TestResult {
 
 #[test]
 fn a_missing_device_is_reported_before_the_search() -> TestResult {
-    let (_folder, kernel, out) = kernel(CONSTANT)?;
+    let (_folder, kernel, out) = kernel_and_out(CONSTANT);
     let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "Voodoo"])?;
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("there is no device `Voodoo`") && err.contains("help:"), "{err}");
@@ -221,7 +188,7 @@ fn a_missing_device_is_reported_before_the_search() -> TestResult {
 #[test]
 fn a_kernel_that_never_ends_costs_no_more_than_the_budget() -> TestResult {
     let (_folder, kernel, out) =
-        kernel("kernel void k(global volatile int *x) { while (x[0] == x[0]) x[1]++; x[2] = 1; }")?;
+        kernel_and_out("kernel void k(global volatile int *x) { while (x[0] == x[0]) x[1]++; x[2] = 1; }");
     let begun = std::time::Instant::now();
     let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--budget", "2"])?;
     assert_eq!(code, 0, "{err}");

@@ -3,16 +3,16 @@
 //! name lines.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
 use std::time::Instant;
 
 use serde_json::Value;
 
-type TestResult<T = ()> = Result<T, Box<dyn Error>>;
+use crate::common::TestResult;
+use crate::common::program::kassay;
+use crate::common::testdata::{entries, has_extension, testdata};
 
 /// The seconds that a kernel gets, and how many more unoptimised code next to other tests may need.
 const BUDGET: u64 = 40;
@@ -58,13 +58,10 @@ fn expectations(text: &str) -> TestResult<Vec<Expected>> {
     Ok(all)
 }
 
-fn kernels(wanted: impl Fn(&str) -> bool) -> TestResult<Vec<PathBuf>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/generate");
-    let mut files: Vec<PathBuf> = fs::read_dir(root)?.map(|e| Ok(e?.path())).collect::<TestResult<_>>()?;
-    files.retain(|f| f.extension().is_some_and(|e| e == "cl"));
-    files.retain(|f| f.file_stem().and_then(|n| n.to_str()).is_some_and(&wanted));
-    files.sort();
-    Ok(files)
+fn kernels(wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let mut files = entries(&testdata("generate"));
+    files.retain(|f| has_extension(f, "cl") && f.file_stem().and_then(|n| n.to_str()).is_some_and(&wanted));
+    files
 }
 
 fn text(value: &Value) -> &str {
@@ -75,8 +72,8 @@ fn array(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-fn kassay(args: &[&str]) -> TestResult<Value> {
-    let run = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).args(["--format", "json"]).output()?;
+fn json(args: &[&str]) -> TestResult<Value> {
+    let run = kassay().args(args).args(["--format", "json"]).output()?;
     if run.status.code() != Some(0) {
         return Err(format!("{args:?}: {:?}: {}", run.status, String::from_utf8_lossy(&run.stderr)).into());
     }
@@ -121,7 +118,7 @@ fn disagreement(kernel: &Path) -> TestResult<Option<String>> {
         _ if name.starts_with("hard_") => BUDGET / 6,
         _ => BUDGET,
     };
-    let result = kassay(&[
+    let result = json(&[
         "generate",
         &path(kernel)?,
         "-o",
@@ -149,7 +146,7 @@ fn disagreement(kernel: &Path) -> TestResult<Option<String>> {
         }
     }
     let covered = if array(&result["tests"]).next().is_some() {
-        kassay(&["cover", &path(&out.join("suite.toml"))?, "--device", "sim", "--repeats", "1"])?
+        json(&["cover", &path(&out.join("suite.toml"))?, "--device", "sim", "--repeats", "1"])?
     } else {
         Value::Null
     };
@@ -187,7 +184,7 @@ fn disagreement(kernel: &Path) -> TestResult<Option<String>> {
 
 /// Checks every kernel whose name is wanted, two at a time.
 fn agree(wanted: impl Fn(&str) -> bool) -> TestResult {
-    let kernels = kernels(wanted)?;
+    let kernels = kernels(wanted);
     assert!(!kernels.is_empty());
     let queue = Mutex::new(kernels.iter());
     let wrong = Mutex::new(Vec::new());
@@ -243,7 +240,7 @@ fn kernels_beyond_a_solver_neither_hang_nor_lose_what_was_found() -> TestResult 
 
 #[test]
 fn there_are_kernels_of_each_kind_and_their_marks_can_be_read() -> TestResult {
-    let all = kernels(|_| true)?;
+    let all = kernels(|_| true);
     assert!(all.len() >= 80, "only {} kernels", all.len());
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     for kernel in &all {

@@ -1,13 +1,15 @@
 //! Checks what `kassay generate` does with its folder: the journal of a search that is killed, and files that
 //! exist already.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+use super::support::kernel_and_out;
+use crate::common::TestResult;
+use crate::common::program::{kassay, read};
 
 /// Returns standard error and the exit code.
 fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> TestResult<(String, i32)> {
@@ -18,16 +20,9 @@ fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> TestResult<(String, 
 }
 
 fn command(kernel: &Path, folder: &Path, more: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    let mut command = kassay();
     command.arg("generate").arg(kernel).arg("-o").arg(folder).arg("--quiet").args(more);
     command
-}
-
-fn kernel(source: &str) -> TestResult<(tempfile::TempDir, PathBuf, PathBuf)> {
-    let folder = tempfile::tempdir()?;
-    let (kernel, out) = (folder.path().join("k.cl"), folder.path().join("out"));
-    std::fs::write(&kernel, source)?;
-    Ok((folder, kernel, out))
 }
 
 /// One outcome cannot be covered, so that the search goes on as long as it may.
@@ -43,10 +38,6 @@ const ENDLESS: &str = "kernel void k(global int *out, global const int *in, int 
 
 const LONG: [&str; 6] = ["--no-smt", "--attempts", "1000000000", "--seed", "3", "--budget"];
 
-fn json(path: &Path) -> TestResult<Value> {
-    Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
-}
-
 /// Returns the site and outcome of the covered goals.
 fn covered<'a>(goals: impl Iterator<Item = &'a Value>) -> Vec<(String, String)> {
     let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
@@ -58,7 +49,7 @@ fn covered<'a>(goals: impl Iterator<Item = &'a Value>) -> Vec<(String, String)> 
 
 #[test]
 fn a_killed_search_resumes_and_loses_nothing() -> TestResult {
-    let (_folder, kernel, out) = kernel(ENDLESS)?;
+    let (_folder, kernel, out) = kernel_and_out(ENDLESS);
     let journal = out.join("generate.json.journal.jsonl");
     let lines = || -> Vec<Value> {
         let text = std::fs::read_to_string(&journal).unwrap_or_default();
@@ -89,7 +80,7 @@ fn a_killed_search_resumes_and_loses_nothing() -> TestResult {
 
     let (err, code) = generate(&kernel, &out, &[&LONG[..], &["1", "--resume"]].concat())?;
     assert_eq!(code, 0, "{err}");
-    let result = json(&out.join("generate.json"))?;
+    let result = read(&out.join("generate.json"))?;
     assert_eq!(covered(result["goals"].as_array().into_iter().flatten()), found);
     let tests = before.iter().filter_map(|l| l.get("test"));
     let executions = tests.clone().filter_map(|t| t["tried"]["executions"].as_u64()).max().unwrap_or(0);
@@ -115,7 +106,7 @@ fn a_killed_search_resumes_and_loses_nothing() -> TestResult {
 
 #[test]
 fn data_of_an_earlier_suite_is_removed_and_other_files_stay() -> TestResult {
-    let (_folder, kernel, out) = kernel(ENDLESS)?;
+    let (_folder, kernel, out) = kernel_and_out(ENDLESS);
     let run = |seed: &str| -> TestResult {
         let (err, code) = generate(&kernel, &out, &["--no-smt", "--max-execs", "60", "--seed", seed])?;
         assert_eq!(code, 0, "{err}");

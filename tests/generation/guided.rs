@@ -1,23 +1,14 @@
 //! Checks what guides `kassay generate` beyond coverage: branch distances of comparisons, sizes and offsets of
 //! launches, images and samplers, and arguments of all types.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use serde_json::Value;
 
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
-
-fn json(args: &[&str]) -> TestResult<Value> {
-    let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).args(["--format", "json"]).output()?;
-    let err = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {err}");
-    Ok(serde_json::from_slice(&output.stdout)?)
-}
-
-fn at(path: &Path) -> &str {
-    path.to_str().unwrap_or_default()
-}
+use crate::common::TestResult;
+use crate::common::kernels::source_file;
+use crate::common::program::{at, json};
+use crate::common::testdata;
 
 /// Generates without solving, reruns the suite, and checks that it gives what was claimed. Returns the lines and
 /// outcomes of the uncovered goals.
@@ -25,8 +16,8 @@ fn open(kernel: &Path, more: &[&str]) -> TestResult<Vec<(u64, String)>> {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
     let limits = ["--no-smt", "--max-execs", "3000", "--attempts", "800"];
-    let result = json(&[&["generate", at(kernel), "-o", at(&out)], &limits[..], more].concat())?;
-    let covered = json(&["cover", at(&out.join("suite.toml")), "--device", "sim", "--repeats", "1"])?;
+    let result = json(&[&["generate", at(kernel), "-o", at(&out)], &limits[..], more].concat(), 0)?;
+    let covered = json(&["cover", at(&out.join("suite.toml")), "--device", "sim", "--repeats", "1"], 0)?;
     assert_eq!(covered["coverage"], result["coverage"], "{kernel:?}");
     let goals = result["goals"].as_array().into_iter().flatten().filter(|g| g["status"] != "covered");
     let place = |g: &Value| (g["line"].as_u64().unwrap_or(0), g["outcome"].as_str().unwrap_or_default().to_owned());
@@ -34,9 +25,7 @@ fn open(kernel: &Path, more: &[&str]) -> TestResult<Vec<(u64, String)>> {
 }
 
 fn covers_all(source: &str, more: &[&str]) -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let kernel = folder.path().join("k.cl");
-    std::fs::write(&kernel, source)?;
+    let (_folder, kernel) = source_file(source);
     let open = open(&kernel, more)?;
     assert!(open.is_empty(), "{open:?}: {source}");
     Ok(())
@@ -118,9 +107,8 @@ fn images_get_other_sizes_and_samplers() -> TestResult {
 
 #[test]
 fn kernels_with_images_are_covered_on_several_threads() -> TestResult {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata");
     for name in ["blur_image", "sobel_image", "palette_1d", "volume_slice"] {
-        let open = open(&root.join(name).join(format!("{name}.cl")), &["-j", "3"])?;
+        let open = open(&testdata::kernel(name), &["-j", "3"])?;
         assert!(open.is_empty(), "{name}: {open:?}");
     }
     Ok(())

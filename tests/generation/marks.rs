@@ -1,7 +1,7 @@
 //! Checks that every outcome of every kernel has a mark after promotion.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use inkwell::context::Context;
 use kassay::cfg::sites::{SiteKind, Sites};
@@ -12,7 +12,9 @@ use kassay::kernel::options::KernelOptions;
 use kassay::program::{Op, Program, promoted, reader};
 use kassay::suite::resolve::Suite;
 
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+use crate::common::TestResult;
+use crate::common::kernels::source_file;
+use crate::common::testdata::main_suites;
 
 /// Returns the outcomes of branches, conditions, loops and barriers.
 fn wanted(sites: &Sites) -> Vec<(usize, usize)> {
@@ -43,25 +45,11 @@ fn goals(program: &Program) -> BTreeSet<i64> {
     calls.filter_map(|(_, call)| program.constant(*call.operands.first()?)).collect()
 }
 
-/// Returns the kernel files of `testdata` with the options of their suites.
-fn kernels() -> TestResult<Vec<(PathBuf, KernelOptions)>> {
-    let mut found = Vec::new();
-    for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
-        let suite = folder?.path().join("suite.toml");
-        if suite.is_file() {
-            let suite = Suite::load(&suite)?;
-            found.push((suite.kernel, KernelOptions { suite_options: suite.options, ..KernelOptions::default() }));
-        }
-    }
-    Ok(found)
-}
-
 #[test]
 fn every_outcome_has_a_mark() -> TestResult {
-    let kernels = kernels()?;
-    assert!(kernels.len() > 50, "{}", kernels.len());
-    for (path, options) in kernels {
-        for (program, count) in marked(&path, &options)? {
+    for suite in main_suites() {
+        let Suite { kernel: path, options: suite_options, .. } = Suite::load(&suite)?;
+        for (program, count) in marked(&path, &KernelOptions { suite_options, ..KernelOptions::default() })? {
             let all: BTreeSet<i64> = (0..count as i64).collect();
             assert_eq!(goals(&program), all, "{}", path.display());
         }
@@ -71,13 +59,10 @@ fn every_outcome_has_a_mark() -> TestResult {
 
 #[test]
 fn a_helper_has_its_marks_wherever_it_is_called() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("k.cl");
-    std::fs::write(
-        &path,
+    let (_folder, path) = source_file(
         "int sign(int x) { return x < 0 ? -1 : 1; }
         kernel void k(global int *y, int a, int b) { y[0] = sign(a); y[1] = sign(b); }",
-    )?;
+    );
     let [(program, count)] = &marked(&path, &KernelOptions::default())?[..] else { return Err("one kernel".into()) };
     assert_eq!(*count, 2);
     let calls = program.instructions().filter(|(_, i)| matches!(&i.op, Op::Call(name, _) if name == marks::MARK));

@@ -2,30 +2,21 @@
 //! not covered has a reason.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::time::Instant;
 
 use serde_json::Value;
 
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+use super::support::kernel_and_out;
+use crate::common::TestResult;
+use crate::common::program::{self, at, read, valid};
+use crate::common::testdata;
 
 /// Returns standard output and the exit code.
 fn kassay(args: &[&str]) -> TestResult<(String, i32)> {
-    let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
-    let err = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!err.contains("panicked"), "{args:?}: {err}");
-    let code = output.status.code().unwrap_or(-1);
+    let (out, err, code) = program::run(args)?;
     assert!(code == 0 || code == 1, "{args:?}: {err}");
-    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), code))
-}
-
-fn at(path: &Path) -> &str {
-    path.to_str().unwrap_or_default()
-}
-
-fn read(path: &Path) -> TestResult<Value> {
-    Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
+    Ok((out, code))
 }
 
 /// Returns the results of generating for a kernel's mutants, on the simulator: of generation and of mutation.
@@ -36,17 +27,6 @@ fn generate(kernel: &Path, folder: &Path, more: &[&str]) -> TestResult<(Value, O
     let mutation = folder.join("mutate.json");
     let mutation = if mutation.exists() { Some(read(&mutation)?) } else { None };
     Ok((read(&folder.join("generate.json"))?, mutation))
-}
-
-fn testdata(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name).join(format!("{name}.cl"))
-}
-
-fn kernel(source: &str) -> TestResult<(tempfile::TempDir, PathBuf, PathBuf)> {
-    let folder = tempfile::tempdir()?;
-    let (kernel, out) = (folder.path().join("k.cl"), folder.path().join("out"));
-    std::fs::write(&kernel, source)?;
-    Ok((folder, kernel, out))
 }
 
 /// By mutant id: the status, and the tests that kill it.
@@ -63,21 +43,13 @@ fn goals(result: &Value) -> impl Iterator<Item = &Value> {
     result["goals"].as_array().into_iter().flatten()
 }
 
-fn valid(result: &Value, schema: &str) -> TestResult {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema").join(schema);
-    let validator = jsonschema::validator_for(&read(&path)?)?;
-    let errors: Vec<String> = validator.iter_errors(result).map(|e| e.to_string()).collect();
-    assert!(errors.is_empty(), "{schema}: {errors:?}");
-    Ok(())
-}
-
 #[test]
 fn scores_rise_and_a_rerun_agrees() -> TestResult {
     for name in ["vector_add", "saxpy_tail", "helper_thrice"] {
         let folder = tempfile::tempdir()?;
         let out = folder.path().join("out");
         let (result, mutation) =
-            generate(&testdata(name), &out, &["--max-execs", "300", "--budget", "600", "--no-smt"])?;
+            generate(&testdata::kernel(name), &out, &["--max-execs", "300", "--budget", "600", "--no-smt"])?;
         let mutation = mutation.ok_or("no mutation result")?;
         valid(&result, "generate.schema.json")?;
         valid(&mutation, "mutate.schema.json")?;
@@ -125,7 +97,7 @@ fn scores_rise_and_a_rerun_agrees() -> TestResult {
 fn on_an_opencl_device_a_rerun_agrees() -> TestResult {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
-    let kernel = testdata("saxpy_tail");
+    let kernel = testdata::kernel("saxpy_tail");
     let fixed = ["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "opencl:0.0", "--quiet"];
     let limits = ["--max-execs", "200", "--budget", "600", "--no-smt", "--sample", "30"];
     kassay(&[&fixed[..], &limits].concat())?;
@@ -142,7 +114,7 @@ fn on_an_opencl_device_a_rerun_agrees() -> TestResult {
 fn equal_seeds_give_equal_suites() -> TestResult {
     let source = "kernel void k(global const int *a, global int *out, int n, int limit) {\n  int i = get_global_id(0);\n  \
                   if (i < n) out[i] = a[i] > limit ? a[i] * 2 : limit;\n}\n";
-    let (_folder, kernel, out) = kernel(source)?;
+    let (_folder, kernel, out) = kernel_and_out(source);
     let text = |name: &str| -> TestResult<(String, Outcomes)> {
         let out = out.with_file_name(name);
         let (_, mutation) = generate(&kernel, &out, &["--seed", "5", "--max-execs", "200", "--budget", "600"])?;
@@ -157,7 +129,7 @@ fn what_fuzzing_does_not_hit_is_solved_for() -> TestResult {
     // `>=` for `>` needs a product modulo 2^32 that equals another one.
     let source = "kernel void k(global int *out, uint a, uint b) {\n  uint t = (b | 5u) * 7919u ^ 0x5bd1e995u;\n  \
                   out[get_global_id(0)] = a * 2654435761u > t ? 1 : 2;\n}\n";
-    let (_folder, kernel, out) = kernel(source)?;
+    let (_folder, kernel, out) = kernel_and_out(source);
     let more = ["--operators", "ROR", "--max-execs", "600", "--budget", "600"];
     let solved = |goal: &&Value| goal["mutant"].as_str().is_some_and(|id| id.ends_with(":>="));
     let (result, _) = generate(&kernel, &out, &[&more[..], &["--no-smt"]].concat())?;
@@ -175,7 +147,7 @@ fn equivalents_are_proved_and_the_rest_has_its_reason() -> TestResult {
     // The remainder of an unsigned number is never negative, and no launch here has a billion work-items.
     let source = "kernel void k(global uint *out, uint a) {\n  uint r = a % 7u;\n  out[0] = r < 7u ? r + 1u : r;\n  \
                   if (get_global_size(0) > 1000000000u) out[0] = 9u;\n}\n";
-    let (_folder, kernel, out) = kernel(source)?;
+    let (_folder, kernel, out) = kernel_and_out(source);
     let (result, _) = generate(&kernel, &out, &["--max-execs", "100", "--budget", "600"])?;
     assert!(goals(&result).any(|g| g["status"] == "equivalent"), "{result}");
     let reached =
@@ -190,7 +162,7 @@ fn equivalents_are_proved_and_the_rest_has_its_reason() -> TestResult {
 #[test]
 fn operators_and_samples_are_those_of_mutate() -> TestResult {
     let (_folder, kernel, out) =
-        kernel("kernel void k(global int *out, int a, int b) { out[get_global_id(0)] = a * b + 3; }\n")?;
+        kernel_and_out("kernel void k(global int *out, int a, int b) { out[get_global_id(0)] = a * b + 3; }\n");
     let more = ["--operators", "ASR,AOR", "--max-execs", "50", "--budget", "600"];
     let (_, mutation) = generate(&kernel, &out, &more)?;
     let mutation = mutation.ok_or("none")?;
@@ -204,7 +176,8 @@ fn operators_and_samples_are_those_of_mutate() -> TestResult {
 fn the_budget_is_kept() -> TestResult {
     let folder = tempfile::tempdir()?;
     let begun = Instant::now();
-    let (result, mutation) = generate(&testdata("switch_machine"), &folder.path().join("out"), &["--budget", "4"])?;
+    let (result, mutation) =
+        generate(&testdata::kernel("switch_machine"), &folder.path().join("out"), &["--budget", "4"])?;
     // Builds are not interrupted, and other tests run next to this one.
     assert!(begun.elapsed().as_secs_f64() < 9.0, "{:?}", begun.elapsed());
     assert!(mutation.is_some());
@@ -216,7 +189,8 @@ fn the_budget_is_kept() -> TestResult {
 
 #[test]
 fn without_a_launch_that_runs_there_is_nothing_to_mutate() -> TestResult {
-    let (_folder, kernel, out) = kernel("kernel void k(global int *out) { for (;;) out[get_global_id(0)] ^= 1; }\n")?;
+    let (_folder, kernel, out) =
+        kernel_and_out("kernel void k(global int *out) { for (;;) out[get_global_id(0)] ^= 1; }\n");
     let (result, mutation) = generate(&kernel, &out, &["--max-execs", "20", "--no-fuzz"])?;
     assert_eq!(result["tests"].as_array().map(Vec::len), Some(0), "{result}");
     assert!(mutation.is_none());
@@ -229,12 +203,12 @@ fn without_a_launch_that_runs_there_is_nothing_to_mutate() -> TestResult {
 fn a_killed_search_resumes_from_its_journal() -> TestResult {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
-    let kernel = testdata("helper_thrice");
+    let kernel = testdata::kernel("helper_thrice");
     let args = |more: &'static [&str]| {
         let fixed = ["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "sim", "--quiet"];
         [&fixed, more].concat().into_iter().map(str::to_owned).collect::<Vec<String>>()
     };
-    let mut child = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--no-smt"])).spawn()?;
+    let mut child = program::kassay().args(args(&["--budget", "600", "--no-smt"])).spawn()?;
     let journal = out.join("generate.json.journal.jsonl");
     let killers = || std::fs::read_to_string(&journal).unwrap_or_default().matches("{\"killer\":").count();
     let begun = Instant::now();
@@ -244,20 +218,16 @@ fn a_killed_search_resumes_from_its_journal() -> TestResult {
     child.kill()?;
     child.wait()?;
     assert!(killers() > 0, "it ended before it was killed");
-    let done =
-        Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--no-smt", "--resume"])).output()?;
+    let done = program::kassay().args(args(&["--budget", "600", "--no-smt", "--resume"])).output()?;
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert!(!journal.exists());
     let result = read(&out.join("generate.json"))?;
     let score = |key: &str| result["scores"][key].as_f64().unwrap_or_default();
     assert!(score("suite") > score("branch_suite"), "{}", result["scores"]);
     // Another configuration is refused; with the same one nothing is left to do.
-    let other = Command::new(env!("CARGO_BIN_EXE_kassay"))
-        .args(args(&["--operators", "AOR", "--no-smt", "--resume"]))
-        .output()?;
+    let other = program::kassay().args(args(&["--operators", "AOR", "--no-smt", "--resume"])).output()?;
     assert_eq!(other.status.code(), Some(2));
-    let same =
-        Command::new(env!("CARGO_BIN_EXE_kassay")).args(args(&["--budget", "600", "--no-smt", "--resume"])).output()?;
+    let same = program::kassay().args(args(&["--budget", "600", "--no-smt", "--resume"])).output()?;
     assert!(same.status.success());
     Ok(())
 }

@@ -8,10 +8,10 @@ use kassay::kernel::constructs::{self, Context, Counts, FunctionConstructs, Kind
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::statements::{self, Arm, StatementKind, Statements};
 
+use crate::common::kernels::source_file;
+
 fn ast(text: &str) -> Ast {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    fs::write(&path, text).unwrap();
+    let (_folder, path) = source_file(text);
     load(&path, &KernelOptions::default(), true).unwrap().ast.unwrap()
 }
 
@@ -226,18 +226,15 @@ fn deep_expressions_do_not_overflow_the_stack() {
     let ast = ast(&sum(950));
     assert_eq!(constructs::of(&ast, &ast.functions[0]).counts(), Counts::default());
     assert_eq!(statements::of(&ast, &ast.functions[0]).statements.len(), 1);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    fs::write(&path, sum(1500)).unwrap();
+    let (_folder, path) = source_file(&sum(1500));
     let loaded = load(&path, &KernelOptions::default(), true).unwrap();
     assert_eq!(loaded.ast, None, "the kernel is loaded without its tree");
 }
 
 #[test]
 fn thousands_of_declarations_are_skipped() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    fs::write(&path, "__kernel void k(__global int *o) {\n  if (o[0]) barrier(CLK_LOCAL_MEM_FENCE);\n}\n").unwrap();
+    let text = "__kernel void k(__global int *o) {\n  if (o[0]) barrier(CLK_LOCAL_MEM_FENCE);\n}\n";
+    let (_folder, path) = source_file(text);
     let arguments = ["-cl-no-stdinc", "-include", "opencl-c-base.h", "-include", "opencl-c.h"];
     let options = KernelOptions { clang_args: arguments.map(str::to_owned).to_vec(), ..KernelOptions::default() };
     let ast = load(&path, &options, true).unwrap().ast.unwrap();

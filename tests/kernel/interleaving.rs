@@ -1,27 +1,18 @@
 //! Checks what flows from atomics and from racing accesses to addresses, branches and barriers, on small kernels.
 
-use std::path::Path;
-
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
 use kassay::cfg::schedule_dependence::{self, Origin, Sink};
-use kassay::coverage::build::{self, KernelFile};
-use kassay::kernel::compile;
 use kassay::kernel::ir::{self, DebugLocation};
-use kassay::kernel::options::KernelOptions;
+
+use crate::common::kernels::{cl_std, open, source_file};
 
 /// Returns the flows in `source`'s only kernel if the accesses in the lines `racing` race: the sink, its line, and
 /// whether the origin is a race.
 fn flows(source: &str, racing: &[u32]) -> Vec<(Sink, u32, bool)> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, source).unwrap();
-    let options = KernelOptions { cl_std: "CL3.0".parse().ok(), ..KernelOptions::default() };
-    let loaded = compile::load(Path::new(&path), &options, true).unwrap();
+    let (_folder, path) = source_file(source);
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded).unwrap();
-    let entry = file.choose(None).unwrap();
-    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&path)).unwrap();
+    let under_test = open(&context, &path, None, &cl_std("CL3.0")).unwrap().under_test;
     let module = under_test.module.clone();
     let passes = "function(sroa<preserve-cfg>)";
     module.run_passes(passes, &under_test.machine, PassBuilderOptions::create()).unwrap();
@@ -33,7 +24,7 @@ fn flows(source: &str, racing: &[u32]) -> Vec<(Sink, u32, bool)> {
     }
     // Only accesses can race.
     accesses.retain(|place| place.line == 0 || is_access(&module, place));
-    let found = schedule_dependence::flows(&module, &entry, &accesses);
+    let found = schedule_dependence::flows(&module, &under_test.entry, &accesses);
     let line = |l: &Option<DebugLocation>| l.as_ref().map_or(0, |l| l.line);
     found.iter().map(|f| (f.sink, line(&f.location), matches!(f.origin, Origin::Race(_)))).collect()
 }

@@ -1,24 +1,17 @@
 //! Checks which instructions may see values that differ between runs of one launch, on small kernels.
 
-use std::path::Path;
-
 use inkwell::context::Context;
 use kassay::cfg::graph::InstKind;
 use kassay::cfg::taint::Taint;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
+
+use crate::common::kernels::{open, source_file};
 
 /// Returns the lines of `source`'s only kernel on which some instruction is tainted, and those on which none is.
 fn lines(source: &str) -> (Vec<u32>, Vec<u32>) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, source).unwrap();
-    let loaded = compile::load(Path::new(&path), &KernelOptions::default(), true).unwrap();
+    let (_folder, path) = source_file(source);
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded).unwrap();
-    let entry = file.choose(None).unwrap();
-    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&path)).unwrap();
+    let under_test = open(&context, &path, None, &KernelOptions::default()).unwrap().under_test;
     let taint = Taint::of(&under_test.module, &under_test.sites);
     let (mut tainted, mut clean) = (Vec::new(), Vec::new());
     for (f, function) in under_test.sites.functions.iter().enumerate() {

@@ -2,20 +2,22 @@
 //! their verdicts on the device, and what they change in the canonical form.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{AnyValue, FunctionValue};
-use kassay::coverage::build::{self, KernelFile};
 use kassay::instrument::mutants::{Edit, privatise, single};
+use kassay::kernel::canonical;
 use kassay::kernel::options::KernelOptions;
-use kassay::kernel::{canonical, compile};
-use kassay::mutation::operators::{OPERATORS, Subject};
+use kassay::mutation::operators::OPERATORS;
 use kassay::mutation::{Mutant, Selection, enumerate};
 use kassay::result::mutate::{MutateResult, Status};
 use serde::Deserialize;
+
+use crate::common::kernels::open;
+use crate::common::program::kassay;
+use crate::common::testdata::testdata;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,7 +56,7 @@ impl Name {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/operators")
+    testdata("operators")
 }
 
 fn examples() -> BTreeMap<String, Example> {
@@ -106,7 +108,7 @@ const TRIES: u32 = 4;
 fn run(kernel: &str, operators: &[&str]) -> BTreeMap<String, Status> {
     let output = tempfile::tempdir().unwrap();
     let file = output.path().join("result.json");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    let mut command = kassay();
     command
         .args(["mutate", "--quiet", "--operators", &operators.join(","), "-o"])
         .arg(&file)
@@ -126,23 +128,11 @@ fn the_canonical_form_changes_in_the_mutants_function_alone() {
             .filter(|name| matches!(name, Name::Id(_)) && name.kernel() == kernel)
             .collect();
         let path = folder().join(format!("{kernel}.cl"));
-        let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
         let context = Context::create();
-        let file = KernelFile::parse(&context, &loaded).unwrap();
-        let sources = build::sources_of(&path);
-        let under_test = file.under_test(&kernel, &loaded, &sources).unwrap();
+        let opened = open(&context, &path, Some(&kernel), &KernelOptions::default()).unwrap();
+        let under_test = &opened.under_test;
         let selection = Selection::parse("all").unwrap();
-        let subject = Subject {
-            module: under_test.module(),
-            entry: &kernel,
-            interface: &under_test.interface,
-            sites: &under_test.sites,
-            ast: loaded.ast.as_ref(),
-            sources: &sources,
-            preset: selection.preset(),
-            cache: Default::default(),
-        };
-        let mutants = enumerate(&subject, &selection).mutants;
+        let mutants = enumerate(&opened.subject(selection.preset()), &selection).mutants;
         for name in names {
             let mutant =
                 mutants.iter().find(|m| m.id == name.id()).unwrap_or_else(|| panic!("no mutant {}", name.id()));

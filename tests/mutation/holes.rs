@@ -1,11 +1,12 @@
 //! Checks a suite with deliberate holes: the survivors point exactly at them.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Command;
 
 use kassay::result::mutate::{MutateResult, Status};
 use serde::Deserialize;
+
+use crate::common::program::kassay;
+use crate::common::testdata::testdata;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,7 +38,7 @@ type Key = (String, u32, u32, String);
 
 #[test]
 fn survivors_point_exactly_at_the_holes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/mutation_holes");
+    let folder = testdata("mutation_holes");
     let holes: Holes = toml::from_str(&std::fs::read_to_string(folder.join("holes.toml")).unwrap()).unwrap();
     assert_eq!(holes.hole.len(), 3);
     let mut expected: BTreeSet<Key> = BTreeSet::new();
@@ -50,7 +51,7 @@ fn survivors_point_exactly_at_the_holes() {
 
     let output = tempfile::tempdir().unwrap();
     let file = output.path().join("result.json");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    let mut command = kassay();
     command.args(["mutate", "--quiet", "--operators", &holes.operators, "-o"]).arg(&file);
     let ran = command.arg(folder.join("suite.toml")).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));

@@ -5,15 +5,11 @@ use std::collections::BTreeSet;
 use kassay::mutation::operators::OPERATORS;
 use kassay::mutation::reference;
 
+use crate::common::stored::expect_file;
+
 #[test]
 fn the_document_matches_the_registry() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operators.md");
-    let text = reference::markdown();
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(path, &text).unwrap();
-    }
-    let stored = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(stored == text, "{path} is out of date; BLESS=1 writes it anew");
+    expect_file("docs/operators.md", &reference::markdown());
 }
 
 #[test]

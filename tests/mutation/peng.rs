@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use kassay::result::inspect::InspectResult;
 use kassay::suite::resolve::Suite;
 use serde::Deserialize;
+
+use crate::common::program::kassay;
+use crate::common::testdata::{folders, testdata};
 
 #[derive(Debug, Deserialize)]
 struct HandCount {
@@ -20,10 +22,7 @@ struct HandCount {
 
 /// Returns the folders whose mutants were counted by hand.
 fn counted() -> Vec<(PathBuf, HandCount)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
-    folders.sort();
-    (folders.into_iter().filter(|folder| folder.join("hand.toml").is_file()))
+    (folders(&testdata("")).into_iter().filter(|folder| folder.join("hand.toml").is_file()))
         .filter_map(|folder| {
             let text = std::fs::read_to_string(folder.join("hand.toml")).unwrap();
             let all: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -36,7 +35,7 @@ fn counted() -> Vec<(PathBuf, HandCount)> {
 /// Returns the mutants by operator, without operators that have none.
 fn inspect(folder: &Path, entry: &str) -> BTreeMap<String, u64> {
     let suite = Suite::load(&folder.join("suite.toml")).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    let mut command = kassay();
     command.args(["inspect", "--operators", "peng", "--format", "json", "--entry", entry]).arg(&suite.kernel);
     command.args(suite.options.iter().map(|option| format!("--clang-arg={option}")));
     let output = command.output().unwrap();

@@ -1,28 +1,19 @@
 //! Checks `kassay check --budget`: a check ends with its time whatever it is doing, says what it left out, and claims
 //! no more than it established. With `-j` its findings are the same.
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-type TestResult<T = ()> = Result<T, Box<dyn Error>>;
-
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
-}
+use crate::common::TestResult;
+use crate::common::program::kassay;
+use crate::common::testdata::testdata;
 
 /// Returns the result, the exit code, and the elapsed time.
 fn check(target: &Path, more: &[&str]) -> TestResult<(Value, i32, Duration)> {
     let begun = Instant::now();
-    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
-        .arg("check")
-        .arg(target)
-        .args(["--format", "json"])
-        .args(more)
-        .output()?;
+    let run = kassay().arg("check").arg(target).args(["--format", "json"]).args(more).output()?;
     let code = run.status.code().ok_or("killed")?;
     assert!(code <= 1, "{}: {}", target.display(), String::from_utf8_lossy(&run.stderr));
     Ok((serde_json::from_slice(&run.stdout)?, code, begun.elapsed()))
@@ -41,7 +32,7 @@ const SLACK: Duration = Duration::from_secs(8);
 
 #[test]
 fn inputs_that_complete_within_the_budget_are_clean_and_the_others_are_named() -> TestResult {
-    let (result, code, took) = check(&data("budget/queens.toml"), &["--budget", "4"])?;
+    let (result, code, took) = check(&testdata("budget/queens.toml"), &["--budget", "4"])?;
     assert!(took < Duration::from_secs(4) + SLACK, "{took:?}");
     assert_eq!((result["verdict"].as_str(), code), (Some("clean"), 0));
     let completed: Vec<bool> = list(&result, "inputs").iter().filter_map(|i| i["completed"].as_bool()).collect();
@@ -97,11 +88,7 @@ fn a_kernel_beyond_the_simulators_limit_is_refused_at_once() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = doubling(folder.path(), 20)?;
     let begun = Instant::now();
-    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
-        .arg("check")
-        .arg(&kernel)
-        .args(["--budget", "60", "--no-cache"])
-        .output()?;
+    let run = kassay().arg("check").arg(&kernel).args(["--budget", "60", "--no-cache"]).output()?;
     let message = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{message}");
     assert!(message.contains("too large for the simulator"), "{message}");
@@ -120,11 +107,7 @@ fn clang_ends_with_the_budget() -> TestResult {
     let kernel = folder.path().join("macros.cl");
     std::fs::write(&kernel, text)?;
     let begun = Instant::now();
-    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
-        .arg("check")
-        .arg(&kernel)
-        .args(["--budget", "1", "--no-cache"])
-        .output()?;
+    let run = kassay().arg("check").arg(&kernel).args(["--budget", "1", "--no-cache"]).output()?;
     assert!(begun.elapsed() < Duration::from_secs(1) + SLACK, "{:?}", begun.elapsed());
     let message = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{message}");
@@ -137,7 +120,7 @@ fn clang_ends_with_the_budget() -> TestResult {
 
 #[test]
 fn without_a_completed_input_the_verdict_is_unknown() -> TestResult {
-    let (result, code, took) = check(&data("budget/relax.toml"), &["--budget", "3"])?;
+    let (result, code, took) = check(&testdata("budget/relax.toml"), &["--budget", "3"])?;
     assert!(took < Duration::from_secs(3) + SLACK, "{took:?}");
     assert_eq!((result["verdict"].as_str(), code), (Some("unknown"), 1));
     assert!(says(&result, "the input did not come to an end within the budget of 3 s"), "{}", result["notes"]);
@@ -148,7 +131,7 @@ fn without_a_completed_input_the_verdict_is_unknown() -> TestResult {
 fn a_long_launch_is_not_a_memory_fault() -> TestResult {
     for name in ["relax.cl", "queens.cl", "queens.toml"] {
         let more = if name.ends_with("cl") { "--evolve" } else { "--schedules=3" };
-        let (result, _, took) = check(&data("budget").join(name), &["--budget", "3", more])?;
+        let (result, _, took) = check(&testdata("budget").join(name), &["--budget", "3", more])?;
         assert!(took < Duration::from_secs(3) + SLACK, "{name}: {took:?}");
         let verdict = result["verdict"].as_str().unwrap_or_default();
         assert!(["clean", "unknown"].contains(&verdict), "{name}: {verdict}: {}", result["findings"]);
@@ -160,7 +143,7 @@ fn a_long_launch_is_not_a_memory_fault() -> TestResult {
 fn any_number_of_jobs_finds_the_same() -> TestResult {
     for name in ["check/clean_tiled_product", "check/race_halo_of_tile", "check/redundant_second", "check/divergent_if"]
     {
-        let kernel = data(name).join(format!("{}.cl", name.trim_start_matches("check/")));
+        let kernel = testdata(name).join(format!("{}.cl", name.trim_start_matches("check/")));
         let mut first = None;
         for jobs in ["1", "2", "3"] {
             let (mut result, ..) = check(&kernel, &["-j", jobs])?;

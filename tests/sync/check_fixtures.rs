@@ -2,15 +2,15 @@
 //! the kernels' comments state (see its README), and every finding's reproduction suite reproduces it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
 
 use serde_json::Value;
 
-type TestResult<T = ()> = Result<T, Box<dyn Error>>;
+use crate::common::TestResult;
+use crate::common::program::kassay;
+use crate::common::testdata::{folders, suites, testdata};
 
 /// What the comments of a kernel state.
 #[derive(Debug, Default)]
@@ -60,24 +60,10 @@ fn expectation(kernel: &Path) -> TestResult<Expectation> {
     Ok(out)
 }
 
-fn folders() -> TestResult<Vec<PathBuf>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/check");
-    let mut folders: Vec<PathBuf> = fs::read_dir(root)?.map(|e| Ok(e?.path())).collect::<TestResult<_>>()?;
-    folders.retain(|f| f.is_dir());
-    folders.sort();
-    Ok(folders)
-}
-
 fn check(suite: &Path, more: &[&str]) -> TestResult<(Value, i32)> {
     let scratch = tempfile::tempdir()?;
     let output = scratch.path().join("result.json");
-    let run = Command::new(env!("CARGO_BIN_EXE_kassay"))
-        .arg("check")
-        .arg(suite)
-        .args(["--quiet", "-o"])
-        .arg(&output)
-        .args(more)
-        .output()?;
+    let run = kassay().arg("check").arg(suite).args(["--quiet", "-o"]).arg(&output).args(more).output()?;
     let code = run.status.code().ok_or("killed")?;
     if code > 1 {
         let message = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -146,7 +132,7 @@ fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> TestResult<O
 
 /// Runs `work` on every folder, two at a time, and collects its complaints.
 fn complaints(work: impl Fn(&Path) -> TestResult<Option<String>> + Sync) -> TestResult<Vec<String>> {
-    let folders = folders()?;
+    let folders = folders(&testdata("check"));
     assert!(folders.len() >= 60, "only {} folders", folders.len());
     complaints_about(&folders, work)
 }
@@ -182,7 +168,7 @@ fn verdicts_findings_and_lines_match_the_comments() -> TestResult {
 
 #[test]
 fn at_least_half_of_the_kernels_are_clean() -> TestResult {
-    let all = folders()?;
+    let all = folders(&testdata("check"));
     let mut clean = 0;
     for folder in &all {
         let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
@@ -229,7 +215,7 @@ fn reproduction_suites_show_their_findings_again() -> TestResult {
 #[test]
 fn generated_launches_do_not_blame_kernels_that_hand_out_places_by_counters() -> TestResult {
     for name in ["clean_queue_in_local", "clean_claimed_slots"] {
-        let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("testdata/check/{name}/{name}.cl"));
+        let kernel = testdata(format!("check/{name}/{name}.cl"));
         for seed in ["0", "1", "2"] {
             let (result, _) = check(&kernel, &["--no-amplify", "--no-redundant", "--seed", seed])?;
             assert_eq!(result["verdict"], "clean", "{name}, seed {seed}: {:#}", result["findings"]);
@@ -252,7 +238,7 @@ fn values_that_make_accesses_conflict_are_solved_for() -> TestResult {
         "clean_laid_out_by_host",
         "clean_value_beyond_table",
     ];
-    let folders = names.map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/check").join(name));
+    let folders = names.map(|name| testdata("check").join(name));
     let wrong = complaints_about(&folders, |folder| {
         let name = folder.file_name().and_then(|n| n.to_str()).ok_or("no name")?;
         let kernel = folder.join(format!("{name}.cl"));
@@ -276,21 +262,7 @@ const NOT_CLEAN: [(&str, &str); 1] = [
 
 #[test]
 fn the_other_kernels_of_testdata_are_clean() -> TestResult {
-    let mut suites = Vec::new();
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
-        let folder = entry?.path();
-        if !folder.is_dir() {
-            continue;
-        }
-        for file in fs::read_dir(folder)? {
-            let path = file?.path();
-            let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-            if name.starts_with("suite") && name.ends_with(".toml") {
-                suites.push(path);
-            }
-        }
-    }
-    suites.sort();
+    let suites = suites();
     assert!(suites.len() >= 50, "only {} suites", suites.len());
     let wrong = complaints_about(&suites, |suite| {
         let (result, _) = check(suite, &["--no-amplify", "--no-redundant"])?;

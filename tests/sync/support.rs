@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile, KernelUnderTest};
+use kassay::coverage::build::KernelUnderTest;
 use kassay::exec::simulator::observation::{Access, Conflict, Simulation};
-use kassay::kernel::compile;
 use kassay::kernel::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, Type};
 use kassay::kernel::options::KernelOptions;
 use kassay::lower::host::table::{
@@ -14,20 +13,17 @@ use kassay::lower::host::table::{
 };
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
-pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub use crate::common::TestResult;
+
+use crate::common::kernels::{open, source_file};
 
 /// Reads a kernel from its source.
 pub fn under_test<'c>(
     context: &'c Context,
     source: &str,
 ) -> TestResult<(tempfile::TempDir, PathBuf, KernelUnderTest<'c>)> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, source)?;
-    let loaded = compile::load(&path, &KernelOptions::default(), true)?;
-    let file = KernelFile::parse(context, &loaded)?;
-    let entry = file.choose(None)?;
-    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&path))?;
+    let (folder, path) = source_file(source);
+    let under_test = open(context, &path, None, &KernelOptions::default())?.under_test;
     Ok((folder, path, under_test))
 }
 

@@ -9,8 +9,8 @@ use kassay::result::schema;
 use kassay::result::store::{self, AnyResult};
 
 use super::examples::*;
-use super::expect_file;
 use super::mutation::mutate_result;
+use crate::common::stored::expect_file;
 
 #[test]
 fn convert_goes_by_the_output_name() {

@@ -15,7 +15,9 @@ use kassay::result::store;
 use serde_json::Value;
 
 use super::examples::*;
-use super::expect_file;
+use crate::common::program::read as read_json;
+use crate::common::stored::expect_file;
+use crate::common::testdata::repository;
 
 const PLAIN: Style = Style { color: false, width: 100 };
 const FILE: &str = "kernels/sum.cl";
@@ -203,8 +205,7 @@ fn colour_only_adds_escapes_to_mutate_text() {
 
 /// Validates against the published schema of Stryker's reports; see `tests/schemas/NOTICE`.
 fn check(report: &Value) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas/mutation-testing-report-schema.json");
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let schema = read_json(&repository("tests/schemas/mutation-testing-report-schema.json")).unwrap();
     let validator = jsonschema::draft7::new(&schema).unwrap();
     let wrong: Vec<String> = validator.iter_errors(report).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

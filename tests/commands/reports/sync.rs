@@ -9,7 +9,7 @@ use kassay::result::schedule::{RunStatus, ScheduleResult};
 use kassay::result::store::{self, AnyResult};
 use serde_json::{Value, json};
 
-use super::expect_file;
+use crate::common::stored::expect_file;
 
 const PLAIN: Style = Style { color: false, width: 100 };
 

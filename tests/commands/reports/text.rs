@@ -5,7 +5,7 @@ use kassay::report::text::{self, CoverOptions};
 use kassay::result::Ratio;
 
 use super::examples::*;
-use super::expect_file;
+use crate::common::stored::expect_file;
 
 const PLAIN: Style = Style { color: false, width: 100 };
 

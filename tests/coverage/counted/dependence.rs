@@ -1,11 +1,11 @@
 //! Checks that the control dependence of all blocks, computed at once, equals that of each block by its definition.
 
-use std::path::Path;
-
 use inkwell::context::Context;
 use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
+
+use crate::common::testdata;
 
 #[test]
 fn blocks_depend_on_the_same_edges_one_by_one_and_all_at_once() {
@@ -19,7 +19,7 @@ fn blocks_depend_on_the_same_edges_one_by_one_and_all_at_once() {
         "short_circuit",
         "nbody_step",
     ] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("testdata/{name}/{name}.cl"));
+        let path = testdata::kernel(name);
         let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
         let context = Context::create();
         let file = KernelFile::parse(&context, &loaded).unwrap();

@@ -10,6 +10,7 @@ use kassay::result::inspect::{InspectResult, Kernel as Inspected};
 
 use super::kernels::{Kernel, LU, ODDITIES, PATH, REDUCE};
 use crate::common::coverage::Device;
+use crate::common::program::kassay;
 
 /// The options that kassay gives clang.
 const RAW: &str = "-O1 -Xclang -disable-llvm-passes -Xclang -disable-lifetime-markers -g -fno-discard-value-names";
@@ -53,7 +54,7 @@ fn inspect(file: &Path, entry: &str) -> Inspected {
 }
 
 fn inspect_in(folder: &Path, file: &Path, entry: &str, more: &[&str]) -> Inspected {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    let mut command = kassay();
     command.current_dir(folder).args(["inspect", "--format", "json", "--entry", entry]).args(more).arg(file);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,13 +1,12 @@
 //! Compares coverage with figures counted by hand.
 
-use std::path::Path;
-
 use kassay::instrument::layout::Slots;
 use kassay::result::Ratio;
 use kassay::result::cover::{LoopApplicable, LoopCoverage, SiteOutcome};
 
 use super::kernels::{Kernel, LU, ODDITIES, PATH, REDUCE};
 use crate::common::coverage::{Covered, Device};
+use crate::common::testdata::suite;
 
 fn cover(kernel: &Kernel) -> Covered {
     let folder = tempfile::tempdir().unwrap();
@@ -26,7 +25,7 @@ fn of_kind<'a>(covered: &'a Covered, kind: &str) -> Vec<&'a SiteOutcome> {
 
 #[test]
 fn lius_example() {
-    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/liu_example/suite.toml");
+    let suite = suite("liu_example");
     let [counts, groups] = Device::start().cover(&suite, [Slots::Items, Slots::Groups]);
     assert_eq!(counts.coverage.least_branch, ratio(3, 4), "75 %");
     assert_eq!(counts.coverage.average_statement, Some(62.5));
@@ -155,7 +154,7 @@ fn labels_for_ranges_constant_operands_macros_goto_and_called_kernels() {
 
 #[test]
 fn a_helper_that_is_called_from_three_places_has_its_sites_once() {
-    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/helper_thrice/suite.toml");
+    let suite = suite("helper_thrice");
     let [covered] = Device::start().cover(&suite, [Slots::Items]);
     let count = |kind: &str| of_kind(&covered, kind).iter().filter(|site| site.function == "collatz").count();
     assert_eq!((count("branch"), count("condition"), count("loop")), (2, 4, 4));

@@ -2,14 +2,14 @@
 
 use inkwell::context::Context;
 use kassay::cfg::sites::{SiteKind, Sites};
-use kassay::coverage::build::{self, KernelFile};
 use kassay::coverage::summary::{self, TestTally};
 use kassay::coverage::tally::{Probe, SiteTally, tally};
 use kassay::instrument::coverage::CoveragePlan;
 use kassay::instrument::layout::{HEADER_WORDS, Slots};
-use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::launch::NdRange;
+
+use crate::common::kernels::{open, source_file};
 
 const SOURCE: &str = "__kernel void k(__global int *o, int a) {
     int i = get_global_id(0);
@@ -30,13 +30,9 @@ struct Kernel {
 }
 
 fn kernel(slots: Slots) -> Kernel {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, SOURCE).unwrap();
-    let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
+    let (_folder, path) = source_file(SOURCE);
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded).unwrap();
-    let under_test = file.under_test("k", &loaded, &build::sources_of(&path)).unwrap();
+    let under_test = open(&context, &path, Some("k"), &KernelOptions::default()).unwrap().under_test;
     let plan = CoveragePlan::new(&under_test.sites, slots);
     Kernel { sites: under_test.sites, plan }
 }

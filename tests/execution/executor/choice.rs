@@ -8,6 +8,7 @@ use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, RunOptions, WorkerOp
 use kassay::suite::launch::Launch;
 
 use super::support::*;
+use crate::common::program::kassay;
 
 #[test]
 fn devices_are_found_and_chosen_by_name_or_number() -> TestResult {
@@ -45,7 +46,7 @@ fn a_program_that_is_no_worker_is_an_environment_error() -> TestResult {
 }
 
 fn devices(args: &[&str], vendors: Option<&str>) -> Result<(Option<i32>, String), Box<dyn std::error::Error>> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+    let mut command = kassay();
     command.arg("devices").args(args);
     if let Some(folder) = vendors {
         command.env("OCL_ICD_VENDORS", folder);

@@ -1,24 +1,14 @@
 //! Compiles kernels with the LLVM tools alone, so that these tests do not depend on kassay's own front end, and makes
 //! launches concisely.
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
 
-use kassay::error::Error;
-use kassay::exec::{Code, DeviceRequest, Executor, Observation, OpenClExecutor, RunOptions, RunResult, WorkerOptions};
+use kassay::exec::{Code, Executor, Observation, RunResult};
 use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
 
-pub type TestResult = Result<(), Box<dyn std::error::Error>>;
-
-pub fn options() -> WorkerOptions {
-    WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() }
-}
-
-pub fn executor() -> Result<OpenClExecutor, Error> {
-    OpenClExecutor::start(DeviceRequest::Any, options())
-}
+pub use crate::common::TestResult;
+pub use crate::common::devices::{completed, once, opencl as executor, worker as options};
 
 /// Compiles OpenCL C to SPIR-V; the kernel under test is `k`.
 pub fn compile(source: &str) -> Result<Code, Box<dyn std::error::Error>> {
@@ -45,10 +35,6 @@ pub fn compile(source: &str) -> Result<Code, Box<dyn std::error::Error>> {
     run("opt-22", &["-passes=always-inline,globaldce,function(sroa,mem2reg)", "-S", &ll, "-o", &opt])?;
     run("llc-22", &["-mtriple=spirv64v1.2-unknown-unknown", "-O0", "-filetype=obj", &opt, "-o", &spv])?;
     Ok(Code::spirv(std::fs::read(spv)?, "k", String::new()))
-}
-
-pub fn once() -> RunOptions {
-    RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true }
 }
 
 pub fn range<const N: usize>(global: [u64; N]) -> NdRange {
@@ -91,10 +77,6 @@ pub fn run(source: &str, range: NdRange, args: Vec<ArgValue>) -> Result<RunResul
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;
     Ok(executor.run(program, &Launch::new(range, args), &once())?)
-}
-
-pub fn completed(result: RunResult) -> Result<Observation, String> {
-    result.map_err(|fault| format!("{fault:?}"))
 }
 
 pub const COPY: &str = "kernel void k(global int *out, global const int *in, int n) { \

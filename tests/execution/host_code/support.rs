@@ -8,10 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use kassay::coverage::build::{KernelFile, sources_of};
 use kassay::error::Result;
 use kassay::kernel::canonical;
-use kassay::kernel::compile::load;
 use kassay::kernel::ir::{self, Block, Function, Inst};
 use kassay::kernel::options::KernelOptions;
 use kassay::lower::host::abi::{self, Extent, GroupContext, ItemContext, hook, placeholder};
@@ -25,6 +23,8 @@ use llvm_sys::orc2::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMLinkage, LLVMOpcode};
 
+use crate::common::kernels::{self, open_bare, source_file};
+
 /// Prepares a kernel of a file and passes it to `then`.
 pub fn prepared<T>(
     file: &Path,
@@ -32,22 +32,16 @@ pub fn prepared<T>(
     entry: Option<&str>,
     then: impl FnOnce(&Module<'_>, &str) -> T,
 ) -> Result<T> {
-    let loaded = load(file, options, false)?;
     let context = Context::create();
-    let parsed = KernelFile::parse(&context, &loaded)?;
-    let entry = parsed.choose(entry)?;
-    let under_test = parsed.under_test(&entry, &loaded, &sources_of(file))?;
-    let module = prepare(under_test.module.clone(), &entry)?;
-    Ok(then(&module, &entry))
+    let under_test = open_bare(&context, file, entry, options)?.under_test;
+    let module = prepare(under_test.module, &under_test.entry)?;
+    Ok(then(&module, &under_test.entry))
 }
 
 /// Compiles the kernel `k` in `source`.
 pub fn code(source: &str, cl_std: &str, effort: Effort) -> Result<Vec<u8>> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, source).unwrap();
-    let options = KernelOptions { cl_std: Some(cl_std.to_owned()), ..KernelOptions::default() };
-    prepared(&path, &options, Some("k"), |module, entry| woven(module, entry, effort))?
+    let (_folder, path) = source_file(source);
+    prepared(&path, &kernels::cl_std(cl_std), Some("k"), |module, entry| woven(module, entry, effort))?
 }
 
 /// Compiles a prepared kernel, with the simplest weaving.

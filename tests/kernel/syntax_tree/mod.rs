@@ -12,6 +12,8 @@ use kassay::kernel::ast::{Ast, Node};
 use kassay::kernel::compile::{self, Loaded};
 use kassay::kernel::options::KernelOptions;
 
+use crate::common::testdata::files_below;
+
 /// The features that `options` first switches off for CL 3.0.
 const CL3: &str = "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_device_enqueue,-__opencl_c_pipes,\
                    -__opencl_c_program_scope_global_variables";
@@ -144,24 +146,14 @@ fn same(ours: &Node, theirs: &Node, node_path: &str) {
 
 /// Returns the kernels of `testdata`, with the options of their suites.
 fn testdata() -> Vec<(PathBuf, Vec<String>)> {
-    fn walk(folder: &Path, found: &mut Vec<(PathBuf, Vec<String>)>) {
-        let suite = std::fs::read_to_string(folder.join("suite.toml")).unwrap_or_default();
+    let options_of = |kernel: &PathBuf| -> Vec<String> {
+        let suite = std::fs::read_to_string(kernel.with_file_name("suite.toml")).unwrap_or_default();
         let suite: toml::Table = suite.parse().unwrap_or_default();
         let options = suite.get("options").and_then(|options| options.as_array()).cloned().unwrap_or_default();
-        let options: Vec<String> = options.iter().filter_map(|option| option.as_str().map(str::to_owned)).collect();
-        let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        entries.sort();
-        for path in entries {
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "cl") {
-                found.push((path, options.clone()));
-            }
-        }
-    }
-    let mut found = Vec::new();
-    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"), &mut found);
-    found
+        options.iter().filter_map(|option| option.as_str().map(str::to_owned)).collect()
+    };
+    let kernels = files_below(&crate::common::testdata::testdata(""), "cl");
+    kernels.into_iter().map(|kernel| (kernel.clone(), options_of(&kernel))).collect()
 }
 
 #[test]

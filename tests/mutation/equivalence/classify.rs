@@ -1,7 +1,6 @@
 //! Checks verdicts on edits of the canonical form.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use inkwell::context::Context;
@@ -15,6 +14,8 @@ use kassay::mutation::equivalence::{Verdict, classify};
 use llvm_sys::LLVMOpcode;
 
 use super::support::{canonical_file, canonical_form, parse};
+use crate::common::kernels::options_of;
+use crate::common::testdata::{self, files, has_extension};
 
 /// Returns the places of all instructions with that opcode, with their callees.
 pub fn places(bitcode: &[u8], sites: &Sites, opcode: LLVMOpcode) -> Vec<(Place, Option<String>)> {
@@ -146,19 +147,6 @@ fn many(bitcode: &[u8], sites: &Sites) -> Vec<Edit> {
     edits
 }
 
-fn kernels() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let mut all: Vec<PathBuf> = std::fs::read_dir(root)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_dir())
-        .flat_map(|path| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "cl"))
-        .collect();
-    all.sort();
-    all
-}
-
 const MUTANTS_PER_KERNEL: usize = 20;
 
 /// Each kernel's original has a normal form, and replacing an operation by itself is equivalent. Prints how long the
@@ -167,7 +155,7 @@ const MUTANTS_PER_KERNEL: usize = 20;
 fn every_kernel_of_testdata_has_a_normal_form() {
     let mut times: BTreeMap<String, String> = BTreeMap::new();
     let mut open = Vec::new();
-    for file in kernels() {
+    for file in files().into_iter().filter(|file| has_extension(file, "cl")) {
         let folder = file.parent().unwrap();
         let suite = folder.join("suite.toml");
         if !suite.exists() {
@@ -179,8 +167,7 @@ fn every_kernel_of_testdata_has_a_normal_form() {
         }
         let stem = folder.file_name().unwrap().to_string_lossy().into_owned();
         let entry = suite.entry.clone().unwrap_or_else(|| stem.clone());
-        let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-        let (bitcode, sites) = canonical_file(&suite.kernel, &entry, &options);
+        let (bitcode, sites) = canonical_file(&suite.kernel, &entry, &options_of(&suite));
         let all = many(&bitcode, &sites);
         let step = all.len().div_ceil(MUTANTS_PER_KERNEL);
         let mut edits: Vec<Edit> = all.into_iter().step_by(step.max(1)).collect();
@@ -252,7 +239,7 @@ fn claims_within_a_function_of_a_large_kernel_hold_for_the_whole() {
 /// have another form: a state that is never negative is 0 where it is at most 0.
 #[test]
 fn the_original_is_normalised_as_mutants_are() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/switch_machine/switch_machine.cl");
+    let file = testdata::kernel("switch_machine");
     let (bitcode, sites) = canonical_file(&file, "switch_machine", &KernelOptions::default());
     let compares = places(&bitcode, &sites, LLVMOpcode::LLVMICmp);
     let edits: Vec<Edit> = compares.iter().map(|(place, _)| compare(*place, Predicate::Sle)).collect();

@@ -10,11 +10,11 @@ use kassay::kernel::{canonical, compile, implicit, module, signature};
 use kassay::lower::spirv;
 use kassay::mutation::equivalence::normal::{self, NormalForm};
 
+use crate::common::kernels::source_file;
+
 /// Returns the bitcode and the sites of the canonical form of the kernel `k`.
 pub fn canonical_form(source: &str) -> (Vec<u8>, Sites) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("k.cl");
-    std::fs::write(&file, source).unwrap();
+    let (_folder, file) = source_file(source);
     canonical_file(&file, "k", &KernelOptions::default())
 }
 

@@ -3,6 +3,7 @@
 use kassay::mutation::operators::Preset;
 
 use super::support::*;
+use crate::common::threads::lock_llvm;
 
 #[test]
 fn short_circuits_are_found_at_their_tokens() {

@@ -6,6 +6,7 @@ use kassay::mutation::Mutant;
 use kassay::mutation::operators::Preset;
 
 use super::support::*;
+use crate::common::threads::lock_llvm;
 
 /// Compares every mutant of `operators` with the source with its replacement. Returns the number of mutants.
 fn agree(source: &str, operators: &[&str], items: u64, words: usize, keep: &dyn Fn(&Mutant) -> bool) -> usize {

@@ -2,32 +2,27 @@
 
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{KernelFile, KernelUnderTest};
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
+use kassay::coverage::build::KernelUnderTest;
+use kassay::exec::{Code, Executor, OpenClExecutor, ProgramId, RunOptions, Target};
 use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
 use kassay::instrument::mutants::Edit;
-use kassay::kernel::compile::{self, Format};
+use kassay::kernel::compile::Format;
 use kassay::kernel::options::KernelOptions;
-use kassay::kernel::source::Sources;
 use kassay::mutation::Mutant;
 use kassay::mutation::module_builder::{Effort, ModuleBuilder};
 use kassay::mutation::mutant::Excluded;
-use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset, Subject};
+use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
+
+use crate::common::devices::opencl;
+use crate::common::kernels::{self, source_file};
 
 /// The iterations that a work-item may make: an endless mutant is stopped in the source's form as in the IR's.
 const FUEL: u32 = 1000;
-
-/// Lowering forks, and no other thread may use LLVM at that time.
-static LLVM_LOCK: Mutex<()> = Mutex::new(());
-
-pub fn lock_llvm() -> MutexGuard<'static, ()> {
-    LLVM_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
 
 /// The mutants that operators found in a kernel.
 pub struct FoundMutants {
@@ -65,9 +60,7 @@ pub struct Kernel {
 
 impl Kernel {
     pub fn new(source: &str) -> Kernel {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("k.cl");
-        std::fs::write(&path, source).unwrap();
+        let (folder, path) = source_file(source);
         Kernel { _folder: folder, path, source: source.to_owned(), with_ast: true }
     }
 
@@ -87,28 +80,16 @@ impl Kernel {
         preset: Preset,
         then: impl FnOnce(&KernelUnderTest<'_>, OperatorOutput) -> R,
     ) -> R {
-        let mut loaded = compile::load(&self.path, &KernelOptions::default(), true).unwrap();
-        assert_eq!(loaded.format, Format::OpenClC);
-        loaded.ast = loaded.ast.filter(|_| self.with_ast);
         let context = ManuallyDrop::new(Context::create());
-        let sources = Sources::beside(&self.path);
-        let under_test = KernelFile::parse(&context, &loaded).unwrap().under_test("k", &loaded, &sources).unwrap();
-        let under_test = ManuallyDrop::new(under_test);
+        let open = if self.with_ast { kernels::open } else { kernels::open_bare };
+        let opened = ManuallyDrop::new(open(&context, &self.path, Some("k"), &KernelOptions::default()).unwrap());
+        assert_eq!((opened.loaded.format, opened.loaded.ast.is_some()), (Format::OpenClC, self.with_ast));
         let mut found = OperatorOutput::default();
-        let subject = Subject {
-            module: &under_test.module,
-            entry: "k",
-            interface: &under_test.interface,
-            sites: &under_test.sites,
-            ast: loaded.ast.as_ref(),
-            sources: &sources,
-            preset,
-            cache: Default::default(),
-        };
+        let subject = opened.subject(preset);
         for operator in OPERATORS.iter().filter(|o| operators.contains(&o.id)) {
             (operator.enumerate)(&subject, &mut found);
         }
-        then(&under_test, found)
+        then(&opened.under_test, found)
     }
 
     /// Returns the mutants of these operators, and one program that holds them all: the nth has the number n + 1.
@@ -153,8 +134,7 @@ impl Kernel {
 
 /// A device worker.
 pub fn executor() -> OpenClExecutor {
-    let options = WorkerOptions { exe: Some(env!("CARGO_BIN_EXE_kassay").into()), ..WorkerOptions::default() };
-    OpenClExecutor::start(DeviceRequest::Any, options).unwrap()
+    opencl().unwrap()
 }
 
 /// A guarded program of numbered variants of a kernel that writes to one buffer; number 0 is the original.

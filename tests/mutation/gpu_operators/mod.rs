@@ -3,51 +3,36 @@
 
 mod private;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile};
 use kassay::instrument::mutants::edit::{Action, Edit, Expr, Float, LocalVariable};
-use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::mutation::mutant::{Excluded, Mutant};
-use kassay::mutation::operators::Subject;
 use kassay::mutation::{Selection, enumerate};
+
+use crate::common::kernels::{open, source_file};
+use crate::common::program::kassay;
+use crate::common::testdata;
 
 /// Returns the mutants of a kernel file by some operators, and the places that these excluded.
 fn found(path: &Path, cl_std: Option<&str>, operators: &str) -> (Vec<Mutant>, Vec<Excluded>) {
     let options = KernelOptions { cl_std: cl_std.map(str::to_owned), ..KernelOptions::default() };
-    let loaded = compile::load(path, &options, true).unwrap();
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded).unwrap();
-    let sources = build::sources_of(path);
-    let under_test = file.under_test(&file.choose(None).unwrap(), &loaded, &sources).unwrap();
+    let opened = open(&context, path, None, &options).unwrap();
     let selection = Selection::parse(operators).unwrap();
-    let subject = Subject {
-        module: under_test.module(),
-        entry: &under_test.entry,
-        interface: &under_test.interface,
-        sites: &under_test.sites,
-        ast: loaded.ast.as_ref(),
-        sources: &sources,
-        preset: selection.preset(),
-        cache: Default::default(),
-    };
-    let all = enumerate(&subject, &selection);
+    let all = enumerate(&opened.subject(selection.preset()), &selection);
     (all.mutants, all.excluded)
 }
 
 fn fixture(name: &str, operators: &str) -> Vec<Mutant> {
-    let path = PathBuf::from(format!("{}/testdata/{name}/{name}.cl", env!("CARGO_MANIFEST_DIR")));
     let cl_std = (name == "atomics_cl20").then_some("CL3.0");
-    found(&path, cl_std, operators).0
+    found(&testdata::kernel(name), cl_std, operators).0
 }
 
 /// As [`found`], for a kernel given as text.
 fn inline(text: &str, operators: &str) -> (Vec<Mutant>, Vec<Excluded>) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, text).unwrap();
+    let (_folder, path) = source_file(text);
     found(&path, Some("CL3.0"), operators)
 }
 
@@ -338,8 +323,7 @@ fn layers_are_coordinates_and_floats_are_stepped_by_one() {
 }
 
 fn inspect(kernel: &str, args: &[&str]) -> std::process::Output {
-    let path = format!("{}/testdata/{kernel}/{kernel}.cl", env!("CARGO_MANIFEST_DIR"));
-    std::process::Command::new(env!("CARGO_BIN_EXE_kassay")).arg("inspect").arg(path).args(args).output().unwrap()
+    kassay().arg("inspect").arg(testdata::kernel(kernel)).args(args).output().unwrap()
 }
 
 #[test]

@@ -1,22 +1,22 @@
 //! Checks local variables made private: on the device, kernels whose work-items share them compute something else, and
 //! kernels whose work-items use only their own part compute the same.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{Code, DeviceRequest, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
+use kassay::exec::{Code, Executor, OpenClExecutor, Target};
 use kassay::instrument::mutants::edit::{Edit, LocalVariable};
 use kassay::instrument::mutants::privatise::{Refusal, privatise};
 use kassay::kernel::options::KernelOptions;
-use kassay::kernel::{canonical, compile, ir};
+use kassay::kernel::{canonical, ir};
 use kassay::lower::spirv;
-use kassay::mutation::operators::Subject;
 use kassay::mutation::{Selection, enumerate};
 use kassay::suite::launch::ArgValue;
-use kassay::suite::resolve::Suite;
+
+use crate::common::devices::{once, opencl};
+use crate::common::kernels::{open, open_suite, source_file};
+use crate::common::testdata;
 
 /// The effect of making a local variable private: for each test whether the outputs are still the same, or why the
 /// variable stays shared.
@@ -27,47 +27,22 @@ struct Privatisation {
 }
 
 fn executor() -> OpenClExecutor {
-    let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
-    OpenClExecutor::start(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() }).unwrap()
+    opencl().unwrap()
 }
 
 fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisation> {
-    let suite = Suite::load(suite).unwrap();
-    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-    let loaded = compile::load(&suite.kernel, &options, true).unwrap();
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded).unwrap();
-    let entry = file.choose(suite.entry.as_deref()).unwrap();
-    let sources = build::sources_of(&suite.kernel);
-    let under_test = file.under_test(&entry, &loaded, &sources).unwrap();
-    let tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0)).unwrap();
+    let mut opened = open_suite(&context, suite).unwrap();
+    opened.choose_local(executor.device());
+    let under_test = &opened.kernel.under_test;
+    let entry = &under_test.entry;
     let selection = Selection::parse("SHR").unwrap();
-    let subject = Subject {
-        module: under_test.module(),
-        entry: &entry,
-        interface: &under_test.interface,
-        sites: &under_test.sites,
-        ast: loaded.ast.as_ref(),
-        sources: &sources,
-        preset: selection.preset(),
-        cache: Default::default(),
-    };
-    let options = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
     let plain = executor.load(&under_test.plain(Target::SpirV).unwrap()).unwrap();
-    let most = executor.device().max_work_group_size;
-    let launches: Vec<_> = tests
-        .into_iter()
-        .map(|mut test| {
-            test.launch.range.local =
-                Some(test.launch.range.local_or_default(under_test.interface.required_local, most));
-            test.launch
-        })
-        .collect();
-    let expected: Vec<_> =
-        launches.iter().map(|l| executor.run(plain, l, &options).unwrap().unwrap().outputs).collect();
+    let launches: Vec<_> = opened.tests.iter().map(|test| &test.launch).collect();
+    let expected: Vec<_> = launches.iter().map(|l| executor.run(plain, l, &once()).unwrap().unwrap().outputs).collect();
     let machine = spirv::machine().unwrap();
     let mut privatisations = Vec::new();
-    for mutant in enumerate(&subject, &selection).mutants {
+    for mutant in enumerate(&opened.kernel.subject(selection.preset()), &selection).mutants {
         let Edit::Privatise { variable } = mutant.edit else { panic!("{:?}", mutant.edit) };
         let mut same = Vec::new();
         let mut refusal = None;
@@ -80,15 +55,15 @@ fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisat
                 LocalVariable::Global(_) => 0,
             };
             let module = under_test.module().clone();
-            spirv::prepare(&module, &entry, &machine).unwrap();
-            if let Err(why) = privatise(&module, &entry, &variable, bytes).unwrap() {
+            spirv::prepare(&module, entry, &machine).unwrap();
+            if let Err(why) = privatise(&module, entry, &variable, bytes).unwrap() {
                 refusal = Some(why);
                 break;
             }
             let code = spirv::emit(&module, &machine).unwrap();
             let build_options = spirv::build_options(&module);
-            let program = executor.load(&Code::spirv(code, &entry, build_options)).unwrap();
-            let outputs = executor.run(program, launch, &options).unwrap().unwrap().outputs;
+            let program = executor.load(&Code::spirv(code, entry, build_options)).unwrap();
+            let outputs = executor.run(program, launch, &once()).unwrap().unwrap().outputs;
             same.push(outputs == *expected);
             executor.unload(program);
         }
@@ -101,10 +76,9 @@ fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisat
 #[test]
 fn making_shared_variables_private_changes_outputs() {
     let mut executor = executor();
-    let fixture = |name: &str| PathBuf::from(format!("{}/testdata/{name}/suite.toml", env!("CARGO_MANIFEST_DIR")));
     for name in ["matmul_tiled", "reduction_tree", "histogram_atomic", "atomics_cl20", "scan_blelloch", "bitonic_sort"]
     {
-        for privatisation in privatisations(&mut executor, &fixture(name)) {
+        for privatisation in privatisations(&mut executor, &testdata::suite(name)) {
             let same = privatisation.same.unwrap_or_else(|why| panic!("{name}: {:?}: {why}", privatisation.variable));
             println!("{name}: {:?}: {same:?}", privatisation.variable);
             assert!(same.contains(&false), "{name}: {:?}", privatisation.variable);
@@ -171,8 +145,7 @@ wide = { local = 1024 }
 ";
 
 fn inline(executor: &mut OpenClExecutor, kernel: &str, suite: &str) -> Vec<Privatisation> {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("k.cl"), kernel).unwrap();
+    let (folder, _) = source_file(kernel);
     let path = folder.path().join("suite.toml");
     std::fs::write(&path, suite).unwrap();
     privatisations(executor, &path)
@@ -215,13 +188,9 @@ kernel void k(global const int *in, global int *out) {{
 
 #[test]
 fn debug_information_may_stay() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, OWN).unwrap();
-    let loaded = compile::load(&path, &KernelOptions::default(), true).unwrap();
+    let (_folder, path) = source_file(OWN);
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded).unwrap();
-    let under_test = file.under_test("k", &loaded, &build::sources_of(&path)).unwrap();
+    let under_test = open(&context, &path, Some("k"), &KernelOptions::default()).unwrap().under_test;
     let machine = spirv::machine().unwrap();
     for f in ir::functions(under_test.module()).into_iter().filter(|f| f.has_body() && f.name() != "k") {
         canonical::add_attribute(f, "alwaysinline");

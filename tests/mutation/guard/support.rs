@@ -1,15 +1,11 @@
 //! Builds guarded kernels from source, and launches them with a probe buffer.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::exec::{
-    Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, SpirvCode,
-    WorkerOptions,
-};
+use kassay::exec::{Code, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, SpirvCode};
 use kassay::instrument::guard::{self, Guards};
 use kassay::instrument::ids;
 use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
@@ -22,15 +18,12 @@ use kassay::kernel::signature;
 use kassay::lower::spirv;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
-pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub use crate::common::TestResult;
+pub use crate::common::devices::{once, opencl as executor};
+use crate::common::kernels::source_file;
 
 /// More iterations than any kernel here needs.
 pub const FUEL: u32 = 100_000_000;
-
-pub fn executor() -> TestResult<OpenClExecutor> {
-    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    Ok(OpenClExecutor::start(DeviceRequest::Any, options)?)
-}
 
 /// A guarded kernel.
 pub struct Guarded {
@@ -77,10 +70,6 @@ pub fn probe(layout: GuardLayout, args: &[ArgValue], fuel: u32) -> Vec<u32> {
         words[at + 1] = (extent >> 32) as u32;
     }
     words
-}
-
-pub fn once() -> RunOptions {
-    RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true }
 }
 
 /// The result of a guarded launch.
@@ -162,9 +151,7 @@ impl Device {
     /// Compiles, guards and runs kernel `k` of `source`. The worker has to survive the run.
     pub fn run(&mut self, source: &str, range: NdRange, args: Vec<ArgValue>, fuel: u32) -> TestResult<GuardedRun> {
         if !self.loaded.contains_key(source) {
-            let dir = tempfile::tempdir()?;
-            let file = dir.path().join("k.cl");
-            std::fs::write(&file, source)?;
+            let (_folder, file) = source_file(source);
             let guarded = guarded(&file, &KernelOptions::default(), "k", args.len() as u32)?;
             let program = self.executor.load(&guarded.code)?;
             self.loaded.insert(source.to_owned(), (guarded, program));

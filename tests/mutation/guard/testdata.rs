@@ -5,15 +5,14 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile};
 use kassay::exec::{Executor, OpenClExecutor, ProgramId, RunOptions, Target};
-use kassay::kernel::compile;
-use kassay::kernel::options::KernelOptions;
 use kassay::kernel::precision::Precision;
 use kassay::suite::compare::{self, Tolerance};
-use kassay::suite::resolve::{Suite, Test};
+use kassay::suite::resolve::Test;
 
 use super::support::*;
+use crate::common::kernels::{Opened, OpenedSuite, open_suite, options_of};
+use crate::common::testdata::{entries, files_below, name, repository, testdata};
 
 /// A suite's kernel, plain and guarded.
 struct Bench {
@@ -28,21 +27,13 @@ struct Bench {
 
 impl Bench {
     fn load(path: &Path, executor: &mut OpenClExecutor) -> TestResult<Bench> {
-        let suite = Suite::load(path)?;
-        let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-        let loaded = compile::load(&suite.kernel, &options, true)?;
         let context = Context::create();
-        let file = KernelFile::parse(&context, &loaded)?;
-        let entry = file.choose(suite.entry.as_deref())?;
-        let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-        let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
-        for test in &mut tests {
-            let range = &mut test.launch.range;
-            let most = executor.device().max_work_group_size;
-            range.local = Some(range.local_or_default(under_test.interface.required_local, most));
-        }
+        let mut opened = open_suite(&context, path)?;
+        opened.choose_local(executor.device());
+        let OpenedSuite { suite, kernel: Opened { under_test, .. }, tests } = opened;
+        let entry = under_test.entry.clone();
         let plain = executor.load(&under_test.plain(Target::SpirV)?)?;
-        let guarded = guarded(&suite.kernel, &options, &entry, under_test.interface.args.len() as u32)?;
+        let guarded = guarded(&suite.kernel, &options_of(&suite), &entry, under_test.interface.args.len() as u32)?;
         let program = executor.load(&guarded.code)?;
         let precision = Precision::of(&under_test.canonical_text());
         let has_loops = under_test.sites.functions.iter().any(|f| f.loops.iter().any(|l| !l.back_edges.is_empty()));
@@ -50,32 +41,19 @@ impl Bench {
     }
 }
 
-fn suites(folder: &str) -> TestResult<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut todo = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
-    while let Some(folder) = todo.pop() {
-        for file in std::fs::read_dir(folder)? {
-            let file = file?.path();
-            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if file.is_dir() {
-                // The kernels in that folder have deliberate faults; the simulator accepts them, devices need not.
-                if name != "check" {
-                    todo.push(file);
-                }
-            } else if name.ends_with(".toml") && name.contains("suite") {
-                found.push(file);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
+/// Returns the suites below `testdata`, except those of kernels with deliberate faults: the simulator accepts them, devices
+/// need not.
+fn suites() -> Vec<PathBuf> {
+    let mut found = files_below(&testdata(""), "toml");
+    found.retain(|file| name(file).contains("suite") && !file.starts_with(testdata("check")));
+    found
 }
 
 #[test]
 fn guarded_kernels_compute_what_the_originals_do() -> TestResult {
     let mut executor = executor()?;
     let (mut wrong, mut compared) = (Vec::new(), 0);
-    let suites = suites("testdata")?;
+    let suites = suites();
     for path in &suites {
         let bench = match Bench::load(path, &mut executor) {
             Ok(bench) => bench,
@@ -130,7 +108,7 @@ fn guarded_kernels_compute_what_the_originals_do() -> TestResult {
 fn what_guards_cost() -> TestResult {
     let wanted = std::env::var("KASSAY_GUARD_SUITES").unwrap_or_default();
     let mut executor = executor()?;
-    for path in suites("benches/overhead")? {
+    for path in entries(&repository("benches/overhead")) {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if !wanted.is_empty() && !wanted.split(',').any(|w| name.contains(w)) {
             continue;

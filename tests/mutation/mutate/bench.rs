@@ -1,16 +1,18 @@
 //! Provides a folder for results, runs of kassay, and accessors of results.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub use crate::common::TestResult;
+pub use crate::common::program::read as result;
+use crate::common::{program, testdata};
 
 /// Returns the path of the suite of a kernel of `testdata/`.
 pub fn suite(kernel: &str) -> String {
-    format!("{}/testdata/{kernel}/suite.toml", env!("CARGO_MANIFEST_DIR"))
+    testdata::suite(kernel).to_string_lossy().into_owned()
 }
 
 /// A folder that is deleted at the end.
@@ -48,7 +50,7 @@ impl Bench {
 
     /// Returns a command that runs kassay in this folder.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kassay"));
+        let mut command = program::kassay();
         command.args(args).current_dir(self.folder.path()).env_remove("NO_COLOR");
         command
     }
@@ -77,10 +79,6 @@ impl Bench {
     pub fn mutate(&self, suite: &str, args: &[&str]) -> TestResult<Value> {
         self.ends(0, suite, args)
     }
-}
-
-pub fn result(path: &Path) -> TestResult<Value> {
-    Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
 }
 
 /// Returns the text at a key; empty if there is none.

@@ -3,32 +3,29 @@
 //! uninitialised local memory, since that holds the same in all modules.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, Target, WorkerOptions};
-use kassay::kernel::compile;
-use kassay::kernel::ir;
-use kassay::kernel::options::KernelOptions;
+use kassay::exec::{DeviceRequest, Executor, OpenClExecutor, Target};
 use kassay::mutation::engine::{Engine, Options, Strategy};
 use kassay::mutation::equivalence::{self, Verdict};
 use kassay::mutation::module_builder::ModuleBuilder;
-use kassay::mutation::operators::Subject;
 use kassay::mutation::runner::Scenario;
 use kassay::mutation::verdict::MutantOutcome;
 use kassay::mutation::{Mutant, MutantIndex, Selection, enumerate};
 use kassay::result::mutate::Status;
 use kassay::suite::launch::ArgValue;
-use kassay::suite::resolve::{Suite, Test};
+use kassay::suite::resolve::Test;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
 use super::bench::{Bench, TestResult, lasting, mutants as rows, result, same, suite, text};
+use crate::common::devices::worker;
+use crate::common::kernels::open_suite;
+use crate::common::testdata;
 
 /// Returns a test with the suite's elements in another order and other small numbers: mostly in bounds, as the
 /// originals are. Guards skip accesses that are not.
@@ -57,42 +54,19 @@ fn variant(test: &Test, number: u32, random: &mut ChaCha8Rng) -> Test {
 
 /// Checks all claims about the mutants of a kernel; returns the numbers of equivalents and of duplicates.
 fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usize)> {
-    let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
-    let starting = OpenClExecutor::spawn(DeviceRequest::Any, WorkerOptions { exe, ..WorkerOptions::default() })?;
-    let suite = Suite::load(Path::new(&suite(kernel)))?;
-    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-    let loaded = compile::load(&suite.kernel, &options, true)?;
+    let starting = OpenClExecutor::spawn(DeviceRequest::Any, worker())?;
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded)?;
-    let entry = file.choose(suite.entry.as_deref())?;
-    let sources = build::sources_of(&suite.kernel);
-    let under_test = file.under_test(&entry, &loaded, &sources)?;
+    let mut opened = open_suite(&context, &testdata::suite(kernel))?;
     let selection = Selection::parse("all")?;
-    let subject = Subject {
-        module: ir::shortened(&under_test.module),
-        entry: &under_test.entry,
-        interface: &under_test.interface,
-        sites: &under_test.sites,
-        ast: loaded.ast.as_ref(),
-        sources: &sources,
-        preset: selection.preset(),
-        cache: Default::default(),
-    };
-    let mutants = enumerate(&subject, &selection).mutants;
+    let mutants = enumerate(&opened.kernel.subject(selection.preset()), &selection).mutants;
     let edits: Vec<_> = mutants.iter().map(|m| &m.edit).collect();
-    let bitcode = under_test.module.write_bitcode_to_memory();
-    let verdicts = equivalence::classify(bitcode.as_slice(), &under_test.sites, &entry, &edits, 2, None)?;
-
     let executor = starting.ready()?;
-    let most = executor.device().max_work_group_size;
-    let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
-    let variants: Vec<Test> =
-        (1..=3).flat_map(|n| tests.iter().map(|t| variant(t, n, random)).collect::<Vec<_>>()).collect();
-    tests.extend(variants);
-    for test in &mut tests {
-        let range = &mut test.launch.range;
-        range.local = Some(range.local_or_default(under_test.interface.required_local, most));
-    }
+    let originals = opened.tests.clone();
+    opened.tests.extend((1..=3).flat_map(|n| originals.iter().map(|t| variant(t, n, random)).collect::<Vec<_>>()));
+    opened.choose_local(executor.device());
+    let (under_test, tests) = (&opened.kernel.under_test, &opened.tests);
+    let bitcode = under_test.module.write_bitcode_to_memory();
+    let verdicts = equivalence::classify(bitcode.as_slice(), &under_test.sites, &under_test.entry, &edits, 2, None)?;
 
     let mut wanted = Vec::new();
     for (m, verdict) in verdicts.iter().enumerate().filter(|(m, _)| mutants[*m].edit.is_woven()) {

@@ -3,6 +3,8 @@
 use std::process::Command;
 
 use super::bench::{Bench, TestResult, lasting, mutants, same, suite, text};
+use crate::common::program::at;
+use crate::common::testdata;
 
 #[test]
 fn mutants_are_made_in_optimised_ir_too() -> TestResult {
@@ -40,12 +42,12 @@ fn tool(program: &str, args: &[&str]) -> TestResult {
 fn kernels_may_be_llvm_ir_or_spirv() -> TestResult {
     let bench = Bench::new()?;
     let kernel = "vector_add";
-    let source = format!("{}/testdata/{kernel}/{kernel}.cl", env!("CARGO_MANIFEST_DIR"));
+    let source = testdata::kernel(kernel);
     let path = |name: &str| bench.path(name).to_string_lossy().into_owned();
     let (ll, spv) = (path("k.ll"), path("k.spv"));
     let clang = "-x cl -cl-std=CL1.2 -ffp-contract=off -target spirv64-unknown-unknown -g -fno-discard-value-names -O1 -Xclang \
                  -disable-llvm-passes -Xclang -disable-lifetime-markers -emit-llvm -S";
-    tool("clang-22", &[clang.split_whitespace().collect::<Vec<_>>().as_slice(), &[&source, "-o", &ll]].concat())?;
+    tool("clang-22", &[clang.split_whitespace().collect::<Vec<_>>().as_slice(), &[at(&source), "-o", &ll]].concat())?;
     tool("llc-22", &["-mtriple=spirv64v1.2-unknown-unknown", "-O0", "-filetype=obj", &ll, "-o", &spv])?;
     for file in ["k.ll", "k.spv"] {
         bench.put("suite.toml", &suite_of(kernel, file)?)?;

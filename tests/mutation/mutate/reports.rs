@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::bench::{Bench, TestResult, mutants, suite, text};
+use crate::common::testdata::repository;
 
 #[test]
 fn reports_of_a_run_fit_the_schema_and_show_survivors() -> TestResult {
@@ -29,8 +30,8 @@ fn reports_of_a_run_fit_the_schema_and_show_survivors() -> TestResult {
     let finished = bench.run(&["report", "r.json", "-o", "r.stryker.json"])?;
     assert_eq!(finished.code, Some(0), "{}", finished.err);
     let report = super::bench::result(&bench.path("r.stryker.json"))?;
-    let path = format!("{}/tests/schemas/mutation-testing-report-schema.json", env!("CARGO_MANIFEST_DIR"));
-    let validator = jsonschema::draft7::new(&super::bench::result(path.as_ref())?)?;
+    let path = repository("tests/schemas/mutation-testing-report-schema.json");
+    let validator = jsonschema::draft7::new(&super::bench::result(&path)?)?;
     let wrong: Vec<String> = validator.iter_errors(&report).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let files = report["files"].as_object().ok_or("no files")?;

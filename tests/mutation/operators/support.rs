@@ -13,6 +13,9 @@ use kassay::kernel::{canonical, implicit, module, signature};
 use kassay::lower::spirv;
 use kassay::mutation::operators::{Preset, Subject};
 
+use crate::common::kernels::source_file;
+use crate::common::testdata::{has_extension, kernel_files};
+
 /// How much is known about a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
@@ -57,31 +60,15 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
 
 /// Calls `work` with the only kernel of a source text.
 pub fn kernel<R>(source: &str, known: Known, preset: Preset, work: impl Fn(&Subject<'_>) -> R) -> R {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, source).unwrap();
+    let (_folder, path) = source_file(source);
     let mut result = None;
     kernels(&path, &KernelOptions::default(), known, preset, |subject| result = Some(work(subject)));
     result.expect("a kernel")
 }
 
-/// Returns the kernel files of `testdata` with the options of their suites.
+/// Returns the kernel files of `testdata` that are source, with the options of their suites.
 pub fn testdata() -> Vec<(PathBuf, KernelOptions)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let mut files: Vec<(PathBuf, KernelOptions)> = Vec::new();
-    for folder in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
-        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if name.starts_with("suite") && name.ends_with(".toml") {
-                let suite = kassay::suite::resolve::Suite::load(&path).unwrap();
-                let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-                if !files.iter().any(|file| *file == (suite.kernel.clone(), options.clone())) {
-                    files.push((suite.kernel, options));
-                }
-            }
-        }
-    }
-    files.retain(|(path, _)| path.extension().is_some_and(|extension| extension == "cl"));
-    files.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut files = kernel_files();
+    files.retain(|(path, _)| has_extension(path, "cl"));
     files
 }

@@ -13,6 +13,7 @@ use kassay::result::store::{self, AnyResult};
 use proptest::prelude::*;
 
 use super::random::{class_of, mutant, result, whole};
+use crate::common::program::kassay;
 
 /// Returns the result that the run of one shard would have given: mutants of other shards are pending, and the shard
 /// may or may not know which of them are duplicates.
@@ -138,7 +139,7 @@ fn a_test_that_one_shard_dropped_is_dropped_and_named() {
 #[test]
 fn the_command_merges_files() {
     let dir = tempfile::tempdir().unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kassay"));
+    let mut command = kassay();
     command.arg("merge").arg("-o").arg(dir.path().join("all.json"));
     for (name, part) in three() {
         let AnyResult::Mutate(part) = part else { unreachable!() };
@@ -150,7 +151,7 @@ fn the_command_merges_files() {
     let AnyResult::Mutate(merged) = store::read(&dir.path().join("all.json")).unwrap() else { panic!() };
     assert_eq!((merged.summary.total, merged.summary.killed, merged.shard), (2, 1, None));
 
-    let mut again = std::process::Command::new(env!("CARGO_BIN_EXE_kassay"));
+    let mut again = kassay();
     again.arg("merge").arg(dir.path().join("1.json")).arg("-o").arg(dir.path().join("part.json"));
     let output = again.output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
@@ -160,7 +161,7 @@ fn the_command_merges_files() {
 #[test]
 fn an_unknown_operator_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kassay"));
+    let mut command = kassay();
     command.arg("merge").arg("-o").arg(dir.path().join("all.json"));
     for (name, part) in three() {
         let AnyResult::Mutate(mut part) = part else { unreachable!() };

@@ -4,32 +4,21 @@ use std::time::Instant;
 
 use inkwell::context::Context;
 use kassay::instrument::mutants::{Edit, Form, infection, schemata, single};
-use kassay::kernel::options::KernelOptions;
 use kassay::suite::resolve::Suite;
 
 use super::edits;
-use super::support::{Kernel, testdata};
-
-fn kernels() -> Vec<String> {
-    let root = testdata("");
-    let mut all: Vec<String> = std::fs::read_dir(root)
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .filter(|p| p.join("suite.toml").is_file())
-        .map(|p| p.file_name().unwrap().to_string_lossy().into_owned())
-        .collect();
-    all.sort();
-    all
-}
+use super::support::Kernel;
+use crate::common::kernels::options_of;
+use crate::common::testdata::main_suites;
 
 #[test]
 fn edits_of_every_shape_are_woven_into_all_kernels_and_lowered() {
     let (mut count, mut slowest) = (0, 0.0f64);
-    for name in kernels() {
-        let suite = Suite::load(&testdata(&name).join("suite.toml")).unwrap();
-        let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+    for path in main_suites() {
+        let suite = Suite::load(&path).unwrap();
+        let name = path.display();
         let context = Context::create();
-        let kernel = Kernel::read(&context, &suite.kernel, &options, suite.entry.as_deref());
+        let kernel = Kernel::read(&context, &suite.kernel, &options_of(&suite), suite.entry.as_deref());
         let all = edits::all(&kernel, &|_| true);
         count += all.len();
         let numbered: Vec<(u32, &Edit)> = (1..).zip(&all).collect();

@@ -1,6 +1,5 @@
 //! Runs mutants on the device.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use inkwell::context::Context;
@@ -15,6 +14,7 @@ use llvm_sys::core::*;
 
 use super::edits;
 use super::support::{Kernel, brief, options, run_mutant, start};
+use crate::common::testdata::repository;
 
 /// Returns whether an instruction is neither a barrier nor a mask that keeps indices within their buffers.
 fn harmless(inst: Inst) -> bool {
@@ -49,7 +49,7 @@ fn launch() -> Launch {
 }
 
 fn values(context: &Context) -> Kernel<'_> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mutation/weave/kernels/values.cl");
+    let file = repository("tests/mutation/weave/kernels/values.cl");
     Kernel::read(context, &file, &KernelOptions::default(), None)
 }
 

@@ -1,6 +1,6 @@
 //! Reads kernels in canonical form, weaves, lowers and runs them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,9 +8,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use kassay::cfg::sites::Sites;
-use kassay::exec::{
-    Code, DeviceRequest, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, SpirvCode, WorkerOptions,
-};
+use kassay::exec::{Code, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, SpirvCode};
 use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, slot};
 use kassay::kernel::compile::{self, Format};
@@ -20,6 +18,8 @@ use kassay::kernel::source::Sources;
 use kassay::kernel::{canonical, implicit, module, signature};
 use kassay::lower::spirv;
 use kassay::suite::launch::Launch;
+
+use crate::common::devices::opencl;
 
 /// One kernel in canonical form.
 pub struct Kernel<'c> {
@@ -67,13 +67,8 @@ impl<'c> Kernel<'c> {
     }
 }
 
-pub fn testdata(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
-}
-
 pub fn start() -> OpenClExecutor {
-    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    OpenClExecutor::start(DeviceRequest::Any, options).unwrap()
+    opencl().unwrap()
 }
 
 pub fn options(probe_words: Option<u64>) -> RunOptions {

@@ -1,6 +1,5 @@
 //! Compiles kernels of `testdata` and of these tests. Not a test.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,12 +8,14 @@ use kassay::coverage::build::{KernelFile, KernelUnderTest, sources_of};
 use kassay::exec::simulator::observation::{Simulation, SimulationOptions};
 use kassay::exec::{HostCode, Simulator};
 use kassay::kernel::compile::{Loaded, load};
-use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::lower::host::emit::{Effort, emit};
 use kassay::lower::host::table::HostTable;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::suite::resolve::Suite;
+
+use crate::common::kernels::{self, open, options_of, source_file};
+use crate::common::testdata::main_suites;
 
 /// Visits all kernels of all fixtures.
 pub fn each_kernel(mut visit: impl FnMut(&KernelUnderTest<'_>)) {
@@ -23,15 +24,9 @@ pub fn each_kernel(mut visit: impl FnMut(&KernelUnderTest<'_>)) {
 
 /// As [`each_kernel`], with the loaded file and its sources.
 pub fn each_loaded(mut visit: impl FnMut(&KernelUnderTest<'_>, &Loaded, &Sources)) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let folders = std::fs::read_dir(root).unwrap().map(|e| e.unwrap().path().join("suite.toml"));
-    let mut suites: Vec<PathBuf> = folders.filter(|s| s.exists()).collect();
-    suites.sort();
-    assert!(suites.len() > 50);
-    for suite in suites {
+    for suite in main_suites() {
         let suite = Suite::load(&suite).unwrap();
-        let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-        let loaded = load(&suite.kernel, &options, true).unwrap();
+        let loaded = load(&suite.kernel, &options_of(&suite), true).unwrap();
         let context = Context::create();
         let file = KernelFile::parse(&context, &loaded).unwrap();
         let sources = sources_of(&suite.kernel);
@@ -55,14 +50,9 @@ pub struct Hooked {
 impl Hooked {
     /// Weaves and compiles the kernel `k` in `source`.
     pub fn new(source: &str, cl_std: &str, races: bool) -> Hooked {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("k.cl");
-        std::fs::write(&path, source).unwrap();
-        let options = KernelOptions { cl_std: Some(cl_std.to_owned()), ..KernelOptions::default() };
-        let loaded = load(&path, &options, true).unwrap();
+        let (_folder, path) = source_file(source);
         let context = Context::create();
-        let under_test =
-            KernelFile::parse(&context, &loaded).unwrap().under_test("k", &loaded, &sources_of(&path)).unwrap();
+        let under_test = open(&context, &path, Some("k"), &kernels::cl_std(cl_std)).unwrap().under_test;
         let (module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
         let object = emit(&module, "k", Effort::Full).unwrap();
         let code = Arc::new(HostCode { object, entry: "k".to_owned(), table: table.clone() });

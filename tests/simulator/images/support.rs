@@ -1,21 +1,17 @@
 //! Builds kernels that read and write images by lists of coordinates, and runs them on a device.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{KernelFile, sources_of};
 use kassay::exec::simulator::image::Sampler;
-use kassay::exec::{
-    DeviceRequest, Executor, Fault, Observation, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions,
-};
-use kassay::kernel::compile::load;
-use kassay::kernel::options::KernelOptions;
+use kassay::exec::{Executor, Fault, Observation, OpenClExecutor, ProgramId, Target};
 use kassay::lower::host::abi::texel;
 use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
 
-pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub use crate::common::TestResult;
+
+use crate::common::devices::{once, opencl};
+use crate::common::kernels::{cl_std, open_bare, source_file};
 
 /// A kind of image, with a size.
 pub struct Shape {
@@ -308,27 +304,20 @@ fn words(values: &[[u32; 4]]) -> ArgValue {
 
 impl Device {
     pub fn start() -> TestResult<Device> {
-        let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
-        let options = WorkerOptions { exe, ..WorkerOptions::default() };
-        Ok(Device { executor: OpenClExecutor::start(DeviceRequest::Any, options)? })
+        Ok(Device { executor: opencl()? })
     }
 
     pub fn load(&mut self, source: &str) -> TestResult<ProgramId> {
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("k.cl");
-        std::fs::write(&path, source)?;
-        let options = KernelOptions { cl_std: Some("CL1.2".to_owned()), ..KernelOptions::default() };
-        let loaded = load(&path, &options, false)?;
+        let (_folder, path) = source_file(source);
         let context = Context::create();
-        let under_test = KernelFile::parse(&context, &loaded)?.under_test("k", &loaded, &sources_of(&path))?;
+        let under_test = open_bare(&context, &path, Some("k"), &cl_std("CL1.2"))?.under_test;
         Ok(self.executor.load(&under_test.plain(Target::SpirV)?)?)
     }
 
     /// `None`: the device does not support such images.
     fn run(&mut self, program: ProgramId, count: usize, args: Vec<ArgValue>) -> TestResult<Option<Observation>> {
         let range = NdRange { dims: 1, global: [count as u64, 1, 1], local: Some([1; 3]), offset: [0; 3] };
-        let options = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
-        match self.executor.run(program, &Launch::new(range, args), &options)? {
+        match self.executor.run(program, &Launch::new(range, args), &once())? {
             Ok(seen) => Ok(Some(seen)),
             Err(Fault::Rejected { .. }) => Ok(None),
             Err(fault) => Err(format!("{fault:?}").into()),

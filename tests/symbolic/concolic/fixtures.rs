@@ -1,7 +1,7 @@
 //! Checks on kernels of `testdata` that interpretations agree with the simulator, and that searches end.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kassay::coverage::build::KernelUnderTest;
@@ -14,24 +14,12 @@ use kassay::suite::launch::Launch;
 use kassay::suite::resolve::Suite;
 use kassay::symbolic::concolic::{Engine, Limits, Ranges, Statistics};
 
-use super::support::{Kernel, marked, outcomes, with_file};
+use super::support::{Kernel, marked, outcomes};
+use crate::common::kernels::with_file;
+use crate::common::testdata::main_suites;
 
-/// Returns the suites below `testdata`, one for each kernel.
-pub fn fixtures() -> Vec<Suite> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let sorted = |folder: &Path| {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-        files.sort();
-        files
-    };
-    let mut all: Vec<Suite> = Vec::new();
-    for folder in sorted(&root).into_iter().filter(|f| f.is_dir()) {
-        let suite = folder.join("suite.toml");
-        if suite.is_file() {
-            all.push(Suite::load(&suite).unwrap());
-        }
-    }
-    all
+fn suites() -> impl Iterator<Item = Suite> {
+    main_suites().into_iter().map(|path| Suite::load(&path).unwrap())
 }
 
 /// Returns the marks that the simulator's coverage shows; `None` if the launch faults.
@@ -77,7 +65,7 @@ fn first(
 #[test]
 fn interpretations_agree_with_the_simulator() {
     let mut differences = Vec::new();
-    for suite in fixtures() {
+    for suite in suites() {
         with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |under_test| {
             // The interpreter does not interpret texels.
             if !under_test.interface.args.iter().any(|a| matches!(a.kind, ArgKind::Image(_))) {
@@ -138,7 +126,7 @@ fn searches_cover_what_first_launches_leave() {
         "struct_args",
     ];
     let mut complaints = Vec::new();
-    for suite in fixtures() {
+    for suite in suites() {
         let folder = suite.kernel.parent().and_then(Path::file_name).unwrap().to_string_lossy().into_owned();
         if !names.contains(&folder.as_str()) {
             continue;

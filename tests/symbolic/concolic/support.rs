@@ -12,6 +12,8 @@ use kassay::program::{Program, promoted, reader};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::symbolic::concolic::{Bound, Engine, Limits, Proposal, Ranges, Statistics};
 
+use crate::common::kernels::with_source;
+
 /// A kernel, read with marks for its branches' outcomes.
 pub struct Kernel {
     pub program: Program,
@@ -43,13 +45,8 @@ pub fn marked(under_test: &KernelUnderTest<'_>) -> Kernel {
     }
 }
 
-pub use crate::common::kernels::with_file;
-
 pub fn kernel(source: &str) -> Kernel {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, source).unwrap();
-    with_file(&path, None, &[], marked)
+    with_source(source, marked)
 }
 
 /// Returns a launch of zeros.

@@ -1,20 +1,18 @@
 //! Checks which inputs a race-free run stands for, on our own versions of the kernels of LEUNG figure 4, against that
 //! paper's classification.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::sync::amplification::{Amplification, Branches, amplify, amplify_by};
 
+use crate::common::kernels::open_bare;
+use crate::common::testdata::repository;
+
 fn of(path: &Path, entry: Option<&str>, branches: Branches) -> Amplification {
-    let loaded = compile::load(path, &KernelOptions::default(), false).unwrap();
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded).unwrap();
-    let entry = file.choose(entry).unwrap();
-    let under_test = file.under_test(&entry, &loaded, &build::sources_of(path)).unwrap();
+    let under_test = open_bare(&context, path, entry, &KernelOptions::default()).unwrap().under_test;
     let found = amplify_by(&under_test, branches).unwrap();
     if branches == Branches::Guarding {
         assert_eq!(found, amplify(&under_test).unwrap());
@@ -23,7 +21,7 @@ fn of(path: &Path, entry: Option<&str>, branches: Branches) -> Amplification {
 }
 
 fn of_file(file: &str, entry: &str, branches: Branches) -> Amplification {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/sync/amplification/kernels").join(file);
+    let path = repository("tests/sync/amplification/kernels").join(file);
     of(&path, Some(entry), branches)
 }
 

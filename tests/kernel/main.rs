@@ -4,6 +4,7 @@
 mod common;
 mod constructs;
 mod front;
+mod golden;
 mod interleaving;
 mod site_agreement;
 mod syntax_tree;

@@ -5,6 +5,7 @@
 pub mod coverage;
 pub mod devices;
 pub mod kernels;
+pub mod launches;
 pub mod outputs;
 pub mod program;
 pub mod stored;

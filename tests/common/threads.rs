@@ -3,8 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Runs `work` for all items on two threads, each with a state of its own; the results are in any order.
-pub fn spread<T: Sync, S, R: Send>(
+/// Runs `work` for all items on two threads; the results are in any order.
+pub fn spread<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    spread_with(items, || (), |(), item| work(item))
+}
+
+/// As [`spread`], with a state for each thread.
+pub fn spread_with<T: Sync, S, R: Send>(
     items: &[T],
     start: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &T) -> R + Sync,

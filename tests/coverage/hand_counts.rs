@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::common::coverage::{Covered, Device};
 use crate::common::program::kassay;
 use crate::common::testdata;
-use crate::common::threads::spread;
+use crate::common::threads::spread_with;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -89,7 +89,7 @@ fn divergence(covered: &Covered) -> Vec<(&str, &str, bool, Option<u64>)> {
 fn counts_and_coverage_match_the_hand_counts() {
     let folders = folders();
     assert!(folders.len() >= 10, "only {} hand counts", folders.len());
-    let compared = spread(&folders, Device::start, |device, (hand, suites)| {
+    let compared = spread_with(&folders, Device::start, |device, (hand, suites)| {
         let mut compared = 0;
         for suite in suites {
             let [counts, groups] = device.cover(suite, [Slots::Items, Slots::Groups]);

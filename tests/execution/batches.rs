@@ -26,6 +26,7 @@ use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use crate::common::TestResult;
 use crate::common::devices::opencl;
 use crate::common::kernels::{open_suite, options_of};
+use crate::common::launches::line;
 use crate::common::testdata::main_suites;
 
 /// A kernel without and with virtual ids.
@@ -293,9 +294,9 @@ fn rates() -> TestResult {
     for items in [64_usize, 1024, 16384] {
         let floats =
             |value: f32| Arc::new(vec![value; items].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>());
-        let range = NdRange { dims: 1, global: [items as u64, 1, 1], local: Some([64, 1, 1]), offset: [0; 3] };
         let n = ArgValue::Value((items as i32).to_le_bytes().to_vec());
-        let launch = Launch::new(range, vec![ArgValue::Buffer(floats(1.0)), ArgValue::Buffer(floats(0.5)), n]);
+        let launch =
+            Launch::new(line(items as u64, 64), vec![ArgValue::Buffer(floats(1.0)), ArgValue::Buffer(floats(0.5)), n]);
         let reference = Reference {
             position: 0,
             label: "argument 0".to_owned(),

@@ -1,16 +1,15 @@
 //! Checks kernels on which LLVM's SPIR-V backend fails, or would fail without kassay's rewrites: the resulting code,
 //! and how it runs.
 
-use std::sync::Arc;
-
 use inkwell::context::Context;
 use kassay::error::{Error, Result};
 use kassay::exec::{Code, Executor, RunOptions, Target};
 use kassay::instrument::layout::Slots;
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::Launch;
 
 use crate::common::devices::{once, opencl};
 use crate::common::kernels::{self, open, source_file};
+use crate::common::launches::{ints, line, words};
 use crate::common::program::kassay;
 
 /// Lowers the kernel `k`, plain and with coverage probes.
@@ -25,12 +24,10 @@ fn lower(source: &str, cl_std: &str) -> Result<[Code; 2]> {
 fn run(code: &Code, probe_words: Option<u64>, items: u64, values: &[i32]) -> Vec<i32> {
     let mut executor = opencl().unwrap();
     let program = executor.load(code).unwrap();
-    let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-    let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([items, 1, 1]), offset: [0; 3] };
-    let launch = Launch::new(range, vec![ArgValue::Buffer(Arc::new(bytes))]);
+    let launch = Launch::new(line(items, items), vec![ints(values)]);
     let limit = RunOptions { probe_words, ..once() };
     let seen = executor.run(program, &launch, &limit).unwrap().unwrap();
-    seen.outputs[0].1.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()
+    words(&seen.outputs[0].1)
 }
 
 #[test]

@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -13,6 +12,7 @@ use serde_json::Value;
 use crate::common::TestResult;
 use crate::common::program::kassay;
 use crate::common::testdata::{entries, has_extension, testdata};
+use crate::common::threads::spread;
 
 /// The seconds that a kernel gets, and how many more unoptimised code next to other tests may need.
 const BUDGET: u64 = 40;
@@ -186,23 +186,11 @@ fn disagreement(kernel: &Path) -> TestResult<Option<String>> {
 fn agree(wanted: impl Fn(&str) -> bool) -> TestResult {
     let kernels = kernels(wanted);
     assert!(!kernels.is_empty());
-    let queue = Mutex::new(kernels.iter());
-    let wrong = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let Some(kernel) = queue.lock().ok().and_then(|mut q| q.next()) else { return };
-                    let complaint = disagreement(kernel)
-                        .unwrap_or_else(|e| Some(format!("{}: {e}", kernel.file_stem().unwrap_or_default().display())));
-                    if let (Some(complaint), Ok(mut all)) = (complaint, wrong.lock()) {
-                        all.push(complaint);
-                    }
-                }
-            });
-        }
-    });
-    let mut wrong = wrong.into_inner()?;
+    let complaint = |kernel: &PathBuf| {
+        let name = kernel.file_stem().unwrap_or_default().display();
+        disagreement(kernel).unwrap_or_else(|e| Some(format!("{name}: {e}")))
+    };
+    let mut wrong: Vec<String> = spread(&kernels, complaint).into_iter().flatten().collect();
     wrong.sort();
     assert!(wrong.is_empty(), "{} of {} kernels disagree:\n{}", wrong.len(), kernels.len(), wrong.join("\n"));
     Ok(())

@@ -9,7 +9,7 @@ use kassay::kernel::options::KernelOptions;
 use kassay::program::{Definition, Op, Program, promoted, reader};
 use kassay::solve::expression::{Operation, Sort, Term, Terms};
 use kassay::solve::query::{Answer, Limits, solve};
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::{ArgValue, Launch};
 use kassay::symbolic::implementation_defined::{self, Choices};
 use kassay::symbolic::transfer;
 use rand::{Rng, SeedableRng};
@@ -17,6 +17,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::common::devices::{once, opencl};
 use crate::common::kernels::{open_bare, source_file};
+use crate::common::launches::line;
 
 /// Expressions of integers a, b, c of type T; U is its unsigned counterpart. Saturating conversions between integers
 /// are left out: LLVM's SPIR-V has no place for the sign of the operand, so that devices take the wrong one.
@@ -223,8 +224,7 @@ fn what_the_device_gives_is_what_terms_allow() {
                 arguments.iter().map(|a| if size == 8 { *a } else { a & ((1 << (8 * size)) - 1) }).collect();
             let mut args = vec![ArgValue::Buffer(Arc::new(vec![0; 8 * expressions.len()]))];
             args.extend(kept.iter().map(|a| ArgValue::Value(a.to_le_bytes()[..size].to_vec())));
-            let range = NdRange { dims: 1, global: [1; 3], local: Some([1; 3]), offset: [0; 3] };
-            let seen = executor.run(code, &Launch::new(range, args), &once()).unwrap().unwrap();
+            let seen = executor.run(code, &Launch::new(line(1, 1), args), &once()).unwrap().unwrap();
             let (_, bytes) = seen.outputs.iter().find(|(p, _)| *p == 0).unwrap();
             let mut terms = Terms::default();
             for (at, stored) in interpreted(&mut terms, &program, &kept) {

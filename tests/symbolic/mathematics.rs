@@ -9,13 +9,14 @@ use kassay::exec::{Executor, Simulator, Target};
 use kassay::kernel::options::KernelOptions;
 use kassay::program::{Definition, Op, Program, math, promoted, reader};
 use kassay::solve::expression::Terms;
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::{ArgValue, Launch};
 use kassay::symbolic::transfer;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::devices::once;
 use crate::common::kernels::{open_bare, source_file};
+use crate::common::launches::line;
 
 /// Launches of each kernel.
 const LAUNCHES: usize = 48;
@@ -245,8 +246,7 @@ fn differences(
             arguments.iter().map(|a| if size == 8 { *a } else { a & ((1 << (8 * size)) - 1) }).collect();
         let mut args = vec![ArgValue::Buffer(Arc::new(vec![0; 8 * expressions.len()]))];
         args.extend(kept.iter().map(|a| ArgValue::Value(a.to_le_bytes()[..size].to_vec())));
-        let range = NdRange { dims: 1, global: [1; 3], local: Some([1; 3]), offset: [0; 3] };
-        let seen = simulator.run(code, &Launch::new(range, args), &once()).unwrap().unwrap();
+        let seen = simulator.run(code, &Launch::new(line(1, 1), args), &once()).unwrap().unwrap();
         let (_, bytes) = seen.outputs.iter().find(|(p, _)| *p == 0).unwrap();
         for (at, bits) in interpreted(&program, &kept) {
             let (expression, ulps) = expressions[at as usize / 8];

@@ -11,7 +11,7 @@ use super::support::judge;
 use crate::common::coverage::Device;
 use crate::common::kernels::options_of;
 use crate::common::testdata;
-use crate::common::threads::spread;
+use crate::common::threads::spread_with;
 
 /// Returns the suites grouped by their kernel and its options.
 fn suites() -> Vec<Vec<PathBuf>> {
@@ -27,7 +27,7 @@ fn suites() -> Vec<Vec<PathBuf>> {
 fn what_suites_cover_is_not_proved_infeasible() {
     let suites = suites();
     assert!(suites.len() > 50, "{}", suites.len());
-    let proved = spread(&suites, Device::start, |device, files| {
+    let proved = spread_with(&suites, Device::start, |device, files| {
         let suite = Suite::load(&files[0]).unwrap();
         let judged = judge(&suite.kernel, suite.entry.as_deref(), &options_of(&suite), &[], (200_000, 60));
         let infeasible: BTreeSet<(String, String)> = judged

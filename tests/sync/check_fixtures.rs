@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use serde_json::Value;
 
 use crate::common::TestResult;
 use crate::common::program::kassay;
 use crate::common::testdata::{folders, suites, testdata};
+use crate::common::threads::spread;
 
 /// What the comments of a kernel state.
 #[derive(Debug, Default)]
@@ -131,37 +131,20 @@ fn disagreement_of(folder: &Path, target: &Path, flags: &[&str]) -> TestResult<O
 }
 
 /// Runs `work` on every folder, two at a time, and collects its complaints.
-fn complaints(work: impl Fn(&Path) -> TestResult<Option<String>> + Sync) -> TestResult<Vec<String>> {
+fn complaints(work: impl Fn(&Path) -> TestResult<Option<String>> + Sync) -> Vec<String> {
     let folders = folders(&testdata("check"));
     assert!(folders.len() >= 60, "only {} folders", folders.len());
     complaints_about(&folders, work)
 }
 
-fn complaints_about(
-    places: &[PathBuf],
-    work: impl Fn(&Path) -> TestResult<Option<String>> + Sync,
-) -> TestResult<Vec<String>> {
-    let queue = Mutex::new(places.iter());
-    let found = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let Some(folder) = queue.lock().ok().and_then(|mut q| q.next()) else { return };
-                    let complaint = work(folder).unwrap_or_else(|e| Some(e.to_string()));
-                    if let (Some(complaint), Ok(mut all)) = (complaint, found.lock()) {
-                        all.push(complaint);
-                    }
-                }
-            });
-        }
-    });
-    Ok(found.into_inner()?)
+fn complaints_about(places: &[PathBuf], work: impl Fn(&Path) -> TestResult<Option<String>> + Sync) -> Vec<String> {
+    let complaint = |place: &PathBuf| work(place).unwrap_or_else(|e| Some(e.to_string()));
+    spread(places, complaint).into_iter().flatten().collect()
 }
 
 #[test]
 fn verdicts_findings_and_lines_match_the_comments() -> TestResult {
-    let wrong = complaints(disagreement)?;
+    let wrong = complaints(disagreement);
     assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
@@ -206,7 +189,7 @@ fn reproduction(folder: &Path) -> TestResult<Option<String>> {
 
 #[test]
 fn reproduction_suites_show_their_findings_again() -> TestResult {
-    let wrong = complaints(reproduction)?;
+    let wrong = complaints(reproduction);
     assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
@@ -249,7 +232,7 @@ fn values_that_make_accesses_conflict_are_solved_for() -> TestResult {
             }
         }
         Ok(None)
-    })?;
+    });
     assert!(wrong.is_empty(), "{} kernels disagree:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
@@ -272,7 +255,7 @@ fn the_other_kernels_of_testdata_are_clean() -> TestResult {
             result["findings"].as_array().into_iter().flatten().map(|f| text(&f["message"])).collect();
         let verdict = text(&result["verdict"]);
         Ok((verdict != expected).then(|| format!("{}: {verdict}: {}", suite.display(), kinds.join("; "))))
-    })?;
+    });
     assert!(wrong.is_empty(), "{} suites disagree:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }

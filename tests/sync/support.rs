@@ -1,7 +1,6 @@
 //! Provides kernels, tables and observations.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use inkwell::context::Context;
 use kassay::coverage::build::KernelUnderTest;
@@ -11,11 +10,12 @@ use kassay::kernel::options::KernelOptions;
 use kassay::lower::host::table::{
     AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
 };
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::Launch;
 
 pub use crate::common::TestResult;
 
 use crate::common::kernels::{open, source_file};
+use crate::common::launches::{ints, line};
 
 /// Reads a kernel from its source.
 pub fn under_test<'c>(
@@ -98,9 +98,7 @@ pub fn interface() -> Interface {
 
 /// Returns a launch of `global` items in groups of `local`, on one buffer of as many integers.
 pub fn launch(global: u64, local: u64) -> Launch {
-    let range = NdRange { dims: 1, global: [global, 1, 1], local: Some([local, 1, 1]), offset: [0; 3] };
-    let buffer = ArgValue::Buffer(Arc::new(vec![0; global as usize * 4]));
-    Launch::new(range, vec![buffer])
+    Launch::new(line(global, local), vec![ints(&vec![0; global as usize])])
 }
 
 pub fn simulation() -> Simulation {

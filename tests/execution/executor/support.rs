@@ -9,6 +9,7 @@ use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
 
 pub use crate::common::TestResult;
 pub use crate::common::devices::{completed, once, opencl as executor, worker as options};
+pub use crate::common::launches::{int, ints, ints_of, output};
 
 /// Compiles OpenCL C to SPIR-V; the kernel under test is `k`.
 pub fn compile(source: &str) -> Result<Code, Box<dyn std::error::Error>> {
@@ -47,25 +48,8 @@ pub fn bytes<T: Copy, const B: usize>(values: &[T], to: fn(T) -> [u8; B]) -> Vec
     values.iter().flat_map(|v| to(*v)).collect()
 }
 
-pub fn ints(values: &[i32]) -> ArgValue {
-    ArgValue::Buffer(Arc::new(bytes(values, i32::to_le_bytes)))
-}
-
 pub fn floats(values: &[f32]) -> ArgValue {
     ArgValue::Buffer(Arc::new(bytes(values, f32::to_le_bytes)))
-}
-
-pub fn int(value: i32) -> ArgValue {
-    ArgValue::Value(value.to_le_bytes().to_vec())
-}
-
-pub fn output(seen: &Observation, position: u32) -> Result<&[u8], String> {
-    let found = seen.outputs.iter().find(|(p, _)| *p == position);
-    found.map(|(_, b)| b.as_slice()).ok_or_else(|| format!("no output at {position}"))
-}
-
-pub fn ints_of(seen: &Observation, position: u32) -> Result<Vec<i32>, String> {
-    Ok(output(seen, position)?.as_chunks::<4>().0.iter().map(|b| i32::from_le_bytes(*b)).collect())
 }
 
 pub fn floats_of(seen: &Observation, position: u32) -> Result<Vec<f32>, String> {

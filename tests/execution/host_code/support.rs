@@ -24,6 +24,7 @@ use llvm_sys::prelude::*;
 use llvm_sys::{LLVMLinkage, LLVMOpcode};
 
 use crate::common::kernels::{self, open_bare, source_file};
+pub use crate::common::launches::words;
 
 /// Prepares a kernel of a file and passes it to `then`.
 pub fn prepared<T>(
@@ -431,9 +432,4 @@ pub fn run(loaded: &Loaded, range: Range, args: &mut [Arg<'_>]) {
             }
         });
     }
-}
-
-/// Returns the words of a buffer.
-pub fn words(bytes: &[u8]) -> Vec<i32> {
-    bytes.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()
 }

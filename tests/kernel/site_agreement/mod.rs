@@ -29,16 +29,11 @@ fn report(path: &Path, name: &str, found: &Agreement) -> String {
 fn kernels_of_testdata_agree() {
     let files = kernel_files();
     assert!(files.len() >= 10, "only {} kernel files in testdata", files.len());
-    let results = spread(
-        &files,
-        || (),
-        |(), (path, options)| {
-            let all = compare::file(path, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            let text: String =
-                all.iter().filter(|(_, a)| !a.is_full()).map(|(name, a)| report(path, name, a)).collect();
-            (text, all.iter().map(|(_, a)| a.equal).sum::<usize>())
-        },
-    );
+    let results = spread(&files, |(path, options)| {
+        let all = compare::file(path, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text: String = all.iter().filter(|(_, a)| !a.is_full()).map(|(name, a)| report(path, name, a)).collect();
+        (text, all.iter().map(|(_, a)| a.equal).sum::<usize>())
+    });
     let wrong: String = results.iter().map(|(text, _)| text.as_str()).collect();
     assert!(wrong.is_empty(), "\n{wrong}");
     let sites: usize = results.iter().map(|(_, sites)| sites).sum();
@@ -58,25 +53,21 @@ fn tricky_kernels_agree() {
     let old = tricky::KERNELS.iter().map(|k| ("CL1.2", k));
     let all: Vec<_> = old.chain(tricky::KERNELS_20.iter().map(|k| ("CL2.0", k))).collect();
     assert!(all.len() >= 40);
-    let wrong = spread(
-        &all,
-        || (),
-        |(), (cl_std, (name, sites, source))| {
-            let (_folder, path) = source_file(&head(source));
-            let all = match compare::file(&path, &kernels::cl_std(cl_std)) {
-                Ok(all) => all,
-                Err(error) => return format!("{name}: {error}\n"),
-            };
-            let own: Vec<_> = all.iter().filter(|(function, _)| function.starts_with("k/")).collect();
-            let count: usize = own.iter().map(|(_, a)| a.equal + a.only_syntax.len()).sum();
-            let mut text: String =
-                own.iter().filter(|(_, a)| !a.is_full()).map(|(f, a)| report(Path::new(name), f, a)).collect();
-            if count != *sites {
-                text += &format!("{name}: {count} sites in the syntax tree, {sites} by hand\n");
-            }
-            text
-        },
-    );
+    let wrong = spread(&all, |(cl_std, (name, sites, source))| {
+        let (_folder, path) = source_file(&head(source));
+        let all = match compare::file(&path, &kernels::cl_std(cl_std)) {
+            Ok(all) => all,
+            Err(error) => return format!("{name}: {error}\n"),
+        };
+        let own: Vec<_> = all.iter().filter(|(function, _)| function.starts_with("k/")).collect();
+        let count: usize = own.iter().map(|(_, a)| a.equal + a.only_syntax.len()).sum();
+        let mut text: String =
+            own.iter().filter(|(_, a)| !a.is_full()).map(|(f, a)| report(Path::new(name), f, a)).collect();
+        if count != *sites {
+            text += &format!("{name}: {count} sites in the syntax tree, {sites} by hand\n");
+        }
+        text
+    });
     let wrong = wrong.concat();
     assert!(wrong.is_empty(), "\n{wrong}");
 }
@@ -90,14 +81,10 @@ fn kernels_of_a_folder() {
     let clang_args: Vec<String> =
         std::env::var("KASSAY_CLANG_ARGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
     let files = files_below(Path::new(&folder), "cl");
-    let results = spread(
-        &files,
-        || (),
-        |(), path| {
-            let options = KernelOptions { clang_args: clang_args.clone(), ..KernelOptions::default() };
-            (path.clone(), compare::file(path, &options))
-        },
-    );
+    let results = spread(&files, |path| {
+        let options = KernelOptions { clang_args: clang_args.clone(), ..KernelOptions::default() };
+        (path.clone(), compare::file(path, &options))
+    });
     let (mut equal, mut exact, mut ir, mut syntax, mut refused, mut kernels) = (0, 0, 0, 0, 0, 0);
     for (path, result) in results {
         match result {

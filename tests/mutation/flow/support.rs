@@ -16,10 +16,11 @@ use kassay::mutation::Mutant;
 use kassay::mutation::module_builder::{Effort, ModuleBuilder};
 use kassay::mutation::mutant::Excluded;
 use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset};
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::{ArgValue, Launch};
 
 use crate::common::devices::opencl;
 use crate::common::kernels::{self, source_file};
+use crate::common::launches::{self, line};
 
 /// The iterations that a work-item may make: an endless mutant is stopped in the source's form as in the IR's.
 const FUEL: u32 = 1000;
@@ -162,7 +163,6 @@ impl Program {
     }
 
     fn run_one(&self, executor: &mut dyn Executor, id: ProgramId, number: u32, items: u64, words: usize) -> Effect {
-        let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([1, 1, 1]), offset: [0; 3] };
         let mut args = vec![ArgValue::Buffer(Arc::new(vec![0; words * 4]))];
         let mut head = vec![0; self.layout.words(1, 0) as usize];
         head[header::FUEL as usize] = FUEL;
@@ -179,10 +179,9 @@ impl Program {
             probe_words: Some(head.len() as u64),
             outputs: true,
         };
-        let seen = executor.run_with_probe(id, &Launch::new(range, args), &options, &head).unwrap();
+        let seen = executor.run_with_probe(id, &Launch::new(line(items, 1), args), &options, &head).unwrap();
         let seen = seen.unwrap_or_else(|fault| panic!("variant {number}: {fault:?}"));
         let fault = FaultKind::read(seen.probe[slot + slot::FAULT as usize]).map(|(kind, _)| kind);
-        let bytes = seen.outputs[0].1.chunks_exact(4);
-        Effect { words: bytes.map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(), fault }
+        Effect { words: launches::words(&seen.outputs[0].1), fault }
     }
 }

@@ -21,6 +21,8 @@ use kassay::suite::launch::{ArgValue, Launch, NdRange};
 pub use crate::common::TestResult;
 pub use crate::common::devices::{once, opencl as executor};
 use crate::common::kernels::source_file;
+use crate::common::launches;
+pub use crate::common::launches::{int, ints, line as range};
 
 /// More iterations than any kernel here needs.
 pub const FUEL: u32 = 100_000_000;
@@ -119,22 +121,8 @@ impl Guarded {
     }
 }
 
-/// Returns a range of `items` work-items in groups of `group`.
-pub fn range(items: u64, group: u64) -> NdRange {
-    NdRange { dims: 1, global: [items, 1, 1], local: Some([group, 1, 1]), offset: [0; 3] }
-}
-
-pub fn ints(values: &[i32]) -> ArgValue {
-    ArgValue::Buffer(Arc::new(values.iter().flat_map(|v| v.to_le_bytes()).collect()))
-}
-
-pub fn int(value: i32) -> ArgValue {
-    ArgValue::Value(value.to_le_bytes().to_vec())
-}
-
-pub fn ints_of(seen: &GuardedRun, position: u32) -> TestResult<Vec<i32>> {
-    let found = seen.observation.outputs.iter().find(|(p, _)| *p == position).ok_or("no such output")?;
-    Ok(found.1.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+pub fn ints_of(seen: &GuardedRun, position: u32) -> Result<Vec<i32>, String> {
+    launches::ints_of(&seen.observation, position)
 }
 
 /// A device worker, and the programs that it has loaded by source.

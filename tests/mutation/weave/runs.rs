@@ -8,12 +8,13 @@ use kassay::instrument::mutants::infection::{self, MutantObservation};
 use kassay::instrument::mutants::{Edit, Form, schemata, single};
 use kassay::kernel::ir::Inst;
 use kassay::kernel::options::KernelOptions;
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::{ArgValue, Launch};
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 
 use super::edits;
 use super::support::{Kernel, brief, options, run_mutant, start};
+use crate::common::launches::line;
 use crate::common::testdata::repository;
 
 /// Returns whether an instruction is neither a barrier nor a mask that keeps indices within their buffers.
@@ -33,7 +34,7 @@ fn launch() -> Launch {
     let floats =
         |f: &dyn Fn(i32) -> f32| ArgValue::Buffer(Arc::new((0..64).flat_map(|i| f(i).to_le_bytes()).collect()));
     Launch::new(
-        NdRange { dims: 1, global: [64, 1, 1], local: Some([16, 1, 1]), offset: [0; 3] },
+        line(64, 16),
         vec![
             ints(&|i| (i * 37 + 11) % 23 - 6, 64),
             ints(&|i| i * 5 % 19, 64),

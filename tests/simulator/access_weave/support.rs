@@ -11,11 +11,14 @@ use kassay::kernel::compile::{Loaded, load};
 use kassay::kernel::source::Sources;
 use kassay::lower::host::emit::{Effort, emit};
 use kassay::lower::host::table::HostTable;
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::{ArgValue, Launch};
 use kassay::suite::resolve::Suite;
 
 use crate::common::kernels::{self, open, options_of, source_file};
+pub use crate::common::launches::int as value;
+use crate::common::launches::line;
 use crate::common::testdata::main_suites;
+pub use crate::support::{ints, output};
 
 /// Visits all kernels of all fixtures.
 pub fn each_kernel(mut visit: impl FnMut(&KernelUnderTest<'_>)) {
@@ -61,8 +64,7 @@ impl Hooked {
 
     /// Runs the kernel once with `items` work-items in groups of `group`.
     pub fn run(&self, [items, group]: [u64; 2], args: &[ArgValue]) -> Simulation {
-        let range = NdRange { dims: 1, global: [items, 1, 1], local: Some([group, 1, 1]), offset: [0; 3] };
-        let launch = Launch::new(range, args.to_vec());
+        let launch = Launch::new(line(items, group), args.to_vec());
         let mut simulator = Simulator::new(1).unwrap();
         let program = simulator.load_host(&self.code).unwrap();
         let options =
@@ -73,18 +75,4 @@ impl Hooked {
 
 pub fn buffer(bytes: &[u8]) -> ArgValue {
     ArgValue::Buffer(Arc::new(bytes.to_vec()))
-}
-
-pub fn ints(values: impl IntoIterator<Item = i32>) -> ArgValue {
-    buffer(&values.into_iter().flat_map(i32::to_le_bytes).collect::<Vec<u8>>())
-}
-
-pub fn value(number: i32) -> ArgValue {
-    ArgValue::Value(number.to_le_bytes().to_vec())
-}
-
-/// Returns the output of the argument at `position`, as ints.
-pub fn output(seen: &Simulation, position: u32) -> Vec<i32> {
-    let (_, bytes) = seen.observation.outputs.iter().find(|(p, _)| *p == position).unwrap();
-    bytes.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()
 }

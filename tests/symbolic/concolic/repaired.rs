@@ -8,6 +8,7 @@ use kassay::suite::launch::{ArgValue, Launch};
 use kassay::symbolic::concolic::{Engine, Limits, Ranges};
 
 use super::support::{self, Kernel};
+use crate::common::launches::words;
 
 fn repaired(kernel: &Kernel, launch: &Launch) -> Option<Launch> {
     let mut engine = Engine::new(&kernel.program, &kernel.interface, &[], Ranges::default());
@@ -17,7 +18,7 @@ fn repaired(kernel: &Kernel, launch: &Launch) -> Option<Launch> {
 
 fn ints(value: &ArgValue) -> Vec<i32> {
     let ArgValue::Buffer(bytes) = value else { panic!("no buffer") };
-    bytes.chunks_exact(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect()
+    words(bytes)
 }
 
 #[test]

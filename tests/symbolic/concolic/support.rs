@@ -9,10 +9,11 @@ use kassay::coverage::build::KernelUnderTest;
 use kassay::instrument::marks;
 use kassay::kernel::interface::{ArgKind, Interface};
 use kassay::program::{Program, promoted, reader};
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::{ArgValue, Launch};
 use kassay::symbolic::concolic::{Bound, Engine, Limits, Proposal, Ranges, Statistics};
 
 use crate::common::kernels::with_source;
+use crate::common::launches::line;
 
 /// A kernel, read with marks for its branches' outcomes.
 pub struct Kernel {
@@ -60,8 +61,7 @@ pub fn zeros(interface: &Interface, global: u64, local: u64, elements: u64) -> L
         ArgKind::Local { element } => ArgValue::Local(element.as_ref().map_or(4, |e| e.size()) * elements),
         other => panic!("{other:?}"),
     };
-    let range = NdRange { dims: 1, global: [global, 1, 1], local: Some([local, 1, 1]), offset: [0; 3] };
-    Launch::new(range, interface.args.iter().map(value).collect())
+    Launch::new(line(global, local), interface.args.iter().map(value).collect())
 }
 
 /// The result of a search.

@@ -48,9 +48,6 @@ pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> 
     let guards = guard::weave(&module, entry, layout, false, &machine)?;
     ids::plain(&module, layout)?;
     spirv::prepare(&module, entry, &machine)?;
-    if let Ok(path) = std::env::var("KASSAY_SHOW_GUARDED") {
-        std::fs::write(path, module.print_to_string().to_string())?;
-    }
     let spirv = Arc::new(spirv::emit(&module, &machine)?);
     let code = Code::SpirV(SpirvCode { spirv, entry: entry.to_owned(), build_options: spirv::build_options(&module) });
     Ok(Guarded { code, guards, layout })

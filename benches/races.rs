@@ -79,7 +79,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some((least, median, most)) = spread(&rows, |r| r.oclgrind / r.check) {
         let verdict = limits.at_least("the median of the times that check is faster", median, LIMIT);
         println!(
-            "check is faster than Oclgrind by: median {median:.0} (limit {LIMIT}: {verdict}, goal {GOAL}), least {least:.0}, most {most:.0}"
+            "check is faster than Oclgrind by: median {median:.0} (limit {LIMIT}: {verdict}, goal {GOAL}), \
+             least {least:.0}, most {most:.0}"
         );
     }
     for (what, slower) in [

@@ -66,11 +66,10 @@ fn main() -> BenchResult<()> {
     }
     let (share, of_clang) = (median(shares), median(of_clang));
     let mut limits = common::Limits::default();
-    println!(
-        "\nmedian: cached / not {share:.2} (limit {CACHED}: {}), not cached / clang {of_clang:.2} (limit {OF_CLANG}: {})",
-        limits.at_most("the time from the cache, relative to that without,", share, CACHED),
-        limits.at_most("the time without the cache, relative to clang's,", of_clang, OF_CLANG)
-    );
+    let cache = limits.at_most("the time from the cache, relative to that without,", share, CACHED);
+    let clang = limits.at_most("the time without the cache, relative to clang's,", of_clang, OF_CLANG);
+    println!("\nmedian: cached / not {share:.2} (limit {CACHED}: {cache})");
+    println!("median: not cached / clang {of_clang:.2} (limit {OF_CLANG}: {clang})");
     limits.end()
 }
 

@@ -6,26 +6,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
-use kassay::cfg::sites::Sites;
-use kassay::coverage::build;
+use kassay::coverage::build::KernelUnderTest;
 use kassay::exec::{
-    Batch, Code, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, SpirvCode, Sweep, SweepOutcome, Variation,
+    Batch, Code, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, Sweep, SweepOutcome, Target, Variation,
     VariationOutcome,
 };
 use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, SLOT_WORDS, argument, header, slot};
 use kassay::instrument::mutants::schemata;
-use kassay::kernel::compile::{self, Format};
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::kernel::options::KernelOptions;
-use kassay::kernel::{canonical, implicit, module, precision::Precision};
 use kassay::lower::spirv;
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
 use crate::common::TestResult;
 use crate::common::devices::opencl;
-use crate::common::kernels::{open_suite, options_of};
+use crate::common::kernels::{cl_std, open, open_suite, source_file};
 use crate::common::launches::line;
 use crate::common::testdata::main_suites;
 
@@ -37,29 +34,16 @@ struct Kernel {
     inexact: bool,
 }
 
-fn build(source: &Path, options: &KernelOptions, entry: Option<&str>) -> TestResult<Kernel> {
-    let loaded = compile::load(source, options, true)?;
-    let context = Context::create();
-    let machine = spirv::machine()?;
-    let module = module::parse(&context, &loaded.bitcode, &loaded.source)?;
-    let entry = entry.map_or_else(|| module::kernels(&module)[0].clone(), str::to_owned);
-    let mut interface = kassay::kernel::signature::interface(&module, &entry)?;
-    canonical::canonicalise(&module, &entry, &machine)?;
-    implicit::append(&module, &mut interface)?;
-    let args = u32::try_from(interface.args.len())?;
-    let from_spirv = loaded.format == Format::SpirV;
-    let sites = Sites::read(&module, &entry, from_spirv, loaded.ast.as_ref(), &build::sources_of(source));
-    let inexact = Precision::of(&module.print_to_string().to_string()).bound() > 0;
-    let code = |module: &inkwell::module::Module<'_>| -> TestResult<Code> {
-        spirv::prepare(module, &entry, &machine)?;
-        let spirv = Arc::new(spirv::emit(module, &machine)?);
-        Ok(Code::SpirV(SpirvCode { spirv, entry: entry.clone(), build_options: spirv::build_options(module) }))
-    };
-    let woven = module.clone();
-    schemata::weave(&woven, &sites, &[], false)?;
-    let layout = GuardLayout { args };
-    ids::batched(&woven, &entry, layout, &machine)?;
-    Ok(Kernel { original: code(&module)?, batched: code(&woven)?, layout, inexact })
+fn build(under_test: &KernelUnderTest<'_>) -> TestResult<Kernel> {
+    let KernelUnderTest { entry, machine, interface, sites, .. } = under_test;
+    let layout = GuardLayout { args: u32::try_from(interface.args.len())? };
+    let woven = under_test.module.clone();
+    schemata::weave(&woven, sites, &[], false)?;
+    ids::batched(&woven, entry, layout, machine)?;
+    spirv::prepare(&woven, entry, machine)?;
+    let batched = Code::spirv(spirv::emit(&woven, machine)?, entry, spirv::build_options(&woven));
+    let inexact = under_test.precision().bound() > 0;
+    Ok(Kernel { original: under_test.plain(Target::SpirV)?, batched, layout, inexact })
 }
 
 /// Returns the work-groups of one run; `None` if they are not all of one size.
@@ -194,9 +178,7 @@ fn kernels_with_virtual_ids_compute_what_the_originals_do() -> TestResult {
         let context = Context::create();
         let mut opened = open_suite(&context, &path)?;
         opened.choose_local(executor.device());
-        let suite = &opened.suite;
-        let kernel = build(&suite.kernel, &options_of(suite), suite.entry.as_deref());
-        let kernel = kernel.map_err(|e| format!("{name}: {e}"))?;
+        let kernel = build(&opened.kernel.under_test).map_err(|e| format!("{name}: {e}"))?;
         let programs = (executor.load(&kernel.original)?, executor.load(&kernel.batched)?);
         for test in &opened.tests {
             let writes_images =
@@ -248,13 +230,11 @@ const LINEAR_IDS: &str = "kernel void k(global ulong *out) {
 
 #[test]
 fn every_run_of_a_batch_sees_its_own_ids() -> TestResult {
-    let dir = tempfile::tempdir()?;
     let mut executor = opencl()?;
     for (source, standard, words) in [(ALL_IDS, "CL1.2", 52), (LINEAR_IDS, "CL2.0", 3)] {
-        let file = dir.path().join("k.cl");
-        std::fs::write(&file, source)?;
-        let options = KernelOptions { suite_options: vec![format!("-cl-std={standard}")], ..KernelOptions::default() };
-        let kernel = build(&file, &options, None)?;
+        let (_folder, file) = source_file(source);
+        let context = Context::create();
+        let kernel = build(&open(&context, &file, Some("k"), &cl_std(standard))?.under_test)?;
         let programs = (executor.load(&kernel.original)?, executor.load(&kernel.batched)?);
         for (dims, global, local, offset) in [
             (1, [12, 1, 1], [3, 1, 1], [0, 0, 0]),
@@ -285,11 +265,10 @@ const ADD: &str = "kernel void k(global float *y, global const float *x, int n) 
 #[test]
 #[ignore = "prints how many runs a second there are"]
 fn rates() -> TestResult {
-    let dir = tempfile::tempdir()?;
-    let file = dir.path().join("k.cl");
-    std::fs::write(&file, ADD)?;
+    let (_folder, file) = source_file(ADD);
+    let context = Context::create();
     let mut executor = opencl()?;
-    let kernel = build(&file, &KernelOptions::default(), None)?;
+    let kernel = build(&open(&context, &file, Some("k"), &KernelOptions::default())?.under_test)?;
     let program = executor.load(&kernel.batched)?;
     for items in [64_usize, 1024, 16384] {
         let floats =

@@ -5,12 +5,11 @@ use std::path::Path;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use kassay::cfg::sites::Sites;
+use kassay::kernel::module;
 use kassay::kernel::options::KernelOptions;
-use kassay::kernel::{canonical, compile, implicit, module, signature};
-use kassay::lower::spirv;
 use kassay::mutation::equivalence::normal::{self, NormalForm};
 
-use crate::common::kernels::source_file;
+use crate::common::kernels::{open, source_file};
 
 /// Returns the bitcode and the sites of the canonical form of the kernel `k`.
 pub fn canonical_form(source: &str) -> (Vec<u8>, Sites) {
@@ -19,15 +18,10 @@ pub fn canonical_form(source: &str) -> (Vec<u8>, Sites) {
 }
 
 pub fn canonical_file(file: &Path, entry: &str, options: &KernelOptions) -> (Vec<u8>, Sites) {
-    let loaded = compile::load(file, options, true).unwrap_or_else(|e| panic!("{}: {e:?}", file.display()));
     let context = Context::create();
-    let module = module::parse(&context, &loaded.bitcode, &loaded.source).unwrap();
-    let mut interface = signature::interface(&module, entry).unwrap();
-    canonical::canonicalise(&module, entry, &spirv::machine().unwrap()).unwrap();
-    implicit::append(&module, &mut interface).unwrap();
-    let sources = kassay::coverage::build::sources_of(file);
-    let sites = Sites::read(&module, entry, false, loaded.ast.as_ref(), &sources);
-    (module.write_bitcode_to_memory().as_slice().to_vec(), sites)
+    let opened = open(&context, file, Some(entry), options).unwrap_or_else(|e| panic!("{}: {e:?}", file.display()));
+    let under_test = opened.under_test;
+    (under_test.module.write_bitcode_to_memory().as_slice().to_vec(), under_test.sites)
 }
 
 /// Parses bitcode as the search for equivalents does.

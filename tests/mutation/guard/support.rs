@@ -1,26 +1,21 @@
 //! Builds guarded kernels from source, and launches them with a probe buffer.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use inkwell::context::Context;
-use kassay::exec::{Code, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult, SpirvCode};
+use kassay::coverage::build::KernelUnderTest;
+use kassay::exec::{Code, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult};
 use kassay::instrument::guard::{self, Guards};
 use kassay::instrument::ids;
 use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
-use kassay::kernel::canonical;
-use kassay::kernel::compile;
-use kassay::kernel::implicit;
-use kassay::kernel::module;
 use kassay::kernel::options::KernelOptions;
-use kassay::kernel::signature;
 use kassay::lower::spirv;
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 
 pub use crate::common::TestResult;
 pub use crate::common::devices::{once, opencl as executor};
-use crate::common::kernels::source_file;
+use crate::common::kernels::{open_bare, source_file};
 use crate::common::launches;
 pub use crate::common::launches::{int, ints, line as range};
 
@@ -34,22 +29,16 @@ pub struct Guarded {
     pub layout: GuardLayout,
 }
 
-/// Builds the kernel `entry` of a file with guards.
-pub fn guarded(file: &Path, options: &KernelOptions, entry: &str, args: u32) -> TestResult<Guarded> {
-    let context = Context::create();
-    let loaded = compile::load(file, options, false)?;
-    let machine = spirv::machine()?;
-    let module = module::parse(&context, &loaded.bitcode, file)?;
-    let mut interface = signature::interface(&module, entry)?;
-    canonical::canonicalise(&module, entry, &machine)?;
-    implicit::append(&module, &mut interface)?;
-    let layout = GuardLayout { args };
-    guard::inline_and_promote(&module, entry, &machine)?;
-    let guards = guard::weave(&module, entry, layout, false, &machine)?;
+/// Builds a kernel with guards.
+pub fn guarded(under_test: &KernelUnderTest<'_>) -> TestResult<Guarded> {
+    let KernelUnderTest { entry, machine, interface, .. } = under_test;
+    let module = under_test.module.clone();
+    let layout = GuardLayout { args: interface.args.len() as u32 };
+    guard::inline_and_promote(&module, entry, machine)?;
+    let guards = guard::weave(&module, entry, layout, false, machine)?;
     ids::plain(&module, layout)?;
-    spirv::prepare(&module, entry, &machine)?;
-    let spirv = Arc::new(spirv::emit(&module, &machine)?);
-    let code = Code::SpirV(SpirvCode { spirv, entry: entry.to_owned(), build_options: spirv::build_options(&module) });
+    spirv::prepare(&module, entry, machine)?;
+    let code = Code::spirv(spirv::emit(&module, machine)?, entry, spirv::build_options(&module));
     Ok(Guarded { code, guards, layout })
 }
 
@@ -137,7 +126,8 @@ impl Device {
     pub fn run(&mut self, source: &str, range: NdRange, args: Vec<ArgValue>, fuel: u32) -> TestResult<GuardedRun> {
         if !self.loaded.contains_key(source) {
             let (_folder, file) = source_file(source);
-            let guarded = guarded(&file, &KernelOptions::default(), "k", args.len() as u32)?;
+            let context = Context::create();
+            let guarded = guarded(&open_bare(&context, &file, Some("k"), &KernelOptions::default())?.under_test)?;
             let program = self.executor.load(&guarded.code)?;
             self.loaded.insert(source.to_owned(), (guarded, program));
         }

@@ -11,7 +11,7 @@ use kassay::suite::compare::{self, Tolerance};
 use kassay::suite::resolve::Test;
 
 use super::support::*;
-use crate::common::kernels::{Opened, OpenedSuite, open_suite, options_of};
+use crate::common::kernels::{Opened, OpenedSuite, open_suite};
 use crate::common::testdata::{entries, files_below, name, repository, testdata};
 
 /// A suite's kernel, plain and guarded.
@@ -30,14 +30,13 @@ impl Bench {
         let context = Context::create();
         let mut opened = open_suite(&context, path)?;
         opened.choose_local(executor.device());
-        let OpenedSuite { suite, kernel: Opened { under_test, .. }, tests } = opened;
-        let entry = under_test.entry.clone();
+        let OpenedSuite { kernel: Opened { under_test, .. }, tests, .. } = opened;
         let plain = executor.load(&under_test.plain(Target::SpirV)?)?;
-        let guarded = guarded(&suite.kernel, &options_of(&suite), &entry, under_test.interface.args.len() as u32)?;
+        let guarded = guarded(&under_test)?;
         let program = executor.load(&guarded.code)?;
         let precision = Precision::of(&under_test.canonical_text());
         let has_loops = under_test.sites.functions.iter().any(|f| f.loops.iter().any(|l| !l.back_edges.is_empty()));
-        Ok(Bench { name: entry, tests, plain, guarded, program, precision, has_loops })
+        Ok(Bench { name: under_test.entry, tests, plain, guarded, program, precision, has_loops })
     }
 }
 

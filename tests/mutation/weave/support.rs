@@ -8,18 +8,17 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use kassay::cfg::sites::Sites;
+use kassay::coverage::build::KernelUnderTest;
 use kassay::exec::{Code, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, SpirvCode};
 use kassay::instrument::ids;
 use kassay::instrument::layout::{GuardLayout, slot};
-use kassay::kernel::compile::{self, Format};
 use kassay::kernel::interface::Interface;
 use kassay::kernel::options::KernelOptions;
-use kassay::kernel::source::Sources;
-use kassay::kernel::{canonical, implicit, module, signature};
 use kassay::lower::spirv;
 use kassay::suite::launch::Launch;
 
 use crate::common::devices::opencl;
+use crate::common::kernels::open;
 
 /// One kernel in canonical form.
 pub struct Kernel<'c> {
@@ -32,15 +31,8 @@ pub struct Kernel<'c> {
 
 impl<'c> Kernel<'c> {
     pub fn read(context: &'c Context, file: &Path, options: &KernelOptions, entry: Option<&str>) -> Kernel<'c> {
-        let loaded = compile::load(file, options, true).unwrap();
-        let machine = spirv::machine().unwrap();
-        let module = module::parse(context, &loaded.bitcode, &loaded.source).unwrap();
-        let entry = entry.map_or_else(|| module::kernels(&module)[0].clone(), str::to_owned);
-        let mut interface = signature::interface(&module, &entry).unwrap();
-        canonical::canonicalise(&module, &entry, &machine).unwrap();
-        implicit::append(&module, &mut interface).unwrap();
-        let from_spirv = loaded.format == Format::SpirV;
-        let sites = Sites::read(&module, &entry, from_spirv, loaded.ast.as_ref(), &Sources::beside(file));
+        let KernelUnderTest { module, machine, entry, interface, sites, .. } =
+            open(context, file, entry, options).unwrap().under_test;
         Kernel { module, machine, entry, sites, interface }
     }
 

@@ -1,5 +1,5 @@
-//! Checks launches for kernels without a suite: argument roles, the launches themselves, and what the simulator finds
-//! in them.
+//! Checks `kassay generate`, and launches for kernels without a suite: argument roles, the launches themselves, and
+//! what the simulator finds in them.
 
 mod budget;
 mod collisions;

@@ -1,4 +1,5 @@
-//! Checks the simulator: its engine on small objects made by hand, and real kernels against an OpenCL device.
+//! Checks the simulator: its engine on small objects made by hand, the hooks woven into kernels, the race detector
+//! against brute force, and real kernels and images against an OpenCL device.
 
 mod access_weave;
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! Checks terms of kernels: the results of instructions, and proofs that places are unreachable.
+//! Checks terms of kernels: the results of instructions, proofs that places are unreachable, and concolic execution.
 
 mod builtins;
 #[path = "../common/mod.rs"]

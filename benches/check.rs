@@ -5,6 +5,8 @@
 //! `testdata/check` whose kernels are clean and have barriers and whose path contains one of the words (or all, without
 //! words). The least of N rounds (3) counts.
 
+mod common;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -85,7 +87,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     ratios.sort_by(f64::total_cmp);
     let Some(worst) = ratios.last() else { return Err("no suite has such a name".into()) };
-    let verdict = if *worst <= LIMIT { "kept" } else { "NOT KEPT" };
+    let mut limits = common::Limits::default();
+    let verdict = limits.at_most("the worst ratio", *worst, LIMIT);
     println!("redundant barriers: median {:.2}, worst {worst:.2} (limit {LIMIT}: {verdict})", ratios[ratios.len() / 2]);
-    if *worst > LIMIT { Err("the limit is not kept".into()) } else { Ok(()) }
+    limits.end()
 }

@@ -4,6 +4,8 @@
 //!
 //! `cargo bench --bench growth -- [--most BLOCKS]`
 
+mod common;
+
 use std::error::Error;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -102,7 +104,7 @@ fn main() -> BenchResult<()> {
     let args: Vec<String> = std::env::args().collect();
     let most =
         args.iter().position(|a| a == "--most").and_then(|i| args.get(i + 1)?.parse().ok()).unwrap_or(10_000usize);
-    let mut worse = Vec::new();
+    let mut limits = common::Limits::default();
     for shape in ["straight", "nested", "loops"] {
         let mut before: Option<Vec<(&'static str, f64)>> = None;
         for blocks in [100, 1_000, 10_000].into_iter().filter(|b| *b <= most) {
@@ -112,16 +114,11 @@ fn main() -> BenchResult<()> {
                 print!("   {name} {ms:.1} ms");
                 let Some(known) = before.as_ref().map(|b| b[i].1).filter(|ms| *ms >= LEAST_MS) else { continue };
                 print!(" (x{:.1})", ms / known);
-                if ms / known > LIMIT {
-                    worse.push(format!(
-                        "{shape}: {name} takes {:.1} times as long for ten times the blocks",
-                        ms / known
-                    ));
-                }
+                limits.at_most(&format!("{shape}: the growth of {name} for ten times the blocks"), ms / known, LIMIT);
             }
             println!();
             before = Some(now);
         }
     }
-    if worse.is_empty() { Ok(()) } else { Err(worse.join("; ").into()) }
+    limits.end()
 }

@@ -93,12 +93,14 @@ fn bench() -> Result<(), Box<dyn Error>> {
             disagreements += lines.len();
         }
     }
+    let mut limits = common::Limits::default();
     if !ratios.is_empty() {
         let count = ratios.len();
         let middle = median(&mut ratios);
+        let verdict = limits.at_least("the median of the ratios", middle, LIMIT);
         println!(
             "\n{count} suites with {MANY} mutants to run or more: schemata take {middle:.1} times less at the median \
-             (least {:.1}, most {:.1}; limit {LIMIT}, goal {GOAL})",
+             (least {:.1}, most {:.1}; limit {LIMIT}: {verdict}, goal {GOAL})",
             ratios[0],
             ratios[count - 1]
         );
@@ -106,7 +108,7 @@ fn bench() -> Result<(), Box<dyn Error>> {
     if options.differential {
         println!("\n{disagreements} disagreements");
     }
-    Ok(())
+    limits.end()
 }
 
 fn options() -> Result<Options, String> {

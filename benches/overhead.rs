@@ -4,6 +4,8 @@
 //! `cargo bench --bench overhead -- [--counts] [--rounds N] [KERNEL]...` runs the suites in `benches/overhead` whose
 //! names contain one of the words, or all. Not for the time that kassay itself takes (`stages`).
 
+mod common;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,6 +18,8 @@ use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::launch::Launch;
 use kassay::suite::resolve::Suite;
+
+use common::Limits;
 
 /// Launches in one call of the executor, on the same buffers.
 const REPEATS: u32 = 2;
@@ -101,11 +105,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         row.print();
         rows.push(row);
     }
-    summary("coverage", rows.iter().filter(|r| r.is_long_enough()).map(Row::ratio).collect());
+    let mut limits = Limits::default();
+    summary(&mut limits, "coverage", rows.iter().filter(|r| r.is_long_enough()).map(Row::ratio).collect());
     if options.counts {
-        summary("counts", rows.iter().filter(|r| r.is_long_enough()).filter_map(Row::counts_ratio).collect());
+        summary(
+            &mut limits,
+            "counts",
+            rows.iter().filter(|r| r.is_long_enough()).filter_map(Row::counts_ratio).collect(),
+        );
     }
-    Ok(())
+    limits.end()
 }
 
 fn options() -> Result<Options, String> {
@@ -203,15 +212,18 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-fn summary(what: &str, ratios: Vec<f64>) {
-    let worst = ratios.iter().copied().fold(f64::NAN, f64::max);
-    let verdict = |kept: bool| if kept { "kept" } else { "missed" };
-    let middle = median(&ratios);
+fn summary(limits: &mut Limits, what: &str, ratios: Vec<f64>) {
     println!("\n{what}, {} kernels:", ratios.len());
+    if ratios.is_empty() {
+        return;
+    }
+    let worst = ratios.iter().copied().fold(f64::NAN, f64::max);
+    let middle = median(&ratios);
     println!(
         "  median {middle:.2}, limit {MEDIAN_LIMIT} ({}), goal {MEDIAN_GOAL} ({})",
-        verdict(middle <= MEDIAN_LIMIT),
-        verdict(middle <= MEDIAN_GOAL)
+        limits.at_most(&format!("{what}: the median of the ratios"), middle, MEDIAN_LIMIT),
+        if middle <= MEDIAN_GOAL { "reached" } else { "not reached" }
     );
-    println!("  worst  {worst:.2}, limit {WORST_LIMIT} ({})", verdict(worst <= WORST_LIMIT));
+    let verdict = limits.at_most(&format!("{what}: the worst ratio"), worst, WORST_LIMIT);
+    println!("  worst  {worst:.2}, limit {WORST_LIMIT} ({verdict})");
 }

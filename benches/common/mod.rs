@@ -1,4 +1,6 @@
-//! Lists the suites that several benchmarks run.
+//! Lists the suites that several benchmarks run, and judges their ratios. Each benchmark uses a part of it.
+
+#![allow(dead_code)]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -36,4 +38,39 @@ pub fn suites(words: &[String]) -> Result<Vec<Named>, Box<dyn Error>> {
     all.retain(|(name, _)| place(name).is_some());
     all.sort_by_key(|(name, _)| place(name));
     Ok(all)
+}
+
+/// The limits that a benchmark missed. Only ratios of figures of one run have limits: times depend on the machine.
+#[derive(Debug, Default)]
+pub struct Limits {
+    missed: Vec<String>,
+}
+
+impl Limits {
+    /// Judges a ratio that may not exceed `limit`. Returns the verdict in a word.
+    pub fn at_most(&mut self, what: &str, ratio: f64, limit: f64) -> &'static str {
+        self.judge(ratio <= limit, format!("{what} is {ratio:.2}, more than {limit}"))
+    }
+
+    /// Judges a ratio that has to reach `limit`. Returns the verdict in a word.
+    pub fn at_least(&mut self, what: &str, ratio: f64, limit: f64) -> &'static str {
+        self.judge(ratio >= limit, format!("{what} is {ratio:.2}, less than {limit}"))
+    }
+
+    fn judge(&mut self, is_kept: bool, complaint: String) -> &'static str {
+        if is_kept {
+            return "kept";
+        }
+        self.missed.push(complaint);
+        "MISSED"
+    }
+
+    /// Fails if a limit was missed.
+    pub fn end(self) -> Result<(), Box<dyn Error>> {
+        match self.missed.as_slice() {
+            [] => Ok(()),
+            [one] => Err(format!("a limit is missed: {one}").into()),
+            all => Err(format!("{} limits are missed: {}", all.len(), all.join("; ")).into()),
+        }
+    }
 }

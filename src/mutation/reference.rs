@@ -8,7 +8,7 @@ use super::operators::OPERATORS;
 pub fn markdown() -> String {
     let mut out = String::from(
         "# Mutation operators\n\n\
-         Generated from the registry (`src/mutation/operators/`); `BLESS=1 cargo nextest run --test operators_reference` \
+         Generated from the registry (`src/mutation/operators/`); `BLESS=1 cargo nextest run --test mutation reference` \
          writes it anew.\n\n\
          `--operators` takes ids with commas between, or a preset: `all` (every operator with all its replacements), `peng` \
          (PENG, table 4.2) and `liu` (LIU, tables 6.1 and 6.2). A preset takes the operators marked with it, with the \

@@ -5,6 +5,7 @@ use kassay::generate::roles;
 use kassay::suite::launch::{ArgValue, NdRange};
 
 use super::support::{fixtures, with_file, with_source};
+use crate::common::launches::words;
 
 fn of(source: &str, request: &Request) -> Vec<GeneratedLaunch> {
     with_source(source, |under_test| launches(&roles::infer(under_test).unwrap(), request).unwrap())
@@ -27,7 +28,7 @@ fn int(launch: &GeneratedLaunch, position: usize) -> i32 {
 
 fn ints(launch: &GeneratedLaunch, position: usize) -> Vec<i32> {
     match &launch.launch.args[position] {
-        ArgValue::Buffer(bytes) => bytes.chunks(4).map(|c| i32::from_le_bytes(c.try_into().unwrap())).collect(),
+        ArgValue::Buffer(bytes) => words(bytes),
         other => panic!("{other:?}"),
     }
 }

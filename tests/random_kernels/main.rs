@@ -3,21 +3,16 @@
 //! The tests try a few; `KASSAY_SOAK=1000 cargo nextest run --test random_kernels --no-capture` tries a thousand, from
 //! `KASSAY_SOAK_FROM` on. Kernels that once failed are in `found/`.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod generator;
 mod weaves;
 
-use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use common::testdata::{files_below, repository};
+use common::threads::lock_llvm;
 
 /// The number of kernels in an ordinary run of the tests.
 const FEW: u64 = 6;
-
-/// Lowering forks, and no other thread may use LLVM at that time.
-static LLVM_LOCK: Mutex<()> = Mutex::new(());
-
-fn lock_llvm() -> MutexGuard<'static, ()> {
-    LLVM_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
@@ -48,9 +43,8 @@ fn whatever_is_woven_into_random_kernels_verifies() {
 #[test]
 fn kernels_that_once_failed_are_woven() {
     let _lock = lock_llvm();
-    let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/random_kernels/found");
-    let mut files: Vec<_> = std::fs::read_dir(found).unwrap().map(|e| e.unwrap().path()).collect();
-    files.sort();
+    let files = files_below(&repository("tests/random_kernels/found"), "cl");
+    assert!(!files.is_empty());
     let errors: Vec<String> = files.iter().flat_map(|file| weaves::all(file, 0)).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }

@@ -4,51 +4,38 @@ use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{KernelFile, KernelUnderTest};
+use kassay::coverage::build::KernelUnderTest;
 use kassay::coverage::observed::{self, PendingCode};
 use kassay::error::Result;
 use kassay::exec::Target;
 use kassay::instrument::layout::Slots;
 use kassay::instrument::marks;
 use kassay::instrument::mutants::{Edit, Form, infection, schemata, single};
-use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
-use kassay::kernel::source::Sources;
-use kassay::llvm::View;
 use kassay::lower::code::LoweringOptions;
 use kassay::mutation::Mutant;
 use kassay::mutation::enumerate::enumerate;
 use kassay::mutation::equivalence;
 use kassay::mutation::higher_order;
 use kassay::mutation::module_builder::{Effort, ModuleBuilder};
-use kassay::mutation::operators::Subject;
 use kassay::mutation::selection::Selection;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::common::kernels::open;
 
 /// The number of mutants of a kernel that get a module each, for every purpose that modules of one mutant have.
 const SINGLE: usize = 6;
 
 /// Returns the errors, with the seed or the file. A kernel that clang refuses is a fault of the generator.
 pub fn all(file: &Path, seed: u64) -> Vec<String> {
-    let loaded = compile::load(file, &KernelOptions::default(), true)
-        .unwrap_or_else(|e| panic!("{}: {e:?}\n{}", file.display(), std::fs::read_to_string(file).unwrap()));
     let context = ManuallyDrop::new(Context::create());
-    let sources = Sources::beside(file);
-    let under_test =
-        ManuallyDrop::new(KernelFile::parse(&context, &loaded).unwrap().under_test("k", &loaded, &sources).unwrap());
-    let subject = Subject {
-        module: View::of(&under_test.module),
-        entry: "k",
-        interface: &under_test.interface,
-        sites: &under_test.sites,
-        ast: loaded.ast.as_ref(),
-        sources: &sources,
-        preset: Default::default(),
-        cache: Default::default(),
-    };
-    let mutants = enumerate(&subject, &Selection::default()).mutants;
-    let mut check = WeaveCheck { name: file.display().to_string(), under_test: &under_test, errors: Vec::new() };
+    let opened = open(&context, file, Some("k"), &KernelOptions::default())
+        .unwrap_or_else(|e| panic!("{}: {e:?}\n{}", file.display(), std::fs::read_to_string(file).unwrap()));
+    let opened = ManuallyDrop::new(opened);
+    let mutants = enumerate(&opened.subject(Default::default()), &Selection::default()).mutants;
+    let under_test = &opened.under_test;
+    let mut check = WeaveCheck { name: file.display().to_string(), under_test, errors: Vec::new() };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     check.together(&mutants);
     check.one_by_one(&mutants, &mut random);

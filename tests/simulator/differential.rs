@@ -5,30 +5,29 @@
 //! these agree within twice the error that is allowed to one of them, or within a small relative error where the kernel
 //! computes with such results.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile, KernelUnderTest};
+use kassay::coverage::build::KernelUnderTest;
 use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
-use kassay::exec::{DeviceSelector, Executor, HostCode, OpenClExecutor, RunOptions, Simulator, Target, WorkerOptions};
-use kassay::kernel::compile;
-use kassay::kernel::options::KernelOptions;
+use kassay::exec::{Executor, HostCode, OpenClExecutor, Simulator, Target};
 use kassay::kernel::precision::Precision;
 use kassay::lower::host::emit::{Effort, emit};
 use kassay::suite::compare::{self, Tolerance};
-use kassay::suite::resolve::Suite;
 
-use super::output_support::{distance, expected, suites};
+use crate::common::TestResult;
+use crate::common::devices::{completed, once, opencl};
+use crate::common::kernels::open_suite;
+use crate::common::outputs::{distance, expected};
+use crate::common::testdata::suites;
 
 /// Suites whose barriers diverge, which devices may not notice.
 const DIVERGENT: [&str; 1] = ["divergent_exit"];
 
 /// The error that errors of single operations may grow to.
 const ACCUMULATED: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
-
-type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn host_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> TestResult<Arc<HostCode>> {
     let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
@@ -38,14 +37,10 @@ fn host_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> T
 
 /// Returns what is wrong with a suite.
 fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) -> TestResult<(Vec<String>, usize)> {
-    let suite = Suite::load(path)?;
-    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-    let loaded = compile::load(&suite.kernel, &options, true)?;
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded)?;
-    let entry = file.choose(suite.entry.as_deref())?;
-    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-    let mut tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
+    let mut opened = open_suite(&context, path)?;
+    opened.choose_local(device.device());
+    let (under_test, tests) = (opened.kernel.under_test, opened.tests);
     let bound = Precision::of(&under_test.canonical_text()).bound();
     let plain = device.load(&under_test.plain(Target::SpirV)?)?;
     let programs = [(false, Effort::Full), (true, Effort::Full), (false, Effort::Quick)];
@@ -54,12 +49,8 @@ fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) ->
         loaded.push((races, simulator.load_host(&host_code(&under_test, races, effort)?)?));
     }
     let (mut wrong, mut compared, mut diverged) = (Vec::new(), 0, 0);
-    for test in &mut tests {
-        let range = &mut test.launch.range;
-        range.local =
-            Some(range.local_or_default(under_test.interface.required_local, device.device().max_work_group_size));
-        let once = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
-        let reference = device.run(plain, &test.launch, &once)?.map_err(|fault| format!("{fault:?}"))?;
+    for test in &tests {
+        let reference = completed(device.run(plain, &test.launch, &once())?)?;
         for (races, program) in &loaded {
             let options = SimulationOptions { races: *races, ..SimulationOptions::default() };
             let start = Instant::now();
@@ -117,11 +108,10 @@ fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) ->
 
 #[test]
 fn suites_give_what_they_give_on_a_device() -> TestResult {
-    let options = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    let mut device = OpenClExecutor::start(DeviceSelector::Any, options)?;
+    let mut device = opencl()?;
     let mut simulator = Simulator::new(2)?;
     let (mut wrong, mut compared) = (Vec::new(), 0);
-    for path in suites()? {
+    for path in suites() {
         let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&path).display().to_string();
         match check(&path, &mut device, &mut simulator) {
             Ok((found, outputs)) => {

@@ -1,9 +1,13 @@
-//! Checks the simulator: its engine on small objects made by hand, and real kernels against an OpenCL device.
+//! Checks the simulator: its engine on small objects made by hand, the hooks woven into kernels, the race detector
+//! against brute force, and real kernels and images against an OpenCL device.
 
+mod access_weave;
+#[path = "../common/mod.rs"]
+mod common;
 mod differential;
 mod faults;
+mod images;
 mod objects;
-#[path = "../output_support/mod.rs"]
-mod output_support;
+mod race_detector;
 mod schedules;
 mod support;

@@ -10,7 +10,9 @@ use kassay::exec::{HostCode, ProgramId, Simulator};
 use kassay::lower::host::table::{
     AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
 };
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::{ArgValue, Launch};
+
+use crate::common::launches::{ints_of, line};
 
 /// The beginning of every object: contexts and hooks as in `lower::host::abi`.
 const HEAD: &str = r#"
@@ -95,8 +97,7 @@ pub fn ints(values: impl IntoIterator<Item = i32>) -> ArgValue {
 }
 
 pub fn launch(global: u64, local: u64, args: Vec<ArgValue>) -> Launch {
-    let range = NdRange { dims: 1, global: [global, 1, 1], local: Some([local, 1, 1]), offset: [0; 3] };
-    Launch::new(range, args)
+    Launch::new(line(global, local), args)
 }
 
 pub const LIMIT: Duration = Duration::from_secs(20);
@@ -115,6 +116,5 @@ pub fn simulate(code: &Arc<HostCode>, launch: &Launch, options: &SimulationOptio
 
 /// Returns the output of the argument at `position`, as ints.
 pub fn output(simulation: &Simulation, position: u32) -> Vec<i32> {
-    let (_, bytes) = simulation.observation.outputs.iter().find(|(p, _)| *p == position).unwrap();
-    bytes.as_chunks::<4>().0.iter().map(|b| i32::from_le_bytes(*b)).collect()
+    ints_of(&simulation.observation, position).unwrap()
 }

@@ -1,23 +1,23 @@
 //! Checks that the device's results are among those that terms allow: the only value where OpenCL specifies it, else
 //! any of those that it allows (`symbolic::implementation_defined`). This holds on every processor.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions};
-use kassay::kernel::compile;
+use kassay::exec::{Executor, Target};
 use kassay::kernel::options::KernelOptions;
 use kassay::program::{Definition, Op, Program, promoted, reader};
 use kassay::solve::expression::{Operation, Sort, Term, Terms};
 use kassay::solve::query::{Answer, Limits, solve};
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::{ArgValue, Launch};
 use kassay::symbolic::implementation_defined::{self, Choices};
 use kassay::symbolic::transfer;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::common::devices::{once, opencl};
+use crate::common::kernels::{open_bare, source_file};
+use crate::common::launches::line;
 
 /// Expressions of integers a, b, c of type T; U is its unsigned counterpart. Saturating conversions between integers
 /// are left out: LLVM's SPIR-V has no place for the sign of the operand, so that devices take the wrong one.
@@ -197,10 +197,7 @@ fn interesting(random: &mut ChaCha8Rng, ty: &str) -> u64 {
 
 #[test]
 fn what_the_device_gives_is_what_terms_allow() {
-    let exe = Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay")));
-    let worker = WorkerOptions { exe, ..WorkerOptions::default() };
-    let mut executor = OpenClExecutor::start(DeviceSelector::Any, worker).unwrap();
-    let run = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
+    let mut executor = opencl().unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let (mut wrong, mut exact) = (Vec::new(), 0);
     let types = [
@@ -215,13 +212,9 @@ fn what_the_device_gives_is_what_terms_allow() {
     ];
     for (ty, unsigned, size) in types {
         let expressions = if ty == "float" { [OF_FLOATS, OPEN].concat() } else { OF_INTEGERS.to_vec() };
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("k.cl");
-        std::fs::write(&path, source(ty, unsigned, &expressions)).unwrap();
-        let loaded = compile::load(&path, &KernelOptions::default(), false).unwrap();
+        let (_folder, path) = source_file(&source(ty, unsigned, &expressions));
         let context = Context::create();
-        let file = KernelFile::parse(&context, &loaded).unwrap();
-        let under_test = file.under_test("k", &loaded, &build::sources_of(&path)).unwrap();
+        let under_test = open_bare(&context, &path, Some("k"), &KernelOptions::default()).unwrap().under_test;
         let promoted = promoted::promote(&under_test.module, "k", &under_test.machine).unwrap();
         let program = reader::read(&promoted, "k").unwrap();
         let code = executor.load(&under_test.plain(Target::SpirV).unwrap()).unwrap();
@@ -231,8 +224,7 @@ fn what_the_device_gives_is_what_terms_allow() {
                 arguments.iter().map(|a| if size == 8 { *a } else { a & ((1 << (8 * size)) - 1) }).collect();
             let mut args = vec![ArgValue::Buffer(Arc::new(vec![0; 8 * expressions.len()]))];
             args.extend(kept.iter().map(|a| ArgValue::Value(a.to_le_bytes()[..size].to_vec())));
-            let range = NdRange { dims: 1, global: [1; 3], local: Some([1; 3]), offset: [0; 3] };
-            let seen = executor.run(code, &Launch::new(range, args), &run).unwrap().unwrap();
+            let seen = executor.run(code, &Launch::new(line(1, 1), args), &once()).unwrap().unwrap();
             let (_, bytes) = seen.outputs.iter().find(|(p, _)| *p == 0).unwrap();
             let mut terms = Terms::default();
             for (at, stored) in interpreted(&mut terms, &program, &kept) {

@@ -1,8 +1,9 @@
-//! Checks terms of kernels: the results of instructions, and proofs that places are unreachable.
+//! Checks terms of kernels: the results of instructions, proofs that places are unreachable, and concolic execution.
 
 mod builtins;
-#[path = "../coverage_support/mod.rs"]
-mod coverage_support;
+#[path = "../common/mod.rs"]
+mod common;
+mod concolic;
 mod infeasible;
 mod mathematics;
 mod soundness;

@@ -3,19 +3,20 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{Executor, RunOptions, Simulator, Target};
-use kassay::kernel::compile;
+use kassay::exec::{Executor, Simulator, Target};
 use kassay::kernel::options::KernelOptions;
 use kassay::program::{Definition, Op, Program, math, promoted, reader};
 use kassay::solve::expression::Terms;
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::{ArgValue, Launch};
 use kassay::symbolic::transfer;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::common::devices::once;
+use crate::common::kernels::{open_bare, source_file};
+use crate::common::launches::line;
 
 /// Launches of each kernel.
 const LAUNCHES: usize = 48;
@@ -231,15 +232,10 @@ fn differences(
     random: &mut ChaCha8Rng,
 ) -> Vec<String> {
     let mut simulator = Simulator::new(1).unwrap();
-    let run = RunOptions { timeout: Duration::from_secs(60), repeats: 1, probe_words: None, outputs: true };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
     let texts: Vec<&str> = expressions.iter().map(|(text, _)| *text).collect();
-    std::fs::write(&path, source(ty, unsigned, &texts)).unwrap();
-    let loaded = compile::load(&path, &KernelOptions::default(), false).unwrap();
+    let (_folder, path) = source_file(&source(ty, unsigned, &texts));
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded).unwrap();
-    let under_test = file.under_test("k", &loaded, &build::sources_of(&path)).unwrap();
+    let under_test = open_bare(&context, &path, Some("k"), &KernelOptions::default()).unwrap().under_test;
     let promoted = promoted::promote(&under_test.module, "k", &under_test.machine).unwrap();
     let program = reader::read(&promoted, "k").unwrap();
     let code = simulator.load(&under_test.plain(Target::Host).unwrap()).unwrap();
@@ -250,8 +246,7 @@ fn differences(
             arguments.iter().map(|a| if size == 8 { *a } else { a & ((1 << (8 * size)) - 1) }).collect();
         let mut args = vec![ArgValue::Buffer(Arc::new(vec![0; 8 * expressions.len()]))];
         args.extend(kept.iter().map(|a| ArgValue::Value(a.to_le_bytes()[..size].to_vec())));
-        let range = NdRange { dims: 1, global: [1; 3], local: Some([1; 3]), offset: [0; 3] };
-        let seen = simulator.run(code, &Launch::new(range, args), &run).unwrap().unwrap();
+        let seen = simulator.run(code, &Launch::new(line(1, 1), args), &once()).unwrap().unwrap();
         let (_, bytes) = seen.outputs.iter().find(|(p, _)| *p == 0).unwrap();
         for (at, bits) in interpreted(&program, &kept) {
             let (expression, ulps) = expressions[at as usize / 8];

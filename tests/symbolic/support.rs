@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use kassay::cfg::sites::SiteKind;
-use kassay::coverage::build::{self, KernelFile};
 use kassay::instrument::marks;
-use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::program::{promoted, reader};
 use kassay::solve::query::Limits;
 use kassay::symbolic::infeasible::{Assumption, ProofOutcome, prove};
+
+use crate::common::kernels::{Opened, open_bare, source_file};
 
 /// An outcome of a site and the result of its proof.
 #[derive(Debug)]
@@ -31,12 +31,8 @@ pub fn judge(
     assumptions: &[Assumption],
     (rlimit, seconds): (u32, u64),
 ) -> Vec<Judged> {
-    let loaded = compile::load(path, options, false).unwrap();
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded).unwrap();
-    let entry = file.choose(entry).unwrap();
-    let sources = build::sources_of(path);
-    let under_test = file.under_test(&entry, &loaded, &sources).unwrap();
+    let Opened { under_test, sources, .. } = open_bare(&context, path, entry, options).unwrap();
     let kinds = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
     let watched = under_test.sites.sites.iter().enumerate().filter(|(_, s)| kinds.contains(&s.kind));
     let wanted: Vec<(usize, usize)> =
@@ -58,8 +54,6 @@ pub fn judge(
 
 /// As [`judge`], for a source text.
 pub fn judge_source(source: &str, options: &KernelOptions, assumptions: &[Assumption]) -> Vec<Judged> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, source).unwrap();
+    let (_folder, path) = source_file(source);
     judge(&path, None, options, assumptions, (2_000_000, 60))
 }

@@ -1,26 +1,11 @@
 //! Checks `kassay check` and `kassay schedule` as a user sees them: verdicts, exit codes, reproductions, replays.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
 use super::support::TestResult;
-
-/// Returns standard output, standard error and the exit code.
-fn kassay(args: &[&str]) -> TestResult<(String, String, i32)> {
-    let output = Command::new(env!("CARGO_BIN_EXE_kassay")).args(args).output()?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let err = text(&output.stderr);
-    assert!(!err.contains("panicked"), "{args:?}: {err}");
-    Ok((text(&output.stdout), err, output.status.code().unwrap_or(-1)))
-}
-
-fn json(args: &[&str], code: i32) -> TestResult<Value> {
-    let (out, err, found) = kassay(&[args, &["--format", "json"]].concat())?;
-    assert_eq!(found, code, "{args:?}: {err}");
-    Ok(serde_json::from_str(&out)?)
-}
+use crate::common::program::{at, json, run as kassay};
 
 /// Writes a kernel and a suite for it into a folder of their own.
 fn suite(source: &str, tests: &str) -> TestResult<(tempfile::TempDir, PathBuf)> {
@@ -29,10 +14,6 @@ fn suite(source: &str, tests: &str) -> TestResult<(tempfile::TempDir, PathBuf)> 
     let suite = folder.path().join("suite.toml");
     std::fs::write(&suite, format!("kernel = \"k.cl\"\n{tests}"))?;
     Ok((folder, suite))
-}
-
-fn at(path: &Path) -> &str {
-    path.to_str().unwrap_or_default()
 }
 
 /// Returns `(kind, lines)` of every finding.

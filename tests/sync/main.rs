@@ -1,7 +1,13 @@
-//! Checks findings, schedules and reproductions, on observations made by hand and on kernels that are run.
+//! Checks findings, schedules, reproductions and amplification, on observations made by hand and on kernels that are
+//! run; and `kassay check` on the kernels of `testdata/check`.
 
+mod amplification;
+mod check_budget;
+mod check_fixtures;
 mod checking;
 mod commands;
+#[path = "../common/mod.rs"]
+mod common;
 mod findings;
 mod scheduling;
 mod splits;

@@ -1,12 +1,11 @@
 //! Runs tests under several schedules on the OpenCL device, through a map of work-groups.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::coverage::group_order;
-use kassay::exec::{DeviceRequest, Executor, StartingExecutors, WorkerOptions};
+use kassay::exec::{Executor, StartingExecutors};
 use kassay::kernel::interface::{Scalar, Type};
 use kassay::result::schedule::{RunStatus, Test, Verdict};
 use kassay::suite::Output;
@@ -16,12 +15,12 @@ use kassay::sync::schedule_families::{Family, Plan};
 use kassay::sync::scheduling::{self, ScheduleOptions, ScheduleRunner};
 
 use super::support::{TestResult, under_test};
+use crate::common::devices::worker;
 
 fn run(source: &str, range: NdRange) -> TestResult<Test> {
     let context = Context::create();
     let (_folder, _path, under_test) = under_test(&context, source)?;
-    let worker = WorkerOptions { exe: Some(PathBuf::from(env!("CARGO_BIN_EXE_kassay"))), ..WorkerOptions::default() };
-    let started = StartingExecutors::start(&"opencl".parse::<DeviceRequest>()?, &worker, 1)?.ready()?;
+    let started = StartingExecutors::start(&"opencl".into(), &worker(), 1)?.ready()?;
     let mut executor: Box<dyn Executor> = started.executors.into_iter().next().ok_or("no executor")?;
     let program = group_order::build(&under_test, executor.target())?.load(executor.as_mut())?;
     let mut runner = ScheduleRunner::Mapped { executor, program };

@@ -1,33 +1,29 @@
 //! Provides kernels, tables and observations.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile, KernelUnderTest};
+use kassay::coverage::build::KernelUnderTest;
 use kassay::exec::simulator::observation::{Access, Conflict, Simulation};
-use kassay::kernel::compile;
 use kassay::kernel::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, Type};
 use kassay::kernel::options::KernelOptions;
 use kassay::lower::host::table::{
     AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
 };
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay::suite::launch::Launch;
 
-pub type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+pub use crate::common::TestResult;
+
+use crate::common::kernels::{open, source_file};
+use crate::common::launches::{ints, line};
 
 /// Reads a kernel from its source.
 pub fn under_test<'c>(
     context: &'c Context,
     source: &str,
 ) -> TestResult<(tempfile::TempDir, PathBuf, KernelUnderTest<'c>)> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("k.cl");
-    std::fs::write(&path, source)?;
-    let loaded = compile::load(&path, &KernelOptions::default(), true)?;
-    let file = KernelFile::parse(context, &loaded)?;
-    let entry = file.choose(None)?;
-    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&path))?;
+    let (folder, path) = source_file(source);
+    let under_test = open(context, &path, None, &KernelOptions::default())?.under_test;
     Ok((folder, path, under_test))
 }
 
@@ -102,9 +98,7 @@ pub fn interface() -> Interface {
 
 /// Returns a launch of `global` items in groups of `local`, on one buffer of as many integers.
 pub fn launch(global: u64, local: u64) -> Launch {
-    let range = NdRange { dims: 1, global: [global, 1, 1], local: Some([local, 1, 1]), offset: [0; 3] };
-    let buffer = ArgValue::Buffer(Arc::new(vec![0; global as usize * 4]));
-    Launch::new(range, vec![buffer])
+    Launch::new(line(global, local), vec![ints(&vec![0; global as usize])])
 }
 
 pub fn simulation() -> Simulation {

@@ -1,46 +1,26 @@
 //! Checks that suites which are written read back as the same launches.
 
-use std::path::{Path, PathBuf};
-
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
 use kassay::suite::resolve::Suite;
 use kassay::suite::schedule::{Preemption, Schedule};
 use kassay::suite::write::{self, NewSuite, NewTest};
 
 use super::support::TestResult;
-
-fn suites() -> TestResult<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for folder in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"))? {
-        let file = folder?.path().join("suite.toml");
-        if file.is_file() {
-            found.push(file);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
+use crate::common::kernels::{Opened, OpenedSuite, open_bare, open_suite};
+use crate::common::testdata::main_suites;
 
 #[test]
 fn every_test_of_the_testdata_reads_back_as_it_was() -> TestResult {
     let mut seen = 0;
-    for path in suites()? {
-        let suite = Suite::load(&path)?;
-        let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-        let loaded = compile::load(&suite.kernel, &options, false)?;
+    for path in main_suites() {
         let context = Context::create();
-        let file = KernelFile::parse(&context, &loaded)?;
-        let entry = file.choose(suite.entry.as_deref())?;
-        let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-        let tests = suite.resolve(&under_test.interface, suite.seed.unwrap_or(0))?;
+        let OpenedSuite { suite, kernel: Opened { under_test, .. }, tests } = open_suite(&context, &path)?;
 
         let folder = tempfile::tempdir()?;
         let written = NewSuite {
             kernel: write::relative(folder.path(), &suite.kernel),
-            entry: &entry,
+            entry: &under_test.entry,
             options: &suite.options,
             name: None,
             description: Some("as it was: \"quoted\""),
@@ -81,9 +61,8 @@ fn schedules_and_awkward_values_read_back() -> TestResult {
          struct outer { ulong big; struct inner in[2]; union { int i; double d; } u; };
          kernel void k(global float *x, struct outer s, double y, local int *t, global half *h, char2 c, global struct inner *p) {}",
     )?;
-    let loaded = compile::load(&kernel, &KernelOptions::default(), false)?;
     let context = Context::create();
-    let under_test = KernelFile::parse(&context, &loaded)?.under_test("k", &loaded, &build::sources_of(&kernel))?;
+    let under_test = open_bare(&context, &kernel, Some("k"), &KernelOptions::default())?.under_test;
     let suite = folder.path().join("suite.toml");
     std::fs::write(
         &suite,

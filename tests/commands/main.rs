@@ -1,0 +1,11 @@
+//! Checks the program as a user or a pipeline sees it: results, reports, exit codes, messages, the cache.
+
+mod allowed_faults;
+mod cache;
+#[path = "../common/mod.rs"]
+mod common;
+mod contract;
+mod implicit_arguments;
+mod library;
+mod reports;
+mod wrong_inputs;

@@ -1,0 +1,122 @@
+//! Reads kernels through the library.
+
+use std::path::{Path, PathBuf};
+
+use inkwell::context::Context;
+use kassay::coverage::build::{KernelFile, KernelUnderTest, sources_of};
+use kassay::error::Result;
+use kassay::exec::DeviceInfo;
+use kassay::kernel::compile::{self, Loaded};
+use kassay::kernel::options::KernelOptions;
+use kassay::kernel::source::Sources;
+use kassay::llvm::View;
+use kassay::mutation::operators::{Preset, Subject};
+use kassay::suite::resolve::{Suite, Test};
+
+/// Writes a source text to `k.cl` in a folder of its own, which is deleted with the first value.
+pub fn source_file(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+/// Returns the options that a suite gives clang.
+pub fn options_of(suite: &Suite) -> KernelOptions {
+    KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() }
+}
+
+/// Returns the options for a version of OpenCL C, such as `CL2.0`.
+pub fn cl_std(version: &str) -> KernelOptions {
+    KernelOptions { cl_std: Some(version.to_owned()), ..KernelOptions::default() }
+}
+
+/// A kernel with the file it was read from.
+pub struct Opened<'c> {
+    pub loaded: Loaded,
+    pub sources: Sources,
+    pub under_test: KernelUnderTest<'c>,
+}
+
+impl Opened<'_> {
+    /// Returns what operators look at.
+    pub fn subject(&self, preset: Preset) -> Subject<'_> {
+        let Opened { loaded, sources, under_test } = self;
+        Subject {
+            module: View::of(&under_test.module),
+            entry: &under_test.entry,
+            interface: &under_test.interface,
+            sites: &under_test.sites,
+            ast: loaded.ast.as_ref(),
+            sources,
+            preset,
+            cache: Default::default(),
+        }
+    }
+}
+
+/// Reads the kernel `entry` (`None`: the only one) of a file, with its syntax tree.
+pub fn open<'c>(context: &'c Context, path: &Path, entry: Option<&str>, options: &KernelOptions) -> Result<Opened<'c>> {
+    opened(context, path, entry, compile::load(path, options, true)?)
+}
+
+/// As [`open`], without the syntax tree.
+pub fn open_bare<'c>(
+    context: &'c Context,
+    path: &Path,
+    entry: Option<&str>,
+    options: &KernelOptions,
+) -> Result<Opened<'c>> {
+    opened(context, path, entry, compile::load(path, options, false)?)
+}
+
+fn opened<'c>(context: &'c Context, path: &Path, entry: Option<&str>, loaded: Loaded) -> Result<Opened<'c>> {
+    let sources = sources_of(path);
+    let file = KernelFile::parse(context, &loaded)?;
+    let under_test = file.under_test(&file.choose(entry)?, &loaded, &sources)?;
+    Ok(Opened { loaded, sources, under_test })
+}
+
+/// Calls `f` with the kernel `entry` (`None`: the only one) of a file, read without its syntax tree.
+pub fn with_file<T>(
+    path: &Path,
+    entry: Option<&str>,
+    options: &[String],
+    f: impl FnOnce(&KernelUnderTest<'_>) -> T,
+) -> T {
+    let options = KernelOptions { suite_options: options.to_vec(), ..KernelOptions::default() };
+    let context = Context::create();
+    f(&open_bare(&context, path, entry, &options).unwrap().under_test)
+}
+
+/// Calls `f` with the only kernel of a source text.
+pub fn with_source<T>(source: &str, f: impl FnOnce(&KernelUnderTest<'_>) -> T) -> T {
+    let (_folder, path) = source_file(source);
+    with_file(&path, None, &[], f)
+}
+
+/// A suite with its kernel and its tests.
+pub struct OpenedSuite<'c> {
+    pub suite: Suite,
+    pub kernel: Opened<'c>,
+    pub tests: Vec<Test>,
+}
+
+/// Reads a suite and its kernel.
+pub fn open_suite<'c>(context: &'c Context, path: &Path) -> Result<OpenedSuite<'c>> {
+    let suite = Suite::load(path)?;
+    let kernel = open(context, &suite.kernel, suite.entry.as_deref(), &options_of(&suite))?;
+    let tests = suite.resolve(&kernel.under_test.interface, suite.seed.unwrap_or(0))?;
+    Ok(OpenedSuite { suite, kernel, tests })
+}
+
+impl OpenedSuite<'_> {
+    /// Gives tests without a local size the one that they get on a device.
+    pub fn choose_local(&mut self, device: &DeviceInfo) {
+        let required = self.kernel.under_test.interface.required_local;
+        for test in &mut self.tests {
+            let range = &mut test.launch.range;
+            range.local = Some(range.local_or_default(required, device.max_work_group_size));
+        }
+    }
+}

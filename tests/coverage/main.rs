@@ -1,0 +1,8 @@
+//! Checks coverage: what the metrics count, and that probes do not change what kernels compute.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod counted;
+mod ended_runs;
+mod hand_counts;
+mod instrumented_outputs;

@@ -1,0 +1,103 @@
+//! Checks kernels on which LLVM's SPIR-V backend fails, or would fail without kassay's rewrites: the resulting code,
+//! and how it runs.
+
+use inkwell::context::Context;
+use kassay::error::{Error, Result};
+use kassay::exec::{Code, Executor, RunOptions, Target};
+use kassay::instrument::layout::Slots;
+use kassay::suite::launch::Launch;
+
+use crate::common::devices::{once, opencl};
+use crate::common::kernels::{self, open, source_file};
+use crate::common::launches::{ints, line, words};
+use crate::common::program::kassay;
+
+/// Lowers the kernel `k`, plain and with coverage probes.
+fn lower(source: &str, cl_std: &str) -> Result<[Code; 2]> {
+    let (_folder, path) = source_file(source);
+    let context = Context::create();
+    let under_test = open(&context, &path, Some("k"), &kernels::cl_std(cl_std))?.under_test;
+    Ok([under_test.plain(Target::SpirV)?, under_test.instrumented(Slots::Groups, Target::SpirV)?.0])
+}
+
+/// Runs one work-group of `items` on the only argument, a buffer of ints.
+fn run(code: &Code, probe_words: Option<u64>, items: u64, values: &[i32]) -> Vec<i32> {
+    let mut executor = opencl().unwrap();
+    let program = executor.load(code).unwrap();
+    let launch = Launch::new(line(items, items), vec![ints(values)]);
+    let limit = RunOptions { probe_words, ..once() };
+    let seen = executor.run(program, &launch, &limit).unwrap().unwrap();
+    words(&seen.outputs[0].1)
+}
+
+#[test]
+fn a_crash_of_the_backend_is_an_error_of_that_kernel() {
+    let enqueue = "kernel void k(global int *a) {
+        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(4), ^{ a[get_global_id(0)] = 1; });
+    }";
+    let (_folder, path) = source_file(enqueue);
+    let done = kassay().args(["lower", "--cl-std", "CL2.0"]).arg(&path).output().unwrap();
+    let message = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(4), "{message}");
+    assert!(message.contains("LLVM's SPIR-V backend could not lower this kernel: it died of signal 11"), "{message}");
+}
+
+#[test]
+fn after_a_fatal_error_of_the_backend_the_next_kernel_is_lowered() {
+    let wide = "typedef float float32 __attribute__((ext_vector_type(32)));
+        kernel void k(global float32 *a) { a[0] = a[1] * a[2]; }";
+    let refused = lower(wide, "CL1.2").unwrap_err();
+    assert!(matches!(refused, Error::Internal(_)), "{refused}");
+    assert!(refused.to_string().contains("unable to legalize instruction"), "{refused}");
+    let [plain, _] = lower("kernel void k(global int *a) { a[0]++; }", "CL1.2").unwrap();
+    assert_eq!(run(&plain, None, 1, &[4]), [5]);
+}
+
+#[test]
+fn asynchronous_copies_run() {
+    let source = "kernel void k(global int *a) {
+        local int kept[4];
+        event_t there = async_work_group_copy(kept, a, 4, 0);
+        wait_group_events(1, &there);
+        int mine = kept[3 - get_local_id(0)];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        kept[get_local_id(0)] = 10 * mine;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        event_t back = async_work_group_strided_copy(a, kept, 2, 2, 0);
+        wait_group_events(1, &back);
+    }";
+    let [plain, woven] = lower(source, "CL1.2").unwrap();
+    assert_eq!(run(&plain, None, 4, &[1, 2, 3, 4]), [40, 2, 30, 4]);
+    assert_eq!(run(&woven, Some(1 << 12), 4, &[1, 2, 3, 4]), [40, 2, 30, 4]);
+}
+
+#[test]
+fn atomics_on_pointers_without_an_address_space_run() {
+    let source = "kernel void k(global int *a) {
+        atomic_fetch_add((global atomic_int *)a, 5);
+        atomic_int mine;
+        atomic_init(&mine, 3);
+        a[1] = atomic_fetch_add(&mine, 1) + atomic_load(&mine);
+    }";
+    let [plain, woven] = lower(source, "CL2.0").unwrap();
+    assert_eq!(plain.as_device().unwrap().build_options, "-cl-std=CL3.0");
+    assert_eq!(run(&plain, None, 1, &[1, 0]), [6, 7]);
+    assert_eq!(run(&woven, Some(1 << 12), 1, &[1, 0]), [6, 7]);
+}
+
+#[test]
+fn a_function_without_a_body_is_the_callers_error() {
+    let refused = lower("int helper(int);\nkernel void k(global int *a) { a[0] = helper(1); }", "CL1.2").unwrap_err();
+    assert!(matches!(refused, Error::Caller(_)), "{refused}");
+    let message = refused.to_string();
+    assert!(message.contains("`helper`, which has no body here") && message.contains(":2:"), "{message}");
+}
+
+#[test]
+fn inline_helpers_are_lowered() {
+    let source = "inline int twice(int x) { return 2 * x; }
+        kernel void k(global int *a) { a[0] = twice(a[0]); }";
+    let [plain, woven] = lower(source, "CL1.2").unwrap();
+    assert_eq!(run(&plain, None, 1, &[21]), [42]);
+    assert_eq!(run(&woven, Some(1 << 12), 1, &[21]), [42]);
+}

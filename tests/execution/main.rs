@@ -1,0 +1,9 @@
+//! Checks how kernels are lowered and run: code for OpenCL devices and for this host, launches, faults and batches.
+
+mod batches;
+#[path = "../common/mod.rs"]
+mod common;
+mod executor;
+mod forks;
+mod host_code;
+mod lowering;

@@ -1,0 +1,11 @@
+//! Checks what is read from kernels: the front end, syntax trees and sites, and the analyses of the IR.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod constructs;
+mod front;
+mod golden;
+mod interleaving;
+mod site_agreement;
+mod syntax_tree;
+mod taint;

@@ -1,0 +1,78 @@
+//! Compiles kernels of `testdata` and of these tests. Not a test.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use inkwell::context::Context;
+use kassay::coverage::build::{KernelFile, KernelUnderTest, sources_of};
+use kassay::exec::simulator::observation::{Simulation, SimulationOptions};
+use kassay::exec::{HostCode, Simulator};
+use kassay::kernel::compile::{Loaded, load};
+use kassay::kernel::source::Sources;
+use kassay::lower::host::emit::{Effort, emit};
+use kassay::lower::host::table::HostTable;
+use kassay::suite::launch::{ArgValue, Launch};
+use kassay::suite::resolve::Suite;
+
+use crate::common::kernels::{self, open, options_of, source_file};
+pub use crate::common::launches::int as value;
+use crate::common::launches::line;
+use crate::common::testdata::main_suites;
+pub use crate::support::{ints, output};
+
+/// Visits all kernels of all fixtures.
+pub fn each_kernel(mut visit: impl FnMut(&KernelUnderTest<'_>)) {
+    each_loaded(|under_test, _, _| visit(under_test));
+}
+
+/// As [`each_kernel`], with the loaded file and its sources.
+pub fn each_loaded(mut visit: impl FnMut(&KernelUnderTest<'_>, &Loaded, &Sources)) {
+    for suite in main_suites() {
+        let suite = Suite::load(&suite).unwrap();
+        let loaded = load(&suite.kernel, &options_of(&suite), true).unwrap();
+        let context = Context::create();
+        let file = KernelFile::parse(&context, &loaded).unwrap();
+        let sources = sources_of(&suite.kernel);
+        for entry in &file.kernels {
+            visit(&file.under_test(entry, &loaded, &sources).unwrap(), &loaded, &sources);
+        }
+    }
+}
+
+/// Returns the table of the kernel `k` in `source`, whose code also has to compile.
+pub fn table(source: &str, cl_std: &str, races: bool) -> HostTable {
+    Hooked::new(source, cl_std, races).table.clone()
+}
+
+/// A kernel's code with hooks.
+pub struct Hooked {
+    pub table: HostTable,
+    code: Arc<HostCode>,
+}
+
+impl Hooked {
+    /// Weaves and compiles the kernel `k` in `source`.
+    pub fn new(source: &str, cl_std: &str, races: bool) -> Hooked {
+        let (_folder, path) = source_file(source);
+        let context = Context::create();
+        let under_test = open(&context, &path, Some("k"), &kernels::cl_std(cl_std)).unwrap().under_test;
+        let (module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
+        let object = emit(&module, "k", Effort::Full).unwrap();
+        let code = Arc::new(HostCode { object, entry: "k".to_owned(), table: table.clone() });
+        Hooked { table, code }
+    }
+
+    /// Runs the kernel once with `items` work-items in groups of `group`.
+    pub fn run(&self, [items, group]: [u64; 2], args: &[ArgValue]) -> Simulation {
+        let launch = Launch::new(line(items, group), args.to_vec());
+        let mut simulator = Simulator::new(1).unwrap();
+        let program = simulator.load_host(&self.code).unwrap();
+        let options =
+            SimulationOptions { races: self.table.races, fuel: Some(100_000), ..SimulationOptions::default() };
+        simulator.simulate(program, &launch, &options, Duration::from_secs(20), &[]).unwrap()
+    }
+}
+
+pub fn buffer(bytes: &[u8]) -> ArgValue {
+    ArgValue::Buffer(Arc::new(bytes.to_vec()))
+}

@@ -42,6 +42,7 @@ pub mod model;
 pub mod mutants;
 pub mod output_dir;
 mod path_conditions;
+pub mod planned_launch;
 mod polynomial;
 mod resize_buffers;
 pub mod roles;

@@ -17,8 +17,9 @@ use crate::generate::genotype::Genotype;
 use crate::generate::interface_file::UserConstraints;
 use crate::generate::journal::{Entry, TestEntry};
 use crate::generate::launch_builder::LaunchBuilder;
-use crate::generate::launches::{self, unique};
+use crate::generate::launches;
 use crate::generate::model::KernelModel;
+use crate::generate::planned_launch::unique;
 use crate::generate::search::{
     self, CoverageRunner, Limits, Progress, RunObservation, RunOutcome, SearchProblem, SearchStatistics, StopReason,
     TestInput,

@@ -23,6 +23,7 @@ mod decode;
 mod dry_run;
 pub mod evolve;
 mod fault_avoidance;
+mod faulting_coverage;
 mod faulting_launches;
 mod fill;
 pub mod fuzz;

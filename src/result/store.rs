@@ -38,6 +38,9 @@ pub enum AnyResult {
     Generate(Box<GenerateResult>),
 }
 
+/// A result and the path of the file that it was read from.
+pub type ResultFile = (PathBuf, AnyResult);
+
 impl AnyResult {
     /// Returns the command that produces such results, as in `kassay cover`.
     pub fn command(&self) -> &'static str {

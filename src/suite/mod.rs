@@ -22,6 +22,7 @@ pub mod resolve;
 pub mod scalar_layout;
 pub mod schedule;
 mod schedule_spec;
+mod syntax;
 mod values;
 pub mod write;
 

@@ -15,6 +15,7 @@ mod image;
 mod implicit;
 mod json;
 pub mod launch;
+mod nd_range;
 pub mod npy;
 mod random;
 mod range;

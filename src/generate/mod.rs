@@ -8,7 +8,6 @@
 //! data (`program::reader`).
 //!
 //! Must never know: how a run is instrumented.
-//! Must never know: how a run is instrumented.
 
 mod access_summary;
 mod assign;

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::goals::{self, GoalView, SearchedMutants};
 use super::kill_search::{KillSearch, KillSearchResult, KillingInput};
-use super::mutant_pool::{MutantPool, PoolOptions};
 use super::proposer::{ConcolicProposer, MarkedProgram, NullProposer, Proposer};
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::summary::{self, TestTally};
@@ -28,6 +27,7 @@ use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, CampaignContext, Request};
 use crate::mutation::engine::Strategy;
+use crate::mutation::mutant_pool::{MutantPool, PoolOptions};
 use crate::mutation::{ByMutant, Mutant, Selection};
 use crate::result::generate::{GoalStatus, Scores};
 use crate::result::mutate::{self as rows, MutateResult, Status, TestStatus};

@@ -317,7 +317,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             strategy: Strategy::Schemata,
             ir_level: "O0".to_owned(),
             shard: None,
-            seed: 0,
+            seed: self.job.options.seed,
             jobs: self.job.jobs,
             timeout: ORIGINAL_TIMEOUT,
             prune: true,

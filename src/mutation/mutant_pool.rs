@@ -275,7 +275,8 @@ impl<'m> MutantPool<'m> {
     }
 }
 
-/// Returns the kernel's module with a mark wherever a mutant that changes code is infected, and the mutant of each mark.
+/// Returns the kernel's module with a mark wherever a mutant that changes code is infected, and the mutant of each
+/// mark.
 ///
 /// # Errors
 /// `Internal` if a pass fails.

@@ -158,8 +158,9 @@ pub fn resolve(source: &Source, entry: &TestEntry, interface: &Interface) -> Res
     Ok((allows, all))
 }
 
-/// Returns why a device cannot run a launch that allows faults and commits those `faulted`; `None` if it can. A device's
-/// behaviour is undefined unless every fault is an access out of bounds that stays within the margin of its buffer.
+/// Returns why a device cannot run a launch that allows faults and commits those `faulted`; `None` if it can. The
+/// behaviour of a device is undefined unless every fault is an access out of bounds that stays within the margin of
+/// its buffer.
 pub fn refusal(launch: &Launch, faulted: &[AllowedFault], interface: &Interface) -> Option<String> {
     if !launch.allows_faults {
         return None;

@@ -66,9 +66,9 @@ pub mod sync;
 
 #[doc(inline)]
 pub use api::{
-    CheckOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, MutateOptions, Observer, OpenOptions,
-    Opened, Replay, RunOptions, ScheduleOptions, Silent, StartWorkers, Strategy, check, cover, generate, inspect,
-    mutate, open, run, schedule,
+    CheckOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions, Lowered, LoweredForm,
+    LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions, ScheduleOptions, Silent,
+    StartWorkers, Strategy, check, cover, generate, inspect, lower, mutate, open, run, schedule,
 };
 #[doc(inline)]
 pub use coverage::build::Level;

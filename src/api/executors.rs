@@ -90,7 +90,7 @@ pub(super) fn start_executors(
 /// # Errors
 /// `Caller` if it cannot.
 pub(super) fn check_fault_support(tests: &[Test], interface: &Interface, device: &DeviceInfo) -> Result<()> {
-    let refused = tests.iter().find_map(|t| Some((t, faults::refusal(t, interface)?)));
+    let refused = tests.iter().find_map(|t| Some((t, faults::refusal(&t.launch, &t.faulted, interface)?)));
     match refused {
         None => Ok(()),
         Some((test, why)) => Err(Error::caller(format!(

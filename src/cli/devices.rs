@@ -54,7 +54,7 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
     let first = found.iter().map(|(_, device)| device).find(|device| device.target().is_some());
     let code = if first.is_some_and(|device| !device.is_simulated()) { 0 } else { NO_DEVICE };
     let result = DevicesResult {
-        schema: "kassay.devices/1".into(),
+        schema: DevicesResult::SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
         kernel: None,
         source: None,

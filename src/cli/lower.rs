@@ -1,22 +1,17 @@
 //! `kassay lower`: produces the code that a device would get, for inspection or for other tools.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use inkwell::context::Context;
 
 use super::options::{KernelFlags, check_writable, print};
 use super::terminal::Terminal;
-use crate::coverage::build::{self, KernelFile};
+use crate::api::{LowerOptions, LoweredForm, LoweringStage, lower};
 use crate::error::{Error, Result};
-use crate::instrument::layout::Slots;
-use crate::kernel::compile;
-use crate::lower::code::Target;
 
-/// A stage of lowering whose LLVM IR can be printed (docs/lower.md).
+/// Values of `--print`: a stage of lowering, whose LLVM IR is printed (docs/lower.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Stage {
+pub enum StageFlag {
     /// The canonical form
     Canonical,
     /// The canonical form with coverage probes
@@ -42,7 +37,7 @@ pub struct LowerArgs {
     pub coverage: bool,
     /// Print the LLVM IR of a stage instead
     #[arg(long, value_name = "STAGE", conflicts_with = "output")]
-    pub print: Option<Stage>,
+    pub print: Option<StageFlag>,
     #[command(flatten)]
     pub options: KernelFlags,
 }
@@ -56,36 +51,36 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
         check_writable(path)?;
     }
     let open = args.options.open_options(Terminal::new(true, false));
-    let loaded = compile::load(&args.kernel, &open.kernel_options(Vec::new(), Instant::now()), args.coverage)?;
-    let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded)?;
-    let sources = build::sources_of(&args.kernel);
-    let names = match (&args.options.entry, &args.output) {
-        (None, None) if args.print.is_none() => file.kernels.clone(),
-        (entry, _) => vec![file.choose(entry.as_deref())?],
-    };
-    for name in names {
-        let under_test = file.under_test(&name, &loaded, &sources)?;
-        match args.print {
-            Some(Stage::Canonical) => print(&under_test.canonical_text())?,
-            Some(stage @ (Stage::Host | Stage::HostRaces)) => {
-                let slots = args.coverage.then_some(Slots::Groups);
-                print(&under_test.hooked_text(slots, stage == Stage::HostRaces)?)?;
-            }
-            Some(stage) => print(&under_test.woven_text(Slots::Groups, stage == Stage::Prepared)?)?,
-            None => {
-                let target = Target::default();
-                let code = match args.coverage {
-                    true => under_test.instrumented(Slots::Groups, target)?.0,
-                    false => under_test.plain(target)?,
-                };
-                match &args.output {
-                    Some(path) => std::fs::write(path, code.bytes())
-                        .map_err(|e| Error::environment(format!("{} cannot be written: {e}", path.display())))?,
-                    None => print(&format!("{name}: {} bytes of {}\n", code.bytes().len(), target.name()))?,
-                }
+    for lowered in lower(&args.kernel, &open, &args.options())? {
+        match (lowered.form?, &args.output) {
+            (LoweredForm::Ir(text), _) => print(&text)?,
+            (LoweredForm::Code { bytes, .. }, Some(path)) => std::fs::write(path, bytes)
+                .map_err(|e| Error::environment(format!("{} cannot be written: {e}", path.display())))?,
+            (LoweredForm::Code { format, bytes }, None) => {
+                print(&format!("{}: {} bytes of {format}\n", lowered.kernel, bytes.len()))?;
             }
         }
     }
     Ok(0)
+}
+
+impl LowerArgs {
+    pub(super) fn options(&self) -> LowerOptions {
+        LowerOptions::new()
+            .coverage(self.coverage)
+            .stage(self.print.map(Into::into))
+            .single(self.output.is_some() || self.print.is_some())
+    }
+}
+
+impl From<StageFlag> for LoweringStage {
+    fn from(flag: StageFlag) -> LoweringStage {
+        match flag {
+            StageFlag::Canonical => LoweringStage::Canonical,
+            StageFlag::Woven => LoweringStage::Woven,
+            StageFlag::Prepared => LoweringStage::Prepared,
+            StageFlag::Host => LoweringStage::Host,
+            StageFlag::HostRaces => LoweringStage::HostRaces,
+        }
+    }
 }

@@ -112,6 +112,8 @@ mod tests {
         same(&generate.options(), &api::GenerateOptions::new());
         let Command::Inspect(inspect) = parse(&["inspect", "k.cl"]) else { panic!() };
         same(&inspect.options(), &api::InspectOptions::new());
+        let Command::Lower(lower) = parse(&["lower", "k.cl"]) else { panic!() };
+        same(&lower.options(), &api::LowerOptions::new());
         // Flags that several commands share.
         let open = api::OpenOptions::new();
         same(&run.execution.apply(open.clone()), &open);

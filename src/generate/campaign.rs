@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::buffer_growth;
-use super::faulting_launches;
 use super::fuzz::{self, Share};
 use super::interface_file::UserConstraints;
 use super::journal::{Entry, TestEntry};
@@ -20,6 +19,7 @@ use super::search::{
     SearchProblem, SearchResult, SearchStatistics, StopReason, TestInput,
 };
 use super::solving::{self, SolvingResult, SolvingStop};
+use super::{faulting_coverage, faulting_launches};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::{self, KernelUnderTest};
 use crate::coverage::observed::{self, ObservedCode, PendingCode};
@@ -261,7 +261,7 @@ pub fn generate(
         }
         false => SolvingResult::default(),
     };
-    faulting_launches::cover_with_faults(&mut search, under_test, &request, options.solve, &solved.proofs)?;
+    faulting_coverage::cover_with_faults(&mut search, under_test, &request, options.solve, &solved.proofs)?;
     minimise::minimise(&mut search)?;
     let found = search.finish();
     let mut goals = goals(&view, &found, &solved, &StopContext { fuzzing: ended, options }, &under_test.interface);

@@ -13,8 +13,8 @@ use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::assign::{self, Number, Scalars};
 use super::geometry::Geometry;
 use super::launch_builder::LaunchBuilder;
-use super::launches::{self, GeneratedLaunch, PlannedLaunch};
 use super::model::{KernelModel, Role, ScalarModel};
+use super::planned_launch::{self, GeneratedLaunch, PlannedLaunch};
 use super::polynomial::{Atom, Id, Poly};
 use crate::error::Result;
 use crate::kernel::interface::ArgKind;
@@ -129,7 +129,7 @@ fn suspect(
     let name = |key: &ScalarKey| scalar(model, *key).map_or("a scalar", |s| s.name.as_str());
     let settings: Vec<String> = values.iter().map(|(key, n)| format!("{} = {n}", name(key))).collect();
     let name = format!("{}, {}", base.geometry.name, settings.join(", "));
-    let name = launches::unique(name, known.iter().map(|s| s.launch.name.as_str()));
+    let name = planned_launch::unique(name, known.iter().map(|s| s.launch.name.as_str()));
     let mut preconditions = model.preconditions.clone();
     preconditions.extend(fitted.notes);
     let argument = match region {

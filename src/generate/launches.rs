@@ -3,14 +3,14 @@
 use std::cell::Cell;
 
 use super::assign::{self, Number, Scalars, Style};
-use super::buffer_growth::Guess;
 use super::collisions::{self, Suspect};
 use super::fill::{Fill, mix};
 use super::geometry::{self, Geometry};
 use super::launch_builder::{BuildLimits, FittedPlan, ImageSides, LaunchBuilder, LaunchPlan};
 use super::model::{KernelModel, Role};
+use super::planned_launch::{GeneratedLaunch, PlannedLaunch, unique};
 use crate::error::Result;
-use crate::suite::launch::{Launch, NdRange};
+use crate::suite::launch::NdRange;
 
 /// Parameters that the caller fixes.
 #[derive(Debug, Clone, Default)]
@@ -21,45 +21,8 @@ pub struct Request {
     pub seed: u64,
 }
 
-/// A launch built by kassay.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GeneratedLaunch {
-    pub launch: Launch,
-    /// Unique among the launches of a kernel.
-    pub name: String,
-    /// Assumptions made in building it.
-    pub preconditions: Vec<String>,
-    /// Arguments whose length the kernel does not determine.
-    pub guesses: Vec<Guess>,
-}
-
 /// Dry runs per launch that try other scalars.
 const MAX_REPAIR_RUNS: usize = 24;
-
-/// A launch that is planned but not built.
-#[derive(Debug, Clone)]
-pub(super) struct PlannedLaunch {
-    pub geometry: Geometry,
-    pub scalars: Scalars,
-    pub fill: Fill,
-    pub seed: u64,
-    pub images: ImageSides,
-    /// Describes its kind; not unique.
-    pub name: String,
-}
-
-impl PlannedLaunch {
-    /// Returns the plan without the name.
-    pub fn plan(&self) -> LaunchPlan<'_> {
-        LaunchPlan {
-            geometry: &self.geometry,
-            scalars: self.scalars.clone(),
-            fill: self.fill,
-            seed: self.seed,
-            images: self.images,
-        }
-    }
-}
 
 /// Returns the plans of [`launches`], in order, each run dry when it is requested; some may result in equal launches.
 /// Ends once `is_over` returns true.
@@ -189,13 +152,6 @@ fn name(geometry: &Geometry, style: Style, fill: Fill) -> String {
         _ => "random",
     };
     format!("{}{style}, {fill} values", geometry.name)
-}
-
-/// Returns `name`, with a number appended if it is taken.
-pub(super) fn unique<'n>(name: String, others: impl Iterator<Item = &'n str>) -> String {
-    let taken: Vec<&str> = others.filter(|o| o.starts_with(&name)).collect();
-    let named = std::iter::once(name.clone()).chain((2..).map(|n| format!("{name} {n}")));
-    named.into_iter().find(|n| !taken.contains(&n.as_str())).unwrap_or(name)
 }
 
 /// Scores how much of a dry run suggests that the values do not fit together; 0 if nothing does.

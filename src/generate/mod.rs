@@ -8,7 +8,6 @@
 //! data (`program::reader`).
 //!
 //! Must never know: how a run is instrumented.
-//! Must never know: how a run is instrumented.
 
 mod access_summary;
 mod assign;
@@ -23,6 +22,7 @@ mod decode;
 mod dry_run;
 pub mod evolve;
 mod fault_avoidance;
+mod faulting_coverage;
 mod faulting_launches;
 mod fill;
 pub mod fuzz;
@@ -42,6 +42,7 @@ pub mod model;
 pub mod mutants;
 pub mod output_dir;
 mod path_conditions;
+pub mod planned_launch;
 mod polynomial;
 mod resize_buffers;
 pub mod roles;

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-use llvm_sys::LLVMOpcode;
+use crate::llvm::Opcode;
 
 pub use crate::program::ids::{Id, id_of};
 use crate::program::{Definition, Kind, Op, Program, Region, ValueId};
@@ -201,17 +201,17 @@ impl<'p> Symbols<'p> {
         let operand = |i: usize| self.poly(instruction.operands[i]);
         match &instruction.op {
             Op::Binary(opcode) if program.shape(value).is_int() => match opcode {
-                LLVMOpcode::LLVMAdd => Some(operand(0).add(&operand(1))),
-                LLVMOpcode::LLVMSub => Some(operand(0).sub(&operand(1))),
-                LLVMOpcode::LLVMMul => operand(0).mul(&operand(1)),
-                LLVMOpcode::LLVMShl => {
+                Opcode::LLVMAdd => Some(operand(0).add(&operand(1))),
+                Opcode::LLVMSub => Some(operand(0).sub(&operand(1))),
+                Opcode::LLVMMul => operand(0).mul(&operand(1)),
+                Opcode::LLVMShl => {
                     let n = program.constant(instruction.operands[1]).filter(|n| (0..62).contains(n))?;
                     Some(operand(0).times(1 << n))
                 }
-                LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv | LLVMOpcode::LLVMLShr | LLVMOpcode::LLVMAShr => {
+                Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMLShr | Opcode::LLVMAShr => {
                     let n = program.constant(instruction.operands[1])?;
                     let by = match opcode {
-                        LLVMOpcode::LLVMSDiv | LLVMOpcode::LLVMUDiv => n,
+                        Opcode::LLVMSDiv | Opcode::LLVMUDiv => n,
                         _ => 1i64.checked_shl(u32::try_from(n).ok().filter(|n| *n < 62)?)?,
                     };
                     let divided = operand(0);
@@ -219,7 +219,7 @@ impl<'p> Symbols<'p> {
                 }
                 _ => None,
             },
-            Op::Cast(LLVMOpcode::LLVMSExt | LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMTrunc) => {
+            Op::Cast(Opcode::LLVMSExt | Opcode::LLVMZExt | Opcode::LLVMTrunc) => {
                 let wider = |v, than| matches!(program.shape(v).kind, Kind::Int(bits) if bits > than);
                 let from = instruction.operands[0];
                 // Neither booleans nor truncations to a byte.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::model::{ArgModel, Contents, KernelModel, LowerBound, Role, ScalarModel};
-use super::polynomial::{Atom, Id};
+use super::polynomial::Atom;
 use super::{atomic_counters, buffer_lengths, content_roles, group_sizes, scalar_bounds};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
@@ -43,18 +43,7 @@ pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarMode
             Some(scalar) => scalar.name.clone(),
             None => interface.args.get(arg as usize).map_or_else(|| arg.to_string(), |a| a.display_name()),
         },
-        Atom::Id(id, d) => {
-            let name = match id {
-                Id::Global => "get_global_id",
-                Id::Local => "get_local_id",
-                Id::Group => "get_group_id",
-                Id::GlobalSize => "get_global_size",
-                Id::LocalSize => "get_local_size",
-                Id::Groups => "get_num_groups",
-                Id::Offset => "get_global_offset",
-            };
-            format!("{name}({d})")
-        }
+        Atom::Id(id, d) => format!("{}({d})", id.builtin()),
         Atom::Value(_) => "a value".to_owned(),
     }
 }

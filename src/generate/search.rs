@@ -12,7 +12,7 @@ use super::faulting_launches;
 use super::genotype::Genotype;
 use super::interface_file::UserConstraints;
 use super::launch_builder::{FittedPlan, LaunchBuilder};
-use super::launches::unique;
+use super::planned_launch::unique;
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::tally::SiteTally;
 use crate::error::Result;

@@ -18,6 +18,7 @@ mod ledger;
 pub mod module_builder;
 pub mod module_sizing;
 pub mod mutant;
+pub mod mutant_pool;
 mod mutant_set;
 pub mod operators;
 pub mod prunable;

@@ -1,6 +1,6 @@
 //! Evaluates instructions that do not access memory on the bits of scalars.
 
-use llvm_sys::{LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+use crate::llvm::{AtomicRmwOperation, IntPredicate, Opcode, RealPredicate};
 
 use super::{Kind, masked, signed};
 pub use crate::kernel::floats::{bits as float_bits, number as float};
@@ -14,8 +14,8 @@ pub fn width(kind: Kind) -> u32 {
 }
 
 /// Integer and floating-point arithmetic; `None` for an integer division without a result.
-pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Option<u64> {
-    use LLVMOpcode::*;
+pub fn binary(opcode: Opcode, kind: Kind, a: u64, b: u64) -> Option<u64> {
+    use Opcode::*;
     let width = width(kind);
     if matches!(kind, Kind::Float(_)) {
         let (x, y) = (float(a, width), float(b, width));
@@ -52,9 +52,9 @@ pub fn binary(opcode: LLVMOpcode, kind: Kind, a: u64, b: u64) -> Option<u64> {
 }
 
 /// The value that an `atomicrmw` instruction leaves where `old` was. Operations that are not known leave it unchanged.
-pub fn read_modify_write(operation: LLVMAtomicRMWBinOp, kind: Kind, old: u64, by: u64) -> u64 {
-    use LLVMAtomicRMWBinOp::*;
-    use LLVMOpcode::{LLVMAdd, LLVMAnd, LLVMFAdd, LLVMFSub, LLVMOr, LLVMSub, LLVMXor};
+pub fn read_modify_write(operation: AtomicRmwOperation, kind: Kind, old: u64, by: u64) -> u64 {
+    use AtomicRmwOperation::*;
+    use Opcode::{LLVMAdd, LLVMAnd, LLVMFAdd, LLVMFSub, LLVMOr, LLVMSub, LLVMXor};
     let width = width(kind);
     let compute = |opcode| binary(opcode, kind, old, by).unwrap_or(0);
     match operation {
@@ -76,8 +76,8 @@ pub fn read_modify_write(operation: LLVMAtomicRMWBinOp, kind: Kind, old: u64, by
 }
 
 /// Compares integers of `width` bits.
-pub fn compare(predicate: LLVMIntPredicate, width: u32, a: u64, b: u64) -> bool {
-    use LLVMIntPredicate::*;
+pub fn compare(predicate: IntPredicate, width: u32, a: u64, b: u64) -> bool {
+    use IntPredicate::*;
     let (x, y) = (signed(a, width), signed(b, width));
     match predicate {
         LLVMIntEQ => a == b,
@@ -94,8 +94,8 @@ pub fn compare(predicate: LLVMIntPredicate, width: u32, a: u64, b: u64) -> bool 
 }
 
 /// Compares floating-point numbers of `width` bits.
-pub fn compare_floats(predicate: LLVMRealPredicate, width: u32, a: u64, b: u64) -> bool {
-    use LLVMRealPredicate::*;
+pub fn compare_floats(predicate: RealPredicate, width: u32, a: u64, b: u64) -> bool {
+    use RealPredicate::*;
     let (x, y) = (float(a, width), float(b, width));
     let unordered = x.is_nan() || y.is_nan();
     match predicate {
@@ -119,8 +119,8 @@ pub fn compare_floats(predicate: LLVMRealPredicate, width: u32, a: u64, b: u64) 
 }
 
 /// Converts one lane from kind `from` to kind `to`. Conversions that reinterpret bits return them unchanged.
-pub fn cast(opcode: LLVMOpcode, from: Kind, to: Kind, bits: u64) -> u64 {
-    use LLVMOpcode::*;
+pub fn cast(opcode: Opcode, from: Kind, to: Kind, bits: u64) -> u64 {
+    use Opcode::*;
     let (before, after) = (width(from), width(to));
     #[expect(clippy::cast_precision_loss, reason = "conversions round")]
     match opcode {

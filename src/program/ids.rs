@@ -25,21 +25,29 @@ pub enum Part {
     Dimensions,
 }
 
+/// The builtins that return ids and sizes; of several that return the same, the first one is the usual one.
+const BUILTINS: [(&str, Id); 8] = [
+    ("get_global_id", Id::Global),
+    ("get_local_id", Id::Local),
+    ("get_group_id", Id::Group),
+    ("get_global_size", Id::GlobalSize),
+    ("get_local_size", Id::LocalSize),
+    ("get_enqueued_local_size", Id::LocalSize),
+    ("get_num_groups", Id::Groups),
+    ("get_global_offset", Id::Offset),
+];
+
 /// Returns the id or size that a builtin returns.
 pub fn id_of(base: &str) -> Option<Id> {
-    Some(match base {
-        "get_global_id" => Id::Global,
-        "get_local_id" => Id::Local,
-        "get_group_id" => Id::Group,
-        "get_global_size" => Id::GlobalSize,
-        "get_local_size" | "get_enqueued_local_size" => Id::LocalSize,
-        "get_num_groups" => Id::Groups,
-        "get_global_offset" => Id::Offset,
-        _ => return None,
-    })
+    BUILTINS.iter().find(|(name, _)| *name == base).map(|(_, id)| *id)
 }
 
 impl Id {
+    /// Returns the builtin that returns it.
+    pub fn builtin(self) -> &'static str {
+        BUILTINS.iter().find(|(_, id)| *id == self).map_or("", |(name, _)| name)
+    }
+
     /// Returns the part that this is; `None` for global ids, which are sums.
     pub fn part(self) -> Option<Part> {
         Some(match self {

@@ -11,7 +11,7 @@ pub mod value;
 
 use std::collections::HashSet;
 
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+use crate::llvm::{IntPredicate, Opcode, RealPredicate};
 
 use crate::cfg::dominance::Dominance;
 use crate::cfg::graph::Cfg;
@@ -100,11 +100,11 @@ pub struct Step {
 /// The operation of an instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Op {
-    Binary(LLVMOpcode),
+    Binary(Opcode),
     FNeg,
-    Compare(LLVMIntPredicate),
-    FCompare(LLVMRealPredicate),
-    Cast(LLVMOpcode),
+    Compare(IntPredicate),
+    FCompare(RealPredicate),
+    Cast(Opcode),
     /// Operand 0 plus the steps plus `offset` bytes.
     Address {
         steps: Vec<Step>,
@@ -124,7 +124,7 @@ pub enum Op {
     Insert,
     Shuffle(Vec<i32>),
     Copy,
-    AtomicRmw(llvm_sys::LLVMAtomicRMWBinOp),
+    AtomicRmw(crate::llvm::AtomicRmwOperation),
     CompareExchange,
     /// Extracts one member of a pair.
     Member(usize),
@@ -134,12 +134,12 @@ pub enum Op {
 impl Op {
     /// Returns whether this reinterprets bits.
     pub fn is_bit_cast(&self) -> bool {
-        matches!(self, Op::Cast(LLVMOpcode::LLVMBitCast))
+        matches!(self, Op::Cast(Opcode::LLVMBitCast))
     }
 
     /// Returns whether this is an integer division or remainder, whose result is undefined for the divisor 0.
     pub fn is_integer_division(&self) -> bool {
-        use LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
+        use Opcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
         matches!(self, Op::Binary(LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem))
     }
 }

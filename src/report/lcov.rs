@@ -6,17 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::Loaded;
 use super::by_file::{self, File};
 use crate::error::{Error, Result};
 use crate::result::cover::{CoverResult, SiteOutcome};
-use crate::result::store::AnyResult;
+use crate::result::store::{AnyResult, ResultFile};
 
 /// Returns the tracefile of loaded results.
 ///
 /// # Errors
 /// `Caller` if a result is not of `kassay cover`.
-pub(super) fn convert(results: &[Loaded]) -> Result<String> {
+pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
     let covers = results
         .iter()
         .map(|(path, result)| match result {

@@ -12,19 +12,16 @@ pub mod text;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::result::store::{self, AnyResult};
+use crate::result::store::{self, ResultFile};
 
 pub use style::Style;
-
-/// A result and the file it was read from.
-pub type Loaded = (PathBuf, AnyResult);
 
 /// A format to which results can be converted.
 struct Format {
     /// Ending of the output's file name that selects the format.
     suffix: &'static str,
     /// Renders the complete file from the results, of which there is at least one.
-    render: fn(&[Loaded]) -> Result<String>,
+    render: fn(&[ResultFile]) -> Result<String>,
 }
 
 const FORMATS: &[Format] = &[
@@ -50,7 +47,7 @@ pub fn convert(results: &[PathBuf], output: &Path) -> Result<()> {
         return Err(Error::caller("there is no result to report on").help("name one or more result files"));
     }
     let loaded =
-        results.iter().map(|path| store::read(path).map(|r| (path.clone(), r))).collect::<Result<Vec<Loaded>>>()?;
+        results.iter().map(|path| store::read(path).map(|r| (path.clone(), r))).collect::<Result<Vec<ResultFile>>>()?;
     store::write_text(&(format.render)(&loaded)?, output)
 }
 

@@ -12,11 +12,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::Loaded;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::result::mutate::{Location, Mutant, MutateResult, Position, Status};
-use crate::result::store::AnyResult;
+use crate::result::store::{AnyResult, ResultFile};
 
 /// Score from which viewers show green.
 const HIGH: u32 = 80;
@@ -27,7 +26,7 @@ const LOW: u32 = 60;
 ///
 /// # Errors
 /// `Caller` if a result is not of `kassay mutate`; those of [`report`].
-pub(super) fn convert(results: &[Loaded]) -> Result<String> {
+pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
     let results = results
         .iter()
         .map(|(path, result)| match result {

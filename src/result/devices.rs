@@ -30,6 +30,11 @@ pub struct DevicesResult {
     pub missing: Vec<Missing>,
 }
 
+impl DevicesResult {
+    /// Identifies such results, with the version of their format.
+    pub const SCHEMA: &'static str = "kassay.devices/1";
+}
+
 /// An available device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {

@@ -11,7 +11,7 @@ use super::Device;
 use super::mutate::{Mutant, MutateResult, TestStatus, Timing};
 use super::mutate_summary::finish;
 use super::shard::Shard;
-use super::store::AnyResult;
+use super::store::{AnyResult, ResultFile};
 use crate::error::{Error, Result};
 
 /// The result of a shard and the file that it was read from.
@@ -27,7 +27,7 @@ struct Part {
 /// # Errors
 /// `Caller` if a result is not of `kassay mutate` or not of a shard; if configurations, numbers of shards or the lists
 /// of mutants and tests differ; if a shard is missing or given twice.
-pub fn merge(results: Vec<(PathBuf, AnyResult)>, class_of: &dyn Fn(&str) -> String) -> Result<MutateResult> {
+pub fn merge(results: Vec<ResultFile>, class_of: &dyn Fn(&str) -> String) -> Result<MutateResult> {
     let mut parts = results.into_iter().map(|(path, result)| load_part(path, result)).collect::<Result<Vec<Part>>>()?;
     parts.sort_by_key(|p| p.shard);
     let Some(first) = parts.first() else {

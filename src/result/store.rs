@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::CheckResult;
 use super::cover::CoverResult;
+use super::devices::DevicesResult;
 use super::generate::GenerateResult;
 use super::inspect::InspectResult;
 use super::mutate::MutateResult;
@@ -22,6 +23,8 @@ use crate::error::{Error, Place, Result};
 /// A result of any command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnyResult {
+    /// A result of `kassay devices`.
+    Devices(Box<DevicesResult>),
     /// A result of `kassay inspect`.
     Inspect(Box<InspectResult>),
     /// A result of `kassay run`.
@@ -38,10 +41,14 @@ pub enum AnyResult {
     Generate(Box<GenerateResult>),
 }
 
+/// A result and the path of the file that it was read from.
+pub type ResultFile = (PathBuf, AnyResult);
+
 impl AnyResult {
     /// Returns the command that produces such results, as in `kassay cover`.
     pub fn command(&self) -> &'static str {
         match self {
+            AnyResult::Devices(_) => "devices",
             AnyResult::Inspect(_) => "inspect",
             AnyResult::Run(_) => "run",
             AnyResult::Cover(_) => "cover",
@@ -159,6 +166,7 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
     };
     let wrong = format!("this is not a valid `{schema}` result");
     match schema {
+        DevicesResult::SCHEMA => Ok(AnyResult::Devices(Box::new(from_json(text, path, &wrong)?))),
         InspectResult::SCHEMA => Ok(AnyResult::Inspect(Box::new(from_json(text, path, &wrong)?))),
         RunResult::SCHEMA => Ok(AnyResult::Run(Box::new(from_json(text, path, &wrong)?))),
         CoverResult::SCHEMA => Ok(AnyResult::Cover(Box::new(from_json(text, path, &wrong)?))),
@@ -174,6 +182,7 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
 
 fn unknown_schema(schema: &str, path: &Path) -> Error {
     let known = [
+        DevicesResult::SCHEMA,
         InspectResult::SCHEMA,
         RunResult::SCHEMA,
         CoverResult::SCHEMA,

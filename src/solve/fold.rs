@@ -1,12 +1,13 @@
-//! Simplifies operations without a solver: evaluates constants and applies identities that only require a look
-//! at the arguments.
+//! Applies operations to terms, simplified without a solver: evaluates constants and applies identities that only
+//! require a look at the arguments.
 
-use super::concrete::evaluate;
-use super::expression::{Node, Operation, Sort, Term, Terms, mask};
+use super::evaluation::evaluate;
+use super::expression::{Node, Term, Terms};
+use super::operation::{Operation, Sort, mask};
 use crate::kernel::floats;
 
 /// The result of folding an operation.
-pub(super) enum Folded {
+enum Folded {
     Known(Term),
     Rest(Operation, Vec<Term>),
 }
@@ -17,8 +18,46 @@ fn is_commutative(operation: Operation) -> bool {
 }
 
 impl Terms {
+    /// Applies an operation, folding it if possible; `sort` is that of the result.
+    pub fn apply(&mut self, operation: Operation, args: Vec<Term>, sort: Sort) -> Term {
+        if self.is_unfolded() {
+            return self.add(Node::Apply(operation, args), sort);
+        }
+        match self.folded(operation, args, sort) {
+            Folded::Known(term) => term,
+            Folded::Rest(operation, args) => self.add(Node::Apply(operation, args), sort),
+        }
+    }
+
+    /// A comparison, which yields one bit.
+    pub fn compare(&mut self, operation: Operation, left: Term, right: Term) -> Term {
+        self.apply(operation, vec![left, right], Sort::Bits(1))
+    }
+
+    /// Conjunction of one-bit terms.
+    pub fn and(&mut self, left: Term, right: Term) -> Term {
+        self.apply(Operation::And, vec![left, right], Sort::Bits(1))
+    }
+
+    /// Disjunction of one-bit terms.
+    pub fn or(&mut self, left: Term, right: Term) -> Term {
+        self.apply(Operation::Or, vec![left, right], Sort::Bits(1))
+    }
+
+    /// `yes` if the bit is 1, otherwise `no`, which must have the same sort.
+    pub fn select(&mut self, bit: Term, yes: Term, no: Term) -> Term {
+        let sort = self.sort(yes);
+        self.apply(Operation::Select, vec![bit, yes, no], sort)
+    }
+
+    /// Negation of a one-bit term.
+    pub fn not(&mut self, bit: Term) -> Term {
+        let one = self.constant(1, Sort::Bits(1));
+        self.apply(Operation::Xor, vec![bit, one], Sort::Bits(1))
+    }
+
     /// Folds an operation on `args`; `sort` is that of the result.
-    pub(super) fn folded(&mut self, operation: Operation, mut args: Vec<Term>, sort: Sort) -> Folded {
+    fn folded(&mut self, operation: Operation, mut args: Vec<Term>, sort: Sort) -> Folded {
         if sort != Sort::Other
             && let Some(values) = args.iter().map(|a| self.as_constant(*a)).collect::<Option<Vec<u64>>>()
         {

@@ -4,11 +4,16 @@
 //! Must never know: devices, mutants.
 
 pub mod concrete;
+pub mod evaluation;
 pub mod expression;
 mod fold;
+mod launch_query;
 pub mod lockstep;
+mod operation;
 pub mod proof;
 pub mod purity;
 pub mod query;
+mod substitution;
+mod subterms;
 mod translate;
 mod values;

@@ -4,7 +4,8 @@ use z3::{Config, Params, SatResult, Solver};
 
 use super::concrete::Valuation;
 use super::expression::{Node, Operation, Sort, Term, Terms};
-use super::translate::{Names, Translation, reachable};
+use super::subterms::{Names, reachable};
+use super::translate::Translation;
 
 /// Z3's resource limit per question, a measure of work rather than time.
 const RLIMIT: u32 = 6_000;

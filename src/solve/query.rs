@@ -9,7 +9,8 @@ use z3::ast::{BV, Bool};
 use z3::{Config, Context, Params, SatResult, Solver};
 
 use super::expression::{Node, Term, Terms};
-use super::translate::{Names, Translation, reachable};
+use super::subterms::{Names, reachable};
+use super::translate::Translation;
 use crate::kernel::fork_lock;
 
 /// The largest number of terms that the conditions of [`Session::ask`] may depend on; those of a search depend on some

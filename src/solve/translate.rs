@@ -5,17 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use z3::ast::{Ast, BV, Bool, Float, RoundingMode};
 use z3::{FuncDecl, Sort as Z3Sort};
 
-use super::expression::{Node, Operation, Rounding, Sort, Term, Terms};
+use super::expression::{Node, Term, Terms};
+use super::operation::{Operation, Rounding, Sort, mask};
+use super::subterms::Names;
 use crate::kernel::floats;
-
-/// The interpretation of unknowns.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Names {
-    /// Every symbol and every application is a variable of its own.
-    Opaque,
-    /// Uninterpreted functions: equal arguments yield equal values. Floats are represented by their bits.
-    Functions,
-}
 
 /// A translated term.
 pub(super) enum Z3Value {
@@ -34,23 +27,6 @@ pub(super) struct Translation<'t> {
     /// Constraints that tie those bits to their floats.
     definitions: BTreeMap<Term, Bool>,
     functions: BTreeMap<String, FuncDecl>,
-}
-
-/// The `roots` and all their subterms; those in the arguments of uninterpreted functions only if
-/// `names` interprets these.
-pub(super) fn reachable(terms: &Terms, roots: &[Term], names: Names) -> BTreeSet<Term> {
-    let mut found = BTreeSet::new();
-    let mut worklist = roots.to_vec();
-    while let Some(term) = worklist.pop() {
-        if found.insert(term) {
-            match terms.node(term) {
-                Node::Apply(_, args) => worklist.extend(args),
-                Node::Unknown(_, args) if names == Names::Functions => worklist.extend(args),
-                _ => {}
-            }
-        }
-    }
-    found
 }
 
 fn bit(condition: &Bool) -> Z3Value {
@@ -96,7 +72,7 @@ fn to_integer(x: &Float, from: u32, is_signed: bool, width: u32) -> BV {
     let (least, most, end) = if is_signed {
         (1u64 << (width - 1), (1u64 << (width - 1)) - 1, 2f64.powi(width.cast_signed() - 1))
     } else {
-        (0, super::expression::mask(width), 2f64.powi(width.cast_signed()))
+        (0, mask(width), 2f64.powi(width.cast_signed()))
     };
     let begin = if is_signed { -end } else { 0.0 };
     let within =

@@ -2,8 +2,7 @@
 
 use super::document::{Source, suggestion};
 use super::format::{FaultName, TestEntry};
-use super::launch::ArgValue;
-use super::resolve::Test;
+use super::launch::{ArgValue, Launch};
 use crate::error::Result;
 use crate::kernel::interface::{Arg, ArgKind, Interface};
 
@@ -159,16 +158,17 @@ pub fn resolve(source: &Source, entry: &TestEntry, interface: &Interface) -> Res
     Ok((allows, all))
 }
 
-/// Returns why a device cannot run a test that allows faults; `None` if it can. A device's behaviour is undefined
-/// unless every fault is an access out of bounds that stays within the margin of its buffer.
-pub fn refusal(test: &Test, interface: &Interface) -> Option<String> {
-    if !test.launch.allows_faults {
+/// Returns why a device cannot run a launch that allows faults and commits those `faulted`; `None` if it can. The
+/// behaviour of a device is undefined unless every fault is an access out of bounds that stays within the margin of
+/// its buffer.
+pub fn refusal(launch: &Launch, faulted: &[AllowedFault], interface: &Interface) -> Option<String> {
+    if !launch.allows_faults {
         return None;
     }
-    if test.faulted.is_empty() {
+    if faulted.is_empty() {
         return Some("it does not say what faults (`faulted`)".to_owned());
     }
-    test.faulted.iter().find_map(|fault| {
+    faulted.iter().find_map(|fault| {
         let Some(reach) = &fault.reach else {
             return Some(match fault.kind {
                 FaultName::OutOfBounds => "it does not say how far accesses out of bounds reach".to_owned(),
@@ -176,10 +176,10 @@ pub fn refusal(test: &Test, interface: &Interface) -> Option<String> {
             });
         };
         let arg = interface.args.get(reach.position as usize)?;
-        let Some(ArgValue::Buffer(bytes)) = test.launch.args.get(reach.position as usize) else { return None };
+        let Some(ArgValue::Buffer(bytes)) = launch.args.get(reach.position as usize) else { return None };
         let element = element_size(arg);
         let (has, needs) =
-            (test.launch.margin(reach.position as usize) / element, reach.margin(bytes.len() as u64 / element));
+            (launch.margin(reach.position as usize) / element, reach.margin(bytes.len() as u64 / element));
         (has < needs).then(|| {
             format!("`{}` is accessed {needs} elements beyond its ends, and has a margin of {has}", arg.label())
         })

@@ -15,6 +15,7 @@ mod image;
 mod implicit;
 mod json;
 pub mod launch;
+mod nd_range;
 pub mod npy;
 mod random;
 mod range;
@@ -22,6 +23,7 @@ pub mod resolve;
 pub mod scalar_layout;
 pub mod schedule;
 mod schedule_spec;
+mod syntax;
 mod values;
 pub mod write;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::launch::NdRange;
+use super::nd_range::NdRange;
 
 /// A point at which a work-item is interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]

@@ -1,67 +1,19 @@
 //! Checks a kernel: runs each input once with all accesses watched, then without each of its barriers, then under
 //! schedules that expose races.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::collections::BTreeMap;
 
 use super::budget::Budget;
-use super::findings::{self, Findings, Found, Key, ObservedLaunch, Reader};
+use super::exploration::Explored;
+use super::findings::{self, Findings, Found, ObservedLaunch, Reader};
 use super::{messages, outcomes, pool, redundancy, schedule_families};
 use crate::error::Result;
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
-use crate::generate::buffer_growth::{self, Guess};
-use crate::lower::host::table::HostTable;
 use crate::result::check::{Barrier, Finding, FindingKind, HoldsFor, Input, Memory, Summary, Verdict};
-use crate::suite::Output;
 use crate::suite::launch::Launch;
 
-/// Runs launches with all accesses watched.
-pub trait Simulate {
-    /// Runs a launch under its schedule.
-    ///
-    /// # Errors
-    /// Only those of the environment; what the kernel does is observed.
-    fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation>;
-}
-
-/// An input to explore.
-#[derive(Debug, Clone)]
-pub struct Case {
-    /// Name in results.
-    pub name: String,
-    /// `suite`, `generated`, `solved` or `evolved`.
-    pub origin: &'static str,
-    /// With a definite work-group size.
-    pub launch: Launch,
-    /// The memory that the kernel may write, as far as its types are known.
-    pub outputs: Vec<Output>,
-    /// SIMULEE's fitness, for inputs found by search.
-    pub fitness: Option<f64>,
-    /// Assumptions made in generating it.
-    pub preconditions: Vec<String>,
-    /// Arguments made by kassay whose size the kernel does not reveal: they grow where the kernel accesses them out
-    /// of bounds.
-    pub guesses: Vec<Guess>,
-}
-
-/// Selects what to look for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CheckOptions {
-    /// Test whether each barrier is needed.
-    pub redundant: bool,
-    /// Values read by atomics affect the result: barriers may matter to them without any conflict of two accesses.
-    pub atomics_read: bool,
-    /// Largest number of races for which a schedule with other outputs is looked for.
-    pub witnesses: usize,
-    /// The time that the check may take.
-    pub budget: Budget,
-}
-
-impl Default for CheckOptions {
-    fn default() -> Self {
-        CheckOptions { redundant: true, atomics_read: false, witnesses: 20, budget: Budget::unlimited() }
-    }
-}
+pub use super::check_options::CheckOptions;
+pub use super::exploration::{Case, Simulate, explore};
 
 /// The result of a check.
 #[derive(Debug)]
@@ -82,33 +34,8 @@ pub struct Checked {
     pub sampled: Vec<String>,
 }
 
-/// Number of times that a launch's arguments may grow.
-const ROUNDS: usize = 12;
-
 /// Share of the time that the first runs of the inputs may take together.
 const EXPLORING: f64 = 0.8;
-
-/// Runs a case under its own schedule, until `deadline` at most. If it accesses an argument of guessed length out of
-/// bounds, the argument grows and the case is run again.
-///
-/// # Errors
-/// As of [`Simulate::simulate`].
-pub fn explore<S: Simulate>(
-    sim: &mut S,
-    table: &HostTable,
-    case: &mut Case,
-    deadline: Option<Instant>,
-) -> Result<Simulation> {
-    let mut simulation = watched(sim, &case.launch, deadline)?;
-    for _ in 0..ROUNDS {
-        let reached = buffer_growth::reached(table, &simulation.faults);
-        if !buffer_growth::grow(&mut case.guesses, &mut case.launch, &mut case.preconditions, &reached) {
-            break;
-        }
-        simulation = watched(sim, &case.launch, deadline)?;
-    }
-    Ok(simulation)
-}
 
 /// Checks all cases. `simulators` are the simulators that run launches concurrently; findings do not depend on
 /// their number.
@@ -195,18 +122,6 @@ fn sampled(case: &Case, simulation: &Simulation) -> Option<String> {
 
 fn observed<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> ObservedLaunch<'a> {
     ObservedLaunch { input, name: &case.name, launch: &case.launch, simulation }
-}
-
-/// An input that was run.
-pub(super) struct Explored {
-    keys: BTreeSet<Key>,
-    pub(super) simulation: Simulation,
-}
-
-/// Runs a launch with all accesses watched.
-fn watched<S: Simulate>(sim: &mut S, launch: &Launch, deadline: Option<Instant>) -> Result<Simulation> {
-    let schedule = launch.schedule.clone();
-    sim.simulate(launch, &SimulationOptions { schedule, races: true, deadline, ..SimulationOptions::default() })
 }
 
 /// Looks for a schedule under which a race leads to other outputs.

@@ -1,14 +1,16 @@
 //! Verdicts on synchronisation. From the simulator's observations to findings: `findings`, `divergence_cause`,
 //! `messages`. Schedules and the differences between them: `exec`'s `schedule_families`, `outcomes`, `scheduling`. The
-//! check of a kernel's inputs: `checking`, `solved_inputs`, `redundancy`, `reproduction`; `budget` and `pool` divide
-//! time and threads. What a clean run stands for: `amplification`.
+//! check of a kernel's inputs: `exploration`, `checking`, `solved_inputs`, `redundancy`, `reproduction`; `budget` and
+//! `pool` divide time and threads. What a clean run stands for: `amplification`.
 //!
 //! Must never know: how a launch is run; it asks for launches and receives observations.
 
 pub mod amplification;
 pub mod budget;
+mod check_options;
 pub mod checking;
 pub mod divergence_cause;
+mod exploration;
 pub mod findings;
 mod information_flow;
 pub mod inputs;

@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::checking::{Case, CheckOptions, Explored, Simulate};
+use super::check_options::CheckOptions;
+use super::exploration::{Case, Explored, Simulate};
 use super::findings::Reader;
 use super::pool;
 use crate::error::Result;

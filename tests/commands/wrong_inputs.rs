@@ -375,6 +375,10 @@ fn reports_are_made_from_results_only() -> TestResult {
     report("tea.json", "x.lcov")?.refused(2, &["unknown schema `kassay.tea/1`", "help: "])?;
     assert_eq!(bench.run(&["run", "suite.toml", "--quiet", "-o", "run.json"])?.code, Some(0));
     report("run.json", "x.lcov")?.refused(2, &["result of `kassay run`"])?;
+    bench.run(&["devices", "--quiet", "-o", "devices.json"])?;
+    assert!(bench.path("devices.json").exists());
+    report("devices.json", "x.lcov")?.refused(2, &["result of `kassay devices`"])?;
+    report("devices.json", "x.stryker.json")?.refused(2, &["result of `kassay devices`"])?;
     report("run.json", "x.pdf")?.refused(2, &["x.pdf does not say which format", "help: ", "`.lcov`"])?;
     report("run.json", "x.html")?.refused(2, &["`.html` files are not built yet", "help: "])?;
     assert!(!bench.path("x.lcov").exists());

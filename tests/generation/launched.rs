@@ -1,6 +1,7 @@
 //! Checks the sizes, contents and arguments of generated launches.
 
-use kassay::generate::launches::{GeneratedLaunch, Request, launches};
+use kassay::generate::launches::{Request, launches};
+use kassay::generate::planned_launch::GeneratedLaunch;
 use kassay::generate::roles;
 use kassay::suite::launch::{ArgValue, NdRange};
 

@@ -173,6 +173,28 @@ fn operators_and_samples_are_those_of_mutate() -> TestResult {
 }
 
 #[test]
+fn the_seed_draws_the_sample_that_mutate_draws() -> TestResult {
+    let (_folder, kernel, out) =
+        kernel_and_out("kernel void k(global int *out, int a, int b) { out[get_global_id(0)] = a * b + 3; }\n");
+    let drawn = |seed: &str| -> TestResult<Vec<String>> {
+        let out = out.with_file_name(seed);
+        let more = ["--seed", seed, "--sample", "5", "--max-execs", "20", "--budget", "600", "--no-smt"];
+        let (_, mutation) = generate(&kernel, &out, &more)?;
+        let mutation = mutation.ok_or("none")?;
+        let again = out.join("again.json");
+        let suite = out.join("suite.toml");
+        let fixed = ["mutate", at(&suite), "--device", "sim", "--sample", "5", "--quiet", "--seed", seed];
+        kassay(&[&fixed[..], &["-o", at(&again)]].concat())?;
+        let again = read(&again)?;
+        assert_eq!(again["seed"], mutation["seed"]);
+        assert_eq!(outcomes(&again), outcomes(&mutation), "seed {seed}");
+        Ok(outcomes(&mutation).into_keys().collect())
+    };
+    assert_ne!(drawn("3")?, drawn("4")?);
+    Ok(())
+}
+
+#[test]
 fn the_budget_is_kept() -> TestResult {
     let folder = tempfile::tempdir()?;
     let begun = Instant::now();

@@ -23,7 +23,7 @@ fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {
     let program = simulator.load_host(&code).unwrap();
     let options = SimulationOptions { races: true, fuel: Some(1 << 20), ..SimulationOptions::default() };
     let all = launches(&model, &Request::default()).unwrap();
-    let run = |g: kassay::generate::launches::GeneratedLaunch| {
+    let run = |g: kassay::generate::planned_launch::GeneratedLaunch| {
         let seen = simulator.simulate(program, &g.launch, &options, Duration::from_secs(60), &[]).unwrap();
         (g.name, seen)
     };

@@ -2,7 +2,7 @@
 
 use kassay::kernel::floats;
 use kassay::program::{Kind, arithmetic};
-use kassay::solve::concrete::evaluate;
+use kassay::solve::evaluation::evaluate;
 use kassay::solve::expression::{Operation, Rounding, Sort, Term, Terms};
 use kassay::solve::query::{Answer, Limits, solve};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::goals::{self, GoalView, SearchedMutants};
 use super::kill_search::{KillSearch, KillSearchResult, KillingInput};
-use super::mutant_pool::{MutantPool, PoolOptions};
 use super::proposer::{ConcolicProposer, MarkedProgram, NullProposer, Proposer};
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::summary::{self, TestTally};
@@ -17,8 +16,9 @@ use crate::generate::genotype::Genotype;
 use crate::generate::interface_file::UserConstraints;
 use crate::generate::journal::{Entry, TestEntry};
 use crate::generate::launch_builder::LaunchBuilder;
-use crate::generate::launches::{self, unique};
+use crate::generate::launches;
 use crate::generate::model::KernelModel;
+use crate::generate::planned_launch::unique;
 use crate::generate::search::{
     self, CoverageRunner, Limits, Progress, RunObservation, RunOutcome, SearchProblem, SearchStatistics, StopReason,
     TestInput,
@@ -27,6 +27,7 @@ use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, CampaignContext, Request};
 use crate::mutation::engine::Strategy;
+use crate::mutation::mutant_pool::{MutantPool, PoolOptions};
 use crate::mutation::{ByMutant, Mutant, Selection};
 use crate::result::generate::{GoalStatus, Scores};
 use crate::result::mutate::{self as rows, MutateResult, Status, TestStatus};
@@ -316,7 +317,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             strategy: Strategy::Schemata,
             ir_level: "O0".to_owned(),
             shard: None,
-            seed: 0,
+            seed: self.job.options.seed,
             jobs: self.job.jobs,
             timeout: ORIGINAL_TIMEOUT,
             prune: true,

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use super::mutant_pool::MutantPool;
 use super::proposer::Proposer;
 use crate::error::Result;
+use crate::generate::campaign::fuel_options;
 use crate::generate::decode::Decoder;
 use crate::generate::fill::mix;
 use crate::generate::genotype::Genotype;
@@ -15,7 +15,7 @@ use crate::generate::launch_builder::FittedPlan;
 use crate::generate::launches::{self, Request};
 use crate::generate::search::{Limits, Progress, SearchProblem, SearchStatistics, StopReason, TestInput};
 use crate::generate::solving::MAX_FRUITLESS;
-use crate::instrument::mutants::infection::MutantObservation;
+use crate::mutation::mutant_pool::{MutantObservation, MutantPool};
 use crate::mutation::{ByMutant, MutantIndex};
 use crate::result::generate::By;
 use crate::suite::launch::Launch;
@@ -312,7 +312,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
 
     fn observe(&mut self, launch: &Launch) -> Result<Option<ByMutant<MutantObservation>>> {
         self.kill_result.statistics.executions += 1;
-        let seen = self.pool.observe(launch, self.limit())?;
+        let seen = self.pool.observe(launch, &fuel_options(&launch.range), self.limit())?;
         match &seen {
             Some(_) => {
                 self.kill_result.statistics.largest = self.kill_result.statistics.largest.max(launch.range.items())

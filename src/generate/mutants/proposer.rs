@@ -8,9 +8,8 @@ use crate::error::Result;
 use crate::generate::interface_file::UserConstraints;
 use crate::generate::resize_buffers;
 use crate::generate::solving::{self, MAX_FLIPS, MAX_STEPS, PATH_RLIMIT};
-use crate::instrument::mutants::Edit;
-use crate::instrument::mutants::infection;
 use crate::kernel::interface::Interface;
+use crate::mutation::mutant_pool::mark_infections;
 use crate::mutation::{ByMutant, Mutant, MutantIndex};
 use crate::program::{Program, promoted, reader};
 use crate::suite::launch::Launch;
@@ -65,11 +64,7 @@ impl MarkedProgram {
     /// # Errors
     /// `Internal` if a pass fails.
     pub fn new(under_test: &KernelUnderTest<'_>, mutants: &ByMutant<&Mutant>) -> Result<MarkedProgram> {
-        let members: Vec<MutantIndex> = mutants.positions().filter(|m| mutants[*m].edit.is_woven()).collect();
-        let edit = |m: &MutantIndex| (m.0 as u32, &mutants[*m].edit, mutants[*m].is_structural);
-        let edits: Vec<(u32, &Edit, bool)> = members.iter().map(edit).collect();
-        let module = under_test.module.clone();
-        infection::mark(&module, &under_test.sites, &edits)?;
+        let (module, members) = mark_infections(under_test, mutants)?;
         let promoted = promoted::promote(&module, &under_test.entry, &under_test.machine)?;
         Ok(MarkedProgram { program: reader::read(&promoted, &under_test.entry)?, members })
     }

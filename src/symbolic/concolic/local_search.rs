@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use crate::kernel::floats;
-use crate::solve::concrete::evaluate;
+use crate::solve::evaluation::evaluate;
 use crate::solve::expression::{Node, Operation, Sort, Term, Terms};
 use crate::solve::query::Model;
 

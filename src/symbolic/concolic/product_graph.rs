@@ -9,7 +9,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use llvm_sys::LLVMOpcode;
+use crate::llvm::Opcode;
 
 use crate::instrument::marks::MARK;
 use crate::program::{Definition, End, Instruction, Kind, Op, Program, Shape, ValueId, arithmetic};
@@ -367,7 +367,7 @@ fn is_known(program: &Program, instruction: &Instruction) -> bool {
     let op = match &instruction.op {
         Op::Binary(_) | Op::Compare(_) | Op::Copy => true,
         Op::Cast(opcode) => {
-            matches!(opcode, LLVMOpcode::LLVMTrunc | LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt)
+            matches!(opcode, Opcode::LLVMTrunc | Opcode::LLVMZExt | Opcode::LLVMSExt)
         }
         _ => false,
     };

@@ -6,7 +6,7 @@ mod builtins;
 mod floats;
 mod integers;
 
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+use crate::llvm::{IntPredicate, Opcode, RealPredicate};
 
 use crate::program::{Definition, Instruction, Kind, Op, Program, Shape, Step, ValueId};
 use crate::solve::expression::{Operation, Sort, Term, Terms};
@@ -76,7 +76,7 @@ pub fn apply(
         Op::FCompare(predicate) => {
             transfer.each(lanes, operands, |t, lane| Some(t.compare_floats(*predicate, lane[0], lane[1])))
         }
-        Op::Cast(LLVMOpcode::LLVMBitCast) => transfer.bit_cast(&operands[0], to),
+        Op::Cast(Opcode::LLVMBitCast) => transfer.bit_cast(&operands[0], to),
         Op::Cast(opcode) => transfer.each(lanes, operands, |t, lane| t.cast(*opcode, kind(0)?, lane[0], to.kind)),
         Op::Address { steps, offset } => {
             transfer.each(lanes, operands, |t, lane| Some(t.address(lane, steps, *offset)))
@@ -152,8 +152,8 @@ impl Transfer<'_> {
         self.terms.apply(operation, args.to_vec(), sort)
     }
 
-    fn binary(&mut self, opcode: LLVMOpcode, left: Term, right: Term) -> Option<Term> {
-        use LLVMOpcode::*;
+    fn binary(&mut self, opcode: Opcode, left: Term, right: Term) -> Option<Term> {
+        use Opcode::*;
         let operation = match opcode {
             LLVMAdd => Operation::Add,
             LLVMSub => Operation::Sub,
@@ -195,8 +195,8 @@ impl Transfer<'_> {
         }
     }
 
-    fn compare(&mut self, predicate: LLVMIntPredicate, l: Term, r: Term) -> Term {
-        use LLVMIntPredicate::*;
+    fn compare(&mut self, predicate: IntPredicate, l: Term, r: Term) -> Term {
+        use IntPredicate::*;
         match predicate {
             LLVMIntEQ => self.terms.compare(Operation::Eq, l, r),
             LLVMIntNE => {
@@ -214,8 +214,8 @@ impl Transfer<'_> {
         }
     }
 
-    fn compare_floats(&mut self, predicate: LLVMRealPredicate, l: Term, r: Term) -> Term {
-        use LLVMRealPredicate::*;
+    fn compare_floats(&mut self, predicate: RealPredicate, l: Term, r: Term) -> Term {
+        use RealPredicate::*;
         let ordered = |t: &mut Self, operation, l, r| t.terms.compare(operation, l, r);
         // An unordered predicate is the negation of the opposite ordered one.
         let negated = |t: &mut Self, operation, l, r| {
@@ -260,8 +260,8 @@ impl Transfer<'_> {
         self.terms.or(left, right)
     }
 
-    fn cast(&mut self, opcode: LLVMOpcode, from: Kind, value: Term, to: Kind) -> Option<Term> {
-        use LLVMOpcode::*;
+    fn cast(&mut self, opcode: Opcode, from: Kind, value: Term, to: Kind) -> Option<Term> {
+        use Opcode::*;
         let sort = sort(to);
         let operation = match opcode {
             LLVMTrunc => Operation::Trunc,

@@ -1,22 +1,26 @@
-//! Runs the mutants that are searched for on the simulator: determines what a launch shows of each, and which it kills.
+//! Runs mutants that inputs are searched for on the simulator: determines what a launch shows of each, and which it
+//! kills. For searches that want more, [`mark_infections`] says in the code where a mutant's value differs.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use inkwell::module::Module;
+
+use super::baseline::{self, BaselineOptions, RunSettings};
+use super::module_builder::{Effort, ModuleBuilder, Woven};
+use super::runner::{self, Case, Scenario};
+use super::{ByMutant, Mutant, MutantIndex, TestIndex};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::SimulationOptions;
 use crate::exec::{Code, Executor, ProgramId, Simulator};
-use crate::generate::campaign::fuel_options;
-use crate::instrument::mutants::infection::{InfectionLayout, MutantObservation};
+use crate::instrument::mutants::infection::{self, InfectionLayout};
 use crate::instrument::mutants::{Edit, LocalVariable};
-use crate::mutation::baseline::{self, BaselineOptions, RunSettings};
-use crate::mutation::module_builder::{Effort, ModuleBuilder, Woven};
-use crate::mutation::runner::{self, Case, Scenario};
-use crate::mutation::{ByMutant, Mutant, MutantIndex, TestIndex};
 use crate::suite::Output;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::resolve::Test;
+
+pub use crate::instrument::mutants::infection::MutantObservation;
 
 /// Mutants in one module, at most.
 const MAX_PER_MODULE: usize = 1000;
@@ -181,14 +185,18 @@ impl<'m> MutantPool<'m> {
         self.simulator.load(code)
     }
 
-    /// Runs the original and returns what it shows of each mutant. `None` if the launch does something undefined, does
-    /// not terminate, or cannot be launched. Mutants that change no code count as infected.
+    /// Runs the original, with these `options`, and returns what it shows of each mutant. `None` if the launch does
+    /// something undefined, does not terminate, or cannot be launched. Mutants that change no code count as infected.
     ///
     /// # Errors
     /// `Environment` or `Internal`; a launch that fails is no error.
-    pub fn observe(&mut self, launch: &Launch, limit: Duration) -> Result<Option<ByMutant<MutantObservation>>> {
+    pub fn observe(
+        &mut self,
+        launch: &Launch,
+        options: &SimulationOptions,
+        limit: Duration,
+    ) -> Result<Option<ByMutant<MutantObservation>>> {
         let mut seen = ByMutant::filled(MutantObservation { reached: true, infected: true }, self.mutants.len());
-        let options = fuel_options(&launch.range);
         for probes in &self.probes {
             let options = SimulationOptions { probe_words: Some(probes.layout.words()), ..options.clone() };
             let simulation = match self.simulator.simulate(probes.program, launch, &options, limit, &[]) {
@@ -265,4 +273,21 @@ impl<'m> MutantPool<'m> {
         let Edit::Privatise { variable: LocalVariable::Argument(position) } = self.mutants[m].edit else { return true };
         !matches!(launch.args.get(position as usize), Some(ArgValue::Local(bytes)) if *bytes > PRIVATE_BYTES)
     }
+}
+
+/// Returns the kernel's module with a mark wherever a mutant that changes code is infected, and the mutant of each
+/// mark.
+///
+/// # Errors
+/// `Internal` if a pass fails.
+pub fn mark_infections<'c>(
+    under_test: &KernelUnderTest<'c>,
+    mutants: &ByMutant<&Mutant>,
+) -> Result<(Module<'c>, Vec<MutantIndex>)> {
+    let members: Vec<MutantIndex> = mutants.positions().filter(|m| mutants[*m].edit.is_woven()).collect();
+    let edit = |m: &MutantIndex| (m.0 as u32, &mutants[*m].edit, mutants[*m].is_structural);
+    let edits: Vec<(u32, &Edit, bool)> = members.iter().map(edit).collect();
+    let module = under_test.module.clone();
+    infection::mark(&module, &under_test.sites, &edits)?;
+    Ok((module, members))
 }

@@ -11,13 +11,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile};
+use kassay::OpenOptions;
+use kassay::api::Parsed;
 use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
-use kassay::kernel::compile;
-use kassay::kernel::options::KernelOptions;
 use kassay::suite::launch::Launch;
-use kassay::suite::resolve::Suite;
 
 use common::Limits;
 
@@ -155,13 +153,7 @@ fn suites(words: &[String]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
 /// Times the only test of a suite, all versions of the kernel in turn.
 fn measure(executor: &mut OpenClExecutor, path: &Path, options: &Options) -> Result<Row, Box<dyn Error>> {
     let context = Context::create();
-    let suite = Suite::load(path)?;
-    let kernel_options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-    let loaded = compile::load(&suite.kernel, &kernel_options, true)?;
-    let file = KernelFile::parse(&context, &loaded)?;
-    let entry = file.choose(suite.entry.as_deref())?;
-    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-    let mut tests = suite.resolve(&under_test.interface, 0)?;
+    let Parsed { under_test, mut tests, .. } = OpenOptions::new().parse_suite(&context, path)?;
     let test = tests.first_mut().ok_or("there is no test")?;
     let range = &mut test.launch.range;
     let local = range.local_or_default(under_test.interface.required_local, executor.device().max_work_group_size);
@@ -187,7 +179,7 @@ fn measure(executor: &mut OpenClExecutor, path: &Path, options: &Options) -> Res
     }
     let mut times = versions.into_iter().map(|(_, _, times)| times);
     let (Some(original), Some(instrumented)) = (times.next(), times.next()) else { return Err("no times".into()) };
-    Ok(Row { kernel: entry, items, original, instrumented, counted: times.next() })
+    Ok(Row { kernel: under_test.entry, items, original, instrumented, counted: times.next() })
 }
 
 /// Returns the milliseconds on the device, one number for each of [`REPEATS`] launches.

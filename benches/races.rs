@@ -15,9 +15,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::kernel::compile;
-use kassay::kernel::options::KernelOptions;
+use kassay::OpenOptions;
+use kassay::api::Parsed;
 use kassay::suite::launch::{ArgValue, Launch};
 use kassay::suite::resolve::Suite;
 
@@ -114,18 +113,13 @@ fn time(rounds: u32, mut work: impl FnMut() -> Result<(), Box<dyn Error>>) -> Re
 
 fn measure(path: &Path, rounds: u32) -> Result<Row, Box<dyn Error>> {
     let suite = Suite::load(path)?;
-    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
-    let loaded = compile::load(&suite.kernel, &options, false)?;
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded)?;
-    let entry = file.choose(suite.entry.as_deref())?;
-    let under_test = file.under_test(&entry, &loaded, &build::sources_of(&suite.kernel))?;
-    let tests = suite.resolve(&under_test.interface, 0)?;
+    let Parsed { under_test, tests, .. } = OpenOptions::new().syntax_tree(false).parse_suite(&context, path)?;
     let test = tests.first().ok_or("no test")?;
 
     let scratch = tempfile::tempdir()?;
     let described = scratch.path().join("launch.sim");
-    std::fs::write(&described, simulator_file(&suite.kernel, &entry, &test.launch)?)?;
+    std::fs::write(&described, simulator_file(&suite.kernel, &under_test.entry, &test.launch)?)?;
     let oclgrind = time(rounds, || {
         let mut command = Command::new("oclgrind-kernel");
         command.args(["--data-races", "--num-threads", "1"]);
@@ -140,7 +134,7 @@ fn measure(path: &Path, rounds: u32) -> Result<Row, Box<dyn Error>> {
     let check = time(rounds.max(3), || kassay(&["check", "--no-amplify", "--no-redundant"]))?;
     let simulator = time(rounds.max(3), || kassay(&["run", "--device", "sim"]))?;
     let device = time(rounds.max(3), || kassay(&["run"]))?;
-    Ok(Row { kernel: entry, items: test.launch.range.items(), oclgrind, check, simulator, device })
+    Ok(Row { kernel: under_test.entry, items: test.launch.range.items(), oclgrind, check, simulator, device })
 }
 
 /// Runs a command that must succeed and print nothing to standard error.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::executors;
-use super::opened::{Opened, Parsed, SyntaxTree};
+use super::input::{Parsed, SyntaxTree};
+use super::opened::Opened;
 use super::options::{OpenOptions, options};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};

@@ -1,8 +1,9 @@
 //! Measures what the tests of a suite cover.
 
 use super::executors::{self, Loading};
+use super::input::SyntaxTree;
 use super::observer::run_parallel;
-use super::opened::{Opened, SyntaxTree};
+use super::opened::Opened;
 use super::options::options;
 use crate::cfg::folded;
 use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};

@@ -1,6 +1,7 @@
 //! Starts the executors for a suite's tests, with the original kernel being loaded.
 
-use super::opened::{Opened, Parsed};
+use super::input::Parsed;
+use super::opened::Opened;
 use crate::error::{Error, Result};
 use crate::exec::{Capabilities, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors};
 use crate::kernel::interface::Interface;

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::executors;
-use super::opened::{Opened, Parsed, SyntaxTree};
+use super::input::{Parsed, SyntaxTree};
+use super::opened::Opened;
 use super::options::{OpenOptions, options};
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::observed;

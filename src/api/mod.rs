@@ -6,6 +6,7 @@ mod check;
 mod cover;
 pub(crate) mod executors;
 mod generate;
+mod input;
 mod inspect;
 mod lower;
 mod mutate;
@@ -22,6 +23,8 @@ use crate::error::Result;
 pub use check::{CheckOptions, check};
 pub use cover::{CoverOptions, cover};
 pub use generate::{GenerateOptions, Goal, generate};
+#[doc(hidden)]
+pub use input::Parsed;
 pub use inspect::{InspectOptions, Inspected, inspect};
 pub use lower::{LowerOptions, Lowered, LoweredForm, LoweringStage, lower};
 pub use mutate::{MutateOptions, Strategy, mutate};

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::executors;
-use super::opened::{Opened, SyntaxTree};
+use super::input::SyntaxTree;
+use super::opened::Opened;
 use super::options::options;
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};

@@ -2,49 +2,34 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use inkwell::context::Context;
 use self_cell::self_cell;
 
+use super::input::{Input, Parsed, SyntaxTree};
 use super::observer::Observer;
 use super::options::{OpenOptions, StartWorkers};
-use crate::coverage::build::{self, KernelFile, KernelUnderTest, Level};
+use crate::coverage::build::{KernelUnderTest, Level};
 use crate::error::{Error, Result};
 use crate::exec::StartingExecutors;
-use crate::kernel::compile::{self, Loaded};
+use crate::kernel::compile::Loaded;
 use crate::kernel::interface::Interface;
 use crate::kernel::options::KernelOptions;
 use crate::kernel::source::Sources;
-use crate::suite::resolve::{Suite, Test};
+use crate::suite::resolve::Test;
 
 /// A kernel and its tests, open: what [`open`](super::open) and [`OpenOptions`] give and all functions take.
 ///
 /// One can be passed to several functions, one after the other. LLVM's modules belong to one thread, and so does it.
 pub struct Opened {
-    suite: Option<Suite>,
-    /// Path of the kernel's file.
-    kernel: PathBuf,
-    options: OpenOptions,
-    /// With the arguments that a suite adds.
-    kernel_options: KernelOptions,
-    begun: Instant,
+    input: Input,
     /// Whether a function has run already.
     is_used: Cell<bool>,
     starting: RefCell<Option<StartingExecutors>>,
     without_tree: OnceCell<Compiled>,
     with_tree: OnceCell<Compiled>,
-}
-
-/// A compiled kernel in its canonical form, and the tests that fit its interface.
-pub(super) struct Parsed<'c> {
-    /// The kernel in canonical form.
-    pub under_test: KernelUnderTest<'c>,
-    /// The kernel's file as it was read and compiled.
-    pub loaded: Loaded,
-    /// Work-group sizes that the suite leaves open are still unset.
-    pub tests: Vec<Test>,
 }
 
 self_cell! {
@@ -54,13 +39,6 @@ self_cell! {
         #[not_covariant]
         dependent: Parsed,
     }
-}
-
-/// Whether a function needs clang's syntax tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SyntaxTree {
-    Needed,
-    NotNeeded,
 }
 
 impl OpenOptions {
@@ -85,45 +63,31 @@ impl OpenOptions {
 
 impl Opened {
     fn suite(path: &Path, options: &OpenOptions) -> Result<Opened> {
-        let begun = Instant::now();
-        let suite = Suite::load(path)?;
+        let input = Input::suite(path, options)?;
+        let tests = input.suite.as_ref().map_or(0, |suite| suite.tests.len());
         let workers = match options.start {
             StartWorkers::OnDemand => None,
-            StartWorkers::PerTest => Some((options.jobs as usize).min(suite.tests.len()).max(1)),
+            StartWorkers::PerTest => Some((options.jobs as usize).min(tests).max(1)),
             StartWorkers::Jobs => Some(options.jobs as usize),
         };
         let start = |count| StartingExecutors::start(&options.device, &options.workers(), count);
         let starting = workers.map(start).transpose()?;
-        let kernel_options = options.kernel_options(suite.options.clone(), begun);
+        Opened::compile_first(input, starting)
+    }
+
+    fn kernel(path: &Path, options: &OpenOptions) -> Result<Opened> {
+        Opened::compile_first(Input::kernel(path, options), None)
+    }
+
+    fn compile_first(input: Input, starting: Option<StartingExecutors>) -> Result<Opened> {
         let opened = Opened {
-            kernel: suite.kernel.clone(),
-            suite: Some(suite),
-            options: options.clone(),
-            kernel_options,
-            begun,
+            input,
             is_used: Cell::new(false),
             starting: RefCell::new(starting),
             without_tree: OnceCell::new(),
             with_tree: OnceCell::new(),
         };
-        opened.compiled(opened.preferred_tree())?;
-        Ok(opened)
-    }
-
-    fn kernel(path: &Path, options: &OpenOptions) -> Result<Opened> {
-        let begun = Instant::now();
-        let opened = Opened {
-            suite: None,
-            kernel: path.to_owned(),
-            options: options.clone(),
-            kernel_options: options.kernel_options(Vec::new(), begun),
-            begun,
-            is_used: Cell::new(false),
-            starting: RefCell::new(None),
-            without_tree: OnceCell::new(),
-            with_tree: OnceCell::new(),
-        };
-        opened.compiled(opened.preferred_tree())?;
+        opened.compiled(opened.input.preferred_tree())?;
         Ok(opened)
     }
 
@@ -145,12 +109,12 @@ impl Opened {
 
     /// Returns the path of the kernel's file, by which results name it.
     pub fn kernel_file(&self) -> &Path {
-        &self.kernel
+        &self.input.kernel
     }
 
     /// Returns the seed of generated values and of samples: that of the options, otherwise the suite's, otherwise 0.
     pub fn seed(&self) -> u64 {
-        self.options.seed.or(self.suite.as_ref().and_then(|suite| suite.seed)).unwrap_or(0)
+        self.input.seed()
     }
 
     /// Calls `work` with the kernel under test, for what the functions of this crate do not offer.
@@ -170,58 +134,57 @@ impl Opened {
     /// # Errors
     /// `Caller` if a kernel was opened.
     pub(super) fn with_suite<R>(&self, tree: SyntaxTree, work: impl FnOnce(&Parsed<'_>) -> Result<R>) -> Result<R> {
-        if self.suite.is_none() {
-            return Err(Error::caller(format!("{} is a kernel, which has no tests", self.kernel.display()))
+        if self.input.suite.is_none() {
+            return Err(Error::caller(format!("{} is a kernel, which has no tests", self.input.kernel.display()))
                 .help("open a suite; `generate` writes one for a kernel"));
         }
         self.with(tree, work)
     }
 
     pub(super) fn is_suite(&self) -> bool {
-        self.suite.is_some()
+        self.input.suite.is_some()
     }
 
     pub(super) fn options(&self) -> &OpenOptions {
-        &self.options
+        &self.input.options
     }
 
     pub(super) fn kernel_options(&self) -> &KernelOptions {
-        &self.kernel_options
+        &self.input.kernel_options
     }
 
     pub(super) fn observer(&self) -> &dyn Observer {
-        &*self.options.observer
+        &*self.input.options.observer
     }
 
     /// Returns the path of the kernel's file as results show it.
     pub(super) fn source(&self) -> String {
-        self.kernel.display().to_string()
+        self.input.kernel.display().to_string()
     }
 
     /// Returns the source text of the kernel's file and of those that it includes.
     pub(crate) fn sources(&self) -> Sources {
-        build::sources_of(&self.kernel)
+        self.input.sources()
     }
 
     /// Returns when the work of a function began: the first one's time includes that of opening.
     pub(super) fn begin(&self) -> Instant {
-        if self.is_used.replace(true) { Instant::now() } else { self.begun }
+        if self.is_used.replace(true) { Instant::now() } else { self.input.begun }
     }
 
     /// Returns at least `count` executors that are starting: those that started while the kernel was compiled, or new
     /// ones.
     pub(super) fn start(&self, count: usize) -> Result<StartingExecutors> {
         let started = self.starting.take().filter(|starting| starting.count() >= count);
-        started.map_or_else(|| StartingExecutors::start(&self.options.device, &self.options.workers(), count), Ok)
+        started.map_or_else(
+            || StartingExecutors::start(&self.input.options.device, &self.input.options.workers(), count),
+            Ok,
+        )
     }
 
     /// Returns the number of workers that tests keep busy: at most one each.
     pub(super) fn workers(&self) -> usize {
-        (self.options.jobs as usize).min(self.tests().len()).max(1)
-    }
-
-    fn preferred_tree(&self) -> SyntaxTree {
-        if self.options.syntax_tree { SyntaxTree::Needed } else { SyntaxTree::NotNeeded }
+        (self.input.options.jobs as usize).min(self.tests().len()).max(1)
     }
 
     /// Returns what was compiled first.
@@ -249,8 +212,8 @@ impl Opened {
     }
 
     fn compile(&self, tree: SyntaxTree) -> Result<Compiled> {
-        let loaded = compile::load(&self.kernel, &self.kernel_options, tree == SyntaxTree::Needed)?;
-        let compiled = Compiled::try_new(Context::create(), |context| self.parse(context, loaded))?;
+        let loaded = self.input.load(tree)?;
+        let compiled = Compiled::try_new(Context::create(), |context| self.input.parse(context, loaded))?;
         if self.with_tree.get().is_none() && self.without_tree.get().is_none() {
             compiled.with_dependent(|_, parsed| {
                 self.observer().warnings(&parsed.loaded.warnings, &parsed.loaded.accepted_errors());
@@ -259,33 +222,16 @@ impl Opened {
         Ok(compiled)
     }
 
-    fn parse<'c>(&self, context: &'c Context, loaded: Loaded) -> Result<Parsed<'c>> {
-        let file = KernelFile::parse(context, &loaded)?;
-        let named = self.suite.as_ref().and_then(|suite| Some((suite, suite.entry.as_ref()?)));
-        let entry = match (&self.options.entry, named) {
-            (None, Some((suite, name))) => file.choose(Some(name)).map_err(|e| suite.at_entry(e))?,
-            (name, _) => file.choose(name.as_deref())?,
-        };
-        let mut under_test = file.under_test_at(self.options.level, &entry, &loaded, &self.sources())?;
-        let tests = match &self.suite {
-            Some(suite) => suite.resolve(&under_test.interface, self.seed())?,
-            None => Vec::new(),
-        };
-        // Preemptions need code that reports every access.
-        under_test.lowering.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
-        Ok(Parsed { under_test, loaded, tests })
-    }
-
     /// Returns the optimisation level of the IR.
     pub(super) fn level(&self) -> Level {
-        self.options.level
+        self.input.options.level
     }
 }
 
 impl fmt::Debug for Opened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Opened")
-            .field("kernel", &self.kernel)
+            .field("kernel", &self.input.kernel)
             .field("entry", &self.entry())
             .field("tests", &self.tests().len())
             .finish_non_exhaustive()

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::executors::{self, Loading};
+use super::input::SyntaxTree;
 use super::observer::run_parallel;
-use super::opened::{Opened, SyntaxTree};
+use super::opened::Opened;
 use super::options::options;
 use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::executors;
+use super::input::SyntaxTree;
 use super::observer::run_parallel;
-use super::opened::{Opened, SyntaxTree};
+use super::opened::Opened;
 use super::options::options;
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::group_order::{self, MappedProgram};

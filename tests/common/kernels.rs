@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{KernelFile, KernelUnderTest, sources_of};
+use kassay::OpenOptions;
+use kassay::api::Parsed;
+use kassay::coverage::build::{KernelUnderTest, sources_of};
 use kassay::error::Result;
 use kassay::exec::DeviceInfo;
-use kassay::kernel::compile::{self, Loaded};
+use kassay::kernel::compile::Loaded;
 use kassay::kernel::options::KernelOptions;
 use kassay::kernel::source::Sources;
 use kassay::llvm::View;
@@ -57,7 +59,7 @@ impl Opened<'_> {
 
 /// Reads the kernel `entry` (`None`: the only one) of a file, with its syntax tree.
 pub fn open<'c>(context: &'c Context, path: &Path, entry: Option<&str>, options: &KernelOptions) -> Result<Opened<'c>> {
-    opened(context, path, entry, compile::load(path, options, true)?)
+    Ok(opened(path, open_options(entry, options).parse_kernel(context, path)?))
 }
 
 /// As [`open`], without the syntax tree.
@@ -67,14 +69,21 @@ pub fn open_bare<'c>(
     entry: Option<&str>,
     options: &KernelOptions,
 ) -> Result<Opened<'c>> {
-    opened(context, path, entry, compile::load(path, options, false)?)
+    Ok(opened(path, open_options(entry, options).syntax_tree(false).parse_kernel(context, path)?))
 }
 
-fn opened<'c>(context: &'c Context, path: &Path, entry: Option<&str>, loaded: Loaded) -> Result<Opened<'c>> {
-    let sources = sources_of(path);
-    let file = KernelFile::parse(context, &loaded)?;
-    let under_test = file.under_test(&file.choose(entry)?, &loaded, &sources)?;
-    Ok(Opened { loaded, sources, under_test })
+fn opened<'c>(path: &Path, parsed: Parsed<'c>) -> Opened<'c> {
+    Opened { loaded: parsed.loaded, sources: sources_of(path), under_test: parsed.under_test }
+}
+
+/// Returns the options for opening a kernel that is compiled with `options`.
+fn open_options(entry: Option<&str>, options: &KernelOptions) -> OpenOptions {
+    OpenOptions::new()
+        .entry(entry.map(str::to_owned))
+        .defines(options.defines.clone())
+        .include_dirs(options.include_dirs.clone())
+        .cl_std(options.cl_std.clone())
+        .clang_args([&options.clang_args[..], &options.suite_options].concat())
 }
 
 /// Calls `f` with the kernel `entry` (`None`: the only one) of a file, read without its syntax tree.
@@ -105,9 +114,9 @@ pub struct OpenedSuite<'c> {
 /// Reads a suite and its kernel.
 pub fn open_suite<'c>(context: &'c Context, path: &Path) -> Result<OpenedSuite<'c>> {
     let suite = Suite::load(path)?;
-    let kernel = open(context, &suite.kernel, suite.entry.as_deref(), &options_of(&suite))?;
-    let tests = suite.resolve(&kernel.under_test.interface, suite.seed.unwrap_or(0))?;
-    Ok(OpenedSuite { suite, kernel, tests })
+    let Parsed { under_test, loaded, tests } = OpenOptions::new().parse_suite(context, path)?;
+    let sources = sources_of(&suite.kernel);
+    Ok(OpenedSuite { suite, kernel: Opened { loaded, sources, under_test }, tests })
 }
 
 impl OpenedSuite<'_> {

@@ -1,0 +1,119 @@
+//! Reads what is opened: a suite with its kernel, or a kernel alone.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use inkwell::context::Context;
+
+use super::options::OpenOptions;
+use crate::coverage::build::{self, KernelFile, KernelUnderTest};
+use crate::error::Result;
+use crate::kernel::compile::{self, Loaded};
+use crate::kernel::options::KernelOptions;
+use crate::kernel::source::Sources;
+use crate::suite::resolve::{Suite, Test};
+
+/// A suite's file or a kernel's, not compiled yet.
+pub(super) struct Input {
+    pub suite: Option<Suite>,
+    /// Path of the kernel's file.
+    pub kernel: PathBuf,
+    pub options: OpenOptions,
+    /// With the arguments that a suite adds.
+    pub kernel_options: KernelOptions,
+    /// When opening began.
+    pub begun: Instant,
+}
+
+/// Whether clang's syntax tree is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SyntaxTree {
+    Needed,
+    NotNeeded,
+}
+
+/// A compiled kernel in its canonical form, and the tests that fit its interface.
+#[doc(hidden)]
+pub struct Parsed<'c> {
+    pub under_test: KernelUnderTest<'c>,
+    pub loaded: Loaded,
+    /// Work-group sizes that the suite leaves open are still unset.
+    pub tests: Vec<Test>,
+}
+
+impl Input {
+    pub fn suite(path: &Path, options: &OpenOptions) -> Result<Input> {
+        let begun = Instant::now();
+        let suite = Suite::load(path)?;
+        let kernel_options = options.kernel_options(suite.options.clone(), begun);
+        let kernel = suite.kernel.clone();
+        Ok(Input { suite: Some(suite), kernel, options: options.clone(), kernel_options, begun })
+    }
+
+    pub fn kernel(path: &Path, options: &OpenOptions) -> Input {
+        let begun = Instant::now();
+        let kernel_options = options.kernel_options(Vec::new(), begun);
+        Input { suite: None, kernel: path.to_owned(), options: options.clone(), kernel_options, begun }
+    }
+
+    /// Compiles the kernel.
+    pub fn load(&self, tree: SyntaxTree) -> Result<Loaded> {
+        compile::load(&self.kernel, &self.kernel_options, tree == SyntaxTree::Needed)
+    }
+
+    /// Reads the compiled kernel and resolves the tests.
+    pub fn parse<'c>(&self, context: &'c Context, loaded: Loaded) -> Result<Parsed<'c>> {
+        let file = KernelFile::parse(context, &loaded)?;
+        let named = self.suite.as_ref().and_then(|suite| Some((suite, suite.entry.as_ref()?)));
+        let entry = match (&self.options.entry, named) {
+            (None, Some((suite, name))) => file.choose(Some(name)).map_err(|e| suite.at_entry(e))?,
+            (name, _) => file.choose(name.as_deref())?,
+        };
+        let mut under_test = file.under_test_at(self.options.level, &entry, &loaded, &self.sources())?;
+        let tests = match &self.suite {
+            Some(suite) => suite.resolve(&under_test.interface, self.seed())?,
+            None => Vec::new(),
+        };
+        // Preemptions need code that reports every access.
+        under_test.lowering.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
+        Ok(Parsed { under_test, loaded, tests })
+    }
+
+    /// Returns the seed of the options, otherwise the suite's, otherwise 0.
+    pub fn seed(&self) -> u64 {
+        self.options.seed.or(self.suite.as_ref().and_then(|suite| suite.seed)).unwrap_or(0)
+    }
+
+    /// Returns the source text of the kernel's file and of those that it includes.
+    pub fn sources(&self) -> Sources {
+        build::sources_of(&self.kernel)
+    }
+
+    /// Returns whether the options ask for the syntax tree.
+    pub fn preferred_tree(&self) -> SyntaxTree {
+        if self.options.syntax_tree { SyntaxTree::Needed } else { SyntaxTree::NotNeeded }
+    }
+}
+
+/// For tests and benchmarks of the rooms below: what is opened, in a context of the caller's.
+impl OpenOptions {
+    /// Reads a suite and its kernel as [`OpenOptions::open`] does.
+    ///
+    /// # Errors
+    /// Those of [`OpenOptions::open`].
+    #[doc(hidden)]
+    pub fn parse_suite<'c>(&self, context: &'c Context, suite: &Path) -> Result<Parsed<'c>> {
+        let input = Input::suite(suite, self)?;
+        input.parse(context, input.load(input.preferred_tree())?)
+    }
+
+    /// Reads a kernel as [`OpenOptions::open_kernel`] does.
+    ///
+    /// # Errors
+    /// Those of [`OpenOptions::open_kernel`].
+    #[doc(hidden)]
+    pub fn parse_kernel<'c>(&self, context: &'c Context, kernel: &Path) -> Result<Parsed<'c>> {
+        let input = Input::kernel(kernel, self);
+        input.parse(context, input.load(input.preferred_tree())?)
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! [`open`] a suite, then [`cover`] its kernel, [`mutate`] it, [`check`] it for races or [`run`] its tests; [`generate`]
 //! a suite for a kernel that has none. Each function takes what was opened and its options, and returns a result: plain
-//! data of [`result`], which serialises to the JSON that the command of the same name writes.
+//! data of [`result`], which serialises to the JSON that the command of the same name writes. [`merge`] and [`report`] work
+//! on such results.
 //!
 //! ```
 //! # fn main() -> kassay::Result<()> {
@@ -10,7 +11,7 @@
 //!
 //! let opened = OpenOptions::new().device("sim".into()).open("testdata/vector_add/suite.toml")?;
 //! let coverage = cover(&opened, &CoverOptions::new())?;
-//! println!("{:?} of the branches are covered", coverage.coverage.branch.percent());
+//! println!("{} of {} outcomes of branches are covered", coverage.coverage.branch.covered, coverage.coverage.branch.total);
 //! for finding in check(&opened, &CheckOptions::new())?.findings {
 //!     println!("{finding:?}");
 //! }
@@ -23,6 +24,11 @@
 //! rules.
 
 #![warn(missing_docs)]
+
+/// The example of the page is compiled with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+struct LibraryPage;
 
 #[doc(hidden)]
 pub mod api;
@@ -68,7 +74,7 @@ pub mod sync;
 pub use api::{
     CheckOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions, Lowered, LoweredForm,
     LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions, ScheduleOptions, Silent,
-    StartWorkers, Strategy, check, cover, generate, inspect, lower, mutate, open, run, schedule,
+    StartWorkers, Strategy, check, cover, generate, inspect, lower, merge, mutate, open, report, run, schedule,
 };
 #[doc(inline)]
 pub use coverage::build::Level;
@@ -76,9 +82,30 @@ pub use coverage::build::Level;
 pub use error::{Error, Place, Report, Result};
 #[doc(inline)]
 pub use exec::DeviceRequest;
-#[doc(inline)]
-pub use kernel::interface::Interface;
-#[doc(inline)]
-pub use suite::launch::{Launch, NdRange};
-#[doc(inline)]
-pub use suite::resolve::Test;
+
+/// The interface of a kernel: what its arguments are.
+pub mod interface {
+    #[doc(inline)]
+    pub use crate::kernel::interface::{
+        Access, AddressSpace, Arg, ArgKind, ArgSource, Field, ImageKind, Interface, LocalVariable, Scalar, Step,
+        Struct, Type,
+    };
+}
+
+/// The tests of a suite: their launches and what they expect.
+pub mod test {
+    #[doc(inline)]
+    pub use crate::suite::Output;
+    #[doc(inline)]
+    pub use crate::suite::compare::Tolerance;
+    #[doc(inline)]
+    pub use crate::suite::faults::AllowedFault;
+    #[doc(inline)]
+    pub use crate::suite::launch::{
+        Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch, NdRange, ResolvedRange,
+    };
+    #[doc(inline)]
+    pub use crate::suite::resolve::{Expectation, Test};
+    #[doc(inline)]
+    pub use crate::suite::schedule::{Preemption, Schedule};
+}

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::executors;
 use super::input::{Parsed, SyntaxTree};
 use super::opened::Opened;
-use super::options::{OpenOptions, options};
+use super::options::{MAX_BUDGET, OpenOptions, check_range, options};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
@@ -130,8 +130,15 @@ impl CheckOptions {
     /// Checks that what was opened, or will be, can be checked.
     ///
     /// # Errors
-    /// `Caller` if the device is not the simulator.
+    /// `Caller` if an option is wrong or the device is not the simulator.
     pub(crate) fn check(&self, open: &OpenOptions) -> Result<()> {
+        check_range("budget", self.budget, Duration::from_nanos(1)..=MAX_BUDGET)?;
+        check_range("schedules", self.schedules, 1..=100_000)?;
+        self.global.iter().try_for_each(|size| check_range("global", *size, 1..=u64::MAX))?;
+        self.local.iter().try_for_each(|size| check_range("local", *size, 1..=u64::MAX))?;
+        if self.global.is_empty() && !self.local.is_empty() {
+            return Err(Error::caller("--local was given without --global").help("give both the same number of sizes"));
+        }
         if open.device.admits(|executor| executor.checks.races) {
             return Ok(());
         }

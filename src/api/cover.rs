@@ -4,7 +4,7 @@ use super::executors::{self, Loading};
 use super::input::SyntaxTree;
 use super::observer::run_parallel;
 use super::opened::Opened;
-use super::options::options;
+use super::options::{check_range, options};
 use crate::cfg::folded;
 use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
 use crate::coverage::{group_order, summary};
@@ -54,6 +54,7 @@ struct Runner {
 /// `Caller` if a kernel without a suite was opened, or the device does not support a test; `Environment` if there is
 /// no device or it fails. Faults of the kernel are part of the result.
 pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
+    check_range("repeats", options.repeats, 1..=1000)?;
     let begun = opened.begin();
     opened.with_suite(SyntaxTree::Needed, |parsed| {
         let under_test = &parsed.under_test;

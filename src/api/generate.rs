@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::executors;
 use super::input::{Parsed, SyntaxTree};
+use super::observer::Work;
 use super::opened::Opened;
-use super::options::{OpenOptions, options};
+use super::options::{MAX_BUDGET, OpenOptions, check_range, options};
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::observed;
 use crate::error::{Error, Result};
@@ -110,6 +111,9 @@ impl GenerateOptions {
     /// # Errors
     /// `Caller` if one is wrong.
     pub(crate) fn check(&self, open: &OpenOptions, folder: &Path) -> Result<()> {
+        check_range("budget", self.budget, Duration::from_nanos(1)..=MAX_BUDGET)?;
+        check_range("attempts", self.attempts, 1..=u64::MAX)?;
+        self.max_execs.map_or(Ok(()), |n| check_range("max_execs", n, 1..=u64::MAX))?;
         Selection::parse(&self.operators)?;
         let may_be_simulated = open.device.admits(|executor| executor.checks.faults);
         if self.goal == Goal::Branch && !may_be_simulated {
@@ -184,7 +188,7 @@ impl Generating<'_, '_> {
         let (known_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
         let log = Log { journal: Some(&journal), known };
         let observer = opened.observer();
-        observer.begin("launches", None);
+        let work = Work::begin(observer, "launches", None);
         let mut progress = |executions: u64, covered: usize, all: usize| {
             observer.progress(executions, &format!("{covered} of {all} outcomes covered"));
         };
@@ -204,7 +208,7 @@ impl Generating<'_, '_> {
                 (Some(instrumented), generated)
             }
         };
-        observer.end();
+        drop(work);
         let arguments = opened.kernel_options().as_arguments();
         let kernel = Kernel { path: opened.kernel_file(), options: &arguments };
         let (generated, scores) = match (options.goal, &mut instrumented) {
@@ -232,7 +236,10 @@ impl Generating<'_, '_> {
         };
         let result = GenerateResult { scores, ..self.result(generated, configuration) };
         store::write(&result, &output)?;
-        journal.remove()?;
+        // The result is complete: a journal that stays must not cost it.
+        if let Err(e) = journal.remove() {
+            observer.note(&e.to_string());
+        }
         Ok(result)
     }
 
@@ -275,7 +282,7 @@ impl Generating<'_, '_> {
         log: Log<'_>,
     ) -> Result<(Generated, Option<Scores>)> {
         let (opened, observer) = (self.opened, self.opened.observer());
-        observer.begin("inputs", None);
+        let work = Work::begin(observer, "inputs", None);
         let mut progress = |executions: u64, killed: usize, all: usize| {
             observer.progress(executions, &format!("{killed} of {all} mutants killed that were left"));
         };
@@ -285,7 +292,7 @@ impl Generating<'_, '_> {
         };
         let services = CampaignServices { executors: &mut start_executors, runner: runs, progress: &mut progress, log };
         let done = mutants::generate(job, branch, services)?;
-        observer.end();
+        drop(work);
         if let Some(mutation) = &done.mutation {
             store::write(mutation, &self.folder.join("mutate.json"))?;
         }

@@ -1,7 +1,6 @@
 //! Reads what is opened: a suite with its kernel, or a kernel alone.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use inkwell::context::Context;
 
@@ -21,8 +20,6 @@ pub(super) struct Input {
     pub options: OpenOptions,
     /// With the arguments that a suite adds.
     pub kernel_options: KernelOptions,
-    /// When opening began.
-    pub begun: Instant,
 }
 
 /// Whether clang's syntax tree is needed.
@@ -43,22 +40,24 @@ pub struct Parsed<'c> {
 
 impl Input {
     pub fn suite(path: &Path, options: &OpenOptions) -> Result<Input> {
-        let begun = Instant::now();
+        options.check()?;
         let suite = Suite::load(path)?;
-        let kernel_options = options.kernel_options(suite.options.clone(), begun);
+        let kernel_options = options.kernel_options(suite.options.clone());
         let kernel = suite.kernel.clone();
-        Ok(Input { suite: Some(suite), kernel, options: options.clone(), kernel_options, begun })
+        Ok(Input { suite: Some(suite), kernel, options: options.clone(), kernel_options })
     }
 
-    pub fn kernel(path: &Path, options: &OpenOptions) -> Input {
-        let begun = Instant::now();
-        let kernel_options = options.kernel_options(Vec::new(), begun);
-        Input { suite: None, kernel: path.to_owned(), options: options.clone(), kernel_options, begun }
+    pub fn kernel(path: &Path, options: &OpenOptions) -> Result<Input> {
+        options.check()?;
+        let kernel_options = options.kernel_options(Vec::new());
+        Ok(Input { suite: None, kernel: path.to_owned(), options: options.clone(), kernel_options })
     }
 
     /// Compiles the kernel.
     pub fn load(&self, tree: SyntaxTree) -> Result<Loaded> {
-        compile::load(&self.kernel, &self.kernel_options, tree == SyntaxTree::Needed)
+        let deadline = self.options.kernel_options(Vec::new()).deadline;
+        let options = KernelOptions { deadline, ..self.kernel_options.clone() };
+        compile::load(&self.kernel, &options, tree == SyntaxTree::Needed)
     }
 
     /// Reads the compiled kernel and resolves the tests.
@@ -113,7 +112,7 @@ impl OpenOptions {
     /// Those of [`OpenOptions::open_kernel`].
     #[doc(hidden)]
     pub fn parse_kernel<'c>(&self, context: &'c Context, kernel: &Path) -> Result<Parsed<'c>> {
-        let input = Input::kernel(kernel, self);
+        let input = Input::kernel(kernel, self)?;
         input.parse(context, input.load(input.preferred_tree())?)
     }
 }

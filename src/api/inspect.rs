@@ -60,7 +60,9 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
     let (begun, path) = (Instant::now(), kernel.as_ref());
     let source = path.display().to_string();
     let selection = Selection::parse(&options.operators)?;
-    let loaded = compile::load(path, &open.kernel_options(Vec::new(), begun), true)?;
+    open.check()?;
+    open.check_raw()?;
+    let loaded = compile::load(path, &open.kernel_options(Vec::new()), true)?;
     open.observer.warnings(&loaded.warnings, &loaded.accepted_errors());
     let context = Context::create();
     let file = KernelFile::parse(&context, &loaded)?;

@@ -1,7 +1,6 @@
 //! Lowers kernels to the code that a device would get, or to the LLVM IR on the way there.
 
 use std::path::Path;
-use std::time::Instant;
 
 use inkwell::context::Context;
 
@@ -81,7 +80,9 @@ pub enum LoweredForm {
 /// `Caller` if the file cannot be compiled or an option is wrong.
 pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOptions) -> Result<Vec<Lowered>> {
     let path = kernel.as_ref();
-    let loaded = compile::load(path, &open.kernel_options(Vec::new(), Instant::now()), options.coverage)?;
+    open.check()?;
+    open.check_raw()?;
+    let loaded = compile::load(path, &open.kernel_options(Vec::new()), options.coverage)?;
     let context = Context::create();
     let file = KernelFile::parse(&context, &loaded)?;
     let sources = build::sources_of(path);

@@ -1,6 +1,6 @@
 //! The library's functions: opens suites and kernels, and does what the commands do, with options and results as types.
 //!
-//! The crate's root re-exports all of it. Must never know: flags, terminals, exit codes.
+//! The crate's root re-exports all of it. Must never know: terminals, exit codes.
 
 mod check;
 mod cover;
@@ -13,6 +13,7 @@ mod mutate;
 mod observer;
 mod opened;
 mod options;
+mod results;
 mod run;
 mod schedule;
 
@@ -31,6 +32,7 @@ pub use mutate::{MutateOptions, Strategy, mutate};
 pub use observer::{Observer, Silent};
 pub use opened::Opened;
 pub use options::{OpenOptions, StartWorkers};
+pub use results::{merge, report};
 pub use run::{RunOptions, run};
 pub use schedule::{Replay, ScheduleOptions, schedule};
 

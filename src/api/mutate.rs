@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::executors;
 use super::input::SyntaxTree;
 use super::opened::Opened;
-use super::options::options;
+use super::options::{check_range, options};
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
@@ -34,7 +34,7 @@ options! {
         full_matrix: bool = false,
         /// The limit on a mutant's loop iterations and time, as a multiple of the original's.
         timeout_factor: f64 = 10.0,
-        /// The part of the mutants to run; [`merge`](crate::result::merge) combines the parts.
+        /// The part of the mutants to run; [`merge`](super::merge) combines the parts.
         shard: Option<Shard> = None,
         /// How mutants are built.
         strategy: Strategy = Strategy::Schemata,
@@ -76,7 +76,6 @@ const ORIGINAL_TIMEOUT: Duration = Duration::from_secs(60);
 /// `Caller` if an option is wrong, a kernel without a suite was opened, or the device does not support a test;
 /// `Environment` if there is no device or it fails, or the result cannot be written.
 pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> {
-    opened.begin();
     let selection = options.check()?;
     let most_before = match std::env::var(MOST_BEFORE_VARIABLE) {
         Ok(text) => text.parse().map_err(|_| {
@@ -85,7 +84,9 @@ pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> 
         })?,
         Err(_) => campaign::MOST_BEFORE,
     };
-    opened.with_suite(SyntaxTree::Needed, |parsed| {
+    opened.check_suite()?;
+    opened.begin();
+    opened.with_any_level(SyntaxTree::Needed, |parsed| {
         let under_test = &parsed.under_test;
         let starting = opened.start(opened.options().jobs as usize)?;
         let executors = executors::start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
@@ -136,7 +137,10 @@ pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> 
         };
         let result = campaign::run(&campaign, &request, executors, Some(&journal), known)?;
         store::write(&result, output)?;
-        journal.remove()?;
+        // The result is complete: a journal that stays must not cost it.
+        if let Err(e) = journal.remove() {
+            opened.observer().note(&e.to_string());
+        }
         Ok(result)
     })
 }
@@ -148,6 +152,10 @@ impl MutateOptions {
     /// `Caller` if an option is wrong.
     pub(crate) fn check(&self) -> Result<Selection> {
         let selection = Selection::parse(&self.operators)?;
+        check_range("order", self.order, 1..=2)?;
+        check_range("timeout_factor", self.timeout_factor, 1.0..=1e6)?;
+        self.repeats.map_or(Ok(()), |repeats| check_range("repeats", repeats, 1..=1000))?;
+        self.output.as_deref().map_or(Ok(()), store::check_writable)?;
         if self.resume && self.output.is_none() {
             return Err(Error::caller("--resume needs the result file whose journal it goes on with")
                 .help("name it with -o, as in the run that was ended"));

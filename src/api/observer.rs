@@ -9,19 +9,21 @@ use crate::error::Result;
 /// Is told what happens while a function runs. Every method ignores it by default.
 pub trait Observer: Debug + Send + Sync {
     /// clang's warnings about the kernel, and those of them that clang reports as errors by default (OpenCL drivers,
-    /// built on earlier versions of it, accept them).
+    /// built on earlier versions of it, accept them). Both are empty if there are none.
     fn warnings(&self, _all: &str, _accepted_errors: &str) {}
 
     /// Something that the user should know: that the simulator replaces a device, for example.
     fn note(&self, _text: &str) {}
 
-    /// A piece of work begins: so many `things` (such as `tests`) are to be done, if their number is known.
+    /// A piece of work begins: so many `things` (such as `tests`) are to be done, if their number is known. `mutate` and
+    /// `check` do not tell.
     fn begin(&self, _things: &'static str, _count: Option<u64>) {}
 
-    /// Some of them are done. `message` says more, or is empty. Several threads may call this at a time.
+    /// Some of them are done. `message` says more, or is empty. Several threads may call this at a time, so numbers may
+    /// come out of order.
     fn progress(&self, _done: u64, _message: &str) {}
 
-    /// The work that began last has ended.
+    /// The work that began last has ended, or failed.
     fn end(&self) {}
 }
 
@@ -30,6 +32,23 @@ pub trait Observer: Debug + Send + Sync {
 pub struct Silent;
 
 impl Observer for Silent {}
+
+/// Work that the observer has been told of; tells it of the end when dropped.
+pub(super) struct Work<'a>(&'a dyn Observer);
+
+impl<'a> Work<'a> {
+    /// Tells the observer that work begins.
+    pub fn begin(observer: &'a dyn Observer, things: &'static str, count: Option<u64>) -> Work<'a> {
+        observer.begin(things, count);
+        Work(observer)
+    }
+}
+
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
 
 /// Calls `work` for every item in parallel, each runner on one item at a time. Results are in the order of the items.
 ///
@@ -42,7 +61,7 @@ pub(super) fn run_parallel<T: Sync, R: Send, L: Send>(
     observer: &dyn Observer,
     work: impl Fn(&mut L, &T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    observer.begin(things, Some(items.len() as u64));
+    let _work = Work::begin(observer, things, Some(items.len() as u64));
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let done: Mutex<Vec<Option<Result<R>>>> = Mutex::new(items.iter().map(|_| None).collect());
     std::thread::scope(|scope| {
@@ -61,7 +80,6 @@ pub(super) fn run_parallel<T: Sync, R: Send, L: Send>(
             });
         }
     });
-    observer.end();
     let all = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     all.into_iter().flatten().collect()
 }

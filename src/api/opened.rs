@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use self_cell::self_cell;
@@ -22,11 +22,13 @@ use crate::suite::resolve::Test;
 
 /// A kernel and its tests, open: what [`open`](super::open) and [`OpenOptions`] give and all functions take.
 ///
-/// One can be passed to several functions, one after the other. LLVM's modules belong to one thread, and so does it.
+/// One can be passed to several functions, one after the other. LLVM's modules belong to one thread, and so does it. Code
+/// is generated in forked children, which a lock that another thread holds inside LLVM would stop for ever: call kassay
+/// from one thread at a time. It may have threads beside it.
 pub struct Opened {
     input: Input,
-    /// Whether a function has run already.
-    is_used: Cell<bool>,
+    /// How long opening took, until a function counts it as its time.
+    opening: Cell<Duration>,
     starting: RefCell<Option<StartingExecutors>>,
     without_tree: OnceCell<Compiled>,
     with_tree: OnceCell<Compiled>,
@@ -63,6 +65,7 @@ impl OpenOptions {
 
 impl Opened {
     fn suite(path: &Path, options: &OpenOptions) -> Result<Opened> {
+        let begun = Instant::now();
         let input = Input::suite(path, options)?;
         let tests = input.suite.as_ref().map_or(0, |suite| suite.tests.len());
         let workers = match options.start {
@@ -72,22 +75,23 @@ impl Opened {
         };
         let start = |count| StartingExecutors::start(&options.device, &options.workers(), count);
         let starting = workers.map(start).transpose()?;
-        Opened::compile_first(input, starting)
+        Opened::compile_first(begun, input, starting)
     }
 
     fn kernel(path: &Path, options: &OpenOptions) -> Result<Opened> {
-        Opened::compile_first(Input::kernel(path, options), None)
+        Opened::compile_first(Instant::now(), Input::kernel(path, options)?, None)
     }
 
-    fn compile_first(input: Input, starting: Option<StartingExecutors>) -> Result<Opened> {
+    fn compile_first(begun: Instant, input: Input, starting: Option<StartingExecutors>) -> Result<Opened> {
         let opened = Opened {
             input,
-            is_used: Cell::new(false),
+            opening: Cell::default(),
             starting: RefCell::new(starting),
             without_tree: OnceCell::new(),
             with_tree: OnceCell::new(),
         };
         opened.compiled(opened.input.preferred_tree())?;
+        opened.opening.set(begun.elapsed());
         Ok(opened)
     }
 
@@ -125,7 +129,16 @@ impl Opened {
     }
 
     /// Calls `work` with the compiled kernel and the tests.
+    ///
+    /// # Errors
+    /// `Caller` if the IR was optimised.
     pub(super) fn with<R>(&self, tree: SyntaxTree, work: impl FnOnce(&Parsed<'_>) -> Result<R>) -> Result<R> {
+        self.input.options.check_raw()?;
+        self.with_any_level(tree, work)
+    }
+
+    /// Like [`Opened::with`], for what takes optimised IR, too.
+    pub(super) fn with_any_level<R>(&self, tree: SyntaxTree, work: impl FnOnce(&Parsed<'_>) -> Result<R>) -> Result<R> {
         self.compiled(tree)?.with_dependent(|_, parsed| work(parsed))
     }
 
@@ -134,11 +147,20 @@ impl Opened {
     /// # Errors
     /// `Caller` if a kernel was opened.
     pub(super) fn with_suite<R>(&self, tree: SyntaxTree, work: impl FnOnce(&Parsed<'_>) -> Result<R>) -> Result<R> {
+        self.check_suite()?;
+        self.with(tree, work)
+    }
+
+    /// Checks that a suite was opened.
+    ///
+    /// # Errors
+    /// `Caller` if it was a kernel.
+    pub(super) fn check_suite(&self) -> Result<()> {
         if self.input.suite.is_none() {
             return Err(Error::caller(format!("{} is a kernel, which has no tests", self.input.kernel.display()))
                 .help("open a suite; `generate` writes one for a kernel"));
         }
-        self.with(tree, work)
+        Ok(())
     }
 
     pub(super) fn is_suite(&self) -> bool {
@@ -167,9 +189,10 @@ impl Opened {
         self.input.sources()
     }
 
-    /// Returns when the work of a function began: the first one's time includes that of opening.
+    /// Returns when the work of a function began. The time that opening took counts as the first function's.
     pub(super) fn begin(&self) -> Instant {
-        if self.is_used.replace(true) { Instant::now() } else { self.input.begun }
+        let now = Instant::now();
+        now.checked_sub(self.opening.take()).unwrap_or(now)
     }
 
     /// Returns at least `count` executors that are starting: those that started while the kernel was compiled, or new
@@ -213,13 +236,10 @@ impl Opened {
 
     fn compile(&self, tree: SyntaxTree) -> Result<Compiled> {
         let loaded = self.input.load(tree)?;
-        let compiled = Compiled::try_new(Context::create(), |context| self.input.parse(context, loaded))?;
         if self.with_tree.get().is_none() && self.without_tree.get().is_none() {
-            compiled.with_dependent(|_, parsed| {
-                self.observer().warnings(&parsed.loaded.warnings, &parsed.loaded.accepted_errors());
-            });
+            self.observer().warnings(&loaded.warnings, &loaded.accepted_errors());
         }
-        Ok(compiled)
+        Compiled::try_new(Context::create(), |context| self.input.parse(context, loaded))
     }
 
     /// Returns the optimisation level of the IR.

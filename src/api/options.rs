@@ -1,11 +1,13 @@
 //! Defines how a kernel is opened: [`OpenOptions`], and the macro that defines the options of all functions.
 
-use std::path::{Path, PathBuf};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::observer::{Observer, Silent};
 use crate::coverage::build::Level;
+use crate::error::{Error, Result};
 use crate::exec::{DeviceRequest, WorkerOptions};
 use crate::kernel::cache;
 use crate::kernel::options::KernelOptions;
@@ -32,7 +34,7 @@ macro_rules! options {
         }
 
         impl $name {
-            /// Returns the defaults, which are those of the command line.
+            /// Returns the defaults.
             #[must_use]
             pub fn new() -> Self {
                 Self::default()
@@ -78,28 +80,31 @@ options! {
         cl_std: Option<String> = None,
         /// Arguments that clang gets unchanged.
         clang_args: Vec<String> = Vec::new(),
-        /// The optimisation level of the IR that is assayed.
+        /// The optimisation level of the IR in which mutants are made; all else takes [`Level::Raw`] only.
         level: Level = Level::Raw,
         /// Whether to read clang's syntax tree when the kernel is opened. Functions that need it read it later
         /// otherwise, which takes another run of clang.
         syntax_tree: bool = true,
-        /// The folder of the compilation cache; `None`: everything is compiled anew. A process has one cache: the first
-        /// folder stays.
+        /// The folder of the compilation cache. It is the process's: the first folder that is given stays, and everything
+        /// that is opened from then on uses it.
         cache: Option<PathBuf> = None,
-        /// The device that runs the tests, such as `"sim".into()`: what `--device` takes.
+        /// The device that runs the tests, such as `"sim".into()`: what `--device` takes. With the default, the simulator
+        /// replaces a device that is missing: the result's header and a note to the observer say so.
         device: DeviceRequest = DeviceRequest::Auto,
         /// The number of worker processes, each with an executor of its own.
         jobs: u32 = 1,
         /// When workers start.
         start: StartWorkers = StartWorkers::OnDemand,
-        /// The program that runs as the worker process of an OpenCL device: `kassay`. `None`: the running program if
-        /// it is kassay, otherwise the `kassay` in `PATH`.
+        /// The program that runs as the worker process of an OpenCL device: `kassay`, of the same version. `None`: the
+        /// first in `PATH`.
         worker: Option<PathBuf> = None,
         /// The seed of generated values and of samples; `None`: the suite's, otherwise 0.
         seed: Option<u64> = None,
-        /// The time limit of a launch.
+        /// The time limit of a launch. Mutants have limits of their own ([`MutateOptions::timeout_factor`]).
+        ///
+        /// [`MutateOptions::timeout_factor`]: super::MutateOptions::timeout_factor
         timeout: Duration = Duration::from_secs(30),
-        /// The time within which compilation must end, counted from the call that opens; `None`: no limit.
+        /// The time within which each compilation must end; `None`: no limit.
         budget: Option<Duration> = None,
         /// Who is told what happens meanwhile.
         observer: Arc<dyn Observer> = Arc::new(Silent),
@@ -112,15 +117,17 @@ pub enum StartWorkers {
     /// When a function first needs them.
     #[default]
     OnDemand,
-    /// While the kernel is compiled, as many as `jobs` and the suite's tests ask for.
+    /// While a suite's kernel is compiled, as many as `jobs` and the suite's tests ask for. They end with the first
+    /// function or with [`Opened`](super::Opened); the program should not wait for minutes before that.
     PerTest,
-    /// While the kernel is compiled, as many as `jobs` asks for: mutants keep them all busy.
+    /// While a suite's kernel is compiled, as many as `jobs` asks for: mutants keep them all busy. They end as with
+    /// [`StartWorkers::PerTest`].
     Jobs,
 }
 
 impl OpenOptions {
-    /// Returns the options of a compilation that began at `begun`. Opens the cache that it may use.
-    pub(crate) fn kernel_options(&self, suite_options: Vec<String>, begun: Instant) -> KernelOptions {
+    /// Returns the options of a compilation that begins now. Opens the cache that it may use.
+    pub(super) fn kernel_options(&self, suite_options: Vec<String>) -> KernelOptions {
         if let Some(folder) = &self.cache {
             cache::open(folder.clone(), cache::BOUND);
         }
@@ -130,25 +137,66 @@ impl OpenOptions {
             cl_std: self.cl_std.clone(),
             clang_args: self.clang_args.clone(),
             suite_options,
-            deadline: self.budget.and_then(|budget| begun.checked_add(budget)),
+            deadline: self.budget.and_then(|budget| Instant::now().checked_add(budget)),
+        }
+    }
+
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// `Caller` if one is wrong.
+    pub(super) fn check(&self) -> Result<()> {
+        check_range("jobs", self.jobs, 1..=256)?;
+        check_range("timeout", self.timeout, Duration::from_nanos(1)..=Duration::from_secs(86_400))?;
+        self.budget.map_or(Ok(()), |budget| check_range("budget", budget, Duration::from_nanos(1)..=MAX_BUDGET))
+    }
+
+    /// Checks that the IR is to be as clang emits it: only mutants are made in optimised IR.
+    ///
+    /// # Errors
+    /// `Caller` if it is not.
+    pub(super) fn check_raw(&self) -> Result<()> {
+        match self.level {
+            Level::Raw => Ok(()),
+            level => Err(Error::caller(format!("only mutants are made in IR of level {}", level.name()))
+                .help("open it with `Level::Raw`")),
         }
     }
 
     /// Returns how worker processes are started.
     pub(super) fn workers(&self) -> WorkerOptions {
-        let exe = self.worker.clone().or_else(kassay_in_path);
-        WorkerOptions { exe, ..WorkerOptions::default() }
+        // Never the running program, which would start itself without end if it is not kassay.
+        let exe = self.worker.clone().unwrap_or_else(kassay_in_path);
+        WorkerOptions { exe: Some(exe), ..WorkerOptions::default() }
     }
 }
 
-/// Finds the `kassay` in `PATH`, unless the running program is kassay itself.
-fn kassay_in_path() -> Option<PathBuf> {
-    let is_kassay = |path: &Path| path.file_stem().is_some_and(|name| name == "kassay");
-    if std::env::current_exe().is_ok_and(|exe| is_kassay(&exe)) {
-        return None;
-    }
-    let path = std::env::var_os("PATH")?;
-    let candidates = std::env::split_paths(&path).map(|folder| folder.join("kassay"));
-    // A program that is not kassay must not be started as a worker, so the name stays even if nothing has it.
-    Some(candidates.into_iter().find(|exe| exe.is_file()).unwrap_or_else(|| PathBuf::from("kassay")))
+/// Finds the `kassay` in `PATH`; only its name if there is none.
+fn kassay_in_path() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
+    let mut programs = folders.map(|folder| folder.join("kassay"));
+    programs.find(|program| program.is_file()).unwrap_or_else(|| PathBuf::from("kassay"))
 }
+
+/// Checks that an option is within its limits. `name` is that of the option.
+///
+/// # Errors
+/// `Caller` if it is not.
+pub(super) fn check_range<T: PartialOrd + std::fmt::Debug>(
+    name: &str,
+    value: T,
+    range: RangeInclusive<T>,
+) -> Result<()> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(Error::caller(format!("the option `{name}` is {value:?}")).help(format!(
+        "give it a value from {:?} to {:?}",
+        range.start(),
+        range.end()
+    )))
+}
+
+/// The longest time limit of a whole function.
+pub(super) const MAX_BUDGET: Duration = Duration::from_secs(1_000_000);

@@ -49,6 +49,7 @@ struct Runner {
 /// `Caller` if a kernel without a suite was opened, or the device does not support a test; `Environment` if there is
 /// no device or it fails, or outputs cannot be saved. Faults of the kernel are part of the result.
 pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
+    options.check()?;
     let begun = opened.begin();
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         let under_test = &parsed.under_test;
@@ -108,6 +109,20 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
             notes: Vec::new(),
         })
     })
+}
+
+impl RunOptions {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// `Caller` if outputs cannot be saved.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.save_outputs.as_ref().filter(|f| f.exists() && !f.is_dir()) {
+            None => Ok(()),
+            Some(file) => Err(Error::caller(format!("cannot save outputs in {}: it is not a folder", file.display()))
+                .help("give --save-outputs a folder; it need not exist yet")),
+        }
+    }
 }
 
 /// Compares the outputs of a completed launch with the expectations.

@@ -7,7 +7,7 @@ use super::executors;
 use super::input::SyntaxTree;
 use super::observer::run_parallel;
 use super::opened::Opened;
-use super::options::options;
+use super::options::{check_range, options};
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
@@ -79,6 +79,8 @@ struct Job<'a> {
 /// `Caller` if a kernel without a suite was opened, the device cannot keep a schedule, or the one to replay does not
 /// fit; `Environment` if there is no device or it fails.
 pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleResult> {
+    check_range("schedules", options.schedules, 1..=100_000)?;
+    options.repeats.map_or(Ok(()), |repeats| check_range("repeats", repeats, 1..=100_000))?;
     let begun = opened.begin();
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         let under_test = &parsed.under_test;

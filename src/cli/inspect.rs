@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::options::{KernelFlags, OutputFlags, check_writable};
+use super::options::{KernelFlags, OutputFlags};
 use crate::api::{InspectOptions, Inspected, inspect};
 use crate::error::Result;
 use crate::report::text;
@@ -46,7 +46,7 @@ struct UnusedFlags {
 /// `Caller` if the kernel cannot be compiled or the flags are wrong; `Environment` if an output cannot be written.
 pub fn run(args: &InspectArgs) -> Result<u8> {
     args.output.check()?;
-    args.dot.as_deref().map_or(Ok(()), check_writable)?;
+    args.dot.as_deref().map_or(Ok(()), store::check_writable)?;
     let open = args.options.open_options(args.output.terminal()).seed(args.unused.seed);
     let Inspected { result, graph } = inspect(&args.kernel, &open, &args.options())?;
     if let (Some(path), Some(graph)) = (&args.dot, graph) {

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::options::{KernelFlags, check_writable, print};
+use super::options::{KernelFlags, print};
 use super::terminal::Terminal;
 use crate::api::{LowerOptions, LoweredForm, LoweringStage, lower};
 use crate::error::{Error, Result};
+use crate::result::store;
 
 /// Values of `--print`: a stage of lowering, whose LLVM IR is printed (docs/lower.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -48,7 +49,7 @@ pub struct LowerArgs {
 /// `Caller` if the kernel cannot be compiled or the flags are wrong; `Environment` if the output cannot be written.
 pub fn run(args: &LowerArgs) -> Result<u8> {
     if let Some(path) = &args.output {
-        check_writable(path)?;
+        store::check_writable(path)?;
     }
     let open = args.options.open_options(Terminal::new(true, false));
     for lowered in lower(&args.kernel, &open, &args.options())? {

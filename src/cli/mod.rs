@@ -117,8 +117,11 @@ mod tests {
         // Flags that several commands share.
         let open = api::OpenOptions::new();
         same(&run.execution.apply(open.clone()), &open);
-        let compiled =
-            api::OpenOptions { observer: open.observer.clone(), ..run.kernel.open_options(run.output.terminal()) };
+        let compiled = api::OpenOptions {
+            observer: open.observer.clone(),
+            worker: None,
+            ..run.kernel.open_options(run.output.terminal())
+        };
         same(&compiled, &open);
     }
 }

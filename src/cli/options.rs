@@ -56,6 +56,8 @@ impl KernelFlags {
             .include_dirs(self.include.clone())
             .cl_std(self.cl_std.clone())
             .clang_args(self.clang_arg.clone())
+            // This program is kassay. The link leads to it even if its file has been replaced meanwhile.
+            .worker(Some(PathBuf::from("/proc/self/exe")))
             .observer(Arc::new(terminal))
     }
 }
@@ -126,7 +128,7 @@ impl OutputFlags {
     /// # Errors
     /// `Caller` if the path is a folder or its folder does not exist.
     pub fn check(&self) -> Result<()> {
-        self.output.as_deref().map_or(Ok(()), check_writable)
+        self.output.as_deref().map_or(Ok(()), store::check_writable)
     }
 
     /// Writes the result file, if requested, and prints the text or the JSON.
@@ -154,28 +156,6 @@ impl OutputFlags {
             }
         };
         print(&printed)
-    }
-}
-
-/// Checks whether a file could be written later, as far as this can be known in advance.
-///
-/// # Errors
-/// `Caller` if `path` is a folder or its folder does not exist.
-pub fn check_writable(path: &Path) -> Result<()> {
-    let what = format!("cannot write {}", path.display());
-    if path.is_dir() {
-        return Err(Error::caller(format!("{what}: it is a folder")).help("name a file in it"));
-    }
-    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        Some(folder) if folder.exists() && !folder.is_dir() => {
-            Err(Error::caller(format!("{what}: {} is not a folder", folder.display()))
-                .help("name a file in an existing folder"))
-        }
-        Some(folder) if !folder.exists() => {
-            Err(Error::caller(format!("{what}: the folder {} does not exist", folder.display()))
-                .help(format!("create it first: mkdir -p {}", folder.display())))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::api;
 use crate::error::Result;
-use crate::report;
 
 /// Convert results to another format, selected by the output file's name
 #[derive(Debug, Args)]
@@ -21,8 +21,8 @@ pub struct ReportArgs {
 /// Writes the report. Returns the exit code.
 ///
 /// # Errors
-/// Those of [`report::convert`].
+/// Those of [`api::report`].
 pub fn run(args: &ReportArgs) -> Result<u8> {
-    report::convert(&args.results, &args.output)?;
+    api::report(&args.results, &args.output)?;
     Ok(0)
 }

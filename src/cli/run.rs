@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
 use crate::api::{self, RunOptions, StartWorkers};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report::text;
 
 /// Run a suite's tests and compare their outputs with the expectations
@@ -32,13 +32,11 @@ pub struct RunArgs {
 /// Those of the suite, the kernel and the device.
 pub fn run(args: &RunArgs) -> Result<u8> {
     args.output.check()?;
-    if let Some(folder) = args.save_outputs.as_ref().filter(|f| f.exists() && !f.is_dir()) {
-        return Err(Error::caller(format!("cannot save outputs in {}: it is not a folder", folder.display()))
-            .help("give --save-outputs a folder; it need not exist yet"));
-    }
-    let options = args.execution.apply(args.kernel.open_options(args.output.terminal()));
-    let opened = options.syntax_tree(false).start(StartWorkers::PerTest).open(&args.suite)?;
-    let result = api::run(&opened, &args.options())?;
+    let options = args.options();
+    options.check()?;
+    let open = args.execution.apply(args.kernel.open_options(args.output.terminal()));
+    let opened = open.syntax_tree(false).start(StartWorkers::PerTest).open(&args.suite)?;
+    let result = api::run(&opened, &options)?;
     args.output.deliver(&result, |style| text::run(&result, style))?;
     Ok(u8::from(result.summary.failed + result.summary.broken > 0))
 }

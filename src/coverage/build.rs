@@ -56,7 +56,9 @@ pub enum Level {
     /// As clang emits it, before any pass.
     #[default]
     Raw,
+    /// After LLVM's `default<O1>` pipeline.
     O1,
+    /// After LLVM's `default<O2>` pipeline.
     O2,
 }
 

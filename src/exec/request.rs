@@ -13,7 +13,8 @@ pub enum DeviceRequest {
     /// A device of the first kind that has a usable one (no `--device`, or `auto`).
     #[default]
     Auto,
-    /// A device of this kind.
+    /// A device of this kind; `"sim".into()` makes such values, for example.
+    #[doc(hidden)]
     Kind(&'static DeviceKind, DeviceSelector),
     /// Part of the device's name, of whatever kind; case is ignored.
     Name(String),
@@ -21,6 +22,7 @@ pub enum DeviceRequest {
 
 impl DeviceRequest {
     /// The kinds of devices to try, in this order, and the device to select among those of a kind. At least one.
+    #[doc(hidden)]
     pub fn candidates(&self) -> Vec<(&'static DeviceKind, DeviceSelector)> {
         match self {
             DeviceRequest::Auto => KINDS.iter().map(|kind| (kind, DeviceSelector::Any)).collect(),
@@ -33,6 +35,7 @@ impl DeviceRequest {
     }
 
     /// Returns whether some device that it may lead to has executors of such capabilities.
+    #[doc(hidden)]
     pub fn admits(&self, wanted: impl Fn(&Capabilities) -> bool) -> bool {
         self.candidates().iter().any(|(kind, _)| wanted(&kind.capabilities))
     }

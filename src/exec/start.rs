@@ -59,8 +59,13 @@ impl StartingExecutors {
                 failed.push(why);
                 continue;
             }
-            let starting = (kind.start)(&selector, options, count)?;
-            return Ok(StartingExecutors { count, options: options.clone(), kind, starting, rest, failed });
+            match (kind.start)(&selector, options, count) {
+                Ok(starting) => {
+                    return Ok(StartingExecutors { count, options: options.clone(), kind, starting, rest, failed });
+                }
+                Err(Error::Environment(report)) if !rest.is_empty() => failed.push(report.what),
+                Err(e) => return Err(e),
+            }
         }
     }
 

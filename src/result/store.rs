@@ -60,6 +60,28 @@ impl AnyResult {
     }
 }
 
+/// Checks whether a file could be written later, as far as this can be known in advance.
+///
+/// # Errors
+/// `Caller` if `path` is a folder or its folder does not exist.
+pub fn check_writable(path: &Path) -> Result<()> {
+    let what = format!("cannot write {}", path.display());
+    if path.is_dir() {
+        return Err(Error::caller(format!("{what}: it is a folder")).help("name a file in it"));
+    }
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) if folder.exists() && !folder.is_dir() => {
+            Err(Error::caller(format!("{what}: {} is not a folder", folder.display()))
+                .help("name a file in an existing folder"))
+        }
+        Some(folder) if !folder.exists() => {
+            Err(Error::caller(format!("{what}: the folder {} does not exist", folder.display()))
+                .help(format!("create it first: mkdir -p {}", folder.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes `result` as indented JSON with [`write_text`].
 ///
 /// # Errors

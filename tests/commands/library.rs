@@ -4,11 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use kassay::result::check::Verdict;
 use kassay::{
-    CheckOptions, CoverOptions, Error, GenerateOptions, Goal, InspectOptions, MutateOptions, Observer, OpenOptions,
-    RunOptions, ScheduleOptions,
+    CheckOptions, CoverOptions, Error, GenerateOptions, Goal, InspectOptions, Level, MutateOptions, Observer,
+    OpenOptions, RunOptions, ScheduleOptions,
 };
 use serde_json::Value;
 
@@ -143,4 +144,99 @@ fn an_observer_hears_of_warnings_and_progress() {
         heard[..],
         ["warnings: ".to_owned(), format!("{:?} tests", Some(result.summary.total)), "end".to_owned()]
     );
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    let refused = |what: &str, result: Result<(), Error>| {
+        assert!(matches!(result, Err(Error::Caller(_))), "{what}: {result:?}");
+    };
+    let path = testdata("vector_add/suite.toml");
+    let open = |options: OpenOptions| options.open(&path).map(drop);
+    refused("no job", open(options().jobs(0)));
+    refused("no time", open(options().timeout(Duration::ZERO)));
+    refused("endless time", open(options().timeout(Duration::MAX)));
+
+    let suite = options().open(&path).unwrap();
+    refused("no repeat", kassay::cover(&suite, &CoverOptions::new().repeats(0)).map(drop));
+    refused("no schedule", kassay::schedule(&suite, &ScheduleOptions::new().schedules(0)).map(drop));
+    for options in [
+        MutateOptions::new().order(3),
+        MutateOptions::new().timeout_factor(f64::NAN),
+        MutateOptions::new().timeout_factor(1e300),
+        MutateOptions::new().operators("NONE".to_owned()),
+        MutateOptions::new().output(Some(std::env::temp_dir())),
+        MutateOptions::new().resume(true),
+    ] {
+        refused("mutate", kassay::mutate(&suite, &options).map(drop));
+    }
+    let kernel = options().open_kernel(testdata("vector_add/vector_add.cl")).unwrap();
+    for options in [
+        CheckOptions::new().global(vec![16]).local(vec![0]),
+        CheckOptions::new().local(vec![4]),
+        CheckOptions::new().global(vec![1; 4]),
+        CheckOptions::new().budget(Duration::MAX),
+        CheckOptions::new().schedules(0),
+    ] {
+        refused("check", kassay::check(&kernel, &options).map(drop));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for options in [GenerateOptions::new().budget(Duration::MAX), GenerateOptions::new().max_execs(Some(0))] {
+        refused("generate", kassay::generate(&kernel, folder.path(), &options).map(drop));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn optimised_ir_is_for_mutants_only() {
+    let opened = options().level(Level::O1).open(testdata("vector_add/suite.toml")).unwrap();
+    let error = kassay::cover(&opened, &CoverOptions::new()).unwrap_err();
+    assert!(matches!(error, Error::Caller(_)) && error.to_string().contains("level O1"), "{error}");
+    assert!(kassay::mutate(&opened, &MutateOptions::new()).unwrap().mutants.iter().any(|m| m.operator == "AOR"));
+}
+
+#[test]
+fn time_between_opening_and_use_does_not_count() {
+    let opened = options().open_kernel(testdata("vector_add/vector_add.cl")).unwrap();
+    std::thread::sleep(Duration::from_secs(6));
+    let checked = kassay::check(&opened, &CheckOptions::new().budget(Duration::from_secs(5))).unwrap();
+    assert_eq!(checked.verdict, Verdict::Clean);
+}
+
+#[test]
+fn results_are_merged_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = options().open(testdata("vector_add/suite.toml")).unwrap();
+    let shards = ["1/2", "2/2"].map(|shard| {
+        let output = folder.path().join(shard.replace('/', "of"));
+        let part = MutateOptions::new().shard(Some(shard.parse().unwrap())).output(Some(output.clone()));
+        kassay::mutate(&opened, &part).unwrap();
+        output
+    });
+    let merged = kassay::merge(&shards).unwrap();
+    assert_eq!(merged.mutants.len(), kassay::mutate(&opened, &MutateOptions::new()).unwrap().mutants.len());
+    let report = folder.path().join("mutants.stryker.json");
+    kassay::report(&shards[..1], &report).unwrap();
+    assert!(std::fs::read_to_string(report).unwrap().contains("vector_add.cl"));
+}
+
+#[test]
+fn the_program_is_its_own_worker_whatever_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let renamed = folder.path().join("k2");
+    std::fs::copy(KASSAY, &renamed).unwrap();
+    let suite = testdata("vector_add/suite.toml");
+    let mut run = Command::new(renamed);
+    let output = run.args(["run", "--device", "opencl", "--quiet"]).arg(suite).env("PATH", "").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn without_kassay_in_the_path_the_simulator_runs_the_tests() {
+    // A program that is not kassay must never be started as a worker, least of all this one.
+    let exe = std::env::current_exe().unwrap();
+    let missing = options().device("auto".into()).worker(Some(exe.with_file_name("no-such-program")));
+    let opened = missing.open(testdata("vector_add/suite.toml")).unwrap();
+    let result = kassay::run(&opened, &RunOptions::new()).unwrap();
+    assert_eq!(result.header.device.unwrap().kind, "simulator");
 }

@@ -79,8 +79,13 @@ impl Process {
     /// `Environment` if the system cannot provide a process, socket or memory.
     pub fn start(exe: &Path, vendors: Option<&Path>, first: &Request) -> Result<Process> {
         let refused = |e: IoError| {
-            Error::environment(format!("cannot start a worker process ({} worker): {e}", exe.display()))
-                .help("check the limits on processes, memory and open files (`ulimit -a`)")
+            let help = match e.kind() {
+                ErrorKind::NotFound | ErrorKind::PermissionDenied => {
+                    "install kassay in a folder of PATH, or name the program (`OpenOptions::worker`)"
+                }
+                _ => "check the limits on processes, memory and open files (`ulimit -a`)",
+            };
+            Error::environment(format!("cannot start a worker process ({} worker): {e}", exe.display())).help(help)
         };
         let (ours, theirs) = UnixStream::pair().map_err(refused)?;
         let shared = SharedMemory::new(memory_file(c"kassay-launch").map_err(refused)?);

@@ -1,0 +1,43 @@
+//! Works on results that were written before: merges shards, converts to other formats.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::mutation::campaign::class_of;
+use crate::mutation::operators::OPERATORS;
+use crate::result::mutate::MutateResult;
+use crate::result::store::AnyResult;
+use crate::result::{self, store};
+
+/// Merges the results of all shards of a [`mutate`](super::mutate) run, in any order, into one.
+///
+/// # Errors
+/// `Caller` if a file is no result, the results are not all shards of one run, or another version of kassay with other
+/// operators wrote them.
+pub fn merge(results: &[impl AsRef<Path>]) -> Result<MutateResult> {
+    let load = |path: &Path| store::read(path).map(|result| (path.to_owned(), result));
+    let loaded = results.iter().map(|path| load(path.as_ref())).collect::<Result<Vec<_>>>()?;
+    loaded.iter().try_for_each(|(path, result)| check_operators(path, result))?;
+    result::merge::merge(loaded, &class_of)
+}
+
+/// Converts results to the format that the name of `output` ends with, such as `.lcov` or `.stryker.json`.
+///
+/// # Errors
+/// `Caller` if the format is unknown or a file is no result that it can show; `Environment` if `output` cannot be
+/// written.
+pub fn report(results: &[impl AsRef<Path>], output: impl AsRef<Path>) -> Result<()> {
+    let results: Vec<PathBuf> = results.iter().map(|path| path.as_ref().to_owned()).collect();
+    crate::report::convert(&results, output.as_ref())
+}
+
+/// Rejects a result with operators that this version does not have, because their classes are unknown.
+fn check_operators(path: &Path, result: &AnyResult) -> Result<()> {
+    let AnyResult::Mutate(result) = result else { return Ok(()) };
+    let mut single = result.mutants.iter().filter(|m| !m.is_pair());
+    match single.find(|m| OPERATORS.iter().all(|o| o.id != m.operator)) {
+        None => Ok(()),
+        Some(m) => Err(Error::caller(format!("{} has mutants of an operator `{}`", path.display(), m.operator))
+            .help(format!("merge it with the kassay that wrote it, version {}", result.header.version))),
+    }
+}

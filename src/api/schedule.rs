@@ -149,8 +149,9 @@ fn start_runners(opened: &Opened, under_test: &KernelUnderTest<'_>) -> Result<(V
     let mapped = mapped.transpose()?;
     let started = starting.ready()?;
     started.note.iter().for_each(|why| opened.observer().note(why));
-    let own_order = |first: &&Box<dyn Executor>| first.capabilities().schedules != Schedules::All;
-    if let (Some(mut mapped), Some(first)) = (mapped, started.executors.first().filter(own_order)) {
+    if let (Some(mut mapped), Some(first)) = (mapped, started.executors.first())
+        && first.capabilities().schedules != Schedules::All
+    {
         let device = first.device().clone();
         if first.target() != expected.target {
             mapped = group_order::build(under_test, first.target())?;

@@ -6,6 +6,9 @@ use super::opencl::{self, WorkerOptions};
 use super::{Capabilities, DeviceInfo, DeviceSelector, StartingExecutor, simulator};
 use crate::error::Result;
 
+/// Begins to start a number of executors of the selected device.
+type Start = fn(&DeviceSelector, &WorkerOptions, usize) -> Result<Vec<Box<dyn StartingExecutor>>>;
+
 /// A kind of device.
 pub struct DeviceKind {
     /// Its name in `--device` and in the ids of its devices.
@@ -23,7 +26,7 @@ pub struct DeviceKind {
     /// Lists its devices.
     pub devices: fn(&WorkerOptions) -> Result<Vec<DeviceInfo>>,
     /// Begins to start that many executors of the selected device.
-    pub start: fn(&DeviceSelector, &WorkerOptions, usize) -> Result<Vec<Box<dyn StartingExecutor>>>,
+    pub start: Start,
 }
 
 /// The help of `--device`.

@@ -51,7 +51,8 @@ pub fn attempt(
 pub enum PendingCode {
     /// Made already: by a target whose lowering takes little time.
     Ready(Code),
-    Host(host::PendingCode),
+    /// In the making, for the simulator.
+    Host(Box<host::PendingCode>),
 }
 
 /// Like [`code`], but returns while the code is being made, as far as the target allows.
@@ -66,7 +67,7 @@ pub fn begin(
     options: &LoweringOptions,
 ) -> Result<PendingCode> {
     Ok(match target {
-        Target::Host => PendingCode::Host(host::begin(module, entry, interface, options)?),
+        Target::Host => PendingCode::Host(Box::new(host::begin(module, entry, interface, options)?)),
         target => PendingCode::Ready(code(module, entry, interface, target, options)?),
     })
 }

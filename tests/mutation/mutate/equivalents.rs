@@ -88,13 +88,8 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usiz
         batch: true,
         end: None,
     };
-    let mut engine = Engine::new(
-        ModuleBuilder::new(&under_test, Target::SpirV),
-        vec![Box::new(executor)],
-        &tests,
-        &mutants,
-        options,
-    );
+    let mut engine =
+        Engine::new(ModuleBuilder::new(under_test, Target::SpirV), vec![Box::new(executor)], tests, &mutants, options);
     engine.establish_baselines(&wanted, false)?;
     assert!(engine.baselines().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
     let runs = vec![true; engine.baselines().len()];

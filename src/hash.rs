@@ -5,8 +5,8 @@
 use std::fmt;
 use std::hash::Hash;
 
-/// SipHash-1-3 with zero keys, for values that implement [`Hash`]. The standard library's `DefaultHasher` is the same algorithm today,
-/// but may change with any release of Rust.
+/// SipHash-1-3 with zero keys, for values that implement [`Hash`]. The standard library's `DefaultHasher` is the same
+/// algorithm today, but may change with any release of Rust.
 pub type StableHasher = siphasher::sip::SipHasher13;
 
 /// The [`StableHasher`]'s hash of one value.

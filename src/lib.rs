@@ -1,9 +1,9 @@
 //! kassay tests GPU kernels and assesses their tests at the level of LLVM IR.
 //!
-//! [`open`] a suite, then [`cover`] its kernel, [`mutate`] it, [`check`] it for races or [`run`] its tests; [`generate`]
-//! a suite for a kernel that has none. Each function takes what was opened and its options, and returns a result: plain
-//! data of [`result`], which serialises to the JSON that the command of the same name writes. [`merge`] and [`report`] work
-//! on such results.
+//! [`open`] a suite, then [`cover`] its kernel, [`mutate`] it, [`check`] it for races or [`run`] its tests;
+//! [`generate`] a suite for a kernel that has none. Each function takes what was opened and its options, and returns a
+//! result: plain data of [`result`], which serialises to the JSON that the command of the same name writes. [`merge`]
+//! and [`report`] work on such results.
 //!
 //! ```
 //! # fn main() -> kassay::Result<()> {

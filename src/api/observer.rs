@@ -15,8 +15,8 @@ pub trait Observer: Debug + Send + Sync {
     /// Something that the user should know: that the simulator replaces a device, for example.
     fn note(&self, _text: &str) {}
 
-    /// A piece of work begins: so many `things` (such as `tests`) are to be done, if their number is known. `mutate` and
-    /// `check` do not tell.
+    /// A piece of work begins: so many `things` (such as `tests`) are to be done, if their number is known. `mutate`
+    /// and `check` do not tell.
     fn begin(&self, _things: &'static str, _count: Option<u64>) {}
 
     /// Some of them are done. `message` says more, or is empty. Several threads may call this at a time, so numbers may

@@ -85,11 +85,11 @@ options! {
         /// Whether to read clang's syntax tree when the kernel is opened. Functions that need it read it later
         /// otherwise, which takes another run of clang.
         syntax_tree: bool = true,
-        /// The folder of the compilation cache. It is the process's: the first folder that is given stays, and everything
-        /// that is opened from then on uses it.
+        /// The folder of the compilation cache. It is the process's: the first folder that is given stays, and
+        /// everything that is opened from then on uses it.
         cache: Option<PathBuf> = None,
-        /// The device that runs the tests, such as `"sim".into()`: what `--device` takes. With the default, the simulator
-        /// replaces a device that is missing: the result's header and a note to the observer say so.
+        /// The device that runs the tests, such as `"sim".into()`: what `--device` takes. With the default, the
+        /// simulator replaces a device that is missing: the result's header and a note to the observer say so.
         device: DeviceRequest = DeviceRequest::Auto,
         /// The number of worker processes, each with an executor of its own.
         jobs: u32 = 1,

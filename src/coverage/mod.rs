@@ -2,8 +2,8 @@
 //! 4.2.1, LIU 5.2).
 //!
 //! `build` produces a kernel's code, plain and with probes, and `group_order` the same for orders of work-groups on
-//! devices; `observed` produces code that also reports comparisons. `measure` runs the tests on an executor. `tally`, a pure function, turns probe data into covered outcomes,
-//! which `summary` adds up.
+//! devices; `observed` produces code that also reports comparisons. `measure` runs the tests on an executor. `tally`, a
+//! pure function, turns probe data into covered outcomes, which `summary` adds up.
 //!
 //! Must never know: devices (it asks `exec`).
 

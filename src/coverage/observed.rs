@@ -1,5 +1,5 @@
-//! Code for the simulator that shows what a launch covers and which values it compares, for searches that run many small
-//! launches.
+//! Code for the simulator that shows what a launch covers and which values it compares, for searches that run many
+//! small launches.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -40,8 +40,8 @@ impl<'m> Comparisons<'m> {
         self.0.len() as u32
     }
 
-    /// Inserts the calls into the module in which they were found. Other passes may have run since [`find`](Comparisons::find) if
-    /// they left the comparisons themselves in place.
+    /// Inserts the calls into the module in which they were found. Other passes may have run since
+    /// [`find`](Comparisons::find) if they left the comparisons themselves in place.
     ///
     /// # Errors
     /// `Internal` if the woven module does not verify.

@@ -16,8 +16,8 @@ use crate::lower::forked::{self, Attempt, Limit};
 use crate::lower::host::table::HostTable;
 use crate::lower::host::{emit, machine, prepare};
 
-/// Begins to lower the kernel `entry` for this host with all checks, and returns while the code is being made. `module` is
-/// in canonical form; probes may be woven in: the probe buffer follows the arguments of `interface`.
+/// Begins to lower the kernel `entry` for this host with all checks, and returns while the code is being made. `module`
+/// is in canonical form; probes may be woven in: the probe buffer follows the arguments of `interface`.
 ///
 /// # Errors
 /// Those of [`linked`](prepare::linked).

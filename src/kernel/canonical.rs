@@ -84,8 +84,8 @@ fn take_body<'m>(view: View<'m>, entry: &str) -> Function<'m> {
         return stub;
     };
     add_missing_metadata(stub, body);
-    // SAFETY: the stub's instructions (a call of the body among them) go with it, and nothing that uses it or is made of
-    // it has been looked at.
+    // SAFETY: the stub's instructions (a call of the body among them) go with it, and nothing that uses it or is made
+    // of it has been looked at.
     unsafe {
         stub.value().replace_constant(body);
         stub.delete();

@@ -28,8 +28,8 @@ fn unwind(location: Option<Location<'_>>) -> Vec<Frame> {
 
 /// Returns the name of the function that contains a scope.
 fn function_of(mut scope: Option<Node<'_>>) -> String {
-    // LLVM's C interface does not tell scopes of scopes; as nodes, blocks have theirs as operand 1, and subprograms their
-    // name as operand 2 (LLVM 22, DebugInfoMetadata.h).
+    // LLVM's C interface does not tell scopes of scopes; as nodes, blocks have theirs as operand 1, and subprograms
+    // their name as operand 2 (LLVM 22, DebugInfoMetadata.h).
     while let Some(node) = scope {
         if node.is(MetadataClass::LLVMDISubprogramMetadataKind) {
             let name = node.operand(2).text().unwrap_or_default().to_owned();

@@ -59,8 +59,8 @@ fn indices(params: u32) -> impl Iterator<Item = AttributeIndex> {
 }
 
 impl<'m> Extended<'m> {
-    /// Replaces the calls of the old function, which `argument` gives what their caller passes, by calls of the new one,
-    /// and deletes the old one.
+    /// Replaces the calls of the old function, which `argument` gives what their caller passes, by calls of the new
+    /// one, and deletes the old one.
     ///
     /// # Panics
     /// If an argument is missing, or the old function is not only called.

@@ -33,8 +33,8 @@ impl<'m> Block<'m> {
         self.walk().collect()
     }
 
-    /// Returns the same, each found when it is asked for: for whoever needs the first of them. If one is removed before the next is
-    /// found, the walk ends.
+    /// Returns the same, each found when it is asked for: for whoever needs the first of them. If one is removed before
+    /// the next is found, the walk ends.
     pub fn walk(self) -> impl Iterator<Item = Inst<'m>> {
         std::iter::successors(self.first_instruction(), |inst| inst.next())
     }
@@ -80,9 +80,9 @@ impl<'m> Block<'m> {
         unsafe { ffi::LLVMMoveBasicBlockAfter(self, position) }
     }
 
-    /// Moves what stands before `inst` in its block into a new block in front, to which all that led to the block now leads. The old
-    /// block keeps `inst` and what follows, so phis behind it stay right; the new one, which is returned, has no terminator yet. What is
-    /// moved keeps names and debug locations.
+    /// Moves what stands before `inst` in its block into a new block in front, to which all that led to the block now
+    /// leads. The old block keeps `inst` and what follows, so phis behind it stay right; the new one, which is
+    /// returned, has no terminator yet. What is moved keeps names and debug locations.
     pub fn split_before(inst: Inst<'m>, name: &str) -> Block<'m> {
         let tail = inst.block();
         let head = tail.insert_before(name);
@@ -90,8 +90,8 @@ impl<'m> Block<'m> {
         let terminator = tail.terminator();
         assert!(!moved.contains(&terminator), "{} stands behind a terminator", inst.text());
         let builder = Builder::of_block(head);
-        // While the block has no terminator, replacing it leaves alone what its successors' phis say of it. Its position among what
-        // follows is the terminator's, which is inserted again last.
+        // While the block has no terminator, replacing it leaves alone what its successors' phis say of it. Its
+        // position among what follows is the terminator's, which is inserted again last.
         terminator.remove();
         // SAFETY: two blocks of one function; users of blocks are terminators.
         unsafe { ffi::LLVMReplaceAllUsesWith(tail.into(), head.into()) };
@@ -105,14 +105,15 @@ impl<'m> Block<'m> {
         head
     }
 
-    /// Puts a block on a way of a terminator; it leads where the way led, with the terminator's debug location, and the phis there know
-    /// it. Returns its terminator.
+    /// Puts a block on a way of a terminator; it leads where the way led, with the terminator's debug location, and the
+    /// phis there know it. Returns its terminator.
     ///
     /// # Panics
     /// If the terminator has no such successor.
     ///
     /// # Safety
-    /// The phis of the successor give way to others: no copy of their handles is used afterwards, and no builder stands before one.
+    /// The phis of the successor give way to others: no copy of their handles is used afterwards, and no builder stands
+    /// before one.
     pub unsafe fn split_way(terminator: Inst<'m>, way: u32, name: &str) -> Inst<'m> {
         let successor = terminator.successors().get(way as usize).copied();
         let to = successor.unwrap_or_else(|| panic!("{} has no successor {way}", terminator.text()));
@@ -127,8 +128,8 @@ impl<'m> Block<'m> {
         jump
     }
 
-    /// Rebuilds the phis so that the first entry of each that came from `old` comes from `new`. They lose their names and keep their
-    /// debug locations.
+    /// Rebuilds the phis so that the first entry of each that came from `old` comes from `new`. They lose their names
+    /// and keep their debug locations.
     ///
     /// # Safety
     /// No copy of the handles of this block's phis is used afterwards, and no builder stands before one.
@@ -151,7 +152,8 @@ impl<'m> Block<'m> {
     /// Deletes the block with its instructions.
     ///
     /// # Safety
-    /// Nothing outside it uses it or its instructions, and no copy of their handles, nor a builder in it, is used afterwards.
+    /// Nothing outside it uses it or its instructions, and no copy of their handles, nor a builder in it, is used
+    /// afterwards.
     pub unsafe fn delete(self) {
         // SAFETY: as the caller promises.
         unsafe { ffi::LLVMDeleteBasicBlock(self) }

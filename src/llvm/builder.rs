@@ -31,10 +31,12 @@ impl<'m> Position<'m> {
 
 /// Inserts instructions. A name may be empty.
 ///
-/// Whatever can be computed from constants is no instruction but a constant; so calls that may do this return a [`Value`].
+/// Whatever can be computed from constants is no instruction but a constant; so calls that may do this return a
+/// [`Value`].
 ///
 /// # Panics
-/// All that inserts panics if the builder stands nowhere, if the types do not fit, and if an operand is of another module.
+/// All that inserts panics if the builder stands nowhere, if the types do not fit, and if an operand is of another
+/// module.
 #[derive(Debug)]
 pub struct Builder<'m> {
     handle: BuilderHandle<'m>,
@@ -153,7 +155,8 @@ impl<'m> Builder<'m> {
         unsafe { ffi::LLVMSetCurrentDebugLocation2(self.handle, location.map(|l| l.handle)) }
     }
 
-    /// Inserts an instruction that was removed, with its name. It gets the builder's debug location, where that has one.
+    /// Inserts an instruction that was removed, with its name. It gets the builder's debug location, where that has
+    /// one.
     ///
     /// # Panics
     /// If it is in a block.
@@ -299,7 +302,8 @@ impl<'m> Builder<'m> {
         let mut indices = indices.to_vec();
         let (given, count) = (indices.as_mut_ptr(), indices.len() as u32);
         let name = c_name(name);
-        // SAFETY: a pointer, a sized type, and as many indices as said, which lead through it; the builder stands somewhere.
+        // SAFETY: a pointer, a sized type, and as many indices as said, which lead through it; the builder stands
+        // somewhere.
         unsafe {
             match within {
                 true => ffi::LLVMBuildInBoundsGEP2(self.here(), ty, pointer, given, count, name.as_ref().into()),
@@ -320,7 +324,8 @@ impl<'m> Builder<'m> {
         call
     }
 
-    /// Calls a pointer as a function of a type, with C's calling convention. The name is left out where there is no result.
+    /// Calls a pointer as a function of a type, with C's calling convention. The name is left out where there is no
+    /// result.
     pub fn call_as(&self, ty: Type<'m>, callee: impl Into<Value<'m>>, args: &[Value<'m>], name: &str) -> Inst<'m> {
         let callee = callee.into();
         self.assert_type(ty);
@@ -335,7 +340,8 @@ impl<'m> Builder<'m> {
         let mut args = args.to_vec();
         let name = c_name(if result.is_void() { "" } else { name });
         let count = args.len() as u32;
-        // SAFETY: a pointer, and as many arguments as said, of the types that the function type wants; the builder stands somewhere.
+        // SAFETY: a pointer, and as many arguments as said, of the types that the function type wants; the builder
+        // stands somewhere.
         unsafe { ffi::LLVMBuildCall2(self.here(), ty, callee, args.as_mut_ptr(), count, name.as_ref().into()) }
     }
 

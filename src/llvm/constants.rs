@@ -104,7 +104,8 @@ impl<'m> Value<'m> {
         }
     }
 
-    /// Returns a constant's bits as an integer of as many bits; `None` if the constant is none of numbers, or LLVM does not fold it.
+    /// Returns a constant's bits as an integer of as many bits; `None` if the constant is none of numbers, or LLVM does
+    /// not fold it.
     pub fn bits(self) -> Option<Value<'m>> {
         let width = self.ty().bits().filter(|_| self.is_constant() && !self.ty().scalar().is_pointer())?;
         let ty = self.ty().types().int(u32::try_from(width).ok()?);
@@ -172,8 +173,8 @@ impl<'m> Type<'m> {
         ffi::LLVMConstNull(ZeroType::of(self).unwrap_or_else(|| panic!("{} has no zero", self.text())))
     }
 
-    /// Whether it has a constant whose bits are all zero. Of target extension types, SPIR-V's of events, queues and the like have one,
-    /// images have none.
+    /// Whether it has a constant whose bits are all zero. Of target extension types, SPIR-V's of events, queues and the
+    /// like have one, images have none.
     pub(super) fn has_zero(self) -> bool {
         const IMAGES: [&str; 2] = ["spirv.Image", "spirv.SignedImage"];
         let is_target = self.kind() == TypeKind::LLVMTargetExtTypeKind;

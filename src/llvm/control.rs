@@ -59,8 +59,8 @@ impl<'m> Inst<'m> {
         unsafe { ffi::LLVMSetCondition(branch, bit) }
     }
 
-    /// Returns the cases of a `switch`, each with the block it leads to, in order; none for other instructions. The default is the first
-    /// of [`Inst::successors`], the value that is switched on operand 0.
+    /// Returns the cases of a `switch`, each with the block it leads to, in order; none for other instructions. The
+    /// default is the first of [`Inst::successors`], the value that is switched on operand 0.
     pub fn switch_cases(self) -> Vec<(Value<'m>, Block<'m>)> {
         let Some(switch) = Switch::of(self) else { return Vec::new() };
         let ways = self.successors().into_iter().enumerate().skip(1);

@@ -76,8 +76,8 @@ impl<'m> Location<'m> {
 static CURRENT: LazyLock<PathBuf> = LazyLock::new(|| std::env::current_dir().unwrap_or_default());
 
 impl Node<'_> {
-    /// Returns the file of a debug scope, with its directory where the name is relative to another folder than the current one; empty
-    /// if there is none.
+    /// Returns the file of a debug scope, with its directory where the name is relative to another folder than the
+    /// current one; empty if there is none.
     pub fn scope_file(self) -> String {
         Scope::of(self.handle).and_then(|scope| ffi::LLVMDIScopeGetFile(scope)).map(file_name).unwrap_or_default()
     }
@@ -111,7 +111,8 @@ impl<'m> Inst<'m> {
         unsafe { ffi::LLVMInstructionSetDebugLoc(self, location.map(|l| l.handle)) }
     }
 
-    /// Returns the first debug location among the operands, but the first, of the metadata of that kind (`llvm.loop`: the loop's start).
+    /// Returns the first debug location among the operands, but the first, of the metadata of that kind (`llvm.loop`:
+    /// the loop's start).
     pub fn metadata_debug_location(self, kind: MetadataKind) -> Option<Location<'m>> {
         let operands = self.metadata(kind)?.operands();
         operands.into_iter().skip(1).filter_map(|operand| operand.node()).find_map(Location::of_node)
@@ -122,7 +123,8 @@ impl<'m> Inst<'m> {
         self.metadata_debug_location(kind).map(Location::place)
     }
 
-    /// Returns the variables that debug records in front of it declare: where each is kept, and its node, whose operand 1 is its name.
+    /// Returns the variables that debug records in front of it declare: where each is kept, and its node, whose operand
+    /// 1 is its name.
     pub fn declared_variables(self) -> Vec<(Value<'m>, Node<'m>)> {
         let records = std::iter::successors(ffi::LLVMGetFirstDbgRecord(self), |r| ffi::LLVMGetNextDbgRecord(*r));
         let declared = |declaration: Declaration<'m>| {

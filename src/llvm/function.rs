@@ -168,7 +168,8 @@ impl<'m> Function<'m> {
     /// Deletes the function.
     ///
     /// # Safety
-    /// Nothing uses it, and no copy of its handle, or of one of its blocks, instructions or parameters, is used afterwards.
+    /// Nothing uses it, and no copy of its handle, or of one of its blocks, instructions or parameters, is used
+    /// afterwards.
     pub unsafe fn delete(self) {
         // SAFETY: as the caller promises.
         unsafe { ffi::LLVMDeleteFunction(self) }

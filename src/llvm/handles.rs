@@ -8,8 +8,8 @@ use llvm_sys::{
     LLVMUse, LLVMValue,
 };
 
-/// Defines a handle. It has the representation of LLVM's pointer, and its `Option` that of one that may be null, so both can stand in
-/// the declarations of [`super::ffi`].
+/// Defines a handle. It has the representation of LLVM's pointer, and its `Option` that of one that may be null, so
+/// both can stand in the declarations of [`super::ffi`].
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident of $pointee:ty) => {
         $(#[$doc])*

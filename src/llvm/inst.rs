@@ -82,8 +82,8 @@ impl<'m> Inst<'m> {
     /// Changes an operand.
     ///
     /// # Panics
-    /// If there is none at that position, if the types differ, if the new one is of another module, or if a case of a `switch` would not
-    /// be a constant any more.
+    /// If there is none at that position, if the types differ, if the new one is of another module, or if a case of a
+    /// `switch` would not be a constant any more.
     pub fn set_operand(self, index: u32, value: impl Into<Value<'m>>) {
         let value = value.into();
         let old = self.operand(index);
@@ -113,7 +113,8 @@ impl<'m> Inst<'m> {
         }
     }
 
-    /// Moves the instruction in front of another one, with its name and debug location, and in front of that one's debug records.
+    /// Moves the instruction in front of another one, with its name and debug location, and in front of that one's
+    /// debug records.
     pub fn move_before(self, next: Inst<'m>) {
         if self == next {
             return;
@@ -217,7 +218,8 @@ impl<'m> Inst<'m> {
     /// Changes the pointer of a `load`, a `store` or a `ptrtoint`, also to one in another address space.
     ///
     /// # Panics
-    /// If it is none of these, if the new one is no pointer (in as many lanes as the old one), or if it is of another module.
+    /// If it is none of these, if the new one is no pointer (in as many lanes as the old one), or if it is of another
+    /// module.
     pub fn set_pointer(self, pointer: impl Into<Value<'m>>) {
         let pointer = pointer.into();
         let index = match self.opcode() {
@@ -232,8 +234,8 @@ impl<'m> Inst<'m> {
     /// Changes what an `icmp` compares, also to values of another type.
     ///
     /// # Panics
-    /// If it is none, if the values are not of one type that it compares, in as many lanes as the old ones, or if they are of another
-    /// module.
+    /// If it is none, if the values are not of one type that it compares, in as many lanes as the old ones, or if they
+    /// are of another module.
     pub fn set_compared(self, x: impl Into<Value<'m>>, y: impl Into<Value<'m>>) {
         let (x, y) = (x.into(), y.into());
         assert!(self.is(Opcode::LLVMICmp), "{} compares no integers", self.text());

@@ -23,7 +23,8 @@ use super::view::View;
 pub fn read_lazily<'c>(context: impl AsContextRef<'c>, bitcode: MemoryBuffer<'c>) -> Result<Module<'c>, String> {
     let buffer = ManuallyDrop::new(bitcode);
     let (mut module, mut message) = (std::ptr::null_mut(), None::<Message>);
-    // SAFETY: the buffer becomes the module's own, and what it holds lives as long as the context; the message is LLVM's for its caller.
+    // SAFETY: the buffer becomes the module's own, and what it holds lives as long as the context; the message is
+    // LLVM's for its caller.
     unsafe {
         let (context, buffer) = (context.as_ctx_ref(), buffer.as_mut_ptr());
         let message = (&raw mut message).cast();
@@ -34,7 +35,8 @@ pub fn read_lazily<'c>(context: impl AsContextRef<'c>, bitcode: MemoryBuffer<'c>
     Err(message.map(Message::text).unwrap_or_default())
 }
 
-/// Moves what `other` holds into `module`. What was declared there and is defined by `other` is replaced, so handles end with this.
+/// Moves what `other` holds into `module`. What was declared there and is defined by `other` is replaced, so handles
+/// end with this.
 ///
 /// # Errors
 /// LLVM's message, if the modules do not go together.
@@ -45,7 +47,8 @@ pub fn link<'c>(module: &mut Module<'c>, other: Module<'c>) -> Result<(), String
     move_into(View::of(module), other)
 }
 
-/// Moves what `other` holds into a module that is being built in. Handles stay valid: nothing in the module is replaced.
+/// Moves what `other` holds into a module that is being built in. Handles stay valid: nothing in the module is
+/// replaced.
 ///
 /// # Errors
 /// LLVM's message, if the modules do not go together; or if the module knows something already that `other` defines.
@@ -74,12 +77,13 @@ fn move_into(view: View<'_>, other: Module<'_>) -> Result<(), String> {
     let added = View::of(&other);
     assert_eq!(added.context(), context, "modules of different contexts");
     let mut message = None::<String>;
-    // SAFETY: two modules of one context, of which LLVM takes the second one over; while it links them, the handler may write to the
-    // message.
+    // SAFETY: two modules of one context, of which LLVM takes the second one over; while it links them, the handler may
+    // write to the message.
     let fails = unsafe {
         ffi::LLVMContextSetDiagnosticHandler(context, Some(keep), (&raw mut message).cast());
         let fails = ffi::LLVMLinkModules2(view.handle(), added.handle()) != 0;
-        // Without a handler, LLVM would from now on print what it has to say of passes, too, and end the process at an error.
+        // Without a handler, LLVM would from now on print what it has to say of passes, too, and end the process at an
+        // error.
         ffi::LLVMContextSetDiagnosticHandler(context, Some(ignore), std::ptr::null_mut());
         fails
     };
@@ -88,7 +92,8 @@ fn move_into(view: View<'_>, other: Module<'_>) -> Result<(), String> {
 
 /// Keeps the message of an error. `place` leads to an `Option<String>`.
 extern "C" fn keep(info: LLVMDiagnosticInfoRef, place: *mut c_void) {
-    // SAFETY: LLVM calls this with a message and with the place that it was given, while `move_into` does nothing else with that.
+    // SAFETY: LLVM calls this with a message and with the place that it was given, while `move_into` does nothing else
+    // with that.
     unsafe {
         if ffi::LLVMGetDiagInfoSeverity(info) == LLVMDiagnosticSeverity::LLVMDSError {
             *place.cast() = Some(ffi::LLVMGetDiagInfoDescription(info).text());

@@ -1,10 +1,11 @@
 //! A small, sound layer over LLVM's C interface: everything that kassay asks of IR beyond what inkwell offers.
 //!
-//! Handles ([`Value`], [`Function`], [`Inst`], [`Block`], [`Type`], …) are copyable and bound to the borrow of the inkwell module they
-//! come from, so none outlives its module. [`View::of`] is the way in; [`Builder`] inserts instructions; [`passes::run`] runs LLVM's
-//! passes. Everything that safe code can reach is defined: preconditions that types cannot express are checked (an accessor of the wrong
-//! instruction gives `None`, an ill-typed call of the builder panics), and what would leave other copies of a handle dangling, such as
-//! erasing an instruction, is an `unsafe fn`.
+//! Handles ([`Value`], [`Function`], [`Inst`], [`Block`], [`Type`], …) are copyable and bound to the borrow of the
+//! inkwell module they come from, so none outlives its module. [`View::of`] is the way in; [`Builder`] inserts
+//! instructions; [`passes::run`] runs LLVM's passes. Everything that safe code can reach is defined: preconditions that
+//! types cannot express are checked (an accessor of the wrong instruction gives `None`, an ill-typed call of the
+//! builder panics), and what would leave other copies of a handle dangling, such as erasing an instruction, is an
+//! `unsafe fn`.
 //!
 //! ```
 //! use inkwell::context::Context;

@@ -1,7 +1,7 @@
 //! Handles of what is known to be of a kind, for LLVM's functions that are defined for that kind alone.
 //!
-//! Each is made here and nowhere else, by the check that it stands for. Nothing in this room changes what was checked: an instruction
-//! keeps its opcode, a type its kind, metadata its class.
+//! Each is made here and nowhere else, by the check that it stands for. Nothing in this room changes what was checked:
+//! an instruction keeps its opcode, a type its kind, metadata its class.
 
 use super::Opcode::*;
 use super::ffi::{self, RecordHandle};

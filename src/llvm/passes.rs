@@ -10,10 +10,11 @@ use llvm_sys::transforms::pass_builder::{LLVMCreatePassBuilderOptions, LLVMDispo
 use super::text::name as c_name;
 use crate::error::{Error, Result};
 
-/// Runs passes, given as LLVM's `opt` takes them, such as `function(sroa),globaldce`. Without a machine, costs decide nothing.
+/// Runs passes, given as LLVM's `opt` takes them, such as `function(sroa),globaldce`. Without a machine, costs decide
+/// nothing.
 ///
-/// The module verifies before: LLVM's passes take well-formed code only. They delete and replace what they like, so handles end with
-/// this.
+/// The module verifies before: LLVM's passes take well-formed code only. They delete and replace what they like, so
+/// handles end with this.
 ///
 /// # Errors
 /// `Internal` if a pass does not exist or fails.
@@ -35,7 +36,8 @@ pub fn run(module: &mut Module<'_>, machine: Option<&TargetMachine>, passes: &st
     }
 }
 
-/// Sets an option of LLVM's for the whole process, such as `-enable-tail-merge=false`. LLVM ends the process if it does not know it.
+/// Sets an option of LLVM's for the whole process, such as `-enable-tail-merge=false`. LLVM ends the process if it does
+/// not know it.
 ///
 /// # Safety
 /// No other thread is in LLVM meanwhile.

@@ -79,7 +79,8 @@ impl<'m> Type<'m> {
             )
     }
 
-    /// Whether values of the type are computed, passed and kept: neither `void` nor functions, blocks, metadata, opaque structs.
+    /// Whether values of the type are computed, passed and kept: neither `void` nor functions, blocks, metadata, opaque
+    /// structs.
     pub fn is_first_class(self) -> bool {
         use TypeKind::{
             LLVMFunctionTypeKind, LLVMLabelTypeKind, LLVMMetadataTypeKind, LLVMTokenTypeKind, LLVMVoidTypeKind,
@@ -298,7 +299,8 @@ impl<'m> DataLayout<'m> {
         }
     }
 
-    /// Returns the bytes that a `getelementptr` (an instruction or a constant) steps; `None` unless all of its indices are constants.
+    /// Returns the bytes that a `getelementptr` (an instruction or a constant) steps; `None` unless all of its indices
+    /// are constants.
     pub fn constant_offset(self, gep: Value<'m>) -> Option<i64> {
         let mut ty = gep.gep_source()?;
         let mut offset = 0i64;

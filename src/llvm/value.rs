@@ -80,8 +80,8 @@ impl<'m> Value<'m> {
         ffi::value_name(self).unwrap_or_default()
     }
 
-    /// Names it; the empty name takes the name away. LLVM adds a number if another of that name exists. Constants that are no globals
-    /// have no names.
+    /// Names it; the empty name takes the name away. LLVM adds a number if another of that name exists. Constants that
+    /// are no globals have no names.
     ///
     /// # Panics
     /// If it has no result that could be named.
@@ -268,14 +268,16 @@ impl<'m> Value<'m> {
         Some(ffi::LLVMGetGlobalParent(global))
     }
 
-    /// Whether an instruction of `module` may have it as an operand: all globals in it are of that module, and the context is the same.
+    /// Whether an instruction of `module` may have it as an operand: all globals in it are of that module, and the
+    /// context is the same.
     pub(super) fn fits(self, module: ModuleHandle<'m>) -> bool {
         if self.ty().context() != ffi::LLVMGetModuleContext(module) {
             return false;
         }
         match self.module() {
             Some(own) => own == module,
-            // A constant expression or aggregate may name globals. Removed instructions know no module, metadata holds on to none.
+            // A constant expression or aggregate may name globals. Removed instructions know no module, metadata holds
+            // on to none.
             None => !self.is_constant() || self.operands().into_iter().all(|part| part.fits(module)),
         }
     }

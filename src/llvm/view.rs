@@ -132,7 +132,8 @@ impl<'m> View<'m> {
     /// Declares an intrinsic, for the types over which it is overloaded.
     ///
     /// # Safety
-    /// There is an intrinsic of that number, `types` are as many as it is overloaded over, and each is of a kind that it admits.
+    /// There is an intrinsic of that number, `types` are as many as it is overloaded over, and each is of a kind that
+    /// it admits.
     ///
     /// # Panics
     /// If LLVM has none, or a type is of another context.

@@ -28,7 +28,8 @@ impl Target {
     }
 
     /// Returns whether code of this form calls its executor's hooks: before every access that is not known to be in
-    /// bounds, where work-items wait, and at the kernel's end, to which the executor sends work-items that wait forever.
+    /// bounds, where work-items wait, and at the kernel's end, to which the executor sends work-items that wait
+    /// forever.
     pub fn has_hooks(self) -> bool {
         match self {
             Target::SpirV => false,
@@ -52,8 +53,9 @@ pub enum Effort {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LoweringOptions {
     pub effort: Effort,
-    /// For targets with hooks: whether every access to global and local memory calls the executor, so that it can detect
-    /// races and interrupt work-items there. If not, bounds are checked by the code itself, which is several times faster.
+    /// For targets with hooks: whether every access to global and local memory calls the executor, so that it can
+    /// detect races and interrupt work-items there. If not, bounds are checked by the code itself, which is several
+    /// times faster.
     pub races: bool,
     /// The caller's deadline, for targets whose code may take long.
     pub deadline: Option<Instant>,

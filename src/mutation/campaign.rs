@@ -50,8 +50,8 @@ pub fn class_of(operator: &str) -> String {
 /// fails are named in the result.
 ///
 /// # Errors
-/// `Caller` if the device cannot apply a test's map of work-groups; `Environment` if the device, a worker or the journal
-/// fails; `Internal` if a pass fails.
+/// `Caller` if the device cannot apply a test's map of work-groups; `Environment` if the device, a worker or the
+/// journal fails; `Internal` if a pass fails.
 pub fn run(
     campaign: &CampaignContext<'_, '_>,
     request: &Request,

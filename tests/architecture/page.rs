@@ -1,5 +1,5 @@
-//! `ARCHITECTURE.md` says what stands: its paths and symbols exist, every room has a section with invariants, and the steps of
-//! "Adding things" lead to files.
+//! `ARCHITECTURE.md` says what stands: its paths and symbols exist, every room has a section with invariants, and the
+//! steps of "Adding things" lead to files.
 
 use std::collections::BTreeSet;
 use std::fs;

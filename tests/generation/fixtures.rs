@@ -111,8 +111,8 @@ fn disagreement(kernel: &Path) -> TestResult<Option<String>> {
     let out = scratch.path().join("out");
     let path = |p: &Path| p.to_str().map(str::to_owned).ok_or("no UTF-8");
     let begun = Instant::now();
-    // Outcomes that may stay unknown are not worth the time.
-    // Kernels beyond a solver use their whole budget. Of one of them more is asked than a busy machine does in the least.
+    // Outcomes that may stay unknown are not worth the time. Kernels beyond a solver use their whole budget. Of one of
+    // them more is asked than a busy machine does in the least.
     let budget = match name {
         "hard_rounds" => BUDGET / 3,
         _ if name.starts_with("hard_") => BUDGET / 6,

@@ -16,8 +16,8 @@ impl StartingExecutor for StartingSimulator {
     }
 }
 
-/// Begins to start `count` simulators. Each has its share of the processors; work-groups are spread over them where their
-/// order does not matter.
+/// Begins to start `count` simulators. Each has its share of the processors; work-groups are spread over them where
+/// their order does not matter.
 pub fn start(count: usize) -> Vec<Box<dyn StartingExecutor>> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = (processors / count.max(1)).max(1);

@@ -53,7 +53,8 @@ impl<'m> UnusedReads<'m> {
     fn drop_before(&mut self, store: Inst<'m>) {
         let key = (store.operand(1), store.debug_location());
         if let Some(load) = self.0.get_mut(&key).and_then(VecDeque::pop_front) {
-            // SAFETY: it is noted once, and stands before the store in the block, which is walked forwards; no builder exists.
+            // SAFETY: it is noted once, and stands before the store in the block, which is walked forwards; no builder
+            // exists.
             unsafe { load.erase() };
         }
     }
@@ -143,8 +144,8 @@ fn rewrite<'m>(view: View<'m>, merge: Merge<'m>) {
     }
     drop(builder);
     for inst in [store].into_iter().chain(dead) {
-        // SAFETY: they stand in the block up to the store, which is walked forwards; a read that is used is not noted as unused; the
-        // builder is gone.
+        // SAFETY: they stand in the block up to the store, which is walked forwards; a read that is used is not noted
+        // as unused; the builder is gone.
         unsafe { inst.erase() };
     }
 }

@@ -51,8 +51,8 @@ pub enum EntryValue {
 }
 
 impl<'m> Emitter<'m> {
-    /// Builds the prologue of `kernel`, whose last argument, `item`, is the item's context, and which has an entry block
-    /// with a terminator.
+    /// Builds the prologue of `kernel`, whose last argument, `item`, is the item's context, and which has an entry
+    /// block with a terminator.
     pub fn new(view: View<'m>, kernel: Function<'m>, item: Value<'m>, races: bool) -> Emitter<'m> {
         let (int, long) = (view.int_type(32), view.int_type(64));
         let builder = view.builder();

@@ -10,8 +10,8 @@ use crate::lower::host::abi::hook;
 /// An index and the number of elements of its array.
 #[derive(Debug, Clone, Copy)]
 pub struct Index<'m> {
-    /// The `getelementptr`, and the position of the index among its operands. The index itself may be replaced by what is woven
-    /// elsewhere.
+    /// The `getelementptr`, and the position of the index among its operands. The index itself may be replaced by what
+    /// is woven elsewhere.
     step: Inst<'m>,
     operand: u32,
     length: u64,
@@ -75,7 +75,8 @@ fn is_variable(value: Value<'_>) -> bool {
     value.as_opcode(Opcode::LLVMAlloca).is_some() || value.as_global().is_some()
 }
 
-/// Builds the calls that report an index beyond its array to the simulator before the access `inst`, whose number is `site`.
+/// Builds the calls that report an index beyond its array to the simulator before the access `inst`, whose number is
+/// `site`.
 pub fn weave<'m>(e: &Emitter<'m>, inst: Inst<'m>, site: u32, indices: &[Index<'m>]) {
     for index in indices {
         e.before(inst);

@@ -5,7 +5,8 @@ use crate::kernel::parameters;
 use crate::llvm::{AddressSpace, Function, Opcode, Value, View};
 use crate::lower::host::abi;
 
-/// Adds the argument to the kernel and replaces the calls of [`abi::ITEM`] by it. Returns the new function and the argument.
+/// Adds the argument to the kernel and replaces the calls of [`abi::ITEM`] by it. Returns the new function and the
+/// argument.
 ///
 /// # Errors
 /// `Internal` if the kernel is called, or the placeholder used for something else.

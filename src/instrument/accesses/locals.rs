@@ -29,7 +29,8 @@ pub fn replace<'m>(e: &Emitter<'m>, objects: &mut Objects<'m>) -> Result<()> {
     constant_uses::replace(e.kernel, &moved)?;
     for (_, variable, _) in locals {
         if variable.users().into_iter().all(|user| user.users().is_empty() && user.as_instruction().is_none()) {
-            // SAFETY: no instruction uses it, nor a constant that is used; where its address is asked for, there is the new one.
+            // SAFETY: no instruction uses it, nor a constant that is used; where its address is asked for, there is the
+            // new one.
             unsafe {
                 variable.value().replace_constant(variable.ty().poison());
                 variable.delete();

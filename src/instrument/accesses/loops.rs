@@ -81,7 +81,8 @@ pub fn weave<'m>(e: &Emitter<'m>, plan: &Plan<'m>, exit: Option<&Exit<'m>>) -> C
     for edge in &plan.edges {
         let at = match edge.terminator.successors().len() {
             1 => edge.terminator,
-            // SAFETY: phis are only found as operands, where others stand for them; nobody kept them; the builder is moved at once.
+            // SAFETY: phis are only found as operands, where others stand for them; nobody kept them; the builder is
+            // moved at once.
             _ => unsafe { Block::split_way(edge.terminator, edge.successor, "") },
         };
         e.before(at);

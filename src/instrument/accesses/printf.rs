@@ -12,8 +12,8 @@ use crate::lower::host::table::PrintArg;
 pub struct Print<'m> {
     inst: Inst<'m>,
     site: u32,
-    /// The positions of the operands after the format that are packed, with their offsets. The operands themselves may be replaced
-    /// by what is woven elsewhere.
+    /// The positions of the operands after the format that are packed, with their offsets. The operands themselves may
+    /// be replaced by what is woven elsewhere.
     packed: Vec<(u32, u32)>,
     /// Size of the packed values.
     bytes: u32,
@@ -89,7 +89,8 @@ pub fn weave<'m>(e: &Emitter<'m>, prints: Vec<Print<'m>>) {
         if !inst.ty().is_void() {
             inst.replace_uses(inst.ty().null());
         }
-        // SAFETY: `prints` ends here, and operands are read when they are used; the builder is moved before it builds again.
+        // SAFETY: `prints` ends here, and operands are read when they are used; the builder is moved before it builds
+        // again.
         unsafe { inst.erase() };
     }
 }

@@ -31,7 +31,8 @@ pub fn resolve(mut value: Value<'_>) -> Value<'_> {
     value
 }
 
-/// Applies the cast instruction `cast` to a constant integer; returns the cast itself where one of both has more than 64 bits.
+/// Applies the cast instruction `cast` to a constant integer; returns the cast itself where one of both has more than
+/// 64 bits.
 fn cast<'m>(cast: Value<'m>, inner: Value<'m>) -> Value<'m> {
     let ty = cast.ty();
     let is_small = ty.int_width().is_some_and(|bits| bits <= 64);

@@ -354,8 +354,8 @@ impl<'m> Pass<'m> {
             user.replace_uses(new);
         }
         self.builder.behind(user);
-        // SAFETY: users are listed anew for each pointer and redirected once; the pass keeps local pointers and private ones
-        // only; the builder stands behind it.
+        // SAFETY: users are listed anew for each pointer and redirected once; the pass keeps local pointers and private
+        // ones only; the builder stands behind it.
         unsafe { user.erase() };
     }
 }

@@ -78,8 +78,8 @@ fn append<'m>(
     for extended in all {
         // A caller needs the value too.
         let value_in = |caller| functions.iter().position(|f| *f == caller).and_then(|f| values[f]);
-        // SAFETY: the new function has taken its place in `functions`. What an earlier argument of the old one may be kept for,
-        // its caller asks the new one for; nobody keeps calls.
+        // SAFETY: the new function has taken its place in `functions`. What an earlier argument of the old one may be
+        // kept for, its caller asks the new one for; nobody keeps calls.
         unsafe { extended.replace_old(value_in) };
     }
     values
@@ -133,7 +133,8 @@ pub(super) fn numbers<'m>(
         let Some(second) = second.get(f).copied().flatten() else {
             return Some(Numbers { first: first?, second: None });
         };
-        // Where a second argument was appended, the function is another one since, and the first number the last but one.
+        // Where a second argument was appended, the function is another one since, and the first number the last but
+        // one.
         let first = match f {
             0 => first?,
             _ => second.function()?.params().into_iter().nth_back(1)?,
@@ -178,8 +179,8 @@ pub(super) fn settle_one<'m>(stand_in: Value<'m>, value: Option<Value<'m>>) {
         stand_in.replace_uses(value);
     }
     if let Some(stand_in) = stand_in.as_instruction() {
-        // SAFETY: each stand-in is settled once and last of all: nothing is built afterwards, so neither another copy of it nor
-        // a builder that stands before it is used.
+        // SAFETY: each stand-in is settled once and last of all: nothing is built afterwards, so neither another copy
+        // of it nor a builder that stands before it is used.
         unsafe { stand_in.erase() };
     }
 }

@@ -407,8 +407,8 @@ impl<'m> Weaver<'_, 'm> {
             self.test(current, &|| self.is_active(self.activation(change)), *redirect, otherwise);
             current = otherwise;
         }
-        // SAFETY: no `phi` is kept: changes at instructions are applied already, the new blocks know their `phi`s' values;
-        // the builder stands at the end of a block.
+        // SAFETY: no `phi` is kept: changes at instructions are applied already, the new blocks know their `phi`s'
+        // values; the builder stands at the end of a block.
         unsafe { old.redirect_phis(source, leaving) };
     }
 

@@ -1,5 +1,6 @@
 //! What is known about OpenCL's builtins: a table says of each one, by its name, to which family it belongs and which
-//! effects it has. Whoever has to know whether a call synchronises, only reads, or differs between work-items asks here.
+//! effects it has. Whoever has to know whether a call synchronises, only reads, or differs between work-items asks
+//! here.
 //!
 //! Builtins that only compute (mathematics, relations, geometry) are not in the table: they have none of these effects.
 //! Not for what a builtin computes.
@@ -40,7 +41,8 @@ pub enum Family {
     WorkGroupFunction,
     /// Collective functions of a sub-group.
     SubGroupFunction,
-    /// Functions of sub-groups in Intel's extensions: shuffles, block accesses, motion estimation. Not all of them wait.
+    /// Functions of sub-groups in Intel's extensions: shuffles, block accesses, motion estimation. Not all of them
+    /// wait.
     IntelSubGroupFunction,
     /// What SPIR-V translators leave of collective functions; the scope is an operand.
     SpirvGroup,
@@ -66,12 +68,12 @@ pub enum Family {
     MathWithPointer,
 }
 
-/// An effect of a builtin, or a property of its result. Where two look alike they differ on purpose, because their users
-/// ask different questions.
+/// An effect of a builtin, or a property of its result. Where two look alike they differ on purpose, because their
+/// users ask different questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Synchronises work-items or orders their memory accesses. Outputs of a kernel without such calls do not depend on the
-    /// order in which its work-items run, unless these share memory otherwise.
+    /// Synchronises work-items or orders their memory accesses. Outputs of a kernel without such calls do not depend on
+    /// the order in which its work-items run, unless these share memory otherwise.
     Synchronises,
     /// Does not return before other work-items have reached it, unlike atomics and fences, which wait for nobody, and
     /// asynchronous copies, which only begin there.
@@ -106,8 +108,8 @@ const fn row(family: Family, names: &'static [&'static str], effects: &'static [
     Row { family, names, effects }
 }
 
-/// All builtins with effects. A name that is listed in full takes precedence over one with a star, and of the latter the
-/// longest.
+/// All builtins with effects. A name that is listed in full takes precedence over one with a star, and of the latter
+/// the longest.
 const TABLE: &[Row] = {
     use Effect::*;
     &[
@@ -189,8 +191,8 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// Returns the builtin that a callee names, mangled or not. Only meaningful for functions without a body: one of the
-    /// user's may have any name.
+    /// Returns the builtin that a callee names, mangled or not. Only meaningful for functions without a body: one of
+    /// the user's may have any name.
     pub fn of(callee: &str) -> Option<Builtin> {
         let plain = demangle(callee).map_or(callee, |(plain, _)| plain);
         let mut found: Option<Builtin> = None;
@@ -241,8 +243,8 @@ impl Builtin {
         }
     }
 
-    /// The type of the texels that an access to an image reads or writes: `f`, `i`, `ui` or `h`. `None` for builtins that
-    /// access no image, and where the name does not say it.
+    /// The type of the texels that an access to an image reads or writes: `f`, `i`, `ui` or `h`. `None` for builtins
+    /// that access no image, and where the name does not say it.
     pub fn texel(self) -> Option<&'static str> {
         self.name.strip_prefix("read_image").or_else(|| self.name.strip_prefix("write_image"))
     }
@@ -268,8 +270,8 @@ pub fn may_be_builtin(callee: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The builtins of OpenCL C 3.0 with effects, those of extensions that kernels use, names of SPIR-V's; some that only
-    /// compute, and some functions that are none.
+    /// The builtins of OpenCL C 3.0 with effects, those of extensions that kernels use, names of SPIR-V's; some that
+    /// only compute, and some functions that are none.
     const NAMES: &str = "get_work_dim get_global_size get_global_id get_local_size get_enqueued_local_size \
         get_local_id get_num_groups get_group_id get_global_offset get_global_linear_id get_local_linear_id \
         get_sub_group_size get_max_sub_group_size get_num_sub_groups get_enqueued_num_sub_groups get_sub_group_id \

@@ -161,8 +161,8 @@ fn add_parameter<'m>(view: View<'m>, kernel: &str, variable: Global<'m>, label: 
         extended.push(new);
     }
     for new in extended {
-        // SAFETY: handles of old functions and of calls end with the loops above; whoever calls a function that needs the
-        // variable needs it too, and has it as the last parameter.
+        // SAFETY: handles of old functions and of calls end with the loops above; whoever calls a function that needs
+        // the variable needs it too, and has it as the last parameter.
         unsafe { new.replace_old(Function::last_param) };
     }
     let users = variable.users();

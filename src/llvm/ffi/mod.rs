@@ -1,9 +1,10 @@
 //! LLVM's C interface, declared with typed handles.
 //!
-//! llvm-sys links LLVM and declares the same functions on untyped pointers; here each parameter says what it has to be. A function is
-//! `safe` if the call is defined for every live handle of the declared types (that it is of the right opcode, kind or class, a handle of
-//! [`super::narrow`] says); `Option` marks pointers that may be null. What has further preconditions (an index below a count, well-typed
-//! operands, one module or context) is `unsafe`, and the modules beside this one check these preconditions before they call it.
+//! llvm-sys links LLVM and declares the same functions on untyped pointers; here each parameter says what it has to be.
+//! A function is `safe` if the call is defined for every live handle of the declared types (that it is of the right
+//! opcode, kind or class, a handle of [`super::narrow`] says); `Option` marks pointers that may be null. What has
+//! further preconditions (an index below a count, well-typed operands, one module or context) is `unsafe`, and the
+//! modules beside this one check these preconditions before they call it.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::marker::PhantomData;

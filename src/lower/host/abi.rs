@@ -163,7 +163,8 @@ pub mod placeholder {
     pub const EXCHANGE: &str = "__kassay_at_exchange";
     /// `void (i32 flags, i32 order, i32 scope)`.
     pub const FENCE: &str = "__kassay_at_fence";
-    /// `ptr (ptr destination, ptr source, i64 count, i64 element, i64 destination_stride, i64 source_stride, ptr event)`.
+    /// `ptr (ptr destination, ptr source, i64 count, i64 element, i64 destination_stride, i64 source_stride, ptr
+    /// event)`.
     pub const ASYNC_COPY: &str = "__kassay_at_async_copy";
     /// `void (ptr events, i64 count)`.
     pub const WAIT: &str = "__kassay_at_wait";

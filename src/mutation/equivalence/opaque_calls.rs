@@ -231,8 +231,8 @@ impl<'m> OpaqueCalls<'m> {
         offset >= 0 && offset + i128::from(size) <= whole
     }
 
-    /// Returns the offset of a GEP in bytes, if it is constant. Unlike [`DataLayout::constant_offset`], this also counts
-    /// elements that memory cannot hold, such as events.
+    /// Returns the offset of a GEP in bytes, if it is constant. Unlike [`DataLayout::constant_offset`], this also
+    /// counts elements that memory cannot hold, such as events.
     fn constant_offset(&self, gep: Inst<'m>) -> Option<i128> {
         let mut ty = gep.value().gep_source()?;
         let mut offset = 0i128;

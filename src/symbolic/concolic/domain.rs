@@ -1,5 +1,5 @@
-//! Concolic execution as a domain of the machine that executes programs: lanes are bits with the terms of which they are
-//! instances.
+//! Concolic execution as a domain of the machine that executes programs: lanes are bits with the terms of which they
+//! are instances.
 
 use super::inputs;
 use super::interpreter::{Interpreter, extended_hash};

@@ -40,8 +40,8 @@ impl Bench {
     }
 }
 
-/// Returns the suites below `testdata`, except those of kernels with deliberate faults: the simulator accepts them, devices
-/// need not.
+/// Returns the suites below `testdata`, except those of kernels with deliberate faults: the simulator accepts them,
+/// devices need not.
 fn suites() -> Vec<PathBuf> {
     let mut found = files_below(&testdata(""), "toml");
     found.retain(|file| name(file).contains("suite") && !file.starts_with(testdata("check")));

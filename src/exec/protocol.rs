@@ -207,16 +207,18 @@ impl Connection {
     fn fill(&mut self, mut into: &mut [u8], deadline: Option<Instant>) -> std::io::Result<()> {
         while !into.is_empty() {
             if let Some(deadline) = deadline {
+                // What has arrived already is read even after the deadline.
                 let left = deadline.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return Err(ErrorKind::TimedOut.into());
-                }
                 self.stream.set_read_timeout(Some(left.max(Duration::from_micros(1))))?;
             }
             match self.stream.read(into) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(n) => into = &mut into[n..],
-                Err(e) if matches!(e.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                Err(e) if matches!(e.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                        return Err(ErrorKind::TimedOut.into());
+                    }
+                }
                 Err(e) => return Err(e),
             }
         }
@@ -239,6 +241,9 @@ mod tests {
         let (mut a, mut b) = (Connection::new(a), Connection::new(b));
         a.send(&Request::Unload { program: 7 })?;
         assert!(matches!(b.receive(None)?, Request::Unload { program: 7 }));
+        // A message that arrived in time is there after the deadline, too.
+        a.send(&Request::Unload { program: 8 })?;
+        assert!(matches!(b.receive(Some(Instant::now()))?, Request::Unload { program: 8 }));
         let soon = Some(Instant::now() + Duration::from_millis(20));
         assert_eq!(b.receive::<Request>(soon).map_err(|e| e.kind()).err(), Some(ErrorKind::TimedOut));
         a.stream.write_all(&[9, 0, 0, 0, b'x'])?;

@@ -142,8 +142,8 @@ fn spawn(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result
     let child = {
         let _alone = fork_lock::forking();
         // SAFETY: the child runs LLVM code on data it owns after the fork and leaves with `_exit`; it touches no lock
-        // that another thread of kassay holds (no other thread uses LLVM), and glibc makes the allocator usable after a
-        // fork.
+        // that another thread holds (those who use kassay as a library call it from one thread at a time, and kassay
+        // itself generates no code while several threads use LLVM), and glibc makes the allocator usable after a fork.
         unsafe { libc::fork() }
     };
     if child < 0 {

@@ -1,6 +1,7 @@
 //! Asks Z3 for values that satisfy a set of conditions, or for a proof that there are none.
 //!
-//! Each query and each [`Session`] has a context of its own, so that the answer does not depend on earlier queries.
+//! Each query has a context of its own, so that the answer does not depend on earlier queries; searches, whose answers
+//! are only tried, share one between sessions ([`SharedContext`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;

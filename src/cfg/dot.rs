@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::decisions::Event;
 use super::graph::{Edge, Terminator};
+use super::indices::FunctionIndex;
 use super::sites::{Fact, FunctionSites, Sites};
 use crate::kernel::source::Sources;
 
@@ -11,7 +12,7 @@ use crate::kernel::source::Sources;
 /// boundary or repetition.
 pub fn draw(sites: &Sites, sources: &Sources) -> String {
     let mut out = String::from("digraph kernel {\n  node [shape=box, fontname=monospace, fontsize=10];\n");
-    for (f, function) in sites.functions.iter().enumerate() {
+    for (f, function) in FunctionIndex::enumerate(&sites.functions) {
         let _ = writeln!(out, "  subgraph cluster_{f} {{\n    label=\"{}\";", escape(&function.cfg.function));
         for (b, block) in function.cfg.blocks.iter().enumerate().filter(|(b, _)| function.cfg.reachable[*b]) {
             let barrier = if function.barriers.iter().any(|x| x.0 == b) { ", peripheries=2" } else { "" };
@@ -50,7 +51,7 @@ fn source_of(function: &FunctionSites, block: usize, sources: &Sources) -> Strin
     text
 }
 
-fn label_of(sites: &Sites, f: usize, function: &FunctionSites, edge: Edge) -> String {
+fn label_of(sites: &Sites, f: FunctionIndex, function: &FunctionSites, edge: Edge) -> String {
     let fact = (f, Fact::Event(Event::Edge(edge)));
     let outcomes: Vec<String> = sites
         .sites

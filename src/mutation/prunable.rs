@@ -2,6 +2,7 @@
 
 use super::indices::ByMutant;
 use super::mutant::Mutant;
+use crate::cfg::indices::FunctionIndex;
 use crate::cfg::taint::Taint;
 use crate::coverage::build::KernelUnderTest;
 use crate::instrument::mutants::{Edit, Place};
@@ -13,7 +14,7 @@ use crate::llvm::{AddressSpace, Function, Inst, Opcode, View};
 pub fn prunable(under_test: &KernelUnderTest<'_>, mutants: &[Mutant]) -> ByMutant<bool> {
     let taint = Taint::of(&under_test.module, &under_test.sites);
     let terminator =
-        |f: usize, b: usize| under_test.sites.functions[f].cfg.blocks[b].instructions.len().saturating_sub(1);
+        |f: FunctionIndex, b: usize| under_test.sites.functions[f].cfg.blocks[b].instructions.len().saturating_sub(1);
     let view = View::of(&under_test.module);
     let functions: Vec<Option<Function<'_>>> =
         under_test.sites.functions.iter().map(|f| view.function(&f.cfg.function)).collect();

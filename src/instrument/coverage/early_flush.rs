@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use inkwell::module::Module;
 
 use crate::cfg::graph::BlockIndex;
+use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::Sites;
 use crate::cfg::uniformity::Uniformity;
 use crate::error::Result;
@@ -73,8 +74,9 @@ fn divergent_blocks(module: &Module<'_>, sites: &Sites) -> Result<BTreeSet<Block
     // The CFG is preserved, so that blocks still correspond to those of the sites.
     passes::run(&mut promoted, Some(&spirv::machine()?), "function(sroa<preserve-cfg>)")?;
     let varying = Uniformity::of(&promoted, sites);
-    let kernel = &sites.functions[0];
+    let kernel = &sites.functions[FunctionIndex::KERNEL];
     let deciders = kernel.dominance.transitive_deciders(&kernel.cfg);
-    let is_divergent = |block: &BlockIndex| deciders[*block].iter().any(|d| varying.may_diverge(0, *d));
+    let is_divergent =
+        |block: &BlockIndex| deciders[*block].iter().any(|d| varying.may_diverge(FunctionIndex::KERNEL, *d));
     Ok((0..deciders.len()).filter(is_divergent).collect())
 }

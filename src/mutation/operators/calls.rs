@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::cfg::graph::InstKind;
+use crate::cfg::indices::FunctionIndex;
 use crate::instrument::mutants::edit::{Edit, Place};
 use crate::kernel::ast::{Function, Loc, Node};
 use crate::kernel::builtins::demangle;
@@ -100,7 +101,7 @@ impl Call {
 /// Finds the reachable calls of builtins whose names are `wanted`, in order of function and place.
 pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
     let mut calls = Vec::new();
-    for (f, function) in subject.sites.functions.iter().enumerate() {
+    for (f, function) in FunctionIndex::enumerate(&subject.sites.functions) {
         let cfg = &function.cfg;
         let mut groups: BTreeMap<(Option<DebugLocation>, &str), Vec<Place>> = BTreeMap::new();
         for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
@@ -178,7 +179,7 @@ struct SourceCall {
 }
 
 fn build_call(subject: &Subject<'_>, callee: &str, places: Vec<Place>, source: Option<SourceCall>) -> Option<Call> {
-    let function = subject.sites.functions.get(places[0].function)?.cfg.function.clone();
+    let function = subject.sites.functions.get(places[0].function.0)?.cfg.function.clone();
     let block = subject.module.function(&function)?.blocks().get(places[0].block).copied()?;
     let inst = block.walk().nth(places[0].instruction)?;
     let (name, params) = demangle(callee)?;

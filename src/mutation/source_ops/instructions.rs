@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::{Place, Predicate};
 use crate::llvm::{DebugLocation, Function, Inst, IntPredicate, Opcode, RealPredicate, TypeKind, Value, View};
@@ -90,7 +91,7 @@ pub struct Code {
 
 /// Reads all functions, in the order of `sites`.
 pub fn read(module: View<'_>, sites: &Sites) -> Vec<Code> {
-    let functions = sites.functions.iter().enumerate();
+    let functions = FunctionIndex::enumerate(&sites.functions);
     functions
         .map(|(f, own)| {
             let function = module.function(&own.cfg.function);

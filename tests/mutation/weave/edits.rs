@@ -1,5 +1,6 @@
 //! Makes edits of every shape, for every instruction that can have them.
 
+use kassay::cfg::indices::FunctionIndex;
 use kassay::instrument::mutants::edit;
 use kassay::instrument::mutants::{Action, Binary, Conversion, EdgeChange, Edit, Expr, Place, Predicate, Slot, Unary};
 use kassay::llvm::{AddressSpace, Block, Inst, Opcode, Value, View};
@@ -99,7 +100,7 @@ fn operations(shape: Shape) -> Vec<Expr> {
 /// Returns the edits of the instructions that `wanted` accepts.
 pub fn all(kernel: &Kernel<'_>, wanted: &dyn Fn(Inst<'_>) -> bool) -> Vec<Edit> {
     let mut edits = Vec::new();
-    for (function, sites) in kernel.sites.functions.iter().enumerate() {
+    for (function, sites) in FunctionIndex::enumerate(&kernel.sites.functions) {
         let blocks = View::of(&kernel.module).function(&sites.cfg.function).unwrap().blocks();
         for (b, block) in blocks.iter().enumerate().filter(|(b, _)| sites.cfg.reachable[*b]) {
             for (i, inst) in block.instructions().into_iter().enumerate().filter(|(_, inst)| wanted(*inst)) {

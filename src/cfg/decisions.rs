@@ -88,7 +88,7 @@ pub fn find(
             None => decisions.extend(leaves.iter().filter_map(|b| to_decision(cfg, dominance, &[*b]))),
         }
     }
-    for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+    for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
         decisions.extend(switch(cfg, b));
         for (i, inst) in block.instructions.iter().enumerate() {
             if let InstKind::Select { as_number, condition_location } = &inst.kind

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::decisions::Event;
-use super::graph::{Edge, Terminator};
+use super::graph::{BlockIndex, Edge, Terminator};
 use super::indices::FunctionIndex;
 use super::sites::{Fact, FunctionSites, Sites};
 use crate::kernel::source::Sources;
@@ -14,7 +14,7 @@ pub fn draw(sites: &Sites, sources: &Sources) -> String {
     let mut out = String::from("digraph kernel {\n  node [shape=box, fontname=monospace, fontsize=10];\n");
     for (f, function) in FunctionIndex::enumerate(&sites.functions) {
         let _ = writeln!(out, "  subgraph cluster_{f} {{\n    label=\"{}\";", escape(&function.cfg.function));
-        for (b, block) in function.cfg.blocks.iter().enumerate().filter(|(b, _)| function.cfg.reachable[*b]) {
+        for (b, block) in BlockIndex::enumerate(&function.cfg.blocks).filter(|(b, _)| function.cfg.reachable[*b]) {
             let barrier = if function.barriers.iter().any(|x| x.0 == b) { ", peripheries=2" } else { "" };
             let title = if block.label.is_empty() { format!("block {b}") } else { block.label.clone() };
             let _ = writeln!(
@@ -24,7 +24,7 @@ pub fn draw(sites: &Sites, sources: &Sources) -> String {
                 source_of(function, b, sources)
             );
         }
-        for b in (0..function.cfg.len()).filter(|b| function.cfg.reachable[*b]) {
+        for b in function.cfg.indices().filter(|b| function.cfg.reachable[*b]) {
             for edge in function.cfg.edges_out(b) {
                 let target = function.cfg.target(edge);
                 let _ = writeln!(out, "    f{f}b{b} -> f{f}b{target} [{}];", label_of(sites, f, function, edge));
@@ -36,7 +36,7 @@ pub fn draw(sites: &Sites, sources: &Sources) -> String {
     out
 }
 
-fn source_of(function: &FunctionSites, block: usize, sources: &Sources) -> String {
+fn source_of(function: &FunctionSites, block: BlockIndex, sources: &Sources) -> String {
     let mut shown = Vec::new();
     let mut text = String::new();
     for at in function.cfg.blocks[block].instructions.iter().filter_map(|i| i.location.as_ref()) {

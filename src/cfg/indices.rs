@@ -77,3 +77,14 @@ impl FunctionIndex {
 }
 
 position!(FunctionIndex);
+
+/// The position of a block in its function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockIndex(pub usize);
+
+impl BlockIndex {
+    /// The entry of the function.
+    pub const ENTRY: BlockIndex = BlockIndex(0);
+}
+
+position!(BlockIndex);

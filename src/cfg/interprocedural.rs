@@ -64,7 +64,7 @@ enum Node<'m> {
 pub fn solve<'m, A: Analysis<'m>>(functions: &[Function<'m>], analysis: &A, state: &mut StateOf<'m, A>) {
     let mut nodes = Vec::new();
     for (function, code) in FunctionIndex::enumerate(functions) {
-        for (block, instructions) in code.blocks().into_iter().enumerate() {
+        for (block, instructions) in BlockIndex::enumerate(code.blocks()) {
             nodes.push(Node::Block { function, block });
             nodes.extend(instructions.walk().map(|inst| Node::Inst(Place { function, block, inst })));
         }

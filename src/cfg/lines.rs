@@ -15,7 +15,7 @@ pub type LineBlocks = BTreeMap<(String, u32), Vec<(FunctionIndex, BlockIndex)>>;
 pub fn find(functions: &[&Cfg], sources: &Sources) -> LineBlocks {
     let mut lines = LineBlocks::new();
     for (f, cfg) in FunctionIndex::enumerate(functions) {
-        for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+        for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
             for inst in &block.instructions {
                 let Some(at) = inst.location.as_ref().filter(|l| l.line > 0) else { continue };
                 let is_code = match inst.kind {

@@ -185,7 +185,7 @@ impl Sites {
                 function,
                 &functions[function].cfg.function,
                 location,
-                (0, 0),
+                (BlockIndex::ENTRY, 0),
                 outcomes,
             );
         }
@@ -219,7 +219,7 @@ fn read_function(function: Function<'_>, loop_kind: MetadataKind, from_spirv: bo
     let loops = loops::find(&cfg, &dominance, &circuits);
     let (decisions, conditions) = decisions::find(&cfg, &dominance, &circuits, &loops, from_spirv);
     let mut barriers = Vec::new();
-    for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+    for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
         for (i, inst) in block.instructions.iter().enumerate() {
             if let InstKind::Call(name) = &inst.kind
                 && let Some(spelling) = barrier_name(name)

@@ -37,7 +37,7 @@ impl Taint {
     /// between runs. True for positions that do not exist.
     pub fn is_tainted(&self, function: FunctionIndex, block: BlockIndex, instruction: usize) -> bool {
         let blocks = self.instructions.get(function.0);
-        let found = blocks.and_then(|b| b.get(block)).and_then(|i| i.get(instruction));
+        let found = blocks.and_then(|b| b.get(block.0)).and_then(|i| i.get(instruction));
         found.copied().unwrap_or(true)
     }
 }
@@ -172,7 +172,7 @@ impl<'s, 'm> Analysis<'s, 'm> {
 
     /// Returns whether taint decides which of several `return`s ends the function.
     fn taint_decides_return(&self, f: FunctionIndex, state: &TaintState<'m>) -> bool {
-        (0..self.blocks[f].len())
+        BlockIndex::first(self.blocks[f].len())
             .any(|b| self.blocks[f][b].terminator().is(Opcode::LLVMRet) && state.contains(Location::Execution(f, b)))
     }
 
@@ -183,11 +183,11 @@ impl<'s, 'm> Analysis<'s, 'm> {
         };
         let instructions = FunctionIndex::enumerate(&self.blocks)
             .map(|(f, blocks)| {
-                let block_taint = |(b, block): (usize, &Block<'m>)| {
+                let block_taint = |(b, block): (BlockIndex, &Block<'m>)| {
                     let is_executed_by_taint = state.contains(Location::Execution(f, b));
                     block.walk().map(|inst| is_executed_by_taint || is_tainted(inst)).collect()
                 };
-                blocks.iter().enumerate().map(block_taint).collect()
+                BlockIndex::enumerate(blocks).map(block_taint).collect()
             })
             .collect();
         Taint { instructions }
@@ -252,7 +252,7 @@ impl<'m> interprocedural::Analysis<'m> for Analysis<'_, 'm> {
     fn call(&self, call: Place<'m>, callee: Function<'m>, state: &mut TaintState<'m>) -> Option<()> {
         let position = self.functions.iter().position(|f| *f == callee).map(FunctionIndex)?;
         if state.contains(Location::Execution(call.function, call.block)) {
-            for block in 0..self.blocks[position].len() {
+            for block in BlockIndex::first(self.blocks[position].len()) {
                 state.join(Location::Execution(position, block), ());
             }
         }

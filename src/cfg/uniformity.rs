@@ -31,7 +31,7 @@ impl Uniformity {
             sites.functions.iter().filter_map(|f| view.function(&f.cfg.function)).collect();
         let blocks: Vec<Vec<Block<'_>>> = functions.iter().map(|f| f.blocks()).collect();
         let block_index =
-            blocks.iter().map(|all| all.iter().enumerate().map(|(b, block)| (*block, b)).collect()).collect();
+            blocks.iter().map(|all| BlockIndex::enumerate(all).map(|(b, block)| (*block, b)).collect()).collect();
         let mut analysis = Analysis {
             sites,
             deciders: sites.functions.iter().map(|f| f.dominance.transitive_deciders(&f.cfg)).collect(),
@@ -44,15 +44,16 @@ impl Uniformity {
         analysis.find_stores();
         let mut state = State::default();
         interprocedural::solve(&analysis.functions, &analysis, &mut state);
-        let ends =
-            |f: FunctionIndex| (0..analysis.blocks[f].len()).map(|b| analysis.branch_varies(f, b, &state)).collect();
+        let ends = |f: FunctionIndex| {
+            BlockIndex::first(analysis.blocks[f].len()).map(|b| analysis.branch_varies(f, b, &state)).collect()
+        };
         Uniformity(FunctionIndex::first(analysis.functions.len()).map(ends).collect())
     }
 
     /// Returns whether work-items of one group may diverge at the branch of `block`. True for positions that
     /// do not exist.
     pub fn may_diverge(&self, function: FunctionIndex, block: BlockIndex) -> bool {
-        self.0.get(function.0).and_then(|blocks| blocks.get(block)).copied().unwrap_or(true)
+        self.0.get(function.0).and_then(|blocks| blocks.get(block.0)).copied().unwrap_or(true)
     }
 }
 
@@ -88,7 +89,7 @@ fn is_item_specific(name: &str) -> bool {
 impl<'m> Analysis<'_, 'm> {
     fn find_stores(&mut self) {
         for (f, blocks) in FunctionIndex::enumerate(&self.blocks) {
-            for (b, inst) in blocks.iter().enumerate().flat_map(|(b, block)| block.walk().map(move |i| (b, i))) {
+            for (b, inst) in BlockIndex::enumerate(blocks).flat_map(|(b, block)| block.walk().map(move |i| (b, i))) {
                 let written = match inst.opcode() {
                     Opcode::LLVMStore => vec![inst.operand(1)],
                     Opcode::LLVMCall if !inst.called_function().is_some_and(Function::has_body) => pointers(inst),
@@ -220,8 +221,8 @@ impl<'m> interprocedural::Analysis<'m> for Analysis<'_, 'm> {
     /// Returns whether the work-items may diverge on reaching one of the callee's `return`s.
     fn call(&self, _: Place<'m>, callee: Function<'m>, state: &mut VaryingState<'m>) -> Option<()> {
         let position = self.functions.iter().position(|f| *f == callee).map(FunctionIndex)?;
-        let mut returns =
-            (0..self.blocks[position].len()).filter(|b| self.blocks[position][*b].terminator().is(Opcode::LLVMRet));
-        returns.any(|b| self.diverges(position, b, 0, state)).then_some(())
+        let mut returns = BlockIndex::first(self.blocks[position].len())
+            .filter(|b| self.blocks[position][*b].terminator().is(Opcode::LLVMRet));
+        returns.any(|b| self.diverges(position, b, BlockIndex::ENTRY, state)).then_some(())
     }
 }

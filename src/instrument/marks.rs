@@ -12,7 +12,7 @@ use inkwell::module::Module;
 use super::coverage::drop_effect_attributes;
 use super::implication::loop_edge;
 use crate::cfg::decisions::Event;
-use crate::cfg::graph::Edge;
+use crate::cfg::graph::{BlockIndex, Edge};
 use crate::cfg::indices::FunctionIndex;
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::{Fact, LoopClass, Sites};
@@ -101,8 +101,8 @@ impl<'m> FunctionMarks<'m> {
         }
     }
 
-    fn instruction(&self, block: usize, index: usize) -> Result<Inst<'m>> {
-        let found = self.blocks.get(block).and_then(|b| b.walk().nth(index));
+    fn instruction(&self, block: BlockIndex, index: usize) -> Result<Inst<'m>> {
+        let found = self.blocks.get(block.0).and_then(|b| b.walk().nth(index));
         found.ok_or_else(|| missing("an instruction"))
     }
 
@@ -131,7 +131,7 @@ impl<'m> FunctionMarks<'m> {
                 self.observed.push(ObservedBoolean { goal, before: terminator, value, truth, required_successor });
             }
             Fact::Block(block) => {
-                let block = self.blocks.get(block).ok_or_else(|| missing("a block"))?;
+                let block = self.blocks.get(block.0).ok_or_else(|| missing("a block"))?;
                 self.reached.push((block.first_insertion_point(), goal));
             }
             Fact::Barrier(barrier) => {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::cfg::graph::BlockIndex;
 use crate::cfg::indices::FunctionIndex;
 use crate::instrument::mutants::{Edit, Place, Slot};
 
@@ -59,7 +60,7 @@ pub fn conflict(a: &Edit, b: &Edit) -> Option<&'static str> {
 enum Touched {
     Value(Slot),
     Instruction(Place),
-    Block(FunctionIndex, usize),
+    Block(FunctionIndex, BlockIndex),
 }
 
 fn touched(edit: &Edit) -> BTreeSet<Touched> {
@@ -85,7 +86,7 @@ mod tests {
     use crate::instrument::mutants::{Expr, LaunchChange};
 
     fn value(instruction: usize) -> Edit {
-        let place = Place { function: FunctionIndex::KERNEL, block: 0, instruction };
+        let place = Place { function: FunctionIndex::KERNEL, block: BlockIndex::ENTRY, instruction };
         Edit::Value { at: vec![Slot::Result(place)], by: Expr::Integer(0) }
     }
 

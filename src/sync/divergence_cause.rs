@@ -108,7 +108,7 @@ impl<'a> DivergenceAnalysis<'a> {
             let instructions = &function.cfg.blocks[*b].instructions;
             instructions.iter().any(|i| matches!(i.kind, InstKind::Call(_)) && at(&i.location))
         };
-        (0..function.cfg.len()).find(calls)
+        function.cfg.indices().find(calls)
     }
 
     fn candidates(&self, here: &CallPosition, there: &CallPosition) -> Vec<Candidate> {

@@ -1,7 +1,7 @@
 //! Checks which instructions may see values that differ between runs of one launch, on small kernels.
 
 use inkwell::context::Context;
-use kassay::cfg::graph::InstKind;
+use kassay::cfg::graph::{BlockIndex, InstKind};
 use kassay::cfg::indices::FunctionIndex;
 use kassay::cfg::taint::Taint;
 use kassay::kernel::options::KernelOptions;
@@ -16,7 +16,7 @@ fn lines(source: &str) -> (Vec<u32>, Vec<u32>) {
     let taint = Taint::of(&under_test.module, &under_test.sites);
     let (mut tainted, mut clean) = (Vec::new(), Vec::new());
     for (f, function) in FunctionIndex::enumerate(&under_test.sites.functions) {
-        for (b, block) in function.cfg.blocks.iter().enumerate() {
+        for (b, block) in BlockIndex::enumerate(&function.cfg.blocks) {
             for (i, inst) in block.instructions.iter().enumerate() {
                 let Some(line) = inst.location.as_ref().map(|l| l.line).filter(|l| *l > 0) else { continue };
                 if matches!(inst.kind, InstKind::Alloca) {

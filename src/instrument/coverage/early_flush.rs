@@ -32,9 +32,9 @@ impl<'m> EarlyFlushes<'m> {
         let waiting = waiting(sites, module);
         let mut found = EarlyFlushes::default();
         for (block, position, _) in &kernel.barriers {
-            found.barriers.extend(blocks.get(*block).and_then(|b| b.instructions().get(*position).copied()));
+            found.barriers.extend(blocks.get(block.0).and_then(|b| b.instructions().get(*position).copied()));
         }
-        for (b, block) in blocks.iter().enumerate() {
+        for (b, block) in BlockIndex::enumerate(blocks) {
             let callees = block.instructions().into_iter().filter_map(Inst::callee);
             found.calls.extend(callees.filter(|name| waiting.contains(name)).map(|name| (b, name)));
         }
@@ -42,7 +42,7 @@ impl<'m> EarlyFlushes<'m> {
             return Ok(found);
         }
         let divergent = divergent_blocks(module, sites)?;
-        let block_of = |inst: &Inst| blocks.iter().position(|b| *b == inst.block());
+        let block_of = |inst: &Inst| blocks.iter().position(|b| *b == inst.block()).map(BlockIndex);
         found.barriers.retain(|inst| block_of(inst).is_some_and(|b| divergent.contains(&b)));
         found.calls.retain(|(b, _)| divergent.contains(b));
         Ok(found)
@@ -78,5 +78,5 @@ fn divergent_blocks(module: &Module<'_>, sites: &Sites) -> Result<BTreeSet<Block
     let deciders = kernel.dominance.transitive_deciders(&kernel.cfg);
     let is_divergent =
         |block: &BlockIndex| deciders[*block].iter().any(|d| varying.may_diverge(FunctionIndex::KERNEL, *d));
-    Ok((0..deciders.len()).filter(is_divergent).collect())
+    Ok(BlockIndex::first(deciders.len()).filter(is_divergent).collect())
 }

@@ -190,7 +190,7 @@ impl CoveragePlan {
 fn calls(sites: &Sites) -> Vec<Vec<(FunctionIndex, BlockIndex)>> {
     let mut all = vec![Vec::new(); sites.functions.len()];
     for (f, function) in FunctionIndex::enumerate(&sites.functions) {
-        for (b, block) in function.cfg.blocks.iter().enumerate().filter(|(b, _)| function.cfg.reachable[*b]) {
+        for (b, block) in BlockIndex::enumerate(&function.cfg.blocks).filter(|(b, _)| function.cfg.reachable[*b]) {
             for inst in &block.instructions {
                 if let InstKind::Call(name) = &inst.kind
                     && let Some(callee) =

@@ -331,7 +331,7 @@ impl<'m> Weaver<'m> {
         for (point, bit) in &plan.probes {
             match point {
                 // After the allocation of the words, which is at the start of the entry block.
-                ProbePoint::Block(0) => {
+                ProbePoint::Block(BlockIndex::ENTRY) => {
                     self.before(blocks[0].terminator());
                     self.set_bit(words, *bit);
                 }
@@ -420,7 +420,7 @@ impl<'m> Weaver<'m> {
     /// Flushes the coverage so far wherever an item may wait forever.
     fn flush_early(&self, early: &EarlyFlushes<'m>, blocks: &[Block<'m>], words: Value<'m>, probe: Value<'m>) {
         let calls = early.calls.iter().flat_map(|(block, name)| {
-            let all = blocks.get(*block).map(|b| b.instructions()).unwrap_or_default();
+            let all = blocks.get(block.0).map(|b| b.instructions()).unwrap_or_default();
             all.into_iter().filter(move |inst| inst.callee().as_ref() == Some(name))
         });
         for inst in early.barriers.iter().copied().chain(calls) {

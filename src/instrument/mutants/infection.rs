@@ -13,6 +13,7 @@ use super::emitter::{Emitter, width};
 use super::expr::{ExprContext, Hazard};
 use super::resolve::{Change, InstructionChanges, Resolved, resolve};
 use super::thread_arguments;
+use crate::cfg::graph::BlockIndex;
 use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
@@ -132,7 +133,7 @@ fn insert_probes<'t, 'm>(
     for (place, changes) in &resolved.changes {
         of(place.function).instruction(changes)?;
     }
-    let mut ends: BTreeMap<(FunctionIndex, usize), (Inst<'m>, Vec<usize>)> = BTreeMap::new();
+    let mut ends: BTreeMap<(FunctionIndex, BlockIndex), (Inst<'m>, Vec<usize>)> = BTreeMap::new();
     for ((function, block, _), edge) in &resolved.edges {
         let (_, owners) = ends.entry((*function, *block)).or_insert((edge.terminator, Vec::new()));
         owners.extend(edge.changes.iter().map(|(change, _)| change.owner));

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::edit::{Action, EdgeChange, Edit, Expr, Place, Slot};
+use crate::cfg::graph::BlockIndex;
 use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
@@ -38,15 +39,15 @@ pub(super) struct Resolved<'e, 'm> {
     /// By function, then in the order of the code.
     pub changes: BTreeMap<Place, InstructionChanges<'e, 'm>>,
     /// By function, block and successor.
-    pub edges: BTreeMap<(FunctionIndex, usize, usize), EdgeChanges<'e, 'm>>,
+    pub edges: BTreeMap<(FunctionIndex, BlockIndex, usize), EdgeChanges<'e, 'm>>,
 }
 
 struct Resolver<'e, 'm> {
     blocks: Vec<Vec<Block<'m>>>,
     /// Instructions of the blocks requested so far.
-    instructions: BTreeMap<(FunctionIndex, usize), Vec<Inst<'m>>>,
+    instructions: BTreeMap<(FunctionIndex, BlockIndex), Vec<Inst<'m>>>,
     changes: BTreeMap<Place, InstructionChanges<'e, 'm>>,
-    edges: BTreeMap<(FunctionIndex, usize, usize), EdgeChanges<'e, 'm>>,
+    edges: BTreeMap<(FunctionIndex, BlockIndex, usize), EdgeChanges<'e, 'm>>,
 }
 
 fn missing_place(place: &Place) -> Error {
@@ -129,7 +130,7 @@ impl<'e, 'm> Resolver<'e, 'm> {
 
     fn at(&mut self, place: &Place) -> Result<&mut InstructionChanges<'e, 'm>> {
         let block =
-            self.blocks.get(place.function.0).and_then(|f| f.get(place.block)).ok_or_else(|| missing_place(place))?;
+            self.blocks.get(place.function.0).and_then(|f| f.get(place.block.0)).ok_or_else(|| missing_place(place))?;
         let all = self.instructions.entry((place.function, place.block)).or_insert_with(|| block.instructions());
         let inst = *all.get(place.instruction).ok_or_else(|| missing_place(place))?;
         Ok(self.changes.entry(*place).or_insert_with(|| InstructionChanges {
@@ -143,8 +144,8 @@ impl<'e, 'm> Resolver<'e, 'm> {
     fn edge(&mut self, owner: usize, edge: &'e EdgeChange) -> Result<()> {
         let missing = || Error::internal(format!("an edge is not in the module: {edge:?}"));
         let blocks = self.blocks.get(edge.function.0).ok_or_else(missing)?;
-        let terminator = blocks.get(edge.block).ok_or_else(missing)?.terminator();
-        let to = *blocks.get(edge.to).ok_or_else(missing)?;
+        let terminator = blocks.get(edge.block.0).ok_or_else(missing)?.terminator();
+        let to = *blocks.get(edge.to.0).ok_or_else(missing)?;
         if edge.successor >= terminator.successors().len() {
             return Err(missing());
         }

@@ -10,6 +10,7 @@ use super::emitter::Emitter;
 use super::resolve::resolve;
 use super::thread_arguments;
 use super::weaver::{Activation, Form, Weaver};
+use crate::cfg::graph::BlockIndex;
 use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
@@ -50,11 +51,17 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
         resolved.functions.iter().map(|f| thread_arguments::stand_in(&emitter, *f, pairs)).collect();
     for (f, stand_in) in FunctionIndex::enumerate(&stand_ins) {
         let weaver = Weaver { emitter: &emitter, activations: &activations, numbers: Some(*stand_in), form };
-        let begin = |function| Place { function, block: 0, instruction: 0 };
+        let begin = |function| Place { function, block: BlockIndex::ENTRY, instruction: 0 };
         for changes in resolved.changes.range(begin(f)..begin(f.next())).map(|(_, changes)| changes) {
             weaver.instruction(changes)?;
         }
-        weaver.edges(&resolved.edges.range((f, 0, 0)..(f.next(), 0, 0)).map(|(_, e)| e).collect::<Vec<_>>())?;
+        weaver.edges(
+            &resolved
+                .edges
+                .range((f, BlockIndex::ENTRY, 0)..(f.next(), BlockIndex::ENTRY, 0))
+                .map(|(_, e)| e)
+                .collect::<Vec<_>>(),
+        )?;
     }
     let numbers = thread_arguments::numbers(&emitter, &mut resolved.functions, &needs, pairs);
     for (stand_in, numbers) in stand_ins.into_iter().zip(numbers) {

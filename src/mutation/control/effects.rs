@@ -1,5 +1,6 @@
 //! Finds the instructions that belong to a source range, and those with effects.
 
+use crate::cfg::graph::BlockIndex;
 use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Place;
@@ -40,7 +41,7 @@ impl<'a> Body<'a> {
 
     /// Returns the reachable instructions, with their places.
     pub fn instructions(&self) -> impl Iterator<Item = (Place, Inst<'a>)> + '_ {
-        let reached = self.blocks.iter().enumerate().filter(|(b, _)| self.sites.cfg.reachable[*b]);
+        let reached = BlockIndex::enumerate(&self.blocks).filter(|(b, _)| self.sites.cfg.reachable[*b]);
         reached.flat_map(move |(block, instructions)| {
             let place = move |instruction| Place { function: self.function, block, instruction };
             instructions.iter().enumerate().map(move |(i, inst)| (place(i), *inst))
@@ -53,7 +54,7 @@ impl<'a> Body<'a> {
     }
 
     /// Returns the place of a block's terminator.
-    pub fn terminator(&self, block: usize) -> Place {
+    pub fn terminator(&self, block: BlockIndex) -> Place {
         Place { function: self.function, block, instruction: self.blocks[block].len() - 1 }
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cfg::graph::InstKind;
+use crate::cfg::graph::{BlockIndex, InstKind};
 use crate::cfg::indices::FunctionIndex;
 use crate::instrument::mutants::edit::{Edit, Place};
 use crate::kernel::ast::{Function, Loc, Node};
@@ -104,7 +104,7 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
     for (f, function) in FunctionIndex::enumerate(&subject.sites.functions) {
         let cfg = &function.cfg;
         let mut groups: BTreeMap<(Option<DebugLocation>, &str), Vec<Place>> = BTreeMap::new();
-        for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+        for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
             for (i, inst) in block.instructions.iter().enumerate() {
                 let InstKind::Call(callee) = &inst.kind else { continue };
                 if !demangle(callee).is_some_and(|(name, _)| wanted(name)) {
@@ -180,7 +180,7 @@ struct SourceCall {
 
 fn build_call(subject: &Subject<'_>, callee: &str, places: Vec<Place>, source: Option<SourceCall>) -> Option<Call> {
     let function = subject.sites.functions.get(places[0].function.0)?.cfg.function.clone();
-    let block = subject.module.function(&function)?.blocks().get(places[0].block).copied()?;
+    let block = subject.module.function(&function)?.blocks().get(places[0].block.0).copied()?;
     let inst = block.walk().nth(places[0].instruction)?;
     let (name, params) = demangle(callee)?;
     let (text, range, spelling, is_in_macro) = match source {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use inkwell::context::Context;
+use kassay::cfg::graph::BlockIndex;
 use kassay::cfg::indices::FunctionIndex;
 use kassay::cfg::sites::Sites;
 use kassay::instrument::mutants::{
@@ -25,7 +26,7 @@ pub fn places(bitcode: &[u8], sites: &Sites, opcode: LLVMOpcode) -> Vec<(Place, 
     let mut found = Vec::new();
     for (function, f) in FunctionIndex::enumerate(&sites.functions) {
         let f = View::of(&module).function(&f.cfg.function).unwrap();
-        for (block, b) in f.blocks().into_iter().enumerate() {
+        for (block, b) in BlockIndex::enumerate(f.blocks()) {
             for (instruction, i) in b.instructions().into_iter().enumerate().filter(|(_, i)| i.opcode() == opcode) {
                 found.push((Place { function, block, instruction }, i.callee()));
             }

@@ -3,7 +3,8 @@
 //! `short_circuits` groups the branches; here each group becomes a decision with its outcomes and operands.
 
 use super::dominance::Dominance;
-use super::graph::{BlockIndex, Cfg, Edge, Incoming, InstKind, Terminator};
+use super::graph::{Cfg, Edge, Incoming, InstKind, Terminator};
+use super::indices::BlockIndex;
 use super::loops::Loop;
 use super::short_circuits::{self, ShortCircuits, is_constant_operand, is_constant_phi, leads, past_constants};
 use crate::llvm::DebugLocation;

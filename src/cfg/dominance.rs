@@ -6,7 +6,8 @@ use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
 
-use super::graph::{BlockIndex, Cfg, Edge};
+use super::graph::{Cfg, Edge};
+use super::indices::BlockIndex;
 
 /// The dominator and post-dominator trees of one function.
 #[derive(Debug)]

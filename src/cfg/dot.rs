@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::decisions::Event;
-use super::graph::{BlockIndex, Edge, Terminator};
-use super::indices::FunctionIndex;
+use super::graph::{Edge, Terminator};
+use super::indices::{BlockIndex, FunctionIndex};
 use super::sites::{Fact, FunctionSites, Sites};
 use crate::kernel::source::Sources;
 

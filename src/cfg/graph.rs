@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
+use super::indices::BlockIndex;
 use crate::llvm::{Block, DebugLocation, Function, Inst, MetadataKind, Opcode, Value};
-
-pub use super::indices::BlockIndex;
 
 impl BlockIndex {
     /// Returns the block of a node of [`Cfg::graph`].

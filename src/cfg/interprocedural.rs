@@ -6,8 +6,7 @@
 use std::hash::Hash;
 
 use super::dataflow::{Lattice, State};
-use super::graph::BlockIndex;
-use super::indices::FunctionIndex;
+use super::indices::{BlockIndex, FunctionIndex};
 use crate::llvm::{Function, Inst, Opcode, Value};
 
 /// An instruction of the functions that are analysed.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::graph::{BlockIndex, Cfg, InstKind};
-use super::indices::FunctionIndex;
+use super::graph::{Cfg, InstKind};
+use super::indices::{BlockIndex, FunctionIndex};
 use crate::kernel::source::Sources;
 
 /// For each file and line: the blocks (function, block) that hold code of the line, each

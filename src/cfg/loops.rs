@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::dominance::Dominance;
-use super::graph::{BlockIndex, Cfg, Edge, Terminator};
+use super::graph::{Cfg, Edge, Terminator};
+use super::indices::BlockIndex;
 use super::natural_loops::{self, NaturalLoop};
 use super::short_circuits::ShortCircuits;
 

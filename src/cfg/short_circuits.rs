@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use petgraph::unionfind::UnionFind;
 
 use super::dominance::Dominance;
-use super::graph::{BlockIndex, Cfg, Incoming, InstKind, Terminator};
+use super::graph::{Cfg, Incoming, InstKind, Terminator};
+use super::indices::BlockIndex;
 
 /// Conditional branches that share targets.
 #[derive(Debug, Clone)]

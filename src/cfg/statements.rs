@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use super::graph::{BlockIndex, Cfg};
+use super::graph::Cfg;
+use super::indices::BlockIndex;
 use crate::kernel::ast::{Ast, Function, Loc};
 use crate::kernel::statements::{self as syntax, StatementKind, Statements};
 use crate::llvm::DebugLocation;

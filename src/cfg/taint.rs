@@ -7,8 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::dataflow::State;
-use super::graph::BlockIndex;
-use super::indices::FunctionIndex;
+use super::indices::{BlockIndex, FunctionIndex};
 use super::interprocedural::{self, Place};
 use super::points_to::{PointsTo, Root, Roots};
 use super::sites::Sites;

@@ -11,8 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use inkwell::module::Module;
 
 use super::dataflow::State;
-use super::graph::BlockIndex;
-use super::indices::FunctionIndex;
+use super::indices::{BlockIndex, FunctionIndex};
 use super::interprocedural::{self, Place};
 use super::points_to::{PointsTo, Root};
 use super::sites::Sites;

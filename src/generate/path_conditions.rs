@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::polynomial::{Poly, Symbols};
-use crate::cfg::graph::BlockIndex;
+use crate::cfg::indices::BlockIndex;
 use crate::llvm::{DebugLocation, IntPredicate, Opcode};
 use crate::program::{End, Op, Program, ValueId};
 

@@ -7,7 +7,7 @@ use super::access_summary::AccessSummary;
 use super::model::{LowerBound, UpperBound};
 use super::path_conditions::Fact;
 use super::polynomial::{Atom, Id, Poly};
-use crate::cfg::graph::BlockIndex;
+use crate::cfg::indices::BlockIndex;
 use crate::program::{Op, Region};
 
 /// Returns whether a polynomial grows with the launch: it contains ids or sizes, directly or through values computed

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use petgraph::unionfind::UnionFind;
 
 use crate::cfg::decisions::Event;
-use crate::cfg::graph::{BlockIndex, Cfg, Edge};
+use crate::cfg::graph::{Cfg, Edge};
+use crate::cfg::indices::BlockIndex;
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::{Fact, FunctionSites, LoopClass};
 

@@ -8,8 +8,7 @@ use super::mutant::{Excluded, Mutant, SourceRange};
 use super::operators::{OPERATORS, OperatorOutput, Subject};
 use super::redirect_legality::RedirectLegality;
 use super::selection::Selection;
-use crate::cfg::graph::BlockIndex;
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};
 

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::cfg::graph::BlockIndex;
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::instrument::mutants::{Edit, Place, Slot};
 
 /// Draws `count` of `total` positions, in ascending order; all if `count` is not smaller. The same seed draws the same

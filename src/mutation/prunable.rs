@@ -2,8 +2,7 @@
 
 use super::indices::ByMutant;
 use super::mutant::Mutant;
-use crate::cfg::graph::BlockIndex;
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::taint::Taint;
 use crate::coverage::build::KernelUnderTest;
 use crate::instrument::mutants::{Edit, Place};

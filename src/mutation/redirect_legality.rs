@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use petgraph::algo::dominators::{self, Dominators};
 use petgraph::graph::NodeIndex;
 
-use crate::cfg::graph::{BlockIndex, Cfg};
+use crate::cfg::graph::Cfg;
+use crate::cfg::indices::BlockIndex;
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::edit::EdgeChange;

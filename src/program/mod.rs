@@ -14,7 +14,8 @@ use std::collections::HashSet;
 use crate::llvm::{IntPredicate, Opcode, RealPredicate};
 
 use crate::cfg::dominance::Dominance;
-use crate::cfg::graph::{BlockIndex, Cfg};
+use crate::cfg::graph::Cfg;
+use crate::cfg::indices::BlockIndex;
 use crate::llvm::DebugLocation;
 
 /// Index into [`Program::values`].
@@ -240,8 +241,8 @@ impl Program {
         }
     }
 
-    /// Returns whether every path from the entry to block `b` goes through block `a` (true for `a == b`, false if `b` is
-    /// unreachable).
+    /// Returns whether every path from the entry to block `b` goes through block `a` (true for `a == b`, false if `b`
+    /// is unreachable).
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         self.dominance.dominates(BlockIndex(a), BlockIndex(b))
     }

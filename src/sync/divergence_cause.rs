@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::cfg::decisions::Event;
-use crate::cfg::graph::{BlockIndex, Cfg, Edge, InstKind, Terminator};
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::graph::{Cfg, Edge, InstKind, Terminator};
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::{Fact, FunctionSites, SiteKind, Sites};
 use crate::cfg::uniformity::Uniformity;
 use crate::coverage::build::KernelUnderTest;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::cfg::dataflow::State;
-use crate::cfg::graph::BlockIndex;
+use crate::cfg::indices::BlockIndex;
 use crate::cfg::natural_loops;
 use crate::kernel::builtins::{self, Effect, Family};
 use crate::llvm::DebugLocation;

@@ -1,8 +1,8 @@
 //! Checks which instructions may see values that differ between runs of one launch, on small kernels.
 
 use inkwell::context::Context;
-use kassay::cfg::graph::{BlockIndex, InstKind};
-use kassay::cfg::indices::FunctionIndex;
+use kassay::cfg::graph::InstKind;
+use kassay::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay::cfg::taint::Taint;
 use kassay::kernel::options::KernelOptions;
 

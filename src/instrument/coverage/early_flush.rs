@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 use inkwell::module::Module;
 
-use crate::cfg::graph::BlockIndex;
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::cfg::uniformity::Uniformity;
 use crate::error::Result;

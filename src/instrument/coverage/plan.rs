@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cfg::decisions::Event;
-use crate::cfg::graph::BlockIndex;
 use crate::cfg::graph::InstKind;
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::{Fact, LoopClass, Sites};
 use crate::instrument::implication::{Class, Derivation, Entry, Implication, ProbePoint, loop_edge};
 use crate::instrument::layout::{Bits, CoverageLayout, Slots};

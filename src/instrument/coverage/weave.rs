@@ -6,8 +6,8 @@ use inkwell::module::Module;
 
 use super::early_flush::EarlyFlushes;
 use super::plan::{CoveragePlan, FunctionPlan, ValuePlace};
-use crate::cfg::graph::{BlockIndex, Edge};
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::graph::Edge;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};

@@ -6,8 +6,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::cfg::graph::BlockIndex;
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 
 /// An instruction of the canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::edit::{Action, EdgeChange, Edit, Expr, Place, Slot};
-use crate::cfg::graph::BlockIndex;
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::llvm::{Block, Function, Inst, Opcode, View};

@@ -3,7 +3,7 @@
 use super::effects::{Body, has_effects};
 use super::formula::is_not;
 use super::short_circuit_decisions;
-use crate::cfg::graph::BlockIndex;
+use crate::cfg::indices::BlockIndex;
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Place, Slot};
 use crate::kernel::ast::Node;

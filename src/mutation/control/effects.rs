@@ -1,7 +1,6 @@
 //! Finds the instructions that belong to a source range, and those with effects.
 
-use crate::cfg::graph::BlockIndex;
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Place;
 use crate::kernel::ast::{Function, Range};

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::formula::Formula;
 use crate::cfg::dominance::Dominance;
-use crate::cfg::graph::{BlockIndex, Cfg, Incoming, InstKind};
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::graph::{Cfg, Incoming, InstKind};
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::short_circuits::{self, Group, ShortCircuits, is_constant_operand, past_constants};
 use crate::instrument::mutants::EdgeChange;
 use crate::llvm::DebugLocation;

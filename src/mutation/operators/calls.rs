@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::cfg::graph::{BlockIndex, InstKind};
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::graph::InstKind;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::instrument::mutants::edit::{Edit, Place};
 use crate::kernel::ast::{Function, Loc, Node};
 use crate::kernel::builtins::demangle;

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::cfg::graph::BlockIndex;
-use crate::cfg::indices::FunctionIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::{Place, Predicate};
 use crate::llvm::{DebugLocation, Function, Inst, IntPredicate, Opcode, RealPredicate, TypeKind, Value, View};

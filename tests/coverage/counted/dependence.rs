@@ -1,7 +1,7 @@
 //! Checks that the control dependence of all blocks, computed at once, equals that of each block by its definition.
 
 use inkwell::context::Context;
-use kassay::cfg::graph::BlockIndex;
+use kassay::cfg::indices::BlockIndex;
 use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;

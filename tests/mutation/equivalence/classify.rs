@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use inkwell::context::Context;
-use kassay::cfg::graph::BlockIndex;
-use kassay::cfg::indices::FunctionIndex;
+use kassay::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay::cfg::sites::Sites;
 use kassay::instrument::mutants::{
     Action, Binary, EdgeChange, Edit, Expr, LaunchChange, LocalVariable, Place, Predicate, Slot,

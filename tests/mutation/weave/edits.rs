@@ -1,7 +1,6 @@
 //! Makes edits of every shape, for every instruction that can have them.
 
-use kassay::cfg::graph::BlockIndex;
-use kassay::cfg::indices::FunctionIndex;
+use kassay::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay::instrument::mutants::edit;
 use kassay::instrument::mutants::{Action, Binary, Conversion, EdgeChange, Edit, Expr, Place, Predicate, Slot, Unary};
 use kassay::llvm::{AddressSpace, Block, Inst, Opcode, Value, View};

@@ -3,7 +3,8 @@
 //! `short_circuits` groups the branches; here each group becomes a decision with its outcomes and operands.
 
 use super::dominance::Dominance;
-use super::graph::{BlockIndex, Cfg, Edge, Incoming, InstKind, Terminator};
+use super::graph::{Cfg, Edge, Incoming, InstKind, Terminator};
+use super::indices::BlockIndex;
 use super::loops::Loop;
 use super::short_circuits::{self, ShortCircuits, is_constant_operand, is_constant_phi, leads, past_constants};
 use crate::llvm::DebugLocation;
@@ -88,7 +89,7 @@ pub fn find(
             None => decisions.extend(leaves.iter().filter_map(|b| to_decision(cfg, dominance, &[*b]))),
         }
     }
-    for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+    for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
         decisions.extend(switch(cfg, b));
         for (i, inst) in block.instructions.iter().enumerate() {
             if let InstKind::Select { as_number, condition_location } = &inst.kind

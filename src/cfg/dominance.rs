@@ -6,7 +6,8 @@ use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
 
-use super::graph::{BlockIndex, Cfg, Edge};
+use super::graph::{Cfg, Edge};
+use super::indices::BlockIndex;
 
 /// The dominator and post-dominator trees of one function.
 #[derive(Debug)]
@@ -87,9 +88,9 @@ impl Dominance {
         let forward = simple_fast(&cfg.graph, NodeIndex::new(0));
         let mut with_exit: DiGraph<(), ()> = cfg.graph.map(|_, ()| (), |_, _| ());
         let exit = with_exit.add_node(());
-        for block in 0..cfg.len() {
+        for block in cfg.indices() {
             if cfg.successors(block).is_empty() {
-                with_exit.add_edge(NodeIndex::new(block), exit, ());
+                with_exit.add_edge(block.node(), exit, ());
             }
         }
         connect_endless_loops(&mut with_exit, exit, cfg.len());
@@ -103,23 +104,23 @@ impl Dominance {
     /// Returns whether every path from the entry to `b` goes through `a` (true for `a == b`, false if
     /// `b` is unreachable).
     pub fn dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
-        self.forward.dominates(a, b)
+        self.forward.dominates(a.0, b.0)
     }
 
     /// Returns whether every path from `b` to the end goes through `a` (true for `a == b`).
     pub fn post_dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
-        self.backward.dominates(a, b)
+        self.backward.dominates(a.0, b.0)
     }
 
     /// The immediate dominator; `None` for the entry and for unreachable blocks.
     pub fn immediate_dominator(&self, block: BlockIndex) -> Option<BlockIndex> {
-        self.forward.immediate(block)
+        self.forward.immediate(block.0).map(BlockIndex)
     }
 
     /// The immediate post-dominator: the first block that every path from `block` to the end goes through. `None` if
     /// that is the end of the function itself.
     pub fn immediate_post_dominator(&self, cfg: &Cfg, block: BlockIndex) -> Option<BlockIndex> {
-        self.backward.immediate(block).filter(|n| *n < cfg.len())
+        self.backward.immediate(block.0).filter(|n| *n < cfg.len()).map(BlockIndex)
     }
 
     /// The edges that decide whether `block` is executed (Ferrante, Ottenstein and Warren: `block` post-dominates the
@@ -127,7 +128,7 @@ impl Dominance {
     pub fn control_dependence(&self, cfg: &Cfg, block: BlockIndex) -> Vec<Edge> {
         let strictly = |a, b| a != b && self.post_dominates(a, b);
         let mut all = Vec::new();
-        for source in (0..cfg.len()).filter(|b| cfg.reachable[*b] && !strictly(block, *b)) {
+        for source in cfg.indices().filter(|b| cfg.reachable[*b] && !strictly(block, *b)) {
             let targets = cfg.successors(source);
             if targets.len() > 1 {
                 let controlling_edge = |(successor, target)| {
@@ -143,7 +144,7 @@ impl Dominance {
     /// far as the immediate post-dominator of the edge's source.
     pub fn control_dependences(&self, cfg: &Cfg) -> Vec<Vec<Edge>> {
         let mut all = vec![Vec::new(); cfg.len()];
-        for source in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+        for source in cfg.indices().filter(|b| cfg.reachable[*b]) {
             let targets = cfg.successors(source);
             if targets.len() < 2 {
                 continue;

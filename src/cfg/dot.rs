@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::decisions::Event;
 use super::graph::{Edge, Terminator};
+use super::indices::{BlockIndex, FunctionIndex};
 use super::sites::{Fact, FunctionSites, Sites};
 use crate::kernel::source::Sources;
 
@@ -11,9 +12,9 @@ use crate::kernel::source::Sources;
 /// boundary or repetition.
 pub fn draw(sites: &Sites, sources: &Sources) -> String {
     let mut out = String::from("digraph kernel {\n  node [shape=box, fontname=monospace, fontsize=10];\n");
-    for (f, function) in sites.functions.iter().enumerate() {
+    for (f, function) in FunctionIndex::enumerate(&sites.functions) {
         let _ = writeln!(out, "  subgraph cluster_{f} {{\n    label=\"{}\";", escape(&function.cfg.function));
-        for (b, block) in function.cfg.blocks.iter().enumerate().filter(|(b, _)| function.cfg.reachable[*b]) {
+        for (b, block) in BlockIndex::enumerate(&function.cfg.blocks).filter(|(b, _)| function.cfg.reachable[*b]) {
             let barrier = if function.barriers.iter().any(|x| x.0 == b) { ", peripheries=2" } else { "" };
             let title = if block.label.is_empty() { format!("block {b}") } else { block.label.clone() };
             let _ = writeln!(
@@ -23,7 +24,7 @@ pub fn draw(sites: &Sites, sources: &Sources) -> String {
                 source_of(function, b, sources)
             );
         }
-        for b in (0..function.cfg.len()).filter(|b| function.cfg.reachable[*b]) {
+        for b in function.cfg.indices().filter(|b| function.cfg.reachable[*b]) {
             for edge in function.cfg.edges_out(b) {
                 let target = function.cfg.target(edge);
                 let _ = writeln!(out, "    f{f}b{b} -> f{f}b{target} [{}];", label_of(sites, f, function, edge));
@@ -35,7 +36,7 @@ pub fn draw(sites: &Sites, sources: &Sources) -> String {
     out
 }
 
-fn source_of(function: &FunctionSites, block: usize, sources: &Sources) -> String {
+fn source_of(function: &FunctionSites, block: BlockIndex, sources: &Sources) -> String {
     let mut shown = Vec::new();
     let mut text = String::new();
     for at in function.cfg.blocks[block].instructions.iter().filter_map(|i| i.location.as_ref()) {
@@ -50,7 +51,7 @@ fn source_of(function: &FunctionSites, block: usize, sources: &Sources) -> Strin
     text
 }
 
-fn label_of(sites: &Sites, f: usize, function: &FunctionSites, edge: Edge) -> String {
+fn label_of(sites: &Sites, f: FunctionIndex, function: &FunctionSites, edge: Edge) -> String {
     let fact = (f, Fact::Event(Event::Edge(edge)));
     let outcomes: Vec<String> = sites
         .sites

@@ -5,10 +5,20 @@ use std::collections::HashMap;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
+use super::indices::BlockIndex;
 use crate::llvm::{Block, DebugLocation, Function, Inst, MetadataKind, Opcode, Value};
 
-/// A block's position in its function; node `i` of the graph is block `i`.
-pub type BlockIndex = usize;
+impl BlockIndex {
+    /// Returns the block of a node of [`Cfg::graph`].
+    pub fn of(node: NodeIndex) -> BlockIndex {
+        BlockIndex(node.index())
+    }
+
+    /// Returns the node of [`Cfg::graph`] that is this block.
+    pub fn node(self) -> NodeIndex {
+        NodeIndex::new(self.0)
+    }
+}
 
 /// An edge: the block that it leaves, and its position among the terminator's successors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,20 +113,18 @@ impl Cfg {
     /// Reads a function that has a body; `loop_kind` is that of `llvm.loop`.
     pub fn read(function: Function<'_>, loop_kind: MetadataKind) -> Cfg {
         let blocks = function.blocks();
-        let position = |b: Block<'_>| blocks.iter().position(|x| *x == b).unwrap_or(0);
+        let position = |b: Block<'_>| BlockIndex(blocks.iter().position(|x| *x == b).unwrap_or(0));
         let mut graph = DiGraph::with_capacity(blocks.len(), blocks.len() * 2);
         for _ in &blocks {
             graph.add_node(());
         }
-        let places: HashMap<Inst<'_>, (BlockIndex, usize)> = blocks
-            .iter()
-            .enumerate()
+        let places: HashMap<Inst<'_>, (BlockIndex, usize)> = BlockIndex::enumerate(&blocks)
             .flat_map(|(b, block)| block.instructions().into_iter().enumerate().map(move |(i, inst)| (inst, (b, i))))
             .collect();
         let mut infos = Vec::with_capacity(blocks.len());
         for (i, block) in blocks.iter().enumerate() {
             for (s, target) in block.terminator().successors().into_iter().enumerate() {
-                graph.add_edge(NodeIndex::new(i), NodeIndex::new(position(target)), s);
+                graph.add_edge(NodeIndex::new(i), position(target).node(), s);
             }
             let terminator = block.terminator();
             let condition = terminator.operands().first().and_then(|condition| condition.as_instruction());
@@ -152,6 +160,11 @@ impl Cfg {
         self.blocks.len()
     }
 
+    /// The positions of all blocks, in order.
+    pub fn indices(&self) -> impl DoubleEndedIterator<Item = BlockIndex> + ExactSizeIterator + Clone + use<> {
+        BlockIndex::first(self.len())
+    }
+
     /// Returns whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
@@ -164,24 +177,24 @@ impl Cfg {
 
     /// The successors in the terminator's order.
     pub fn successors(&self, block: BlockIndex) -> Vec<BlockIndex> {
-        let mut all: Vec<(usize, usize)> =
-            self.graph.edges(NodeIndex::new(block)).map(|e| (*e.weight(), e.target().index())).collect();
+        let mut all: Vec<(usize, BlockIndex)> =
+            self.graph.edges(block.node()).map(|e| (*e.weight(), BlockIndex::of(e.target()))).collect();
         all.sort_unstable();
         all.into_iter().map(|(_, target)| target).collect()
     }
 
-    /// The successors of every block, each in the terminator's order.
-    pub fn all_successors(&self) -> Vec<Vec<BlockIndex>> {
-        (0..self.len()).map(|block| self.successors(block)).collect()
+    /// The successors of every block, each in the terminator's order, as plain numbers for algorithms on any graph.
+    pub fn all_successors(&self) -> Vec<Vec<usize>> {
+        self.indices().map(|block| self.successors(block).into_iter().map(|to| to.0).collect()).collect()
     }
 
     /// The edges that enter `block` from reachable blocks.
     pub fn incoming(&self, block: BlockIndex) -> Vec<Edge> {
         let mut all: Vec<Edge> = self
             .graph
-            .edges_directed(NodeIndex::new(block), petgraph::Direction::Incoming)
+            .edges_directed(block.node(), petgraph::Direction::Incoming)
             .filter(|e| self.reachable[e.source().index()])
-            .map(|e| Edge { block: e.source().index(), successor: *e.weight() })
+            .map(|e| Edge { block: BlockIndex::of(e.source()), successor: *e.weight() })
             .collect();
         all.sort_unstable();
         all

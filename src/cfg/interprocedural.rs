@@ -6,14 +6,14 @@
 use std::hash::Hash;
 
 use super::dataflow::{Lattice, State};
-use super::graph::BlockIndex;
+use super::indices::{BlockIndex, FunctionIndex};
 use crate::llvm::{Function, Inst, Opcode, Value};
 
 /// An instruction of the functions that are analysed.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'m> {
     /// The function's position among those analysed.
-    pub function: usize,
+    pub function: FunctionIndex,
     pub block: BlockIndex,
     pub inst: Inst<'m>,
 }
@@ -51,19 +51,19 @@ pub trait Analysis<'m> {
     }
 
     /// Applies the transfer function of the execution of a block, before those of its instructions.
-    fn enter(&self, _function: usize, _block: BlockIndex, _state: &mut StateOf<'m, Self>) {}
+    fn enter(&self, _function: FunctionIndex, _block: BlockIndex, _state: &mut StateOf<'m, Self>) {}
 }
 
 enum Node<'m> {
-    Block { function: usize, block: BlockIndex },
+    Block { function: FunctionIndex, block: BlockIndex },
     Inst(Place<'m>),
 }
 
 /// Joins to `state` what follows from it in `functions`, which are visited in their order.
 pub fn solve<'m, A: Analysis<'m>>(functions: &[Function<'m>], analysis: &A, state: &mut StateOf<'m, A>) {
     let mut nodes = Vec::new();
-    for (function, code) in functions.iter().enumerate() {
-        for (block, instructions) in code.blocks().into_iter().enumerate() {
+    for (function, code) in FunctionIndex::enumerate(functions) {
+        for (block, instructions) in BlockIndex::enumerate(code.blocks()) {
             nodes.push(Node::Block { function, block });
             nodes.extend(instructions.walk().map(|inst| Node::Inst(Place { function, block, inst })));
         }

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::graph::{BlockIndex, Cfg, InstKind};
+use super::graph::{Cfg, InstKind};
+use super::indices::{BlockIndex, FunctionIndex};
 use crate::kernel::source::Sources;
 
-/// For each file and line: the blocks (position of the function, block) that hold code of the line, each
+/// For each file and line: the blocks (function, block) that hold code of the line, each
 /// once, in order.
-pub type LineBlocks = BTreeMap<(String, u32), Vec<(usize, BlockIndex)>>;
+pub type LineBlocks = BTreeMap<(String, u32), Vec<(FunctionIndex, BlockIndex)>>;
 
 /// Collects the lines of all functions. A jump or return counts as code of a line only if the source has its keyword
 /// there (`break`, `return` …), because clang also places jumps at closing braces.
 pub fn find(functions: &[&Cfg], sources: &Sources) -> LineBlocks {
     let mut lines = LineBlocks::new();
-    for (f, cfg) in functions.iter().enumerate() {
-        for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+    for (f, cfg) in FunctionIndex::enumerate(functions) {
+        for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
             for inst in &block.instructions {
                 let Some(at) = inst.location.as_ref().filter(|l| l.line > 0) else { continue };
                 let is_code = match inst.kind {

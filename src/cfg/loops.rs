@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::dominance::Dominance;
-use super::graph::{BlockIndex, Cfg, Edge, Terminator};
+use super::graph::{Cfg, Edge, Terminator};
+use super::indices::BlockIndex;
 use super::natural_loops::{self, NaturalLoop};
 use super::short_circuits::ShortCircuits;
 
@@ -70,16 +71,21 @@ pub fn find(cfg: &Cfg, dominance: &Dominance, circuits: &ShortCircuits) -> Vec<L
 /// Finds natural loops, except those that clang generates itself (compare-and-swap).
 fn natural_loops(cfg: &Cfg, dominance: &Dominance) -> Vec<Loop> {
     let unclassified = |NaturalLoop { header, blocks, latches }| Loop {
-        header,
-        blocks,
-        back_edges: latches.iter().flat_map(|b| cfg.edges_out(*b)).filter(|e| cfg.target(*e) == header).collect(),
+        header: BlockIndex(header),
+        blocks: blocks.into_iter().map(BlockIndex).collect(),
+        back_edges: latches
+            .iter()
+            .flat_map(|b| cfg.edges_out(BlockIndex(*b)))
+            .filter(|e| cfg.target(*e).0 == header)
+            .collect(),
         condition: None,
         continue_successor: 0,
         body_first: true,
         construct: "loop",
     };
-    let all = natural_loops::find(&cfg.all_successors(), |a, b| dominance.dominates(a, b)).into_iter();
-    all.filter(|l| !is_compiler_generated(cfg, l.header)).map(unclassified).collect()
+    let dominates = |a, b| dominance.dominates(BlockIndex(a), BlockIndex(b));
+    let all = natural_loops::find(&cfg.all_successors(), dominates).into_iter();
+    all.filter(|l| !is_compiler_generated(cfg, BlockIndex(l.header))).map(unclassified).collect()
 }
 
 /// Returns whether the loop with this header has no counterpart in the source.
@@ -188,13 +194,13 @@ fn ternary_join(cfg: &Cfg, block: BlockIndex) -> Option<BlockIndex> {
     if !cfg.is_labelled(successors[0], "cond.true") {
         return None;
     }
-    (block..cfg.len()).find(|b| cfg.is_labelled(*b, "cond.end") && cfg.incoming(*b).len() > 1)
+    cfg.indices().skip(block.0).find(|b| cfg.is_labelled(*b, "cond.end") && cfg.incoming(*b).len() > 1)
 }
 
 /// Adds source loops whose body always leaves: `for.cond` and `while.cond` blocks with a conditional branch into a
 /// `for.body` or `while.body` that no back edge enters.
 fn add_loops_without_back_edge(cfg: &Cfg, circuits: &ShortCircuits, loops: &mut Vec<Loop>) {
-    for block in 0..cfg.len() {
+    for block in cfg.indices() {
         if !cfg.reachable[block] || cfg.blocks[block].terminator != Terminator::Branch {
             continue;
         }
@@ -209,7 +215,7 @@ fn add_loops_without_back_edge(cfg: &Cfg, circuits: &ShortCircuits, loops: &mut 
             let start = circuits.start_of(block).unwrap_or(block);
             loops.push(Loop {
                 header: start,
-                blocks: (start..=block).collect(),
+                blocks: (start.0..=block.0).map(BlockIndex).collect(),
                 back_edges: Vec::new(),
                 condition: Some(block),
                 continue_successor,

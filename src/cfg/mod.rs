@@ -14,6 +14,7 @@ pub mod dominance;
 pub mod dot;
 pub mod folded;
 pub mod graph;
+pub mod indices;
 pub mod interprocedural;
 pub mod lines;
 pub mod loops;

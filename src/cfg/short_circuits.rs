@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use petgraph::unionfind::UnionFind;
 
 use super::dominance::Dominance;
-use super::graph::{BlockIndex, Cfg, Incoming, InstKind, Terminator};
+use super::graph::{Cfg, Incoming, InstKind, Terminator};
+use super::indices::BlockIndex;
 
 /// Conditional branches that share targets.
 #[derive(Debug, Clone)]
@@ -35,7 +36,7 @@ pub struct ShortCircuits {
 impl ShortCircuits {
     /// Groups the conditional branches of a function.
     pub fn find(cfg: &Cfg, dominance: &Dominance) -> ShortCircuits {
-        let branches: Vec<BlockIndex> = (0..cfg.len()).filter(|b| cfg.reachable[*b] && is_decision(cfg, *b)).collect();
+        let branches: Vec<BlockIndex> = cfg.indices().filter(|b| cfg.reachable[*b] && is_decision(cfg, *b)).collect();
         // Only branches with a common target can be operands of one decision.
         let mut by_target: HashMap<BlockIndex, Vec<(usize, BlockIndex)>> = HashMap::new();
         let mut decisions = UnionFind::new(branches.len());
@@ -107,7 +108,7 @@ fn is_decision(cfg: &Cfg, block: BlockIndex) -> bool {
 /// Boolean `phi`s that join a short-circuit: constants from branching blocks, and one value from another block.
 fn short_circuit_phis(cfg: &Cfg) -> Vec<((BlockIndex, usize), Vec<BlockIndex>)> {
     let mut found = Vec::new();
-    for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+    for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
         for (i, inst) in block.instructions.iter().enumerate() {
             let InstKind::BoolPhi(incoming) = &inst.kind else { continue };
             let constants: Vec<BlockIndex> = incoming

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use super::case_ranges;
 use super::decisions::{self, Condition, Decision, Event};
 use super::dominance::Dominance;
-use super::graph::{BlockIndex, Cfg, InstKind};
+use super::graph::{Cfg, InstKind};
+use super::indices::{BlockIndex, FunctionIndex};
 use super::lines;
 use super::loops::{self, Loop};
 use super::short_circuits::ShortCircuits;
@@ -87,8 +88,8 @@ pub enum Fact {
 pub struct SiteOutcome {
     /// Name of the outcome in results.
     pub label: String,
-    /// The outcome is covered if any of these holds. Each comes with the position of its function.
-    pub facts: Vec<(usize, Fact)>,
+    /// The outcome is covered if any of these holds. Each comes with its function.
+    pub facts: Vec<(FunctionIndex, Fact)>,
 }
 
 /// A place in the source where something is to be covered.
@@ -100,8 +101,8 @@ pub struct Site {
     pub kind: SiteKind,
     /// The construct of the source, such as `if`; `branch` if it is unknown.
     pub construct: String,
-    /// Position of the function that contains it.
-    pub function: usize,
+    /// The function that contains it.
+    pub function: FunctionIndex,
     /// `None` without debug information.
     pub location: Option<DebugLocation>,
     /// What is to be covered there.
@@ -159,7 +160,7 @@ impl Sites {
         }
 
         let mut builder = Builder { ids: HashMap::new(), sites: Vec::new() };
-        for (f, function) in functions.iter().enumerate() {
+        for (f, function) in FunctionIndex::enumerate(&functions) {
             builder.decisions(f, function);
             builder.conditions(f, function);
             builder.loops(f, function, bodies[f], loop_kind);
@@ -167,7 +168,7 @@ impl Sites {
         }
         let cfgs: Vec<&Cfg> = functions.iter().map(|f| &f.cfg).collect();
         if let Some(ast) = ast {
-            for (f, cfg) in cfgs.iter().enumerate() {
+            for (f, cfg) in FunctionIndex::enumerate(&cfgs) {
                 for statement in statements::find(cfg, ast) {
                     builder.statement(f, &cfg.function, statement);
                 }
@@ -184,7 +185,7 @@ impl Sites {
                 function,
                 &functions[function].cfg.function,
                 location,
-                (0, 0),
+                (BlockIndex::ENTRY, 0),
                 outcomes,
             );
         }
@@ -218,7 +219,7 @@ fn read_function(function: Function<'_>, loop_kind: MetadataKind, from_spirv: bo
     let loops = loops::find(&cfg, &dominance, &circuits);
     let (decisions, conditions) = decisions::find(&cfg, &dominance, &circuits, &loops, from_spirv);
     let mut barriers = Vec::new();
-    for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+    for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
         for (i, inst) in block.instructions.iter().enumerate() {
             if let InstKind::Call(name) = &inst.kind
                 && let Some(spelling) = barrier_name(name)
@@ -247,7 +248,7 @@ impl Builder {
         &mut self,
         kind: SiteKind,
         construct: &str,
-        function: usize,
+        function: FunctionIndex,
         function_name: &str,
         location: Option<DebugLocation>,
         place: (BlockIndex, usize),
@@ -272,21 +273,21 @@ impl Builder {
         self.sites.push(Site { id, kind, construct: construct.to_owned(), function, location, outcomes });
     }
 
-    fn decisions(&mut self, f: usize, function: &FunctionSites) {
+    fn decisions(&mut self, f: FunctionIndex, function: &FunctionSites) {
         for d in &function.decisions {
             let outcomes = event_outcomes(f, &d.outcomes);
             self.add(SiteKind::Branch, d.construct, f, &function.cfg.function, d.location.clone(), d.place, outcomes);
         }
     }
 
-    fn conditions(&mut self, f: usize, function: &FunctionSites) {
+    fn conditions(&mut self, f: FunctionIndex, function: &FunctionSites) {
         for c in &function.conditions {
             let outcomes = event_outcomes(f, &c.outcomes);
             self.add(SiteKind::Condition, "operand", f, &function.cfg.function, c.location.clone(), c.place, outcomes);
         }
     }
 
-    fn loops(&mut self, f: usize, function: &FunctionSites, body: Function<'_>, loop_kind: MetadataKind) {
+    fn loops(&mut self, f: FunctionIndex, function: &FunctionSites, body: Function<'_>, loop_kind: MetadataKind) {
         let blocks = body.blocks();
         for (i, l) in function.loops.iter().enumerate() {
             let start = l
@@ -313,7 +314,7 @@ impl Builder {
         }
     }
 
-    fn barriers(&mut self, f: usize, function: &FunctionSites) {
+    fn barriers(&mut self, f: FunctionIndex, function: &FunctionSites) {
         for (i, (block, instruction, name)) in function.barriers.iter().enumerate() {
             let location = function.cfg.blocks[*block].instructions[*instruction].location.clone();
             let outcomes = vec![SiteOutcome { label: "all".into(), facts: vec![(f, Fact::Barrier(i))] }];
@@ -322,7 +323,7 @@ impl Builder {
         }
     }
 
-    fn statement(&mut self, f: usize, function: &str, statement: statements::Statement) {
+    fn statement(&mut self, f: FunctionIndex, function: &str, statement: statements::Statement) {
         let location = Some(statement.location);
         let outcome = || vec![SiteOutcome { label: "executed".into(), facts: vec![(f, Fact::Block(statement.block))] }];
         let place = (statement.block, 0);
@@ -333,7 +334,7 @@ impl Builder {
     }
 }
 
-fn event_outcomes(f: usize, outcomes: &[decisions::Outcome]) -> Vec<SiteOutcome> {
+fn event_outcomes(f: FunctionIndex, outcomes: &[decisions::Outcome]) -> Vec<SiteOutcome> {
     outcomes
         .iter()
         .map(|o| SiteOutcome { label: o.label.clone(), facts: o.events.iter().map(|e| (f, Fact::Event(*e))).collect() })

@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use super::graph::{BlockIndex, Cfg};
+use super::graph::Cfg;
+use super::indices::BlockIndex;
 use crate::kernel::ast::{Ast, Function, Loc};
 use crate::kernel::statements::{self as syntax, StatementKind, Statements};
 use crate::llvm::DebugLocation;
@@ -63,7 +64,7 @@ struct InstructionPositions<'a> {
 impl<'a> InstructionPositions<'a> {
     fn of(cfg: &'a Cfg) -> InstructionPositions<'a> {
         let mut places: HashMap<&str, Vec<(u32, u32, BlockIndex)>> = HashMap::new();
-        for b in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+        for b in cfg.indices().filter(|b| cfg.reachable[*b]) {
             for at in cfg.blocks[b].instructions.iter().filter_map(|i| i.location.as_ref()).filter(|at| at.line > 0) {
                 places.entry(file_name(&at.file)).or_default().push((at.line, at.column, b));
             }
@@ -101,10 +102,10 @@ fn locate(
     if let Some(p) = previous {
         let before = &counted.statements[p];
         let moved_on = before.region != statement.region && before.kind != StatementKind::Do;
-        let from = located[p]? + usize::from(moved_on);
+        let from = BlockIndex(located[p]?.0 + usize::from(moved_on));
         return first_from(from).or(located[p]);
     }
-    first_from(0).or_else(|| {
+    first_from(BlockIndex::ENTRY).or_else(|| {
         // The statement has no code of its own (such as a `return` at the end): it is executed together with its
         // neighbour in the region.
         let neighbours = &counted.regions[statement.region].statements;

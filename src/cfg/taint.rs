@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::dataflow::State;
-use super::graph::BlockIndex;
+use super::indices::{BlockIndex, FunctionIndex};
 use super::interprocedural::{self, Place};
 use super::points_to::{PointsTo, Root, Roots};
 use super::sites::Sites;
@@ -34,9 +34,9 @@ impl Taint {
 
     /// Returns whether the operands or the result of the instruction, or whether it is executed at all, may differ
     /// between runs. True for positions that do not exist.
-    pub fn is_tainted(&self, function: usize, block: BlockIndex, instruction: usize) -> bool {
-        let blocks = self.instructions.get(function);
-        let found = blocks.and_then(|b| b.get(block)).and_then(|i| i.get(instruction));
+    pub fn is_tainted(&self, function: FunctionIndex, block: BlockIndex, instruction: usize) -> bool {
+        let blocks = self.instructions.get(function.0);
+        let found = blocks.and_then(|b| b.get(block.0)).and_then(|i| i.get(instruction));
         found.copied().unwrap_or(true)
     }
 }
@@ -48,7 +48,7 @@ enum Location<'m> {
     /// The contents of a private variable.
     Variable(Value<'m>),
     /// The execution of a block, by function.
-    Execution(usize, BlockIndex),
+    Execution(FunctionIndex, BlockIndex),
 }
 
 /// The tainted locations.
@@ -130,7 +130,7 @@ impl<'s, 'm> Analysis<'s, 'm> {
     }
 
     /// Returns whether the terminator of `block` depends on a tainted value.
-    fn has_tainted_terminator(&self, f: usize, block: BlockIndex, state: &TaintState<'m>) -> bool {
+    fn has_tainted_terminator(&self, f: FunctionIndex, block: BlockIndex, state: &TaintState<'m>) -> bool {
         let end = self.blocks[f][block].terminator();
         end.operands().iter().any(|o| state.contains(Location::Value(*o)))
     }
@@ -170,8 +170,8 @@ impl<'s, 'm> Analysis<'s, 'm> {
     }
 
     /// Returns whether taint decides which of several `return`s ends the function.
-    fn taint_decides_return(&self, f: usize, state: &TaintState<'m>) -> bool {
-        (0..self.blocks[f].len())
+    fn taint_decides_return(&self, f: FunctionIndex, state: &TaintState<'m>) -> bool {
+        BlockIndex::first(self.blocks[f].len())
             .any(|b| self.blocks[f][b].terminator().is(Opcode::LLVMRet) && state.contains(Location::Execution(f, b)))
     }
 
@@ -180,13 +180,13 @@ impl<'s, 'm> Analysis<'s, 'm> {
             let mut values = inst.operands().into_iter().chain([inst.value()]);
             values.any(|v| state.contains(Location::Value(v)))
         };
-        let instructions = (self.blocks.iter().enumerate())
+        let instructions = FunctionIndex::enumerate(&self.blocks)
             .map(|(f, blocks)| {
-                let block_taint = |(b, block): (usize, &Block<'m>)| {
+                let block_taint = |(b, block): (BlockIndex, &Block<'m>)| {
                     let is_executed_by_taint = state.contains(Location::Execution(f, b));
                     block.walk().map(|inst| is_executed_by_taint || is_tainted(inst)).collect()
                 };
-                blocks.iter().enumerate().map(block_taint).collect()
+                BlockIndex::enumerate(blocks).map(block_taint).collect()
             })
             .collect();
         Taint { instructions }
@@ -205,7 +205,7 @@ impl<'m> interprocedural::Analysis<'m> for Analysis<'_, 'm> {
         Location::Value(value)
     }
 
-    fn enter(&self, f: usize, block: BlockIndex, state: &mut TaintState<'m>) {
+    fn enter(&self, f: FunctionIndex, block: BlockIndex, state: &mut TaintState<'m>) {
         let mut deciders = self.deciders[f][block].iter();
         if deciders.any(|d| state.contains(Location::Execution(f, *d)) || self.has_tainted_terminator(f, *d, state)) {
             state.join(Location::Execution(f, block), ());
@@ -249,9 +249,9 @@ impl<'m> interprocedural::Analysis<'m> for Analysis<'_, 'm> {
 
     /// Passes tainted execution on to the callee's blocks, and the choice between several `return`s to the result.
     fn call(&self, call: Place<'m>, callee: Function<'m>, state: &mut TaintState<'m>) -> Option<()> {
-        let position = self.functions.iter().position(|f| *f == callee)?;
+        let position = self.functions.iter().position(|f| *f == callee).map(FunctionIndex)?;
         if state.contains(Location::Execution(call.function, call.block)) {
-            for block in 0..self.blocks[position].len() {
+            for block in BlockIndex::first(self.blocks[position].len()) {
                 state.join(Location::Execution(position, block), ());
             }
         }

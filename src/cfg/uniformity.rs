@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use inkwell::module::Module;
 
 use super::dataflow::State;
-use super::graph::BlockIndex;
+use super::indices::{BlockIndex, FunctionIndex};
 use super::interprocedural::{self, Place};
 use super::points_to::{PointsTo, Root};
 use super::sites::Sites;
@@ -30,7 +30,7 @@ impl Uniformity {
             sites.functions.iter().filter_map(|f| view.function(&f.cfg.function)).collect();
         let blocks: Vec<Vec<Block<'_>>> = functions.iter().map(|f| f.blocks()).collect();
         let block_index =
-            blocks.iter().map(|all| all.iter().enumerate().map(|(b, block)| (*block, b)).collect()).collect();
+            blocks.iter().map(|all| BlockIndex::enumerate(all).map(|(b, block)| (*block, b)).collect()).collect();
         let mut analysis = Analysis {
             sites,
             deciders: sites.functions.iter().map(|f| f.dominance.transitive_deciders(&f.cfg)).collect(),
@@ -43,14 +43,16 @@ impl Uniformity {
         analysis.find_stores();
         let mut state = State::default();
         interprocedural::solve(&analysis.functions, &analysis, &mut state);
-        let ends = |f: usize| (0..analysis.blocks[f].len()).map(|b| analysis.branch_varies(f, b, &state)).collect();
-        Uniformity((0..analysis.functions.len()).map(ends).collect())
+        let ends = |f: FunctionIndex| {
+            BlockIndex::first(analysis.blocks[f].len()).map(|b| analysis.branch_varies(f, b, &state)).collect()
+        };
+        Uniformity(FunctionIndex::first(analysis.functions.len()).map(ends).collect())
     }
 
     /// Returns whether work-items of one group may diverge at the branch of `block`. True for positions that
     /// do not exist.
-    pub fn may_diverge(&self, function: usize, block: BlockIndex) -> bool {
-        self.0.get(function).and_then(|blocks| blocks.get(block)).copied().unwrap_or(true)
+    pub fn may_diverge(&self, function: FunctionIndex, block: BlockIndex) -> bool {
+        self.0.get(function.0).and_then(|blocks| blocks.get(block.0)).copied().unwrap_or(true)
     }
 }
 
@@ -75,7 +77,7 @@ struct Analysis<'a, 'm> {
     deciders: Vec<Vec<BTreeSet<BlockIndex>>>,
     pointers: PointsTo<'m>,
     /// For each private variable: the functions and blocks that write to it.
-    stores: HashMap<Value<'m>, BTreeSet<(usize, BlockIndex)>>,
+    stores: HashMap<Value<'m>, BTreeSet<(FunctionIndex, BlockIndex)>>,
 }
 
 /// Returns whether a builtin, by its mangled name, yields different results for the work-items of a group.
@@ -85,8 +87,8 @@ fn is_item_specific(name: &str) -> bool {
 
 impl<'m> Analysis<'_, 'm> {
     fn find_stores(&mut self) {
-        for (f, blocks) in self.blocks.iter().enumerate() {
-            for (b, inst) in blocks.iter().enumerate().flat_map(|(b, block)| block.walk().map(move |i| (b, i))) {
+        for (f, blocks) in FunctionIndex::enumerate(&self.blocks) {
+            for (b, inst) in BlockIndex::enumerate(blocks).flat_map(|(b, block)| block.walk().map(move |i| (b, i))) {
                 let written = match inst.opcode() {
                     Opcode::LLVMStore => vec![inst.operand(1)],
                     Opcode::LLVMCall if !inst.called_function().is_some_and(Function::has_body) => pointers(inst),
@@ -100,14 +102,14 @@ impl<'m> Analysis<'_, 'm> {
     }
 
     /// Returns whether work-items may diverge at the terminator of `block`.
-    fn branch_varies(&self, f: usize, block: BlockIndex, state: &VaryingState<'m>) -> bool {
+    fn branch_varies(&self, f: FunctionIndex, block: BlockIndex, state: &VaryingState<'m>) -> bool {
         let end = self.blocks[f][block].terminator();
         end.operands().iter().any(|o| self.varies(f, block, *o, state))
     }
 
     /// Returns whether a value may differ where it is used. This includes a value defined in a loop that work-items
     /// leave after different numbers of iterations.
-    fn varies(&self, f: usize, used: BlockIndex, value: Value<'m>, state: &VaryingState<'m>) -> bool {
+    fn varies(&self, f: FunctionIndex, used: BlockIndex, value: Value<'m>, state: &VaryingState<'m>) -> bool {
         if state.contains(Location::Value(value)) {
             return true;
         }
@@ -126,13 +128,13 @@ impl<'m> Analysis<'_, 'm> {
     }
 
     /// Returns whether work-items that reach `other` may diverge on reaching `block`.
-    fn diverges(&self, f: usize, block: BlockIndex, other: BlockIndex, state: &VaryingState<'m>) -> bool {
+    fn diverges(&self, f: FunctionIndex, block: BlockIndex, other: BlockIndex, state: &VaryingState<'m>) -> bool {
         let mut block_only = self.deciders[f][block].difference(&self.deciders[f][other]);
         block_only.any(|d| *d != other && self.branch_varies(f, *d, state))
     }
 
     /// Returns whether private memory behind `pointer` may hold values that differ.
-    fn memory_varies(&self, f: usize, b: BlockIndex, pointer: Value<'m>, state: &VaryingState<'m>) -> bool {
+    fn memory_varies(&self, f: FunctionIndex, b: BlockIndex, pointer: Value<'m>, state: &VaryingState<'m>) -> bool {
         private_variables(&self.pointers, pointer).any(|variable| {
             let mut stores = self.stores.get(&variable).into_iter().flatten();
             state.contains(Location::Variable(variable))
@@ -217,9 +219,9 @@ impl<'m> interprocedural::Analysis<'m> for Analysis<'_, 'm> {
 
     /// Returns whether the work-items may diverge on reaching one of the callee's `return`s.
     fn call(&self, _: Place<'m>, callee: Function<'m>, state: &mut VaryingState<'m>) -> Option<()> {
-        let position = self.functions.iter().position(|f| *f == callee)?;
-        let mut returns =
-            (0..self.blocks[position].len()).filter(|b| self.blocks[position][*b].terminator().is(Opcode::LLVMRet));
-        returns.any(|b| self.diverges(position, b, 0, state)).then_some(())
+        let position = self.functions.iter().position(|f| *f == callee).map(FunctionIndex)?;
+        let mut returns = BlockIndex::first(self.blocks[position].len())
+            .filter(|b| self.blocks[position][*b].terminator().is(Opcode::LLVMRet));
+        returns.any(|b| self.diverges(position, b, BlockIndex::ENTRY, state)).then_some(())
     }
 }

@@ -22,7 +22,7 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
         }
         let Op::Phi(from) = &instruction.op else { continue };
         let here = program.block_of(instruction.result).unwrap_or(0);
-        let starts = instruction.operands.iter().zip(from).filter(|(_, b)| !program.dominance.dominates(here, **b));
+        let starts = instruction.operands.iter().zip(from).filter(|(_, b)| !program.dominates(here, **b));
         let begins = starts.map(|(value, _)| *value).any(from_here);
         let bounds = summary.bounds.get(&Atom::Value(instruction.result)).into_iter().flatten();
         let loads = |bound: &Poly| bound.atoms().any(|a| matches!(a, Atom::Value(v) if from_here(v)));

@@ -171,7 +171,7 @@ fn halves_group(summary: &AccessSummary<'_>) -> bool {
     program.instructions().filter(|(_, i)| program.is_counter(i.result)).any(|(_, phi)| {
         let Op::Phi(from) = &phi.op else { return false };
         let here = program.block_of(phi.result).unwrap_or(0);
-        let is_back = |b: usize| program.dominance.dominates(here, b);
+        let is_back = |b: usize| program.dominates(here, b);
         let mut steps = phi.operands.iter().zip(from).filter(|(_, b)| is_back(**b)).map(|(v, _)| *v);
         let starts = phi.operands.iter().zip(from).filter(|(_, b)| !is_back(**b)).map(|(v, _)| *v);
         let halved = |v: ValueId| {

@@ -103,7 +103,7 @@ impl IntervalAnalysis<'_, '_> {
         match &instruction.op {
             Op::Phi(from) => {
                 let here = program.block_of(value).unwrap_or(0);
-                let is_back = |b: usize| program.dominance.dominates(here, b);
+                let is_back = |b: usize| program.dominates(here, b);
                 let outside: Vec<Interval> = (0..from.len()).filter(|i| !is_back(from[*i])).map(operand).collect();
                 let start = outside.into_iter().reduce(union).unwrap_or(DEFAULT);
                 if !from.iter().any(|b| is_back(*b)) {

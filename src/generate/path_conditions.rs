@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::polynomial::{Poly, Symbols};
+use crate::cfg::indices::BlockIndex;
 use crate::llvm::{DebugLocation, IntPredicate, Opcode};
 use crate::program::{End, Op, Program, ValueId};
 
@@ -60,11 +61,11 @@ pub fn find(symbols: &Symbols<'_>) -> PathConditions {
 /// Returns the facts of the edges that enter a block and its dominators, the farthest first.
 fn facts_at(program: &Program, edges: &[Vec<Rc<Fact>>], block: usize) -> Vec<Rc<Fact>> {
     let mut found: Vec<&Rc<Fact>> = Vec::new();
-    let mut at = Some(block).filter(|b| program.dominance.dominates(*b, *b));
+    let mut at = Some(block).filter(|b| program.dominates(*b, *b));
     for _ in 0..MAX_DOMINATORS {
         let Some(here) = at.filter(|_| found.len() < MAX_FACTS) else { break };
         found.extend(edges[here].iter().rev());
-        at = program.dominance.immediate_dominator(here);
+        at = program.immediate_dominator(here);
     }
     found.truncate(MAX_FACTS);
     found.into_iter().rev().cloned().collect()
@@ -85,7 +86,7 @@ impl Finder<'_, '_> {
             let End::Branch { condition, then, other } = code.end else { continue };
             let is_phi = program.instruction(condition).is_some_and(|i| matches!(i.op, Op::Phi(_)));
             for (to, truth) in [(then, true), (other, false)] {
-                if !(is_phi && without_phis) && then != other && program.cfg.incoming(to).len() == 1 {
+                if !(is_phi && without_phis) && then != other && program.cfg.incoming(BlockIndex(to)).len() == 1 {
                     let mut facts = Vec::new();
                     self.assume(condition, truth, depth, &mut facts);
                     facts.truncate(MAX_FACTS);

@@ -7,6 +7,7 @@ use super::access_summary::AccessSummary;
 use super::model::{LowerBound, UpperBound};
 use super::path_conditions::Fact;
 use super::polynomial::{Atom, Id, Poly};
+use crate::cfg::indices::BlockIndex;
 use crate::program::{Op, Region};
 
 /// Returns whether a polynomial grows with the launch: it contains ids or sizes, directly or through values computed
@@ -35,7 +36,7 @@ fn leading_to_accesses(summary: &AccessSummary<'_>) -> Vec<bool> {
     let mut todo: Vec<usize> = shared.map(|a| a.block).collect();
     while let Some(block) = todo.pop() {
         if !std::mem::replace(&mut leads[block], true) {
-            todo.extend(cfg.incoming(block).into_iter().map(|e| e.block));
+            todo.extend(cfg.incoming(BlockIndex(block)).into_iter().map(|e| e.block.0));
         }
     }
     leads
@@ -51,7 +52,7 @@ fn start_of(poly: &Poly, summary: &AccessSummary<'_>) -> Option<Poly> {
     let phi = program.instruction(counter)?;
     let Op::Phi(from) = &phi.op else { return None };
     let here = program.block_of(counter)?;
-    let outside = phi.operands.iter().zip(from).find(|(_, b)| !program.dominance.dominates(here, **b));
+    let outside = phi.operands.iter().zip(from).find(|(_, b)| !program.dominates(here, **b));
     poly.substitute(Atom::Value(counter), &summary.symbols.poly(*outside?.0))
 }
 

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use petgraph::unionfind::UnionFind;
 
 use crate::cfg::decisions::Event;
-use crate::cfg::graph::{BlockIndex, Cfg, Edge};
+use crate::cfg::graph::{Cfg, Edge};
+use crate::cfg::indices::BlockIndex;
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::{Fact, FunctionSites, LoopClass};
 
@@ -88,7 +89,7 @@ impl Implication {
     ) -> Implication {
         let cfg = &function.cfg;
         let mut edges = BTreeMap::new();
-        for b in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+        for b in cfg.indices().filter(|b| cfg.reachable[*b]) {
             for e in cfg.edges_out(b) {
                 let number = cfg.len() + edges.len();
                 edges.insert(e, number);
@@ -97,7 +98,7 @@ impl Implication {
         let class_of = classes(function, &edges);
         let waiting = waiting.iter().map(|b| class_of[*b]).collect();
         let mut members: HashMap<Class, Members> = HashMap::new();
-        for b in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+        for b in cfg.indices().filter(|b| cfg.reachable[*b]) {
             members.entry(class_of[b]).or_default().blocks.push(b);
         }
         for (edge, number) in &edges {
@@ -106,8 +107,8 @@ impl Implication {
         let blocks = cfg.len();
         let mut solved = Implication { class_of, edges, blocks, members, derivations: BTreeMap::new(), waiting };
         match entry {
-            Entry::Kernel => solved.derivations.insert(solved.class_of_block(0), Derivation::Always),
-            Entry::Called => solved.derivations.insert(solved.class_of_block(0), Derivation::Entered),
+            Entry::Kernel => solved.derivations.insert(solved.class_of_block(BlockIndex::ENTRY), Derivation::Always),
+            Entry::Called => solved.derivations.insert(solved.class_of_block(BlockIndex::ENTRY), Derivation::Entered),
             Entry::Unknown => None,
         };
         for block in probed {
@@ -169,7 +170,10 @@ impl Implication {
             .flat_map(|m| &m.edges)
             .filter(|e| !waits && cfg.incoming(cfg.target(**e)).len() > 1)
             .map(|e| ((depths[cfg.target(*e)], 0, e.block), ProbePoint::Join(*e)));
-        blocks.chain(edges).min_by_key(|(price, _)| *price).map_or(ProbePoint::Block(0), |(_, point)| point)
+        blocks
+            .chain(edges)
+            .min_by_key(|(price, _)| *price)
+            .map_or(ProbePoint::Block(BlockIndex::ENTRY), |(_, point)| point)
     }
 
     fn classes_of_fact(&self, function: &FunctionSites, fact: Fact) -> Vec<Class> {
@@ -188,7 +192,7 @@ impl Implication {
     fn decide(&mut self, function: &FunctionSites, needed: Vec<Class>) {
         let depths = depths(function);
         let mut weights: HashMap<Class, u64> = HashMap::new();
-        for b in (0..self.blocks).filter(|b| function.cfg.reachable[*b]) {
+        for b in BlockIndex::first(self.blocks).filter(|b| function.cfg.reachable[*b]) {
             let w = weight(depths[b]);
             weights.entry(self.class_of[b]).and_modify(|x| *x = w.min(*x)).or_insert(w);
         }
@@ -227,8 +231,11 @@ impl Implication {
         let mut best: Option<(u64, Vec<Class>)> = None;
         for &b in self.members.get(&class).into_iter().flat_map(|m| &m.blocks) {
             let out: Vec<Class> = cfg.edges_out(b).map(|e| self.class_of_edge(e)).collect();
-            let into: Vec<Class> =
-                if b == 0 { Vec::new() } else { cfg.incoming(b).into_iter().map(|e| self.class_of_edge(e)).collect() };
+            let into: Vec<Class> = if b == BlockIndex::ENTRY {
+                Vec::new()
+            } else {
+                cfg.incoming(b).into_iter().map(|e| self.class_of_edge(e)).collect()
+            };
             for mut parts in [out, into] {
                 parts.sort_unstable();
                 parts.dedup();
@@ -277,18 +284,18 @@ fn classes(function: &FunctionSites, edges: &BTreeMap<Edge, usize>) -> Vec<Class
     for (edge, number) in edges {
         let target = cfg.target(*edge);
         if only_successor(cfg, edge.block) {
-            union.union(*number, edge.block);
+            union.union(*number, edge.block.0);
         }
-        if target != 0 && cfg.incoming(target).len() == 1 {
-            union.union(*number, target);
+        if target != BlockIndex::ENTRY && cfg.incoming(target).len() == 1 {
+            union.union(*number, target.0);
         }
     }
-    for a in (0..cfg.len()).filter(|b| cfg.reachable[*b]) {
+    for a in cfg.indices().filter(|b| cfg.reachable[*b]) {
         // Equivalent blocks form a chain in the dominator tree, so comparing a block with its dominators is sufficient.
         let mut dominator = function.dominance.immediate_dominator(a);
         while let Some(d) = dominator {
             if function.dominance.post_dominates(a, d) {
-                union.union(a, d);
+                union.union(a.0, d.0);
                 break;
             }
             dominator = function.dominance.immediate_dominator(d);

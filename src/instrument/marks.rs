@@ -13,6 +13,7 @@ use super::coverage::drop_effect_attributes;
 use super::implication::loop_edge;
 use crate::cfg::decisions::Event;
 use crate::cfg::graph::Edge;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::{Fact, LoopClass, Sites};
 use crate::error::{Error, Result};
@@ -31,7 +32,7 @@ pub fn weave(module: &Module<'_>, sites: &Sites, wanted: &[(usize, usize)]) -> R
     let view = View::of(module);
     let weaver = MarkWeaver::new(view);
     let mut functions: Vec<FunctionMarks> = Vec::new();
-    for (f, function) in sites.functions.iter().enumerate() {
+    for (f, function) in FunctionIndex::enumerate(&sites.functions) {
         let name = &function.cfg.function;
         let found = view.function(name).ok_or_else(|| missing(&format!("function {name}")))?;
         functions.push(FunctionMarks::new(found, f));
@@ -77,7 +78,7 @@ struct ObservedBoolean<'m> {
 /// All marks of a function.
 struct FunctionMarks<'m> {
     function: Function<'m>,
-    index: usize,
+    index: FunctionIndex,
     blocks: Vec<Block<'m>>,
     observed: Vec<ObservedBoolean<'m>>,
     /// Unconditional marks before these instructions.
@@ -88,7 +89,7 @@ struct FunctionMarks<'m> {
 }
 
 impl<'m> FunctionMarks<'m> {
-    fn new(function: Function<'m>, index: usize) -> FunctionMarks<'m> {
+    fn new(function: Function<'m>, index: FunctionIndex) -> FunctionMarks<'m> {
         FunctionMarks {
             function,
             index,
@@ -100,8 +101,8 @@ impl<'m> FunctionMarks<'m> {
         }
     }
 
-    fn instruction(&self, block: usize, index: usize) -> Result<Inst<'m>> {
-        let found = self.blocks.get(block).and_then(|b| b.walk().nth(index));
+    fn instruction(&self, block: BlockIndex, index: usize) -> Result<Inst<'m>> {
+        let found = self.blocks.get(block.0).and_then(|b| b.walk().nth(index));
         found.ok_or_else(|| missing("an instruction"))
     }
 
@@ -130,7 +131,7 @@ impl<'m> FunctionMarks<'m> {
                 self.observed.push(ObservedBoolean { goal, before: terminator, value, truth, required_successor });
             }
             Fact::Block(block) => {
-                let block = self.blocks.get(block).ok_or_else(|| missing("a block"))?;
+                let block = self.blocks.get(block.0).ok_or_else(|| missing("a block"))?;
                 self.reached.push((block.first_insertion_point(), goal));
             }
             Fact::Barrier(barrier) => {

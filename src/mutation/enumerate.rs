@@ -8,6 +8,7 @@ use super::mutant::{Excluded, Mutant, SourceRange};
 use super::operators::{OPERATORS, OperatorOutput, Subject};
 use super::redirect_legality::RedirectLegality;
 use super::selection::Selection;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};
 
@@ -114,7 +115,7 @@ fn position(range: Option<&SourceRange>) -> (bool, String, u32, u32) {
 }
 
 fn first_place(edit: &Edit, sites: &Sites) -> Option<Place> {
-    let terminator = |function: usize, block: usize| {
+    let terminator = |function: FunctionIndex, block: BlockIndex| {
         sites.functions[function].cfg.blocks[block].instructions.len().saturating_sub(1)
     };
     edit.places(&terminator).into_iter().min()
@@ -173,7 +174,7 @@ mod tests {
     }
 
     fn place(instruction: usize) -> Place {
-        Place { function: 0, block: 2, instruction }
+        Place { function: FunctionIndex::KERNEL, block: BlockIndex(2), instruction }
     }
 
     fn value(instruction: usize, by: i128) -> Edit {

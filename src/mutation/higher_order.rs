@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::instrument::mutants::{Edit, Place, Slot};
 
 /// Draws `count` of `total` positions, in ascending order; all if `count` is not smaller. The same seed draws the same
@@ -58,7 +59,7 @@ pub fn conflict(a: &Edit, b: &Edit) -> Option<&'static str> {
 enum Touched {
     Value(Slot),
     Instruction(Place),
-    Block(usize, usize),
+    Block(FunctionIndex, BlockIndex),
 }
 
 fn touched(edit: &Edit) -> BTreeSet<Touched> {
@@ -84,7 +85,7 @@ mod tests {
     use crate::instrument::mutants::{Expr, LaunchChange};
 
     fn value(instruction: usize) -> Edit {
-        let place = Place { function: 0, block: 0, instruction };
+        let place = Place { function: FunctionIndex::KERNEL, block: BlockIndex::ENTRY, instruction };
         Edit::Value { at: vec![Slot::Result(place)], by: Expr::Integer(0) }
     }
 

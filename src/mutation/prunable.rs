@@ -2,6 +2,7 @@
 
 use super::indices::ByMutant;
 use super::mutant::Mutant;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::taint::Taint;
 use crate::coverage::build::KernelUnderTest;
 use crate::instrument::mutants::{Edit, Place};
@@ -12,13 +13,14 @@ use crate::llvm::{AddressSpace, Function, Inst, Opcode, View};
 /// for that, is the same in every run.
 pub fn prunable(under_test: &KernelUnderTest<'_>, mutants: &[Mutant]) -> ByMutant<bool> {
     let taint = Taint::of(&under_test.module, &under_test.sites);
-    let terminator =
-        |f: usize, b: usize| under_test.sites.functions[f].cfg.blocks[b].instructions.len().saturating_sub(1);
+    let terminator = |f: FunctionIndex, b: BlockIndex| {
+        under_test.sites.functions[f].cfg.blocks[b].instructions.len().saturating_sub(1)
+    };
     let view = View::of(&under_test.module);
     let functions: Vec<Option<Function<'_>>> =
         under_test.sites.functions.iter().map(|f| view.function(&f.cfg.function)).collect();
     let is_private = |at: &Place| {
-        let block = functions[at.function].and_then(|f| f.blocks().get(at.block).copied());
+        let block = functions[at.function].and_then(|f| f.blocks().get(at.block.0).copied());
         block.and_then(|b| b.instructions().get(at.instruction).copied()).is_some_and(stores_privately)
     };
     let stable = |m: &Mutant| {

@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use petgraph::algo::dominators::{self, Dominators};
 use petgraph::graph::NodeIndex;
 
-use crate::cfg::graph::{BlockIndex, Cfg};
+use crate::cfg::graph::Cfg;
+use crate::cfg::indices::BlockIndex;
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::Edit;
 use crate::instrument::mutants::edit::EdgeChange;
@@ -75,11 +76,11 @@ impl<'a> RedirectLegality<'a> {
         let cfg = &self.sites.functions[function].cfg;
         let mut graph = cfg.graph.clone();
         for edge in edges {
-            graph.add_edge(NodeIndex::new(edge.block), NodeIndex::new(edge.to), edge.successor);
+            graph.add_edge(edge.block.node(), edge.to.node(), edge.successor);
         }
         let before = dominators::simple_fast(&graph, NodeIndex::new(0));
         uses.iter().filter(|(_, used)| cfg.reachable[*used]).all(|(definition, used)| {
-            before.dominators(NodeIndex::new(*used)).is_none_or(|mut all| all.any(|d| d.index() == *definition))
+            before.dominators(used.node()).is_none_or(|mut all| all.any(|d| BlockIndex::of(d) == *definition))
         })
     }
 }
@@ -90,25 +91,26 @@ impl<'m> DefUse<'m> {
     /// target before, no use of it is reachable from the target without passing the definition.
     fn keeps_dominance(&self, edge: &EdgeChange) -> bool {
         let Some(dominators) = &self.dominators else { return true };
-        if dominators.dominators(NodeIndex::new(edge.to)).is_none() {
+        if dominators.dominators(edge.to.node()).is_none() {
             return false;
         }
-        let over = |block: BlockIndex| dominators.dominators(NodeIndex::new(block)).into_iter().flatten();
+        let over = |block: BlockIndex| dominators.dominators(block.node()).into_iter().flatten();
         let missed: Vec<BlockIndex> = over(edge.to)
-            .map(NodeIndex::index)
+            .map(BlockIndex::of)
             .filter(|over| *over != edge.to && self.definitions.contains(over))
             .collect();
         missed.is_empty() || {
-            let before: HashSet<BlockIndex> = over(edge.block).map(NodeIndex::index).collect();
+            let before: HashSet<BlockIndex> = over(edge.block).map(BlockIndex::of).collect();
             missed.iter().all(|block| before.contains(block))
         }
     }
 
     fn of(blocks: Vec<Block<'m>>) -> DefUse<'m> {
-        let index: HashMap<Block<'m>, BlockIndex> = (0..).zip(&blocks).map(|(at, block)| (*block, at)).collect();
+        let index: HashMap<Block<'m>, BlockIndex> =
+            BlockIndex::enumerate(&blocks).map(|(at, block)| (*block, at)).collect();
         let position = |block: Block<'m>| index.get(&block).copied();
         let mut uses = Vec::new();
-        for (here, block) in blocks.iter().enumerate() {
+        for (here, block) in BlockIndex::enumerate(&blocks) {
             for inst in block.instructions() {
                 let used: Vec<(Option<BlockIndex>, Inst<'m>)> = match inst.opcode() {
                     Opcode::LLVMPHI => {
@@ -120,7 +122,7 @@ impl<'m> DefUse<'m> {
                 uses.extend(used.into_iter().filter_map(|(at, value)| Some((position(value.block())?, at?))));
             }
         }
-        uses.retain(|(definition, used)| definition != used && *definition != 0);
+        uses.retain(|(definition, used)| definition != used && *definition != BlockIndex::ENTRY);
         uses.sort_unstable();
         uses.dedup();
         let definitions = uses.iter().map(|(definition, _)| *definition).collect();

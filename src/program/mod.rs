@@ -15,6 +15,7 @@ use crate::llvm::{IntPredicate, Opcode, RealPredicate};
 
 use crate::cfg::dominance::Dominance;
 use crate::cfg::graph::Cfg;
+use crate::cfg::indices::BlockIndex;
 use crate::llvm::DebugLocation;
 
 /// Index into [`Program::values`].
@@ -240,6 +241,17 @@ impl Program {
         }
     }
 
+    /// Returns whether every path from the entry to block `b` goes through block `a` (true for `a == b`, false if `b`
+    /// is unreachable).
+    pub fn dominates(&self, a: usize, b: usize) -> bool {
+        self.dominance.dominates(BlockIndex(a), BlockIndex(b))
+    }
+
+    /// The immediate dominator of a block; `None` for the entry and for unreachable blocks.
+    pub fn immediate_dominator(&self, block: usize) -> Option<usize> {
+        self.dominance.immediate_dominator(BlockIndex(block)).map(|dominator| dominator.0)
+    }
+
     /// The type of a value.
     pub fn shape(&self, value: ValueId) -> Shape {
         self.shapes[value as usize]
@@ -249,7 +261,7 @@ impl Program {
     pub fn is_counter(&self, value: ValueId) -> bool {
         let Some(block) = self.block_of(value) else { return false };
         match self.instruction(value).map(|i| &i.op) {
-            Some(Op::Phi(from)) => from.iter().any(|b| self.dominance.dominates(block, *b)),
+            Some(Op::Phi(from)) => from.iter().any(|b| self.dominates(block, *b)),
             _ => false,
         }
     }

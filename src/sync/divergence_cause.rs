@@ -9,7 +9,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::cfg::decisions::Event;
-use crate::cfg::graph::{BlockIndex, Cfg, Edge, InstKind, Terminator};
+use crate::cfg::graph::{Cfg, Edge, InstKind, Terminator};
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::{Fact, FunctionSites, SiteKind, Sites};
 use crate::cfg::uniformity::Uniformity;
 use crate::coverage::build::KernelUnderTest;
@@ -34,10 +35,10 @@ pub struct DivergenceAnalysis<'a> {
 type DivergenceKey = (Vec<u32>, bool);
 
 /// A position in the call stack: function and block, from the kernel to the barrier; empty for the kernel's end.
-type CallPosition = Vec<(usize, BlockIndex)>;
+type CallPosition = Vec<(FunctionIndex, BlockIndex)>;
 
 /// A candidate; the least is the best.
-type Candidate = (bool, usize, usize, BlockIndex);
+type Candidate = (bool, usize, FunctionIndex, BlockIndex);
 
 impl<'a> DivergenceAnalysis<'a> {
     /// Analyses a kernel's canonical form.
@@ -80,8 +81,8 @@ impl<'a> DivergenceAnalysis<'a> {
         for (depth, frame) in frames.iter().enumerate().rev() {
             let named = |f: &FunctionSites| f.cfg.function == frame.function;
             // The outermost frame is the kernel, whatever its name in the debug information.
-            let outermost = (position.is_empty()).then_some(0);
-            let function = outermost.or_else(|| self.sites.functions.iter().position(named))?;
+            let outermost = (position.is_empty()).then_some(FunctionIndex::KERNEL);
+            let function = outermost.or_else(|| self.sites.functions.iter().position(named).map(FunctionIndex))?;
             position.push((function, self.block(&self.sites.functions[function], frame, depth == 0)?));
         }
         Some(position)
@@ -107,7 +108,7 @@ impl<'a> DivergenceAnalysis<'a> {
             let instructions = &function.cfg.blocks[*b].instructions;
             instructions.iter().any(|i| matches!(i.kind, InstKind::Call(_)) && at(&i.location))
         };
-        (0..function.cfg.len()).find(calls)
+        function.cfg.indices().find(calls)
     }
 
     fn candidates(&self, here: &CallPosition, there: &CallPosition) -> Vec<Candidate> {
@@ -140,7 +141,12 @@ impl<'a> DivergenceAnalysis<'a> {
 
     /// Returns the branches of a function that lead to `here` through one successor and to `there` (`None`: its end)
     /// through another, each with its distance.
-    fn in_function(&self, function: usize, here: BlockIndex, there: Option<BlockIndex>) -> Vec<(usize, BlockIndex)> {
+    fn in_function(
+        &self,
+        function: FunctionIndex,
+        here: BlockIndex,
+        there: Option<BlockIndex>,
+    ) -> Vec<(usize, BlockIndex)> {
         let f = &self.sites.functions[function];
         let mut all = controlling_branches(f, here);
         if let Some(there) = there {
@@ -156,9 +162,9 @@ impl<'a> DivergenceAnalysis<'a> {
     }
 
     /// Describes a branching block by its source construct.
-    fn describe(&self, function: usize, block: BlockIndex) -> Option<Branch> {
+    fn describe(&self, function: FunctionIndex, block: BlockIndex) -> Option<Branch> {
         let f = &self.sites.functions[function];
-        let of = |fact: &(usize, Fact)| match fact {
+        let of = |fact: &(FunctionIndex, Fact)| match fact {
             (g, Fact::Event(Event::Edge(edge))) => *g == function && edge.block == block,
             (g, Fact::Loop(l, _)) => {
                 *g == function

@@ -5,6 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::cfg::dataflow::State;
+use crate::cfg::indices::BlockIndex;
 use crate::cfg::natural_loops;
 use crate::kernel::builtins::{self, Effect, Family};
 use crate::llvm::DebugLocation;
@@ -63,7 +64,7 @@ pub struct Flow<'p> {
 pub struct Propagation<'p> {
     program: &'p Program,
     /// By block: the branches that decide whether it is executed.
-    controlling_branches: Vec<BTreeSet<usize>>,
+    controlling_branches: Vec<BTreeSet<BlockIndex>>,
     /// By block: the branches that decide by which edge it is entered.
     choices: Vec<Vec<usize>>,
     /// Loops: their blocks, and those of them that have an edge out of the loop.
@@ -100,22 +101,24 @@ fn synchronises(base: &str) -> bool {
 /// By block: the branches from which two successors lead there before their paths have joined or returned to
 /// the branch.
 fn choices(program: &Program) -> Vec<Vec<usize>> {
+    let successors = program.cfg.all_successors();
     let mut all = vec![Vec::new(); program.blocks.len()];
     for branch in 0..program.blocks.len() {
-        let sides = program.cfg.successors(branch);
+        let sides = &successors[branch];
         if sides.len() < 2 {
             continue;
         }
-        let together = program.dominance.immediate_post_dominator(&program.cfg, branch);
+        let together =
+            program.dominance.immediate_post_dominator(&program.cfg, BlockIndex(branch)).map(|block| block.0);
         let mut ways = vec![0u32; program.blocks.len()];
         for side in sides {
             let mut seen = HashSet::new();
-            let mut todo = vec![side];
+            let mut todo = vec![*side];
             while let Some(block) = todo.pop() {
                 if seen.insert(block) {
                     ways[block] += 1;
                     if block != branch && Some(block) != together {
-                        todo.extend(program.cfg.successors(block));
+                        todo.extend(&successors[block]);
                     }
                 }
             }
@@ -135,7 +138,7 @@ fn loops(program: &Program) -> Vec<(BTreeSet<usize>, Vec<usize>)> {
         let exits = blocks.iter().copied().filter(leaves).collect();
         (blocks, exits)
     };
-    let all = natural_loops::find(&successors, |a, b| program.dominance.dominates(a, b));
+    let all = natural_loops::find(&successors, |a, b| program.dominates(a, b));
     all.into_iter().map(|l| with_exits(l.blocks)).collect()
 }
 
@@ -165,7 +168,7 @@ impl<'p> Flow<'p> {
         let mut seen = HashSet::new();
         let mut todo = vec![block];
         while let Some(b) = todo.pop() {
-            for controlling in &self.propagation.controlling_branches[b] {
+            for BlockIndex(controlling) in &self.propagation.controlling_branches[b] {
                 if self.propagation.ends_tainted(*controlling, &self.state) {
                     return Some(*controlling);
                 }
@@ -228,7 +231,7 @@ impl<'p> Propagation<'p> {
             Node::Block(b) => {
                 let is_tainted =
                     |branch| state.contains(Location::Execution(branch)) || self.ends_tainted(branch, state);
-                if self.controlling_branches[b].iter().any(|d| is_tainted(*d)) {
+                if self.controlling_branches[b].iter().any(|d| is_tainted(d.0)) {
                     state.join(Location::Execution(b), ());
                 }
             }

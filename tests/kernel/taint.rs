@@ -2,6 +2,7 @@
 
 use inkwell::context::Context;
 use kassay::cfg::graph::InstKind;
+use kassay::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay::cfg::taint::Taint;
 use kassay::kernel::options::KernelOptions;
 
@@ -14,8 +15,8 @@ fn lines(source: &str) -> (Vec<u32>, Vec<u32>) {
     let under_test = open(&context, &path, None, &KernelOptions::default()).unwrap().under_test;
     let taint = Taint::of(&under_test.module, &under_test.sites);
     let (mut tainted, mut clean) = (Vec::new(), Vec::new());
-    for (f, function) in under_test.sites.functions.iter().enumerate() {
-        for (b, block) in function.cfg.blocks.iter().enumerate() {
+    for (f, function) in FunctionIndex::enumerate(&under_test.sites.functions) {
+        for (b, block) in BlockIndex::enumerate(&function.cfg.blocks) {
             for (i, inst) in block.instructions.iter().enumerate() {
                 let Some(line) = inst.location.as_ref().map(|l| l.line).filter(|l| *l > 0) else { continue };
                 if matches!(inst.kind, InstKind::Alloca) {

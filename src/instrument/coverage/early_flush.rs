@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use inkwell::module::Module;
 
-use crate::cfg::graph::BlockIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::cfg::uniformity::Uniformity;
 use crate::error::Result;
@@ -31,9 +31,9 @@ impl<'m> EarlyFlushes<'m> {
         let waiting = waiting(sites, module);
         let mut found = EarlyFlushes::default();
         for (block, position, _) in &kernel.barriers {
-            found.barriers.extend(blocks.get(*block).and_then(|b| b.instructions().get(*position).copied()));
+            found.barriers.extend(blocks.get(block.0).and_then(|b| b.instructions().get(*position).copied()));
         }
-        for (b, block) in blocks.iter().enumerate() {
+        for (b, block) in BlockIndex::enumerate(blocks) {
             let callees = block.instructions().into_iter().filter_map(Inst::callee);
             found.calls.extend(callees.filter(|name| waiting.contains(name)).map(|name| (b, name)));
         }
@@ -41,7 +41,7 @@ impl<'m> EarlyFlushes<'m> {
             return Ok(found);
         }
         let divergent = divergent_blocks(module, sites)?;
-        let block_of = |inst: &Inst| blocks.iter().position(|b| *b == inst.block());
+        let block_of = |inst: &Inst| blocks.iter().position(|b| *b == inst.block()).map(BlockIndex);
         found.barriers.retain(|inst| block_of(inst).is_some_and(|b| divergent.contains(&b)));
         found.calls.retain(|(b, _)| divergent.contains(b));
         Ok(found)
@@ -73,8 +73,9 @@ fn divergent_blocks(module: &Module<'_>, sites: &Sites) -> Result<BTreeSet<Block
     // The CFG is preserved, so that blocks still correspond to those of the sites.
     passes::run(&mut promoted, Some(&spirv::machine()?), "function(sroa<preserve-cfg>)")?;
     let varying = Uniformity::of(&promoted, sites);
-    let kernel = &sites.functions[0];
+    let kernel = &sites.functions[FunctionIndex::KERNEL];
     let deciders = kernel.dominance.transitive_deciders(&kernel.cfg);
-    let is_divergent = |block: &BlockIndex| deciders[*block].iter().any(|d| varying.may_diverge(0, *d));
-    Ok((0..deciders.len()).filter(is_divergent).collect())
+    let is_divergent =
+        |block: &BlockIndex| deciders[*block].iter().any(|d| varying.may_diverge(FunctionIndex::KERNEL, *d));
+    Ok(BlockIndex::first(deciders.len()).filter(is_divergent).collect())
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cfg::decisions::Event;
-use crate::cfg::graph::BlockIndex;
 use crate::cfg::graph::InstKind;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::{Fact, LoopClass, Sites};
 use crate::instrument::implication::{Class, Derivation, Entry, Implication, ProbePoint, loop_edge};
 use crate::instrument::layout::{Bits, CoverageLayout, Slots};
@@ -30,7 +30,7 @@ pub struct CoveragePlan {
 pub(super) struct FunctionPlan {
     implication: Implication,
     /// The function's callers: function and block.
-    calls: Vec<(usize, BlockIndex)>,
+    calls: Vec<(FunctionIndex, BlockIndex)>,
     pub(super) probes: Vec<(ProbePoint, u32)>,
     class_bits: BTreeMap<Class, u32>,
     /// By loop with back edges: the first of its three bits (zero, one, many).
@@ -60,7 +60,7 @@ impl ValuePlace {
 impl CoveragePlan {
     /// Allocates the bits for all facts of `sites`; those of barriers come first.
     pub fn new(sites: &Sites, slots: Slots) -> CoveragePlan {
-        let facts_of = |f: usize| -> Vec<Fact> {
+        let facts_of = |f: FunctionIndex| -> Vec<Fact> {
             let all = sites.sites.iter().flat_map(|s| &s.outcomes).flat_map(|o| &o.facts);
             let mut facts: Vec<Fact> = all.filter(|(of, _)| *of == f).map(|(_, fact)| *fact).collect();
             facts.sort_unstable();
@@ -70,20 +70,22 @@ impl CoveragePlan {
         let calls = calls(sites);
         let mut bits = Bits::default();
         let mut functions: Vec<FunctionPlan> = Vec::new();
-        for (f, function) in sites.functions.iter().enumerate() {
+        for (f, function) in FunctionIndex::enumerate(&sites.functions) {
             let barrier_blocks: Vec<BlockIndex> = function.barriers.iter().map(|b| b.0).collect();
             let mut facts = facts_of(f);
             facts.extend(
                 calls.iter().flatten().filter(|(caller, _)| *caller == f).map(|(_, block)| Fact::Block(*block)),
             );
             let entry = match f {
-                0 => Entry::Kernel,
+                FunctionIndex::KERNEL => Entry::Kernel,
                 _ if reaches(&calls, f, f) => Entry::Unknown,
                 _ => Entry::Called,
             };
-            let has_barriers = |g: usize| !sites.functions[g].barriers.is_empty();
-            let waits = |g: usize| (0..calls.len()).any(|h| has_barriers(h) && (g == h || reaches(&calls, g, h)));
-            let calling = (0..calls.len()).filter(|g| waits(*g)).flat_map(|g| &calls[g]);
+            let has_barriers = |g: FunctionIndex| !sites.functions[g].barriers.is_empty();
+            let waits = |g: FunctionIndex| {
+                FunctionIndex::first(calls.len()).any(|h| has_barriers(h) && (g == h || reaches(&calls, g, h)))
+            };
+            let calling = FunctionIndex::first(calls.len()).filter(|g| waits(*g)).flat_map(|g| &calls[g]);
             let calling = calling.filter(|(caller, _)| *caller == f).map(|(_, block)| *block);
             let waiting: Vec<BlockIndex> = barrier_blocks.iter().copied().chain(calling).collect();
             let implication = Implication::solve(function, entry, &facts, &barrier_blocks, &waiting);
@@ -104,7 +106,7 @@ impl CoveragePlan {
             });
         }
         let barrier_bits = functions.iter().map(|p| p.class_bits.len() as u32).sum();
-        for (f, (function, plan)) in sites.functions.iter().zip(&mut functions).enumerate() {
+        for (f, (function, plan)) in FunctionIndex::enumerate(sites.functions.iter().zip(&mut functions)) {
             for (class, point) in plan.implication.probes(function) {
                 let bit = *plan.class_bits.entry(class).or_insert_with(|| bits.take(1));
                 plan.probes.push((point, bit));
@@ -126,8 +128,8 @@ impl CoveragePlan {
         CoveragePlan { layout: CoverageLayout { slots, words, missed_words, barrier_bits }, functions }
     }
 
-    /// Returns the evidence for `fact` of the function at position `f`.
-    pub fn evidence(&self, sites: &Sites, f: usize, fact: Fact) -> Evidence {
+    /// Returns the evidence for `fact` of function `f`.
+    pub fn evidence(&self, sites: &Sites, f: FunctionIndex, fact: Fact) -> Evidence {
         let plan = &self.functions[f];
         let mut evidence = Evidence::default();
         match fact {
@@ -157,7 +159,7 @@ impl CoveragePlan {
         evidence
     }
 
-    fn class_evidence(&self, f: usize, class: Class, evidence: &mut Evidence) {
+    fn class_evidence(&self, f: FunctionIndex, class: Class, evidence: &mut Evidence) {
         let plan = &self.functions[f];
         match plan.implication.derivation(class) {
             Some(Derivation::Always) => evidence.always = true,
@@ -184,13 +186,14 @@ impl CoveragePlan {
 }
 
 /// Returns the callers of each function.
-fn calls(sites: &Sites) -> Vec<Vec<(usize, BlockIndex)>> {
+fn calls(sites: &Sites) -> Vec<Vec<(FunctionIndex, BlockIndex)>> {
     let mut all = vec![Vec::new(); sites.functions.len()];
-    for (f, function) in sites.functions.iter().enumerate() {
-        for (b, block) in function.cfg.blocks.iter().enumerate().filter(|(b, _)| function.cfg.reachable[*b]) {
+    for (f, function) in FunctionIndex::enumerate(&sites.functions) {
+        for (b, block) in BlockIndex::enumerate(&function.cfg.blocks).filter(|(b, _)| function.cfg.reachable[*b]) {
             for inst in &block.instructions {
                 if let InstKind::Call(name) = &inst.kind
-                    && let Some(callee) = sites.functions.iter().position(|g| g.cfg.function == *name)
+                    && let Some(callee) =
+                        sites.functions.iter().position(|g| g.cfg.function == *name).map(FunctionIndex)
                 {
                     all[callee].push((f, b));
                 }
@@ -201,7 +204,7 @@ fn calls(sites: &Sites) -> Vec<Vec<(usize, BlockIndex)>> {
 }
 
 /// Returns whether a chain of calls leads from function `from` to `to`; `calls` holds the callers of each function.
-fn reaches(calls: &[Vec<(usize, BlockIndex)>], from: usize, to: usize) -> bool {
+fn reaches(calls: &[Vec<(FunctionIndex, BlockIndex)>], from: FunctionIndex, to: FunctionIndex) -> bool {
     let mut seen = BTreeSet::new();
     let mut work = vec![to];
     while let Some(f) = work.pop() {

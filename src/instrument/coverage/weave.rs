@@ -6,7 +6,8 @@ use inkwell::module::Module;
 
 use super::early_flush::EarlyFlushes;
 use super::plan::{CoveragePlan, FunctionPlan, ValuePlace};
-use crate::cfg::graph::{BlockIndex, Edge};
+use crate::cfg::graph::Edge;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
@@ -56,7 +57,9 @@ impl CoveragePlan {
         runtime::link_coverage(module)?;
         let weaver = Weaver::new(view, self.layout.clone(), target)?;
         let needs = self.needs_pointer(sites, &blocks);
-        if let Some(f) = (0..functions.len()).find(|f| needs[*f] && !parameters::only_called(functions[*f])) {
+        if let Some(f) =
+            FunctionIndex::first(functions.len()).find(|f| needs[*f] && !parameters::only_called(functions[*f]))
+        {
             return Err(Error::internal(format!(
                 "the address of `{}` is taken (by a block or enqueue_kernel): it cannot be given probes",
                 sites.functions[f].cfg.function
@@ -64,7 +67,7 @@ impl CoveragePlan {
             .help("`kassay run` and `kassay lower` without --coverage take the kernel as it is"));
         }
         let pointers = weaver.thread_pointer(functions, &needs);
-        for (f, plan) in self.functions.iter().enumerate() {
+        for (f, plan) in FunctionIndex::enumerate(&self.functions) {
             if let Some(pointer) = pointers[f] {
                 weaver.function(plan, &sites.functions[f], &blocks[f], &recorders[f], pointer);
                 if let Some(probe) = pointer.probe {
@@ -78,18 +81,22 @@ impl CoveragePlan {
 
     /// Returns which functions set bits, directly or through calls; the kernel always does (it flushes).
     fn needs_pointer(&self, sites: &Sites, blocks: &[Vec<Block<'_>>]) -> Vec<bool> {
-        let mut needs: Vec<bool> = self
-            .functions
-            .iter()
-            .enumerate()
-            .map(|(f, p)| f == 0 || !p.probes.is_empty() || !p.loop_bits.is_empty() || !p.value_bits.is_empty())
+        let mut needs: Vec<bool> = FunctionIndex::enumerate(&self.functions)
+            .map(|(f, p)| {
+                f == FunctionIndex::KERNEL
+                    || !p.probes.is_empty()
+                    || !p.loop_bits.is_empty()
+                    || !p.value_bits.is_empty()
+            })
             .collect();
-        let calls = |f: usize, callee: &str| {
+        let calls = |f: FunctionIndex, callee: &str| {
             blocks[f].iter().any(|b| b.instructions().into_iter().any(|i| i.callee().as_deref() == Some(callee)))
         };
         loop {
-            let more = (0..needs.len()).find(|f| {
-                !needs[*f] && (0..needs.len()).any(|g| needs[g] && calls(*f, &sites.functions[g].cfg.function))
+            let more = FunctionIndex::first(needs.len()).find(|f| {
+                !needs[*f]
+                    && FunctionIndex::first(needs.len())
+                        .any(|g| needs[g] && calls(*f, &sites.functions[g].cfg.function))
             });
             match more {
                 Some(f) => needs[f] = true,
@@ -160,16 +167,19 @@ impl<'m> Weaver<'m> {
     fn thread_pointer(&self, functions: Vec<Function<'m>>, needs: &[bool]) -> Vec<Option<Pointers<'m>>> {
         let mut threaded = Vec::new();
         let mut pointers = Vec::new();
-        for (f, function) in functions.into_iter().enumerate() {
+        for (f, function) in FunctionIndex::enumerate(functions) {
             if !needs[f] {
                 pointers.push(None);
                 continue;
             }
-            let (ty, name) =
-                if f == 0 { (self.global_pointer, "kassay_probe") } else { (self.pointer, "kassay_words") };
+            let (ty, name) = if f == FunctionIndex::KERNEL {
+                (self.global_pointer, "kassay_probe")
+            } else {
+                (self.pointer, "kassay_words")
+            };
             let extended = parameters::append(function, ty, name);
             let last = extended.parameter;
-            if f == 0 {
+            if f == FunctionIndex::KERNEL {
                 parameters::describe(extended.function, "kassay_probe", "uint*", AddressSpace::Global);
                 pointers.push(Some(Pointers { words: self.own_words(extended.function), probe: Some(last) }));
             } else {
@@ -321,7 +331,7 @@ impl<'m> Weaver<'m> {
         for (point, bit) in &plan.probes {
             match point {
                 // After the allocation of the words, which is at the start of the entry block.
-                ProbePoint::Block(0) => {
+                ProbePoint::Block(BlockIndex::ENTRY) => {
                     self.before(blocks[0].terminator());
                     self.set_bit(words, *bit);
                 }
@@ -410,7 +420,7 @@ impl<'m> Weaver<'m> {
     /// Flushes the coverage so far wherever an item may wait forever.
     fn flush_early(&self, early: &EarlyFlushes<'m>, blocks: &[Block<'m>], words: Value<'m>, probe: Value<'m>) {
         let calls = early.calls.iter().flat_map(|(block, name)| {
-            let all = blocks.get(*block).map(|b| b.instructions()).unwrap_or_default();
+            let all = blocks.get(block.0).map(|b| b.instructions()).unwrap_or_default();
             all.into_iter().filter(move |inst| inst.callee().as_ref() == Some(name))
         });
         for inst in early.barriers.iter().copied().chain(calls) {

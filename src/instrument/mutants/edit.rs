@@ -6,12 +6,12 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::cfg::graph::BlockIndex;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 
-/// An instruction of the canonical form; `function` is an index into `Sites::functions`.
+/// An instruction of the canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    pub function: usize,
+    pub function: FunctionIndex,
     pub block: BlockIndex,
     pub instruction: usize,
 }
@@ -185,7 +185,7 @@ pub enum Action {
 /// A redirected edge of the CFG.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EdgeChange {
-    pub function: usize,
+    pub function: FunctionIndex,
     pub block: BlockIndex,
     /// The position among the terminator's successors.
     pub successor: usize,
@@ -252,7 +252,7 @@ impl Expr {
 impl Edit {
     /// The instructions whose execution means that the mutant was reached: for an edge, the terminator of its block.
     /// Empty for launches and local variables, whose mutants every run reaches.
-    pub fn places(&self, terminator: &dyn Fn(usize, BlockIndex) -> usize) -> Vec<Place> {
+    pub fn places(&self, terminator: &dyn Fn(FunctionIndex, BlockIndex) -> usize) -> Vec<Place> {
         match self {
             Edit::Value { at, .. } => at.iter().map(Slot::place).collect(),
             Edit::Instead { at, .. } => at.clone(),

@@ -13,6 +13,7 @@ use super::emitter::{Emitter, width};
 use super::expr::{ExprContext, Hazard};
 use super::resolve::{Change, InstructionChanges, Resolved, resolve};
 use super::thread_arguments;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::coverage::drop_effect_attributes;
@@ -79,13 +80,14 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
     let mut resolved = resolved(view, sites, mutants)?;
     runtime::link_infection(module)?;
     let seen = view.function(SEEN).ok_or_else(|| Error::internal(format!("the device runtime lacks `{SEEN}`")))?;
-    let own = |f: usize| resolved.changes.keys().any(|p| p.function == f) || resolved.edges.keys().any(|e| e.0 == f);
+    let own =
+        |f: FunctionIndex| resolved.changes.keys().any(|p| p.function == f) || resolved.edges.keys().any(|e| e.0 == f);
     let needs = thread_arguments::needs(&resolved.functions, sites, &own)?;
     let emitter = Emitter::new(view);
     let probes: Vec<Value<'_>> =
         resolved.functions.iter().map(|f| thread_arguments::stand_in_probe(&emitter, *f)).collect();
     let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
-    let sink = |function: usize| Sink::Bits { probe: probes[function], seen };
+    let sink = |function: FunctionIndex| Sink::Bits { probe: probes[function], seen };
     insert_probes(&resolved, &emitter, &structural, &sink)?;
     let values = thread_arguments::probe(&emitter, &mut resolved.functions, &needs);
     for (stand_in, value) in probes.into_iter().zip(values) {
@@ -124,13 +126,13 @@ fn insert_probes<'t, 'm>(
     resolved: &Resolved<'_, 'm>,
     emitter: &'t Emitter<'m>,
     structural: &'t [bool],
-    sink: &dyn Fn(usize) -> Sink<'m>,
+    sink: &dyn Fn(FunctionIndex) -> Sink<'m>,
 ) -> Result<()> {
-    let of = |function: usize| Prober { emitter, sink: sink(function), structural };
+    let of = |function: FunctionIndex| Prober { emitter, sink: sink(function), structural };
     for (place, changes) in &resolved.changes {
         of(place.function).instruction(changes)?;
     }
-    let mut ends: BTreeMap<(usize, usize), (Inst<'m>, Vec<usize>)> = BTreeMap::new();
+    let mut ends: BTreeMap<(FunctionIndex, BlockIndex), (Inst<'m>, Vec<usize>)> = BTreeMap::new();
     for ((function, block, _), edge) in &resolved.edges {
         let (_, owners) = ends.entry((*function, *block)).or_insert((edge.terminator, Vec::new()));
         owners.extend(edge.changes.iter().map(|(change, _)| change.owner));

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::edit::{Action, EdgeChange, Edit, Expr, Place, Slot};
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::llvm::{Block, Function, Inst, Opcode, View};
@@ -37,15 +38,15 @@ pub(super) struct Resolved<'e, 'm> {
     /// By function, then in the order of the code.
     pub changes: BTreeMap<Place, InstructionChanges<'e, 'm>>,
     /// By function, block and successor.
-    pub edges: BTreeMap<(usize, usize, usize), EdgeChanges<'e, 'm>>,
+    pub edges: BTreeMap<(FunctionIndex, BlockIndex, usize), EdgeChanges<'e, 'm>>,
 }
 
 struct Resolver<'e, 'm> {
     blocks: Vec<Vec<Block<'m>>>,
     /// Instructions of the blocks requested so far.
-    instructions: BTreeMap<(usize, usize), Vec<Inst<'m>>>,
+    instructions: BTreeMap<(FunctionIndex, BlockIndex), Vec<Inst<'m>>>,
     changes: BTreeMap<Place, InstructionChanges<'e, 'm>>,
-    edges: BTreeMap<(usize, usize, usize), EdgeChanges<'e, 'm>>,
+    edges: BTreeMap<(FunctionIndex, BlockIndex, usize), EdgeChanges<'e, 'm>>,
 }
 
 fn missing_place(place: &Place) -> Error {
@@ -128,7 +129,7 @@ impl<'e, 'm> Resolver<'e, 'm> {
 
     fn at(&mut self, place: &Place) -> Result<&mut InstructionChanges<'e, 'm>> {
         let block =
-            self.blocks.get(place.function).and_then(|f| f.get(place.block)).ok_or_else(|| missing_place(place))?;
+            self.blocks.get(place.function.0).and_then(|f| f.get(place.block.0)).ok_or_else(|| missing_place(place))?;
         let all = self.instructions.entry((place.function, place.block)).or_insert_with(|| block.instructions());
         let inst = *all.get(place.instruction).ok_or_else(|| missing_place(place))?;
         Ok(self.changes.entry(*place).or_insert_with(|| InstructionChanges {
@@ -141,9 +142,9 @@ impl<'e, 'm> Resolver<'e, 'm> {
 
     fn edge(&mut self, owner: usize, edge: &'e EdgeChange) -> Result<()> {
         let missing = || Error::internal(format!("an edge is not in the module: {edge:?}"));
-        let blocks = self.blocks.get(edge.function).ok_or_else(missing)?;
-        let terminator = blocks.get(edge.block).ok_or_else(missing)?.terminator();
-        let to = *blocks.get(edge.to).ok_or_else(missing)?;
+        let blocks = self.blocks.get(edge.function.0).ok_or_else(missing)?;
+        let terminator = blocks.get(edge.block.0).ok_or_else(missing)?.terminator();
+        let to = *blocks.get(edge.to.0).ok_or_else(missing)?;
         if edge.successor >= terminator.successors().len() {
             return Err(missing());
         }

@@ -10,6 +10,7 @@ use super::emitter::Emitter;
 use super::resolve::resolve;
 use super::thread_arguments;
 use super::weaver::{Activation, Form, Weaver};
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::coverage::drop_effect_attributes;
@@ -38,8 +39,8 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
     let view = View::of(module);
     let mut resolved = resolve(view, sites, mutants.iter().map(|(_, edit)| *edit))?;
     let (changes, edges) = (&resolved.changes, &resolved.edges);
-    let own: BTreeSet<usize> = changes.keys().map(|p| p.function).chain(edges.keys().map(|e| e.0)).collect();
-    let own = |f: usize| own.contains(&f);
+    let own: BTreeSet<FunctionIndex> = changes.keys().map(|p| p.function).chain(edges.keys().map(|e| e.0)).collect();
+    let own = |f: FunctionIndex| own.contains(&f);
     let needs = thread_arguments::needs(&resolved.functions, sites, &own)?;
     let emitter = Emitter::new(view);
     let activations: Vec<Activation> = mutants.iter().map(|(number, _)| Activation::Number(*number)).collect();
@@ -47,13 +48,19 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
     // of the numbers.
     let stand_ins: Vec<_> =
         resolved.functions.iter().map(|f| thread_arguments::stand_in(&emitter, *f, pairs)).collect();
-    for (f, stand_in) in stand_ins.iter().enumerate() {
+    for (f, stand_in) in FunctionIndex::enumerate(&stand_ins) {
         let weaver = Weaver { emitter: &emitter, activations: &activations, numbers: Some(*stand_in), form };
-        let begin = |function| Place { function, block: 0, instruction: 0 };
-        for changes in resolved.changes.range(begin(f)..begin(f + 1)).map(|(_, changes)| changes) {
+        let begin = |function| Place { function, block: BlockIndex::ENTRY, instruction: 0 };
+        for changes in resolved.changes.range(begin(f)..begin(f.next())).map(|(_, changes)| changes) {
             weaver.instruction(changes)?;
         }
-        weaver.edges(&resolved.edges.range((f, 0, 0)..(f + 1, 0, 0)).map(|(_, e)| e).collect::<Vec<_>>())?;
+        weaver.edges(
+            &resolved
+                .edges
+                .range((f, BlockIndex::ENTRY, 0)..(f.next(), BlockIndex::ENTRY, 0))
+                .map(|(_, e)| e)
+                .collect::<Vec<_>>(),
+        )?;
     }
     let numbers = thread_arguments::numbers(&emitter, &mut resolved.functions, &needs, pairs);
     for (stand_in, numbers) in stand_ins.into_iter().zip(numbers) {

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use super::emitter::Emitter;
 use super::expr::declare;
 use super::weaver::Numbers;
+use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::layout::{SLOT_FUNCTION, slot};
@@ -16,20 +17,25 @@ use crate::llvm::{AddressSpace, Function, Inst, Type, Value};
 ///
 /// # Errors
 /// `Internal` if one of them cannot get another argument because its address is taken.
-pub(super) fn needs(functions: &[Function<'_>], sites: &Sites, own: &dyn Fn(usize) -> bool) -> Result<Vec<bool>> {
+pub(super) fn needs(
+    functions: &[Function<'_>],
+    sites: &Sites,
+    own: &dyn Fn(FunctionIndex) -> bool,
+) -> Result<Vec<bool>> {
     let callers: Vec<Vec<Function<'_>>> =
         functions.iter().map(|f| f.value().user_instructions().into_iter().map(Inst::function).collect()).collect();
-    let mut needs: Vec<bool> = (0..functions.len()).map(|f| f == 0 || own(f)).collect();
-    let mut todo: Vec<usize> = (0..functions.len()).filter(|f| needs[*f]).collect();
+    let mut needs: Vec<bool> =
+        FunctionIndex::first(functions.len()).map(|f| f == FunctionIndex::KERNEL || own(f)).collect();
+    let mut todo: Vec<FunctionIndex> = FunctionIndex::first(functions.len()).filter(|f| needs[*f]).collect();
     while let Some(f) = todo.pop() {
-        for caller in functions.iter().enumerate().filter(|(_, g)| callers[f].contains(g)).map(|(g, _)| g) {
+        for caller in FunctionIndex::enumerate(functions).filter(|(_, g)| callers[f].contains(g)).map(|(g, _)| g) {
             if !needs[caller] {
                 needs[caller] = true;
                 todo.push(caller);
             }
         }
     }
-    match (0..functions.len()).find(|f| needs[*f] && !parameters::only_called(functions[*f])) {
+    match FunctionIndex::first(functions.len()).find(|f| needs[*f] && !parameters::only_called(functions[*f])) {
         None => Ok(needs),
         Some(f) => Err(Error::internal(format!(
             "the address of `{}` is taken (by a block or enqueue_kernel): it cannot hold mutants",
@@ -57,27 +63,27 @@ fn append<'m>(
 ) -> Vec<Option<Value<'m>>> {
     let mut all = Vec::new();
     let mut values = vec![None; functions.len()];
-    for f in (0..functions.len()).filter(|f| needs[*f]) {
+    for f in FunctionIndex::first(functions.len()).filter(|f| needs[*f]) {
         let (ty, name) = match (f, kernel) {
-            (0, KernelValue::Known(value)) => {
-                values[0] = Some(*value);
+            (FunctionIndex::KERNEL, KernelValue::Known(value)) => {
+                values[FunctionIndex::KERNEL] = Some(*value);
                 continue;
             }
-            (0, KernelValue::Appended(ty, _)) => (*ty, "kassay_probe"),
+            (FunctionIndex::KERNEL, KernelValue::Appended(ty, _)) => (*ty, "kassay_probe"),
             _ => (ty, name),
         };
         let extended = parameters::append(functions[f], ty, name);
         functions[f] = extended.function;
         values[f] = Some(extended.parameter);
-        if let (0, KernelValue::Appended(_, value)) = (f, kernel) {
+        if let (FunctionIndex::KERNEL, KernelValue::Appended(_, value)) = (f, kernel) {
             parameters::describe(extended.function, "kassay_probe", "uint*", AddressSpace::Global);
-            values[0] = Some(value(extended.parameter));
+            values[FunctionIndex::KERNEL] = Some(value(extended.parameter));
         }
         all.push(extended);
     }
     for extended in all {
         // A caller needs the value too.
-        let value_in = |caller| functions.iter().position(|f| *f == caller).and_then(|f| values[f]);
+        let value_in = |caller| functions.iter().position(|f| *f == caller).map(FunctionIndex).and_then(|f| values[f]);
         // SAFETY: the new function has taken its place in `functions`. What an earlier argument of the old one may be
         // kept for, its caller asks the new one for; nobody keeps calls.
         unsafe { extended.replace_old(value_in) };

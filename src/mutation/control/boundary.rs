@@ -3,6 +3,7 @@
 use super::effects::{Body, has_effects};
 use super::formula::is_not;
 use super::short_circuit_decisions;
+use crate::cfg::indices::BlockIndex;
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Place, Slot};
 use crate::kernel::ast::Node;
@@ -50,8 +51,8 @@ fn tests<'a, 'm>(
     let places: Option<Place> = body.instructions().find(|(_, inst)| *inst == value).map(|(place, _)| place);
     let Some(phi) = places.map(|place| (place.block, place.instruction)) else { return Vec::new() };
     let last = incoming_value(value);
-    let tested = |block: usize| body.inst(body.terminator(block)).operands().first()?.as_instruction();
-    let of_blocks = |leaves: &[Vec<usize>]| -> Vec<Option<Inst<'m>>> {
+    let tested = |block: BlockIndex| body.inst(body.terminator(block)).operands().first()?.as_instruction();
+    let of_blocks = |leaves: &[Vec<BlockIndex>]| -> Vec<Option<Inst<'m>>> {
         let mut all: Vec<Option<Inst<'m>>> =
             leaves.iter().map(|blocks| blocks.first().copied().and_then(tested).map(without_negations)).collect();
         if let Some(end) = all.last_mut().filter(|_| leaves.last().is_some_and(Vec::is_empty)) {

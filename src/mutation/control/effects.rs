@@ -1,5 +1,6 @@
 //! Finds the instructions that belong to a source range, and those with effects.
 
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Place;
 use crate::kernel::ast::{Function, Range};
@@ -12,7 +13,7 @@ use super::text;
 /// A function of the subject with its instructions.
 pub struct Body<'a> {
     /// Its position in `Sites::functions`.
-    pub function: usize,
+    pub function: FunctionIndex,
     pub sites: &'a FunctionSites,
     /// The function in the syntax tree, if there is one.
     pub written: Option<&'a Function>,
@@ -22,13 +23,13 @@ pub struct Body<'a> {
 
 /// Returns all functions of a subject.
 pub fn bodies<'a>(subject: &Subject<'a>) -> Vec<Body<'a>> {
-    let read = |(function, sites): (usize, &'a FunctionSites)| {
+    let read = |(function, sites): (FunctionIndex, &'a FunctionSites)| {
         let name = &sites.cfg.function;
         let body = subject.module.function(name)?;
         let blocks = body.blocks().into_iter().map(|b| b.instructions()).collect();
         Some(Body { function, sites, written: subject.ast.and_then(|ast| ast.function(name)), blocks })
     };
-    subject.sites.functions.iter().enumerate().filter_map(read).collect()
+    FunctionIndex::enumerate(&subject.sites.functions).filter_map(read).collect()
 }
 
 impl<'a> Body<'a> {
@@ -39,7 +40,7 @@ impl<'a> Body<'a> {
 
     /// Returns the reachable instructions, with their places.
     pub fn instructions(&self) -> impl Iterator<Item = (Place, Inst<'a>)> + '_ {
-        let reached = self.blocks.iter().enumerate().filter(|(b, _)| self.sites.cfg.reachable[*b]);
+        let reached = BlockIndex::enumerate(&self.blocks).filter(|(b, _)| self.sites.cfg.reachable[*b]);
         reached.flat_map(move |(block, instructions)| {
             let place = move |instruction| Place { function: self.function, block, instruction };
             instructions.iter().enumerate().map(move |(i, inst)| (place(i), *inst))
@@ -52,7 +53,7 @@ impl<'a> Body<'a> {
     }
 
     /// Returns the place of a block's terminator.
-    pub fn terminator(&self, block: usize) -> Place {
+    pub fn terminator(&self, block: BlockIndex) -> Place {
         Place { function: self.function, block, instruction: self.blocks[block].len() - 1 }
     }
 

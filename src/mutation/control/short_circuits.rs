@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::formula::Formula;
 use crate::cfg::dominance::Dominance;
-use crate::cfg::graph::{BlockIndex, Cfg, Incoming, InstKind};
+use crate::cfg::graph::{Cfg, Incoming, InstKind};
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::short_circuits::{self, Group, ShortCircuits, is_constant_operand, past_constants};
 use crate::instrument::mutants::EdgeChange;
 use crate::llvm::DebugLocation;
@@ -192,7 +193,7 @@ impl Circuit {
     /// except for the first one, which is evaluated before the decision starts to branch.
     ///
     /// `None` if that is impossible, because the value of the last operand is not available to a branch.
-    pub fn rewired(&self, cfg: &Cfg, function: usize, formula: &Formula) -> Option<Vec<EdgeChange>> {
+    pub fn rewired(&self, cfg: &Cfg, function: FunctionIndex, formula: &Formula) -> Option<Vec<EdgeChange>> {
         let mut wires = wires(formula);
         let first = start(formula, Exit::Outcome(true), Exit::Outcome(false));
         if first != Exit::Leaf(0) {

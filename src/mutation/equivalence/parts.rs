@@ -11,6 +11,7 @@ use inkwell::module::Module;
 
 use super::licences;
 use super::normal::{self, Classes};
+use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::Edit;
@@ -35,8 +36,8 @@ pub struct Kernel<'a> {
 /// of `sites`.
 pub fn instructions_to_normalise(module: &Module<'_>, sites: &Sites, entry: &str, edits: &[&Edit]) -> u64 {
     let whole = inlined::size(module, entry).filter(|size| *size <= MAX_INLINED);
-    let own = |f: usize| {
-        let blocks = sites.functions.get(f).map_or(&[][..], |f| &f.cfg.blocks);
+    let own = |f: FunctionIndex| {
+        let blocks = sites.functions.get(f.0).map_or(&[][..], |f| &f.cfg.blocks);
         blocks.iter().map(|b| b.instructions.len() as u64).sum()
     };
     let of =
@@ -50,7 +51,7 @@ pub(super) struct CanonicalForm<'k, 'c> {
     module: Module<'c>,
     is_large: bool,
     /// By function; the only part of a small kernel is at `None`.
-    parts: RefCell<HashMap<Option<usize>, Rc<Part<'c>>>>,
+    parts: RefCell<HashMap<Option<FunctionIndex>, Rc<Part<'c>>>>,
 }
 
 /// A module in which one function, `entry`, is compared.
@@ -85,7 +86,7 @@ impl<'k, 'c> CanonicalForm<'k, 'c> {
         let function = match self.is_large {
             false => None,
             true => {
-                let functions: BTreeSet<usize> = edit.places(&|_, _| 0).iter().map(|p| p.function).collect();
+                let functions: BTreeSet<FunctionIndex> = edit.places(&|_, _| 0).iter().map(|p| p.function).collect();
                 let mut functions = functions.into_iter();
                 match (functions.next(), functions.next()) {
                     (Some(only), None) => Some(only),
@@ -100,7 +101,7 @@ impl<'k, 'c> CanonicalForm<'k, 'c> {
         let entry = match function {
             None => self.kernel.entry.to_owned(),
             Some(f) => {
-                let sites = self.kernel.sites.functions.get(f);
+                let sites = self.kernel.sites.functions.get(f.0);
                 let name = sites.map(|f| f.cfg.function.clone());
                 let name = name.ok_or_else(|| Error::internal("an edit changes a function that has no sites"))?;
                 keep_only_body(&module, &name);

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::cfg::graph::InstKind;
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::instrument::mutants::edit::{Edit, Place};
 use crate::kernel::ast::{Function, Loc, Node};
 use crate::kernel::builtins::demangle;
@@ -100,10 +101,10 @@ impl Call {
 /// Finds the reachable calls of builtins whose names are `wanted`, in order of function and place.
 pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
     let mut calls = Vec::new();
-    for (f, function) in subject.sites.functions.iter().enumerate() {
+    for (f, function) in FunctionIndex::enumerate(&subject.sites.functions) {
         let cfg = &function.cfg;
         let mut groups: BTreeMap<(Option<DebugLocation>, &str), Vec<Place>> = BTreeMap::new();
-        for (b, block) in cfg.blocks.iter().enumerate().filter(|(b, _)| cfg.reachable[*b]) {
+        for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
             for (i, inst) in block.instructions.iter().enumerate() {
                 let InstKind::Call(callee) = &inst.kind else { continue };
                 if !demangle(callee).is_some_and(|(name, _)| wanted(name)) {
@@ -178,8 +179,8 @@ struct SourceCall {
 }
 
 fn build_call(subject: &Subject<'_>, callee: &str, places: Vec<Place>, source: Option<SourceCall>) -> Option<Call> {
-    let function = subject.sites.functions.get(places[0].function)?.cfg.function.clone();
-    let block = subject.module.function(&function)?.blocks().get(places[0].block).copied()?;
+    let function = subject.sites.functions.get(places[0].function.0)?.cfg.function.clone();
+    let block = subject.module.function(&function)?.blocks().get(places[0].block.0).copied()?;
     let inst = block.walk().nth(places[0].instruction)?;
     let (name, params) = demangle(callee)?;
     let (text, range, spelling, is_in_macro) = match source {

@@ -7,7 +7,7 @@
 
 use super::edits::{constant_condition, forced_loop, with_effects_left_out};
 use crate::cfg::decisions::{Decision, Event};
-use crate::cfg::graph::BlockIndex;
+use crate::cfg::indices::BlockIndex;
 use crate::cfg::short_circuits::past_constants;
 use crate::instrument::mutants::{EdgeChange, Edit, Place};
 use crate::llvm::DebugLocation;

@@ -1,6 +1,7 @@
 //! Where operators are sought.
 
 use super::instructions::Code;
+use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::FunctionSites;
 use crate::kernel::ast::{Ast, Function};
 
@@ -11,5 +12,5 @@ pub struct Context<'a, 'c> {
     pub code: &'c Code,
     pub sites: &'c FunctionSites,
     /// Position in `Sites::functions`.
-    pub index: usize,
+    pub index: FunctionIndex,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::{Place, Predicate};
 use crate::llvm::{DebugLocation, Function, Inst, IntPredicate, Opcode, RealPredicate, TypeKind, Value, View};
@@ -90,14 +91,14 @@ pub struct Code {
 
 /// Reads all functions, in the order of `sites`.
 pub fn read(module: View<'_>, sites: &Sites) -> Vec<Code> {
-    let functions = sites.functions.iter().enumerate();
+    let functions = FunctionIndex::enumerate(&sites.functions);
     functions
         .map(|(f, own)| {
             let function = module.function(&own.cfg.function);
             let blocks = function.map(Function::blocks).unwrap_or_default();
             let mut handles = Vec::new();
-            for (b, block) in blocks.into_iter().enumerate() {
-                let is_reachable = own.cfg.reachable.get(b).copied().unwrap_or(false);
+            for (b, block) in BlockIndex::enumerate(blocks) {
+                let is_reachable = own.cfg.reachable.get(b.0).copied().unwrap_or(false);
                 for (i, inst) in block.instructions().into_iter().enumerate() {
                     handles.push((Place { function: f, block: b, instruction: i }, inst, is_reachable));
                 }

@@ -6,6 +6,7 @@ use super::folded::Folded;
 use super::instructions;
 use super::syntax;
 use super::tokens::Tokens;
+use crate::cfg::indices::FunctionIndex;
 use crate::instrument::mutants::Expr;
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding::{self, Value};
@@ -16,7 +17,7 @@ use crate::mutation::subject::Subject;
 #[derive(Debug, Clone)]
 pub struct Literal<'a> {
     /// Position in `Sites::functions`.
-    pub function: usize,
+    pub function: FunctionIndex,
     pub function_name: String,
     /// `IntegerLiteral`, `FloatingLiteral`, `CharacterLiteral`, or the `DeclRefExpr` of an enumerator.
     pub node: &'a Node,
@@ -61,7 +62,7 @@ pub fn literals<'a>(subject: &Subject<'a>) -> Vec<Literal<'a>> {
     let Some(ast) = subject.ast else { return Vec::new() };
     let tokens = Tokens::new(subject.sources, &subject.cache.tokens);
     let mut all = Vec::new();
-    for (f, code) in instructions::read(subject.module, subject.sites).iter().enumerate() {
+    for (f, code) in FunctionIndex::enumerate(&instructions::read(subject.module, subject.sites)) {
         let Some(function) = ast.function(&code.name) else { continue };
         let context = Context { ast, function, code, sites: &subject.sites.functions[f], index: f };
         let (written, _, literals) = syntax::operators(ast, function, &tokens);

@@ -30,6 +30,7 @@ pub use operation::{Addend, Implementation, Instance, Operation, Operations, Unm
 
 use super::mutant::SourceRange;
 use super::subject::Subject;
+use crate::cfg::indices::FunctionIndex;
 use crate::kernel::ast::Node;
 use context::Context;
 
@@ -39,7 +40,7 @@ pub fn find<'a>(subject: &Subject<'a>) -> Operations<'a> {
     let tokens = tokens::Tokens::new(subject.sources, &subject.cache.tokens);
     let mut found = Operations::default();
     let mut by_opcode = false;
-    for (f, code) in codes.iter().enumerate() {
+    for (f, code) in FunctionIndex::enumerate(&codes) {
         match subject.ast.and_then(|ast| Some((ast, ast.function(&code.name)?))) {
             Some((ast, function)) => {
                 let context = Context { ast, function, code, sites: &subject.sites.functions[f], index: f };

@@ -3,7 +3,8 @@
 use super::context::Context;
 use super::operation::Implementation;
 use super::syntax;
-use crate::cfg::graph::{BlockIndex, Terminator};
+use crate::cfg::graph::Terminator;
+use crate::cfg::indices::BlockIndex;
 use crate::instrument::mutants::{EdgeChange, Place, Slot};
 use crate::kernel::ast::Node;
 use crate::llvm::Opcode;

@@ -3,6 +3,7 @@
 use super::folded::Folded;
 use super::instructions::Ty;
 use super::kinds::OperationKind;
+use crate::cfg::indices::FunctionIndex;
 use crate::instrument::mutants::{Binary, EdgeChange, Expr, Place, Slot};
 use crate::kernel::ast::Node;
 use crate::mutation::mutant::{Excluded, SourceRange};
@@ -62,7 +63,7 @@ pub enum Implementation<'a> {
 #[derive(Debug, Clone)]
 pub struct Operation<'a> {
     /// Position in `Sites::functions`.
-    pub function: usize,
+    pub function: FunctionIndex,
     pub function_name: String,
     pub kind: OperationKind,
     /// Range of the token; within a macro's body, of the macro's name where it is expanded. `None` without

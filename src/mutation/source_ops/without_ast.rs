@@ -1,5 +1,6 @@
 //! Finds operators without a syntax tree: by the token at an instruction's location, or by the opcode alone.
 
+use crate::cfg::indices::FunctionIndex;
 use std::collections::{BTreeMap, HashMap};
 
 use super::instances::{self, Candidate, Hints};
@@ -19,7 +20,7 @@ struct RecognisedOperator {
 }
 
 /// Adds the operations of one function; returns whether some were recognised by their opcodes alone.
-pub fn find<'a>(index: usize, code: &Code, tokens: &Tokens<'_>, found: &mut Operations<'a>) -> bool {
+pub fn find<'a>(index: FunctionIndex, code: &Code, tokens: &Tokens<'_>, found: &mut Operations<'a>) -> bool {
     let mut by_opcode = false;
     let mut arguments: HashMap<String, Vec<(Spot, Spot)>> = HashMap::new();
     let mut sites: BTreeMap<(Option<SourceRange>, &'static str, usize), Vec<RecognisedOperator>> = BTreeMap::new();
@@ -60,7 +61,7 @@ pub fn find<'a>(index: usize, code: &Code, tokens: &Tokens<'_>, found: &mut Oper
 
 /// Merges the instructions of one operator into an operation.
 fn operation<'a>(
-    index: usize,
+    index: FunctionIndex,
     code: &Code,
     mut same_site: Vec<RecognisedOperator>,
     found: &mut Operations<'_>,

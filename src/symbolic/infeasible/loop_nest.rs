@@ -46,7 +46,7 @@ impl LoopNest {
             position[*block] = i;
         }
         // Unreachable blocks are in no loop.
-        let dominates = |a: usize, b: usize| position[b] != usize::MAX && program.dominance.dominates(a, b);
+        let dominates = |a: usize, b: usize| position[b] != usize::MAX && program.dominates(a, b);
         if !natural_loops::irregular_edges(&successors, dominates).is_empty() {
             return None;
         }

@@ -207,7 +207,7 @@ fn with_line(encoded: &Encoded<'_>, occurrence: &Occurrence, reason: &str, sourc
     if let Some(guard) = decided.filter(|g| decided_at(program, g.block).is_some()) {
         return format!("{} never holds", condition(program, guard, sources));
     }
-    let around = std::iter::successors(Some(occurrence.block), |b| program.dominance.immediate_dominator(*b));
+    let around = std::iter::successors(Some(occurrence.block), |b| program.immediate_dominator(*b));
     let line = around.filter_map(|b| line_of(program, b).or_else(|| decided_at(program, b).map(|l| l.line))).next();
     let reason = if reason.is_empty() { "no path leads there" } else { reason };
     match line {

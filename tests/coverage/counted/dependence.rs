@@ -1,6 +1,7 @@
 //! Checks that the control dependence of all blocks, computed at once, equals that of each block by its definition.
 
 use inkwell::context::Context;
+use kassay::cfg::indices::BlockIndex;
 use kassay::coverage::build::{self, KernelFile};
 use kassay::kernel::compile;
 use kassay::kernel::options::KernelOptions;
@@ -27,7 +28,7 @@ fn blocks_depend_on_the_same_edges_one_by_one_and_all_at_once() {
             let under_test = file.under_test(kernel, &loaded, &build::sources_of(&path)).unwrap();
             for f in &under_test.sites.functions {
                 let all = f.dominance.control_dependences(&f.cfg);
-                for (block, edges) in all.iter().enumerate().filter(|(b, _)| f.cfg.reachable[*b]) {
+                for (block, edges) in BlockIndex::enumerate(&all).filter(|(b, _)| f.cfg.reachable[*b]) {
                     assert_eq!(*edges, f.dominance.control_dependence(&f.cfg, block), "{kernel}: block {block}");
                     compared += edges.len();
                 }

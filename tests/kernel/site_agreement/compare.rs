@@ -16,6 +16,7 @@ use std::fmt;
 use std::path::Path;
 
 use inkwell::context::Context;
+use kassay::cfg::indices::FunctionIndex;
 use kassay::cfg::sites::{Site, SiteKind, Sites};
 use kassay::coverage::build::{self, KernelFile};
 use kassay::error::Result;
@@ -68,7 +69,7 @@ pub fn file(path: &Path, options: &KernelOptions) -> Result<Vec<(String, Agreeme
     let mut all = Vec::new();
     for kernel in &parsed.kernels {
         let under_test = parsed.under_test(kernel, &loaded, &sources)?;
-        for (f, function) in under_test.sites.functions.iter().enumerate() {
+        for (f, function) in FunctionIndex::enumerate(&under_test.sites.functions) {
             let name = &function.cfg.function;
             all.push((format!("{kernel}/{name}"), compare(of_ir(&under_test.sites, f), of_syntax(ast, name))));
         }
@@ -76,7 +77,7 @@ pub fn file(path: &Path, options: &KernelOptions) -> Result<Vec<(String, Agreeme
     Ok(all)
 }
 
-fn of_ir(sites: &Sites, function: usize) -> Vec<Entry> {
+fn of_ir(sites: &Sites, function: FunctionIndex) -> Vec<Entry> {
     let kinds = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
     let own = sites.sites.iter().filter(|site| site.function == function && kinds.contains(&site.kind));
     own.map(ir_entry).collect()

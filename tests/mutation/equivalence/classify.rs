@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use inkwell::context::Context;
+use kassay::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay::cfg::sites::Sites;
 use kassay::instrument::mutants::{
     Action, Binary, EdgeChange, Edit, Expr, LaunchChange, LocalVariable, Place, Predicate, Slot,
@@ -22,9 +23,9 @@ pub fn places(bitcode: &[u8], sites: &Sites, opcode: LLVMOpcode) -> Vec<(Place, 
     let context = Context::create();
     let module = parse(&context, bitcode);
     let mut found = Vec::new();
-    for (function, f) in sites.functions.iter().enumerate() {
+    for (function, f) in FunctionIndex::enumerate(&sites.functions) {
         let f = View::of(&module).function(&f.cfg.function).unwrap();
-        for (block, b) in f.blocks().into_iter().enumerate() {
+        for (block, b) in BlockIndex::enumerate(f.blocks()) {
             for (instruction, i) in b.instructions().into_iter().enumerate().filter(|(_, i)| i.opcode() == opcode) {
                 found.push((Place { function, block, instruction }, i.callee()));
             }
@@ -114,7 +115,13 @@ fn a_loop_that_never_ends_is_no_equivalent() {
     let found = verdicts(source, |bitcode, sites| {
         let (comparison, _) = places(bitcode, sites, LLVMOpcode::LLVMICmp)[0].clone();
         let loops = &sites.functions[0].loops[0];
-        let header = EdgeChange { function: 0, block: loops.header, successor: 1, to: loops.header, phi: None };
+        let header = EdgeChange {
+            function: FunctionIndex::KERNEL,
+            block: loops.header,
+            successor: 1,
+            to: loops.header,
+            phi: None,
+        };
         vec![
             Edit::Value { at: vec![Slot::Result(comparison)], by: Expr::Integer(1) },
             Edit::Value { at: vec![Slot::Result(comparison)], by: Expr::Integer(0) },

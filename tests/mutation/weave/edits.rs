@@ -1,5 +1,6 @@
 //! Makes edits of every shape, for every instruction that can have them.
 
+use kassay::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay::instrument::mutants::edit;
 use kassay::instrument::mutants::{Action, Binary, Conversion, EdgeChange, Edit, Expr, Place, Predicate, Slot, Unary};
 use kassay::llvm::{AddressSpace, Block, Inst, Opcode, Value, View};
@@ -99,9 +100,9 @@ fn operations(shape: Shape) -> Vec<Expr> {
 /// Returns the edits of the instructions that `wanted` accepts.
 pub fn all(kernel: &Kernel<'_>, wanted: &dyn Fn(Inst<'_>) -> bool) -> Vec<Edit> {
     let mut edits = Vec::new();
-    for (function, sites) in kernel.sites.functions.iter().enumerate() {
+    for (function, sites) in FunctionIndex::enumerate(&kernel.sites.functions) {
         let blocks = View::of(&kernel.module).function(&sites.cfg.function).unwrap().blocks();
-        for (b, block) in blocks.iter().enumerate().filter(|(b, _)| sites.cfg.reachable[*b]) {
+        for (b, block) in BlockIndex::enumerate(&blocks).filter(|(b, _)| sites.cfg.reachable[*b]) {
             for (i, inst) in block.instructions().into_iter().enumerate().filter(|(_, inst)| wanted(*inst)) {
                 let place = Place { function, block: b, instruction: i };
                 at(&mut edits, &blocks, place, inst);
@@ -209,7 +210,7 @@ fn at<'m>(edits: &mut Vec<Edit>, blocks: &[Block<'m>], place: Place, inst: Inst<
 /// Redirects each edge to the target of the next one, and exchanges two edges, where `phi`s allow it.
 fn redirects<'m>(blocks: &[Block<'m>], place: Place, inst: Inst<'m>) -> Vec<Edit> {
     let successors = inst.successors();
-    let to = |s: usize| blocks.iter().position(|b| *b == successors[s]).unwrap();
+    let to = |s: usize| blocks.iter().position(|b| *b == successors[s]).map(BlockIndex).unwrap();
     let change = |successor: usize, target: usize, phi| EdgeChange {
         function: place.function,
         block: place.block,

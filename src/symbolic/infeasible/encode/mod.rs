@@ -244,7 +244,7 @@ impl<'p> Encoder<'p> {
 
     /// Sets the reach, the guards and the memory of a block from its incoming edges.
     fn enter(&mut self, block: usize, incoming: &[(usize, Term)]) {
-        let dominator = if block == 0 { None } else { self.program.dominance.immediate_dominator(block) };
+        let dominator = if block == 0 { None } else { self.program.immediate_dominator(block) };
         let mut reach = if block == 0 { self.terms.truth(true) } else { self.any_taken(incoming) };
         if let Some(d) = dominator
             && let Some(before) = self.reach_from_dominator(d, block)
@@ -297,7 +297,7 @@ impl<'p> Encoder<'p> {
                 _ => successors(&self.program.blocks[at].end),
             };
             // Give up at a return, and at a back edge to a loop around both blocks.
-            let back = |b: &usize| *b != block && self.program.dominance.dominates(*b, at);
+            let back = |b: &usize| *b != block && self.program.dominates(*b, at);
             if next.is_empty() || next.iter().any(back) {
                 return None;
             }
@@ -323,15 +323,14 @@ impl<'p> Encoder<'p> {
         let mut plain = true;
         while let Some(node) = copies(from) {
             plain = false;
-            match self.program.dominance.immediate_dominator(node.header) {
+            match self.program.immediate_dominator(node.header) {
                 Some(before) => from = before,
                 None => return Rc::default(),
             }
         }
         let before = self.guards[from].clone();
         let single =
-            self.loop_nest.predecessors[block].iter().filter(|p| !self.program.dominance.dominates(block, **p)).count()
-                == 1;
+            self.loop_nest.predecessors[block].iter().filter(|p| !self.program.dominates(block, **p)).count() == 1;
         if !plain || !single || !self.loop_nest.predecessors[block].contains(&d) {
             return before;
         }

@@ -119,9 +119,8 @@ pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
     let begun = opened.begin();
     let budget = Budget::of(begun, options.budget.as_secs_f64());
     options.check(opened.options())?;
-    if opened.is_suite() && !options.global.is_empty() {
-        return Err(Error::caller("--global and --local are for kernels; the tests of a suite have their own sizes")
-            .help("leave them out, or give the kernel's file instead of the suite"));
+    if opened.is_suite() {
+        options.check_for_suite()?;
     }
     opened.with(SyntaxTree::Needed, |parsed| Checking { opened, parsed, options, budget, begun }.run())
 }
@@ -144,6 +143,20 @@ impl CheckOptions {
         }
         Err(Error::caller(format!("kassay check runs on the simulator, not on `{}`", open.device))
             .help("leave --device out"))
+    }
+}
+
+impl CheckOptions {
+    /// Checks that the options fit a suite.
+    ///
+    /// # Errors
+    /// `Caller` if they give sizes, which its tests have.
+    pub(crate) fn check_for_suite(&self) -> Result<()> {
+        if self.global.is_empty() {
+            return Ok(());
+        }
+        Err(Error::caller("--global and --local are for kernels; the tests of a suite have their own sizes")
+            .help("leave them out, or give the kernel's file instead of the suite"))
     }
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
 use crate::api::{CheckOptions, check};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report::text::{self, CheckView};
 use crate::result::check::Verdict;
 
@@ -63,13 +63,10 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     options.check(&open)?;
     let opened = match is_kernel(&args.target) {
         true => open.open_kernel(&args.target)?,
-        false if !args.global.is_empty() => {
-            return Err(Error::caller(
-                "--global and --local are for kernels; the tests of a suite have their own sizes",
-            )
-            .help("leave them out, or give the kernel's file instead of the suite"));
+        false => {
+            options.check_for_suite()?;
+            open.open(&args.target)?
         }
-        false => open.open(&args.target)?,
     };
     let result = check(&opened, &options)?;
     let (sources, view) = (opened.sources(), CheckView { verbose: args.output.verbose });

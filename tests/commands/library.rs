@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kassay::result::check::Verdict;
 use kassay::{
@@ -197,10 +197,12 @@ fn optimised_ir_is_for_mutants_only() {
 
 #[test]
 fn time_between_opening_and_use_does_not_count() {
+    let (begun, idle) = (Instant::now(), Duration::from_secs(3));
     let opened = options().open_kernel(testdata("vector_add/vector_add.cl")).unwrap();
-    std::thread::sleep(Duration::from_secs(6));
-    let checked = kassay::check(&opened, &CheckOptions::new().budget(Duration::from_secs(5))).unwrap();
-    assert_eq!(checked.verdict, Verdict::Clean);
+    std::thread::sleep(idle);
+    let checked = kassay::check(&opened, &CheckOptions::new()).unwrap();
+    // Holds on a busy machine, too: both sides take longer there.
+    assert!(checked.elapsed_s + idle.as_secs_f64() <= begun.elapsed().as_secs_f64(), "{}", checked.elapsed_s);
 }
 
 #[test]

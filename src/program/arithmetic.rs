@@ -30,7 +30,8 @@ pub fn binary(opcode: Opcode, kind: Kind, a: u64, b: u64) -> Option<u64> {
         return Some(float_bits(z, width));
     }
     let (x, y) = (signed(a, width), signed(b, width));
-    let shift = (b % u64::from(width.max(1))) as u32;
+    // Not computed before it is needed: it takes a division.
+    let shift = || (b % u64::from(width.max(1))) as u32;
     let result = match opcode {
         LLVMAdd => a.wrapping_add(b),
         LLVMSub => a.wrapping_sub(b),
@@ -41,9 +42,9 @@ pub fn binary(opcode: Opcode, kind: Kind, a: u64, b: u64) -> Option<u64> {
         LLVMSRem if y == 0 => return None,
         LLVMSDiv => x.wrapping_div(y).cast_unsigned(),
         LLVMSRem => x.wrapping_rem(y).cast_unsigned(),
-        LLVMShl => a << shift,
-        LLVMLShr => a >> shift,
-        LLVMAShr => (x >> shift).cast_unsigned(),
+        LLVMShl => a << shift(),
+        LLVMLShr => a >> shift(),
+        LLVMAShr => (x >> shift()).cast_unsigned(),
         LLVMAnd => a & b,
         LLVMOr => a | b,
         _ => a ^ b,

@@ -86,13 +86,19 @@ impl<L: Lane> Value<L> {
 
     /// Returns the representation of a value of this shape in memory; missing lanes are 0.
     pub fn to_bytes(&self, shape: Shape) -> Vec<u8> {
-        let (count, size) = (shape.lanes.max(1) as usize, shape.lane_bytes() as usize);
-        let mut bytes = vec![0; count * size];
-        for (to, lane) in bytes.chunks_mut(size.max(1)).zip(self.lanes()) {
-            let kept = size.min(8);
+        let mut bytes = vec![0; shape.bytes() as usize];
+        self.write_bytes(shape, &mut bytes);
+        bytes
+    }
+
+    /// Writes the representation of a value of this shape to memory of [`Shape::bytes`]; missing lanes are 0.
+    pub fn write_bytes(&self, shape: Shape, memory: &mut [u8]) {
+        let size = shape.lane_bytes() as usize;
+        let kept = size.min(8);
+        memory.fill(0);
+        for (to, lane) in memory.chunks_mut(size.max(1)).zip(self.lanes()) {
             to[..kept].copy_from_slice(&lane.bits().to_le_bytes()[..kept]);
         }
-        bytes
     }
 
     /// Applies a function to the bits of each lane.

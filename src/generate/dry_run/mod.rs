@@ -15,7 +15,7 @@ use crate::exec::simulator::observation::Footprint;
 use crate::kernel::builtins::Operation;
 use crate::program::ids::Part;
 use crate::program::machine::call::{AsyncCopy, Atomic};
-use crate::program::machine::evaluate::{Evaluated, evaluate};
+use crate::program::machine::evaluate::{Evaluated, evaluate, evaluate_scalar};
 use crate::program::machine::ndrange::{self, MANY_ITEMS};
 use crate::program::machine::{self, Cut, Domain, Limits, Machine};
 use crate::program::pointer::{self, PRIVATE};
@@ -96,7 +96,8 @@ struct DryRun<'a> {
     divisions: u64,
     exhausted: bool,
     coin: bool,
-    reached: HashMap<ValueId, u64>,
+    /// By value; see [`Report::reached`].
+    reached: Vec<Option<u64>>,
     texels: HashMap<u32, [u64; 3]>,
 }
 
@@ -133,7 +134,7 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
         divisions: 0,
         exhausted: false,
         coin: false,
-        reached: HashMap::new(),
+        reached: vec![None; program.values.len()],
         texels: HashMap::new(),
     };
     let mut machine = Machine::new(program, run, Limits { steps: setup.budget, end: setup.end });
@@ -153,7 +154,7 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
         divisions: run.divisions,
         exhausted: run.exhausted,
         footprint,
-        reached: run.reached,
+        reached: (0..).zip(run.reached).filter_map(|(value, end)| Some((value, end?))).collect(),
         texels: run.texels,
     }
 }
@@ -240,8 +241,8 @@ impl<'a> DryRun<'a> {
         if (region as usize) < self.setup.args.len()
             && let Some(end) = offset.checked_add_unsigned(size).and_then(|end| u64::try_from(end).ok())
         {
-            let known = self.reached.entry(item.current).or_insert(0);
-            *known = end.max(*known);
+            let known = &mut self.reached[item.current as usize];
+            *known = Some(end).max(*known);
         }
         let alloc = match region >= PRIVATE {
             true => item.own.privates.get_mut(&region),
@@ -280,11 +281,11 @@ impl<'a> DryRun<'a> {
             self.wild += 1;
             return;
         };
-        let bytes = value.to_bytes(shape);
-        if let Some((alloc, place)) = self.touch(item, *at, bytes.len() as u64, mode)
-            && let Some(to) = alloc.bytes.get_mut(place..place + bytes.len())
+        let size = shape.bytes();
+        if let Some((alloc, place)) = self.touch(item, *at, size, mode)
+            && let Some(to) = alloc.bytes.get_mut(place..place + size as usize)
         {
-            to.copy_from_slice(&bytes);
+            value.write_bytes(shape, to);
         }
     }
 
@@ -407,6 +408,12 @@ impl<'a> Domain for DryRun<'a> {
             return Value::Unknown;
         }
         value
+    }
+
+    fn compute_scalar(&mut self, item: &WorkItem<'a>, instruction: &Instruction) -> Option<u64> {
+        let bits = evaluate_scalar(self.program, instruction, &item.values)?;
+        debug_assert_eq!(evaluate(self.program, instruction, &item.values).value, Value::One(bits), "{instruction:?}");
+        Some(bits)
     }
 
     fn part(&mut self, item: &WorkItem<'a>, part: Part, d: usize) -> u64 {

@@ -53,6 +53,29 @@ pub fn evaluate<L: Lane>(program: &Program, instruction: &Instruction, values: &
     Evaluated { value, is_undefined }
 }
 
+/// Returns the bits of an instruction's result, if it computes a scalar from known scalars and needs no more than their
+/// bits. Instructions for which it returns `None` are for [`evaluate`], which agrees with it on all others.
+///
+/// Most instructions that an interpreter executes are of this kind, and bits travel in registers where values do not.
+pub fn evaluate_scalar<L: Lane>(program: &Program, instruction: &Instruction, values: &[Value<L>]) -> Option<u64> {
+    let scalar = |i: usize| match &values[instruction.operands[i] as usize] {
+        Value::One(lane) => Some(lane.bits()),
+        _ => None,
+    };
+    let kind_of = |i: usize| program.shape(instruction.operands[i]).kind;
+    let kind = program.shape(instruction.result).kind;
+    match &instruction.op {
+        Op::Binary(opcode) => arithmetic::binary(*opcode, kind, scalar(0)?, scalar(1)?),
+        Op::Compare(predicate) => {
+            Some(arithmetic::compare(*predicate, arithmetic::width(kind_of(0)), scalar(0)?, scalar(1)?).into())
+        }
+        Op::Cast(_) if instruction.op.is_bit_cast() => None,
+        Op::Cast(opcode) => Some(arithmetic::cast(*opcode, kind_of(0), kind, scalar(0)?)),
+        Op::Address { .. } => address(program, instruction, values),
+        _ => None,
+    }
+}
+
 /// Returns the address that an instruction computes; `None` if an operand is unknown.
 fn address<L: Lane>(program: &Program, instruction: &Instruction, values: &[Value<L>]) -> Option<u64> {
     let Op::Address { steps, offset } = &instruction.op else { return None };

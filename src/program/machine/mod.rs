@@ -132,6 +132,12 @@ pub trait Domain: Sized {
     /// Executes an instruction that neither accesses memory nor calls.
     fn compute(&mut self, item: &mut ItemOf<Self>, instruction: &Instruction, shape: Shape) -> ValueOf<Self>;
 
+    /// Executes an instruction like [`Domain::compute`], if its result is a scalar that the domain can tell from its
+    /// operands' bits alone. It is asked first: a lane is cheaper to return than a value.
+    fn compute_scalar(&mut self, _item: &ItemOf<Self>, _instruction: &Instruction) -> Option<Self::Lane> {
+        None
+    }
+
     /// Returns an id or a size in one of the three dimensions.
     fn part(&mut self, item: &ItemOf<Self>, part: Part, dimension: usize) -> Self::Lane;
 
@@ -298,6 +304,10 @@ impl<'p, D: Domain> Machine<'p, D> {
                     continue;
                 }
                 item.current = instruction.result;
+                if let Some(lane) = self.domain.compute_scalar(item, instruction) {
+                    item.values[instruction.result as usize] = Value::One(lane);
+                    continue;
+                }
                 let result = self.instruction(item, instruction);
                 item.values[instruction.result as usize] = result;
                 if item.state != State::Running {

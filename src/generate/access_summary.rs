@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::intervals::Bounds;
 use super::path_conditions::{self, PathConditions};
 use super::polynomial::{Atom, Poly, Symbols};
+use crate::cfg::indices::BlockIndex;
 use crate::kernel::builtins::{self, Family};
 use crate::program::machine::call::pointee_bytes;
 use crate::program::{Op, Program, Region, ValueId};
@@ -30,7 +31,7 @@ pub enum AccessKind {
 pub struct Access {
     /// The instruction that performs it.
     pub id: ValueId,
-    pub block: usize,
+    pub block: BlockIndex,
     pub region: Region,
     /// Offset within the region, in bytes.
     pub offset: Poly,

@@ -4,6 +4,7 @@ use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::intervals::IntervalAnalysis;
 use super::model::Contents;
 use super::polynomial::{Atom, Poly};
+use crate::cfg::indices::BlockIndex;
 use crate::program::{Kind, Op, Region, ValueId};
 use crate::suite::launch::ResolvedRange;
 
@@ -21,7 +22,7 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
             continue;
         }
         let Op::Phi(from) = &instruction.op else { continue };
-        let here = program.block_of(instruction.result).unwrap_or(0);
+        let here = program.block_of(instruction.result).unwrap_or(BlockIndex::ENTRY);
         let starts = instruction.operands.iter().zip(from).filter(|(_, b)| !program.dominates(here, **b));
         let begins = starts.map(|(value, _)| *value).any(from_here);
         let bounds = summary.bounds.get(&Atom::Value(instruction.result)).into_iter().flatten();

@@ -7,6 +7,7 @@ use super::access_summary::{AccessKind, AccessSummary};
 use super::atomic_counters;
 use super::model::GroupRules;
 use super::polynomial::{Atom, Id, Poly};
+use crate::cfg::indices::BlockIndex;
 use crate::kernel::interface::Interface;
 use crate::llvm::Opcode;
 use crate::program::{Op, Region, ValueId};
@@ -98,7 +99,13 @@ fn tile_widths(summary: &AccessSummary<'_>) -> [BTreeSet<u64>; 3] {
 
 /// Records the halo of an index into an array of `extent` elements that depends on the local id in dimension `d`,
 /// unless a check bounds it.
-fn record_halo(summary: &AccessSummary<'_>, block: usize, index: &Poly, (extent, d): (u64, usize), halos: &mut Halos) {
+fn record_halo(
+    summary: &AccessSummary<'_>,
+    block: BlockIndex,
+    index: &Poly,
+    (extent, d): (u64, usize),
+    halos: &mut Halos,
+) {
     let id = Atom::Id(Id::Local, d as u8);
     let Some((factor, rest)) = index.linear_in(id).filter(|(factor, _)| *factor > 0) else { return };
     let in_reach = |f: &std::rc::Rc<super::path_conditions::Fact>| {
@@ -170,8 +177,8 @@ fn halves_group(summary: &AccessSummary<'_>) -> bool {
     };
     program.instructions().filter(|(_, i)| program.is_counter(i.result)).any(|(_, phi)| {
         let Op::Phi(from) = &phi.op else { return false };
-        let here = program.block_of(phi.result).unwrap_or(0);
-        let is_back = |b: usize| program.dominates(here, b);
+        let here = program.block_of(phi.result).unwrap_or(BlockIndex::ENTRY);
+        let is_back = |b: BlockIndex| program.dominates(here, b);
         let mut steps = phi.operands.iter().zip(from).filter(|(_, b)| is_back(**b)).map(|(v, _)| *v);
         let starts = phi.operands.iter().zip(from).filter(|(_, b)| !is_back(**b)).map(|(v, _)| *v);
         let halved = |v: ValueId| {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::polynomial::{Atom, Id, Poly, Symbols};
+use crate::cfg::indices::BlockIndex;
 use crate::llvm::Opcode;
 use crate::program::{Kind, Op};
 use crate::suite::launch::ResolvedRange;
@@ -102,8 +103,8 @@ impl IntervalAnalysis<'_, '_> {
         let constant = |i: usize| program.constant(instruction.operands[i]).map(i128::from);
         match &instruction.op {
             Op::Phi(from) => {
-                let here = program.block_of(value).unwrap_or(0);
-                let is_back = |b: usize| program.dominates(here, b);
+                let here = program.block_of(value).unwrap_or(BlockIndex::ENTRY);
+                let is_back = |b: BlockIndex| program.dominates(here, b);
                 let outside: Vec<Interval> = (0..from.len()).filter(|i| !is_back(from[*i])).map(operand).collect();
                 let start = outside.into_iter().reduce(union).unwrap_or(DEFAULT);
                 if !from.iter().any(|b| is_back(*b)) {

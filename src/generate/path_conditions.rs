@@ -40,8 +40,8 @@ pub struct PathConditions {
 
 impl PathConditions {
     /// Returns the facts of every edge, with the block that it enters.
-    pub fn all(&self) -> impl Iterator<Item = (usize, &Rc<Fact>)> {
-        self.edges.iter().enumerate().flat_map(|(block, facts)| facts.iter().map(move |fact| (block, fact)))
+    pub fn all(&self) -> impl Iterator<Item = (BlockIndex, &Rc<Fact>)> {
+        BlockIndex::enumerate(&self.edges).flat_map(|(block, facts)| facts.iter().map(move |fact| (block, fact)))
     }
 }
 
@@ -54,12 +54,13 @@ pub fn find(symbols: &Symbols<'_>) -> PathConditions {
         finder.plain.push(edges);
     }
     let edges = finder.edges(DEPTH, false);
-    let blocks = (0..symbols.program.blocks.len()).map(|block| facts_at(symbols.program, &edges, block)).collect();
+    let blocks =
+        BlockIndex::first(symbols.program.blocks.len()).map(|block| facts_at(symbols.program, &edges, block)).collect();
     PathConditions { edges, blocks }
 }
 
 /// Returns the facts of the edges that enter a block and its dominators, the farthest first.
-fn facts_at(program: &Program, edges: &[Vec<Rc<Fact>>], block: usize) -> Vec<Rc<Fact>> {
+fn facts_at(program: &Program, edges: &[Vec<Rc<Fact>>], block: BlockIndex) -> Vec<Rc<Fact>> {
     let mut found: Vec<&Rc<Fact>> = Vec::new();
     let mut at = Some(block).filter(|b| program.dominates(*b, *b));
     for _ in 0..MAX_DOMINATORS {
@@ -86,7 +87,7 @@ impl Finder<'_, '_> {
             let End::Branch { condition, then, other } = code.end else { continue };
             let is_phi = program.instruction(condition).is_some_and(|i| matches!(i.op, Op::Phi(_)));
             for (to, truth) in [(then, true), (other, false)] {
-                if !(is_phi && without_phis) && then != other && program.cfg.incoming(BlockIndex(to)).len() == 1 {
+                if !(is_phi && without_phis) && then != other && program.cfg.incoming(to).len() == 1 {
                     let mut facts = Vec::new();
                     self.assume(condition, truth, depth, &mut facts);
                     facts.truncate(MAX_FACTS);

@@ -33,10 +33,10 @@ fn leading_to_accesses(summary: &AccessSummary<'_>) -> Vec<bool> {
     let cfg = &summary.program.cfg;
     let mut leads = vec![false; cfg.len()];
     let shared = summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_)));
-    let mut todo: Vec<usize> = shared.map(|a| a.block).collect();
+    let mut todo: Vec<BlockIndex> = shared.map(|a| a.block).collect();
     while let Some(block) = todo.pop() {
         if !std::mem::replace(&mut leads[block], true) {
-            todo.extend(cfg.incoming(BlockIndex(block)).into_iter().map(|e| e.block.0));
+            todo.extend(cfg.incoming(block).into_iter().map(|e| e.block));
         }
     }
     leads

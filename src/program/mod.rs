@@ -68,7 +68,7 @@ impl Shape {
 pub enum Definition {
     Param(u32),
     Inst {
-        block: usize,
+        block: BlockIndex,
         index: usize,
     },
     /// The bits of a scalar, or of each lane of a vector; undefined parts are 0.
@@ -116,7 +116,7 @@ pub enum Op {
     Store,
     Select,
     /// The predecessors; operand `i` comes from the predecessor at position `i`.
-    Phi(Vec<usize>),
+    Phi(Vec<BlockIndex>),
     /// A call of a function without a body: mangled name and base name.
     Call(String, String),
     /// A private variable of that many bytes.
@@ -158,16 +158,16 @@ pub struct Instruction {
 /// The terminator of a block.
 #[derive(Debug, Clone)]
 pub enum End {
-    Goto(usize),
-    Branch { condition: ValueId, then: usize, other: usize },
-    Switch { value: ValueId, default: usize, cases: Vec<(u64, usize)> },
+    Goto(BlockIndex),
+    Branch { condition: ValueId, then: BlockIndex, other: BlockIndex },
+    Switch { value: ValueId, default: BlockIndex, cases: Vec<(u64, BlockIndex)> },
     Return,
     Unreachable,
 }
 
 impl End {
     /// The successors in order: for branches, the one for a true condition first; for switches, the default first.
-    pub fn successors(&self) -> Vec<usize> {
+    pub fn successors(&self) -> Vec<BlockIndex> {
         match self {
             End::Goto(to) => vec![*to],
             End::Branch { then, other, .. } => vec![*then, *other],
@@ -234,7 +234,7 @@ impl Program {
     }
 
     /// The block of the instruction that defines a value, if one does.
-    pub fn block_of(&self, value: ValueId) -> Option<usize> {
+    pub fn block_of(&self, value: ValueId) -> Option<BlockIndex> {
         match self.values[value as usize] {
             Definition::Inst { block, .. } => Some(block),
             _ => None,
@@ -243,13 +243,13 @@ impl Program {
 
     /// Returns whether every path from the entry to block `b` goes through block `a` (true for `a == b`, false if `b`
     /// is unreachable).
-    pub fn dominates(&self, a: usize, b: usize) -> bool {
-        self.dominance.dominates(BlockIndex(a), BlockIndex(b))
+    pub fn dominates(&self, a: BlockIndex, b: BlockIndex) -> bool {
+        self.dominance.dominates(a, b)
     }
 
     /// The immediate dominator of a block; `None` for the entry and for unreachable blocks.
-    pub fn immediate_dominator(&self, block: usize) -> Option<usize> {
-        self.dominance.immediate_dominator(BlockIndex(block)).map(|dominator| dominator.0)
+    pub fn immediate_dominator(&self, block: BlockIndex) -> Option<BlockIndex> {
+        self.dominance.immediate_dominator(block)
     }
 
     /// The type of a value.
@@ -302,8 +302,8 @@ impl Program {
     }
 
     /// All instructions, each with its block.
-    pub fn instructions(&self) -> impl Iterator<Item = (usize, &Instruction)> {
-        self.blocks.iter().enumerate().flat_map(|(b, code)| code.instructions.iter().map(move |i| (b, i)))
+    pub fn instructions(&self) -> impl Iterator<Item = (BlockIndex, &Instruction)> {
+        BlockIndex::enumerate(&self.blocks).flat_map(|(b, code)| code.instructions.iter().map(move |i| (b, i)))
     }
 }
 

@@ -8,6 +8,7 @@ use super::arithmetic::float_bits;
 use super::{Code, Definition, End, Instruction, Kind, Op, Program, Region, Shape, Step, ValueId, Variable, signed};
 use crate::cfg::dominance::Dominance;
 use crate::cfg::graph::Cfg;
+use crate::cfg::indices::BlockIndex;
 use crate::cfg::points_to::{PointsTo, Root};
 use crate::error::{Error, Result};
 use crate::kernel::builtins;
@@ -53,12 +54,12 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
     let params: Vec<ValueId> =
         (0u32..).zip(function.params()).map(|(i, p)| reader.add(p, Definition::Param(i))).collect();
     let blocks = function.blocks();
-    for (b, block) in blocks.iter().enumerate() {
+    for (b, block) in BlockIndex::enumerate(&blocks) {
         for (i, inst) in block.instructions().into_iter().enumerate() {
             reader.add(inst.value(), Definition::Inst { block: b, index: i });
         }
     }
-    let position = |b: Block<'_>| blocks.iter().position(|x| *x == b).unwrap_or(0);
+    let position = |b: Block<'_>| BlockIndex(blocks.iter().position(|x| *x == b).unwrap_or(0));
     let mut codes = Vec::with_capacity(blocks.len());
     for block in &blocks {
         let instructions = block.instructions().into_iter().map(|inst| reader.instruction(inst, &position)).collect();
@@ -232,7 +233,7 @@ impl<'m> Reader<'m> {
         Some((steps, offset))
     }
 
-    fn instruction(&mut self, inst: Inst<'m>, position: &dyn Fn(Block<'m>) -> usize) -> Instruction {
+    fn instruction(&mut self, inst: Inst<'m>, position: &dyn Fn(Block<'m>) -> BlockIndex) -> Instruction {
         let opcode = inst.opcode();
         let mut raw = inst.operands();
         let op = match opcode {
@@ -294,8 +295,8 @@ impl<'m> Reader<'m> {
         })
     }
 
-    fn end(&mut self, inst: Inst<'m>, position: &dyn Fn(Block<'m>) -> usize) -> End {
-        let to: Vec<usize> = inst.successors().into_iter().map(position).collect();
+    fn end(&mut self, inst: Inst<'m>, position: &dyn Fn(Block<'m>) -> BlockIndex) -> End {
+        let to: Vec<BlockIndex> = inst.successors().into_iter().map(position).collect();
         match (inst.opcode(), &to[..]) {
             (Opcode::LLVMRet, _) => End::Return,
             (Opcode::LLVMBr, [only]) => End::Goto(*only),

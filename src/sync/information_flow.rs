@@ -48,7 +48,7 @@ enum Location {
     /// The contents of some region that may be memory of any buffer.
     AnyBuffer,
     /// The execution of a block.
-    Execution(usize),
+    Execution(BlockIndex),
 }
 
 /// The tainted locations.
@@ -66,9 +66,9 @@ pub struct Propagation<'p> {
     /// By block: the branches that decide whether it is executed.
     controlling_branches: Vec<BTreeSet<BlockIndex>>,
     /// By block: the branches that decide by which edge it is entered.
-    choices: Vec<Vec<usize>>,
+    choices: Vec<Vec<BlockIndex>>,
     /// Loops: their blocks, and those of them that have an edge out of the loop.
-    loops: Vec<(BTreeSet<usize>, Vec<usize>)>,
+    loops: Vec<(BTreeSet<BlockIndex>, Vec<BlockIndex>)>,
     /// By block: the loops that contain it.
     enclosing: Vec<Vec<usize>>,
 }
@@ -76,9 +76,9 @@ pub struct Propagation<'p> {
 /// What taint is propagated through.
 #[derive(Clone, Copy)]
 enum Node<'p> {
-    Block(usize),
+    Block(BlockIndex),
     /// An instruction of a block.
-    Instruction(usize, &'p Instruction),
+    Instruction(BlockIndex, &'p Instruction),
 }
 
 /// A memory access of a builtin or instruction.
@@ -100,7 +100,7 @@ fn synchronises(base: &str) -> bool {
 
 /// By block: the branches from which two successors lead there before their paths have joined or returned to
 /// the branch.
-fn choices(program: &Program) -> Vec<Vec<usize>> {
+fn choices(program: &Program) -> Vec<Vec<BlockIndex>> {
     let successors = program.cfg.all_successors();
     let mut all = vec![Vec::new(); program.blocks.len()];
     for branch in 0..program.blocks.len() {
@@ -124,21 +124,22 @@ fn choices(program: &Program) -> Vec<Vec<usize>> {
             }
         }
         for (block, _) in ways.iter().enumerate().filter(|(_, n)| **n > 1) {
-            all[block].push(branch);
+            all[block].push(BlockIndex(branch));
         }
     }
     all
 }
 
 /// Finds natural loops, with the blocks that leave them.
-fn loops(program: &Program) -> Vec<(BTreeSet<usize>, Vec<usize>)> {
+fn loops(program: &Program) -> Vec<(BTreeSet<BlockIndex>, Vec<BlockIndex>)> {
     let successors = program.cfg.all_successors();
     let with_exits = |blocks: BTreeSet<usize>| {
-        let leaves = |b: &usize| successors[*b].iter().any(|s| !blocks.contains(s));
+        let blocks: BTreeSet<BlockIndex> = blocks.into_iter().map(BlockIndex).collect();
+        let leaves = |b: &BlockIndex| successors[*b].iter().any(|s| !blocks.contains(&BlockIndex(*s)));
         let exits = blocks.iter().copied().filter(leaves).collect();
         (blocks, exits)
     };
-    let all = natural_loops::find(&successors, |a, b| program.dominates(a, b));
+    let all = natural_loops::find(&successors, |a, b| program.dominates(BlockIndex(a), BlockIndex(b)));
     all.into_iter().map(|l| with_exits(l.blocks)).collect()
 }
 
@@ -155,7 +156,7 @@ impl<'p> Flow<'p> {
             Input::Value(position) => _ = state.join(Location::Value(program.params[position as usize]), ()),
         }
         let mut nodes = Vec::new();
-        for (b, code) in program.blocks.iter().enumerate() {
+        for (b, code) in BlockIndex::enumerate(&program.blocks) {
             nodes.push(Node::Block(b));
             nodes.extend(code.instructions.iter().map(|instruction| Node::Instruction(b, instruction)));
         }
@@ -164,11 +165,11 @@ impl<'p> Flow<'p> {
     }
 
     /// Returns the tainted branch that the execution of `block` depends on.
-    fn tainting_branch(&self, block: usize) -> Option<usize> {
+    fn tainting_branch(&self, block: BlockIndex) -> Option<BlockIndex> {
         let mut seen = HashSet::new();
         let mut todo = vec![block];
         while let Some(b) = todo.pop() {
-            for BlockIndex(controlling) in &self.propagation.controlling_branches[b] {
+            for controlling in &self.propagation.controlling_branches[b] {
                 if self.propagation.ends_tainted(*controlling, &self.state) {
                     return Some(*controlling);
                 }
@@ -206,7 +207,7 @@ impl<'p> Flow<'p> {
             }
         }
         if any_branch && sinks.is_empty() {
-            let tainted = (0..program.blocks.len()).filter(|b| propagation.ends_tainted(*b, state));
+            let tainted = BlockIndex::first(program.blocks.len()).filter(|b| propagation.ends_tainted(*b, state));
             sinks.extend(tainted.map(|b| Sink::Branch { location: propagation.branch_location(b), guards: None }));
         }
         sinks
@@ -231,7 +232,7 @@ impl<'p> Propagation<'p> {
             Node::Block(b) => {
                 let is_tainted =
                     |branch| state.contains(Location::Execution(branch)) || self.ends_tainted(branch, state);
-                if self.controlling_branches[b].iter().any(|d| is_tainted(d.0)) {
+                if self.controlling_branches[b].iter().any(|d| is_tainted(*d)) {
                     state.join(Location::Execution(b), ());
                 }
             }
@@ -243,7 +244,7 @@ impl<'p> Propagation<'p> {
         }
     }
 
-    fn ends_tainted(&self, block: usize, state: &TaintState) -> bool {
+    fn ends_tainted(&self, block: BlockIndex, state: &TaintState) -> bool {
         match &self.program.blocks[block].end {
             End::Branch { condition: value, .. } | End::Switch { value, .. } => state.contains(Location::Value(*value)),
             _ => false,
@@ -252,8 +253,8 @@ impl<'p> Propagation<'p> {
 
     /// Returns whether taint decides which value a `phi` takes: by the edge through which its block is entered, or by
     /// when a loop is left.
-    fn is_chosen_by_taint(&self, block: usize, from: &[usize], state: &TaintState) -> bool {
-        let left_by_taint = |b: &usize| {
+    fn is_chosen_by_taint(&self, block: BlockIndex, from: &[BlockIndex], state: &TaintState) -> bool {
+        let left_by_taint = |b: &BlockIndex| {
             let left =
                 self.enclosing[*b].iter().map(|l| &self.loops[*l]).filter(|(blocks, _)| !blocks.contains(&block));
             left.flat_map(|(_, exits)| exits).any(|e| self.ends_tainted(*e, state))
@@ -314,7 +315,7 @@ impl<'p> Propagation<'p> {
     }
 
     /// Returns whether an instruction's result is tainted, and taints the memory that it writes.
-    fn transfer(&self, block: usize, instruction: &Instruction, state: &mut TaintState) -> bool {
+    fn transfer(&self, block: BlockIndex, instruction: &Instruction, state: &mut TaintState) -> bool {
         let taken = instruction.operands.iter().any(|o| state.contains(Location::Value(*o)));
         match &instruction.op {
             Op::Load => taken || self.holds_taint(instruction.operands[0], state),
@@ -338,7 +339,14 @@ impl<'p> Propagation<'p> {
         }
     }
 
-    fn call(&self, block: usize, instruction: &Instruction, base: &str, taken: bool, state: &mut TaintState) -> bool {
+    fn call(
+        &self,
+        block: BlockIndex,
+        instruction: &Instruction,
+        base: &str,
+        taken: bool,
+        state: &mut TaintState,
+    ) -> bool {
         let pointers: Vec<ValueId> = instruction.operands.iter().copied().filter(|o| self.is_pointer(*o)).collect();
         let image = |o: &ValueId| match self.program.values[*o as usize] {
             Definition::Param(position) => {
@@ -427,7 +435,7 @@ impl<'p> Propagation<'p> {
         }
     }
 
-    fn branch_location(&self, block: usize) -> Option<DebugLocation> {
+    fn branch_location(&self, block: BlockIndex) -> Option<DebugLocation> {
         let code = &self.program.blocks[block];
         let condition = match &code.end {
             End::Branch { condition: value, .. } | End::Switch { value, .. } => self.program.instruction(*value),

@@ -15,6 +15,7 @@ use super::ids::Part;
 use super::pointer::{self, PRIVATE};
 use super::value::{Lane, Value};
 use super::{Code, Definition, End, Instruction, Op, Program, Shape, ValueId};
+use crate::cfg::indices::BlockIndex;
 
 /// Instructions between two looks at the clock.
 const CLOCK: u64 = 1 << 12;
@@ -36,9 +37,9 @@ pub enum State {
 pub struct WorkItem<L, T> {
     /// By value; empty before it starts and after it has ended.
     pub values: Vec<Value<L>>,
-    pub block: usize,
+    pub block: BlockIndex,
     /// The block before this one.
-    pub previous: usize,
+    pub previous: BlockIndex,
     /// Position of the next instruction in its block.
     pub index: usize,
     /// The result of the instruction that is executed.
@@ -56,8 +57,8 @@ impl<L, T> WorkItem<L, T> {
     pub fn new(group_id: [u64; 3], local_id: [u64; 3], own: T) -> WorkItem<L, T> {
         WorkItem {
             values: Vec::new(),
-            block: 0,
-            previous: 0,
+            block: BlockIndex::ENTRY,
+            previous: BlockIndex::ENTRY,
             index: 0,
             current: 0,
             state: State::Running,
@@ -340,7 +341,7 @@ impl<'p, D: Domain> Machine<'p, D> {
     }
 
     /// Decides which successor a block is left to; returns its number and the block.
-    fn decide(&mut self, item: &mut ItemOf<D>, end: &End) -> Option<(u32, usize)> {
+    fn decide(&mut self, item: &mut ItemOf<D>, end: &End) -> Option<(u32, BlockIndex)> {
         match end {
             End::Goto(to) => Some((0, *to)),
             End::Branch { condition, then, other } => {

@@ -190,7 +190,7 @@ impl Domain for Interpreter<'_> {
         match item.values[condition as usize].first().term {
             Some(condition) => {
                 self.note_choices(item);
-                let block = item.block as u32;
+                let block = item.block.0 as u32;
                 item.own.step(PathStep::Branch { block, condition, taken });
             }
             None if item.own.mode == Mode::Concrete => self.note_gap(item, condition, u32::from(taken)),
@@ -201,7 +201,7 @@ impl Domain for Interpreter<'_> {
     fn switched(&mut self, item: &mut Item, value: ValueId, taken: u32) {
         if let Some(value) = item.values[value as usize].first().term {
             self.note_choices(item);
-            let block = item.block as u32;
+            let block = item.block.0 as u32;
             item.own.step(PathStep::Switch { block, value, taken });
         }
     }
@@ -211,7 +211,7 @@ impl Domain for Interpreter<'_> {
             *taken = true;
         }
         if !matches!(end, End::Goto(_)) {
-            item.own.hash = extended_hash(item.own.hash, item.block as u32, successor);
+            item.own.hash = extended_hash(item.own.hash, item.block.0 as u32, successor);
             self.run.arrived |= self.setup.expected == Some(item.own.hash);
         }
         item.own.successor_taken = successor;

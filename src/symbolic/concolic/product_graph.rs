@@ -9,6 +9,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
+use crate::cfg::indices::BlockIndex;
 use crate::llvm::Opcode;
 
 use crate::instrument::marks::MARK;
@@ -35,7 +36,7 @@ type KnownValues = Box<[(u32, u64)]>;
 /// A node of the product graph.
 #[derive(Debug)]
 struct State {
-    block: u32,
+    block: BlockIndex,
     known: KnownValues,
     /// By successor of the block: the states that it may lead to.
     next: Vec<Vec<u32>>,
@@ -92,10 +93,10 @@ impl ProductGraph {
 
     /// Returns the state among `among` of a work-item in this block with these values. If there is none, which does not
     /// happen unless the graph is wrong, `Err` contains some other state of the block.
-    pub fn locate(&self, among: &[u32], block: usize, value: impl Fn(ValueId) -> u64) -> Result<u32, u32> {
+    pub fn locate(&self, among: &[u32], block: BlockIndex, value: impl Fn(ValueId) -> u64) -> Result<u32, u32> {
         let fits = |state: &&u32| {
             let State { block: of, known, .. } = &self.states[**state as usize];
-            *of as usize == block && known.iter().all(|(c, bits)| value(self.values[*c as usize]) == *bits)
+            *of == block && known.iter().all(|(c, bits)| value(self.values[*c as usize]) == *bits)
         };
         let other = || self.of_block[block].iter().find(fits).or(self.of_block[block].first()).copied();
         among.iter().find(fits).copied().ok_or_else(|| other().unwrap_or(0))
@@ -112,7 +113,7 @@ impl ProductGraph {
         }
         let State { block, known, .. } = &self.states[state as usize];
         let agreement = |other: &u32| self.states[*other as usize].known.iter().filter(|k| known.contains(k)).count();
-        let others = self.of_block[*block as usize].iter().filter(|o| !self.next(**o, successor).is_empty());
+        let others = self.of_block[*block].iter().filter(|o| !self.next(**o, successor).is_empty());
         let found = others.max_by_key(|o| agreement(o)).copied().unwrap_or(state);
         self.similar.borrow_mut().insert((state, successor), found);
         found
@@ -286,13 +287,13 @@ impl<'p> Carriers<'p> {
         }
     }
 
-    fn selects(&self, block: usize) -> impl Iterator<Item = (u32, &'p Instruction)> + '_ {
+    fn selects(&self, block: BlockIndex) -> impl Iterator<Item = (u32, &'p Instruction)> + '_ {
         let all = self.program.blocks[block].instructions.iter().filter(|i| matches!(i.op, Op::Select));
         all.filter_map(|i| Some((*self.number.get(&i.result)?, i)))
     }
 
     /// Returns the `phi`s of a block, each with the value that it takes when the block is entered from `from`.
-    fn phis(&self, block: usize, from: usize) -> impl Iterator<Item = (u32, Option<ValueId>)> + '_ {
+    fn phis(&self, block: BlockIndex, from: BlockIndex) -> impl Iterator<Item = (u32, Option<ValueId>)> + '_ {
         let all = self.program.blocks[block].instructions.iter().map_while(|i| match &i.op {
             Op::Phi(before) => Some((i, before)),
             _ => None,
@@ -303,7 +304,7 @@ impl<'p> Carriers<'p> {
         })
     }
 
-    fn marks(&self, block: usize) -> impl Iterator<Item = (u32, ValueId)> + '_ {
+    fn marks(&self, block: BlockIndex) -> impl Iterator<Item = (u32, ValueId)> + '_ {
         self.program.blocks[block].instructions.iter().filter_map(|i| match (&i.op, &i.operands[..]) {
             (Op::Call(name, _), [goal, holds, ..]) if name == MARK => {
                 Some((self.program.constant(*goal)? as u32, *holds))
@@ -315,13 +316,13 @@ impl<'p> Carriers<'p> {
     /// Computes which carriers are live where, backwards from the ends of blocks.
     fn compute_liveness(&mut self) {
         let program = self.program;
-        let mut before: Vec<Vec<usize>> = vec![Vec::new(); program.blocks.len()];
-        for (block, code) in program.blocks.iter().enumerate() {
+        let mut before: Vec<Vec<BlockIndex>> = vec![Vec::new(); program.blocks.len()];
+        for (block, code) in BlockIndex::enumerate(&program.blocks) {
             for successor in code.end.successors() {
                 before[successor].push(block);
             }
         }
-        let mut todo: VecDeque<usize> = (0..program.blocks.len()).rev().collect();
+        let mut todo: VecDeque<BlockIndex> = BlockIndex::first(program.blocks.len()).rev().collect();
         let mut waits = vec![true; program.blocks.len()];
         while let Some(block) = todo.pop_front() {
             waits[block] = false;
@@ -400,7 +401,7 @@ fn counts_to_input(program: &Program, phi: &Instruction) -> bool {
 struct Exploration<'c, 'p> {
     carriers: &'c Carriers<'p>,
     states: Vec<State>,
-    numbers: HashMap<(u32, KnownValues), u32>,
+    numbers: HashMap<(BlockIndex, KnownValues), u32>,
     /// By carrier.
     seen: Vec<HashSet<u64>>,
 }
@@ -414,10 +415,10 @@ impl<'c, 'p> Exploration<'c, 'p> {
     /// Returns all states, or the carrier that has too many values.
     fn explore(mut self) -> Result<ProductGraph, usize> {
         let program = self.carriers.program;
-        let start = self.enter(0, Vec::new())?;
+        let start = self.enter(BlockIndex::ENTRY, Vec::new())?;
         let mut done = 0;
         while done < self.states.len() {
-            let (block, known) = (self.states[done].block as usize, self.states[done].known.clone());
+            let (block, known) = (self.states[done].block, self.states[done].known.clone());
             let mut next = Vec::new();
             for (taken, successor) in program.blocks[block].end.successors().into_iter().enumerate() {
                 next.push(match self.may_take(block, &known, taken) {
@@ -437,10 +438,10 @@ impl<'c, 'p> Exploration<'c, 'p> {
         let mut marks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut edge_count = 0;
         for (number, state) in (0u32..).zip(&mut self.states) {
-            of_block[state.block as usize].push(number);
+            of_block[state.block].push(number);
             state.first_edge = edge_count;
             edge_count += state.next.len() as u32;
-            for (goal, holds) in self.carriers.marks(state.block as usize) {
+            for (goal, holds) in self.carriers.marks(state.block) {
                 if self.carriers.value(holds, &state.known) != Some(0) {
                     marks.entry(goal).or_default().push(number);
                 }
@@ -458,7 +459,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
     }
 
     /// Returns whether a block may be left by this successor.
-    fn may_take(&self, block: usize, known: &[(u32, u64)], successor: usize) -> bool {
+    fn may_take(&self, block: BlockIndex, known: &[(u32, u64)], successor: usize) -> bool {
         let taken = match &self.carriers.program.blocks[block].end {
             End::Branch { condition, .. } => self.carriers.value(*condition, known).map(|c| usize::from(c & 1 == 0)),
             End::Switch { value, cases, .. } => {
@@ -471,7 +472,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
     }
 
     /// Returns the states in which a block may be entered from `from`.
-    fn follow_edge(&mut self, from: usize, known: &[(u32, u64)], block: usize) -> Result<Vec<u32>, usize> {
+    fn follow_edge(&mut self, from: BlockIndex, known: &[(u32, u64)], block: BlockIndex) -> Result<Vec<u32>, usize> {
         let carriers = self.carriers;
         let needed = &carriers.needed[block];
         let mut values: BTreeMap<u32, u64> = known.iter().copied().filter(|(c, _)| needed.contains(c)).collect();
@@ -485,7 +486,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
     }
 
     /// Returns the states of a block after its `select`s, of which each may have chosen either operand.
-    fn enter(&mut self, block: usize, values: Vec<(u32, u64)>) -> Result<Vec<u32>, usize> {
+    fn enter(&mut self, block: BlockIndex, values: Vec<(u32, u64)>) -> Result<Vec<u32>, usize> {
         let carriers = self.carriers;
         let mut all = vec![values];
         for (select, instruction) in carriers.selects(block) {
@@ -524,8 +525,7 @@ impl<'c, 'p> Exploration<'c, 'p> {
         Ok(entered)
     }
 
-    fn state(&mut self, block: usize, known: KnownValues) -> Result<u32, usize> {
-        let block = block as u32;
+    fn state(&mut self, block: BlockIndex, known: KnownValues) -> Result<u32, usize> {
         if let Some(number) = self.numbers.get(&(block, known.clone())) {
             return Ok(*number);
         }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::cfg::indices::BlockIndex;
 use crate::kernel::builtins::{self, Family};
 use crate::llvm::Opcode;
 use crate::program::{Definition, Op, Program, Region, ValueId};
@@ -59,7 +60,7 @@ pub struct Memory {
     /// Variables accessed only by loads and stores through pointers of known roots.
     tracked: BTreeSet<ValueId>,
     /// By block: variables that it stores to.
-    written: HashMap<usize, BTreeSet<ValueId>>,
+    written: HashMap<BlockIndex, BTreeSet<ValueId>>,
     /// Arguments whose memory the kernel may write; `None` if it may write all.
     arguments: Option<BTreeSet<u32>>,
     /// The kernel may write memory that other work-items can see.
@@ -144,7 +145,7 @@ impl Memory {
         memory
     }
 
-    fn write(&mut self, block: usize, region: Region) {
+    fn write(&mut self, block: BlockIndex, region: Region) {
         match region {
             Region::Private(variable) => {
                 self.written.entry(block).or_default().insert(variable);
@@ -170,7 +171,7 @@ impl Memory {
     }
 
     /// Drops the cells that blocks may write.
-    pub fn drop_written<'b>(&self, cells: &mut Cells, blocks: impl Iterator<Item = &'b usize>) {
+    pub fn drop_written<'b>(&self, cells: &mut Cells, blocks: impl Iterator<Item = &'b BlockIndex>) {
         for variable in blocks.filter_map(|b| self.written.get(b)).flatten() {
             cells.forget(*variable);
         }

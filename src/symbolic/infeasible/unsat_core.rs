@@ -7,6 +7,7 @@ use super::background::Background;
 use super::encode::{EdgeLabel, Encoded, Guard, Occurrence};
 use super::float_abstraction::FloatAbstraction;
 use super::invariants::Invariant;
+use crate::cfg::indices::BlockIndex;
 use crate::instrument::marks::MARK;
 use crate::kernel::source::Sources;
 use crate::llvm::{DebugLocation, Opcode};
@@ -324,7 +325,7 @@ fn symbols<'t>(encoded: &Encoded<'_>, of: impl IntoIterator<Item = &'t Term>) ->
 }
 
 /// Returns the first known source line of a block.
-fn line_of(program: &Program, block: usize) -> Option<u32> {
+fn line_of(program: &Program, block: BlockIndex) -> Option<u32> {
     let code = &program.blocks[block];
     let own = code.instructions.iter().filter_map(|i| i.location.as_ref()).find(|l| l.line > 0);
     own.or(code.end_location.as_ref()).map(|l| l.line).filter(|l| *l > 0)
@@ -373,7 +374,7 @@ fn listed(texts: &[String]) -> String {
     }
 }
 
-fn line_of_header(program: &Program, header: usize) -> Option<u32> {
+fn line_of_header(program: &Program, header: BlockIndex) -> Option<u32> {
     let at = decided_at(program, header).map(|l| l.line).filter(|l| *l > 0);
     at.or_else(|| line_of(program, header))
 }
@@ -386,7 +387,7 @@ fn with_location(text: &str, location: Option<&DebugLocation>) -> String {
 }
 
 /// Returns the location of a branch's condition, which is that of its operator.
-fn decided_at(program: &Program, block: usize) -> Option<&DebugLocation> {
+fn decided_at(program: &Program, block: BlockIndex) -> Option<&DebugLocation> {
     let value = match &program.blocks[block].end {
         End::Branch { condition, .. } => Some(*condition),
         End::Switch { value, .. } => Some(*value),
@@ -416,7 +417,7 @@ fn condition(program: &Program, guard: &Guard, sources: &Sources) -> String {
     with_location(&text, location)
 }
 
-fn switch_width(program: &Program, block: usize) -> u32 {
+fn switch_width(program: &Program, block: BlockIndex) -> u32 {
     match &program.blocks[block].end {
         End::Switch { value, .. } => crate::program::arithmetic::width(program.shape(*value).kind),
         _ => 64,

@@ -1,6 +1,7 @@
 //! Encodes loops: iteration by iteration, or cut at the header.
 
 use super::*;
+use crate::cfg::indices::BlockIndex;
 
 impl Encoder<'_> {
     /// Encodes the loop at this position of the nest. `None` if the formula becomes too large.
@@ -28,9 +29,9 @@ impl Encoder<'_> {
         self.marks.iter().map(|(goal, all)| (*goal, all.len())).collect()
     }
 
-    fn exits(&self, index: usize) -> Vec<(usize, usize)> {
+    fn exits(&self, index: usize) -> Vec<(BlockIndex, BlockIndex)> {
         let node = &self.loop_nest.nodes[index];
-        let out = |b: &usize| {
+        let out = |b: &BlockIndex| {
             successors(&self.program.blocks[*b].end).into_iter().map(move |to| (*b, to)).collect::<Vec<_>>()
         };
         node.blocks.iter().flat_map(out).filter(|(_, to)| !node.blocks.contains(to)).collect()
@@ -38,7 +39,7 @@ impl Encoder<'_> {
 
     /// Unrolls the loop as long as at least one exit condition is constant. Returns whether this reached the
     /// loop's end.
-    fn unroll(&mut self, index: usize, incoming: &[(usize, Term)]) -> Option<bool> {
+    fn unroll(&mut self, index: usize, incoming: &[(BlockIndex, Term)]) -> Option<bool> {
         let loop_nest = self.loop_nest;
         let node = &loop_nest.nodes[index];
         let header = node.header;
@@ -46,7 +47,7 @@ impl Encoder<'_> {
         let live = self.live_out.get(&index).cloned().unwrap_or_default();
         let (begin, entered) = (self.steps, self.reach[header]);
         self.phis(header, incoming);
-        let mut exit_states: HashMap<(usize, usize), (Term, Cells)> = HashMap::new();
+        let mut exit_states: HashMap<(BlockIndex, BlockIndex), (Term, Cells)> = HashMap::new();
         let mut merged: HashMap<ValueId, Vec<Term>> = HashMap::new();
         for iteration in 0..MAX_ITERATIONS {
             self.encode_blocks(&node.order, Some(header))?;
@@ -120,7 +121,7 @@ impl Encoder<'_> {
 
     /// Encodes a single iteration that stands for any: the header's `phi`s are fresh symbols, and cells that the loop
     /// may write are dropped.
-    fn havoc(&mut self, index: usize, incoming: &[(usize, Term)]) -> Option<()> {
+    fn havoc(&mut self, index: usize, incoming: &[(BlockIndex, Term)]) -> Option<()> {
         let program = self.program;
         let loop_nest = self.loop_nest;
         let node = &loop_nest.nodes[index];

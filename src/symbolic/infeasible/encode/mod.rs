@@ -10,6 +10,7 @@ use std::time::Instant;
 use super::launch::LaunchQueries;
 use super::loop_nest::{LoopNest, successors};
 use super::memory::{Cells, Memory};
+use crate::cfg::indices::BlockIndex;
 use crate::instrument::marks::MARK;
 use crate::program::{Definition, End, Op, Program, ValueId};
 use crate::solve::expression::{Operation, Term, Terms};
@@ -29,7 +30,7 @@ const MAX_COPIED_INSTRUCTIONS: usize = 6_000;
 #[derive(Debug, Clone)]
 pub struct Guard {
     pub holds: Term,
-    pub block: usize,
+    pub block: BlockIndex,
     pub label: EdgeLabel,
 }
 
@@ -45,7 +46,7 @@ pub enum EdgeLabel {
 pub struct Occurrence {
     pub reach: Term,
     pub holds: Term,
-    pub block: usize,
+    pub block: BlockIndex,
     pub guards: Rc<Vec<Guard>>,
     /// The marked value.
     pub value: ValueId,
@@ -68,7 +69,7 @@ pub struct Phi {
 
 /// A loop that is cut at its header: its symbols stand for an arbitrary iteration.
 pub struct HavockedLoop {
-    pub header: usize,
+    pub header: BlockIndex,
     pub reach: Term,
     pub phis: Vec<Phi>,
     /// Terms of lower rank are composed of values that exist before the loop.
@@ -104,11 +105,11 @@ pub struct Encoder<'p> {
     pub(super) loads: HashMap<Term, usize>,
     reach: Vec<Option<Term>>,
     guards: Vec<Rc<Vec<Guard>>>,
-    edges: HashMap<(usize, usize), Term>,
+    edges: HashMap<(BlockIndex, BlockIndex), Term>,
     /// By edge: private memory at the end of its source block.
-    states: HashMap<(usize, usize), Cells>,
+    states: HashMap<(BlockIndex, BlockIndex), Cells>,
     /// Headers of loops that are left after a known number of iterations.
-    unrolled: BTreeSet<usize>,
+    unrolled: BTreeSet<BlockIndex>,
     loops: Vec<HavockedLoop>,
     open_loops: Vec<usize>,
     marks: BTreeMap<u32, Vec<Occurrence>>,
@@ -160,8 +161,8 @@ pub fn encode<'p>(program: &'p Program, loop_nest: &'p LoopNest, limits: &Limits
 /// By loop: the values that are defined in it and used outside of it.
 fn used_outside(program: &Program, loop_nest: &LoopNest) -> HashMap<usize, Vec<ValueId>> {
     let mut found: HashMap<usize, BTreeSet<ValueId>> = HashMap::new();
-    let mut uses: Vec<(usize, ValueId)> = Vec::new();
-    for (block, code) in program.blocks.iter().enumerate() {
+    let mut uses: Vec<(BlockIndex, ValueId)> = Vec::new();
+    for (block, code) in BlockIndex::enumerate(&program.blocks) {
         for instruction in &code.instructions {
             match &instruction.op {
                 // A `phi` uses its operand at the end of the predecessor.
@@ -195,7 +196,7 @@ fn used_outside(program: &Program, loop_nest: &LoopNest) -> HashMap<usize, Vec<V
 
 impl<'p> Encoder<'p> {
     /// Encodes blocks in this order. If the first one is the loop's own header, its reach must be set already.
-    fn encode_blocks(&mut self, order: &[usize], own_header: Option<usize>) -> Option<()> {
+    fn encode_blocks(&mut self, order: &[BlockIndex], own_header: Option<BlockIndex>) -> Option<()> {
         for block in order {
             if let Some(node) = self.loop_nest.by_header.get(block).copied()
                 && own_header != Some(*block)
@@ -212,7 +213,7 @@ impl<'p> Encoder<'p> {
         self.terms.truth(false)
     }
 
-    fn edge(&mut self, from: usize, to: usize) -> Term {
+    fn edge(&mut self, from: BlockIndex, to: BlockIndex) -> Term {
         match self.edges.get(&(from, to)) {
             Some(active) => *active,
             None => self.false_term(),
@@ -220,10 +221,10 @@ impl<'p> Encoder<'p> {
     }
 
     /// Returns the edges into a block that may be taken, without the back edges if the block is a header.
-    fn incoming_edges(&mut self, block: usize) -> Vec<(usize, Term)> {
+    fn incoming_edges(&mut self, block: BlockIndex) -> Vec<(BlockIndex, Term)> {
         let node = self.loop_nest.by_header.get(&block).map(|i| &self.loop_nest.nodes[*i]);
-        let inside = |p: &usize| node.is_some_and(|c| c.blocks.contains(p));
-        let from: Vec<usize> = self.loop_nest.predecessors[block].iter().copied().filter(|p| !inside(p)).collect();
+        let inside = |p: &BlockIndex| node.is_some_and(|c| c.blocks.contains(p));
+        let from: Vec<BlockIndex> = self.loop_nest.predecessors[block].iter().copied().filter(|p| !inside(p)).collect();
         let mut incoming = Vec::new();
         for p in from {
             let active = self.edge(p, block);
@@ -234,7 +235,7 @@ impl<'p> Encoder<'p> {
         incoming
     }
 
-    fn any_taken(&mut self, incoming: &[(usize, Term)]) -> Term {
+    fn any_taken(&mut self, incoming: &[(BlockIndex, Term)]) -> Term {
         let mut any = self.false_term();
         for (_, active) in incoming {
             any = self.terms.or(any, *active);
@@ -243,9 +244,9 @@ impl<'p> Encoder<'p> {
     }
 
     /// Sets the reach, the guards and the memory of a block from its incoming edges.
-    fn enter(&mut self, block: usize, incoming: &[(usize, Term)]) {
-        let dominator = if block == 0 { None } else { self.program.immediate_dominator(block) };
-        let mut reach = if block == 0 { self.terms.truth(true) } else { self.any_taken(incoming) };
+    fn enter(&mut self, block: BlockIndex, incoming: &[(BlockIndex, Term)]) {
+        let dominator = if block == BlockIndex::ENTRY { None } else { self.program.immediate_dominator(block) };
+        let mut reach = if block == BlockIndex::ENTRY { self.terms.truth(true) } else { self.any_taken(incoming) };
         if let Some(d) = dominator
             && let Some(before) = self.reach_from_dominator(d, block)
         {
@@ -265,7 +266,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// Returns the reach of `dominator` if every path from there leads to `block`.
-    fn reach_from_dominator(&mut self, dominator: usize, block: usize) -> Option<Term> {
+    fn reach_from_dominator(&mut self, dominator: BlockIndex, block: BlockIndex) -> Option<Term> {
         let mut from = dominator;
         // A dominator inside a loop that does not contain the block is replaced by that loop's header.
         while let Some(node) = self
@@ -286,18 +287,18 @@ impl<'p> Encoder<'p> {
                 continue;
             }
             let node = self.loop_nest.by_header.get(&at).map(|i| &self.loop_nest.nodes[*i]);
-            let next: Vec<usize> = match node {
+            let next: Vec<BlockIndex> = match node {
                 Some(c) if !c.blocks.contains(&block) => {
                     if !self.unrolled.contains(&at) {
                         return None;
                     }
-                    let out = |b: &usize| successors(&self.program.blocks[*b].end);
+                    let out = |b: &BlockIndex| successors(&self.program.blocks[*b].end);
                     c.blocks.iter().flat_map(out).filter(|b| !c.blocks.contains(b)).collect()
                 }
                 _ => successors(&self.program.blocks[at].end),
             };
             // Give up at a return, and at a back edge to a loop around both blocks.
-            let back = |b: &usize| *b != block && self.program.dominates(*b, at);
+            let back = |b: &BlockIndex| *b != block && self.program.dominates(*b, at);
             if next.is_empty() || next.iter().any(back) {
                 return None;
             }
@@ -309,11 +310,11 @@ impl<'p> Encoder<'p> {
         self.reach[from]
     }
 
-    fn guards_at(&mut self, block: usize, dominator: Option<usize>) -> Rc<Vec<Guard>> {
+    fn guards_at(&mut self, block: BlockIndex, dominator: Option<BlockIndex>) -> Rc<Vec<Guard>> {
         let Some(d) = dominator else { return Rc::default() };
         // For an unrolled loop, the recorded conditions are those of the last copy, which need not be those of
         // every exit.
-        let copies = |b: usize| {
+        let copies = |b: BlockIndex| {
             self.loop_nest
                 .nodes
                 .iter()
@@ -345,7 +346,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// Returns the condition under which a block branches to `to`.
-    fn condition_of(&mut self, block: usize, to: usize) -> Option<(Term, EdgeLabel)> {
+    fn condition_of(&mut self, block: BlockIndex, to: BlockIndex) -> Option<(Term, EdgeLabel)> {
         match &self.program.blocks[block].end {
             End::Branch { condition, then, other } if then != other => {
                 let bit = *self.value(*condition).first()?;
@@ -375,7 +376,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    fn encode_block(&mut self, block: usize, entered: bool) -> Option<()> {
+    fn encode_block(&mut self, block: BlockIndex, entered: bool) -> Option<()> {
         if !entered {
             let incoming = self.incoming_edges(block);
             self.enter(block, &incoming);
@@ -426,7 +427,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    fn mark(&mut self, block: usize, reach: Term, operands: &[ValueId]) {
+    fn mark(&mut self, block: BlockIndex, reach: Term, operands: &[ValueId]) {
         let (Some(goal), Some(value)) = (operands.first(), operands.get(1)) else { return };
         let Some(goal) = self.program.constant(*goal).and_then(|g| u32::try_from(g).ok()) else { return };
         let holds = match self.terms.as_constant(reach) {
@@ -444,9 +445,9 @@ impl<'p> Encoder<'p> {
     /// Merges the operands of a `phi` over the given edges, lane by lane.
     fn merge_operands(
         &mut self,
-        from: &[usize],
+        from: &[BlockIndex],
         operands: &[ValueId],
-        incoming: &[(usize, Term)],
+        incoming: &[(BlockIndex, Term)],
     ) -> Option<Vec<Term>> {
         let mut chosen: Option<Vec<Term>> = None;
         for (p, active) in incoming {
@@ -463,7 +464,7 @@ impl<'p> Encoder<'p> {
         chosen
     }
 
-    fn phis(&mut self, block: usize, incoming: &[(usize, Term)]) {
+    fn phis(&mut self, block: BlockIndex, incoming: &[(BlockIndex, Term)]) {
         let program = self.program;
         let mut found = Vec::new();
         for instruction in &program.blocks[block].instructions {

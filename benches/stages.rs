@@ -144,24 +144,24 @@ fn measure_stages(path: &Path, stages: &mut Stages) -> BenchResult<()> {
     let suite = stages.time("read the suite", || Suite::load(path))?;
     stages.time("clang: bitcode alone", || load(&suite, false))?;
     let loaded = stages.time("clang: bitcode, and the syntax tree beside it", || load(&suite, true))?;
-    let parsed = stages.time("parse bitcode", || module::parse(&context, &loaded.bitcode, &loaded.source))?;
+    let mut parsed = stages.time("parse bitcode", || module::parse(&context, &loaded.bitcode, &loaded.source))?;
     let kernels = module::kernels(&parsed);
     let entry = suite.entry.clone().or_else(|| kernels.first().cloned()).ok_or("there is no kernel")?;
     let machine = spirv::machine()?;
     let interface = stages.time("interface and canonical form", || {
         let interface = signature::interface(&parsed, &entry)?;
-        canonical::canonicalise(&parsed, &entry, &machine).map(|()| interface)
+        canonical::canonicalise(&mut parsed, &entry, &machine).map(|()| interface)
     })?;
     let sources = build::sources_of(&suite.kernel);
     let from_spirv = loaded.format == Format::SpirV;
     let sites = stages.time("sites", || Sites::read(&parsed, &entry, from_spirv, loaded.ast.as_ref(), &sources));
-    let woven = parsed.clone();
+    let mut woven = parsed.clone();
     let plan = stages.time("plan and weave probes", || {
         let plan = CoveragePlan::new(&sites, Slots::Groups);
         plan.weave(&woven, &sites, Target::SpirV).map(|()| plan)
     })?;
-    stages.time("prepare, plain", || spirv::prepare(&parsed, &entry, &machine))?;
-    stages.time("prepare, with probes", || spirv::prepare(&woven, &entry, &machine))?;
+    stages.time("prepare, plain", || spirv::prepare(&mut parsed, &entry, &machine))?;
+    stages.time("prepare, with probes", || spirv::prepare(&mut woven, &entry, &machine))?;
     let code = |spirv| Code::spirv(spirv, &entry, String::new());
     let plain = code(stages.time("emit SPIR-V, plain", || spirv::emit(&parsed, &machine))?);
     let probed = code(stages.time("emit SPIR-V, with probes", || spirv::emit(&woven, &machine))?);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
 use crate::cfg::sites::Sites;
@@ -20,7 +19,7 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, implicit, module, signature};
-use crate::llvm::View;
+use crate::llvm::{View, passes};
 use crate::lower::code::{Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
@@ -131,15 +130,13 @@ impl<'c> KernelFile<'c> {
         loaded: &Loaded,
         sources: &Sources,
     ) -> Result<KernelUnderTest<'c>> {
-        let module = self.module.clone();
-        canonical::keep_only(&module, entry, &self.machine)?;
+        let mut module = self.module.clone();
+        canonical::keep_only(&mut module, entry, &self.machine)?;
         let mut interface = signature::interface(&module, entry)?;
-        canonical::canonicalise(&module, entry, &self.machine)?;
+        canonical::canonicalise(&mut module, entry, &self.machine)?;
         implicit::append(&module, &mut interface)?;
-        if let Some(passes) = level.passes() {
-            module
-                .run_passes(passes, &self.machine, PassBuilderOptions::create())
-                .map_err(|e| Error::internal(format!("optimising the kernel failed: {e}")))?;
+        if let Some(pipeline) = level.passes() {
+            passes::run(&mut module, Some(&self.machine), pipeline)?;
             canonical::verify(&module, "optimisation")?;
         }
         let from_spirv = loaded.format == Format::SpirV || level != Level::Raw;
@@ -207,10 +204,10 @@ impl<'c> KernelUnderTest<'c> {
     /// # Errors
     /// Those of [`KernelUnderTest::instrumented`].
     pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
-        let module = self.module.clone();
+        let mut module = self.module.clone();
         CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::default())?;
         if prepared {
-            spirv::prepare(&module, &self.entry, &self.machine)?;
+            spirv::prepare(&mut module, &self.entry, &self.machine)?;
         }
         Ok(module.print_to_string().to_string())
     }
@@ -258,10 +255,8 @@ impl<'c> KernelUnderTest<'c> {
     /// # Errors
     /// `Internal` if the pass fails.
     pub fn promoted(&self) -> Result<Module<'c>> {
-        let promoted = self.module.clone();
-        promoted
-            .run_passes("function(sroa<preserve-cfg>)", &self.machine, PassBuilderOptions::create())
-            .map_err(|e| Error::internal(format!("promoting private variables failed: {e}")))?;
+        let mut promoted = self.module.clone();
+        passes::run(&mut promoted, Some(&self.machine), "function(sroa<preserve-cfg>)")?;
         Ok(promoted)
     }
 

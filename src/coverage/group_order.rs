@@ -79,12 +79,12 @@ impl MappedProgram {
 /// # Errors
 /// `Internal` if the kernel cannot be woven or lowered.
 pub fn build(under_test: &KernelUnderTest<'_>, target: Target) -> Result<MappedKernel> {
-    let module = under_test.module.clone();
+    let mut module = under_test.module.clone();
     let layout = GuardLayout { args: under_test.interface.args.len() as u32 };
     // Without mutants, this only gives the kernel its probe buffer.
     schemata::weave(&module, &under_test.sites, &[], false)?;
     refuse_other_ids(&module)?;
-    ids::batched(&module, &under_test.entry, layout, &under_test.machine)?;
+    ids::batched(&mut module, &under_test.entry, layout, &under_test.machine)?;
     Ok(MappedKernel { code: under_test.lower(module, target, &under_test.lowering)?, layout })
 }
 
@@ -93,11 +93,11 @@ pub fn build(under_test: &KernelUnderTest<'_>, target: Target) -> Result<MappedK
 /// # Errors
 /// Those of [`build`].
 pub fn instrumented(under_test: &KernelUnderTest<'_>, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
-    let module = under_test.module.clone();
+    let mut module = under_test.module.clone();
     let plan = CoveragePlan::new(&under_test.sites, slots);
     plan.weave(&module, &under_test.sites, target)?;
     refuse_other_ids(&module)?;
-    ids::mapped(&module, &under_test.entry, under_test.interface.args.len() as u32, &under_test.machine)?;
+    ids::mapped(&mut module, &under_test.entry, under_test.interface.args.len() as u32, &under_test.machine)?;
     Ok((under_test.lower(module, target, &under_test.lowering)?, plan))
 }
 

@@ -32,13 +32,13 @@ pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &L
     if let Some(code) = key.as_ref().and_then(cache::find).and_then(|bytes| read(&bytes, entry)) {
         return Ok(PendingCode::Cached(code));
     }
-    let module = prepare::linked(module)?;
+    let mut module = prepare::linked(module)?;
     // From inlining on, everything may take long, so it runs in a child process that can be ended.
     let limit = Limit::of(emit::LIMIT).until(options.deadline);
     let attempt = forked::begin_attempt(limit, emit::WHAT, || {
-        prepare::inlined(&module, entry)?;
+        prepare::inlined(&mut module, entry)?;
         let table = accesses::weave(&module, entry, &AccessOptions { races: options.races, interface, probe })?;
-        let object = emit::object(&module, entry, options.effort)?;
+        let object = emit::object(&mut module, entry, options.effort)?;
         packed(&table, &object)
     })?;
     Ok(PendingCode::Running { attempt: Box::new(attempt), key, entry: entry.to_owned() })

@@ -31,14 +31,14 @@ pub fn code(
 /// # Errors
 /// Those of [`code`]; the inner error is a refusal.
 pub fn attempt(
-    module: Module<'_>,
+    mut module: Module<'_>,
     entry: &str,
     interface: &Interface,
     target: Target,
     options: &LoweringOptions,
 ) -> Lowered {
     match target {
-        Target::SpirV => spirv::lower(&module, entry, options.effort),
+        Target::SpirV => spirv::lower(&mut module, entry, options.effort),
         Target::Host => match host::begin(module, entry, interface, options).and_then(host::PendingCode::end) {
             Err(refusal @ Error::Internal(_)) => Ok(Err(refusal)),
             ended => ended.map(Ok),

@@ -5,12 +5,11 @@
 //! and what would hinder later passes is removed: `optnone`, `noinline`, TBAA. Nothing is optimised.
 
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
 use super::module::kernels;
 use crate::error::{Error, Result};
-use crate::llvm::{AttributeIndex, Function, Linkage, MetadataKind, SPIR_FUNC, SPIR_KERNEL, View};
+use crate::llvm::{AttributeIndex, Function, Linkage, MetadataKind, SPIR_FUNC, SPIR_KERNEL, View, passes};
 
 /// Name prefix of the function in which clang 21 and later keep a kernel's body.
 pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
@@ -19,7 +18,7 @@ pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
 ///
 /// # Errors
 /// `Caller` if there is no such kernel; `Internal` if the pass fails.
-pub fn keep_only(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
+pub fn keep_only(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     let names = kernels(module);
     if !names.iter().any(|n| n == entry) {
         return Err(no_such_kernel(entry, &names));
@@ -29,16 +28,14 @@ pub fn keep_only(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> R
     for f in functions.filter(|f| f.has_body() && f.name() != entry && f.name() != body_name) {
         f.make_internal();
     }
-    module
-        .run_passes("globaldce", machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("dropping unreached functions failed: {e}")))
+    passes::run(module, Some(machine), "globaldce")
 }
 
 /// Turns `module` into the canonical form of its kernel `entry`.
 ///
 /// # Errors
 /// `Caller` if there is no such kernel; `Internal` if the result does not verify.
-pub fn canonicalise(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
+pub fn canonicalise(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     let names = kernels(module);
     if !names.iter().any(|n| n == entry) {
         return Err(no_such_kernel(entry, &names));
@@ -56,9 +53,8 @@ pub fn canonicalise(module: &Module<'_>, entry: &str, machine: &TargetMachine) -
         }
     }
     strip_tbaa(view);
-    module
-        .run_passes("globaldce", machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("dropping unreached functions failed: {e}")))?;
+    passes::run(module, Some(machine), "globaldce")?;
+    let view = View::of(module);
     demote_other_kernels(view, entry);
     name_bodies_after_kernels(view);
     verify(module, "canonical form")

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 
 use super::code::{Code, Effort, Lowered};
@@ -12,7 +11,7 @@ use super::forked::{self, Failure, Limit};
 use super::{async_copies, cached, undefined};
 use crate::error::{Error, Result};
 use crate::kernel::{cache, canonical, inlined};
-use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, Value, View};
+use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, Value, View, passes};
 
 /// The target triple of all modules and of the emitted code.
 pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";
@@ -45,7 +44,7 @@ pub fn machine() -> Result<TargetMachine> {
 ///
 /// # Errors
 /// Those of [`prepare`]; the inner error is one of [`emit`].
-pub fn lower(module: &Module<'_>, entry: &str, effort: Effort) -> Lowered {
+pub fn lower(module: &mut Module<'_>, entry: &str, effort: Effort) -> Lowered {
     let machine = machine()?;
     prepare(module, entry, &machine)?;
     let spirv = match emit(module, &machine) {
@@ -66,7 +65,7 @@ pub fn lower(module: &Module<'_>, entry: &str, effort: Effort) -> Lowered {
 /// # Errors
 /// `Caller` if the kernel calls a function that is not defined; `Internal` if a pass fails or leaves a module that does
 /// not verify.
-pub fn prepare(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
+pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     undefined::refuse(module)?;
     let view = View::of(module);
     // Positions are kept on the host's side; the code carries none.
@@ -77,9 +76,7 @@ pub fn prepare(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Res
             f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
         }
     }
-    module
-        .run_passes("always-inline,globaldce,function(sroa,mem2reg,simplifycfg)", machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("preparing the module failed: {e}")))?;
+    passes::run(module, Some(machine), "always-inline,globaldce,function(sroa,mem2reg,simplifycfg)")?;
     // Last, because a pass would fold its addresses of first elements away again.
     async_copies::rewrite(module);
     canonical::verify(module, "inlining and promotion")

@@ -98,8 +98,8 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     /// # Errors
     /// As for [`ModuleBuilder::schemata`].
     pub fn private(&self, variable: &LocalVariable, bytes: u64, effort: Effort) -> Result<Refusable<Refusable<Woven>>> {
-        let module = self.under_test.module.clone();
-        guard::inline_and_promote(&module, &self.under_test.entry, &self.under_test.machine)?;
+        let mut module = self.under_test.module.clone();
+        guard::inline_and_promote(&mut module, &self.under_test.entry, &self.under_test.machine)?;
         if let Err(reason) = privatise::privatise(&module, &self.under_test.entry, variable, bytes)? {
             return Ok(Err(reason.to_string()));
         }
@@ -142,8 +142,8 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         variable: &LocalVariable,
         bytes: u64,
     ) -> Result<Refusable<Refusable<Arc<HostCode>>>> {
-        let module = self.under_test.module.clone();
-        guard::inline_and_promote(&module, &self.under_test.entry, &self.under_test.machine)?;
+        let mut module = self.under_test.module.clone();
+        guard::inline_and_promote(&mut module, &self.under_test.entry, &self.under_test.machine)?;
         if let Err(reason) = privatise::privatise(&module, &self.under_test.entry, variable, bytes)? {
             return Ok(Err(reason.to_string()));
         }
@@ -159,18 +159,18 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         }
     }
 
-    fn finish(&self, module: Module<'c>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
+    fn finish(&self, mut module: Module<'c>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
         let entry = &self.under_test.entry;
         initialise_private_variables(&module);
-        guard::inline_and_promote(&module, entry, &self.under_test.machine)?;
-        let guards = guard::weave(&module, entry, self.layout, effort == Effort::Quick, &self.under_test.machine)?;
+        guard::inline_and_promote(&mut module, entry, &self.under_test.machine)?;
+        let guards = guard::weave(&mut module, entry, self.layout, effort == Effort::Quick, &self.under_test.machine)?;
         let can_batch = ids::can_batch(&module);
         if self.is_mapped && !can_batch {
             return Ok(Err("its ids cannot be put in the order of a test's `map`".to_owned()));
         }
         let batched = batched && can_batch;
         match batched || self.is_mapped {
-            true => ids::batched(&module, entry, self.layout, &self.under_test.machine)?,
+            true => ids::batched(&mut module, entry, self.layout, &self.under_test.machine)?,
             false => ids::plain(&module, self.layout)?,
         }
         Ok(self.lower(module, effort)?.map(|code| Woven { code, guards, batched }))

@@ -4,13 +4,12 @@ use std::time::{Duration, Instant};
 
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
 use crate::error::{Error, Result};
 use crate::kernel::forked::{self, Limit};
 use crate::kernel::{canonical, inlined};
-use crate::llvm::{AttributeIndex, View};
+use crate::llvm::{AttributeIndex, View, passes};
 
 /// Passes that change how values are represented, but not which accesses and branches there are. They
 /// keep debug locations.
@@ -24,11 +23,12 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// # Errors
 /// `Internal` if a pass fails or breaks the module.
 pub fn promote<'c>(canonical: &Module<'c>, entry: &str, machine: &TargetMachine) -> Result<Module<'c>> {
-    let module = canonical.clone();
+    let mut module = canonical.clone();
     for f in View::of(&module).functions().into_iter().filter(|f| f.has_body() && f.name() != entry) {
         f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
     }
-    run(&module, &format!("{},{PROMOTION_PASSES}", inlined::passes(&module, entry)), machine)?;
+    let pipeline = format!("{},{PROMOTION_PASSES}", inlined::passes(&module, entry));
+    run(&mut module, &pipeline, machine)?;
     Ok(module)
 }
 
@@ -59,9 +59,7 @@ pub fn promote_until<'c>(
 ///
 /// # Errors
 /// `Internal` if one fails or breaks the module.
-pub fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<()> {
-    module
-        .run_passes(passes, machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("`{passes}` failed: {e}")))?;
+pub fn run(module: &mut Module<'_>, pipeline: &str, machine: &TargetMachine) -> Result<()> {
+    passes::run(module, Some(machine), pipeline)?;
     canonical::verify(module, "inlining and promotion")
 }

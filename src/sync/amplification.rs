@@ -68,10 +68,10 @@ pub fn amplify_by(under_test: &KernelUnderTest<'_>, branches: Branches) -> Resul
 }
 
 fn amplified(under_test: &KernelUnderTest<'_>, branches: Branches, deadline: Option<Instant>) -> Result<Amplification> {
-    let module = promoted::promote_until(&under_test.module, &under_test.entry, &under_test.machine, deadline)?;
+    let mut module = promoted::promote_until(&under_test.module, &under_test.entry, &under_test.machine, deadline)?;
     // In LCSSA form, a value that is used after its loop goes through a `phi` there, which depends on when the loop
     // is left.
-    promoted::run(&module, "function(lcssa)", &under_test.machine)?;
+    promoted::run(&mut module, "function(lcssa)", &under_test.machine)?;
     let program = reader::read(&module, &under_test.entry)?;
     judge(&program, &under_test.interface, branches, deadline)
 }

@@ -37,10 +37,10 @@ struct Kernel {
 fn build(under_test: &KernelUnderTest<'_>) -> TestResult<Kernel> {
     let KernelUnderTest { entry, machine, interface, sites, .. } = under_test;
     let layout = GuardLayout { args: u32::try_from(interface.args.len())? };
-    let woven = under_test.module.clone();
+    let mut woven = under_test.module.clone();
     schemata::weave(&woven, sites, &[], false)?;
-    ids::batched(&woven, entry, layout, machine)?;
-    spirv::prepare(&woven, entry, machine)?;
+    ids::batched(&mut woven, entry, layout, machine)?;
+    spirv::prepare(&mut woven, entry, machine)?;
     let batched = Code::spirv(spirv::emit(&woven, machine)?, entry, spirv::build_options(&woven));
     let inexact = under_test.precision().bound() > 0;
     Ok(Kernel { original: under_test.plain(Target::SpirV)?, batched, layout, inexact })

@@ -142,10 +142,10 @@ fn mutants_are_selected_by_their_number() {
 
 #[test]
 fn guards_skip_accesses_that_are_out_of_bounds() {
-    golden("guards", "liu_increment", GUARDS, |opened, module| {
+    golden("guards", "liu_increment", GUARDS, |opened, mut module| {
         let under_test = &opened.under_test;
-        guard::inline_and_promote(&module, &under_test.entry, &under_test.machine).unwrap();
-        guard::weave(&module, &under_test.entry, layout(opened), false, &under_test.machine).unwrap();
+        guard::inline_and_promote(&mut module, &under_test.entry, &under_test.machine).unwrap();
+        guard::weave(&mut module, &under_test.entry, layout(opened), false, &under_test.machine).unwrap();
         module
     });
 }
@@ -159,11 +159,11 @@ fn the_simulator_is_called_at_every_access_and_barrier() {
 
 #[test]
 fn ids_are_those_of_the_slot() {
-    golden("ids", "vector_add", IDS, |opened, module| {
+    golden("ids", "vector_add", IDS, |opened, mut module| {
         let under_test = &opened.under_test;
         // Without mutants, this only gives the kernel its probe buffer.
         schemata::weave(&module, &under_test.sites, &[], false).unwrap();
-        ids::batched(&module, &under_test.entry, layout(opened), &under_test.machine).unwrap();
+        ids::batched(&mut module, &under_test.entry, layout(opened), &under_test.machine).unwrap();
         module
     });
 }

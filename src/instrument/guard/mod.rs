@@ -18,7 +18,6 @@ pub(super) mod loops;
 pub(super) mod pointers;
 
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{TargetMachine, TargetTriple};
 
 use self::emit::Emitter;
@@ -26,7 +25,7 @@ use self::pointers::Objects;
 use super::layout::{FaultKind, GuardLayout, SLOT_FUNCTION};
 use crate::error::{Error, Result};
 use crate::kernel::{canonical, inlined, parameters};
-use crate::llvm::{AddressSpace, AttributeIndex, Block, DebugLocation, Function, Opcode, Value, View};
+use crate::llvm::{AddressSpace, AttributeIndex, Block, DebugLocation, Function, Opcode, Value, View, passes};
 use crate::lower::spirv;
 
 /// The result of weaving guards.
@@ -53,7 +52,7 @@ impl Guards {
 ///
 /// # Errors
 /// `Internal` if a pass fails or leaves a module that does not verify.
-pub fn inline_and_promote(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
+pub fn inline_and_promote(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     module.set_triple(&TargetTriple::create(spirv::TRIPLE));
     for f in View::of(module).functions().into_iter().filter(|f| f.has_body() && f.name() != entry) {
         let attributes = f.attributes(AttributeIndex::Function);
@@ -61,15 +60,10 @@ pub fn inline_and_promote(module: &Module<'_>, entry: &str, machine: &TargetMach
         attributes.add_flag("alwaysinline");
     }
     division::hide(module);
-    run(module, &format!("{},function(sroa,mem2reg,simplifycfg)", inlined::passes(module, entry)), machine)?;
+    let pipeline = format!("{},function(sroa,mem2reg,simplifycfg)", inlined::passes(module, entry));
+    passes::run(module, Some(machine), &pipeline)?;
     division::reveal(module);
     canonical::verify(module, "inlining everything")
-}
-
-fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<()> {
-    module
-        .run_passes(passes, machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("the passes {passes} failed: {e}")))
 }
 
 /// Guards the kernel `entry` of a module prepared by [`inline_and_promote`]. Its last argument is the probe buffer of
@@ -81,7 +75,7 @@ fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<()>
 /// # Errors
 /// `Internal` if the kernel is not as described, or the woven module does not verify.
 pub fn weave(
-    module: &Module<'_>,
+    module: &mut Module<'_>,
     entry: &str,
     layout: GuardLayout,
     record_loops: bool,
@@ -127,7 +121,8 @@ pub fn weave(
     drop(emitter);
     drop_effect_attributes(kernel);
     canonical::verify(module, "weaving guards")?;
-    run(module, &format!("{},function(sroa,mem2reg,simplifycfg)", inlined::passes(module, entry)), machine)?;
+    let pipeline = format!("{},function(sroa,mem2reg,simplifycfg)", inlined::passes(module, entry));
+    passes::run(module, Some(machine), &pipeline)?;
     canonical::verify(module, "inlining guards")?;
     Ok(Guards { places })
 }

@@ -6,7 +6,6 @@
 //! in the probe buffer ([`GuardLayout`]).
 
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
 use super::layout::{GuardLayout, SLOT_FUNCTION, SLOT_WORDS, argument};
@@ -14,7 +13,7 @@ use super::runtime;
 use crate::error::{Error, Result};
 use crate::kernel::builtins::SPIRV_BUILT_IN;
 use crate::kernel::canonical;
-use crate::llvm::{AddressSpace, AttributeIndex, Builder, Function, Global, Inst, Linkage, Type, Value, View};
+use crate::llvm::{AddressSpace, AttributeIndex, Builder, Function, Global, Inst, Linkage, Type, Value, View, passes};
 
 /// Work-item functions as mangled by clang, with their replacements. All others keep referring to the launch.
 const FUNCTIONS: [(&str, &str); 5] = [
@@ -61,7 +60,7 @@ pub fn can_batch(module: &Module<'_>) -> bool {
 ///
 /// # Errors
 /// `Internal` if the kernel is unsuitable (a call cannot be inlined), or the module does not verify afterwards.
-pub fn batched(module: &Module<'_>, entry: &str, layout: GuardLayout, machine: &TargetMachine) -> Result<()> {
+pub fn batched(module: &mut Module<'_>, entry: &str, layout: GuardLayout, machine: &TargetMachine) -> Result<()> {
     weave(module, entry, layout.args, Some(layout), machine)
 }
 
@@ -70,12 +69,12 @@ pub fn batched(module: &Module<'_>, entry: &str, layout: GuardLayout, machine: &
 ///
 /// # Errors
 /// Those of [`batched`].
-pub fn mapped(module: &Module<'_>, entry: &str, args: u32, machine: &TargetMachine) -> Result<()> {
+pub fn mapped(module: &mut Module<'_>, entry: &str, args: u32, machine: &TargetMachine) -> Result<()> {
     weave(module, entry, args, None, machine)
 }
 
 fn weave(
-    module: &Module<'_>,
+    module: &mut Module<'_>,
     entry: &str,
     args: u32,
     slots: Option<GuardLayout>,
@@ -84,9 +83,7 @@ fn weave(
     for f in helpers(module, entry) {
         f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
     }
-    module
-        .run_passes("always-inline,globaldce", machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("inlining for a batch failed: {e}")))?;
+    passes::run(module, Some(machine), "always-inline,globaldce")?;
     if let Some(f) = helpers(module, entry).first() {
         return Err(Error::internal(format!("`{}` cannot be inlined, so its ids cannot be those of a slot", f.name())));
     }

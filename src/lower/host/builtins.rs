@@ -13,14 +13,14 @@ use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
 use super::libclc::missing;
-use super::machine::{self, retarget, run_passes};
+use super::machine::{self, retarget};
 use super::mangling::name_in_libclc;
 use super::{annotate, gpu_assumptions, handles, libclc, plain};
 use crate::error::{Error, Result};
 use crate::kernel::builtins::{self, Family, demangle};
 use crate::kernel::cache::{self, Key};
 use crate::kernel::canonical;
-use crate::llvm::{self, AttributeIndex, Block, Builder, Function, Linkage, Type, Value, View};
+use crate::llvm::{self, AttributeIndex, Block, Builder, Function, Linkage, Type, Value, View, passes};
 
 /// `runtime-cl/host.cl` as bitcode (see `build.rs`).
 const HOST_BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/host.bc"));
@@ -197,7 +197,7 @@ fn assemble<'c>(
     if let Some(libclc) = libclc.open {
         libclc.link(&mut module, machine)?;
     }
-    let module = handles::rewrite(module)?;
+    let mut module = handles::rewrite(module)?;
     let view = View::of(&module);
     view.functions().into_iter().for_each(plain::strip_function);
     for (name, ty) in wanted {
@@ -216,7 +216,7 @@ fn assemble<'c>(
         // Else nothing would keep those that came with linkonce.
         f.set_linkage(Linkage::LLVMExternalLinkage);
     }
-    run_passes(&module, machine, "always-inline,globaldce")?;
+    passes::run(&mut module, Some(machine), "always-inline,globaldce")?;
     let view = View::of(&module);
     for name in wanted.keys() {
         if let Some(f) = view.function(name) {

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{FileType, TargetMachine};
 
 use super::machine::machine;
@@ -26,7 +25,7 @@ const MAX_OPTIMISED_INSTRUCTIONS: usize = 40_000;
 ///
 /// # Errors
 /// `Internal` if LLVM refuses, crashes or hangs, or if the object would call anything else.
-pub fn emit(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
+pub fn emit(module: &mut Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
     forked::attempt(Limit::of(LIMIT), WHAT, || object(module, entry, effort))
 }
 
@@ -38,7 +37,7 @@ pub const WHAT: &str = "code of this kernel for the simulator";
 ///
 /// # Errors
 /// `Internal` if LLVM refuses, or if the object would call anything else.
-pub fn object(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
+pub fn object(module: &mut Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
     let kernel = View::of(module).function(entry);
     let size: usize = kernel.map_or(0, |kernel| kernel.blocks().into_iter().map(|b| b.walk().count()).sum());
     let effort = if size > MAX_OPTIMISED_INSTRUCTIONS { Effort::Quick } else { effort };
@@ -63,7 +62,7 @@ fn disable_tail_merging() {
     unsafe { passes::set_option(c"-enable-tail-merge=false") };
 }
 
-fn code(module: &Module<'_>, entry: &str, effort: Effort, machine: &TargetMachine) -> Result<Vec<u8>> {
+fn code(module: &mut Module<'_>, entry: &str, effort: Effort, machine: &TargetMachine) -> Result<Vec<u8>> {
     disable_tail_merging();
     let view = View::of(module);
     // Positions are kept in the table of sites; the code carries none.
@@ -78,9 +77,7 @@ fn code(module: &Module<'_>, entry: &str, effort: Effort, machine: &TargetMachin
     }
     wrapper::add(module, entry)?;
     crate::kernel::canonical::verify(module, "wrapping the kernel for this host")?;
-    module
-        .run_passes(passes_of(effort), machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("optimising failed: {e}")))?;
+    passes::run(module, Some(machine), passes_of(effort))?;
     machine
         .write_to_memory_buffer(module, FileType::Object)
         .map(|buffer| buffer.as_slice().to_vec())

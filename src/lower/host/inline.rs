@@ -6,10 +6,9 @@
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-use super::machine::run_passes;
 use crate::error::{Error, Result};
 use crate::kernel::inlined;
-use crate::llvm::{AttributeIndex, Builder, Inst, Linkage, MetadataKind, Node, Opcode, View};
+use crate::llvm::{AttributeIndex, Builder, Inst, Linkage, MetadataKind, Node, Opcode, View, passes};
 
 /// Metadata of loads that are volatile only while the inliner runs.
 const KEPT_LOAD: &str = "kassay.kept";
@@ -41,10 +40,10 @@ pub fn refuse_large(module: &Module<'_>, entry: &str) -> Result<()> {
 ///
 /// # Errors
 /// `Caller` if the kernel becomes too large; `Internal` if the pass fails.
-pub fn everything(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
+pub fn everything(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     refuse_large(module, entry)?;
     hide(module, entry);
-    run_passes(module, machine, "always-inline,globaldce")?;
+    passes::run(module, Some(machine), "always-inline,globaldce")?;
     reveal(module);
     Ok(())
 }

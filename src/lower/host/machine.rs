@@ -2,7 +2,6 @@
 
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
 
 use super::libclc;
@@ -51,14 +50,4 @@ pub fn host() -> Vec<u8> {
 pub(super) fn retarget(module: &Module<'_>, machine: &TargetMachine) {
     module.set_triple(&machine.get_triple());
     module.set_data_layout(&machine.get_target_data().get_data_layout());
-}
-
-/// Runs passes of LLVM's new pass manager.
-///
-/// # Errors
-/// `Internal` if one fails.
-pub(super) fn run_passes(module: &Module<'_>, machine: &TargetMachine, passes: &str) -> Result<()> {
-    module
-        .run_passes(passes, machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("{passes} failed: {e}")))
 }

@@ -41,8 +41,8 @@ const ALLOWED_CALLEES: [&str; 12] = [
 /// assembly, uses a writable program-scope variable, or is too large; `Environment` without libclc; `Internal` if a
 /// builtin is unknown, or a pass fails.
 pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
-    let module = linked(module)?;
-    inlined(&module, entry)?;
+    let mut module = linked(module)?;
+    inlined(&mut module, entry)?;
     Ok(module)
 }
 
@@ -67,7 +67,7 @@ pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
 ///
 /// # Errors
 /// Those of [`prepare`].
-pub fn inlined(module: &Module<'_>, entry: &str) -> Result<()> {
+pub fn inlined(module: &mut Module<'_>, entry: &str) -> Result<()> {
     let machine = machine(Effort::Full)?;
     inline::everything(module, entry, &machine)?;
     check(module, entry)?;

@@ -54,8 +54,8 @@ fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisat
                 },
                 LocalVariable::Global(_) => 0,
             };
-            let module = under_test.module.clone();
-            spirv::prepare(&module, entry, &machine).unwrap();
+            let mut module = under_test.module.clone();
+            spirv::prepare(&mut module, entry, &machine).unwrap();
             if let Err(why) = privatise(&module, entry, &variable, bytes).unwrap() {
                 refusal = Some(why);
                 break;

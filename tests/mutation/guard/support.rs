@@ -32,12 +32,12 @@ pub struct Guarded {
 /// Builds a kernel with guards.
 pub fn guarded(under_test: &KernelUnderTest<'_>) -> TestResult<Guarded> {
     let KernelUnderTest { entry, machine, interface, .. } = under_test;
-    let module = under_test.module.clone();
+    let mut module = under_test.module.clone();
     let layout = GuardLayout { args: interface.args.len() as u32 };
-    guard::inline_and_promote(&module, entry, machine)?;
-    let guards = guard::weave(&module, entry, layout, false, machine)?;
+    guard::inline_and_promote(&mut module, entry, machine)?;
+    let guards = guard::weave(&mut module, entry, layout, false, machine)?;
     ids::plain(&module, layout)?;
-    spirv::prepare(&module, entry, machine)?;
+    spirv::prepare(&mut module, entry, machine)?;
     let code = Code::spirv(spirv::emit(&module, machine)?, entry, spirv::build_options(&module));
     Ok(Guarded { code, guards, layout })
 }

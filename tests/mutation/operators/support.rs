@@ -37,9 +37,9 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
     let sources = Sources::beside(path);
     let ast: Option<&Ast> = loaded.ast.as_ref().filter(|_| known == Known::Syntax);
     for entry in module::kernels(&parsed) {
-        let own = parsed.clone();
+        let mut own = parsed.clone();
         let mut interface = signature::interface(&own, &entry).unwrap();
-        canonical::canonicalise(&own, &entry, &machine).unwrap();
+        canonical::canonicalise(&mut own, &entry, &machine).unwrap();
         implicit::append(&own, &mut interface).unwrap();
         let sites = Sites::read(&own, &entry, false, ast, &sources);
         let subject = Subject {

@@ -47,7 +47,7 @@ impl<'c> Kernel<'c> {
 
     fn lower(&self, module: &Module<'_>, effort: Effort) -> Code {
         ids::plain(module, self.layout()).unwrap();
-        spirv::lower(module, &self.entry, effort).unwrap().unwrap()
+        spirv::lower(&mut module.clone(), &self.entry, effort).unwrap().unwrap()
     }
 
     pub fn layout(&self) -> GuardLayout {

@@ -31,8 +31,8 @@ fn all_kernels_verify_with_mutants() {
         let module = under_test.module.clone();
         schemata::weave(&module, &under_test.sites, &woven, false).unwrap();
         ids::plain(&module, layout).unwrap();
-        let (module, _) = under_test.hooked(module, true, true).unwrap();
-        emit(&module, &under_test.entry, Effort::Quick).unwrap();
+        let (mut module, _) = under_test.hooked(module, true, true).unwrap();
+        emit(&mut module, &under_test.entry, Effort::Quick).unwrap();
     });
 }
 
@@ -40,9 +40,9 @@ fn all_kernels_verify_with_mutants() {
 fn all_kernels_verify_with_guards() {
     each_loaded(|under_test, _, _| {
         let layout = GuardLayout { args: under_test.interface.args.len() as u32 };
-        let module = under_test.module.clone();
-        guard::inline_and_promote(&module, &under_test.entry, &under_test.machine).unwrap();
-        guard::weave(&module, &under_test.entry, layout, true, &under_test.machine).unwrap();
+        let mut module = under_test.module.clone();
+        guard::inline_and_promote(&mut module, &under_test.entry, &under_test.machine).unwrap();
+        guard::weave(&mut module, &under_test.entry, layout, true, &under_test.machine).unwrap();
         ids::plain(&module, layout).unwrap();
         under_test.hooked(module, true, true).unwrap();
     });

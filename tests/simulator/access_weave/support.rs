@@ -56,8 +56,8 @@ impl Hooked {
         let (_folder, path) = source_file(source);
         let context = Context::create();
         let under_test = open(&context, &path, Some("k"), &kernels::cl_std(cl_std)).unwrap().under_test;
-        let (module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
-        let object = emit(&module, "k", Effort::Full).unwrap();
+        let (mut module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
+        let object = emit(&mut module, "k", Effort::Full).unwrap();
         let code = Arc::new(HostCode { object, entry: "k".to_owned(), table: table.clone() });
         Hooked { table, code }
     }

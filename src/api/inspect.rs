@@ -10,8 +10,8 @@ use crate::cfg::sites::{SiteKind, Sites};
 use crate::cfg::{dot, folded};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
-use crate::kernel::compile;
 use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::kernel::{compile, module};
 use crate::llvm::View;
 use crate::mutation::mutant::Excluded;
 use crate::mutation::operators::{Subject, launch};
@@ -72,7 +72,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
     };
     if options.draw && names.len() > 1 {
         return Err(Error::caller(format!("--dot draws one kernel, and {source} has {}", names.len()))
-            .help(format!("name one with --entry: {}", names.join(", "))));
+            .help(format!("name one with --entry: {}", module::listed(&names))));
     }
     let sources = build::sources_of(path);
     let mut kernels = Vec::new();

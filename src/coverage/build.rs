@@ -103,10 +103,10 @@ impl<'c> KernelFile<'c> {
             (Some(name), []) => Err(Error::caller(format!("{source} has no kernel `{name}`, nor any other"))
                 .help("a kernel is a function with a body that is declared __kernel (spir_kernel in LLVM IR)")),
             (Some(name), all) => Err(Error::caller(format!("{source} has no kernel `{name}`"))
-                .help(format!("its kernels: {}", all.join(", ")))),
+                .help(format!("its kernels: {}", module::listed(all)))),
             (None, [only]) => Ok(only.clone()),
             (None, all) => Err(Error::caller(format!("{source} has {} kernels", all.len()))
-                .help(format!("name one with --entry: {}", all.join(", ")))),
+                .help(format!("name one with --entry: {}", module::listed(all)))),
         }
     }
 

@@ -7,7 +7,7 @@
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-use super::module::kernels;
+use super::module::{kernels, listed};
 use crate::error::{Error, Result};
 use crate::llvm::{AttributeIndex, Function, Linkage, MetadataKind, SPIR_FUNC, SPIR_KERNEL, View, passes};
 
@@ -62,8 +62,7 @@ pub fn canonicalise(module: &mut Module<'_>, entry: &str, machine: &TargetMachin
 
 /// The error for an entry kernel that the module lacks.
 pub fn no_such_kernel(entry: &str, names: &[String]) -> Error {
-    Error::caller(format!("there is no kernel `{entry}`"))
-        .help(format!("name one of: {}", if names.is_empty() { "(none)".to_owned() } else { names.join(", ") }))
+    Error::caller(format!("there is no kernel `{entry}`")).help(format!("name one of: {}", listed(names)))
 }
 
 /// Verifies a module after a pass. A module that does not verify is kassay's own fault, hence an `Internal` error.

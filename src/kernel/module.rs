@@ -38,6 +38,19 @@ pub fn kernels(module: &Module) -> Vec<String> {
     View::of(module).functions().into_iter().filter(|function| is_kernel(*function)).map(Function::name).collect()
 }
 
+/// Names in a message: files of a library may hold more than a thousand kernels.
+const LISTED: usize = 20;
+
+/// Returns the names of kernels for a message: the first ones, and how many others there are.
+pub fn listed(names: &[String]) -> String {
+    let (first, others) = names.split_at(names.len().min(LISTED));
+    match (first, others) {
+        ([], _) => "(none)".to_owned(),
+        (_, []) => first.join(", "),
+        _ => format!("{} and {} more, which `kassay inspect` lists", first.join(", "), others.len()),
+    }
+}
+
 /// Whether a function is a kernel with a body.
 pub(super) fn is_kernel(function: Function<'_>) -> bool {
     function.call_conv() == SPIR_KERNEL && !function.is_declaration()
@@ -92,4 +105,17 @@ fn check_target(module: &Module, source: &Path) -> Result<()> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_the_first_kernels_of_many() {
+        let names: Vec<String> = (0..LISTED + 2).map(|i| format!("k{i}")).collect();
+        assert_eq!(listed(&[]), "(none)");
+        assert_eq!(listed(&names[..2]), "k0, k1");
+        assert!(listed(&names).ends_with("k18, k19 and 2 more, which `kassay inspect` lists"), "{}", listed(&names));
+    }
 }

@@ -9,7 +9,7 @@ use super::canonical::BODY_PREFIX;
 use super::debug_types::{DebugTypes, Param};
 use super::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, ImageKind, Interface, LocalVariable, Type};
 use super::ir_types::{self, from_c, from_ir, from_uses, value_from_ir};
-use super::module::{is_kernel, kernels};
+use super::module::{is_kernel, kernels, listed};
 use crate::error::{Error, Result};
 use crate::llvm::{self, AttributeIndex, Function, Operand, TypeKind, Value, View};
 
@@ -36,7 +36,7 @@ fn interface_with(module: &Module, kernel: &str, debug: &DebugTypes) -> Result<I
     let view = View::of(module);
     let function = view.function(kernel).filter(|f| is_kernel(*f)).ok_or_else(|| {
         Error::caller(format!("there is no kernel `{kernel}`"))
-            .help(format!("name one of: {}", kernels(module).join(", ")))
+            .help(format!("name one of: {}", listed(&kernels(module))))
     })?;
     let body = view.function(&format!("{BODY_PREFIX}{kernel}"));
     let reader = Reader { module, view, debug, function, body };

@@ -1,5 +1,6 @@
 //! Lowers to SPIR-V 1.2 with LLVM's own backend.
 
+use std::ffi::CString;
 use std::time::Duration;
 
 use inkwell::OptimizationLevel;
@@ -19,6 +20,9 @@ pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";
 /// Helpers are inlined if the total stays within this number of instructions, so that probe bits stay in registers;
 /// otherwise they remain calls.
 const INLINE_BUDGET: u64 = 20_000;
+
+/// Extensions that one module may need. Each costs another run of the backend.
+const MAX_EXTENSIONS: usize = 8;
 
 /// Time limit of the backend for one module.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -82,24 +86,33 @@ pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) ->
     canonical::verify(module, "inlining and promotion")
 }
 
-/// Emits a prepared module in a child process, because the backend of LLVM 22 crashes on some valid modules.
+/// Emits a prepared module in a child process, because the backend of LLVM 22 crashes on some valid modules. The module
+/// declares the SPIR-V extensions that it needs.
 ///
 /// # Errors
 /// `Internal` with the backend's message if it crashes, hangs or refuses.
 pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
-    let work = || {
-        machine
-            .write_to_memory_buffer(module, FileType::Object)
-            .map(|buffer| buffer.as_slice().to_vec())
-            .map_err(|e| e.to_string())
-    };
     let key = cached::key("spirv", module);
     if let Some(known) = key.as_ref().and_then(cache::find) {
         return Ok(known);
     }
+    let mut extensions: Vec<String> = Vec::new();
+    let emitted = loop {
+        let emitted = forked::run(Limit::of(LIMIT), || object(module, machine, &extensions));
+        match &emitted {
+            // The backend names the extension that it lacks, and ends.
+            Err(Failure::Crashed { stderr, .. }) if extensions.len() < MAX_EXTENSIONS => {
+                match required_extension(stderr).filter(|name| !extensions.contains(name)) {
+                    Some(name) => extensions.push(name),
+                    None => break emitted,
+                }
+            }
+            _ => break emitted,
+        }
+    };
     let what = "LLVM's SPIR-V backend could not lower this kernel";
     let help = "this is a limit of LLVM 22, not of the kernel; a report with the kernel is welcome";
-    match forked::run(Limit::of(LIMIT), work) {
+    match emitted {
         Ok(Ok(bytes)) => {
             let bytes = trim(bytes);
             if let Some(key) = key {
@@ -120,6 +133,31 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
     }
 }
 
+/// Returns the object file of a module with these extensions enabled. To be called in a child: it sets an option of the
+/// whole process.
+fn object(module: &Module<'_>, machine: &TargetMachine, extensions: &[String]) -> std::result::Result<Vec<u8>, String> {
+    let with_extensions;
+    let machine = if extensions.is_empty() {
+        machine
+    } else {
+        let enabled: Vec<String> = extensions.iter().map(|name| format!("+{name}")).collect();
+        let option = CString::new(format!("--spirv-ext={}", enabled.join(","))).map_err(|e| e.to_string())?;
+        // SAFETY: a child has no other threads. Names of extensions come from LLVM itself, so it knows the option.
+        unsafe { passes::set_option(&option) };
+        with_extensions = self::machine().map_err(|e| e.to_string())?;
+        &with_extensions
+    };
+    let buffer = machine.write_to_memory_buffer(module, FileType::Object).map_err(|e| e.to_string())?;
+    Ok(buffer.as_slice().to_vec())
+}
+
+/// Returns the extension whose lack the backend complains of, if it does.
+fn required_extension(stderr: &str) -> Option<String> {
+    let (_, names) = stderr.split_once("following SPIR-V extension")?;
+    let name = &names[names.find("SPV_")?..];
+    Some(name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect())
+}
+
 /// A SPIR-V module consists of complete words; a memory buffer may end in a NUL that is not part of it.
 fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len() / 4 * 4);
@@ -138,4 +176,20 @@ pub fn build_options(module: &Module<'_>) -> String {
 
 fn is_generic_pointer(value: Value<'_>) -> bool {
     value.ty().is_pointer() && value.ty().space() == Some(AddressSpace::Generic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_that_the_backend_lacks_is_found_in_its_words() {
+        let of = |text: &str| required_extension(text);
+        let words = "LLVM ERROR: f: the builtin requires the following SPIR-V extension: SPV_INTEL_subgroups\nmore";
+        assert_eq!(of(words).as_deref(), Some("SPV_INTEL_subgroups"));
+        let words = "LLVM ERROR: Inline assembly instructions require the following SPIR-V extension: SPV_INTEL_inline_assembly";
+        assert_eq!(of(words).as_deref(), Some("SPV_INTEL_inline_assembly"));
+        assert_eq!(of("LLVM ERROR: unable to legalize"), None);
+        assert_eq!(of("requires the following SPIR-V extension: (none)"), None);
+    }
 }

@@ -101,3 +101,20 @@ fn inline_helpers_are_lowered() {
     assert_eq!(run(&plain, None, 1, &[21]), [42]);
     assert_eq!(run(&woven, Some(1 << 12), 1, &[21]), [42]);
 }
+
+#[test]
+fn extensions_that_a_kernel_needs_are_enabled() {
+    // Each work-item reads its own lane, whatever the size of a sub-group is.
+    let source = "int __attribute__((overloadable)) intel_sub_group_shuffle(int value, uint lane);
+        uint __attribute__((overloadable)) get_sub_group_local_id(void);
+        kernel void k(global int *a) {
+            int mine = a[get_global_id(0)];
+            a[get_global_id(0)] = intel_sub_group_shuffle(mine + 1, get_sub_group_local_id());
+        }";
+    let [plain, woven] = lower(source, "CL2.0").unwrap();
+    for (code, probe_words) in [(&plain, None), (&woven, Some(1 << 12))] {
+        let names: Vec<u8> = code.bytes().to_vec();
+        assert!(names.windows(19).any(|window| window == b"SPV_INTEL_subgroups"));
+        assert_eq!(run(code, probe_words, 4, &[1, 2, 3, 4]), [2, 3, 4, 5]);
+    }
+}

@@ -110,16 +110,20 @@ pub fn tally_evidence(sites: &[SiteEvidence], layout: &CoverageLayout, probe: Pr
     };
     let launched = probe.range.groups();
     let available = (slots.len() / (stride * per_group)) as u64;
-    let is_shared =
-        |group: u64| matches!(layout.slots, Slots::Bounded { .. }) && available < launched && group + 1 == available;
+    let (read, shared) = match layout.slots {
+        Slots::Groups | Slots::Items => (launched, None),
+        // An earlier launch with the same buffer may have had more groups.
+        Slots::Bounded { .. } => (available, available.checked_sub(1).filter(|_| available < launched)),
+    };
     sites
         .iter()
         .map(|site| {
             let masks_of_outcomes: Vec<OutcomeMasks> = site.outcomes.iter().map(OutcomeMasks::of).collect();
             let mut result = SiteTally { hits: vec![0; masks_of_outcomes.len()], divergent_groups: 0 };
-            let groups = slots.chunks_exact(stride * per_group).take(launched as usize);
+            let groups = slots.chunks_exact(stride * per_group).take(read as usize);
             for (number, words) in (0..).zip(groups) {
-                let group = Group { words: words.get(..used(number)).unwrap_or(words), is_shared: is_shared(number) };
+                let group =
+                    Group { words: words.get(..used(number)).unwrap_or(words), is_shared: shared == Some(number) };
                 match masks_of_outcomes.first() {
                     Some(arrival) if site.is_barrier => barrier(layout, arrival, group, stride, &mut result),
                     _ => outcomes(&masks_of_outcomes, group, stride, &mut result),

@@ -90,7 +90,7 @@ pub struct CompileOptions {
 /// A file of code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Module {
-    /// Name of the file, in the map's folder unless it says otherwise; null if the code was not written to a file.
+    /// Path of the file as it was given; null if the code was not written to a file.
     pub file: Option<String>,
     /// Format of the code: `SPIR-V`.
     pub format: String,

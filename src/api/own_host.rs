@@ -54,24 +54,21 @@ pub(super) fn woven(weaving: &Weaving<'_, '_>, purpose: Purpose) -> Result<(Vec<
             let (code, coverage) = own_host::instrumented(weaving.under_test, &map.header.source)?;
             map.coverage = Some(coverage);
             map.notes = weaving.under_test.sites.notes();
-            modules.push(weaving.add_module(&mut map, device_code(code)?, None));
+            modules.push(weaving.add_module(&mut map, device_code(&code)?, None));
         }
         Purpose::Guards => {
             let builder = ModuleBuilder::new(weaving.under_test, Target::default());
             let Woven { code, guards, .. } = builder.alone(&[], Effort::Full)?.map_err(Error::internal)?;
             map.guards = Some(guard_map(builder.layout));
-            modules.push(weaving.add_module(&mut map, device_code(code)?, Some(&guards)));
+            modules.push(weaving.add_module(&mut map, device_code(&code)?, Some(&guards)));
         }
         Purpose::Mutants => modules = weaving.mutants(&mut map)?,
     }
     Ok((modules, map))
 }
 
-fn device_code(code: Code) -> Result<DeviceCode> {
-    match code {
-        Code::Device(code) => Ok(code),
-        Code::Host(_) => Err(Error::internal("a device's code was asked for")),
-    }
+fn device_code(code: &Code) -> Result<DeviceCode> {
+    code.as_device().cloned().ok_or_else(|| Error::internal("a device's code was asked for"))
 }
 
 impl Weaving<'_, '_> {
@@ -170,7 +167,7 @@ impl Weaving<'_, '_> {
         match builder.schemata(&edits, false, Effort::Full, false)? {
             Ok(Woven { code, guards, .. }) => {
                 let module = modules.len() as u32;
-                modules.push(self.add_module(map, unoptimised(device_code(code)?), Some(&guards)));
+                modules.push(self.add_module(map, unoptimised(device_code(&code)?), Some(&guards)));
                 let listed = (1..).zip(mutants).map(|(number, (mutant, duplicate_of))| map::Mutant {
                     module,
                     number,

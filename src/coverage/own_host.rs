@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
             let kind = SiteKind::of_name(&site.kind)
                 .ok_or_else(|| wrong(format!("site `{}` is of the unknown kind `{}`", site.id, site.kind)))?;
             let is_barrier = kind == SiteKind::Barrier;
-            let limit = if is_barrier { u64::from(map.barrier_bits) } else { 32 * u64::from(map.bit_words) };
+            let limit = 32 * u64::from(map.bit_words);
             if let Some(bit) = site.outcomes.iter().flat_map(|o| &o.bits).find(|bit| u64::from(**bit) >= limit) {
                 return Err(wrong(format!("site `{}` has bit {bit}, and there are {limit}", site.id)));
             }

@@ -154,7 +154,8 @@ pub struct CoverageMap {
     pub header_layout: HeaderLayout,
     /// Words in a slot.
     pub slot_words: u32,
-    /// Words of a slot with bits that work-items set. The words of `missed` follow them.
+    /// Words of a slot with bits that work-items set. Words for the bits of barriers at which work-items did not arrive
+    /// follow them.
     pub bit_words: u32,
     /// Number of the bits, from bit 0 on, that belong to barriers.
     pub barrier_bits: u32,
@@ -204,8 +205,9 @@ pub struct Outcome {
     pub outcome: String,
     /// Whether every launch covers it.
     pub always: bool,
-    /// Covered if one of these bits of a slot is set: bit `b` is bit `b % 32` of word `b / 32`. That of a barrier must
-    /// also be 0 in the word `bit_words` further on: it is set there by work-items that did not arrive.
+    /// Covered if one of these bits of a slot is set: bit `b` is bit `b % 32` of word `b / 32`. That of a barrier, if it
+    /// is below `barrier_bits`, must also be 0 in the word `bit_words` further on: work-items that did not arrive set it
+    /// there.
     pub bits: Vec<u32>,
 }
 

@@ -176,7 +176,7 @@ pub struct HeaderLayout {
     pub global: u32,
     /// The number 0x5953414b: the bytes `KASY`, low byte first.
     pub magic: u32,
-    /// The module's number ([`CoverageMap::id`]).
+    /// The module's number (`id` beside `header_layout`).
     pub id: u32,
 }
 
@@ -256,7 +256,7 @@ pub struct GuardedPlace {
 /// A mutant in a module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mutant {
-    /// Index of its module in [`ProbeMap::modules`].
+    /// Index of its module in `modules`.
     pub module: u32,
     /// The number that selects it there, from 1.
     pub number: u32,

@@ -52,6 +52,49 @@ KASSAY_INLINE void __kassay_flush_group(__global uint *probe, uint stride, uint 
     }
 }
 
+/* Words of the header that hosts of a user's own and their modules share; see `instrument::layout`. */
+#define KASSAY_GROUPS 3
+#define KASSAY_LENGTH 7
+#define KASSAY_LOCAL 8
+#define KASSAY_GLOBAL 11
+#define KASSAY_MAGIC 14
+#define KASSAY_ID 15
+#define KASSAY_MAGIC_NUMBER 0x5953414bu
+
+/* As many slots as the buffer has room for, whose length in words the host wrote into the header: one per work-group,
+ * and all groups beyond these share the last one. So no launch writes outside the buffer. Without room for a slot
+ * nothing is recorded. */
+KASSAY_INLINE void __kassay_flush_bounded(__global uint *probe, uint stride, uint word, uint bits) {
+    uint length = probe[KASSAY_LENGTH];
+    uint slots = length < KASSAY_HEADER ? 0 : (length - KASSAY_HEADER) / stride;
+    if (slots == 0) {
+        return;
+    }
+    size_t group = kassay_group();
+    size_t last = slots - 1;
+    __global uint *slot = probe + KASSAY_HEADER + (group < last ? group : last) * stride + word;
+    if (bits & ~*slot) {
+        atomic_or(slot, bits);
+    }
+}
+
+KASSAY_INLINE static void kassay_stamp_dimension(__global uint *probe, uint d) {
+    probe[KASSAY_GROUPS + d] = (uint)get_num_groups(d);
+    probe[KASSAY_LOCAL + d] = (uint)get_local_size(d);
+    probe[KASSAY_GLOBAL + d] = (uint)get_global_size(d);
+}
+
+/* The first work-item of the launch says which module ran, over which range. */
+KASSAY_INLINE void __kassay_stamp(__global uint *probe, uint id) {
+    if (kassay_group() == 0 && kassay_local_item() == 0) {
+        kassay_stamp_dimension(probe, 0);
+        kassay_stamp_dimension(probe, 1);
+        kassay_stamp_dimension(probe, 2);
+        probe[KASSAY_ID] = id;
+        probe[KASSAY_MAGIC] = KASSAY_MAGIC_NUMBER;
+    }
+}
+
 /* The size of the first group in a dimension, which no other exceeds. (OpenCL C 1.2 has no function for the enqueued
  * size.) */
 KASSAY_INLINE static size_t kassay_whole(uint d) {

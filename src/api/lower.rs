@@ -5,17 +5,27 @@ use std::path::Path;
 use inkwell::context::Context;
 
 use super::options::{OpenOptions, options};
+use super::own_host::{self, Weaving};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile;
 use crate::lower::code::Target;
+use crate::mutation::selection::Selection;
+use crate::result::probe_map::{ProbeMap, Purpose};
 
 options! {
     /// Options of [`lower`].
     pub struct LowerOptions {
         /// Whether coverage probes are inserted; the kernel gets an additional last argument, `global uint *`.
         coverage: bool = false,
+        /// Whether all mutants are inserted that can share a module, and guards; one more argument likewise. Only for
+        /// code: no stage.
+        mutants: bool = false,
+        /// Whether guards are inserted, which record faults instead of letting them happen; likewise.
+        guards: bool = false,
+        /// The operators of mutants: their ids, separated by commas, or `all`, `peng` or `liu`.
+        operators: String = "all".to_owned(),
         /// The stage that is wanted; `None`: the code, SPIR-V 1.2.
         stage: Option<LoweringStage> = None,
         /// Whether a file of several kernels is refused unless one of them is named.
@@ -49,7 +59,7 @@ pub struct Lowered {
 }
 
 /// What a kernel was lowered to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum LoweredForm {
     /// The LLVM IR of a stage.
     Ir(String),
@@ -59,6 +69,13 @@ pub enum LoweredForm {
         format: &'static str,
         /// The contents of a file in that format.
         bytes: Vec<u8>,
+    },
+    /// Code with probes, mutants or guards, for a host program of the user's own (docs/bring-your-own-host.md).
+    Woven {
+        /// The contents of the files that the map lists in [`ProbeMap::modules`], in their order.
+        modules: Vec<Vec<u8>>,
+        /// What the host supplies, and what the probe buffer means. Its modules have no file names yet.
+        map: Box<ProbeMap>,
     },
 }
 
@@ -72,6 +89,11 @@ pub enum LoweredForm {
 /// let lowered = lower("testdata/vector_add/vector_add.cl", &OpenOptions::new(), &LowerOptions::new())?;
 /// assert_eq!(lowered[0].kernel, "vector_add");
 /// assert!(matches!(&lowered[0].form, Ok(LoweredForm::Code { bytes, .. }) if bytes.starts_with(&[3, 2, 0x23, 7])));
+///
+/// let probes = LowerOptions::new().coverage(true);
+/// let lowered = lower("testdata/vector_add/vector_add.cl", &OpenOptions::new(), &probes)?;
+/// let Ok(LoweredForm::Woven { modules, map }) = &lowered[0].form else { panic!("it has probes") };
+/// assert_eq!((modules.len(), map.args.last().unwrap().position), (1, 4));
 /// # Ok(())
 /// # }
 /// ```
@@ -82,7 +104,9 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
     let path = kernel.as_ref();
     open.check()?;
     open.check_raw()?;
-    let loaded = compile::load(path, &open.kernel_options(Vec::new()), options.coverage)?;
+    let purpose = options.purpose()?;
+    let selection = Selection::parse(&options.operators)?;
+    let loaded = compile::load(path, &open.kernel_options(Vec::new()), options.coverage || options.mutants)?;
     let context = Context::create();
     let file = KernelFile::parse(&context, &loaded)?;
     let sources = build::sources_of(path);
@@ -90,11 +114,41 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
         None if !options.single => file.kernels.clone(),
         entry => vec![file.choose(entry.as_deref())?],
     };
-    let lowered = |kernel: String| {
-        let under_test = file.under_test(&kernel, &loaded, &sources);
-        Lowered { form: under_test.and_then(|under_test| form(&under_test, options)), kernel }
+    let form = |kernel: &str| {
+        let under_test = &file.under_test(kernel, &loaded, &sources)?;
+        let (Some(purpose), None) = (purpose, options.stage) else { return form(under_test, options) };
+        let ast = loaded.ast.as_ref();
+        let weaving = Weaving { under_test, ast, sources: &sources, path, open, selection: &selection };
+        let (modules, map) = own_host::woven(&weaving, purpose)?;
+        Ok(LoweredForm::Woven { modules, map: Box::new(map) })
     };
+    let lowered = |kernel: String| Lowered { form: form(&kernel), kernel };
     Ok(names.into_iter().map(lowered).collect())
+}
+
+impl LowerOptions {
+    /// Returns what is to be woven in, if anything.
+    fn purpose(&self) -> Result<Option<Purpose>> {
+        let wanted =
+            [(self.coverage, Purpose::Coverage), (self.mutants, Purpose::Mutants), (self.guards, Purpose::Guards)];
+        let purposes: Vec<Purpose> = wanted.into_iter().filter(|(is, _)| *is).map(|(_, purpose)| purpose).collect();
+        let one = match purposes[..] {
+            [] => None,
+            [one] => Some(one),
+            [one, other, ..] => {
+                let (one, other) = (one.name(), other.name());
+                return Err(Error::caller(format!("a module has either {one} or {other}"))
+                    .help("lower the kernel once for each"));
+            }
+        };
+        match (one, self.stage) {
+            (Some(purpose @ (Purpose::Mutants | Purpose::Guards)), Some(_)) => {
+                Err(Error::caller(format!("there is no stage of lowering to show with {}", purpose.name()))
+                    .help("ask for code, or for a stage with coverage probes"))
+            }
+            _ => Ok(one),
+        }
+    }
 }
 
 fn form(under_test: &KernelUnderTest<'_>, options: &LowerOptions) -> Result<LoweredForm> {
@@ -107,10 +161,7 @@ fn form(under_test: &KernelUnderTest<'_>, options: &LowerOptions) -> Result<Lowe
         Some(stage) => under_test.woven_text(Slots::Groups, stage == LoweringStage::Prepared)?,
         None => {
             let target = Target::default();
-            let code = match options.coverage {
-                true => under_test.instrumented(Slots::Groups, target)?.0,
-                false => under_test.plain(target)?,
-            };
+            let code = under_test.plain(target)?;
             return Ok(LoweredForm::Code { format: target.name(), bytes: code.bytes().to_vec() });
         }
     };

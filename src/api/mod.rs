@@ -13,9 +13,11 @@ mod mutate;
 mod observer;
 mod opened;
 mod options;
+mod own_host;
 mod results;
 mod run;
 mod schedule;
+mod tally;
 
 use std::path::Path;
 
@@ -35,6 +37,7 @@ pub use options::{OpenOptions, StartWorkers};
 pub use results::{merge, report};
 pub use run::{RunOptions, run};
 pub use schedule::{Replay, ScheduleOptions, schedule};
+pub use tally::tally;
 
 /// Opens a suite (TOML or JSON) and the kernel that it names, with the default [`OpenOptions`].
 ///

@@ -35,6 +35,22 @@ pub enum SiteKind {
 }
 
 impl SiteKind {
+    /// All kinds, in the order of sites.
+    pub const ALL: [SiteKind; 7] = [
+        SiteKind::Branch,
+        SiteKind::Condition,
+        SiteKind::Loop,
+        SiteKind::Barrier,
+        SiteKind::Statement,
+        SiteKind::Region,
+        SiteKind::Line,
+    ];
+
+    /// Returns the kind with that spelling in results.
+    pub fn of_name(name: &str) -> Option<SiteKind> {
+        SiteKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The spelling in results.
     pub fn name(self) -> &'static str {
         match self {

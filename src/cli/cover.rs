@@ -60,6 +60,16 @@ impl FromStr for Threshold {
 }
 
 impl Threshold {
+    /// Returns the metric's name.
+    pub(super) fn key(&self) -> &'static str {
+        self.metric.key
+    }
+
+    /// Returns whether the metric needs counts of work-items.
+    pub(super) fn needs_counts(&self) -> bool {
+        self.metric.needs_counts
+    }
+
     /// Returns the percentage reached if it is too low. A metric with nothing to cover is never too low.
     fn missed(&self, coverage: &Coverage) -> Option<f64> {
         (self.metric.measure)(coverage).percent().filter(|reached| *reached < self.percent)
@@ -80,14 +90,20 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     args.output.deliver(&result, |style| {
         text::cover(&result, text::CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
     })?;
-    let mut findings = result.tests.iter().any(|t| t.status != TestStatus::Completed);
-    for threshold in &args.fail_under {
-        if let Some(reached) = threshold.missed(&result.coverage) {
-            findings = true;
+    let ended_early = result.tests.iter().any(|t| t.status != TestStatus::Completed);
+    Ok(u8::from(missed(&args.fail_under, &result.coverage) || ended_early))
+}
+
+/// Complains of each metric that is below its threshold. Returns whether there is one.
+pub(super) fn missed(thresholds: &[Threshold], coverage: &Coverage) -> bool {
+    let mut any = false;
+    for threshold in thresholds {
+        if let Some(reached) = threshold.missed(coverage) {
+            any = true;
             complain(&format!("{} coverage is {reached:.1} %, below {} %", threshold.metric.key, threshold.percent));
         }
     }
-    Ok(u8::from(findings))
+    any
 }
 
 impl CoverArgs {

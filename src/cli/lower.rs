@@ -1,6 +1,7 @@
 //! `kassay lower`: produces the code that a device would get, for inspection or for other tools.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -25,7 +26,7 @@ pub enum StageFlag {
     HostRaces,
 }
 
-/// Lower a kernel to SPIR-V 1.2, plain or with coverage probes
+/// Lower a kernel to SPIR-V 1.2, plain or with probes, mutants or guards for a host program of your own
 #[derive(Debug, Args)]
 pub struct LowerArgs {
     /// A .cl, .ll, .bc or .spv file
@@ -34,8 +35,21 @@ pub struct LowerArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Insert coverage probes; the kernel gets an additional last argument, `global uint *`
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["mutants", "guards"])]
     pub coverage: bool,
+    /// Insert mutants, selected by a number in an additional last argument, and guards; of more than 1500 mutants, the
+    /// others follow in files with the numbers -2, -3 ...
+    #[arg(long, conflicts_with_all = ["guards", "print"])]
+    pub mutants: bool,
+    /// Insert guards, which record accesses out of bounds, divisions by zero and endless loops
+    #[arg(long, conflicts_with = "print")]
+    pub guards: bool,
+    /// Write what a host program has to know of the additional argument
+    #[arg(long, value_name = "FILE", requires = "output")]
+    pub map: Option<PathBuf>,
+    /// Operators of mutants: all, peng, liu, or a list such as ROR,AOR
+    #[arg(long, value_name = "LIST", default_value = "all", requires = "mutants")]
+    pub operators: String,
     /// Print the LLVM IR of a stage instead
     #[arg(long, value_name = "STAGE", conflicts_with = "output")]
     pub print: Option<StageFlag>,
@@ -48,15 +62,31 @@ pub struct LowerArgs {
 /// # Errors
 /// `Caller` if the kernel cannot be compiled or the flags are wrong; `Environment` if the output cannot be written.
 pub fn run(args: &LowerArgs) -> Result<u8> {
-    if let Some(path) = &args.output {
+    for path in [&args.output, &args.map].into_iter().flatten() {
         store::check_writable(path)?;
+    }
+    if args.map.is_some() && !(args.coverage || args.mutants || args.guards) {
+        return Err(Error::caller("--map describes what is woven into the kernel, and nothing is")
+            .help("add --coverage, --mutants or --guards"));
     }
     let open = args.options.open_options(Terminal::new(true, false));
     for lowered in lower(&args.kernel, &open, &args.options())? {
         match (lowered.form?, &args.output) {
             (LoweredForm::Ir(text), _) => print(&text)?,
-            (LoweredForm::Code { bytes, .. }, Some(path)) => std::fs::write(path, bytes)
-                .map_err(|e| Error::environment(format!("{} cannot be written: {e}", path.display())))?,
+            (LoweredForm::Code { bytes, .. }, Some(path)) => write(&bytes, path)?,
+            (LoweredForm::Woven { modules, mut map }, Some(path)) => {
+                for (number, (bytes, module)) in (1..).zip(modules.iter().zip(&mut map.modules)) {
+                    let path = numbered(path, number);
+                    write(bytes, &path)?;
+                    module.file = Some(path.display().to_string());
+                }
+                args.map.as_ref().map_or(Ok(()), |path| store::write(&*map, path))?;
+            }
+            (LoweredForm::Woven { modules, map }, None) => {
+                for (bytes, module) in modules.iter().zip(&map.modules) {
+                    print(&format!("{}: {} bytes of {}\n", lowered.kernel, bytes.len(), module.format))?;
+                }
+            }
             (LoweredForm::Code { format, bytes }, None) => {
                 print(&format!("{}: {} bytes of {format}\n", lowered.kernel, bytes.len()))?;
             }
@@ -65,10 +95,27 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
     Ok(0)
 }
 
+fn write(bytes: &[u8], path: &Path) -> Result<()> {
+    std::fs::write(path, bytes).map_err(|e| Error::environment(format!("{} cannot be written: {e}", path.display())))
+}
+
+/// Returns the path of a module by its number, from 1: `k.spv`, `k-2.spv`, `k-3.spv`.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    let part = |part: Option<&OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+    match (number, part(path.file_stem()), part(path.extension())) {
+        (1, ..) | (_, None, _) => path.to_owned(),
+        (_, Some(stem), Some(extension)) => path.with_file_name(format!("{stem}-{number}.{extension}")),
+        (_, Some(stem), None) => path.with_file_name(format!("{stem}-{number}")),
+    }
+}
+
 impl LowerArgs {
     pub(super) fn options(&self) -> LowerOptions {
         LowerOptions::new()
             .coverage(self.coverage)
+            .mutants(self.mutants)
+            .guards(self.guards)
+            .operators(self.operators.clone())
             .stage(self.print.map(Into::into))
             .single(self.output.is_some() || self.print.is_some())
     }
@@ -83,5 +130,18 @@ impl From<StageFlag> for LoweringStage {
             StageFlag::Host => LoweringStage::Host,
             StageFlag::HostRaces => LoweringStage::HostRaces,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn further_modules_are_numbered() {
+        let name = |path: &str, number| numbered(Path::new(path), number).display().to_string();
+        assert_eq!(name("out/k.spv", 1), "out/k.spv");
+        assert_eq!(name("out/k.spv", 2), "out/k-2.spv");
+        assert_eq!(name("k", 10), "k-10");
     }
 }

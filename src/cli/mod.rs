@@ -14,6 +14,7 @@ mod options;
 mod report;
 mod run;
 mod schedule;
+mod tally;
 mod terminal;
 mod worker;
 
@@ -43,6 +44,7 @@ enum Command {
     Schedule(schedule::ScheduleArgs),
     Check(check::CheckArgs),
     Lower(lower::LowerArgs),
+    Tally(tally::TallyArgs),
     Merge(merge::MergeArgs),
     Report(report::ReportArgs),
     Completions(generated::CompletionsArgs),
@@ -68,6 +70,7 @@ pub fn main() -> ExitCode {
         Command::Schedule(args) => schedule::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Lower(args) => lower::run(&args),
+        Command::Tally(args) => tally::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Completions(args) => generated::completions(&args, Cli::command()),

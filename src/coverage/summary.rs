@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::tally::SiteTally;
-use crate::cfg::sites::{LoopClass, SiteKind, Sites};
+use crate::cfg::sites::{LoopClass, Site, SiteKind, Sites};
 use crate::result::cover::{Coverage, LoopApplicable, LoopCoverage, SiteOutcome};
 use crate::result::{Location, Ratio};
 
@@ -18,13 +18,48 @@ pub struct TestTally {
     pub items: u64,
 }
 
+/// A site as metrics and results need it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteRow<'a> {
+    pub id: &'a str,
+    pub kind: SiteKind,
+    pub construct: &'a str,
+    /// Name of the function that contains it.
+    pub function: &'a str,
+    /// Line 0 of the kernel's file if it is unknown.
+    pub location: Location,
+    /// Names of the outcomes.
+    pub outcomes: Vec<&'a str>,
+}
+
+/// Returns the sites in their order. `main_file` is the kernel's file.
+pub fn rows<'a>(sites: &'a Sites, main_file: &str) -> Vec<SiteRow<'a>> {
+    let row = |site: &'a Site| SiteRow {
+        id: &site.id,
+        kind: site.kind,
+        construct: &site.construct,
+        function: &sites.functions[site.function].cfg.function,
+        location: match &site.location {
+            Some(l) => Location { file: l.file.clone(), line: l.line, column: l.column },
+            None => Location { file: main_file.to_owned(), line: 0, column: 0 },
+        },
+        outcomes: site.outcomes.iter().map(|o| o.label.as_str()).collect(),
+    };
+    sites.sites.iter().map(row).collect()
+}
+
 /// The metrics of all tests together. `counts` says that hits are numbers of work-items, which average
 /// statement coverage needs.
 pub fn coverage(sites: &Sites, tests: &[TestTally], counts: bool) -> Coverage {
+    coverage_of(&rows(sites, ""), tests, counts)
+}
+
+/// As [`coverage`], for sites that were written down before.
+pub fn coverage_of(sites: &[SiteRow<'_>], tests: &[TestTally], counts: bool) -> Coverage {
     let covered = |s: usize, o: usize| tests.iter().any(|t| t.sites[s].hits[o] > 0);
     let ratio = |kind: SiteKind| {
         let mut ratio = Ratio::default();
-        for (s, site) in sites.sites.iter().enumerate().filter(|(_, s)| s.kind == kind) {
+        for (s, site) in sites.iter().enumerate().filter(|(_, s)| s.kind == kind) {
             ratio.total += site.outcomes.len() as u64;
             ratio.covered += (0..site.outcomes.len()).filter(|o| covered(s, *o)).count() as u64;
         }
@@ -32,11 +67,11 @@ pub fn coverage(sites: &Sites, tests: &[TestTally], counts: bool) -> Coverage {
     };
     let mut loops = LoopCoverage::default();
     let mut applicable = LoopApplicable::default();
-    for (s, site) in sites.sites.iter().enumerate().filter(|(_, s)| s.kind == SiteKind::Loop) {
+    for (s, site) in sites.iter().enumerate().filter(|(_, s)| s.kind == SiteKind::Loop) {
         loops.total += 1;
         for (o, outcome) in site.outcomes.iter().enumerate() {
             let hit = u64::from(covered(s, o));
-            match outcome.label.as_str() {
+            match *outcome {
                 l if l == LoopClass::Zero.name() => {
                     applicable.zero += 1;
                     loops.zero += hit;
@@ -65,10 +100,9 @@ pub fn coverage(sites: &Sites, tests: &[TestTally], counts: bool) -> Coverage {
 
 /// Average statement coverage (LIU 5.2): per statement the share of work-items that execute it, averaged over the
 /// statements, in percent. The work-items of all tests count together.
-fn average_statement(sites: &Sites, tests: &[TestTally]) -> Option<f64> {
+fn average_statement(sites: &[SiteRow<'_>], tests: &[TestTally]) -> Option<f64> {
     let items: u64 = tests.iter().map(|t| t.items).sum();
     let shares: Vec<f64> = sites
-        .sites
         .iter()
         .enumerate()
         .filter(|(_, site)| site.kind == SiteKind::Statement)
@@ -79,24 +113,25 @@ fn average_statement(sites: &Sites, tests: &[TestTally]) -> Option<f64> {
 
 /// One entry per outcome of each site, in order of file, line and column.
 pub fn outcomes(sites: &Sites, tests: &[TestTally], main_file: &str) -> Vec<SiteOutcome> {
+    outcomes_of(&rows(sites, main_file), tests)
+}
+
+/// As [`outcomes`], for sites that were written down before.
+pub fn outcomes_of(sites: &[SiteRow<'_>], tests: &[TestTally]) -> Vec<SiteOutcome> {
     let mut all = Vec::new();
-    for (s, site) in sites.sites.iter().enumerate() {
-        let location = match &site.location {
-            Some(l) => Location { file: l.file.clone(), line: l.line, column: l.column },
-            None => Location { file: main_file.to_owned(), line: 0, column: 0 },
-        };
+    for (s, site) in sites.iter().enumerate() {
         let divergent = matches!(site.kind, SiteKind::Branch | SiteKind::Barrier)
             .then(|| tests.iter().map(|t| t.sites[s].divergent_groups).sum());
         for (o, outcome) in site.outcomes.iter().enumerate() {
             let hits_by_test: BTreeMap<String, u64> =
                 tests.iter().map(|t| (t.name.clone(), t.sites[s].hits[o])).collect();
             all.push(SiteOutcome {
-                id: site.id.clone(),
+                id: site.id.to_owned(),
                 kind: site.kind.name().to_owned(),
-                construct: site.construct.clone(),
-                function: sites.functions[site.function].cfg.function.clone(),
-                location: location.clone(),
-                outcome: outcome.label.clone(),
+                construct: site.construct.to_owned(),
+                function: site.function.to_owned(),
+                location: site.location.clone(),
+                outcome: (*outcome).to_owned(),
                 covered: hits_by_test.values().any(|h| *h > 0),
                 hits_by_test,
                 divergent_groups: divergent,

@@ -1,8 +1,8 @@
 //! Turns probe data into covered outcomes, as a pure function that is tested without a device.
 
 use crate::cfg::sites::{SiteKind, Sites};
-use crate::instrument::coverage::CoveragePlan;
-use crate::instrument::layout::{HEADER_WORDS, Slots};
+use crate::instrument::coverage::{CoveragePlan, Evidence};
+use crate::instrument::layout::{CoverageLayout, HEADER_WORDS, Slots};
 use crate::suite::launch::NdRange;
 
 /// The probe data of one launch.
@@ -24,6 +24,33 @@ pub struct SiteTally {
     pub divergent_groups: u64,
 }
 
+/// What shows the outcomes of a site in a slot: all that is needed to tally it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteEvidence {
+    /// Whether it is a barrier, which all work-items of a group have to reach.
+    pub is_barrier: bool,
+    /// By outcome.
+    pub outcomes: Vec<Evidence>,
+}
+
+/// Returns the evidence for all sites, in their order.
+pub fn evidence(sites: &Sites, plan: &CoveragePlan) -> Vec<SiteEvidence> {
+    let of_facts = |facts: &[_]| {
+        let mut all = Evidence::default();
+        for (f, fact) in facts {
+            let one = plan.evidence(sites, *f, *fact);
+            all.always |= one.always;
+            all.bits.extend(one.bits);
+        }
+        all
+    };
+    let of_site = |site: &crate::cfg::sites::Site| SiteEvidence {
+        is_barrier: site.kind == SiteKind::Barrier,
+        outcomes: site.outcomes.iter().map(|o| of_facts(&o.facts)).collect(),
+    };
+    sites.sites.iter().map(of_site).collect()
+}
+
 /// The evidence for an outcome, as masks over the words of a slot.
 struct OutcomeMasks {
     always: bool,
@@ -31,21 +58,16 @@ struct OutcomeMasks {
 }
 
 impl OutcomeMasks {
-    fn of(plan: &CoveragePlan, sites: &Sites, site: usize, outcome: usize) -> OutcomeMasks {
-        let mut always = false;
+    fn of(evidence: &Evidence) -> OutcomeMasks {
         let mut masks: Vec<(usize, u32)> = Vec::new();
-        for (f, fact) in &sites.sites[site].outcomes[outcome].facts {
-            let evidence = plan.evidence(sites, *f, *fact);
-            always |= evidence.always;
-            for bit in evidence.bits {
-                let (word, mask) = ((bit / 32) as usize, 1 << (bit % 32));
-                match masks.iter_mut().find(|(w, _)| *w == word) {
-                    Some((_, m)) => *m |= mask,
-                    None => masks.push((word, mask)),
-                }
+        for bit in &evidence.bits {
+            let (word, mask) = ((bit / 32) as usize, 1 << (bit % 32));
+            match masks.iter_mut().find(|(w, _)| *w == word) {
+                Some((_, m)) => *m |= mask,
+                None => masks.push((word, mask)),
             }
         }
-        OutcomeMasks { always, masks }
+        OutcomeMasks { always: evidence.always, masks }
     }
 
     fn holds(&self, slot: &[u32]) -> bool {
@@ -53,41 +75,61 @@ impl OutcomeMasks {
     }
 
     /// For barriers: returns whether some work-item of the slot's group did not set the bit.
-    fn missed(&self, plan: &CoveragePlan, slot: &[u32]) -> bool {
-        let first = plan.layout.words as usize;
+    fn missed(&self, layout: &CoverageLayout, slot: &[u32]) -> bool {
+        let first = layout.words as usize;
         !self.always && self.masks.iter().any(|(w, m)| slot.get(first + w).is_some_and(|word| word & m != 0))
     }
 }
 
+/// The slots of one work-group, or of several that share one.
+#[derive(Clone, Copy)]
+struct Group<'a> {
+    words: &'a [u32],
+    /// Whether other groups have written to the same slot: whether work-items of one group diverged is unknown then.
+    is_shared: bool,
+}
+
 /// Tallies a launch, by site.
 pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTally> {
-    let stride = plan.layout.stride() as usize;
+    tally_evidence(&evidence(sites, plan), &plan.layout, probe)
+}
+
+/// Tallies a launch, by site, from evidence that may have been written down before. A barrier in a slot that work-groups
+/// share is covered if all of their work-items arrived there.
+pub fn tally_evidence(sites: &[SiteEvidence], layout: &CoverageLayout, probe: Probe<'_>) -> Vec<SiteTally> {
+    let stride = layout.stride() as usize;
     let slots = &probe.words[(HEADER_WORDS as usize).min(probe.words.len())..];
-    let per_group = match plan.layout.slots {
-        Slots::Groups => 1,
+    let per_group = match layout.slots {
+        Slots::Groups | Slots::Bounded { .. } => 1,
         Slots::Items => probe.range.first_group_items().max(1) as usize,
     };
     // A group at the end of a dimension uses only the first slots.
-    let used = |group: u64| match plan.layout.slots {
-        Slots::Groups => stride,
+    let used = |group: u64| match layout.slots {
+        Slots::Groups | Slots::Bounded { .. } => stride,
         Slots::Items => stride * probe.range.items_of(group) as usize,
     };
-    (0..sites.sites.len())
-        .map(|s| {
-            let site = &sites.sites[s];
-            let masks_of_outcomes: Vec<OutcomeMasks> =
-                (0..site.outcomes.len()).map(|o| OutcomeMasks::of(plan, sites, s, o)).collect();
+    let launched = probe.range.groups();
+    let available = (slots.len() / (stride * per_group)) as u64;
+    let (read, shared) = match layout.slots {
+        Slots::Groups | Slots::Items => (launched, None),
+        // An earlier launch with the same buffer may have had more groups.
+        Slots::Bounded { .. } => (available, available.checked_sub(1).filter(|_| available < launched)),
+    };
+    sites
+        .iter()
+        .map(|site| {
+            let masks_of_outcomes: Vec<OutcomeMasks> = site.outcomes.iter().map(OutcomeMasks::of).collect();
             let mut result = SiteTally { hits: vec![0; masks_of_outcomes.len()], divergent_groups: 0 };
-            let groups = slots.chunks_exact(stride * per_group).take(probe.range.groups() as usize);
-            for (number, group) in (0..).zip(groups) {
-                let group = group.get(..used(number)).unwrap_or(group);
-                if site.kind == SiteKind::Barrier {
-                    barrier(plan, &masks_of_outcomes[0], group, stride, &mut result);
-                } else {
-                    outcomes(&masks_of_outcomes, group, stride, &mut result);
+            let groups = slots.chunks_exact(stride * per_group).take(read as usize);
+            for (number, words) in (0..).zip(groups) {
+                let group =
+                    Group { words: words.get(..used(number)).unwrap_or(words), is_shared: shared == Some(number) };
+                match masks_of_outcomes.first() {
+                    Some(arrival) if site.is_barrier => barrier(layout, arrival, group, stride, &mut result),
+                    _ => outcomes(&masks_of_outcomes, group, stride, &mut result),
                 }
             }
-            if plan.layout.slots == Slots::Groups {
+            if layout.slots != Slots::Items {
                 result.hits.iter_mut().for_each(|h| *h = (*h).min(1));
             }
             result
@@ -95,26 +137,26 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
         .collect()
 }
 
-fn outcomes(masks_of_outcomes: &[OutcomeMasks], group: &[u32], stride: usize, result: &mut SiteTally) {
+fn outcomes(masks_of_outcomes: &[OutcomeMasks], group: Group<'_>, stride: usize, result: &mut SiteTally) {
     let mut outcomes_taken = 0;
     for (hits, outcome) in result.hits.iter_mut().zip(masks_of_outcomes) {
-        let items = group.chunks_exact(stride).filter(|slot| outcome.holds(slot)).count() as u64;
+        let items = group.words.chunks_exact(stride).filter(|slot| outcome.holds(slot)).count() as u64;
         *hits += items;
         outcomes_taken += u64::from(items > 0);
     }
-    result.divergent_groups += u64::from(outcomes_taken > 1);
+    result.divergent_groups += u64::from(outcomes_taken > 1 && !group.is_shared);
 }
 
 /// A barrier is hit by the work-items of groups in which all of them arrived.
-fn barrier(plan: &CoveragePlan, arrival: &OutcomeMasks, group: &[u32], stride: usize, result: &mut SiteTally) {
-    let slots: Vec<&[u32]> = group.chunks_exact(stride).collect();
+fn barrier(layout: &CoverageLayout, arrival: &OutcomeMasks, group: Group<'_>, stride: usize, result: &mut SiteTally) {
+    let slots: Vec<&[u32]> = group.words.chunks_exact(stride).collect();
     let arrived = slots.iter().filter(|s| arrival.holds(s)).count();
-    let missed = match plan.layout.slots {
-        Slots::Groups => slots.iter().any(|s| arrival.missed(plan, s)),
+    let missed = match layout.slots {
+        Slots::Groups | Slots::Bounded { .. } => slots.iter().any(|s| arrival.missed(layout, s)),
         Slots::Items => arrived < slots.len(),
     };
     if arrived > 0 && missed {
-        result.divergent_groups += 1;
+        result.divergent_groups += u64::from(!group.is_shared);
     } else if arrived > 0 {
         result.hits[0] += arrived as u64;
     }

@@ -12,6 +12,10 @@ pub enum Slots {
     Groups,
     /// One per work-item; the slots of a group are adjacent.
     Items,
+    /// For hosts of a user's own: one per work-group, as many as the buffer has room for; all groups beyond these share
+    /// the last one. The host writes the buffer's length into the header ([`header::LENGTH`]), the kernel its number
+    /// (`id`) and the launch's range.
+    Bounded { id: u32 },
 }
 
 /// The coverage part of the probe buffer.
@@ -20,7 +24,7 @@ pub struct CoverageLayout {
     pub slots: Slots,
     /// Words of coverage bits per slot.
     pub words: u32,
-    /// With [`Slots::Groups`]: additional words after them that record the barriers that some item did *not* reach, one
+    /// With slots per work-group: additional words after them that record the barriers that some item did *not* reach, one
     /// for each word with barrier bits (which are the first words).
     pub missed_words: u32,
     /// Number of barrier bits, which come first.
@@ -31,7 +35,7 @@ impl CoverageLayout {
     /// Number of words per slot.
     pub fn stride(&self) -> u32 {
         match self.slots {
-            Slots::Groups => self.words + self.missed_words,
+            Slots::Groups | Slots::Bounded { .. } => self.words + self.missed_words,
             Slots::Items => self.words,
         }
     }
@@ -39,7 +43,7 @@ impl CoverageLayout {
     /// Number of words of the buffer for a launch of this many groups and items; `None` on overflow.
     pub fn buffer_words(&self, groups: u64, items: u64) -> Option<u64> {
         let slots = match self.slots {
-            Slots::Groups => groups,
+            Slots::Groups | Slots::Bounded { .. } => groups,
             Slots::Items => items,
         };
         slots.checked_mul(u64::from(self.stride()))?.checked_add(HEADER_WORDS)
@@ -110,6 +114,20 @@ pub mod header {
     pub const GROUPS: u32 = 3;
     /// Start of the group map, in words from the start of the buffer.
     pub const MAP: u32 = 6;
+    /// With [`super::Slots::Bounded`]: the buffer's length in words, written by the host. The kernel writes
+    /// [`GROUPS`] and all that follows.
+    pub const LENGTH: u32 = 7;
+    /// Three words: size of the first work-group by dimension.
+    pub const LOCAL: u32 = 8;
+    /// Three words: number of work-items by dimension.
+    pub const GLOBAL: u32 = 11;
+    /// [`MAGIC_NUMBER`].
+    pub const MAGIC: u32 = 14;
+    /// The number of the module that ran ([`super::Slots::Bounded`]).
+    pub const ID: u32 = 15;
+
+    /// Shows that a kernel with probes for hosts of a user's own has written to the buffer: the bytes `KASY`, low byte first.
+    pub const MAGIC_NUMBER: u32 = 0x5953_414b;
 }
 
 /// Positions of words for an argument. Used for buffers and local arguments; 0 for others.

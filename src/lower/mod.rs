@@ -9,3 +9,4 @@ pub mod cached;
 pub mod host;
 pub mod spirv;
 mod undefined;
+mod vector_selects;

@@ -8,6 +8,7 @@ use super::devices::DevicesResult;
 use super::generate::GenerateResult;
 use super::inspect::InspectResult;
 use super::mutate::MutateResult;
+use super::probe_map::ProbeMap;
 use super::run::RunResult;
 use super::schedule::ScheduleResult;
 
@@ -22,6 +23,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("schedule.schema.json", schema::<ScheduleResult>()),
         ("generate.schema.json", schema::<GenerateResult>()),
         ("check.schema.json", schema::<CheckResult>()),
+        ("map.schema.json", schema::<ProbeMap>()),
     ]
 }
 

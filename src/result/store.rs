@@ -151,22 +151,29 @@ fn write_error(path: &Path, folder: &Path, error: &io::Error) -> Error {
     }
 }
 
+/// The help for a file that is no result.
+const NAME_A_RESULT: &str = "name a result file that a command wrote with -o";
+
 /// Reads a result of any command.
 ///
 /// # Errors
 /// `Caller` if the file does not exist, is not a result, or has a schema that is unknown or newer than this kassay;
 /// `Environment` if it cannot be read.
 pub fn read(path: &Path) -> Result<AnyResult> {
-    let text = fs::read_to_string(path).map_err(|e| {
+    parse(&read_text(path, NAME_A_RESULT)?, path)
+}
+
+/// Reads a file of text. `help` says which file is wanted.
+pub(super) fn read_text(path: &Path, help: &str) -> Result<String> {
+    fs::read_to_string(path).map_err(|e| {
         let what = format!("cannot read {}: {e}", path.display());
         match e.kind() {
             ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory | ErrorKind::InvalidData => {
-                Error::caller(what).help("name a result file that a command wrote with -o")
+                Error::caller(what).help(help)
             }
             _ => Error::environment(what).help("make the file readable"),
         }
-    })?;
-    parse(&text, path)
+    })
 }
 
 /// The part of a result that identifies its type.
@@ -181,13 +188,12 @@ struct Head {
 /// # Errors
 /// Those of [`read`].
 pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
-    let head: Head = from_json(text, path, "this is not a result of kassay")?;
-    let Some(schema) = head.schema.as_ref().and_then(|s| s.as_str()) else {
+    let Some(schema) = schema_of(text, path, "this is not a result of kassay", NAME_A_RESULT)? else {
         return Err(Error::caller(format!("{} is not a result of kassay: it has no `schema`", path.display()))
-            .help("name a result file that a command wrote with -o"));
+            .help(NAME_A_RESULT));
     };
     let wrong = format!("this is not a valid `{schema}` result");
-    match schema {
+    match schema.as_str() {
         DevicesResult::SCHEMA => Ok(AnyResult::Devices(Box::new(from_json(text, path, &wrong)?))),
         InspectResult::SCHEMA => Ok(AnyResult::Inspect(Box::new(from_json(text, path, &wrong)?))),
         RunResult::SCHEMA => Ok(AnyResult::Run(Box::new(from_json(text, path, &wrong)?))),
@@ -200,6 +206,12 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
         GenerateResult::SCHEMA => Ok(AnyResult::Generate(Box::new(from_json(text, path, &wrong)?))),
         other => Err(unknown_schema(other, path)),
     }
+}
+
+/// Returns the `schema` of a file's JSON; `None` without. The messages are those of [`json`].
+pub(super) fn schema_of(text: &str, path: &Path, what: &str, help: &str) -> Result<Option<String>> {
+    let head: Head = json(text, path, what, help)?;
+    Ok(head.schema.as_ref().and_then(|s| s.as_str()).map(str::to_owned))
 }
 
 fn unknown_schema(schema: &str, path: &Path) -> Error {
@@ -232,6 +244,11 @@ fn list(names: &[&str]) -> String {
 }
 
 fn from_json<T: DeserializeOwned>(text: &str, path: &Path, what: &str) -> Result<T> {
+    json(text, path, what, NAME_A_RESULT)
+}
+
+/// Parses JSON. `what` begins the message if it does not fit, `help` says which file is wanted.
+pub(super) fn json<T: DeserializeOwned>(text: &str, path: &Path, what: &str, help: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|e| {
         let line = u32::try_from(e.line()).unwrap_or(u32::MAX);
         let column = u32::try_from(e.column()).unwrap_or(u32::MAX);
@@ -241,6 +258,6 @@ fn from_json<T: DeserializeOwned>(text: &str, path: &Path, what: &str) -> Result
         let message = message.split(" at line ").next().unwrap_or(&message);
         Error::caller(format!("{what}: {message}"))
             .at(Place { file: path.to_owned(), line: line.max(1), column: column.max(1), text: shown })
-            .help("name a result file that a command wrote with -o")
+            .help(help)
     })
 }

@@ -310,6 +310,7 @@ fn help_manuals_and_completions_cover_every_command() -> TestResult {
         "schedule",
         "check",
         "generate",
+        "tally",
     ];
     for shell in ["bash", "zsh", "fish"] {
         let script = text(&["completions", shell])?;

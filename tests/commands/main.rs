@@ -7,5 +7,6 @@ mod common;
 mod contract;
 mod implicit_arguments;
 mod library;
+mod own_host;
 mod reports;
 mod wrong_inputs;

@@ -124,7 +124,10 @@ impl CoveragePlan {
             }
         }
         let words = bits.words().max(1);
-        let missed_words = if slots == Slots::Groups { u32::div_ceil(barrier_bits, 32) } else { 0 };
+        let missed_words = match slots {
+            Slots::Groups | Slots::Bounded { .. } => u32::div_ceil(barrier_bits, 32),
+            Slots::Items => 0,
+        };
         CoveragePlan { layout: CoverageLayout { slots, words, missed_words, barrier_bits }, functions }
     }
 

@@ -134,6 +134,8 @@ struct Weaver<'m> {
     loop_iterate: Function<'m>,
     loop_end: Function<'m>,
     flush: Function<'m>,
+    /// Called at the kernel's ends with the number, where the kernel is to say which one it is.
+    stamp: Option<(Function<'m>, u32)>,
     /// Called before everything that is done at the kernel's ends.
     leave: Option<Function<'m>>,
 }
@@ -143,6 +145,11 @@ impl<'m> Weaver<'m> {
         let flush = match layout.slots {
             Slots::Groups => "__kassay_flush_group",
             Slots::Items => "__kassay_flush_item",
+            Slots::Bounded { .. } => "__kassay_flush_bounded",
+        };
+        let stamp = match layout.slots {
+            Slots::Bounded { id } => Some((runtime::find(view, "__kassay_stamp")?, id)),
+            Slots::Groups | Slots::Items => None,
         };
         let functions = ["__kassay_cover", "__kassay_loop_enter", "__kassay_loop_iterate", "__kassay_loop_end", flush];
         let found: Vec<Function> = functions.iter().map(|n| runtime::find(view, n)).collect::<Result<_>>()?;
@@ -158,6 +165,7 @@ impl<'m> Weaver<'m> {
             loop_iterate: found[2],
             loop_end: found[3],
             flush: found[4],
+            stamp,
             leave: target.has_hooks().then(leave),
         })
     }
@@ -288,6 +296,9 @@ impl<'m> Weaver<'m> {
                 self.call(self.loop_end, &[words, self.number(bit / 32), self.number(bit % 32), *state]);
             }
             if let Some(probe) = pointers.probe {
+                if let Some((stamp, id)) = self.stamp {
+                    self.call(stamp, &[probe, self.number(id)]);
+                }
                 self.flush_all(words, probe);
             }
         }

@@ -1,0 +1,234 @@
+//! Coverage of launches that a user's own program makes: the map of a module with probes, and what a probe buffer says
+//! that the program read back.
+
+use std::path::Path;
+
+use super::build::KernelUnderTest;
+use super::summary::{self, SiteRow};
+use super::tally::{self, Probe, SiteEvidence, SiteTally};
+use crate::cfg::sites::{SiteKind, Sites};
+use crate::error::{Error, Result};
+use crate::exec::Code;
+use crate::hash::Fnv1a;
+use crate::instrument::coverage::{CoveragePlan, Evidence};
+use crate::instrument::layout::{CoverageLayout, HEADER_WORDS, Slots, header};
+use crate::lower::code::Target;
+use crate::result::probe_map::{CoverageMap, HeaderLayout, Outcome, Site};
+use crate::suite::launch::NdRange;
+
+/// Where the words of the header are.
+const HEADER: HeaderLayout = HeaderLayout {
+    length: header::LENGTH,
+    groups: header::GROUPS,
+    local: header::LOCAL,
+    global: header::GLOBAL,
+    magic: header::MAGIC,
+    id: header::ID,
+};
+
+/// Returns a kernel's code with probes, and their map. `source` is the kernel's file as results name it.
+///
+/// # Errors
+/// Those of [`KernelUnderTest::instrumented`].
+pub fn instrumented(under_test: &KernelUnderTest<'_>, source: &str) -> Result<(Code, CoverageMap)> {
+    let id = module_id(under_test);
+    let (code, plan) = under_test.instrumented(Slots::Bounded { id }, Target::default())?;
+    Ok((code, map_of(&under_test.sites, &plan, id, source)))
+}
+
+/// Returns the number that tells a module from others: a hash of the kernel's code and the ids of its sites.
+fn module_id(under_test: &KernelUnderTest<'_>) -> u32 {
+    let mut hash = Fnv1a::default();
+    hash.add(env!("CARGO_PKG_VERSION").as_bytes());
+    hash.add(under_test.code_text().as_bytes());
+    for site in &under_test.sites.sites {
+        hash.add(site.id.as_bytes());
+        hash.add(&[0]);
+    }
+    let hash = hash.value();
+    (hash ^ hash >> 32) as u32
+}
+
+fn map_of(sites: &Sites, plan: &CoveragePlan, id: u32, source: &str) -> CoverageMap {
+    let rows = summary::rows(sites, source);
+    let evidence = tally::evidence(sites, plan);
+    let site = |(row, evidence): (SiteRow<'_>, SiteEvidence)| Site {
+        id: row.id.to_owned(),
+        kind: row.kind.name().to_owned(),
+        construct: row.construct.to_owned(),
+        function: row.function.to_owned(),
+        location: row.location,
+        outcomes: (row.outcomes.iter().zip(evidence.outcomes))
+            .map(|(name, evidence)| Outcome {
+                outcome: (*name).to_owned(),
+                always: evidence.always,
+                bits: evidence.bits.into_iter().collect(),
+            })
+            .collect(),
+    };
+    CoverageMap {
+        id,
+        header_words: HEADER_WORDS as u32,
+        header_layout: HEADER,
+        slot_words: plan.layout.stride(),
+        bit_words: plan.layout.words,
+        barrier_bits: plan.layout.barrier_bits,
+        sites: rows.into_iter().zip(evidence).map(site).collect(),
+    }
+}
+
+/// The coverage part of a map, ready to tally probe buffers.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    map: &'a CoverageMap,
+    layout: CoverageLayout,
+    evidence: Vec<SiteEvidence>,
+    rows: Vec<SiteRow<'a>>,
+}
+
+/// What a probe buffer says.
+#[derive(Debug)]
+pub struct Launch {
+    /// By site, in the map's order.
+    pub sites: Vec<SiteTally>,
+    /// The range of the launch; of several launches, that of the last one.
+    pub range: NdRange,
+    /// The number of slots, if some work-groups shared the last one.
+    pub too_few_slots: Option<u64>,
+}
+
+impl<'a> Reader<'a> {
+    /// Checks that a map can be relied on. `path` is that of its file.
+    ///
+    /// # Errors
+    /// `Caller` if it contradicts itself, so that it is not as kassay wrote it.
+    pub fn new(map: &'a CoverageMap, path: &Path) -> Result<Reader<'a>> {
+        let wrong = |what: String| {
+            Error::caller(format!("{} contradicts itself: {what}", path.display()))
+                .help("take the map as `kassay lower --map` wrote it, or lower the kernel again")
+        };
+        let layout = CoverageLayout {
+            slots: Slots::Bounded { id: map.id },
+            words: map.bit_words,
+            missed_words: map.barrier_bits.div_ceil(32),
+            barrier_bits: map.barrier_bits,
+        };
+        if u64::from(map.header_words) != HEADER_WORDS || map.header_layout != HEADER {
+            return Err(wrong("its header is not that of this version of the layout".to_owned()));
+        }
+        let slot_words = u64::from(map.bit_words) + u64::from(layout.missed_words);
+        if map.bit_words == 0 || layout.missed_words > map.bit_words || u64::from(map.slot_words) != slot_words {
+            let CoverageMap { slot_words, bit_words, barrier_bits, .. } = map;
+            return Err(wrong(format!(
+                "slots of {slot_words} words cannot have {bit_words} words of bits and {barrier_bits} bits of barriers"
+            )));
+        }
+        let (mut rows, mut evidence) = (Vec::new(), Vec::new());
+        for site in &map.sites {
+            let kind = SiteKind::of_name(&site.kind)
+                .ok_or_else(|| wrong(format!("site `{}` is of the unknown kind `{}`", site.id, site.kind)))?;
+            let is_barrier = kind == SiteKind::Barrier;
+            let limit = 32 * u64::from(map.bit_words);
+            if let Some(bit) = site.outcomes.iter().flat_map(|o| &o.bits).find(|bit| u64::from(**bit) >= limit) {
+                return Err(wrong(format!("site `{}` has bit {bit}, and there are {limit}", site.id)));
+            }
+            if site.outcomes.is_empty() || is_barrier && site.outcomes.len() > 1 {
+                return Err(wrong(format!("site `{}` has {} outcomes", site.id, site.outcomes.len())));
+            }
+            let of = |o: &Outcome| Evidence { always: o.always, bits: o.bits.iter().copied().collect() };
+            evidence.push(SiteEvidence { is_barrier, outcomes: site.outcomes.iter().map(of).collect() });
+            rows.push(SiteRow {
+                id: &site.id,
+                kind,
+                construct: &site.construct,
+                function: &site.function,
+                location: site.location.clone(),
+                outcomes: site.outcomes.iter().map(|o| o.outcome.as_str()).collect(),
+            });
+        }
+        Ok(Reader { map, layout, evidence, rows })
+    }
+
+    /// Returns the map's sites.
+    pub fn rows(&self) -> &[SiteRow<'a>] {
+        &self.rows
+    }
+
+    /// Tallies a probe buffer: its bytes as the host read them back, words with the low byte first. `path` is that of
+    /// its file.
+    ///
+    /// # Errors
+    /// `Caller` if it is not a buffer that the map's module wrote to, or one that is damaged.
+    pub fn tally(&self, bytes: &[u8], path: &Path) -> Result<Launch> {
+        let wrong = |what: String, help: String| Error::caller(format!("{}: {what}", path.display())).help(help);
+        let slot_words = u64::from(self.map.slot_words);
+        let sizes = format!(
+            "write the whole buffer as it was read back: {HEADER_WORDS} words of 4 bytes, and {slot_words} for each slot"
+        );
+        if !bytes.len().is_multiple_of(4) {
+            return Err(wrong(format!("{} bytes are no whole number of 32-bit words", bytes.len()), sizes));
+        }
+        let words: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let length = words.len() as u64;
+        if length < HEADER_WORDS {
+            return Err(wrong(
+                format!("{length} words are no probe buffer: the header alone has {HEADER_WORDS}"),
+                sizes,
+            ));
+        }
+        let word = |position: u32| words[position as usize];
+        let magic = word(header::MAGIC);
+        if magic == header::MAGIC_NUMBER.swap_bytes() {
+            let help = "write words with the low byte first, as devices of that byte order have them in memory";
+            return Err(wrong("its words have the high byte first".to_owned(), help.to_owned()));
+        }
+        if magic != header::MAGIC_NUMBER {
+            let what =
+                format!("no kernel with coverage probes has written to it: word {} is {magic:#x}", header::MAGIC);
+            let help = "wait for the launch to end, then read the buffer back from its first word on; it is the \
+                        kernel's last argument";
+            return Err(wrong(what, help.to_owned()));
+        }
+        if word(header::ID) != self.map.id {
+            let (found, id) = (word(header::ID), self.map.id);
+            return Err(wrong(
+                format!("another module wrote it: its number is {found:#010x}, the map's {id:#010x}"),
+                "use the module and the map that one run of `kassay lower` wrote".to_owned(),
+            ));
+        }
+        let said = u64::from(word(header::LENGTH));
+        if said != length {
+            let what = format!("it has {length} words, but word {} says {said}", header::LENGTH);
+            let help =
+                format!("before a launch, write the buffer's length in words to word {}; {sizes}", header::LENGTH);
+            return Err(wrong(what, help));
+        }
+        let slots = (length - HEADER_WORDS) / slot_words;
+        if slots == 0 {
+            let what = format!("{length} words have no room for a slot of {slot_words} words: nothing was recorded");
+            let help = format!("the buffer needs at least {} words", HEADER_WORDS + slot_words);
+            return Err(wrong(what, help));
+        }
+        let three = |first: u32| [0, 1, 2].map(|d| u64::from(word(first + d)));
+        let (groups, local) = (three(header::GROUPS), three(header::LOCAL));
+        let range = NdRange { dims: 3, global: three(header::GLOBAL), local: Some(local), offset: [0; 3] };
+        let items = range.global.iter().try_fold(1u64, |product, size| product.checked_mul(*size));
+        if local.contains(&0) || items.is_none() || range.group_counts() != groups {
+            let what = format!(
+                "its header is damaged: {} work-items in groups of {} are not {} groups",
+                by_dimension(range.global),
+                by_dimension(local),
+                by_dimension(groups)
+            );
+            return Err(wrong(what, "one buffer can take several launches, one after the other".to_owned()));
+        }
+        let too_few_slots = Some(slots).filter(|slots| *slots < range.groups());
+        let probe = Probe { words: &words, range: &range };
+        let sites = tally::tally_evidence(&self.evidence, &self.layout, probe);
+        Ok(Launch { sites, range, too_few_slots })
+    }
+}
+
+fn by_dimension(sizes: [u64; 3]) -> String {
+    sizes.map(|size| size.to_string()).join(" x ")
+}

@@ -1,0 +1,279 @@
+/* An OpenCL host program that launches a kernel which `kassay lower` wove probes, mutants or guards into, and writes the
+ * probe buffer to a file. It uses nothing of kassay: only the OpenCL loader, libOpenCL.so.1.
+ *
+ *     cc -o host host.c -ldl
+ *     ./host MODULE KERNEL RANGE[,RANGE...] PREFIX ARGUMENT...
+ *
+ * MODULE is the SPIR-V, KERNEL its kernel. Each RANGE is a launch, such as 64/16 (64 work-items in groups of 16), 8x8/4x4,
+ * or 64 (the runtime chooses the groups). ARGUMENTs are those of the kernel, in order: `int=5`, `uint=5`, `float=0.5`,
+ * `ints=START,STEP,COUNT` and `floats=START,STEP,COUNT` (buffers), `local=BYTES`. The probe buffer of the n-th launch,
+ * from 0, is written to PREFIX.n.bin, and a hash of each buffer that the kernel leaves is printed.
+ *
+ * Environment: PROBE_WORDS is the length of the probe buffer for coverage. MUTANT says that the module has mutants or
+ * guards, and which mutant is active (0: none); FUEL how many loop iterations a work-item may make. BUILD_OPTIONS goes to
+ * clBuildProgram.
+ *
+ * The parts marked with "probe:" are all that kassay adds to a host program. */
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What this program needs of CL/cl.h. */
+typedef void *handle;
+typedef int32_t cl_int;
+typedef uint32_t cl_uint;
+enum { CL_SUCCESS = 0, CL_MEM_READ_WRITE = 1, CL_MEM_COPY_HOST_PTR = 32, CL_TRUE = 1 };
+enum { CL_DEVICE_IL_VERSION = 0x105B, CL_PROGRAM_BUILD_LOG = 0x1183, CL_KERNEL_NUM_ARGS = 0x1191 };
+#define CL_DEVICE_TYPE_ALL 0xFFFFFFFFull
+
+/* Functions of the loader, by name. */
+#define FUNCTIONS(f)                                                                                                   \
+    f(clGetPlatformIDs, cl_int, (cl_uint, handle *, cl_uint *))                                                        \
+    f(clGetDeviceIDs, cl_int, (handle, uint64_t, cl_uint, handle *, cl_uint *))                                        \
+    f(clGetDeviceInfo, cl_int, (handle, cl_uint, size_t, void *, size_t *))                                            \
+    f(clCreateContext, handle, (const intptr_t *, cl_uint, const handle *, void *, void *, cl_int *))                  \
+    f(clCreateCommandQueue, handle, (handle, handle, uint64_t, cl_int *))                                              \
+    f(clCreateProgramWithIL, handle, (handle, const void *, size_t, cl_int *))                                         \
+    f(clBuildProgram, cl_int, (handle, cl_uint, const handle *, const char *, void *, void *))                         \
+    f(clGetProgramBuildInfo, cl_int, (handle, handle, cl_uint, size_t, void *, size_t *))                              \
+    f(clCreateKernel, handle, (handle, const char *, cl_int *))                                                        \
+    f(clGetKernelInfo, cl_int, (handle, cl_uint, size_t, void *, size_t *))                                            \
+    f(clCreateBuffer, handle, (handle, uint64_t, size_t, void *, cl_int *))                                            \
+    f(clSetKernelArg, cl_int, (handle, cl_uint, size_t, const void *))                                                 \
+    f(clEnqueueNDRangeKernel, cl_int,                                                                                  \
+      (handle, handle, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint, const handle *, handle *))    \
+    f(clEnqueueReadBuffer, cl_int,                                                                                     \
+      (handle, handle, cl_uint, size_t, size_t, void *, cl_uint, const handle *, handle *))                            \
+    f(clReleaseMemObject, cl_int, (handle))
+#define DECLARE(name, result, parameters) static result(*name) parameters;
+#define LOAD(name, result, parameters) *(void **)&name = need(dlsym(loader, #name), #name);
+FUNCTIONS(DECLARE)
+
+static void *need(void *pointer, const char *what) {
+    if (!pointer) {
+        fprintf(stderr, "host: no %s\n", what);
+        exit(3);
+    }
+    return pointer;
+}
+
+static void check(cl_int code, const char *what) {
+    if (code != CL_SUCCESS) {
+        fprintf(stderr, "host: %s fails with %d\n", what, code);
+        exit(3);
+    }
+}
+
+/* A kernel's argument: its bytes for clSetKernelArg, or the contents of its buffer. */
+struct argument {
+    enum { VALUE, BUFFER, LOCAL } kind;
+    size_t size;
+    unsigned char *bytes;
+    handle buffer;
+};
+
+static struct argument argument(const char *text) {
+    struct argument a = {VALUE, 4, need(malloc(4), "memory"), NULL};
+    float start, step;
+    unsigned long count;
+    if (sscanf(text, "float=%f", (float *)a.bytes) == 1 || sscanf(text, "int=%d", (int *)a.bytes) == 1 ||
+        sscanf(text, "uint=%u", (unsigned *)a.bytes) == 1) {
+        return a;
+    }
+    int floats = strncmp(text, "floats=", 7) == 0;
+    if (sscanf(text, floats ? "floats=%f,%f,%lu" : "ints=%f,%f,%lu", &start, &step, &count) == 3 && count > 0) {
+        a.kind = BUFFER;
+        a.size = 4 * count;
+        a.bytes = need(realloc(a.bytes, a.size), "memory");
+        for (unsigned long i = 0; i < count; ++i) {
+            if (floats) {
+                ((float *)a.bytes)[i] = start + step * (float)i;
+            } else {
+                ((int *)a.bytes)[i] = (int)start + (int)step * (int)i;
+            }
+        }
+        return a;
+    }
+    if (sscanf(text, "local=%lu", &count) == 1) {
+        a.kind = LOCAL;
+        a.size = count;
+        return a;
+    }
+    fprintf(stderr, "host: what is the argument %s?\n", text);
+    exit(2);
+}
+
+/* The first device that takes SPIR-V. */
+static handle device(void) {
+    handle platforms[16], devices[16];
+    cl_uint platform_count = 0, count = 0;
+    check(clGetPlatformIDs(16, platforms, &platform_count), "clGetPlatformIDs");
+    for (cl_uint p = 0; p < platform_count && p < 16; ++p) {
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &count) != CL_SUCCESS) {
+            continue;
+        }
+        for (cl_uint d = 0; d < count && d < 16; ++d) {
+            char versions[256] = "";
+            if (clGetDeviceInfo(devices[d], CL_DEVICE_IL_VERSION, sizeof versions, versions, NULL) == CL_SUCCESS &&
+                strstr(versions, "SPIR-V")) {
+                return devices[d];
+            }
+        }
+    }
+    return need(NULL, "device that takes SPIR-V");
+}
+
+/* Reads a range such as 8x8/4x4. Returns the number of dimensions; `local[0]` is 0 if it is left open. */
+static cl_uint range(const char *text, size_t global[3], size_t local[3]) {
+    cl_uint dimensions = 0;
+    local[0] = 0;
+    for (size_t *sizes = global; *text; sizes = local) {
+        dimensions = 0;
+        do {
+            sizes[dimensions++] = strtoul(text + (*text == 'x' || *text == '/'), (char **)&text, 10);
+        } while (*text == 'x' && dimensions < 3);
+        if (*text && (*text != '/' || sizes == local)) {
+            fprintf(stderr, "host: what is the range ...%s?\n", text);
+            exit(2);
+        }
+    }
+    return dimensions;
+}
+
+/* FNV-1a, to compare the outputs of runs. */
+static uint64_t hash(const unsigned char *bytes, size_t size) {
+    uint64_t value = 0xcbf29ce484222325;
+    for (size_t i = 0; i < size; ++i) {
+        value = (value ^ bytes[i]) * 0x100000001b3;
+    }
+    return value;
+}
+
+/* probe: the buffer before a launch. Its length in words goes to `length`. `count` arguments precede it. */
+static uint32_t *probe_contents(const struct argument *arguments, cl_uint count, size_t *length) {
+    const char *mutant = getenv("MUTANT"), *fuel = getenv("FUEL"), *words = getenv("PROBE_WORDS");
+    /* For coverage, any length does; for mutants and guards, it is fixed. */
+    *length = mutant ? 16 + 4 * count + 8 : words ? strtoul(words, NULL, 10) : 4096;
+    uint32_t *probe = need(calloc(*length, 4), "memory");
+    if (!mutant) {
+        probe[7] = (uint32_t)*length;
+        return probe;
+    }
+    probe[0] = fuel ? (uint32_t)strtoul(fuel, NULL, 10) : 1000000;
+    for (cl_uint i = 0; i < count; ++i) {
+        if (arguments[i].kind != VALUE) {
+            probe[16 + 4 * i] = (uint32_t)arguments[i].size;
+            probe[16 + 4 * i + 1] = (uint32_t)((uint64_t)arguments[i].size >> 32);
+        }
+    }
+    probe[16 + 4 * count] = (uint32_t)strtoul(mutant, NULL, 10);
+    return probe;
+}
+
+/* probe: what a launch left in the buffer. */
+static void probe_result(const uint32_t *probe, size_t length, cl_uint count, const char *prefix, int launch) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s.%d.bin", prefix, launch);
+    FILE *file = need(fopen(path, "wb"), path);
+    if (fwrite(probe, 4, length, file) != length || fclose(file) != 0) {
+        need(NULL, "room for the probe file");
+    }
+    uint32_t fault = getenv("MUTANT") ? probe[16 + 4 * count + 2] : 0;
+    if (fault) {
+        printf("launch %d fault kind %u place %u\n", launch, fault & 0xff, fault >> 8);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc < 5) {
+        fprintf(stderr, "usage: host MODULE KERNEL RANGE[,RANGE...] PREFIX ARGUMENT...\n");
+        return 2;
+    }
+    void *loader = need(dlopen("libOpenCL.so.1", RTLD_NOW), "libOpenCL.so.1");
+    FUNCTIONS(LOAD)
+
+    FILE *file = need(fopen(argv[1], "rb"), argv[1]);
+    fseek(file, 0, SEEK_END);
+    size_t module_size = (size_t)ftell(file);
+    rewind(file);
+    void *module = need(malloc(module_size), "memory");
+    if (fread(module, 1, module_size, file) != module_size) {
+        need(NULL, argv[1]);
+    }
+    fclose(file);
+
+    cl_int code;
+    handle chosen = device();
+    handle context = clCreateContext(NULL, 1, &chosen, NULL, NULL, &code);
+    check(code, "clCreateContext");
+    handle queue = clCreateCommandQueue(context, chosen, 0, &code);
+    check(code, "clCreateCommandQueue");
+    handle program = clCreateProgramWithIL(context, module, module_size, &code);
+    check(code, "clCreateProgramWithIL");
+    const char *options = getenv("BUILD_OPTIONS");
+    if ((code = clBuildProgram(program, 1, &chosen, options ? options : "", NULL, NULL)) != CL_SUCCESS) {
+        static char log[1 << 16];
+        clGetProgramBuildInfo(program, chosen, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
+        fprintf(stderr, "%s\n", log);
+    }
+    check(code, "clBuildProgram");
+    handle kernel = clCreateKernel(program, argv[2], &code);
+    check(code, "clCreateKernel");
+
+    cl_uint count = (cl_uint)argc - 5, parameters;
+    check(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, NULL), "clGetKernelInfo");
+    if (parameters != count + 1) {
+        fprintf(stderr, "host: %s takes %u arguments and the probe buffer, not %u\n", argv[2], parameters - 1, count);
+        return 2;
+    }
+    struct argument *arguments = need(calloc(count + 1, sizeof *arguments), "memory");
+    for (cl_uint i = 0; i < count; ++i) {
+        arguments[i] = argument(argv[5 + i]);
+    }
+
+    int launch = 0;
+    for (char *text = strtok(argv[3], ","); text; text = strtok(NULL, ","), ++launch) {
+        size_t global[3], local[3];
+        cl_uint dimensions = range(text, global, local);
+        for (cl_uint i = 0; i < count; ++i) {
+            struct argument *a = &arguments[i];
+            if (a->kind == BUFFER) {
+                a->buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, a->size, a->bytes, &code);
+                check(code, "clCreateBuffer");
+            }
+            const void *value = a->kind == BUFFER ? (void *)&a->buffer : a->kind == VALUE ? a->bytes : NULL;
+            check(clSetKernelArg(kernel, i, a->kind == BUFFER ? sizeof(handle) : a->size, value), "clSetKernelArg");
+        }
+
+        /* probe: the last argument. */
+        size_t length;
+        uint32_t *probe = probe_contents(arguments, count, &length);
+        handle probe_buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, 4 * length, probe, &code);
+        check(code, "clCreateBuffer");
+        check(clSetKernelArg(kernel, count, sizeof(handle), &probe_buffer), "clSetKernelArg");
+
+        check(clEnqueueNDRangeKernel(queue, kernel, dimensions, NULL, global, local[0] ? local : NULL, 0, NULL, NULL),
+              "clEnqueueNDRangeKernel");
+
+        /* probe: read it back and keep it. */
+        check(clEnqueueReadBuffer(queue, probe_buffer, CL_TRUE, 0, 4 * length, probe, 0, NULL, NULL), "clEnqueueReadBuffer");
+        probe_result(probe, length, count, argv[4], launch);
+        clReleaseMemObject(probe_buffer);
+        free(probe);
+
+        for (cl_uint i = 0; i < count; ++i) {
+            struct argument *a = &arguments[i];
+            if (a->kind == BUFFER) {
+                unsigned char *left = need(malloc(a->size), "memory");
+                check(clEnqueueReadBuffer(queue, a->buffer, CL_TRUE, 0, a->size, left, 0, NULL, NULL), "clEnqueueReadBuffer");
+                printf("launch %d argument %u %016llx\n", launch, i, (unsigned long long)hash(left, a->size));
+                clReleaseMemObject(a->buffer);
+                free(left);
+            }
+        }
+    }
+    return 0;
+}

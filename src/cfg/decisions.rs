@@ -133,7 +133,7 @@ fn in_chain(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<Bloc
 
 fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
     let targets = outcome_targets(cfg, dominance, leaves);
-    let [first, second] = targets[..] else { return None };
+    let [first, second] = true_first(cfg, dominance, leaves, targets[..].try_into().ok()?);
     let construct = if [first, second].iter().any(|t| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "if.else"))
     {
         "if"
@@ -150,7 +150,6 @@ fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Optio
             .map(Event::Edge)
             .collect::<Vec<_>>()
     };
-    // clang places the first arm directly after the condition, whether or not `!` inverted the branch.
     Some(Decision {
         construct,
         location: cfg.blocks[leaves[0]].condition_location.clone(),
@@ -160,6 +159,27 @@ fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Optio
             Outcome { label: "false".into(), events: events(second) },
         ],
     })
+}
+
+/// Puts the target for the outcome `true` of a group first. In clang's order the first arm directly follows the
+/// condition, whether or not `!` inverted the branch. Where the producer sorted the blocks anew, clang's label of the arm
+/// decides; failing that, the sense of the last branch.
+fn true_first(
+    cfg: &Cfg,
+    dominance: &Dominance,
+    leaves: &[BlockIndex],
+    [first, second]: [BlockIndex; 2],
+) -> [BlockIndex; 2] {
+    let is_first_arm = |t: &BlockIndex| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "cond.true");
+    let in_order = if cfg.is_in_source_order {
+        true
+    } else if let Some(arm) = [first, second].iter().position(is_first_arm) {
+        arm == 0
+    } else {
+        let is_last = |leaf: &&BlockIndex| !leaves.iter().any(|other| leads(cfg, dominance, **leaf, *other));
+        leaves.iter().find(is_last).is_none_or(|last| past_constants(cfg, cfg.successors(*last)[0]) != second)
+    };
+    if in_order { [first, second] } else { [second, first] }
 }
 
 /// The operands of a short-circuit in an `if` or ternary; leaves with the same two targets are arms of one operand.

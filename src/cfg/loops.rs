@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::dominance::Dominance;
-use super::graph::{Cfg, Edge, Terminator};
+use super::graph::{Cfg, Edge, InstInfo, InstKind, Terminator};
 use super::indices::BlockIndex;
 use super::natural_loops::{self, NaturalLoop};
 use super::short_circuits::ShortCircuits;
@@ -135,7 +135,8 @@ fn classify(cfg: &Cfg, circuits: &ShortCircuits, l: &mut Loop) {
         // The condition may span several blocks (short-circuit, ternary): it ends in the first branch that leaves the
         // loop, on the path from the header along blocks that only evaluate the condition.
         l.condition = condition_before_body(cfg, circuits, header, &exits_loop)
-            .filter(|block| is_loop_condition(cfg, *block, l.construct));
+            .filter(|block| is_loop_condition(cfg, *block, l.construct))
+            .filter(|block| cfg.has_labels() || !leaves_endless_loop(cfg, l, *block));
         l.body_first = l.condition.is_none();
     } else {
         l.condition = latch;
@@ -154,6 +155,20 @@ fn is_loop_condition(cfg: &Cfg, block: BlockIndex, construct: &str) -> bool {
         "while" => cfg.successors(block).iter().any(|b| cfg.is_labelled(*b, "while.body")),
         _ => true,
     }
+}
+
+/// Judges without labels whether the first branch that leaves a loop belongs to the body of an endless one
+/// (`for (;;) { if (c) break; … }`): clang continues a loop where its condition is true, and leaves the body through a
+/// block of its own that stands within the loop. Once values are carried around the loop in registers, an optimiser has
+/// been at work, which turns branches as it likes: then the branch counts as the loop's condition.
+fn leaves_endless_loop(cfg: &Cfg, l: &Loop, block: BlockIndex) -> bool {
+    let is_optimised = cfg.blocks[l.header].instructions.iter().any(|i| i.kind == InstKind::Phi);
+    let successors = cfg.successors(block);
+    let leaves_if_true = !l.blocks.contains(&successors[0]);
+    let exit = if leaves_if_true { successors[0] } else { successors[1] };
+    let is_break = matches!(cfg.blocks[exit].instructions[..], [InstInfo { kind: InstKind::Goto, .. }]);
+    let is_within = cfg.is_in_source_order && l.blocks.last().is_some_and(|last| exit < *last);
+    !is_optimised && (leaves_if_true || (is_break && is_within))
 }
 
 /// The block whose branch ends the condition that starts at `header`.

@@ -153,7 +153,10 @@ pub fn leads(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> 
 /// short-circuit, judged without labels. The input may be optimised, where nested constructs share targets too; but an
 /// operand does not store anything.
 fn is_one_decision(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
-    leads(cfg, dominance, a, b) && !cfg.blocks[b].instructions.iter().any(|i| i.kind == InstKind::Store)
+    let stores = |block: BlockIndex| cfg.blocks[block].instructions.iter().any(|i| i.kind == InstKind::Store);
+    // The arms of a ternary share both targets: `if (c ? x : y)`.
+    let are_arms = || cfg.successors(a) == cfg.successors(b) && !stores(a);
+    !stores(b) && (leads(cfg, dominance, a, b) || are_arms())
 }
 
 /// Returns whether clang's label says that `block` ends an arm of a ternary.

@@ -151,8 +151,9 @@ impl Sites {
         let loop_kind = view.metadata_kind("llvm.loop");
         let mut bodies: Vec<Function<'_>> = view.functions().into_iter().filter(|f| f.has_body()).collect();
         bodies.sort_by_key(|f| f.name() != entry);
+        let in_source_order = keeps_source_order(module);
         let mut functions: Vec<FunctionSites> =
-            bodies.iter().map(|f| read_function(*f, loop_kind, from_spirv)).collect();
+            bodies.iter().map(|f| read_function(*f, loop_kind, from_spirv, in_source_order)).collect();
         for function in &mut functions {
             if let Some((ast, written)) = ast.and_then(|ast| Some((ast, ast.function(&function.cfg.function)?))) {
                 case_ranges::join(&mut function.decisions, &constructs::of(ast, written));
@@ -212,8 +213,24 @@ impl Sites {
     }
 }
 
-fn read_function(function: Function<'_>, loop_kind: MetadataKind, from_spirv: bool) -> FunctionSites {
-    let cfg = Cfg::read(function, loop_kind);
+/// Returns whether the blocks of a module are in the order in which clang made them. Of the producers of SPIR-V only
+/// Khronos' translator is known to keep it; SPIR-V has its own rules of order, and others sort blocks anew.
+fn keeps_source_order(module: &inkwell::module::Module<'_>) -> bool {
+    /// Khronos' number for its translator from LLVM IR, in the upper half of a module's third word.
+    const TRANSLATOR: u64 = 6;
+    let generator = module.get_global_metadata("spirv.Generator");
+    let number = generator.first().and_then(|node| node.get_node_values()?.first().copied());
+    let number = number.filter(|n| n.is_int_value()).and_then(|n| n.into_int_value().get_zero_extended_constant());
+    number.is_none_or(|number| number == TRANSLATOR)
+}
+
+fn read_function(
+    function: Function<'_>,
+    loop_kind: MetadataKind,
+    from_spirv: bool,
+    in_source_order: bool,
+) -> FunctionSites {
+    let cfg = Cfg { is_in_source_order: in_source_order, ..Cfg::read(function, loop_kind) };
     let dominance = Dominance::of(&cfg);
     let circuits = ShortCircuits::find(&cfg, &dominance);
     let loops = loops::find(&cfg, &dominance, &circuits);

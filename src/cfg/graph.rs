@@ -112,6 +112,8 @@ pub struct Cfg {
     /// Whether the blocks stand in the order in which clang made them: the first arm of a construct directly after its
     /// condition, what follows a loop after the loop. False if their producer sorted them anew.
     pub is_in_source_order: bool,
+    /// The branches that guard rotated loops: the loop's header, and the edge that skips the loop.
+    pub guards: Vec<(BlockIndex, Edge)>,
 }
 
 impl Cfg {
@@ -160,10 +162,18 @@ impl Cfg {
         // Labels tell constructs apart only if every block has one: where some were lost, the absence of a label says
         // nothing. Translators of SPIR-V label a few blocks that they make (`.loopexit`).
         let all_labelled = infos.iter().zip(&reachable).skip(1).all(|(b, reachable)| !reachable || !b.label.is_empty());
+        let mut cfg = Cfg {
+            function: function.name(),
+            blocks: infos,
+            graph,
+            reachable,
+            is_in_source_order: true,
+            guards: Vec::new(),
+        };
         if !all_labelled {
-            infos.iter_mut().for_each(|b| b.label.clear());
+            cfg.clear_labels();
         }
-        Cfg { function: function.name(), blocks: infos, graph, reachable, is_in_source_order: true }
+        cfg
     }
 
     /// The number of blocks, including unreachable ones.
@@ -219,6 +229,28 @@ impl Cfg {
     /// Returns whether blocks have clang's labels, by which constructs can be distinguished.
     pub fn has_labels(&self) -> bool {
         self.blocks.iter().skip(1).any(|b| !b.label.is_empty())
+    }
+
+    /// Returns whether blocks with labels have been merged into others, so that constructs lack the labels of some of
+    /// their blocks: in clang's own code, only a loop's condition branches to what stands behind the loop's body.
+    pub fn has_merged_labels(&self) -> bool {
+        let is_any = |b: &BlockIndex, labels: &[&str]| labels.iter().any(|label| self.is_labelled(*b, label));
+        let is_branch = |b: &BlockIndex| self.reachable[*b] && self.blocks[*b].terminator == Terminator::Branch;
+        self.indices().filter(is_branch).map(|b| self.successors(b)).any(|targets| {
+            let behind = ["for.inc", "for.end", "while.cond", "while.end", "do.cond", "do.end"];
+            let bodies = ["for.body", "while.body", "do.body"];
+            targets.iter().any(|t| is_any(t, &behind)) && !targets.iter().any(|t| is_any(t, &bodies))
+        })
+    }
+
+    /// Forgets the labels of all blocks.
+    pub fn clear_labels(&mut self) {
+        self.blocks.iter_mut().for_each(|b| b.label.clear());
+    }
+
+    /// Returns whether the branch of a block guards a rotated loop.
+    pub fn is_guard(&self, block: BlockIndex) -> bool {
+        self.guards.iter().any(|(_, skip)| skip.block == block)
     }
 
     /// Returns whether a block's label is clang's `prefix`, with or without the number that makes it unique.

@@ -25,6 +25,9 @@ pub struct Loop {
     pub continue_successor: usize,
     /// Whether the condition is tested after the body (`do`) or is missing, so that the body is executed at least once.
     pub body_first: bool,
+    /// For a rotated loop, whose condition is tested after the body and, by a branch of its own, before the loop: the
+    /// edge of that branch which skips the loop.
+    pub guard: Option<Edge>,
     /// `for`, `while`, `do`, or `loop` if the IR does not show which.
     pub construct: &'static str,
 }
@@ -81,6 +84,7 @@ fn natural_loops(cfg: &Cfg, dominance: &Dominance) -> Vec<Loop> {
         condition: None,
         continue_successor: 0,
         body_first: true,
+        guard: cfg.guards.iter().find(|(guarded, _)| guarded.0 == header).map(|(_, skip)| *skip),
         construct: "loop",
     };
     let dominates = |a, b| dominance.dominates(BlockIndex(a), BlockIndex(b));
@@ -140,7 +144,7 @@ fn classify(cfg: &Cfg, circuits: &ShortCircuits, l: &mut Loop) {
         l.body_first = l.condition.is_none();
     } else {
         l.condition = latch;
-        if l.construct == "loop" {
+        if l.construct == "loop" && l.guard.is_none() {
             l.construct = "do";
         }
     }
@@ -235,6 +239,7 @@ fn add_loops_without_back_edge(cfg: &Cfg, circuits: &ShortCircuits, loops: &mut 
                 condition: Some(block),
                 continue_successor,
                 body_first: false,
+                guard: None,
                 construct,
             });
         }

@@ -20,6 +20,7 @@ pub mod lines;
 pub mod loops;
 pub mod natural_loops;
 pub mod points_to;
+mod rotated_loops;
 pub mod schedule_dependence;
 pub mod short_circuits;
 pub mod sites;

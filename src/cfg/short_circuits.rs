@@ -100,9 +100,9 @@ impl ShortCircuits {
 }
 
 /// Returns whether a block's branch may be a decision of its own. A test for a range of a `switch` belongs
-/// to the switch.
+/// to the switch, the guard of a loop to the loop.
 fn is_decision(cfg: &Cfg, block: BlockIndex) -> bool {
-    cfg.blocks[block].terminator == Terminator::Branch && cfg.blocks[block].case_range.is_none()
+    cfg.blocks[block].terminator == Terminator::Branch && cfg.blocks[block].case_range.is_none() && !cfg.is_guard(block)
 }
 
 /// Boolean `phi`s that join a short-circuit: constants from branching blocks, and one value from another block.

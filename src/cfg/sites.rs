@@ -13,6 +13,7 @@ use super::graph::{Cfg, InstKind};
 use super::indices::{BlockIndex, FunctionIndex};
 use super::lines;
 use super::loops::{self, Loop};
+use super::rotated_loops;
 use super::short_circuits::ShortCircuits;
 use super::statements;
 use crate::kernel::ast::Ast;
@@ -151,9 +152,9 @@ impl Sites {
         let loop_kind = view.metadata_kind("llvm.loop");
         let mut bodies: Vec<Function<'_>> = view.functions().into_iter().filter(|f| f.has_body()).collect();
         bodies.sort_by_key(|f| f.name() != entry);
-        let in_source_order = keeps_source_order(module);
+        let generator = spirv_generator(module);
         let mut functions: Vec<FunctionSites> =
-            bodies.iter().map(|f| read_function(*f, loop_kind, from_spirv, in_source_order)).collect();
+            bodies.iter().map(|f| read_function(*f, loop_kind, from_spirv, generator)).collect();
         for function in &mut functions {
             if let Some((ast, written)) = ast.and_then(|ast| Some((ast, ast.function(&function.cfg.function)?))) {
                 case_ranges::join(&mut function.decisions, &constructs::of(ast, written));
@@ -213,25 +214,38 @@ impl Sites {
     }
 }
 
-/// Returns whether the blocks of a module are in the order in which clang made them. Of the producers of SPIR-V only
-/// Khronos' translator is known to keep it; SPIR-V has its own rules of order, and others sort blocks anew.
-fn keeps_source_order(module: &inkwell::module::Module<'_>) -> bool {
-    /// Khronos' number for its translator from LLVM IR, in the upper half of a module's third word.
-    const TRANSLATOR: u64 = 6;
+/// Returns the registered number of the tool that made the SPIR-V from which a module was translated, the upper half
+/// of the third word there; `None` for other modules.
+fn spirv_generator(module: &inkwell::module::Module<'_>) -> Option<u64> {
     let generator = module.get_global_metadata("spirv.Generator");
     let number = generator.first().and_then(|node| node.get_node_values()?.first().copied());
-    let number = number.filter(|n| n.is_int_value()).and_then(|n| n.into_int_value().get_zero_extended_constant());
-    number.is_none_or(|number| number == TRANSLATOR)
+    number.filter(|n| n.is_int_value()).and_then(|n| n.into_int_value().get_zero_extended_constant())
+}
+
+/// Reads the graph of a function. SPIR-V has its own rules for the order of blocks, and most producers sort blocks
+/// anew; of Khronos' translator it is known that it keeps their order. Its optimisers merge blocks and keep names.
+fn read_graph(function: Function<'_>, loop_kind: MetadataKind, generator: Option<u64>) -> (Cfg, Dominance) {
+    /// Khronos' number for its translator from LLVM IR.
+    const TRANSLATOR: u64 = 6;
+    let mut cfg = Cfg::read(function, loop_kind);
+    let dominance = Dominance::of(&cfg);
+    if let Some(generator) = generator {
+        cfg.is_in_source_order = generator == TRANSLATOR;
+        if cfg.has_merged_labels() {
+            cfg.clear_labels();
+        }
+        cfg.guards = rotated_loops::find(&cfg, &dominance, function);
+    }
+    (cfg, dominance)
 }
 
 fn read_function(
     function: Function<'_>,
     loop_kind: MetadataKind,
     from_spirv: bool,
-    in_source_order: bool,
+    generator: Option<u64>,
 ) -> FunctionSites {
-    let cfg = Cfg { is_in_source_order: in_source_order, ..Cfg::read(function, loop_kind) };
-    let dominance = Dominance::of(&cfg);
+    let (cfg, dominance) = read_graph(function, loop_kind, generator);
     let circuits = ShortCircuits::find(&cfg, &dominance);
     let loops = loops::find(&cfg, &dominance, &circuits);
     let (decisions, conditions) = decisions::find(&cfg, &dominance, &circuits, &loops, from_spirv);
@@ -316,17 +330,20 @@ impl Builder {
                     function.cfg.blocks[entry.block].instructions.last()?.location.clone()
                 })
                 .or_else(|| function.cfg.blocks[l.header].condition_location.clone());
-            let mut classes = vec![LoopClass::One, LoopClass::Many];
+            let shown =
+                |class: LoopClass| SiteOutcome { label: class.name().into(), facts: vec![(f, Fact::Loop(i, class))] };
+            let skipped = l.guard.map(|edge| (f, Fact::Event(Event::Edge(edge))));
+            let mut outcomes = vec![shown(LoopClass::One), shown(LoopClass::Many)];
             if !l.body_first {
-                classes.insert(0, LoopClass::Zero);
+                outcomes.insert(0, shown(LoopClass::Zero));
+            } else if let Some(skipped) = skipped {
+                outcomes.insert(0, SiteOutcome { label: LoopClass::Zero.name().into(), facts: vec![skipped] });
             }
             if l.condition.is_some() {
-                classes.push(LoopClass::Boundary);
+                let mut boundary = shown(LoopClass::Boundary);
+                boundary.facts.extend(skipped);
+                outcomes.push(boundary);
             }
-            let outcomes = classes
-                .into_iter()
-                .map(|c| SiteOutcome { label: c.name().into(), facts: vec![(f, Fact::Loop(i, c))] })
-                .collect();
             self.add(SiteKind::Loop, l.construct, f, &function.cfg.function, start, (l.header, 0), outcomes);
         }
     }

@@ -19,7 +19,7 @@ use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
-use crate::kernel::{canonical, implicit, module, signature};
+use crate::kernel::{canonical, implicit, logical_operators, module, signature};
 use crate::llvm::View;
 use crate::lower::code::{Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
@@ -135,6 +135,10 @@ impl<'c> KernelFile<'c> {
         canonical::keep_only(&module, entry, &self.machine)?;
         let mut interface = signature::interface(&module, entry)?;
         canonical::canonicalise(&module, entry, &self.machine)?;
+        if loaded.format == Format::SpirV {
+            logical_operators::unfold(View::of(&module));
+            canonical::verify(&module, "turning logical operators into branches")?;
+        }
         implicit::append(&module, &mut interface)?;
         if let Some(passes) = level.passes() {
             module

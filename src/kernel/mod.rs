@@ -27,6 +27,7 @@ pub mod inlined;
 pub mod interface;
 mod ir_types;
 mod line_directives;
+pub mod logical_operators;
 pub mod module;
 pub mod options;
 pub mod parameters;

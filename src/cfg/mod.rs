@@ -19,6 +19,7 @@ pub mod interprocedural;
 pub mod lines;
 pub mod loops;
 pub mod natural_loops;
+pub mod origin;
 pub mod points_to;
 mod rotated_loops;
 pub mod schedule_dependence;

@@ -13,7 +13,7 @@ use super::graph::{Cfg, InstKind};
 use super::indices::{BlockIndex, FunctionIndex};
 use super::lines;
 use super::loops::{self, Loop};
-use super::rotated_loops;
+use super::origin::{self, Generator};
 use super::short_circuits::ShortCircuits;
 use super::statements;
 use crate::kernel::ast::Ast;
@@ -136,6 +136,8 @@ pub struct Sites {
     pub sites: Vec<Site>,
     /// Whether statements and regions are included (they need the syntax tree).
     pub has_statements: bool,
+    /// The tool that made the SPIR-V, if they are read from SPIR-V.
+    pub generator: Option<Generator>,
 }
 
 impl Sites {
@@ -152,7 +154,7 @@ impl Sites {
         let loop_kind = view.metadata_kind("llvm.loop");
         let mut bodies: Vec<Function<'_>> = view.functions().into_iter().filter(|f| f.has_body()).collect();
         bodies.sort_by_key(|f| f.name() != entry);
-        let generator = spirv_generator(module);
+        let generator = Generator::of(module);
         let mut functions: Vec<FunctionSites> =
             bodies.iter().map(|f| read_function(*f, loop_kind, from_spirv, generator)).collect();
         for function in &mut functions {
@@ -161,7 +163,7 @@ impl Sites {
             }
         }
 
-        let mut builder = Builder { ids: HashMap::new(), sites: Vec::new() };
+        let mut builder = Builder { is_spirv: generator.is_some(), ids: HashMap::new(), sites: Vec::new() };
         for (f, function) in FunctionIndex::enumerate(&functions) {
             builder.decisions(f, function);
             builder.conditions(f, function);
@@ -193,12 +195,12 @@ impl Sites {
         }
         let mut sites = builder.sites;
         sites.sort_by_key(|site| (site.kind, site.function));
-        Sites { functions, sites, has_statements: ast.is_some() }
+        Sites { functions, sites, has_statements: ast.is_some(), generator }
     }
 
     /// States what could not be read, and why.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = origin::describe(self.generator, self.functions.iter().map(|f| &f.cfg));
         if !self.has_statements {
             notes.push("statements and regions need the source's syntax tree: there are none here".to_owned());
         }
@@ -214,38 +216,13 @@ impl Sites {
     }
 }
 
-/// Returns the registered number of the tool that made the SPIR-V from which a module was translated, the upper half
-/// of the third word there; `None` for other modules.
-fn spirv_generator(module: &inkwell::module::Module<'_>) -> Option<u64> {
-    let generator = module.get_global_metadata("spirv.Generator");
-    let number = generator.first().and_then(|node| node.get_node_values()?.first().copied());
-    number.filter(|n| n.is_int_value()).and_then(|n| n.into_int_value().get_zero_extended_constant())
-}
-
-/// Reads the graph of a function. SPIR-V has its own rules for the order of blocks, and most producers sort blocks
-/// anew; of Khronos' translator it is known that it keeps their order. Its optimisers merge blocks and keep names.
-fn read_graph(function: Function<'_>, loop_kind: MetadataKind, generator: Option<u64>) -> (Cfg, Dominance) {
-    /// Khronos' number for its translator from LLVM IR.
-    const TRANSLATOR: u64 = 6;
-    let mut cfg = Cfg::read(function, loop_kind);
-    let dominance = Dominance::of(&cfg);
-    if let Some(generator) = generator {
-        cfg.is_in_source_order = generator == TRANSLATOR;
-        if cfg.has_merged_labels() {
-            cfg.clear_labels();
-        }
-        cfg.guards = rotated_loops::find(&cfg, &dominance, function);
-    }
-    (cfg, dominance)
-}
-
 fn read_function(
     function: Function<'_>,
     loop_kind: MetadataKind,
     from_spirv: bool,
-    generator: Option<u64>,
+    generator: Option<Generator>,
 ) -> FunctionSites {
-    let (cfg, dominance) = read_graph(function, loop_kind, generator);
+    let (cfg, dominance) = origin::read_graph(function, loop_kind, generator);
     let circuits = ShortCircuits::find(&cfg, &dominance);
     let loops = loops::find(&cfg, &dominance, &circuits);
     let (decisions, conditions) = decisions::find(&cfg, &dominance, &circuits, &loops, from_spirv);
@@ -268,6 +245,8 @@ fn barrier_name(callee: &str) -> Option<&'static str> {
 }
 
 struct Builder {
+    /// Whether the module was SPIR-V.
+    is_spirv: bool,
     /// The number of sites with each id so far.
     ids: HashMap<String, u32>,
     sites: Vec<Site>,
@@ -325,6 +304,11 @@ impl Builder {
                 .back_edges
                 .iter()
                 .find_map(|e| blocks[e.block].terminator().metadata_location(loop_kind))
+                .or_else(|| {
+                    // SPIR-V has no such metadata; the branch on the condition of a `for` or `while` is at its keyword.
+                    let condition = l.condition.filter(|_| self.is_spirv && !l.body_first)?;
+                    blocks[condition].terminator().location()
+                })
                 .or_else(|| {
                     let entry = l.entries(&function.cfg).first().copied()?;
                     function.cfg.blocks[entry.block].instructions.last()?.location.clone()

@@ -58,6 +58,8 @@ pub fn find(
 ) -> (Vec<Decision>, Vec<Condition>) {
     let mut decisions = Vec::new();
     let mut conditions = Vec::new();
+    // The operands of rotated loops' conditions, by the loop: those of the guards, and those behind the bodies.
+    let (mut copies, mut originals) = (Vec::new(), Vec::new());
     for group in &circuits.groups {
         let is_loop = |b: &BlockIndex| loops.iter().any(|l| l.condition == Some(*b));
         let leaves: Vec<BlockIndex> = group.leaves.iter().copied().filter(|b| !is_loop(b)).collect();
@@ -66,6 +68,15 @@ pub fn find(
         }
         if let Some(phi) = group.phi {
             let operands = value_conditions(cfg, &leaves, phi);
+            let decides = |block: BlockIndex| block == phi.0 && cfg.blocks[block].condition_phi == Some(phi.1);
+            if let Some(rotated) = loops.iter().position(|l| l.guard.is_some_and(|skip| decides(skip.block))) {
+                copies.push((rotated, operands));
+                continue;
+            }
+            if let Some(rotated) = loops.iter().position(|l| l.guard.is_some() && l.condition.is_some_and(decides)) {
+                originals.push((rotated, operands));
+                continue;
+            }
             // If the last operand is constant, a single other operand is a decision of its own.
             if operands.len() > 1 || !is_constant_phi(cfg, phi) {
                 conditions.extend(operands);
@@ -89,6 +100,7 @@ pub fn find(
             None => decisions.extend(leaves.iter().filter_map(|b| to_decision(cfg, dominance, &[*b]))),
         }
     }
+    conditions.extend(joined_copies(copies, originals));
     for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
         decisions.extend(switch(cfg, b));
         for (i, inst) in block.instructions.iter().enumerate() {
@@ -102,6 +114,27 @@ pub fn find(
     decisions.sort_by_key(|d| d.place);
     conditions.sort_by_key(|c| c.place);
     (decisions, conditions)
+}
+
+/// Joins each operand of a rotated loop's guard with the operand behind the loop's body that it is a copy of: one place
+/// in the source, whose outcomes both show. Where their numbers differ, an optimiser has simplified one of the two, and
+/// each operand stands for itself.
+fn joined_copies(copies: Vec<(usize, Vec<Condition>)>, mut originals: Vec<(usize, Vec<Condition>)>) -> Vec<Condition> {
+    let mut own = Vec::new();
+    for (rotated, guard) in copies {
+        match originals.iter_mut().find(|(of, all)| *of == rotated && all.len() == guard.len()) {
+            Some((_, all)) => {
+                for (condition, copy) in all.iter_mut().zip(guard) {
+                    for (outcome, shown) in condition.outcomes.iter_mut().zip(copy.outcomes) {
+                        outcome.events.extend(shown.events);
+                    }
+                }
+            }
+            None => own.extend(guard),
+        }
+    }
+    own.extend(originals.into_iter().flat_map(|(_, all)| all));
+    own
 }
 
 /// Returns whether these branches are clang's own, without a counterpart in the source.

@@ -163,8 +163,8 @@ fn is_loop_condition(cfg: &Cfg, block: BlockIndex, construct: &str) -> bool {
 
 /// Judges without labels whether the first branch that leaves a loop belongs to the body of an endless one
 /// (`for (;;) { if (c) break; … }`): clang continues a loop where its condition is true, and leaves the body through a
-/// block of its own that stands within the loop. Once values are carried around the loop in registers, an optimiser has
-/// been at work, which turns branches as it likes: then the branch counts as the loop's condition.
+/// block of its own that stands within the loop. Optimisers that carry values around the loop in registers also remove
+/// such blocks.
 fn leaves_endless_loop(cfg: &Cfg, l: &Loop, block: BlockIndex) -> bool {
     let is_optimised = cfg.blocks[l.header].instructions.iter().any(|i| i.kind == InstKind::Phi);
     let successors = cfg.successors(block);
@@ -172,7 +172,7 @@ fn leaves_endless_loop(cfg: &Cfg, l: &Loop, block: BlockIndex) -> bool {
     let exit = if leaves_if_true { successors[0] } else { successors[1] };
     let is_break = matches!(cfg.blocks[exit].instructions[..], [InstInfo { kind: InstKind::Goto, .. }]);
     let is_within = cfg.is_in_source_order && l.blocks.last().is_some_and(|last| exit < *last);
-    !is_optimised && (leaves_if_true || (is_break && is_within))
+    leaves_if_true || (!is_optimised && is_break && is_within)
 }
 
 /// The block whose branch ends the condition that starts at `header`.

@@ -19,7 +19,7 @@ use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
-use crate::kernel::{canonical, implicit, logical_operators, module, signature};
+use crate::kernel::{canonical, id_vectors, implicit, logical_operators, module, signature};
 use crate::llvm::View;
 use crate::lower::code::{Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
@@ -136,8 +136,9 @@ impl<'c> KernelFile<'c> {
         let mut interface = signature::interface(&module, entry)?;
         canonical::canonicalise(&module, entry, &self.machine)?;
         if loaded.format == Format::SpirV {
+            id_vectors::dissolve(View::of(&module));
             logical_operators::unfold(View::of(&module));
-            canonical::verify(&module, "turning logical operators into branches")?;
+            canonical::verify(&module, "undoing what producers of SPIR-V did")?;
         }
         implicit::append(&module, &mut interface)?;
         if let Some(passes) = level.passes() {

@@ -19,7 +19,7 @@ pub fn unfold(view: View<'_>) {
             if roots.is_empty() {
                 break;
             }
-            roots.into_iter().for_each(|(root, operator)| unfold_one(&builder, root, operator));
+            roots.into_iter().for_each(|root| unfold_one(&builder, root));
         }
     }
 }
@@ -64,10 +64,10 @@ impl<'m> Operator<'m> {
 }
 
 /// Finds the logical operators that are no operand of another one which is their only user.
-fn outermost<'m>(function: Function<'m>) -> Vec<(Inst<'m>, Operator<'m>)> {
+fn outermost(function: Function<'_>) -> Vec<Inst<'_>> {
     let instructions = function.blocks().into_iter().flat_map(|block| block.instructions());
-    let operators = instructions.filter_map(|inst| Some((inst, Operator::of(inst)?)));
-    operators.filter(|(inst, _)| inst.is_used() && only_user(*inst).and_then(Operator::of).is_none()).collect()
+    let operators = instructions.filter(|inst| Operator::of(*inst).is_some());
+    operators.filter(|inst| inst.is_used() && only_user(*inst).and_then(Operator::of).is_none()).collect()
 }
 
 fn only_user(inst: Inst<'_>) -> Option<Inst<'_>> {
@@ -83,7 +83,9 @@ fn inner(value: Value<'_>) -> Option<(Inst<'_>, Operator<'_>)> {
     Some((inst, Operator::of(inst)?))
 }
 
-fn unfold_one<'m>(builder: &Builder<'m>, root: Inst<'m>, operator: Operator<'m>) {
+fn unfold_one<'m>(builder: &Builder<'m>, root: Inst<'m>) {
+    // Read now: an operand may have been replaced meanwhile, even by a constant.
+    let Some(operator) = Operator::of(root) else { return };
     let join = root.block();
     let label = join.label();
     if !label.is_empty() {
@@ -97,7 +99,7 @@ fn unfold_one<'m>(builder: &Builder<'m>, root: Inst<'m>, operator: Operator<'m>)
     builder.at_end(head);
     for inst in replaced {
         // SAFETY: each operator comes before its operands, so that it is unused when its turn comes; its handle is not
-        // used again, since it is the operand of no other root. The builder stands at the end of another block.
+        // used again, since other roots are read when their turn comes. The builder stands at the end of another block.
         unsafe { inst.erase() }
     }
 }

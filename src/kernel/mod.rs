@@ -21,6 +21,7 @@ pub mod floats;
 pub mod folding;
 pub mod fork_lock;
 pub mod forked;
+pub mod id_vectors;
 pub mod implicit;
 pub mod inline_frames;
 pub mod inlined;

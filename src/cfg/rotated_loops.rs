@@ -7,7 +7,7 @@ use super::dominance::Dominance;
 use super::graph::{Cfg, Edge, InstKind, Terminator};
 use super::indices::BlockIndex;
 use super::natural_loops;
-use crate::llvm::{Block, Function, Opcode, Value};
+use crate::llvm::{Block, Function, Inst, Opcode, Value};
 
 /// Finds the guards of the loops of a function, whose graph is `cfg`. Only loops that carry values in registers count:
 /// elsewhere no optimiser has been at work, and an `if` around a `do` is one. Returns each loop's header with the edge that
@@ -30,7 +30,9 @@ pub fn find(cfg: &Cfg, dominance: &Dominance, function: Function<'_>) -> Vec<(Bl
         let Some((guard, skip)) = deciding_edge(cfg, entry) else { continue };
         let compared = sources(blocks[latch], Some((blocks[header], blocks[entry.block])));
         let guarded = sources(blocks[guard.block], None);
-        if past_jumps(cfg, cfg.target(skip)) == past_jumps(cfg, exit) && compared.iter().any(|v| guarded.contains(v)) {
+        // Comparing values behind the same pointer is no sign of comparing the same value.
+        let shared = compared.iter().any(|v| !v.ty().is_pointer() && guarded.contains(v));
+        if shared && past_jumps(cfg, cfg.target(skip)) == past_jumps(cfg, exit) {
             guards.push((header, skip));
         }
     }
@@ -71,20 +73,22 @@ fn past_jumps(cfg: &Cfg, mut block: BlockIndex) -> BlockIndex {
 }
 
 /// Collects the values, other than constants, that the condition of a block's branch is computed from, the condition
-/// included, up to a few operations back. Where `entered` names a loop's header and the block before it, what the loop
-/// carries stands for the value with which it begins.
+/// included, up to a few operations back. Where `entered` names a loop's header and the block before it, the block is the
+/// loop's end; what the loop carries into its next turn then stands for the value with which it begins.
 fn sources<'m>(block: Block<'m>, entered: Option<(Block<'m>, Block<'m>)>) -> Vec<Value<'m>> {
     const DEPTH: usize = 4;
+    let carried: Vec<[Option<Value<'m>>; 3]> = entered.map_or_else(Vec::new, |(header, before)| {
+        let values = |phi: Inst<'m>| [Some(phi.value()), phi.incoming_from(block), phi.incoming_from(before)];
+        header.phis().into_iter().map(values).collect()
+    });
     let mut found: Vec<Value<'m>> = block.terminator().branch_condition().into_iter().collect();
     let mut level = found.clone();
     for _ in 0..DEPTH {
         let mut next = Vec::new();
-        for inst in level.into_iter().filter_map(Value::as_instruction) {
-            match entered.filter(|(header, _)| inst.is(Opcode::LLVMPHI) && inst.block() == *header) {
-                Some((_, before)) => next.extend(inst.incoming_from(before)),
-                None if inst.is_call() => {}
-                None => next.extend(inst.operands().into_iter().filter(|v| !v.is_block())),
-            }
+        for value in level {
+            next.extend(carried.iter().filter(|c| c[..2].contains(&Some(value))).filter_map(|c| c[2]));
+            let inst = value.as_instruction().filter(|inst| !inst.is_call() && !inst.is(Opcode::LLVMPHI));
+            next.extend(inst.map(Inst::operands).unwrap_or_default());
         }
         next.retain(|v| !v.is_constant() && !found.contains(v));
         found.extend(&next);

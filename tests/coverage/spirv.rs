@@ -184,14 +184,14 @@ const SHAPES: [Shape; 7] = [
     ),
     (
         "a rotated loop, whose guard is no branch",
-        "kernel void k(global int *o, int a) { while (a > 1) { a = o[a]; o[a] = 3; } }",
+        "kernel void k(global int *o, global int *p, int a) { while (a > 1) { a = o[a]; p[a] = 3; } }",
         "-O2",
         [0, 0, 1],
         &[&["zero", "one", "many", "boundary"]],
     ),
     (
         "a loop behind a check of something else",
-        "kernel void k(global int *o, int a, int b) { if (b > 5) { do { a = o[a]; o[a] = 3; } while (a > 1); } }",
+        "kernel void k(global int *o, global int *p, int a, int b) { if (b > 5) { do { a = o[a]; p[a] = b; } while (a > 1); } }",
         "-O2",
         [1, 0, 1],
         &[&["one", "many", "boundary"]],

@@ -91,7 +91,8 @@ pub fn find(
                 let chain = in_chain(cfg, dominance, &leaves);
                 if !chain.is_empty() {
                     let ends = outcome_targets(cfg, dominance, &leaves);
-                    conditions.extend(operands(cfg, &chain, (ends[0], ends[1])));
+                    let [yes, no] = true_first(cfg, dominance, &leaves, [ends[0], ends[1]]);
+                    conditions.extend(operands(cfg, &chain, (yes, no)));
                 }
                 decisions.push(decision);
             }

@@ -58,6 +58,8 @@ pub fn find(
 ) -> (Vec<Decision>, Vec<Condition>) {
     let mut decisions = Vec::new();
     let mut conditions = Vec::new();
+    // The operands of rotated loops' conditions, by the loop: those of the guards, and those behind the bodies.
+    let (mut copies, mut originals) = (Vec::new(), Vec::new());
     for group in &circuits.groups {
         let is_loop = |b: &BlockIndex| loops.iter().any(|l| l.condition == Some(*b));
         let leaves: Vec<BlockIndex> = group.leaves.iter().copied().filter(|b| !is_loop(b)).collect();
@@ -66,6 +68,15 @@ pub fn find(
         }
         if let Some(phi) = group.phi {
             let operands = value_conditions(cfg, &leaves, phi);
+            let decides = |block: BlockIndex| block == phi.0 && cfg.blocks[block].condition_phi == Some(phi.1);
+            if let Some(rotated) = loops.iter().position(|l| l.guard.is_some_and(|skip| decides(skip.block))) {
+                copies.push((rotated, operands));
+                continue;
+            }
+            if let Some(rotated) = loops.iter().position(|l| l.guard.is_some() && l.condition.is_some_and(decides)) {
+                originals.push((rotated, operands));
+                continue;
+            }
             // If the last operand is constant, a single other operand is a decision of its own.
             if operands.len() > 1 || !is_constant_phi(cfg, phi) {
                 conditions.extend(operands);
@@ -80,7 +91,8 @@ pub fn find(
                 let chain = in_chain(cfg, dominance, &leaves);
                 if !chain.is_empty() {
                     let ends = outcome_targets(cfg, dominance, &leaves);
-                    conditions.extend(operands(cfg, &chain, (ends[0], ends[1])));
+                    let [yes, no] = true_first(cfg, dominance, &leaves, [ends[0], ends[1]]);
+                    conditions.extend(operands(cfg, &chain, (yes, no)));
                 }
                 decisions.push(decision);
             }
@@ -89,6 +101,7 @@ pub fn find(
             None => decisions.extend(leaves.iter().filter_map(|b| to_decision(cfg, dominance, &[*b]))),
         }
     }
+    conditions.extend(joined_copies(copies, originals));
     for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
         decisions.extend(switch(cfg, b));
         for (i, inst) in block.instructions.iter().enumerate() {
@@ -102,6 +115,27 @@ pub fn find(
     decisions.sort_by_key(|d| d.place);
     conditions.sort_by_key(|c| c.place);
     (decisions, conditions)
+}
+
+/// Joins each operand of a rotated loop's guard with the operand behind the loop's body that it is a copy of: one place
+/// in the source, whose outcomes both show. Where their numbers differ, an optimiser has simplified one of the two, and
+/// each operand stands for itself.
+fn joined_copies(copies: Vec<(usize, Vec<Condition>)>, mut originals: Vec<(usize, Vec<Condition>)>) -> Vec<Condition> {
+    let mut own = Vec::new();
+    for (rotated, guard) in copies {
+        match originals.iter_mut().find(|(of, all)| *of == rotated && all.len() == guard.len()) {
+            Some((_, all)) => {
+                for (condition, copy) in all.iter_mut().zip(guard) {
+                    for (outcome, shown) in condition.outcomes.iter_mut().zip(copy.outcomes) {
+                        outcome.events.extend(shown.events);
+                    }
+                }
+            }
+            None => own.extend(guard),
+        }
+    }
+    own.extend(originals.into_iter().flat_map(|(_, all)| all));
+    own
 }
 
 /// Returns whether these branches are clang's own, without a counterpart in the source.
@@ -133,7 +167,7 @@ fn in_chain(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<Bloc
 
 fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
     let targets = outcome_targets(cfg, dominance, leaves);
-    let [first, second] = targets[..] else { return None };
+    let [first, second] = true_first(cfg, dominance, leaves, targets[..].try_into().ok()?);
     let construct = if [first, second].iter().any(|t| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "if.else"))
     {
         "if"
@@ -150,7 +184,6 @@ fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Optio
             .map(Event::Edge)
             .collect::<Vec<_>>()
     };
-    // clang places the first arm directly after the condition, whether or not `!` inverted the branch.
     Some(Decision {
         construct,
         location: cfg.blocks[leaves[0]].condition_location.clone(),
@@ -160,6 +193,27 @@ fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Optio
             Outcome { label: "false".into(), events: events(second) },
         ],
     })
+}
+
+/// Puts the target for the outcome `true` of a group first. In clang's order the first arm directly follows the
+/// condition, whether or not `!` inverted the branch. Where the producer sorted the blocks anew, clang's label of the arm
+/// decides; failing that, the sense of the last branch.
+fn true_first(
+    cfg: &Cfg,
+    dominance: &Dominance,
+    leaves: &[BlockIndex],
+    [first, second]: [BlockIndex; 2],
+) -> [BlockIndex; 2] {
+    let is_first_arm = |t: &BlockIndex| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "cond.true");
+    let in_order = if cfg.is_in_source_order {
+        true
+    } else if let Some(arm) = [first, second].iter().position(is_first_arm) {
+        arm == 0
+    } else {
+        let is_last = |leaf: &&BlockIndex| !leaves.iter().any(|other| leads(cfg, dominance, **leaf, *other));
+        leaves.iter().find(is_last).is_none_or(|last| past_constants(cfg, cfg.successors(*last)[0]) != second)
+    };
+    if in_order { [first, second] } else { [second, first] }
 }
 
 /// The operands of a short-circuit in an `if` or ternary; leaves with the same two targets are arms of one operand.

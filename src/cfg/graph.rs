@@ -46,7 +46,7 @@ pub enum Terminator {
 /// A basic block.
 #[derive(Debug, Clone)]
 pub struct BlockInfo {
-    /// clang's label, or the user's; empty if names were discarded.
+    /// clang's label, or the user's; empty if names were discarded, of this block or of others of the function.
     pub label: String,
     pub terminator: Terminator,
     /// For a branch or switch: the source position at which its condition begins, as far as debug locations show it.
@@ -82,6 +82,8 @@ pub enum InstKind {
     },
     /// A `phi` of type `i1`, with its incoming blocks and values.
     BoolPhi(Vec<(BlockIndex, Incoming)>),
+    /// A `phi` of another type.
+    Phi,
     Store,
     Alloca,
     Return,
@@ -107,6 +109,11 @@ pub struct Cfg {
     pub graph: DiGraph<(), usize>,
     /// For each block, whether it is reachable from the entry.
     pub reachable: Vec<bool>,
+    /// Whether the blocks stand in the order in which clang made them: the first arm of a construct directly after its
+    /// condition, what follows a loop after the loop. False if their producer sorted them anew.
+    pub is_in_source_order: bool,
+    /// The branches that guard rotated loops: the loop's header, and the edge that skips the loop.
+    pub guards: Vec<(BlockIndex, Edge)>,
 }
 
 impl Cfg {
@@ -152,7 +159,21 @@ impl Cfg {
         while let Some(n) = search.next(&graph) {
             reachable[n.index()] = true;
         }
-        Cfg { function: function.name(), blocks: infos, graph, reachable }
+        // Labels tell constructs apart only if every block has one: where some were lost, the absence of a label says
+        // nothing. Translators of SPIR-V label a few blocks that they make (`.loopexit`).
+        let all_labelled = infos.iter().zip(&reachable).skip(1).all(|(b, reachable)| !reachable || !b.label.is_empty());
+        let mut cfg = Cfg {
+            function: function.name(),
+            blocks: infos,
+            graph,
+            reachable,
+            is_in_source_order: true,
+            guards: Vec::new(),
+        };
+        if !all_labelled {
+            cfg.clear_labels();
+        }
+        cfg
     }
 
     /// The number of blocks, including unreachable ones.
@@ -208,6 +229,28 @@ impl Cfg {
     /// Returns whether blocks have clang's labels, by which constructs can be distinguished.
     pub fn has_labels(&self) -> bool {
         self.blocks.iter().skip(1).any(|b| !b.label.is_empty())
+    }
+
+    /// Returns whether blocks with labels have been merged into others, so that constructs lack the labels of some of
+    /// their blocks: in clang's own code, only a loop's condition branches to what stands behind the loop's body.
+    pub fn has_merged_labels(&self) -> bool {
+        let is_any = |b: &BlockIndex, labels: &[&str]| labels.iter().any(|label| self.is_labelled(*b, label));
+        let is_branch = |b: &BlockIndex| self.reachable[*b] && self.blocks[*b].terminator == Terminator::Branch;
+        self.indices().filter(is_branch).map(|b| self.successors(b)).any(|targets| {
+            let behind = ["for.inc", "for.end", "while.cond", "while.end", "do.cond", "do.end"];
+            let bodies = ["for.body", "while.body", "do.body"];
+            targets.iter().any(|t| is_any(t, &behind)) && !targets.iter().any(|t| is_any(t, &bodies))
+        })
+    }
+
+    /// Forgets the labels of all blocks.
+    pub fn clear_labels(&mut self) {
+        self.blocks.iter_mut().for_each(|b| b.label.clear());
+    }
+
+    /// Returns whether the branch of a block guards a rotated loop.
+    pub fn is_guard(&self, block: BlockIndex) -> bool {
+        self.guards.iter().any(|(_, skip)| skip.block == block)
     }
 
     /// Returns whether a block's label is clang's `prefix`, with or without the number that makes it unique.
@@ -294,7 +337,7 @@ fn read_instruction<'m>(
             let operands = inst.operands();
             match operands.first() {
                 Some(&condition) if condition.ty().is_bool() && !condition.is_constant() => InstKind::Select {
-                    as_number: is_one(operands[1]) && operands[2].is_null(),
+                    as_number: picks_one_or_zero(&operands) && !is_ternary_of_clang(inst, condition),
                     condition_location: condition
                         .as_instruction()
                         .and_then(|c| earliest_location(inst.block(), c))
@@ -304,6 +347,7 @@ fn read_instruction<'m>(
             }
         }
         Opcode::LLVMPHI if inst.ty().is_bool() => InstKind::BoolPhi(read_phi(inst, position, places)),
+        Opcode::LLVMPHI => InstKind::Phi,
         Opcode::LLVMStore => InstKind::Store,
         Opcode::LLVMAlloca => InstKind::Alloca,
         Opcode::LLVMRet => InstKind::Return,
@@ -311,6 +355,26 @@ fn read_instruction<'m>(
         _ => InstKind::Other,
     };
     InstInfo { location: inst.location(), kind }
+}
+
+fn picks_one_or_zero(operands: &[Value<'_>]) -> bool {
+    is_one(operands[1]) && operands[2].is_null()
+}
+
+/// Returns whether a `select` that picks 1 or 0 stands for a `?:` in a module that was translated from SPIR-V, where a
+/// widened bool looks alike: clang widens the condition of a `?:` to 64 bits before it (to count executions, if asked)
+/// and leaves that value unused.
+fn is_ternary_of_clang(inst: Inst<'_>, condition: Value<'_>) -> bool {
+    let instructions = inst.block().instructions();
+    let before = instructions.iter().take_while(|other| **other != inst).last();
+    before.is_some_and(|before| {
+        let operands = before.operands();
+        before.is(Opcode::LLVMSelect)
+            && !before.is_used()
+            && operands[0] == condition
+            && before.ty().int_width() == Some(64)
+            && picks_one_or_zero(&operands)
+    })
 }
 
 fn is_one(value: Value<'_>) -> bool {

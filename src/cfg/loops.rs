@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::dominance::Dominance;
-use super::graph::{Cfg, Edge, Terminator};
+use super::graph::{Cfg, Edge, InstInfo, InstKind, Terminator};
 use super::indices::BlockIndex;
 use super::natural_loops::{self, NaturalLoop};
 use super::short_circuits::ShortCircuits;
@@ -25,6 +25,9 @@ pub struct Loop {
     pub continue_successor: usize,
     /// Whether the condition is tested after the body (`do`) or is missing, so that the body is executed at least once.
     pub body_first: bool,
+    /// For a rotated loop, whose condition is tested after the body and, by a branch of its own, before the loop: the
+    /// edge of that branch which skips the loop.
+    pub guard: Option<Edge>,
     /// `for`, `while`, `do`, or `loop` if the IR does not show which.
     pub construct: &'static str,
 }
@@ -81,6 +84,7 @@ fn natural_loops(cfg: &Cfg, dominance: &Dominance) -> Vec<Loop> {
         condition: None,
         continue_successor: 0,
         body_first: true,
+        guard: cfg.guards.iter().find(|(guarded, _)| guarded.0 == header).map(|(_, skip)| *skip),
         construct: "loop",
     };
     let dominates = |a, b| dominance.dominates(BlockIndex(a), BlockIndex(b));
@@ -135,11 +139,12 @@ fn classify(cfg: &Cfg, circuits: &ShortCircuits, l: &mut Loop) {
         // The condition may span several blocks (short-circuit, ternary): it ends in the first branch that leaves the
         // loop, on the path from the header along blocks that only evaluate the condition.
         l.condition = condition_before_body(cfg, circuits, header, &exits_loop)
-            .filter(|block| is_loop_condition(cfg, *block, l.construct));
+            .filter(|block| is_loop_condition(cfg, *block, l.construct))
+            .filter(|block| cfg.has_labels() || !leaves_endless_loop(cfg, l, *block));
         l.body_first = l.condition.is_none();
     } else {
         l.condition = latch;
-        if l.construct == "loop" {
+        if l.construct == "loop" && l.guard.is_none() {
             l.construct = "do";
         }
     }
@@ -154,6 +159,20 @@ fn is_loop_condition(cfg: &Cfg, block: BlockIndex, construct: &str) -> bool {
         "while" => cfg.successors(block).iter().any(|b| cfg.is_labelled(*b, "while.body")),
         _ => true,
     }
+}
+
+/// Judges without labels whether the first branch that leaves a loop belongs to the body of an endless one
+/// (`for (;;) { if (c) break; … }`): clang continues a loop where its condition is true, and leaves the body through a
+/// block of its own that stands within the loop. Optimisers that carry values around the loop in registers also remove
+/// such blocks.
+fn leaves_endless_loop(cfg: &Cfg, l: &Loop, block: BlockIndex) -> bool {
+    let is_optimised = cfg.blocks[l.header].instructions.iter().any(|i| i.kind == InstKind::Phi);
+    let successors = cfg.successors(block);
+    let leaves_if_true = !l.blocks.contains(&successors[0]);
+    let exit = if leaves_if_true { successors[0] } else { successors[1] };
+    let is_break = matches!(cfg.blocks[exit].instructions[..], [InstInfo { kind: InstKind::Goto, .. }]);
+    let is_within = cfg.is_in_source_order && l.blocks.last().is_some_and(|last| exit < *last);
+    leaves_if_true || (!is_optimised && is_break && is_within)
 }
 
 /// The block whose branch ends the condition that starts at `header`.
@@ -220,6 +239,7 @@ fn add_loops_without_back_edge(cfg: &Cfg, circuits: &ShortCircuits, loops: &mut 
                 condition: Some(block),
                 continue_successor,
                 body_first: false,
+                guard: None,
                 construct,
             });
         }

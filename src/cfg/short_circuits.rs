@@ -100,9 +100,9 @@ impl ShortCircuits {
 }
 
 /// Returns whether a block's branch may be a decision of its own. A test for a range of a `switch` belongs
-/// to the switch.
+/// to the switch, the guard of a loop to the loop.
 fn is_decision(cfg: &Cfg, block: BlockIndex) -> bool {
-    cfg.blocks[block].terminator == Terminator::Branch && cfg.blocks[block].case_range.is_none()
+    cfg.blocks[block].terminator == Terminator::Branch && cfg.blocks[block].case_range.is_none() && !cfg.is_guard(block)
 }
 
 /// Boolean `phi`s that join a short-circuit: constants from branching blocks, and one value from another block.
@@ -153,7 +153,10 @@ pub fn leads(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> 
 /// short-circuit, judged without labels. The input may be optimised, where nested constructs share targets too; but an
 /// operand does not store anything.
 fn is_one_decision(cfg: &Cfg, dominance: &Dominance, a: BlockIndex, b: BlockIndex) -> bool {
-    leads(cfg, dominance, a, b) && !cfg.blocks[b].instructions.iter().any(|i| i.kind == InstKind::Store)
+    let stores = |block: BlockIndex| cfg.blocks[block].instructions.iter().any(|i| i.kind == InstKind::Store);
+    // The arms of a ternary share both targets: `if (c ? x : y)`.
+    let are_arms = || cfg.successors(a) == cfg.successors(b) && !stores(a);
+    !stores(b) && (leads(cfg, dominance, a, b) || are_arms())
 }
 
 /// Returns whether clang's label says that `block` ends an arm of a ternary.

@@ -13,6 +13,7 @@ use super::graph::{Cfg, InstKind};
 use super::indices::{BlockIndex, FunctionIndex};
 use super::lines;
 use super::loops::{self, Loop};
+use super::origin::{self, Generator};
 use super::short_circuits::ShortCircuits;
 use super::statements;
 use crate::kernel::ast::Ast;
@@ -151,6 +152,8 @@ pub struct Sites {
     pub sites: Vec<Site>,
     /// Whether statements and regions are included (they need the syntax tree).
     pub has_statements: bool,
+    /// The tool that made the SPIR-V, if they are read from SPIR-V.
+    pub generator: Option<Generator>,
 }
 
 impl Sites {
@@ -167,15 +170,16 @@ impl Sites {
         let loop_kind = view.metadata_kind("llvm.loop");
         let mut bodies: Vec<Function<'_>> = view.functions().into_iter().filter(|f| f.has_body()).collect();
         bodies.sort_by_key(|f| f.name() != entry);
+        let generator = Generator::of(module);
         let mut functions: Vec<FunctionSites> =
-            bodies.iter().map(|f| read_function(*f, loop_kind, from_spirv)).collect();
+            bodies.iter().map(|f| read_function(*f, loop_kind, from_spirv, generator)).collect();
         for function in &mut functions {
             if let Some((ast, written)) = ast.and_then(|ast| Some((ast, ast.function(&function.cfg.function)?))) {
                 case_ranges::join(&mut function.decisions, &constructs::of(ast, written));
             }
         }
 
-        let mut builder = Builder { ids: HashMap::new(), sites: Vec::new() };
+        let mut builder = Builder { is_spirv: generator.is_some(), ids: HashMap::new(), sites: Vec::new() };
         for (f, function) in FunctionIndex::enumerate(&functions) {
             builder.decisions(f, function);
             builder.conditions(f, function);
@@ -207,12 +211,12 @@ impl Sites {
         }
         let mut sites = builder.sites;
         sites.sort_by_key(|site| (site.kind, site.function));
-        Sites { functions, sites, has_statements: ast.is_some() }
+        Sites { functions, sites, has_statements: ast.is_some(), generator }
     }
 
     /// States what could not be read, and why.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = origin::describe(self.generator, self.functions.iter().map(|f| &f.cfg));
         if !self.has_statements {
             notes.push("statements and regions need the source's syntax tree: there are none here".to_owned());
         }
@@ -228,9 +232,13 @@ impl Sites {
     }
 }
 
-fn read_function(function: Function<'_>, loop_kind: MetadataKind, from_spirv: bool) -> FunctionSites {
-    let cfg = Cfg::read(function, loop_kind);
-    let dominance = Dominance::of(&cfg);
+fn read_function(
+    function: Function<'_>,
+    loop_kind: MetadataKind,
+    from_spirv: bool,
+    generator: Option<Generator>,
+) -> FunctionSites {
+    let (cfg, dominance) = origin::read_graph(function, loop_kind, generator);
     let circuits = ShortCircuits::find(&cfg, &dominance);
     let loops = loops::find(&cfg, &dominance, &circuits);
     let (decisions, conditions) = decisions::find(&cfg, &dominance, &circuits, &loops, from_spirv);
@@ -253,6 +261,8 @@ fn barrier_name(callee: &str) -> Option<&'static str> {
 }
 
 struct Builder {
+    /// Whether the module was SPIR-V.
+    is_spirv: bool,
     /// The number of sites with each id so far.
     ids: HashMap<String, u32>,
     sites: Vec<Site>,
@@ -311,21 +321,29 @@ impl Builder {
                 .iter()
                 .find_map(|e| blocks[e.block].terminator().metadata_location(loop_kind))
                 .or_else(|| {
+                    // SPIR-V has no such metadata; the branch on the condition of a `for` or `while` is at its keyword.
+                    let condition = l.condition.filter(|_| self.is_spirv && !l.body_first)?;
+                    blocks[condition].terminator().location()
+                })
+                .or_else(|| {
                     let entry = l.entries(&function.cfg).first().copied()?;
                     function.cfg.blocks[entry.block].instructions.last()?.location.clone()
                 })
                 .or_else(|| function.cfg.blocks[l.header].condition_location.clone());
-            let mut classes = vec![LoopClass::One, LoopClass::Many];
+            let shown =
+                |class: LoopClass| SiteOutcome { label: class.name().into(), facts: vec![(f, Fact::Loop(i, class))] };
+            let skipped = l.guard.map(|edge| (f, Fact::Event(Event::Edge(edge))));
+            let mut outcomes = vec![shown(LoopClass::One), shown(LoopClass::Many)];
             if !l.body_first {
-                classes.insert(0, LoopClass::Zero);
+                outcomes.insert(0, shown(LoopClass::Zero));
+            } else if let Some(skipped) = skipped {
+                outcomes.insert(0, SiteOutcome { label: LoopClass::Zero.name().into(), facts: vec![skipped] });
             }
             if l.condition.is_some() {
-                classes.push(LoopClass::Boundary);
+                let mut boundary = shown(LoopClass::Boundary);
+                boundary.facts.extend(skipped);
+                outcomes.push(boundary);
             }
-            let outcomes = classes
-                .into_iter()
-                .map(|c| SiteOutcome { label: c.name().into(), facts: vec![(f, Fact::Loop(i, c))] })
-                .collect();
             self.add(SiteKind::Loop, l.construct, f, &function.cfg.function, start, (l.header, 0), outcomes);
         }
     }

@@ -18,7 +18,7 @@ use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
-use crate::kernel::{canonical, implicit, module, signature};
+use crate::kernel::{canonical, id_vectors, implicit, logical_operators, module, signature};
 use crate::llvm::{View, passes};
 use crate::lower::code::{Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
@@ -134,6 +134,11 @@ impl<'c> KernelFile<'c> {
         canonical::keep_only(&mut module, entry, &self.machine)?;
         let mut interface = signature::interface(&module, entry)?;
         canonical::canonicalise(&mut module, entry, &self.machine)?;
+        if loaded.format == Format::SpirV {
+            id_vectors::dissolve(View::of(&module));
+            logical_operators::unfold(View::of(&module));
+            canonical::verify(&module, "undoing what producers of SPIR-V did")?;
+        }
         implicit::append(&module, &mut interface)?;
         if let Some(pipeline) = level.passes() {
             passes::run(&mut module, Some(&self.machine), pipeline)?;

@@ -6,3 +6,4 @@ mod counted;
 mod ended_runs;
 mod hand_counts;
 mod instrumented_outputs;
+mod spirv;

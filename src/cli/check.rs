@@ -90,5 +90,5 @@ impl CheckArgs {
 
 fn is_kernel(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_ascii_lowercase());
-    ["cl", "ll", "bc", "spv"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref()))
+    ["cl", "ll", "bc", "spv", "spvasm"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref()))
 }

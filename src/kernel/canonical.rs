@@ -31,7 +31,18 @@ pub fn keep_only(module: &Module<'_>, entry: &str, machine: &TargetMachine) -> R
     }
     module
         .run_passes("globaldce", machine, PassBuilderOptions::create())
-        .map_err(|e| Error::internal(format!("dropping unreached functions failed: {e}")))
+        .map_err(|e| Error::internal(format!("dropping unreached functions failed: {e}")))?;
+    name_variables(View::of(module));
+    Ok(())
+}
+
+/// Names variables of the program that have no name, as those of SPIR-V may, because mutants and messages name them.
+fn name_variables(view: View<'_>) {
+    for (n, variable) in view.globals().into_iter().enumerate() {
+        if variable.name().is_empty() {
+            variable.set_name(&format!("variable.{n}"));
+        }
+    }
 }
 
 /// Turns `module` into the canonical form of its kernel `entry`.

@@ -67,8 +67,10 @@ pub fn data_folder() -> Option<PathBuf> {
     Some(data.join("kassay"))
 }
 
-/// The longest time that a program may take, on the clock and on processors.
+/// The longest time that a program may take on the clock.
 const LONGEST: Duration = Duration::from_secs(60);
+/// The longest time that it may take on processors, in seconds. Most modules take hundredths of a second.
+const LONGEST_ON_PROCESSORS: libc::rlim_t = 20;
 /// The most memory that a program may reserve, in bytes.
 const MOST_MEMORY: libc::rlim_t = 4 << 30;
 
@@ -148,8 +150,9 @@ impl Running {
     /// Limits its time on processors and its memory; it leaves no core. It has run for some microseconds by then.
     fn limit(&self) {
         let Ok(pid) = libc::pid_t::try_from(self.0.id()) else { return };
-        let seconds = LONGEST.as_secs();
-        for (resource, most) in [(libc::RLIMIT_CPU, seconds), (libc::RLIMIT_AS, MOST_MEMORY), (libc::RLIMIT_CORE, 0)] {
+        let limits =
+            [(libc::RLIMIT_CPU, LONGEST_ON_PROCESSORS), (libc::RLIMIT_AS, MOST_MEMORY), (libc::RLIMIT_CORE, 0)];
+        for (resource, most) in limits {
             let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
             // SAFETY: the number is that of our child, which has not been waited for; the limit is read during the call
             // and no old one is asked for.

@@ -8,4 +8,5 @@ mod contract;
 mod implicit_arguments;
 mod library;
 mod reports;
+mod specialisation;
 mod wrong_inputs;

@@ -2,9 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use inkwell::context::Context;
 
 use super::super::external_tools::How;
+use super::super::forked::{self, Failure, Limit};
+use super::super::module;
 use super::super::options::KernelOptions;
 use super::assembler;
 use super::check::{self, Refusal};
@@ -79,7 +83,11 @@ fn translate(
         match ended.how {
             How::Succeeded => {
                 let failed = |error| Error::environment(format!("the output of llvm-spirv cannot be read: {error}"));
-                return fs::read(output).map_err(failed);
+                let bitcode = fs::read(output).map_err(failed)?;
+                match try_parsing(&bitcode, deadline)? {
+                    None => return Ok(bitcode),
+                    Some(how) => crashes += &format!("LLVM {how} on what {} made\n", translator.path.display()),
+                }
             }
             // Whether an older one would refuse what a newer one crashed on says nothing about the module.
             How::Refused if !crashes.is_empty() => crashes += &format!("{}: {said}\n", translator.path.display()),
@@ -92,13 +100,37 @@ fn translate(
         }
     }
     let what = format!("{} cannot be translated to LLVM IR", source.display());
+    // A module that is invalid has no claim to more.
     match validate() {
         Verdict::Invalid(why) => {
             Err(Error::caller(format!("{what}: spirv-val rejects it")).details(why).help("correct the module"))
         }
-        Verdict::Valid | Verdict::None => Err(Error::internal(format!("{what}: llvm-spirv crashed"))
+        Verdict::Valid | Verdict::None => Err(Error::internal(format!("{what}: llvm-spirv or LLVM crashed"))
             .details(crashes)
-            .help("this is a bug of that tool; give the .ll, .bc or .cl the module was made from")),
+            .help("this is a bug of these tools; give the .ll, .bc or .cl the module was made from")),
+    }
+}
+
+/// The longest time that LLVM may take to read a translated module.
+const LONGEST_PARSE: Duration = Duration::from_secs(60);
+
+/// Has LLVM read bitcode in a child, because a translator that does not mind an invalid module may make IR of it on
+/// which LLVM crashes. Returns how it did; what LLVM refuses is reported by whoever parses it here.
+///
+/// # Errors
+/// `Environment` if there can be no child; [`Error::late`] at the deadline.
+fn try_parsing(bitcode: &[u8], deadline: Option<Instant>) -> Result<Option<String>> {
+    let parse = || {
+        // Whether it parses does not matter here.
+        let _ = module::parse(&Context::create(), bitcode, Path::new("kernel"));
+        Ok(Vec::new())
+    };
+    match forked::run(Limit::of(LONGEST_PARSE).until(deadline), parse) {
+        Ok(_) => Ok(None),
+        Err(Failure::Crashed { how, stderr }) => Ok(Some(format!("{how}: {stderr}"))),
+        Err(Failure::TimedOut(limit)) => Ok(Some(format!("was not done after {} s", limit.as_secs()))),
+        Err(Failure::Late) => Err(Error::late("the translation of the kernel")),
+        Err(Failure::System(why)) => Err(Error::environment(format!("no process for LLVM: {why}"))),
     }
 }
 

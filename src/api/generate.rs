@@ -210,7 +210,8 @@ impl Generating<'_, '_> {
         };
         drop(work);
         let arguments = opened.kernel_options().as_arguments();
-        let kernel = Kernel { path: opened.kernel_file(), options: &arguments };
+        let spec = &opened.kernel_options().spec;
+        let kernel = Kernel { path: opened.kernel_file(), options: &arguments, spec };
         let (generated, scores) = match (options.goal, &mut instrumented) {
             (Goal::Branch, _) | (_, None) => {
                 campaign::write_suite(folder, kernel, under_test, &generated.tests)?;
@@ -251,7 +252,8 @@ impl Generating<'_, '_> {
         output_dir::check(folder)?;
         let generated = campaign::without_launches(under_test, &opened.source(), begun, late);
         let arguments = opened.kernel_options().as_arguments();
-        let kernel = Kernel { path: opened.kernel_file(), options: &arguments };
+        let spec = &opened.kernel_options().spec;
+        let kernel = Kernel { path: opened.kernel_file(), options: &arguments, spec };
         campaign::write_suite(folder, kernel, under_test, &[])?;
         // There is neither an interface file nor a journal to resume.
         let configuration = journal::configuration(under_test, "", &self.determining_options());

@@ -6,10 +6,11 @@ use inkwell::context::Context;
 
 use super::options::OpenOptions;
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::compile::{self, Loaded};
 use crate::kernel::options::KernelOptions;
 use crate::kernel::source::Sources;
+use crate::kernel::spirv::specialisation;
 use crate::suite::resolve::{Suite, Test};
 
 /// A suite's file or a kernel's, not compiled yet.
@@ -42,7 +43,10 @@ impl Input {
     pub fn suite(path: &Path, options: &OpenOptions) -> Result<Input> {
         options.check()?;
         let suite = Suite::load(path)?;
-        let kernel_options = options.kernel_options(suite.options.clone());
+        let mut kernel_options = options.kernel_options(suite.options.clone());
+        // The first test's values hold for all, see `check_spec`. Those of the options come last and take precedence.
+        let first = suite.tests.first().map_or(&[][..], |test| &test.spec);
+        kernel_options.spec = [&suite.spec, first, &kernel_options.spec].concat();
         let kernel = suite.kernel.clone();
         Ok(Input { suite: Some(suite), kernel, options: options.clone(), kernel_options })
     }
@@ -62,6 +66,7 @@ impl Input {
 
     /// Reads the compiled kernel and resolves the tests.
     pub fn parse<'c>(&self, context: &'c Context, loaded: Loaded) -> Result<Parsed<'c>> {
+        self.check_spec(&loaded)?;
         let file = KernelFile::parse(context, &loaded)?;
         let named = self.suite.as_ref().and_then(|suite| Some((suite, suite.entry.as_ref()?)));
         let entry = match (&self.options.entry, named) {
@@ -76,6 +81,37 @@ impl Input {
         // Preemptions need code that reports every access.
         under_test.lowering.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
         Ok(Parsed { under_test, loaded, tests })
+    }
+
+    /// Checks that all tests give the specialisation constants the values that the kernel was loaded with: the kernel is
+    /// one program with one set of sites and mutants.
+    ///
+    /// # Errors
+    /// `Caller`, at the value's place, if one does not.
+    fn check_spec(&self, loaded: &Loaded) -> Result<()> {
+        let (Some(suite), Some(spirv)) = (&self.suite, &loaded.spirv) else { return Ok(()) };
+        let command_line = self.options.kernel_options(Vec::new()).spec;
+        for test in &suite.tests {
+            let mut constants = spirv.constants.clone();
+            constants.iter_mut().for_each(|constant| constant.value = constant.default);
+            specialisation::assign(&mut constants, &[&suite.spec[..], &test.spec, &command_line].concat())?;
+            let differing = constants.iter().zip(&spirv.constants).find(|(own, first)| own.value != first.value);
+            if let Some((own, first)) = differing {
+                let (own_value, first_value) = (own.ty.shown(own.value), own.ty.shown(first.value));
+                let what = format!(
+                    "the test \"{}\" has {own_value} for the specialisation constant {}, and the first test {first_value}",
+                    test.name,
+                    own.label()
+                );
+                let error =
+                    Error::caller(what).help("give all tests the same values; write a suite for each set of values");
+                // The first test may be the one that gives a value.
+                let given = test.spec.iter().chain(suite.tests.iter().flat_map(|test| &test.spec));
+                let place = given.filter_map(|value| value.places.as_ref()).map(|(_, value)| value).next();
+                return Err(place.into_iter().fold(error, |error, place| error.at(place.clone())));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the seed of the options, otherwise the suite's, otherwise 0.

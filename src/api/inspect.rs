@@ -11,12 +11,13 @@ use crate::cfg::{dot, folded};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::kernel::spirv::specialisation;
 use crate::kernel::{compile, module};
 use crate::llvm::View;
 use crate::mutation::mutant::Excluded;
 use crate::mutation::operators::{Subject, launch};
 use crate::mutation::{Enumeration, Selection, enumerate};
-use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site};
+use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site, SpecConstant};
 use crate::result::{Header, Location};
 
 options! {
@@ -41,7 +42,7 @@ pub struct Inspected {
     pub graph: Option<String>,
 }
 
-/// Inspects the kernels of a `.cl`, `.ll`, `.bc` or `.spv` file, or only the one that `open` names. Nothing is run.
+/// Inspects the kernels of a `.cl`, `.ll`, `.bc`, `.spv` or `.spvasm` file, or only the one that `open` names. Nothing is run.
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
@@ -102,8 +103,19 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
         }
     }
     let header = Header::new(InspectResult::SCHEMA, names.join(","), source, None, open.seed.unwrap_or(0));
-    let result = InspectResult { header, elapsed_s: begun.elapsed().as_secs_f64(), kernels, notes };
+    let spec_constants = loaded.spirv.iter().flat_map(|spirv| &spirv.constants).map(spec_constant).collect();
+    let result = InspectResult { header, elapsed_s: begun.elapsed().as_secs_f64(), kernels, spec_constants, notes };
     Ok(Inspected { result, graph })
+}
+
+fn spec_constant(constant: &specialisation::SpecConstant) -> SpecConstant {
+    SpecConstant {
+        id: constant.spec_id,
+        name: constant.name.clone(),
+        type_name: constant.ty.to_string(),
+        default: constant.ty.shown(constant.default),
+        value: constant.ty.shown(constant.value),
+    }
 }
 
 fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: &Selection, file: &str) -> Kernel {

@@ -53,7 +53,7 @@ impl OpenOptions {
         Opened::suite(suite.as_ref(), self)
     }
 
-    /// Opens a kernel without a suite: a `.cl`, `.ll`, `.bc` or `.spv` file.
+    /// Opens a kernel without a suite: a `.cl`, `.ll`, `.bc`, `.spv` or `.spvasm` file.
     ///
     /// # Errors
     /// `Caller` if the kernel does not compile or `entry` must name one of several; `Environment` if clang or LLVM's

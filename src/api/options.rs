@@ -10,7 +10,7 @@ use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::exec::{DeviceRequest, WorkerOptions};
 use crate::kernel::cache;
-use crate::kernel::options::KernelOptions;
+use crate::kernel::options::{KernelOptions, SpecValue};
 
 /// Defines a struct of options: public fields with defaults, and for each field a method that sets it.
 macro_rules! options {
@@ -80,6 +80,11 @@ options! {
         cl_std: Option<String> = None,
         /// Arguments that clang gets unchanged.
         clang_args: Vec<String> = Vec::new(),
+        /// Values of SPIR-V's specialisation constants, as `CONSTANT=VALUE`: the constant's number or name, and `true`,
+        /// `false` or a number. They take precedence over a suite's.
+        spec: Vec<String> = Vec::new(),
+        /// Whether to ask spirv-val about a SPIR-V kernel and to tell the observer, as a warning, what it says.
+        validate: bool = false,
         /// The optimisation level of the IR in which mutants are made; all else takes [`Level::Raw`] only.
         level: Level = Level::Raw,
         /// Whether to read clang's syntax tree when the kernel is opened. Functions that need it read it later
@@ -137,6 +142,8 @@ impl OpenOptions {
             cl_std: self.cl_std.clone(),
             clang_args: self.clang_args.clone(),
             suite_options,
+            spec: self.spec.iter().filter_map(|text| SpecValue::parse(text)).collect(),
+            validate: self.validate,
             deadline: self.budget.and_then(|budget| Instant::now().checked_add(budget)),
         }
     }
@@ -147,6 +154,10 @@ impl OpenOptions {
     /// `Caller` if one is wrong.
     pub(super) fn check(&self) -> Result<()> {
         check_range("jobs", self.jobs, 1..=256)?;
+        if let Some(text) = self.spec.iter().find(|text| SpecValue::parse(text).is_none()) {
+            return Err(Error::caller(format!("the specialisation constant `{text}` has no value"))
+                .help("give it as CONSTANT=VALUE, with the constant's number or name: `0=64`"));
+        }
         check_range("timeout", self.timeout, Duration::from_nanos(1)..=Duration::from_secs(86_400))?;
         self.budget.map_or(Ok(()), |budget| check_range("budget", budget, Duration::from_nanos(1)..=MAX_BUDGET))
     }

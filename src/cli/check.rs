@@ -14,8 +14,8 @@ use crate::result::check::Verdict;
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// A suite file (TOML or JSON), whose tests are the inputs, or a kernel (.cl, .ll, .bc, .spv), for which inputs
-    /// are generated
+    /// A suite file (TOML or JSON), whose tests are the inputs, or a kernel (.cl, .ll, .bc, .spv, .spvasm), for which
+    /// inputs are generated
     #[arg(value_name = "SUITE|KERNEL")]
     pub target: PathBuf,
     /// Global work size of the launches generated for a kernel, such as 256,256; if left out, several small ones
@@ -90,5 +90,5 @@ impl CheckArgs {
 
 fn is_kernel(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_ascii_lowercase());
-    ["cl", "ll", "bc", "spv"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref()))
+    ["cl", "ll", "bc", "spv", "spvasm"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref()))
 }

@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use super::options::OutputFlags;
 use crate::api::executors;
-use crate::error::{Error, Result};
+use crate::error::{Error, Report, Result};
 use crate::exec::discover::{Icd, Vendors, folder_of};
 use crate::exec::kinds::{DeviceKind, KINDS};
 use crate::exec::{DeviceInfo, WorkerOptions, probe_devices};
-use crate::result::devices::{CodePath, DevicesResult, Driver, Found, Missing};
+use crate::kernel::spirv::translator;
+use crate::result::devices::{CodePath, DevicesResult, Driver, Found, Missing, Translator};
 
 /// Exit code if only the simulator can run kernels: that of a lacking environment.
 const NO_DEVICE: u8 = 3;
@@ -51,6 +52,14 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
         missing.extend(broken_drivers(&vendors));
     }
     missing.extend(missing_parts(&vendors, &devices, missing.is_empty()));
+    let translators = match translator::find() {
+        Ok(translators) => translators,
+        Err(e) => {
+            let Report { what, help, .. } = e.report().clone();
+            missing.push(Missing { what, help: help.unwrap_or_else(|| QUICKSTART.to_owned()) });
+            Vec::new()
+        }
+    };
     let first = found.iter().map(|(_, device)| device).find(|device| device.target().is_some());
     let code = if first.is_some_and(|device| !device.is_simulated()) { 0 } else { NO_DEVICE };
     let result = DevicesResult {
@@ -63,6 +72,7 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
         elapsed_s: start.elapsed().as_secs_f64(),
         devices: found.iter().map(|(kind, device)| listed(kind, device)).collect(),
         drivers: vendors.icds.iter().map(driver).collect(),
+        translators: translators.iter().map(listed_translator).collect(),
         missing,
     };
     args.output.deliver(&result, |_| text(&result, &vendors))?;
@@ -101,6 +111,14 @@ fn driver(icd: &Icd) -> Driver {
         library: icd.library.clone(),
         origin: icd.origin.name().to_owned(),
         present: library.is_absolute().then(|| library.exists()),
+    }
+}
+
+fn listed_translator(translator: &translator::Translator) -> Translator {
+    Translator {
+        path: translator.path.display().to_string(),
+        version: translator.version(),
+        origin: translator.origin.name().to_owned(),
     }
 }
 
@@ -185,6 +203,15 @@ fn text(result: &DevicesResult, vendors: &Vendors) -> String {
                 line(format!("  none in {}", folders.join(", ")));
             }
         }
+    }
+    line("translators of SPIR-V".into());
+    for (n, translator) in result.translators.iter().enumerate() {
+        let version = translator.version.as_deref().unwrap_or("of unknown version");
+        let role = if n == 0 { "" } else { ", where the first crashes" };
+        line(format!("  {:<11} {} {version}{role}", translator.origin, translator.path));
+    }
+    if result.translators.is_empty() {
+        line("  none".into());
     }
     for missing in &result.missing {
         line(format!("missing: {}\n  help: {}", missing.what, missing.help));

@@ -36,6 +36,9 @@ pub struct KernelFlags {
     /// Pass an argument to clang unchanged
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub clang_arg: Vec<String>,
+    /// Set a specialisation constant of a SPIR-V kernel, by its number or name
+    #[arg(long, value_name = "CONSTANT=VALUE")]
+    pub spec: Vec<String>,
     /// Folder of the compilation cache, instead of $XDG_CACHE_HOME/kassay or ~/.cache/kassay
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     pub cache: Option<PathBuf>,
@@ -56,6 +59,8 @@ impl KernelFlags {
             .include_dirs(self.include.clone())
             .cl_std(self.cl_std.clone())
             .clang_args(self.clang_arg.clone())
+            .spec(self.spec.clone())
+            .validate(terminal.is_verbose())
             // This program is kassay. The link leads to it even if its file has been replaced meanwhile.
             .worker(Some(PathBuf::from("/proc/self/exe")))
             .observer(Arc::new(terminal))

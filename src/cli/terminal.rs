@@ -22,6 +22,11 @@ impl Terminal {
     pub fn new(quiet: bool, verbose: bool) -> Terminal {
         Terminal { quiet, verbose, bar: Mutex::new(None) }
     }
+
+    /// Returns whether more is to be shown.
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
+    }
 }
 
 impl Observer for Terminal {

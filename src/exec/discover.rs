@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::error::{Error, Result};
+use crate::kernel::external_tools;
 
 /// Variables by which a user directs the loader.
 const USER_VARIABLES: [&str; 3] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES"];
@@ -60,11 +61,7 @@ pub struct Vendors {
 
 /// kassay's own folder of ICD files: `$XDG_DATA_HOME/kassay/opencl/vendors`, by default under `$HOME/.local/share`.
 pub fn kassay_folder() -> Option<PathBuf> {
-    let data = match std::env::var_os("XDG_DATA_HOME") {
-        Some(dir) if Path::new(&dir).is_absolute() => PathBuf::from(dir),
-        _ => PathBuf::from(std::env::var_os("HOME")?).join(".local/share"),
-    };
-    Some(data.join("kassay/opencl/vendors"))
+    Some(external_tools::data_folder()?.join("opencl/vendors"))
 }
 
 impl Vendors {

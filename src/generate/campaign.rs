@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
 use crate::exec::{ProgramId, Simulator};
 use crate::kernel::interface::Interface;
+use crate::kernel::options::SpecValue;
 use crate::result::Location;
 use crate::result::cover::Coverage;
 use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStatus};
@@ -509,6 +510,8 @@ pub struct Kernel<'a> {
     pub path: &'a Path,
     /// All options, as arguments of clang.
     pub options: &'a [String],
+    /// Values of its specialisation constants.
+    pub spec: &'a [SpecValue],
 }
 
 /// Writes `folder/suite.toml` and its data, replacing what an earlier `kassay generate` wrote there.
@@ -530,6 +533,7 @@ pub fn write_suite(
         kernel: write::relative(folder, kernel.path),
         entry: &under_test.entry,
         options: kernel.options,
+        spec: kernel.spec,
         name: Some("generated"),
         description: Some("Written by kassay generate."),
         tests: tests

@@ -28,7 +28,18 @@ pub fn keep_only(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) 
     for f in functions.filter(|f| f.has_body() && f.name() != entry && f.name() != body_name) {
         f.make_internal();
     }
-    passes::run(module, Some(machine), "globaldce")
+    passes::run(module, Some(machine), "globaldce")?;
+    name_variables(View::of(module));
+    Ok(())
+}
+
+/// Names variables of the program that have no name, as those of SPIR-V may, because mutants and messages name them.
+fn name_variables(view: View<'_>) {
+    for (n, variable) in view.globals().into_iter().enumerate() {
+        if variable.name().is_empty() {
+            variable.set_name(&format!("variable.{n}"));
+        }
+    }
 }
 
 /// Turns `module` into the canonical form of its kernel `entry`.

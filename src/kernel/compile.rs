@@ -6,16 +6,14 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use super::ast::Ast;
 use super::ast_records;
 use super::clang::{self, Outcome, Run};
 use super::compile_cache::CacheEntry;
-use super::external_tools::LLVM_SPIRV;
 use super::line_directives;
 use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
-use super::spirv_words;
+use super::spirv::read::{self as spirv, Spirv};
 use crate::error::{Error, Place, Report, Result};
 
 /// The format of a kernel file, by its extension.
@@ -26,6 +24,8 @@ pub enum Format {
     LlvmIr,
     Bitcode,
     SpirV,
+    /// SPIR-V as text, as spirv-as reads it.
+    SpirVText,
 }
 
 /// A kernel file after reading and, for OpenCL C, compiling it.
@@ -33,12 +33,14 @@ pub enum Format {
 pub struct Loaded {
     /// LLVM bitcode, or for [`Format::LlvmIr`] the file's text. Not parsed yet: see `module::parse`.
     pub bitcode: Vec<u8>,
-    /// Format of the file.
+    /// Format of the file; [`Format::SpirV`] for SPIR-V as text, too, since it has been assembled.
     pub format: Format,
     /// The path as the caller gave it.
     pub source: PathBuf,
-    /// clang's warnings, verbatim.
+    /// clang's warnings, verbatim; what spirv-val says, if the options ask for it.
     pub warnings: String,
+    /// The words and the specialisation constants of SPIR-V; its bitcode is above.
+    pub spirv: Option<Spirv>,
     /// clang's syntax tree, if it was requested and is available.
     pub ast: Option<Ast>,
     /// The files that clang looked for, by absolute path, each with whether it existed.
@@ -73,6 +75,7 @@ impl Format {
             "ll" => Some(Format::LlvmIr),
             "bc" => Some(Format::Bitcode),
             "spv" => Some(Format::SpirV),
+            "spvasm" => Some(Format::SpirVText),
             _ => None,
         }
     }
@@ -82,21 +85,49 @@ impl Format {
 /// is too deep, there is none, and no error.
 ///
 /// # Errors
-/// Caller: no such file, an unknown extension, a kernel that does not compile, a malformed SPIR-V module. Environment:
-/// clang or llvm-spirv is missing. Internal: one of them crashed.
+/// Caller: no such file, an unknown extension, a kernel that does not compile, a malformed SPIR-V module, a
+/// specialisation constant that the kernel does not have. Environment: clang, llvm-spirv or spirv-as is missing.
+/// Internal: one of them crashed.
 pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
     let format = Format::of(source).ok_or_else(|| {
         Error::caller(format!("{} is no kernel file", source.display()))
-            .help("kernels are .cl, .ll, .bc or .spv files, told apart by the extension")
+            .help("kernels are .cl, .ll, .bc, .spv or .spvasm files, told apart by the extension")
     })?;
     let bytes = read(source)?;
+    check_spec(format, options)?;
     let bitcode = match format {
         Format::OpenClC => return compile(source, &bytes, options, with_ast),
         Format::LlvmIr | Format::Bitcode => bytes,
-        Format::SpirV => read_spirv(source, &bytes)?,
+        Format::SpirV => return Ok(translated(source, spirv::read(source, &bytes, options)?)),
+        Format::SpirVText => return Ok(translated(source, spirv::read_text(source, &bytes, options)?)),
     };
     let source = source.to_owned();
-    Ok(Loaded { bitcode, format, source, warnings: String::new(), ast: None, file_lookups: Vec::new() })
+    let warnings = String::new();
+    Ok(Loaded { bitcode, format, source, warnings, spirv: None, ast: None, file_lookups: Vec::new() })
+}
+
+/// Checks that only SPIR-V is given values of specialisation constants.
+fn check_spec(format: Format, options: &KernelOptions) -> Result<()> {
+    match (format, options.spec.first()) {
+        (Format::SpirV | Format::SpirVText, _) | (_, None) => Ok(()),
+        (Format::OpenClC | Format::LlvmIr | Format::Bitcode, Some(value)) => {
+            let what = format!("`{}` cannot be set: only SPIR-V has specialisation constants", value.constant);
+            let error = Error::caller(what).help("leave it out; macros (-D) set values of OpenCL C");
+            Err(value.places.iter().fold(error, |error, (key, _)| error.at(key.clone())))
+        }
+    }
+}
+
+fn translated(source: &Path, mut spirv: Spirv) -> Loaded {
+    Loaded {
+        bitcode: std::mem::take(&mut spirv.bitcode),
+        format: Format::SpirV,
+        source: source.to_owned(),
+        warnings: std::mem::take(&mut spirv.validation),
+        spirv: Some(spirv),
+        ast: None,
+        file_lookups: Vec::new(),
+    }
 }
 
 fn read(source: &Path) -> Result<Vec<u8>> {
@@ -171,6 +202,7 @@ fn loaded(source: &Path, run: Run, with_ast: bool) -> Loaded {
         format: Format::OpenClC,
         source: source.to_owned(),
         warnings: run.diagnostics,
+        spirv: None,
         ast: if with_ast { ast_records::read(&run.records) } else { None },
         file_lookups: run.file_lookups,
     }
@@ -192,27 +224,4 @@ fn first_error(diagnostics: &str) -> Option<Place> {
     let column = parts.next()?.parse().ok()?;
     let line = parts.next()?.parse().ok()?;
     Some(Place { file: parts.next()?.into(), line, column, text: None })
-}
-
-fn read_spirv(source: &Path, bytes: &[u8]) -> Result<Vec<u8>> {
-    let words = spirv_words::normalise(bytes).map_err(|error| {
-        Error::caller(format!("{} is no SPIR-V module that kassay can take: {error}", source.display()))
-            .help("give a SPIR-V module for OpenCL with 64-bit addresses, whole and as its compiler wrote it")
-    })?;
-    let io_failed = |error: io::Error| Error::environment(format!("no temporary files for llvm-spirv: {error}"));
-    let folder = tempfile::tempdir().map_err(io_failed)?;
-    let (input, output) = (folder.path().join("kernel.spv"), folder.path().join("kernel.bc"));
-    fs::write(&input, words).map_err(io_failed)?;
-    let translated = LLVM_SPIRV
-        .start(|command| command.arg("-r").arg(&input).arg("-o").arg(&output).stdin(Stdio::null()).output())?;
-    let stderr = String::from_utf8_lossy(&translated.stderr);
-    if !translated.status.success() {
-        if LLVM_SPIRV.crashed(translated.status, &stderr) {
-            return Err(LLVM_SPIRV.crash(&stderr));
-        }
-        return Err(Error::caller(format!("{} cannot be translated to LLVM IR", source.display()))
-            .details(stderr)
-            .help("check the module with spirv-val; give the .ll, .bc or .cl it was made from"));
-    }
-    fs::read(&output).map_err(io_failed)
 }

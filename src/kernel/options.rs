@@ -6,7 +6,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The options given by `-D`, `-I`, `--cl-std`, `--clang-arg` and the suite's `options`.
+use crate::error::Place;
+
+/// The options given by `-D`, `-I`, `--cl-std`, `--clang-arg`, `--spec` and the suite's `options` and `spec`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KernelOptions {
     /// `NAME` or `NAME=VALUE`, without `-D`.
@@ -19,8 +21,32 @@ pub struct KernelOptions {
     pub clang_args: Vec<String>,
     /// The suite's `options`. They come last, so that they override all others.
     pub suite_options: Vec<String>,
+    /// Values of SPIR-V's specialisation constants; a later one for the same constant replaces an earlier one.
+    pub spec: Vec<SpecValue>,
+    /// Whether to ask spirv-val about SPIR-V.
+    pub validate: bool,
     /// When compilation has to end because the caller's time is up.
     pub deadline: Option<Instant>,
+}
+
+/// A value for one of SPIR-V's specialisation constants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpecValue {
+    /// The constant's number (`SpecId`) or its name (`OpName`).
+    pub constant: String,
+    /// `true`, `false` or a number: what it means depends on the constant's type.
+    pub value: String,
+    /// The places of the constant and of the value in the suite that gives them.
+    pub places: Option<(Place, Place)>,
+}
+
+impl SpecValue {
+    /// Reads `CONSTANT=VALUE`; `None` if there is no `=` or nothing before or behind it.
+    pub fn parse(text: &str) -> Option<SpecValue> {
+        let (constant, value) = text.split_once('=').map(|(constant, value)| (constant.trim(), value.trim()))?;
+        let is_whole = !constant.is_empty() && !value.is_empty();
+        is_whole.then(|| SpecValue { constant: constant.into(), value: value.into(), places: None })
+    }
 }
 
 /// The language version if no option names one.

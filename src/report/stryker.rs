@@ -163,7 +163,7 @@ fn changed(name: &str) -> Error {
 fn language(file: &str) -> &'static str {
     match Path::new(file).extension().and_then(|e| e.to_str()) {
         Some("ll") => "llvm",
-        Some("bc" | "spv") => "none",
+        Some("bc" | "spv" | "spvasm") => "none",
         _ => "opencl",
     }
 }

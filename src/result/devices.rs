@@ -26,6 +26,10 @@ pub struct DevicesResult {
     pub devices: Vec<Found>,
     /// The drivers from which OpenCL platforms are loaded, whether or not they work.
     pub drivers: Vec<Driver>,
+    /// The programs that translate SPIR-V kernels to LLVM IR: the first is used, the others for modules on which it
+    /// crashes.
+    #[serde(default)]
+    pub translators: Vec<Translator>,
     /// What is missing or broken, each with what helps.
     pub missing: Vec<Missing>,
 }
@@ -120,6 +124,17 @@ pub struct Driver {
     pub origin: String,
     /// Whether the library exists; null if it is looked up on the system's search path.
     pub present: Option<bool>,
+}
+
+/// A program that translates SPIR-V to LLVM IR (llvm-spirv).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Translator {
+    /// Path of the program.
+    pub path: String,
+    /// Version: of the package for kassay's, otherwise of the LLVM in it; null if it is not known.
+    pub version: Option<String>,
+    /// `kassay` (installed by its set-up), `system`, or `user` (named by `KASSAY_LLVM_SPIRV`).
+    pub origin: String,
 }
 
 /// Something missing, and how to get it.

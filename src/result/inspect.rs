@@ -17,8 +17,27 @@ pub struct InspectResult {
     pub elapsed_s: f64,
     /// The kernels of the file, or only the requested one.
     pub kernels: Vec<Kernel>,
+    /// The specialisation constants of a SPIR-V file, by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spec_constants: Vec<SpecConstant>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// A specialisation constant of SPIR-V.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SpecConstant {
+    /// Its number (`SpecId`).
+    pub id: u32,
+    /// Its name (`OpName`); null if it has none.
+    pub name: Option<String>,
+    /// Type, as in OpenCL C.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// Its default, as suites write values.
+    pub default: String,
+    /// The value that it has here.
+    pub value: String,
 }
 
 impl InspectResult {

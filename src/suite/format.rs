@@ -18,13 +18,16 @@ use crate::error::Result;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteFile {
-    /// The kernel's file (`.cl`, `.ll`, `.bc`, `.spv`), relative to the suite file.
+    /// The kernel's file (`.cl`, `.ll`, `.bc`, `.spv`, `.spvasm`), relative to the suite file.
     pub kernel: At<String>,
     /// The kernel's name; needed only if the file has several.
     pub entry: Option<String>,
     /// Compiler options; they take precedence over kassay's own.
     #[serde(default)]
     pub options: Vec<String>,
+    /// Values of a SPIR-V kernel's specialisation constants, by number (`SpecId`) or name; others have their defaults.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub spec: Option<Node>,
     /// Default tolerance for floats; a test, an argument or an expectation may override it.
     #[serde(default)]
     pub tolerance: ToleranceSpec,
@@ -70,6 +73,10 @@ pub struct TestEntry {
     /// The faults, as far as known; devices run the test only if all are listed and stay within margins.
     #[serde(default)]
     pub faulted: Vec<At<FaultedSpec>>,
+    /// Values of specialisation constants for this test, in addition to the suite's. All tests of a suite must give
+    /// every constant the same value.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub spec: Option<Node>,
     /// Tolerance for the outputs of this test.
     #[serde(default)]
     pub tolerance: ToleranceSpec,

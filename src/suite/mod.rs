@@ -23,6 +23,7 @@ pub mod resolve;
 pub mod scalar_layout;
 pub mod schedule;
 mod schedule_spec;
+mod spec_values;
 mod syntax;
 mod values;
 pub mod write;

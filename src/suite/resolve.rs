@@ -12,9 +12,10 @@ use super::faults::{self, AllowedFault};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
 use super::launch::{ArgValue, Launch, NdRange};
 use super::schedule::Schedule;
-use super::{implicit, range, schedule_spec};
+use super::{implicit, range, schedule_spec, spec_values};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgSource, Interface};
+use crate::kernel::options::SpecValue;
 
 pub use super::arguments::Expectation;
 
@@ -29,6 +30,8 @@ pub struct Suite {
     pub entry: Option<String>,
     /// Compiler options; they take precedence over kassay's own.
     pub options: Vec<String>,
+    /// Values of specialisation constants.
+    pub spec: Vec<SpecValue>,
     /// The default tolerance; tests, arguments and expectations may override it.
     pub tolerance: Tolerance,
     /// The name, for human readers.
@@ -48,6 +51,8 @@ pub struct TestSpec {
     pub name: String,
     /// The NDRange before the kernel's requirements are applied.
     pub range: NdRange,
+    /// Values of specialisation constants in addition to the suite's.
+    pub spec: Vec<SpecValue>,
     entry: TestEntry,
     args: Vec<(At<String>, Form)>,
     /// Program-scope variables.
@@ -99,7 +104,7 @@ impl Suite {
     /// missing kernel.
     pub fn load(path: &Path) -> Result<Suite> {
         let extension = path.extension().map(|e| e.to_ascii_lowercase());
-        if ["cl", "ll", "bc", "spv"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref())) {
+        if ["cl", "ll", "bc", "spv", "spvasm"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref())) {
             return Err(Error::caller(format!("{} is a kernel, but a suite is wanted here", path.display()))
                 .help("give the suite file (TOML or JSON) that says how to launch it"));
         }
@@ -144,7 +149,8 @@ impl Suite {
             let range = range::read(&source, &entry)?;
             let args = read_forms(&source, "args", entry.args.as_ref())?;
             let variables = read_forms(&source, "variables", entry.variables.as_ref())?;
-            tests.push(TestSpec { name, range, args, variables, entry, span });
+            let spec = spec_values::read(&source, entry.spec.as_ref())?;
+            tests.push(TestSpec { name, range, spec, args, variables, entry, span });
         }
         let loader = Loader::new(&source, Path::new(""), 0);
         let tolerance = loader.tolerance(&[&file.tolerance])?;
@@ -153,6 +159,7 @@ impl Suite {
             kernel: normalised(folder(&source.path).join(&file.kernel.value)),
             entry: file.entry,
             options: file.options,
+            spec: spec_values::read(&source, file.spec.as_ref())?,
             tolerance,
             name: file.name,
             seed: file.seed,

@@ -13,8 +13,10 @@ use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launc
 use super::npy;
 use super::scalar_layout::{self, Number};
 use super::schedule::Schedule;
+use super::spec_values;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
+use crate::kernel::options::SpecValue;
 
 /// A suite to write.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +27,8 @@ pub struct NewSuite<'a> {
     pub entry: &'a str,
     /// Compiler options.
     pub options: &'a [String],
+    /// Values of specialisation constants.
+    pub spec: &'a [SpecValue],
     /// Name of the suite, for human readers.
     pub name: Option<&'a str>,
     /// For human readers.
@@ -139,6 +143,9 @@ impl Writer<'_> {
         push_line(&mut out, "entry", text(suite.entry));
         if !suite.options.is_empty() {
             push_line(&mut out, "options", Value::Array(suite.options.iter().map(|o| text(o)).collect()));
+        }
+        if !suite.spec.is_empty() {
+            push_line(&mut out, "spec", spec_values::table(suite.spec));
         }
         for (key, value) in [("name", suite.name), ("description", suite.description)] {
             if let Some(value) = value {

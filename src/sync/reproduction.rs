@@ -6,6 +6,7 @@ use super::checking::Case;
 use super::findings::Found;
 use crate::error::Result;
 use crate::kernel::interface::Interface;
+use crate::kernel::options::SpecValue;
 use crate::suite::launch::Launch;
 use crate::suite::write::{self, NewSuite, NewTest};
 
@@ -20,6 +21,8 @@ pub struct Kernel<'a> {
     pub interface: &'a Interface,
     /// All options, as arguments to clang.
     pub options: &'a [String],
+    /// Values of its specialisation constants.
+    pub spec: &'a [SpecValue],
 }
 
 /// Writes `folder/<n>/suite.toml` for the n-th finding (from 1) that an input shows: that input under its
@@ -39,6 +42,7 @@ pub fn write(folder: &Path, kernel: Kernel<'_>, found: &mut [Found], cases: &[Ca
             kernel: write::relative(&folder, kernel.path),
             entry: kernel.entry,
             options: kernel.options,
+            spec: kernel.spec,
             name: Some(found.finding.kind.name()),
             description: Some(&found.finding.message),
             tests: launches

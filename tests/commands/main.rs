@@ -9,4 +9,5 @@ mod implicit_arguments;
 mod library;
 mod own_host;
 mod reports;
+mod specialisation;
 mod wrong_inputs;

@@ -194,7 +194,11 @@ fn kernels_are_refused_with_the_compilers_words() -> TestResult {
     bench.put("empty.cl", "")?;
     bench.refuses(2, &["inspect", "empty.cl"], &["empty.cl cannot be read: it is empty", "help: "])?;
     bench.put("k.txt", KERNEL)?;
-    bench.refuses(2, &["inspect", "k.txt"], &["k.txt is no kernel file", "help: kernels are .cl, .ll, .bc or .spv"])?;
+    bench.refuses(
+        2,
+        &["inspect", "k.txt"],
+        &["k.txt is no kernel file", "help: kernels are .cl, .ll, .bc, .spv or .spvasm"],
+    )?;
     bench.refuses(2, &["inspect", "no.cl"], &["no.cl cannot be read: there is no such file", "help: "])?;
     bench.refuses(2, &["inspect", "k.cl", "--cl-std", "CL9"], &["CL9", "help: "])?;
     bench.refuses(2, &["inspect", "k.cl", "--clang-arg=-fnonsense"], &["-fnonsense", "help: "])

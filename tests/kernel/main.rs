@@ -7,5 +7,6 @@ mod front;
 mod golden;
 mod interleaving;
 mod site_agreement;
+mod spirv;
 mod syntax_tree;
 mod taint;

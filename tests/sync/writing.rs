@@ -19,6 +19,7 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> TestResult {
 
         let folder = tempfile::tempdir()?;
         let written = NewSuite {
+            spec: &[],
             kernel: write::relative(folder.path(), &suite.kernel),
             entry: &under_test.entry,
             options: &suite.options,
@@ -92,6 +93,7 @@ fn schedules_and_awkward_values_read_back() -> TestResult {
     let copy = folder.path().join("deep/er");
     std::fs::create_dir_all(&copy)?;
     let written = NewSuite {
+        spec: &[],
         kernel: write::relative(&copy, &kernel),
         entry: "k",
         options: &["-DA=\"b c\"".to_owned()],

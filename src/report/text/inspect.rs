@@ -33,6 +33,22 @@ pub fn inspect(result: &InspectResult, style: &Style) -> String {
     if result.kernels.is_empty() {
         let _ = writeln!(out, "{} has no kernels", visible(&result.header.source));
     }
+    if !result.spec_constants.is_empty() {
+        out.push_str(&section(style, "specialisation constants"));
+        let mut table = Table::new(4, "rllll");
+        table.head(&["id", "name", "type", "default", "value"]);
+        for constant in &result.spec_constants {
+            let value = if constant.value == constant.default { "" } else { &constant.value };
+            table.row([
+                constant.id.to_string().into(),
+                Cell::new(constant.name.as_deref().unwrap_or("-")),
+                Cell::new(&constant.type_name),
+                Cell::new(&constant.default),
+                Cell::new(value),
+            ]);
+        }
+        out.push_str(&table.render(style));
+    }
     out.push_str(&notes(style, &result.notes));
     out
 }

@@ -366,6 +366,7 @@ pub fn inspect_result() -> InspectResult {
         },
         elapsed_s: 0.07,
         kernels: vec![full, bare],
+        spec_constants: Vec::new(),
         notes: vec!["the module has no names".into()],
     }
 }

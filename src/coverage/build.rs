@@ -1,5 +1,6 @@
 //! Turns a kernel's module into its interface, its sites and its code, plain and with coverage probes.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,7 +48,13 @@ pub struct KernelFile<'c> {
     pub kernels: Vec<String>,
     /// The path as the caller gave it.
     source: PathBuf,
+    /// Of files with many kernels: the number of the part that was used last, and its module.
+    part: RefCell<Option<(usize, Module<'c>)>>,
 }
+
+/// Kernels in one part of a file: a kernel is extracted from a clone of its part, as clones of files with more than a
+/// thousand kernels are large.
+const PART: usize = 32;
 
 /// The optimisation level of the IR that sites are read from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -89,7 +96,24 @@ impl<'c> KernelFile<'c> {
         let machine = spirv::machine()?;
         let module = module::parse(context, &loaded.bitcode, &loaded.source)?;
         let kernels = module::kernels(&module);
-        Ok(KernelFile { module, machine, kernels, source: loaded.source.clone() })
+        Ok(KernelFile { module, machine, kernels, source: loaded.source.clone(), part: RefCell::default() })
+    }
+
+    /// Returns a clone of the module, or of the part of it that has this kernel.
+    fn part_with(&self, entry: &str) -> Result<Module<'c>> {
+        let position = self.kernels.iter().position(|kernel| kernel == entry);
+        let Some(number) = position.filter(|_| self.kernels.len() > 2 * PART).map(|position| position / PART) else {
+            return Ok(self.module.clone());
+        };
+        let mut part = self.part.borrow_mut();
+        if let Some((_, module)) = part.as_ref().filter(|(known, _)| *known == number) {
+            return Ok(module.clone());
+        }
+        let mut module = self.module.clone();
+        let kernels = &self.kernels[number * PART..self.kernels.len().min((number + 1) * PART)];
+        canonical::keep_kernels(&mut module, kernels, &self.machine)?;
+        *part = Some((number, module.clone()));
+        Ok(module)
     }
 
     /// The kernel to work on: the named one, or the only one.
@@ -130,7 +154,7 @@ impl<'c> KernelFile<'c> {
         loaded: &Loaded,
         sources: &Sources,
     ) -> Result<KernelUnderTest<'c>> {
-        let mut module = self.module.clone();
+        let mut module = self.part_with(entry)?;
         canonical::keep_only(&mut module, entry, &self.machine)?;
         let mut interface = signature::interface(&module, entry)?;
         canonical::canonicalise(&mut module, entry, &self.machine)?;

@@ -4,6 +4,8 @@
 //! replaces the stub, every other function becomes an internal helper (or is dropped if the kernel does not reach it),
 //! and what would hinder later passes is removed: `optnone`, `noinline`, TBAA. Nothing is optimised.
 
+use std::collections::HashSet;
+
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
@@ -23,14 +25,24 @@ pub fn keep_only(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) 
     if !names.iter().any(|n| n == entry) {
         return Err(no_such_kernel(entry, &names));
     }
-    let body_name = format!("{BODY_PREFIX}{entry}");
-    let functions = View::of(module).functions().into_iter();
-    for f in functions.filter(|f| f.has_body() && f.name() != entry && f.name() != body_name) {
-        f.make_internal();
-    }
-    passes::run(module, Some(machine), "globaldce")?;
+    keep_kernels(module, &[entry.to_owned()], machine)?;
     name_variables(View::of(module));
     Ok(())
+}
+
+/// Drops everything that none of these kernels reaches.
+///
+/// # Errors
+/// `Internal` if the pass fails.
+pub fn keep_kernels(module: &mut Module<'_>, kept: &[String], machine: &TargetMachine) -> Result<()> {
+    let kept: HashSet<&str> = kept.iter().map(String::as_str).collect();
+    for f in View::of(module).functions().into_iter().filter(|f| f.has_body()) {
+        let name = f.name();
+        if !kept.contains(name.strip_prefix(BODY_PREFIX).unwrap_or(&name)) {
+            f.make_internal();
+        }
+    }
+    passes::run(module, Some(machine), "globaldce")
 }
 
 /// Names variables of the program that have no name, as those of SPIR-V may, because mutants and messages name them.

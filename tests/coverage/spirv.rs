@@ -37,7 +37,15 @@ fn as_spirv(suite: &Path, to: &Path) -> TestResult<Option<PathBuf>> {
     let spirv = to.join("kernel.spv");
     let version = loaded.options.iter().any(|option| option.starts_with("-cl-std="));
     let compiled = Command::new("clang-22")
-        .args(["-x", "cl", "-target", "spirv64v1.2-unknown-unknown", "-O0", "-fno-discard-value-names"])
+        .args([
+            "-x",
+            "cl",
+            "-target",
+            "spirv64v1.2-unknown-unknown",
+            "-O0",
+            "-ffp-contract=off",
+            "-fno-discard-value-names",
+        ])
         .args((!version).then_some("-cl-std=CL1.2"))
         .args(&loaded.options)
         .arg("-c")

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::capabilities::{self, Capability};
 use super::shared_targets;
-use super::words::{self, Malformed, Words, op};
+use super::words::{self, Id, Malformed, Words, op};
 
 const EXECUTION_MODEL_KERNEL: u32 = 6;
 const ADDRESSING_PHYSICAL_32: u32 = 1;
@@ -43,6 +43,8 @@ pub(super) enum Refusal {
     Unfinished,
     #[error("the function of its kernel is missing")]
     NoBody,
+    #[error("its constant %{0} has not as many words as its type")]
+    Literal(Id),
 }
 
 /// Checks that a module is one of OpenCL kernels and complete, because readers crash on truncated ones.
@@ -52,6 +54,7 @@ pub(super) fn check(module: &Words) -> Result<(), Refusal> {
         return Err(Refusal::Version(version.0, version.1));
     }
     let (mut functions, mut in_function) = (HashSet::new(), false);
+    let mut widths: HashMap<Id, u32> = HashMap::new();
     for instruction in module.instructions() {
         match (instruction.opcode, instruction.operands) {
             (op::CAPABILITY, [capability, ..]) => match Capability::of(*capability) {
@@ -59,6 +62,15 @@ pub(super) fn check(module: &Words) -> Result<(), Refusal> {
                 Capability::Graphics(name) => return Err(Refusal::Graphics(name)),
                 Capability::Unknown => return Err(Refusal::UnknownCapability(*capability)),
             },
+            (op::TYPE_INT | op::TYPE_FLOAT, [id, width, ..]) => {
+                widths.insert(*id, *width);
+            }
+            // The translator would wait for ever.
+            (op::CONSTANT | op::SPEC_CONSTANT, [ty, id, literal @ ..]) => {
+                if widths.get(ty).is_some_and(|width| literal.len() as u32 != width.div_ceil(u32::BITS)) {
+                    return Err(Refusal::Literal(*id));
+                }
+            }
             (op::MEMORY_MODEL, [ADDRESSING_PHYSICAL_32, ..]) => return Err(Refusal::Address32),
             (op::MEMORY_MODEL, [model, ..]) if *model != ADDRESSING_PHYSICAL_64 => return Err(Refusal::Logical),
             (op::FUNCTION, [_, id, ..]) => {
@@ -187,5 +199,8 @@ mod tests {
             "its entry point `k` has the execution model GLCompute; kassay takes kernels"
         );
         assert_eq!(check(&with(&[])), Ok(()));
+        let int: &[u32] = &[op::TYPE_INT, 2, 64, 0];
+        assert_eq!(check(&with(&[int, &[op::CONSTANT, 2, 3, 7, 0]])), Ok(()));
+        assert_eq!(check(&with(&[int, &[op::CONSTANT, 2, 3, 7]])), Err(Refusal::Literal(3)));
     }
 }

@@ -203,8 +203,11 @@ fn read_spirv(source: &Path, bytes: &[u8]) -> Result<Vec<u8>> {
     let folder = tempfile::tempdir().map_err(io_failed)?;
     let (input, output) = (folder.path().join("kernel.spv"), folder.path().join("kernel.bc"));
     fs::write(&input, words).map_err(io_failed)?;
-    let translated = LLVM_SPIRV
-        .start(|command| command.arg("-r").arg(&input).arg("-o").arg(&output).stdin(Stdio::null()).output())?;
+    let translated = LLVM_SPIRV.start(|command| {
+        // Some front ends keep the source's types of arguments as strings.
+        let options = ["-r", "--preserve-ocl-kernel-arg-type-metadata-through-string"];
+        command.args(options).arg(&input).arg("-o").arg(&output).stdin(Stdio::null()).output()
+    })?;
     let stderr = String::from_utf8_lossy(&translated.stderr);
     if !translated.status.success() {
         if LLVM_SPIRV.crashed(translated.status, &stderr) {

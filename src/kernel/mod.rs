@@ -35,3 +35,4 @@ pub mod signature;
 pub mod source;
 mod spirv_words;
 pub mod statements;
+mod uses;

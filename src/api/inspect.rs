@@ -18,6 +18,7 @@ use crate::mutation::operators::{Subject, launch};
 use crate::mutation::{Enumeration, Selection, enumerate};
 use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site};
 use crate::result::{Header, Location};
+use crate::suite::declared;
 
 options! {
     /// Options of [`inspect`].
@@ -26,6 +27,8 @@ options! {
         operators: String = "all".to_owned(),
         /// Whether the control-flow graph is drawn, of the only kernel.
         draw: bool = false,
+        /// Whether the interface is written as tables that declare it, of the only kernel.
+        interface: bool = false,
         /// Whether notes name the conditions that clang folded into others and the mutants that were left out.
         explain: bool = false,
     }
@@ -39,6 +42,8 @@ pub struct Inspected {
     pub result: InspectResult,
     /// The control-flow graph in Graphviz format, if it was asked for.
     pub graph: Option<String>,
+    /// The interface as the text of an interface file, if it was asked for.
+    pub interface: Option<String>,
 }
 
 /// Inspects the kernels of a `.cl`, `.ll`, `.bc` or `.spv` file, or only the one that `open` names. Nothing is run.
@@ -65,7 +70,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
     let loaded = compile::load(path, &open.kernel_options(Vec::new()), true)?;
     open.observer.warnings(&loaded.warnings, &loaded.accepted_errors());
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded)?;
+    let mut file = KernelFile::parse(&context, &loaded)?;
     let names = match &open.entry {
         Some(entry) => vec![file.choose(Some(entry))?],
         None => file.kernels.clone(),
@@ -74,12 +79,19 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
         return Err(Error::caller(format!("--dot draws one kernel, and {source} has {}", names.len()))
             .help(format!("name one with --entry: {}", names.join(", "))));
     }
+    if options.interface && names.len() > 1 {
+        return Err(Error::caller(format!("--write-interface writes one kernel's, and {source} has {}", names.len()))
+            .help(format!("name one with --entry: {}", names.join(", "))));
+    }
+    file.declare(open.declared()?, &names)?;
     let sources = build::sources_of(path);
     let mut kernels = Vec::new();
     let mut notes = Vec::new();
     let mut graph = None;
+    let mut interface = None;
     for name in &names {
         let under_test = file.under_test(name, &loaded, &sources)?;
+        interface = options.interface.then(|| declared::write::interface_file(&under_test.interface));
         graph = options.draw.then(|| dot::draw(&under_test.sites, &sources));
         let subject = Subject {
             module: View::of(&under_test.module),
@@ -103,7 +115,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
     }
     let header = Header::new(InspectResult::SCHEMA, names.join(","), source, None, open.seed.unwrap_or(0));
     let result = InspectResult { header, elapsed_s: begun.elapsed().as_secs_f64(), kernels, notes };
-    Ok(Inspected { result, graph })
+    Ok(Inspected { result, graph, interface })
 }
 
 fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: &Selection, file: &str) -> Kernel {

@@ -84,12 +84,13 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
     open.check_raw()?;
     let loaded = compile::load(path, &open.kernel_options(Vec::new()), options.coverage)?;
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded)?;
+    let mut file = KernelFile::parse(&context, &loaded)?;
     let sources = build::sources_of(path);
     let names = match &open.entry {
         None if !options.single => file.kernels.clone(),
         entry => vec![file.choose(entry.as_deref())?],
     };
+    file.declare(open.declared()?, &names)?;
     let lowered = |kernel: String| {
         let under_test = file.under_test(&kernel, &loaded, &sources);
         Lowered { form: under_test.and_then(|under_test| form(&under_test, options)), kernel }

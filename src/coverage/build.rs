@@ -25,6 +25,7 @@ use crate::lower::code::{Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
+use crate::suite::declared::Declared;
 
 /// A kernel of a loaded file in canonical form, with its interface and sites.
 pub struct KernelUnderTest<'c> {
@@ -48,6 +49,8 @@ pub struct KernelFile<'c> {
     pub kernels: Vec<String>,
     /// The path as the caller gave it.
     source: PathBuf,
+    /// What the user declares of a kernel's interface.
+    declared: Option<Declared>,
 }
 
 /// The optimisation level of the IR that sites are read from.
@@ -90,7 +93,17 @@ impl<'c> KernelFile<'c> {
         let machine = spirv::machine()?;
         let module = module::parse(context, &loaded.bitcode, &loaded.source)?;
         let kernels = module::kernels(&module);
-        Ok(KernelFile { module, machine, kernels, source: loaded.source.clone() })
+        Ok(KernelFile { module, machine, kernels, source: loaded.source.clone(), declared: None })
+    }
+
+    /// Declares the interface of one of these kernels, which are those to work on.
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if it is not clear which, or it is for another kernel.
+    pub fn declare(&mut self, declared: Option<Declared>, kernels: &[String]) -> Result<()> {
+        declared.as_ref().map_or(Ok(()), |declared| declared.check_kernels(kernels))?;
+        self.declared = declared;
+        Ok(())
     }
 
     /// The kernel to work on: the named one, or the only one.
@@ -114,7 +127,7 @@ impl<'c> KernelFile<'c> {
     /// Brings a kernel into canonical form and reads its interface and sites.
     ///
     /// # Errors
-    /// Those of the canonical form and of the interface.
+    /// Those of the canonical form and of the interface; `Caller`, with its place, if what is declared contradicts it.
     pub fn under_test(&self, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<KernelUnderTest<'c>> {
         self.under_test_at(Level::Raw, entry, loaded, sources)
     }
@@ -134,8 +147,11 @@ impl<'c> KernelFile<'c> {
         let module = self.module.clone();
         canonical::keep_only(&module, entry, &self.machine)?;
         let mut interface = signature::interface(&module, entry)?;
+        let declared = self.declared.as_ref().filter(|declared| declared.is_for(entry));
+        declared.map_or(Ok(()), |declared| declared.apply(&mut interface))?;
         canonical::canonicalise(&module, entry, &self.machine)?;
         implicit::append(&module, &mut interface)?;
+        declared.map_or(Ok(()), |declared| declared.apply_implicit(&mut interface))?;
         if let Some(passes) = level.passes() {
             module
                 .run_passes(passes, &self.machine, PassBuilderOptions::create())

@@ -155,6 +155,17 @@ impl Type {
         }
     }
 
+    /// Natural alignment in bytes (OpenCL C specification 6.1.5).
+    pub fn alignment(&self) -> u64 {
+        match self {
+            Type::Scalar(_) | Type::Vector(..) => self.size(),
+            Type::Array(element, _) => element.alignment(),
+            Type::Struct(record) => record.align,
+            Type::Pointer { .. } | Type::Opaque { size: 8, .. } => 8,
+            Type::Opaque { .. } => 1,
+        }
+    }
+
     /// The spelling in OpenCL C.
     pub fn name(&self) -> String {
         match self {

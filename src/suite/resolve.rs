@@ -7,6 +7,7 @@ use super::arguments::{self, Output};
 use super::compare::Tolerance;
 use super::data::Loader;
 use super::de::{self, At};
+use super::declared::Declared;
 use super::document::{Node, Source, Span, suggestion};
 use super::faults::{self, AllowedFault};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
@@ -35,6 +36,8 @@ pub struct Suite {
     pub name: Option<String>,
     /// The seed; `--seed` overrides it.
     pub seed: Option<u64>,
+    /// What the suite declares of the kernel's interface.
+    pub declared: Option<Declared>,
     /// The tests, in the order of the file.
     pub tests: Vec<TestSpec>,
     source: Source,
@@ -146,6 +149,7 @@ impl Suite {
             let variables = read_forms(&source, "variables", entry.variables.as_ref())?;
             tests.push(TestSpec { name, range, args, variables, entry, span });
         }
+        let declared = Declared::new(source.clone(), None, file.structs, file.arg, file.variable)?;
         let loader = Loader::new(&source, Path::new(""), 0);
         let tolerance = loader.tolerance(&[&file.tolerance])?;
         Ok(Suite {
@@ -156,6 +160,7 @@ impl Suite {
             tolerance,
             name: file.name,
             seed: file.seed,
+            declared: Some(declared).filter(|declared| !declared.is_empty()),
             tests,
             default_tolerance: file.tolerance,
             source,

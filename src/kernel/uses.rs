@@ -81,7 +81,10 @@ fn pointer_uses<'m>(pointer: Value<'m>, layout: DataLayout<'m>) -> PointerUses {
                     found.votes.count(user.value());
                     Some(user.ty())
                 }
-                Opcode::LLVMStore if user.operand(1) == value => Some(user.operand(0).ty()),
+                Opcode::LLVMStore if user.operand(1) == value => {
+                    found.votes.count_origin(user.operand(0));
+                    Some(user.operand(0).ty())
+                }
                 Opcode::LLVMStore => {
                     // The pointer itself is stored in a variable.
                     worklist.extend(loads_of(user.operand(1)));
@@ -187,6 +190,19 @@ impl Votes {
         unsigned > signed
     }
 
+    /// Adds how a value that is stored was computed.
+    fn count_origin(&mut self, value: Value<'_>) {
+        match value.as_instruction().map(Inst::opcode) {
+            Some(Opcode::LLVMUDiv | Opcode::LLVMURem | Opcode::LLVMLShr | Opcode::LLVMZExt | Opcode::LLVMFPToUI) => {
+                self.indirect.unsigned += 1
+            }
+            Some(Opcode::LLVMSDiv | Opcode::LLVMSRem | Opcode::LLVMAShr | Opcode::LLVMSExt | Opcode::LLVMFPToSI) => {
+                self.indirect.signed += 1
+            }
+            _ => {}
+        }
+    }
+
     /// Adds the uses of a value.
     fn count(&mut self, value: Value<'_>) {
         let mut seen = HashSet::new();
@@ -241,4 +257,67 @@ impl Votes {
 fn is_unsigned_order(predicate: IntPredicate) -> bool {
     use IntPredicate::*;
     matches!(predicate, LLVMIntUGT | LLVMIntUGE | LLVMIntULT | LLVMIntULE)
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+    use crate::llvm::View;
+
+    const TEXT: &str = "
+        declare i32 @_Z10atomic_incPU3AS1Vj(ptr addrspace(1))
+        declare i32 @_Z10atomic_addPU3AS1Vii(ptr addrspace(1), i32)
+        declare void @_Z11vstore_halffmPU3AS1Dh(float, i64, ptr addrspace(1))
+        define void @helper(ptr addrspace(1) %p, i32 %n) {
+          %slot = alloca i32
+          store i32 %n, ptr %slot
+          %v = load i32, ptr %slot
+          %c = icmp ult i32 7, %v
+          %e = getelementptr i32, ptr addrspace(1) %p, i64 3
+          %b = call i32 @_Z10atomic_incPU3AS1Vj(ptr addrspace(1) %e)
+          ret void
+        }
+        define void @k(ptr addrspace(1) %counts, i32 %limit, ptr addrspace(1) %halves, ptr addrspace(1) %bytes,
+                       i32 %both, ptr addrspace(1) %mixed, ptr addrspace(1) %wide, i32 %plain) {
+          %slot = alloca ptr addrspace(1)
+          store ptr addrspace(1) %counts, ptr %slot
+          %p = load ptr addrspace(1), ptr %slot
+          call void @helper(ptr addrspace(1) %p, i32 %limit)
+          call void @_Z11vstore_halffmPU3AS1Dh(float 1.0, i64 0, ptr addrspace(1) %halves)
+          %byte = load i8, ptr addrspace(1) %bytes
+          %promoted = zext i8 %byte to i32
+          %q = sdiv i32 %both, 3
+          %r = srem i32 %both, 3
+          %s = udiv i32 %both, 3
+          %x = load float, ptr addrspace(1) %mixed
+          %y = load i32, ptr addrspace(1) %mixed
+          %z = load <4 x float>, ptr addrspace(1) %wide
+          %f = getelementptr float, ptr addrspace(1) %wide, i64 5
+          %sum = add i32 %plain, 1
+          %old = call i32 @_Z10atomic_addPU3AS1Vii(ptr addrspace(1) %p, i32 %sum)
+          ret void
+        }";
+
+    #[test]
+    fn uses_tell_elements_and_signedness_through_variables_helpers_and_builtins() {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        let view = View::of(&module);
+        let kernel = view.function("k").unwrap();
+        let param = |i: u32| kernel.param(i).unwrap();
+        let element = |i: u32| element(param(i), view.layout());
+        let sign = |i: u32| with_sign_of(Type::Scalar(Scalar::I32), param(i));
+        assert_eq!(element(0), Some(Type::Scalar(Scalar::U32)));
+        assert_eq!(sign(1), Type::Scalar(Scalar::U32));
+        assert_eq!(element(2), Some(Type::Scalar(Scalar::F16)));
+        assert_eq!(element(3), Some(Type::Scalar(Scalar::U8)));
+        assert_eq!(sign(4), Type::Scalar(Scalar::I32));
+        assert_eq!(element(5), None);
+        assert_eq!(element(6), Some(Type::Scalar(Scalar::F32)));
+        assert_eq!(sign(7), Type::Scalar(Scalar::I32));
+    }
 }

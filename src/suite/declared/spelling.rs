@@ -22,10 +22,10 @@ pub struct Spelling {
 }
 
 impl Spelling {
-    /// Takes a spelling apart; `None` if it is not that of a type.
-    pub fn of(text: &str) -> Option<Spelling> {
-        let mut spelling = Spelling {
-            base: String::new(),
+    /// Returns a spelling that consists of a name alone.
+    pub fn plain_name(base: &str) -> Spelling {
+        Spelling {
+            base: base.to_owned(),
             pointers: 0,
             dimensions: Vec::new(),
             is_const: false,
@@ -33,7 +33,12 @@ impl Spelling {
             is_volatile: false,
             space: None,
             access: None,
-        };
+        }
+    }
+
+    /// Takes a spelling apart; `None` if it is not that of a type.
+    pub fn of(text: &str) -> Option<Spelling> {
+        let mut spelling = Spelling::plain_name("");
         let (text, dimensions) = match text.split_once('[') {
             Some((before, dimensions)) => (before, dimensions.trim_end().strip_suffix(']')?),
             None => (text, ""),

@@ -61,12 +61,12 @@ impl Types<'_> {
         Ok(())
     }
 
-    /// Resolves the type of an argument.
+    /// Resolves the type of an argument. What is not spelt like a type may be a name that only the module knows.
     ///
     /// # Errors
-    /// `Caller`, with its place, if it is not spelt like a type.
+    /// `Caller`, with its place, if a struct is wrong.
     pub fn of_argument(&self, at: &At<String>) -> Result<ArgType> {
-        let spelling = self.spelling(at)?;
+        let spelling = Spelling::of(&at.value).unwrap_or_else(|| Spelling::plain_name(&at.value));
         let base = |is_value| self.base(&spelling, is_value, MAX_DEPTH);
         let form = match (spelling.pointers, ImageKind::of_name(&spelling.base)) {
             (0, Some(kind)) => Form::Image(kind),
@@ -97,6 +97,9 @@ impl Types<'_> {
 
     /// Returns the error for a type that nothing declares.
     pub fn unknown(&self, at: &At<String>) -> Error {
+        if let Err(error) = self.spelling(at) {
+            return error;
+        }
         let names: Vec<&str> = self.structs.iter().map(|entry| entry.value.name.value.as_str()).collect();
         let help = match names.is_empty() {
             true => "give a type of OpenCL C, such as uint or float4*; a struct is declared by [[struct]]".to_owned(),

@@ -11,7 +11,7 @@ use crate::cfg::{dot, folded};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::kernel::compile;
-use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::kernel::interface::{self, ArgKind, Evidence, Interface, Type};
 use crate::llvm::View;
 use crate::mutation::mutant::Excluded;
 use crate::mutation::operators::{Subject, launch};
@@ -88,10 +88,10 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
     let mut kernels = Vec::new();
     let mut notes = Vec::new();
     let mut graph = None;
-    let mut interface = None;
+    let mut tables = None;
     for name in &names {
         let under_test = file.under_test(name, &loaded, &sources)?;
-        interface = options.interface.then(|| declared::write::interface_file(&under_test.interface));
+        tables = options.interface.then(|| declared::write::interface_file(&under_test.interface));
         graph = options.draw.then(|| dot::draw(&under_test.sites, &sources));
         let subject = Subject {
             module: View::of(&under_test.module),
@@ -107,6 +107,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
         kernels.push(describe(&under_test, &mutants, &selection, &source));
         let folded = loaded.ast.as_ref().filter(|_| options.explain).map(|a| folded::describe(&under_test.sites, a));
         let excluded = mutants.excluded.iter().filter(|_| options.explain).map(Excluded::to_string);
+        notes.extend(untold(&under_test.interface));
         for text in under_test.sites.notes().into_iter().chain(folded.unwrap_or_default()).chain(excluded) {
             if !notes.contains(&text) {
                 notes.push(text);
@@ -115,7 +116,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
     }
     let header = Header::new(InspectResult::SCHEMA, names.join(","), source, None, open.seed.unwrap_or(0));
     let result = InspectResult { header, elapsed_s: begun.elapsed().as_secs_f64(), kernels, notes };
-    Ok(Inspected { result, graph, interface })
+    Ok(Inspected { result, graph, interface: tables })
 }
 
 fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: &Selection, file: &str) -> Kernel {
@@ -137,6 +138,30 @@ fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: 
         mutants_by_operator: operators.map(|operator| (operator.id.to_owned(), count(operator.id))).collect(),
         sites: under_test.sites.sites.iter().map(|s| site(s, &under_test.sites, file)).collect(),
     }
+}
+
+/// Returns a note on what the module does not tell of a kernel's arguments, if there is anything.
+fn untold(interface: &Interface) -> Option<String> {
+    let labels = |is_meant: &dyn Fn(&interface::Arg) -> bool| -> String {
+        let labels: Vec<String> = interface.args.iter().filter(|arg| is_meant(arg)).map(|arg| arg.label()).collect();
+        labels.join(", ")
+    };
+    let without_name = labels(&|arg| arg.name.is_none());
+    let guessed = labels(&|arg| matches!(arg.evidence, Evidence::Signless | Evidence::Uses));
+    let parts = [("names", without_name), ("types, which are guesses,", guessed)];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, labels)| !labels.is_empty())
+        .map(|(what, labels)| format!("{what} of {labels}"))
+        .collect();
+    (!parts.is_empty()).then(|| {
+        format!(
+            "the module does not tell all of the interface of `{}`: {}; --write-interface FILE writes what is known, to be \
+             corrected and given back with --interface FILE",
+            interface.name,
+            parts.join("; ")
+        )
+    })
 }
 
 fn arguments(interface: &Interface) -> Vec<Arg> {

@@ -353,6 +353,13 @@ impl Suite {
         if labels.is_empty() {
             return error.help("leave it out; this kernel takes no arguments");
         }
+        if interface.parameters().all(|arg| arg.name.is_none()) {
+            let positions = labels.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", ");
+            return error.help(format!(
+                "the module has no names of arguments: declare them by [[arg]], as `kassay inspect KERNEL \
+                 --write-interface FILE` begins it, or write their positions: {positions}"
+            ));
+        }
         error.help(suggestion(&key.value, &labels, "its arguments"))
     }
 }

@@ -39,10 +39,11 @@ fn without_struct_names(ty: &mut Type) {
     }
 }
 
-/// Returns the arguments as far as they can be declared.
+/// Returns the arguments as far as they can be declared. Of an atomic type, a file has what it is in memory.
 fn declarable(interface: &Interface) -> Vec<Arg> {
     let plain = |arg: &Arg| {
-        let mut arg = Arg { evidence: Evidence::Declared, ..arg.clone() };
+        let plain_name = arg.type_name.replace("_Atomic(unsigned int)", "uint").replace("_Atomic(int)", "int");
+        let mut arg = Arg { evidence: Evidence::Declared, type_name: plain_name, ..arg.clone() };
         match &mut arg.kind {
             ArgKind::Value(ty) => without_struct_names(ty),
             ArgKind::Buffer { element: Some(ty), .. } | ArgKind::Local { element: Some(ty) } => {

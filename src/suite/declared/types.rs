@@ -225,7 +225,17 @@ fn array(element: Type, dimensions: &[u64]) -> Type {
 
 /// The scalar or vector type of that name.
 pub fn arithmetic(name: &str) -> Option<Type> {
-    if let Some(scalar) = Scalar::of_name(name) {
+    let atomic = || match name {
+        "atomic_int" => Some(Scalar::I32),
+        "atomic_uint" => Some(Scalar::U32),
+        "atomic_long" => Some(Scalar::I64),
+        "atomic_ulong" => Some(Scalar::U64),
+        "atomic_half" => Some(Scalar::F16),
+        "atomic_float" => Some(Scalar::F32),
+        "atomic_double" => Some(Scalar::F64),
+        _ => None,
+    };
+    if let Some(scalar) = Scalar::of_name(name).or_else(atomic) {
         return Some(Type::Scalar(scalar));
     }
     let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();

@@ -132,7 +132,7 @@ impl Declared {
             // The first that is too many, or the last one.
             let at = placed.iter().find(|(position, _)| *position >= count).or(placed.last());
             let span = at.map_or(0..0, |(_, entry)| entry.span.clone());
-            let what = format!("`{}` has {count} arguments, but {} are declared", interface.name, placed.len());
+            let what = format!("`{}` has {count} arguments, but the declaration has {}", interface.name, placed.len());
             return Err(self
                 .source
                 .error(&span, what)
@@ -232,7 +232,14 @@ impl Declared {
                 let what = format!("`{}` cannot be the name of an argument", name.value);
                 return Err(self.source.error(&name.span, what).help("give it a name of C"));
             }
-            let is_other = |arg: &&Arg| arg.position as usize != position && arg.label() == name.value;
+            // Of two that are declared, the later one is wrong.
+            let is_later = |other: usize| {
+                self.placed().iter().any(|(at, e)| *at == other && e.value.name.is_some() && *at > position)
+            };
+            let is_other = |arg: &&Arg| {
+                let other = arg.position as usize;
+                other != position && arg.label() == name.value && !is_later(other)
+            };
             if let Some(other) = interface.args.iter().find(is_other) {
                 let what = format!("`{}` is the name of the argument {}, too", name.value, other.position);
                 return Err(self.source.error(&name.span, what).help("give each argument its own name"));

@@ -170,7 +170,14 @@ impl Declared {
         }
         for At { value: entry, .. } in &self.variables {
             let is_variable = |arg: &Arg| matches!(arg.source, ArgSource::Variable { .. });
-            let found = interface.args.iter_mut().find(|arg| is_variable(arg) && arg.label() == entry.name.value);
+            // A variable of a function that the front end has inlined keeps that function's name in front.
+            let scoped = format!(".{}", entry.name.value);
+            let is_named = |arg: &Arg| arg.label() == entry.name.value;
+            let found =
+                interface.args.iter().position(|arg| is_variable(arg) && is_named(arg)).or_else(|| {
+                    interface.args.iter().position(|arg| is_variable(arg) && arg.label().ends_with(&scoped))
+                });
+            let found = found.and_then(|position| interface.args.get_mut(position));
             let Some(arg) = found else {
                 let labels: Vec<String> =
                     interface.args.iter().filter(|arg| is_variable(arg)).map(Arg::label).collect();
@@ -190,6 +197,7 @@ impl Declared {
                     format!("`{}` has {bytes} bytes, no multiple of the {size} of a `{}`", arg.label(), element.name());
                 return Err(self.source.error(&entry.type_name.span, what).help("give the type of one element"));
             }
+            arg.name = Some(entry.name.value.clone());
             arg.type_name = format!("{}*", element.name());
             arg.kind = ArgKind::Buffer { element: Some(element), space: AddressSpace::Global };
             arg.evidence = Evidence::Declared;

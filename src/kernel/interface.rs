@@ -62,6 +62,18 @@ impl Scalar {
         }
     }
 
+    /// The integer type of the same size and the other signedness; floating-point types are unchanged.
+    pub fn other_sign(self) -> Scalar {
+        match self {
+            Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => self.unsigned(),
+            Scalar::U8 => Scalar::I8,
+            Scalar::U16 => Scalar::I16,
+            Scalar::U32 => Scalar::I32,
+            Scalar::U64 => Scalar::I64,
+            Scalar::F16 | Scalar::F32 | Scalar::F64 => self,
+        }
+    }
+
     /// Returns whether this is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)

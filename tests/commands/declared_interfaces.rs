@@ -263,3 +263,29 @@ fn generate_takes_corrected_types_and_writes_a_suite_that_declares_them() -> Tes
     assert_eq!(code, 0, "{err}");
     Ok(())
 }
+
+#[test]
+fn numbers_of_a_test_decide_a_signedness_that_is_a_guess() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("k.cl"), "kernel void k(global uint *x) { size_t g = get_global_id(0); x[g] = x[g] ^ 1; }")?;
+    without_names(&path("k.cl"), &KernelOptions::default(), &path("k.spv"))?;
+    let suite = |declared: &str, argument: &str| -> TestResult<(String, i32)> {
+        let test = format!("[[test]]\nglobal = [2]\nlocal = [1]\n[test.args]\n{argument}\n");
+        std::fs::write(path("suite.toml"), format!("kernel = \"k.spv\"\n{declared}{test}"))?;
+        let (_, err, code) = run(&["run", at(&path("suite.toml")), "--device", "sim"])?;
+        Ok((err, code))
+    };
+    for argument in
+        ["0 = { values = [4294967295, 0], expect = [4294967294, 1] }", "0 = { values = [-1, 0], expect = [-2, 1] }"]
+    {
+        let (err, code) = suite("", argument)?;
+        assert_eq!(code, 0, "{argument}: {err}");
+        // Neither fits both.
+        let (err, code) = suite("", &argument.replace("0]", "0.5]"))?;
+        assert_eq!(code, 2, "{argument}: {err}");
+    }
+    let (err, code) = suite("[[arg]]\ntype = \"int*\"\n", "0 = { values = [4294967295, 0] }")?;
+    assert!(code == 2 && err.contains("does not fit `int`"), "{err}");
+    Ok(())
+}

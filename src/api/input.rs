@@ -67,12 +67,14 @@ impl Input {
     /// Reads the compiled kernel and resolves the tests.
     pub fn parse<'c>(&self, context: &'c Context, loaded: Loaded) -> Result<Parsed<'c>> {
         self.check_spec(&loaded)?;
-        let file = KernelFile::parse(context, &loaded)?;
+        let mut file = KernelFile::parse(context, &loaded)?;
         let named = self.suite.as_ref().and_then(|suite| Some((suite, suite.entry.as_ref()?)));
         let entry = match (&self.options.entry, named) {
             (None, Some((suite, name))) => file.choose(Some(name)).map_err(|e| suite.at_entry(e))?,
             (name, _) => file.choose(name.as_deref())?,
         };
+        let of_suite = || self.suite.as_ref().and_then(|suite| suite.declared.clone());
+        file.declare(self.options.declared()?.or_else(of_suite), std::slice::from_ref(&entry))?;
         let mut under_test = file.under_test_at(self.options.level, &entry, &loaded, &self.sources())?;
         let tests = match &self.suite {
             Some(suite) => suite.resolve(&under_test.interface, self.seed())?,

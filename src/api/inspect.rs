@@ -10,7 +10,7 @@ use crate::cfg::sites::{SiteKind, Sites};
 use crate::cfg::{dot, folded};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
-use crate::kernel::interface::{ArgKind, Interface, Type};
+use crate::kernel::interface::{self, ArgKind, Evidence, Interface, Type};
 use crate::kernel::spirv::specialisation;
 use crate::kernel::{compile, module};
 use crate::llvm::View;
@@ -19,6 +19,7 @@ use crate::mutation::operators::{Subject, launch};
 use crate::mutation::{Enumeration, Selection, enumerate};
 use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site, SpecConstant};
 use crate::result::{Header, Location};
+use crate::suite::declared;
 
 options! {
     /// Options of [`inspect`].
@@ -27,6 +28,8 @@ options! {
         operators: String = "all".to_owned(),
         /// Whether the control-flow graph is drawn, of the only kernel.
         draw: bool = false,
+        /// Whether the interface is written as tables that declare it, of the only kernel.
+        interface: bool = false,
         /// Whether notes name the conditions that clang folded into others and the mutants that were left out.
         explain: bool = false,
     }
@@ -40,6 +43,8 @@ pub struct Inspected {
     pub result: InspectResult,
     /// The control-flow graph in Graphviz format, if it was asked for.
     pub graph: Option<String>,
+    /// The interface as the text of an interface file, if it was asked for.
+    pub interface: Option<String>,
 }
 
 /// Inspects the kernels of a `.cl`, `.ll`, `.bc`, `.spv` or `.spvasm` file, or only the one that `open` names. Nothing is run.
@@ -66,7 +71,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
     let loaded = compile::load(path, &open.kernel_options(Vec::new()), true)?;
     open.observer.warnings(&loaded.warnings, &loaded.accepted_errors());
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded)?;
+    let mut file = KernelFile::parse(&context, &loaded)?;
     let names = match &open.entry {
         Some(entry) => vec![file.choose(Some(entry))?],
         None => file.kernels.clone(),
@@ -75,12 +80,19 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
         return Err(Error::caller(format!("--dot draws one kernel, and {source} has {}", names.len()))
             .help(format!("name one with --entry: {}", module::listed(&names))));
     }
+    if options.interface && names.len() > 1 {
+        return Err(Error::caller(format!("--write-interface writes one kernel's, and {source} has {}", names.len()))
+            .help(format!("name one with --entry: {}", names.join(", "))));
+    }
+    file.declare(open.declared()?, &names)?;
     let sources = build::sources_of(path);
     let mut kernels = Vec::new();
     let mut notes = Vec::new();
     let mut graph = None;
+    let mut tables = None;
     for name in &names {
         let under_test = file.under_test(name, &loaded, &sources)?;
+        tables = options.interface.then(|| declared::write::interface_file(&under_test.interface));
         graph = options.draw.then(|| dot::draw(&under_test.sites, &sources));
         let subject = Subject {
             module: View::of(&under_test.module),
@@ -96,6 +108,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
         kernels.push(describe(&under_test, &mutants, &selection, &source));
         let folded = loaded.ast.as_ref().filter(|_| options.explain).map(|a| folded::describe(&under_test.sites, a));
         let excluded = mutants.excluded.iter().filter(|_| options.explain).map(Excluded::to_string);
+        notes.extend(untold(&under_test.interface));
         for text in under_test.sites.notes().into_iter().chain(folded.unwrap_or_default()).chain(excluded) {
             if !notes.contains(&text) {
                 notes.push(text);
@@ -105,7 +118,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
     let header = Header::new(InspectResult::SCHEMA, names.join(","), source, None, open.seed.unwrap_or(0));
     let spec_constants = loaded.spirv.iter().flat_map(|spirv| &spirv.constants).map(spec_constant).collect();
     let result = InspectResult { header, elapsed_s: begun.elapsed().as_secs_f64(), kernels, spec_constants, notes };
-    Ok(Inspected { result, graph })
+    Ok(Inspected { result, graph, interface: tables })
 }
 
 fn spec_constant(constant: &specialisation::SpecConstant) -> SpecConstant {
@@ -137,6 +150,30 @@ fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: 
         mutants_by_operator: operators.map(|operator| (operator.id.to_owned(), count(operator.id))).collect(),
         sites: under_test.sites.sites.iter().map(|s| site(s, &under_test.sites, file)).collect(),
     }
+}
+
+/// Returns a note on what the module does not tell of a kernel's arguments, if there is anything.
+fn untold(interface: &Interface) -> Option<String> {
+    let labels = |is_meant: &dyn Fn(&interface::Arg) -> bool| -> String {
+        let labels: Vec<String> = interface.args.iter().filter(|arg| is_meant(arg)).map(|arg| arg.label()).collect();
+        labels.join(", ")
+    };
+    let without_name = labels(&|arg| arg.name.is_none());
+    let guessed = labels(&|arg| matches!(arg.evidence, Evidence::Signless | Evidence::Uses));
+    let parts = [("names", without_name), ("types, which are guesses,", guessed)];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, labels)| !labels.is_empty())
+        .map(|(what, labels)| format!("{what} of {labels}"))
+        .collect();
+    (!parts.is_empty()).then(|| {
+        format!(
+            "the module does not tell all of the interface of `{}`: {}; --write-interface FILE writes what is known, to be \
+             corrected and given back with --interface FILE",
+            interface.name,
+            parts.join("; ")
+        )
+    })
 }
 
 fn arguments(interface: &Interface) -> Vec<Arg> {

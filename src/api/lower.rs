@@ -108,12 +108,13 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
     let selection = Selection::parse(&options.operators)?;
     let loaded = compile::load(path, &open.kernel_options(Vec::new()), options.coverage || options.mutants)?;
     let context = Context::create();
-    let file = KernelFile::parse(&context, &loaded)?;
+    let mut file = KernelFile::parse(&context, &loaded)?;
     let sources = build::sources_of(path);
     let names = match &open.entry {
         None if !options.single => file.kernels.clone(),
         entry => vec![file.choose(entry.as_deref())?],
     };
+    file.declare(open.declared()?, &names)?;
     let form = |kernel: &str| {
         let under_test = &file.under_test(kernel, &loaded, &sources)?;
         let (Some(purpose), None) = (purpose, options.stage) else { return form(under_test, options) };

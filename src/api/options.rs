@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::exec::{DeviceRequest, WorkerOptions};
 use crate::kernel::cache;
 use crate::kernel::options::{KernelOptions, SpecValue};
+use crate::suite::declared::Declared;
 
 /// Defines a struct of options: public fields with defaults, and for each field a method that sets it.
 macro_rules! options {
@@ -72,6 +73,9 @@ options! {
     pub struct OpenOptions {
         /// The kernel function; `None`: the one that the suite names, or the only one of the file.
         entry: Option<String> = None,
+        /// A file that declares the kernel's interface, for modules that do not tell it; it takes the place of what a
+        /// suite declares.
+        interface: Option<PathBuf> = None,
         /// Macros, as `NAME` or `NAME=VALUE`.
         defines: Vec<String> = Vec::new(),
         /// Folders in which clang looks for included files.
@@ -146,6 +150,14 @@ impl OpenOptions {
             validate: self.validate,
             deadline: self.budget.and_then(|budget| Instant::now().checked_add(budget)),
         }
+    }
+
+    /// Reads the file that declares the interface, if there is one.
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if it cannot be read or is wrong.
+    pub(super) fn declared(&self) -> Result<Option<Declared>> {
+        self.interface.as_deref().map(Declared::read).transpose()
     }
 
     /// Checks the options.

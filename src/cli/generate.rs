@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, shown};
 use crate::api::{GenerateOptions, Goal, generate};
 use crate::error::{Error, Result};
+use crate::kernel::compile;
 use crate::report::text;
 
 /// Generate a suite that covers a kernel
@@ -91,7 +92,12 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     }
     let options = args.options();
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
-    let open = args.execution.apply(args.kernel.open_options(output.terminal())).budget(Some(options.budget));
+    let mut open = args.execution.apply(args.kernel.open_options(output.terminal())).budget(Some(options.budget));
+    let file = args.folder.join("interface.toml");
+    // OpenCL C tells its interface, with which the file has to agree.
+    if open.interface.is_none() && !compile::is_source(&args.kernel_file) && file.exists() {
+        open = open.interface(Some(file));
+    }
     options.check(&open, &args.folder)?;
     let opened = open.open_kernel(&args.kernel_file)?;
     let result = generate(&opened, &args.folder, &options)?;

@@ -18,6 +18,9 @@ pub struct InspectArgs {
     /// Write the control-flow graph in Graphviz format
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
+    /// Write the kernel's interface as far as it is known, to be corrected and given back with --interface
+    #[arg(long, value_name = "FILE")]
+    pub write_interface: Option<PathBuf>,
     /// Mutation operators to count: all, peng, liu, or comma-separated ids
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub operators: String,
@@ -47,10 +50,14 @@ struct UnusedFlags {
 pub fn run(args: &InspectArgs) -> Result<u8> {
     args.output.check()?;
     args.dot.as_deref().map_or(Ok(()), store::check_writable)?;
+    args.write_interface.as_deref().map_or(Ok(()), store::check_writable)?;
     let open = args.options.open_options(args.output.terminal()).seed(args.unused.seed);
-    let Inspected { result, graph } = inspect(&args.kernel, &open, &args.options())?;
+    let Inspected { result, graph, interface } = inspect(&args.kernel, &open, &args.options())?;
     if let (Some(path), Some(graph)) = (&args.dot, graph) {
         store::write_text(&graph, path)?;
+    }
+    if let (Some(path), Some(interface)) = (&args.write_interface, interface) {
+        store::write_text(&interface, path)?;
     }
     args.output.deliver(&result, |style| text::inspect(&result, style))?;
     Ok(0)
@@ -58,6 +65,10 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
 
 impl InspectArgs {
     pub(super) fn options(&self) -> InspectOptions {
-        InspectOptions::new().operators(self.operators.clone()).draw(self.dot.is_some()).explain(self.output.verbose)
+        InspectOptions::new()
+            .operators(self.operators.clone())
+            .draw(self.dot.is_some())
+            .interface(self.write_interface.is_some())
+            .explain(self.output.verbose)
     }
 }

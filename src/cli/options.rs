@@ -24,6 +24,9 @@ pub struct KernelFlags {
     /// The kernel function; required only if the file has several
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
+    /// Declare what the module does not tell of the kernel's arguments
+    #[arg(long, value_name = "FILE")]
+    pub interface: Option<PathBuf>,
     /// Define a macro
     #[arg(short = 'D', value_name = "NAME[=VAL]")]
     pub define: Vec<String>,
@@ -55,6 +58,7 @@ impl KernelFlags {
         }
         OpenOptions::new()
             .entry(self.entry.clone())
+            .interface(self.interface.clone())
             .defines(self.define.clone())
             .include_dirs(self.include.clone())
             .cl_std(self.cl_std.clone())

@@ -25,6 +25,7 @@ use crate::lower::code::{Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
+use crate::suite::declared::Declared;
 
 /// A kernel of a loaded file in canonical form, with its interface and sites.
 pub struct KernelUnderTest<'c> {
@@ -50,6 +51,8 @@ pub struct KernelFile<'c> {
     source: PathBuf,
     /// Of files with many kernels: the number of the part that was used last, and its module.
     part: RefCell<Option<(usize, Module<'c>)>>,
+    /// What the user declares of a kernel's interface.
+    declared: Option<Declared>,
 }
 
 /// Kernels in one part of a file: a kernel is extracted from a clone of its part, as clones of files with more than a
@@ -96,7 +99,7 @@ impl<'c> KernelFile<'c> {
         let machine = spirv::machine()?;
         let module = module::parse(context, &loaded.bitcode, &loaded.source)?;
         let kernels = module::kernels(&module);
-        Ok(KernelFile { module, machine, kernels, source: loaded.source.clone(), part: RefCell::default() })
+        Ok(KernelFile { module, machine, kernels, source: loaded.source.clone(), part: RefCell::default(), declared: None })
     }
 
     /// Returns a clone of the module, or of the part of it that has this kernel.
@@ -114,6 +117,16 @@ impl<'c> KernelFile<'c> {
         canonical::keep_kernels(&mut module, kernels, &self.machine)?;
         *part = Some((number, module.clone()));
         Ok(module)
+    }
+
+    /// Declares the interface of one of these kernels, which are those to work on.
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if it is not clear which, or it is for another kernel.
+    pub fn declare(&mut self, declared: Option<Declared>, kernels: &[String]) -> Result<()> {
+        declared.as_ref().map_or(Ok(()), |declared| declared.check_kernels(kernels))?;
+        self.declared = declared;
+        Ok(())
     }
 
     /// The kernel to work on: the named one, or the only one.
@@ -137,7 +150,7 @@ impl<'c> KernelFile<'c> {
     /// Brings a kernel into canonical form and reads its interface and sites.
     ///
     /// # Errors
-    /// Those of the canonical form and of the interface.
+    /// Those of the canonical form and of the interface; `Caller`, with its place, if what is declared contradicts it.
     pub fn under_test(&self, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<KernelUnderTest<'c>> {
         self.under_test_at(Level::Raw, entry, loaded, sources)
     }
@@ -157,6 +170,8 @@ impl<'c> KernelFile<'c> {
         let mut module = self.part_with(entry)?;
         canonical::keep_only(&mut module, entry, &self.machine)?;
         let mut interface = signature::interface(&module, entry)?;
+        let declared = self.declared.as_ref().filter(|declared| declared.is_for(entry));
+        declared.map_or(Ok(()), |declared| declared.apply(&mut interface))?;
         canonical::canonicalise(&mut module, entry, &self.machine)?;
         if loaded.format == Format::SpirV {
             id_vectors::dissolve(View::of(&module));
@@ -164,6 +179,7 @@ impl<'c> KernelFile<'c> {
             canonical::verify(&module, "undoing what producers of SPIR-V did")?;
         }
         implicit::append(&module, &mut interface)?;
+        declared.map_or(Ok(()), |declared| declared.apply_implicit(&mut interface))?;
         if let Some(pipeline) = level.passes() {
             passes::run(&mut module, Some(&self.machine), pipeline)?;
             canonical::verify(&module, "optimisation")?;

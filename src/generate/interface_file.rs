@@ -7,15 +7,16 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Deserialize;
-
 use super::assign::Number;
 use super::model::{KernelModel, Role};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Access, Arg, ArgKind, ArgSource, Interface};
 use crate::suite;
 use crate::suite::de::{self, At};
-use crate::suite::document::{Node, Source, Value, suggestion};
+use crate::suite::declared::Declared;
+use crate::suite::declared::table::{FileArgEntry, InterfaceFile, RangeEntry};
+use crate::suite::declared::write::{Tables, quoted};
+use crate::suite::document::{Node, Source, Span, Value, suggestion};
 use crate::suite::launch::{ArgValue, NdRange};
 
 /// The user's constraints on one argument.
@@ -83,46 +84,6 @@ impl UserConstraints {
     }
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileSpec {
-    kernel: At<String>,
-    #[serde(default)]
-    ndrange: RangeSpec,
-    #[serde(default)]
-    arg: Vec<ArgSpec>,
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RangeSpec {
-    global: Option<At<Vec<u64>>>,
-    local: Option<At<Vec<u64>>>,
-    max_items: Option<At<u64>>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ArgSpec {
-    position: At<u64>,
-    name: Option<At<String>>,
-    scope: Option<At<String>>,
-    #[serde(rename = "type")]
-    type_name: Option<At<String>>,
-    pointer: Option<At<bool>>,
-    role: Option<At<String>>,
-    size: Option<At<u64>>,
-    #[serde(default = "yes")]
-    fuzz: bool,
-    value: Option<At<Node>>,
-    min: Option<Node>,
-    max: Option<Node>,
-}
-
-fn yes() -> bool {
-    true
-}
-
 const ROLES: [(&str, Role); 14] = [
     ("input", Role::Input),
     ("output", Role::Output),
@@ -159,16 +120,12 @@ fn is_pointer(arg: &Arg) -> bool {
     matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. })
 }
 
-/// Returns the text as a TOML string.
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
-}
-
 /// Returns the text of the file as it is first written for a kernel.
 pub fn text(model: &KernelModel) -> String {
     let mut out = String::from(
         "# What kassay takes this kernel's arguments for. Edit it and generate again; what is commented out is a choice of\n\
-         # kassay's. `position`, `name`, `scope`, `type` and `pointer` only describe the kernel and must stay true.\n\
+         # kassay's. Structs, and `position`, `name`, `scope`, `type`, `access` and `pointer` of arguments, describe the\n\
+         # kernel. Of OpenCL C they must stay true; of other modules, correct what is a guess.\n\
          #\n\
          # role   buffers and images: input, output, in-out; values: size (something that grows with the work-items stays\n\
          #        below it), row-length, count, index, shift, divisor, flag, data\n\
@@ -180,9 +137,11 @@ pub fn text(model: &KernelModel) -> String {
     );
     let _ = writeln!(out, "kernel = {}\n", quoted(&model.interface.name));
     range_text(model, &mut out);
+    let tables = Tables::of(&model.interface);
+    out += &tables.structs();
     // The host has no influence on what program-scope variables hold before a launch.
     for arg in model.interface.args.iter().filter(|a| !matches!(a.source, ArgSource::Variable { .. })) {
-        arg_text(model, arg, &mut out);
+        arg_text(model, arg, &tables, &mut out);
     }
     out
 }
@@ -217,14 +176,9 @@ fn range_text(model: &KernelModel, out: &mut String) {
     );
 }
 
-fn arg_text(model: &KernelModel, arg: &Arg, out: &mut String) {
+fn arg_text(model: &KernelModel, arg: &Arg, tables: &Tables, out: &mut String) {
     let known = &model.args[arg.position as usize];
-    let _ = writeln!(out, "\n[[arg]]\nposition = {}", arg.position);
-    if let Some(name) = &arg.name {
-        let _ = writeln!(out, "name = {}", quoted(name));
-    }
-    let _ = writeln!(out, "scope = {}", quoted(arg.address_space().name()));
-    let _ = writeln!(out, "type = {}", quoted(&arg.type_name));
+    *out += &tables.arg(arg);
     let _ = writeln!(out, "pointer = {}", is_pointer(arg));
     let commented = if roles_for(&arg.kind).iter().any(|(_, r)| *r == known.role) { "" } else { "# " };
     let _ = writeln!(out, "{commented}role = {}", quoted(role_name(known.role)));
@@ -255,8 +209,10 @@ pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<
         _ => Error::environment(format!("cannot read {}: {e}", path.display())),
     })?;
     let source = Source { path: path.to_owned(), text };
-    let spec: FileSpec = de::read(&source, &source.parse()?)?;
-    let reader = Reader { source: &source, folder: path.parent().unwrap_or(Path::new("")), interface, seed };
+    let spec: InterfaceFile = de::read(&source, &source.parse()?)?;
+    let declared = Declared::of_file(source.clone(), &spec)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let reader = Reader { source: &source, folder, interface, declared: &declared, seed };
     reader.constraints(&spec, dims)
 }
 
@@ -264,38 +220,39 @@ struct Reader<'a> {
     source: &'a Source,
     folder: &'a Path,
     interface: &'a Interface,
+    declared: &'a Declared,
     seed: u64,
 }
 
 impl Reader<'_> {
-    fn constraints(&self, spec: &FileSpec, dims: u32) -> Result<UserConstraints> {
+    fn constraints(&self, spec: &InterfaceFile, dims: u32) -> Result<UserConstraints> {
         let renew = "correct it, or delete the file: a new one is written then";
-        if spec.kernel.value != self.interface.name {
-            let what = format!("this is for the kernel `{}`, not for `{}`", spec.kernel.value, self.interface.name);
-            return Err(self.source.error(&spec.kernel.span, what).help(renew));
+        if let Some(kernel) = spec.kernel.as_ref().filter(|kernel| kernel.value != self.interface.name) {
+            let what = format!("this is for the kernel `{}`, not for `{}`", kernel.value, self.interface.name);
+            return Err(self.source.error(&kernel.span, what).help(renew));
         }
         let mut constraints = UserConstraints::none(self.interface);
         self.range(&spec.ndrange, dims, &mut constraints)?;
-        let mut seen = vec![false; self.interface.args.len()];
-        for given in &spec.arg {
-            let index = usize::try_from(given.position.value).unwrap_or(usize::MAX);
-            let (Some(arg), Some(seen)) = (self.interface.args.get(index), seen.get_mut(index)) else {
+        for (index, At { value: given, span }) in spec.placed() {
+            let Some(arg) = self.interface.args.get(index) else {
+                let at = given.position.as_ref().map_or(span, |position| &position.span);
                 let what = format!("the kernel has no argument {index}, only {}", self.interface.args.len());
-                return Err(self.source.error(&given.position.span, what).help(renew));
+                return Err(self.source.error(at, what).help(renew));
             };
-            if std::mem::replace(seen, true) {
-                let what = format!("the argument {index} is described twice");
-                return Err(self.source.error(&given.position.span, what).help("leave one of them"));
-            }
             self.same("name", given.name.as_ref(), &arg.label())?;
             self.same("scope", given.scope.as_ref(), arg.address_space().name())?;
-            self.same("type", given.type_name.as_ref(), &arg.type_name)?;
+            if let Some(ty) = given.type_name.as_ref()
+                && !self.declared.is_type_of(ty, arg)?
+            {
+                self.same("type", Some(ty), &arg.type_name)?;
+            }
+            self.same("access", given.access.as_ref(), arg.access.name())?;
             if let Some(pointer) = given.pointer.as_ref().filter(|p| p.value != is_pointer(arg)) {
                 let what =
                     format!("the argument `{}` is {}a pointer", arg.label(), if pointer.value { "not " } else { "" });
                 return Err(self.source.error(&pointer.span, what).help(renew));
             }
-            constraints.args[index] = self.arg(given, arg)?;
+            constraints.args[index] = self.arg(given, span, arg)?;
         }
         Ok(constraints)
     }
@@ -310,7 +267,7 @@ impl Reader<'_> {
         }
     }
 
-    fn arg(&self, spec: &ArgSpec, arg: &Arg) -> Result<ArgConstraints> {
+    fn arg(&self, spec: &FileArgEntry, at: &Span, arg: &Arg) -> Result<ArgConstraints> {
         let label = arg.label();
         let mut constraint =
             ArgConstraints { fuzz: spec.fuzz, role: None, size: None, value: None, least: None, greatest: None };
@@ -353,7 +310,7 @@ impl Reader<'_> {
                 || arg.access == Access::WriteOnly)
         {
             let node = spec.min.as_ref().or(spec.max.as_ref());
-            let span = node.map_or(spec.position.span.clone(), |n| n.span.clone());
+            let span = node.map_or(at.clone(), |n| n.span.clone());
             return Err(self
                 .source
                 .error(&span, "this argument has no numbers to bound")
@@ -373,7 +330,7 @@ impl Reader<'_> {
         }
     }
 
-    fn range(&self, spec: &RangeSpec, dims: u32, constraints: &mut UserConstraints) -> Result<()> {
+    fn range(&self, spec: &RangeEntry, dims: u32, constraints: &mut UserConstraints) -> Result<()> {
         if let Some(most) = &spec.max_items {
             if most.value == 0 {
                 return Err(self

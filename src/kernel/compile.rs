@@ -81,6 +81,11 @@ impl Format {
     }
 }
 
+/// Returns whether a file's extension is that of OpenCL C.
+pub fn is_source(path: &Path) -> bool {
+    Format::of(path) == Some(Format::OpenClC)
+}
+
 /// Reads or compiles `source`. With `with_ast`, the same run of clang yields the syntax tree of OpenCL C; if the tree
 /// is too deep, there is none, and no error.
 ///

@@ -227,24 +227,13 @@ impl DebugTypes {
             };
             fields.push(Field { name, offset, ty });
         }
-        let natural = fields.iter().map(|field| alignment(&field.ty)).max().unwrap_or(1);
-        let misplaced = |field: &Field| !field.offset.is_multiple_of(alignment(&field.ty));
+        let natural = fields.iter().map(|field| field.ty.alignment()).max().unwrap_or(1);
+        let misplaced = |field: &Field| !field.offset.is_multiple_of(field.ty.alignment());
         let is_packed = !size.is_multiple_of(natural) || fields.iter().any(misplaced);
         let declared_align = self.number(id, "align").map(|bits| bits / 8).unwrap_or(0);
         let align = declared_align.max(if is_packed { 1 } else { natural });
         let name = self.key(id, "name").unwrap_or_default().to_owned();
         Some(Type::Struct(Struct { name, size, align, fields, is_union }))
-    }
-}
-
-/// Natural alignment in bytes (OpenCL C specification 6.1.5).
-pub(super) fn alignment(ty: &Type) -> u64 {
-    match ty {
-        Type::Scalar(_) | Type::Vector(..) => ty.size(),
-        Type::Array(element, _) => alignment(element),
-        Type::Struct(record) => record.align,
-        Type::Pointer { .. } | Type::Opaque { size: 8, .. } => 8,
-        Type::Opaque { .. } => 1,
     }
 }
 

@@ -33,6 +33,47 @@ impl Scalar {
         }
     }
 
+    /// The type of that name; also C's own names, such as `unsigned int`.
+    pub fn of_name(name: &str) -> Option<Scalar> {
+        Some(match name {
+            "char" | "signed char" => Scalar::I8,
+            "uchar" | "unsigned char" | "bool" => Scalar::U8,
+            "short" => Scalar::I16,
+            "ushort" | "unsigned short" => Scalar::U16,
+            "int" => Scalar::I32,
+            "uint" | "unsigned int" => Scalar::U32,
+            "long" | "long long" => Scalar::I64,
+            "ulong" | "unsigned long" | "unsigned long long" => Scalar::U64,
+            "half" | "_Float16" => Scalar::F16,
+            "float" => Scalar::F32,
+            "double" => Scalar::F64,
+            _ => return None,
+        })
+    }
+
+    /// The integer type of the same size that is unsigned; others are unchanged.
+    pub fn unsigned(self) -> Scalar {
+        match self {
+            Scalar::I8 => Scalar::U8,
+            Scalar::I16 => Scalar::U16,
+            Scalar::I32 => Scalar::U32,
+            Scalar::I64 => Scalar::U64,
+            Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 | Scalar::F16 | Scalar::F32 | Scalar::F64 => self,
+        }
+    }
+
+    /// The integer type of the same size and the other signedness; floating-point types are unchanged.
+    pub fn other_sign(self) -> Scalar {
+        match self {
+            Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => self.unsigned(),
+            Scalar::U8 => Scalar::I8,
+            Scalar::U16 => Scalar::I16,
+            Scalar::U32 => Scalar::I32,
+            Scalar::U64 => Scalar::I64,
+            Scalar::F16 | Scalar::F32 | Scalar::F64 => self,
+        }
+    }
+
     /// Returns whether this is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
@@ -126,12 +167,31 @@ impl Type {
         }
     }
 
+    /// Natural alignment in bytes (OpenCL C specification 6.1.5).
+    pub fn alignment(&self) -> u64 {
+        match self {
+            Type::Scalar(_) | Type::Vector(..) => self.size(),
+            Type::Array(element, _) => element.alignment(),
+            Type::Struct(record) => record.align,
+            Type::Pointer { .. } | Type::Opaque { size: 8, .. } => 8,
+            Type::Opaque { .. } => 1,
+        }
+    }
+
     /// The spelling in OpenCL C.
     pub fn name(&self) -> String {
         match self {
             Type::Scalar(s) => s.name().to_owned(),
             Type::Vector(s, lanes) => format!("{}{lanes}", s.name()),
-            Type::Array(element, len) => format!("{}[{len}]", element.name()),
+            Type::Array(..) => {
+                // As in C, the outermost dimension comes first.
+                let (mut element, mut dimensions) = (self, String::new());
+                while let Type::Array(inner, len) = element {
+                    dimensions += &format!("[{len}]");
+                    element = inner;
+                }
+                element.name() + &dimensions
+            }
             Type::Struct(s) => {
                 format!("{} {}", if s.is_union { "union" } else { "struct" }, s.name).trim_end().to_owned()
             }
@@ -172,6 +232,36 @@ pub enum ImageKind {
     D3,
     /// Depth images and multi-sample images: recognised, but no test can supply them yet.
     Other,
+}
+
+impl ImageKind {
+    /// The kind of a type such as `image2d_t`, with or without an access qualifier (`image2d_ro_t`).
+    pub fn of_name(name: &str) -> Option<ImageKind> {
+        let kind = name.strip_prefix("image")?.strip_suffix("_t")?;
+        let kind = ["_ro", "_wo", "_rw"].iter().find_map(|access| kind.strip_suffix(access)).unwrap_or(kind);
+        Some(match kind {
+            "1d" => ImageKind::D1,
+            "1d_array" => ImageKind::D1Array,
+            "1d_buffer" => ImageKind::D1Buffer,
+            "2d" => ImageKind::D2,
+            "2d_array" => ImageKind::D2Array,
+            "3d" => ImageKind::D3,
+            _ => ImageKind::Other,
+        })
+    }
+
+    /// The name in OpenCL C; `image` for kinds that no test can supply.
+    pub fn name(self) -> &'static str {
+        match self {
+            ImageKind::D1 => "image1d_t",
+            ImageKind::D1Array => "image1d_array_t",
+            ImageKind::D1Buffer => "image1d_buffer_t",
+            ImageKind::D2 => "image2d_t",
+            ImageKind::D2Array => "image2d_array_t",
+            ImageKind::D3 => "image3d_t",
+            ImageKind::Other => "image",
+        }
+    }
 }
 
 /// The kind of an argument.
@@ -219,6 +309,21 @@ pub enum Step {
     Index(u64),
 }
 
+/// Where the type of an argument is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// The user declares it.
+    Declared,
+    /// The module records the source's type: in debug information or argument metadata, or because no other is possible.
+    Recorded,
+    /// The module's own types, which have sizes but no signedness: that of integers is a guess from their uses.
+    Signless,
+    /// The uses of the argument in the code: a guess.
+    Uses,
+    /// Nothing: the element type is not known.
+    Nothing,
+}
+
 /// One argument of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arg {
@@ -232,6 +337,8 @@ pub struct Arg {
     pub type_name: String,
     /// What a launch has to pass.
     pub kind: ArgKind,
+    /// Where the type is known from.
+    pub evidence: Evidence,
     /// Access qualifier of an image.
     pub access: Access,
     /// Whether it points to `const` data.
@@ -305,6 +412,11 @@ impl Interface {
     /// The kernel's parameters.
     pub fn parameters(&self) -> impl Iterator<Item = &Arg> {
         self.args.iter().filter(|a| a.is_parameter())
+    }
+
+    /// Returns whether the user declares the type of an argument.
+    pub fn is_declared(&self) -> bool {
+        self.args.iter().any(|arg| arg.evidence == Evidence::Declared)
     }
 
     /// The argument for the pointer at offset `at` of the struct that the kernel takes by value at `position`.

@@ -37,3 +37,4 @@ pub mod signature;
 pub mod source;
 pub mod spirv;
 pub mod statements;
+mod uses;

@@ -7,9 +7,12 @@ use inkwell::module::Module;
 
 use super::canonical::BODY_PREFIX;
 use super::debug_types::{DebugTypes, Param};
-use super::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, ImageKind, Interface, LocalVariable, Type};
-use super::ir_types::{self, from_c, from_ir, from_uses, value_from_ir};
+use super::interface::{
+    Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, ImageKind, Interface, LocalVariable, Type,
+};
+use super::ir_types::{self, from_c, from_ir, value_from_ir};
 use super::module::{is_kernel, kernels, listed};
+use super::uses;
 use crate::error::{Error, Result};
 use crate::llvm::{self, AttributeIndex, Function, Operand, TypeKind, Value, View};
 
@@ -95,9 +98,7 @@ impl<'m> Reader<'m, '_> {
     }
 
     fn args(&self, kernel: &str) -> Vec<Arg> {
-        let texts = |kind: &str| -> Vec<Option<String>> {
-            self.metadata(kind).iter().map(|operand| operand.text().map(str::to_owned)).collect()
-        };
+        let texts = |kind: &str| self.texts(kind);
         let spaces = self.metadata("kernel_arg_addr_space");
         let (access, types) = (texts("kernel_arg_access_qual"), texts("kernel_arg_type"));
         let (bases, qualifiers) = (texts("kernel_arg_base_type"), texts("kernel_arg_type_qual"));
@@ -110,7 +111,8 @@ impl<'m> Reader<'m, '_> {
             space: spaces.get(i).and_then(Operand::number),
             access: at(&access, i),
             ty: at(&types, i).map(|ty| ir_types::normal_spelling(&ty)),
-            base: at(&bases, i).map(|ty| ir_types::normal_spelling(&ty)),
+            // Translators of SPIR-V make it up from the module's types.
+            base: at(&bases, i).filter(|_| !self.is_from_spirv()).map(|ty| ir_types::normal_spelling(&ty)),
             qualifiers: at(&qualifiers, i),
             name: at(&names, i).filter(|name| !name.is_empty()),
         };
@@ -123,7 +125,7 @@ impl<'m> Reader<'m, '_> {
         let declared_name = || declared.and_then(|declared| declared.name.clone());
         let name = described.name.clone().or_else(declared_name).or_else(ir_name);
         let debug_type = declared.map(|declared| declared.ty);
-        let (kind, ir_access) = self.kind(position, param, &described, debug_type);
+        let (kind, evidence, ir_access) = self.kind(position, param, &described, debug_type);
         let access = match described.access.as_deref() {
             Some("read_only") => Access::ReadOnly,
             Some("write_only") => Access::WriteOnly,
@@ -135,18 +137,19 @@ impl<'m> Reader<'m, '_> {
             qualifiers.map(|qualifiers| qualifiers.split_whitespace().any(|qualifier| qualifier == word))
         };
         let is_constant = matches!(&kind, ArgKind::Buffer { space: AddressSpace::Constant, .. });
-        let declared_const = || is_constant || debug_type.is_some_and(|ty| self.debug.points_to_const(ty));
+        let has = |attribute: &str| self.parameter_attributes(position).has(attribute);
+        // `NoWrite` in SPIR-V. In LLVM IR it may be an optimiser's finding.
+        let is_unwritten = || self.is_from_spirv() && has("readonly");
+        let declared_const =
+            || is_constant || debug_type.is_some_and(|ty| self.debug.points_to_const(ty)) || is_unwritten();
+        // Translators of SPIR-V write no qualifiers if they have none.
+        let from_source = |is: &bool| *is || !self.is_from_spirv() || self.has_types_of_source();
         let written = match (&described.base, &described.ty) {
             // Anonymous structs have an empty spelling.
             (Some(base), _) if !base.trim_end_matches('*').is_empty() => Some(base.clone()),
             (_, ty) => ty.clone(),
         };
-        // SPIR-V translators write `char*` for every pointer, because the backend's pointers are untyped.
-        let written = written.filter(|_| {
-            !(self.is_from_spirv()
-                && param.ty().is_pointer()
-                && matches!(kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }))
-        });
+        let written = written.filter(|_| self.has_types_of_source() || !is_typed(&kind));
         // For a pipe, the recorded type is that of its packets.
         let is_pipe = matches!(&kind, ArgKind::Unsupported(name) if name == "pipe");
         let written = written.map(|ty| if is_pipe { format!("pipe {ty}") } else { ty });
@@ -156,9 +159,10 @@ impl<'m> Reader<'m, '_> {
             source: ArgSource::Parameter,
             type_name: written.unwrap_or_else(|| spelling(&kind)),
             kind,
+            evidence,
             access,
-            is_const: qualified("const").unwrap_or_else(declared_const),
-            is_restrict: qualified("restrict").unwrap_or_else(|| self.parameter_attributes(position).has("noalias")),
+            is_const: qualified("const").filter(from_source).unwrap_or_else(declared_const),
+            is_restrict: qualified("restrict").filter(from_source).unwrap_or_else(|| has("noalias")),
             is_volatile: qualified("volatile").unwrap_or(false),
         }
     }
@@ -172,25 +176,38 @@ impl<'m> Reader<'m, '_> {
             || self.module.get_global_metadata_size("spirv.Generator") > 0
     }
 
+    fn texts(&self, kind: &str) -> Vec<Option<String>> {
+        self.metadata(kind).iter().map(|operand| operand.text().map(str::to_owned)).collect()
+    }
+
+    /// Returns whether the types in the argument metadata are the source's. Translators of SPIR-V derive both lists from
+    /// the module's types, in which integers have no signedness and the backend's pointers no element type (`char*`),
+    /// unless the module has the source's types as strings (`kernel_arg_type.NAME.…`).
+    fn has_types_of_source(&self) -> bool {
+        !self.is_from_spirv() || self.texts("kernel_arg_type") != self.texts("kernel_arg_base_type")
+    }
+
     fn kind(
         &self,
         position: u32,
         param: Value<'m>,
         described: &ArgMetadata,
         debug_type: Option<u32>,
-    ) -> (ArgKind, Access) {
+    ) -> (ArgKind, Evidence, Access) {
         let ty = param.ty();
         let layout = self.view.layout();
         let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
-        let unsupported = |name: &str| (ArgKind::Unsupported(name.to_owned()), Access::None);
+        let plain = |kind: ArgKind| (kind, Evidence::Recorded, Access::None);
+        let image = |kind: ImageKind| (ArgKind::Image(kind), Evidence::Recorded, image_access(ty));
+        let unsupported = |name: &str| plain(ArgKind::Unsupported(name.to_owned()));
         if described.qualifiers.as_deref().is_some_and(|qualifiers| qualifiers.split(' ').any(|word| word == "pipe")) {
             return unsupported("pipe");
         }
         if let Some(kind) = ir_types::image_kind(written) {
-            return (ArgKind::Image(kind), image_access(ty));
+            return image(kind);
         }
         match written {
-            "sampler_t" => return (ArgKind::Sampler, Access::None),
+            "sampler_t" => return plain(ArgKind::Sampler),
             "queue_t" | "event_t" | "clk_event_t" | "reserve_id_t" | "ndrange_t" => return unsupported(written),
             _ => {}
         }
@@ -198,49 +215,55 @@ impl<'m> Reader<'m, '_> {
             TypeKind::LLVMTargetExtTypeKind => {
                 let (name, params) = ty.target_extension().unwrap_or_default();
                 match name.as_str() {
-                    "spirv.Image" => (ArgKind::Image(ir_types::spirv_image_kind(&params)), image_access(ty)),
-                    "spirv.Sampler" => (ArgKind::Sampler, Access::None),
+                    "spirv.Image" => image(ir_types::spirv_image_kind(&params)),
+                    "spirv.Sampler" => plain(ArgKind::Sampler),
                     _ => unsupported(&name),
                 }
             }
-            TypeKind::LLVMPointerTypeKind => (self.pointer(position, param, described, debug_type), Access::None),
+            TypeKind::LLVMPointerTypeKind => {
+                let (kind, evidence) = self.pointer(position, param, described, debug_type);
+                (kind, evidence, Access::None)
+            }
             _ => {
                 let size = if ty.is_sized() { layout.abi_size(ty) } else { 0 };
                 let fits = |found: &Type| found.size() == size;
                 let value = debug_type.and_then(|id| self.debug.resolve(id)).filter(fits);
+                let is_recorded = value.is_some() || (!written.is_empty() && self.has_types_of_source());
                 let value = value.or_else(|| from_c(written, self.view).filter(fits));
                 match value.or_else(|| from_ir(ty, layout)) {
-                    Some(value) => (ArgKind::Value(value), Access::None),
+                    Some(value) if is_recorded => plain(ArgKind::Value(value)),
+                    Some(value) => {
+                        let value = uses::with_sign_of(value, param);
+                        (ArgKind::Value(value.clone()), signless(&value), Access::None)
+                    }
                     None => unsupported(if written.is_empty() { "value of an unknown type" } else { written }),
                 }
             }
         }
     }
 
-    fn pointer(&self, position: u32, param: Value<'m>, described: &ArgMetadata, debug_type: Option<u32>) -> ArgKind {
+    fn pointer(
+        &self,
+        position: u32,
+        param: Value<'m>,
+        described: &ArgMetadata,
+        debug_type: Option<u32>,
+    ) -> (ArgKind, Evidence) {
         let layout = self.view.layout();
         let written = described.base.as_deref().or(described.ty.as_deref()).unwrap_or_default();
         if let Some(by_value) = self.function.by_value_type(position) {
             let size = layout.abi_size(by_value);
-            let value = debug_type.and_then(|id| self.debug.resolve_value(id)).filter(|value| value.size() == size);
-            return match value.or_else(|| value_from_ir(by_value, layout)) {
-                Some(value) => ArgKind::Value(value),
-                None => ArgKind::Unsupported(written.to_owned()),
+            let recorded = debug_type.and_then(|id| self.debug.resolve_value(id)).filter(|value| value.size() == size);
+            let evidence = if recorded.is_some() { Evidence::Recorded } else { Evidence::Signless };
+            return match recorded.or_else(|| value_from_ir(by_value, layout)) {
+                Some(value) => (ArgKind::Value(value), evidence),
+                None => (ArgKind::Unsupported(written.to_owned()), Evidence::Recorded),
             };
         }
-        let element = || {
-            if let Some(pointer) = debug_type {
-                return self.debug.pointee(pointer).and_then(|pointee| self.debug.resolve(pointee));
-            }
-            let declared = written.strip_suffix('*').filter(|_| !self.is_from_spirv());
-            match declared.map(str::trim) {
-                Some("void") => None,
-                Some(declared) => from_c(declared, self.view),
-                None => from_uses(param, layout),
-            }
-        };
+        let (element, evidence) = self.element(param, written, debug_type);
+        let element = || element.clone();
         // The metadata's address space applies if a translator lost it in the IR.
-        match (param.ty().address_space().unwrap_or_default(), described.space) {
+        let kind = match (param.ty().address_space().unwrap_or_default(), described.space) {
             (1, _) => ArgKind::Buffer { element: element(), space: AddressSpace::Global },
             (2, _) => ArgKind::Buffer { element: element(), space: AddressSpace::Constant },
             (3, _) => ArgKind::Local { element: element() },
@@ -252,6 +275,50 @@ impl<'m> Reader<'m, '_> {
             } else {
                 written.to_owned()
             }),
+        };
+        (kind, evidence)
+    }
+
+    /// The element type of a pointer, if anything tells it, and what does.
+    fn element(&self, param: Value<'m>, written: &str, debug_type: Option<u32>) -> (Option<Type>, Evidence) {
+        let layout = self.view.layout();
+        let known = |element: Option<Type>, evidence| match element {
+            Some(element) => (Some(element), evidence),
+            None => (None, Evidence::Nothing),
+        };
+        if let Some(pointer) = debug_type {
+            let pointee = self.debug.pointee(pointer).and_then(|pointee| self.debug.resolve(pointee));
+            return known(pointee, Evidence::Recorded);
+        }
+        match written.strip_suffix('*').map(str::trim) {
+            Some("void") => (None, Evidence::Nothing),
+            Some(declared) if self.has_types_of_source() => known(from_c(declared, self.view), Evidence::Recorded),
+            // What every pointer of untyped front ends looks like, too.
+            Some("char") | None => known(uses::element(param, layout), Evidence::Uses),
+            Some(declared) => match from_c(declared, self.view) {
+                Some(element) => {
+                    let element = uses::with_sign_of_elements(element, param, layout);
+                    let evidence = signless(&element);
+                    (Some(element), evidence)
+                }
+                None => known(uses::element(param, layout), Evidence::Uses),
+            },
+        }
+    }
+}
+
+/// Returns whether an argument of this kind has a type of the source that SPIR-V does not record in full.
+fn is_typed(kind: &ArgKind) -> bool {
+    matches!(kind, ArgKind::Buffer { .. } | ArgKind::Local { .. } | ArgKind::Value(_))
+}
+
+/// The evidence for a type of the module's: complete unless it holds integers or fields without names.
+fn signless(ty: &Type) -> Evidence {
+    match ty {
+        Type::Scalar(scalar) | Type::Vector(scalar, _) if scalar.is_float() => Evidence::Recorded,
+        Type::Array(element, _) => signless(element),
+        Type::Scalar(_) | Type::Vector(..) | Type::Struct(_) | Type::Pointer { .. } | Type::Opaque { .. } => {
+            Evidence::Signless
         }
     }
 }
@@ -273,16 +340,7 @@ fn spelling(kind: &ArgKind) -> String {
         ArgKind::Buffer { element, .. } | ArgKind::Local { element } => {
             element.as_ref().map_or("void*".to_owned(), |element| format!("{}*", element.name()))
         }
-        ArgKind::Image(kind) => match kind {
-            ImageKind::D1 => "image1d_t",
-            ImageKind::D1Array => "image1d_array_t",
-            ImageKind::D1Buffer => "image1d_buffer_t",
-            ImageKind::D2 => "image2d_t",
-            ImageKind::D2Array => "image2d_array_t",
-            ImageKind::D3 => "image3d_t",
-            ImageKind::Other => "image",
-        }
-        .to_owned(),
+        ArgKind::Image(kind) => kind.name().to_owned(),
         ArgKind::Sampler => "sampler_t".to_owned(),
         ArgKind::Unsupported(name) => name.clone(),
     }

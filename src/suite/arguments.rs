@@ -13,7 +13,7 @@ use super::image;
 use super::launch::ArgValue;
 use super::values::Encoder;
 use crate::error::{Error, Result};
-use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ImageKind, Type};
+use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, Evidence, ImageKind, Type};
 
 /// The expected contents of an argument after the launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,11 +80,48 @@ pub struct Context<'a> {
     pub outer: [&'a ToleranceSpec; 2],
 }
 
-/// Resolves an argument from the form that a test gives for it.
+/// Resolves an argument from the form that a test gives for it. If the signedness of its integers is a guess, and the
+/// test's numbers only fit the other, they have the other.
 ///
 /// # Errors
 /// `Caller`, with its place.
 pub fn resolve(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> Result<Resolved> {
+    let guessed = resolve_as_typed(loader, context, form);
+    if guessed.is_err()
+        && let Some(arg) = with_other_sign(context.arg)
+        && let Ok(other) = resolve_as_typed(loader, &Context { arg: &arg, ..*context }, form)
+    {
+        return Ok(other);
+    }
+    guessed
+}
+
+/// Returns the argument with integers of the other signedness, if that which it has is a guess.
+fn with_other_sign(arg: &Arg) -> Option<Arg> {
+    let is_guess = matches!(arg.evidence, Evidence::Signless | Evidence::Uses);
+    let other = |ty: &Type| match ty {
+        Type::Scalar(scalar) if !scalar.is_float() => Some(Type::Scalar(scalar.other_sign())),
+        Type::Vector(scalar, lanes) if !scalar.is_float() => Some(Type::Vector(scalar.other_sign(), *lanes)),
+        Type::Scalar(_)
+        | Type::Vector(..)
+        | Type::Array(..)
+        | Type::Struct(_)
+        | Type::Pointer { .. }
+        | Type::Opaque { .. } => None,
+    };
+    let kind = match &arg.kind {
+        ArgKind::Value(ty) => ArgKind::Value(other(ty)?),
+        ArgKind::Buffer { element: Some(ty), space } => ArgKind::Buffer { element: Some(other(ty)?), space: *space },
+        ArgKind::Buffer { element: None, .. }
+        | ArgKind::Local { .. }
+        | ArgKind::Image(_)
+        | ArgKind::Sampler
+        | ArgKind::Unsupported(_) => return None,
+    };
+    is_guess.then(|| Arg { kind, ..arg.clone() })
+}
+
+fn resolve_as_typed(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> Result<Resolved> {
     let span = &context.key.span;
     let only = |value| Resolved { value, margin: 0, expectation: None, output: None };
     match (&context.arg.kind, form) {

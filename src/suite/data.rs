@@ -144,7 +144,9 @@ impl<'a> Loader<'a> {
         let Some(ty) = request.ty else {
             return Err(self
                 .error(origin.span, format!("the kernel does not tell the element type of `{}`", request.argument))
-                .help("give the data as { npy = \"file.npy\" }, whose dtype tells it"));
+                .help(
+                    "declare its type by [[arg]], or give the data as { npy = \"file.npy\" }, whose dtype tells it",
+                ));
         };
         let data = if let Some(values) = origin.values {
             self.values(values, ty)?

@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::de::{At, read};
+use super::declared::table::{ArgEntry, StructEntry, VariableEntry};
 use super::document::{Node, Source, Value, closest, suggestion};
 use super::launch::{Addressing, Filter};
 use crate::error::Result;
@@ -37,6 +38,15 @@ pub struct SuiteFile {
     pub description: Option<String>,
     /// Seed for random data without a seed of its own; `--seed` overrides it.
     pub seed: Option<u64>,
+    /// The kernel's arguments, for modules that do not tell their names or types.
+    #[serde(default)]
+    pub arg: Vec<At<ArgEntry>>,
+    /// The structs that these arguments are or point to.
+    #[serde(default, rename = "struct")]
+    pub structs: Vec<At<StructEntry>>,
+    /// Types of variables of the program, for modules that do not tell them.
+    #[serde(default)]
+    pub variable: Vec<At<VariableEntry>>,
     /// The tests, in order.
     #[serde(default)]
     pub test: Vec<At<TestEntry>>,

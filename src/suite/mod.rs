@@ -7,6 +7,7 @@ mod arguments;
 pub mod compare;
 mod data;
 pub mod de;
+pub mod declared;
 pub mod document;
 mod dtype;
 pub mod faults;

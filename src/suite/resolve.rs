@@ -7,6 +7,7 @@ use super::arguments::{self, Output};
 use super::compare::Tolerance;
 use super::data::Loader;
 use super::de::{self, At};
+use super::declared::Declared;
 use super::document::{Node, Source, Span, suggestion};
 use super::faults::{self, AllowedFault};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
@@ -38,6 +39,8 @@ pub struct Suite {
     pub name: Option<String>,
     /// The seed; `--seed` overrides it.
     pub seed: Option<u64>,
+    /// What the suite declares of the kernel's interface.
+    pub declared: Option<Declared>,
     /// The tests, in the order of the file.
     pub tests: Vec<TestSpec>,
     source: Source,
@@ -152,6 +155,7 @@ impl Suite {
             let spec = spec_values::read(&source, entry.spec.as_ref())?;
             tests.push(TestSpec { name, range, spec, args, variables, entry, span });
         }
+        let declared = Declared::new(source.clone(), None, file.structs, file.arg, file.variable)?;
         let loader = Loader::new(&source, Path::new(""), 0);
         let tolerance = loader.tolerance(&[&file.tolerance])?;
         Ok(Suite {
@@ -163,6 +167,7 @@ impl Suite {
             tolerance,
             name: file.name,
             seed: file.seed,
+            declared: Some(declared).filter(|declared| !declared.is_empty()),
             tests,
             default_tolerance: file.tolerance,
             source,
@@ -354,6 +359,13 @@ impl Suite {
         let error = self.source.error(&key.span, format!("`{}` has no argument `{}`", interface.name, key.value));
         if labels.is_empty() {
             return error.help("leave it out; this kernel takes no arguments");
+        }
+        if interface.parameters().all(|arg| arg.name.is_none()) {
+            let positions = labels.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", ");
+            return error.help(format!(
+                "the module has no names of arguments: declare them by [[arg]], as `kassay inspect KERNEL \
+                 --write-interface FILE` begins it, or write their positions: {positions}"
+            ));
         }
         error.help(suggestion(&key.value, &labels, "its arguments"))
     }

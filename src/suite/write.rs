@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 
 use super::arguments::Expectation;
+use super::declared;
 use super::faults::{self, AllowedFault};
 use super::image;
 use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
@@ -151,6 +152,9 @@ impl Writer<'_> {
             if let Some(value) = value {
                 push_line(&mut out, key, text(value));
             }
+        }
+        if interface.is_declared() {
+            out += &declared::write::tables(interface);
         }
         for test in &suite.tests {
             out.push_str("\n[[test]]\n");

@@ -5,6 +5,7 @@ mod cache;
 #[path = "../common/mod.rs"]
 mod common;
 mod contract;
+mod declared_interfaces;
 mod implicit_arguments;
 mod library;
 mod own_host;

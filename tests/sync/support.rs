@@ -81,6 +81,7 @@ pub fn interface() -> Interface {
         source: interface::ArgSource::Parameter,
         type_name: "int*".into(),
         kind: ArgKind::Buffer { element, space: AddressSpace::Global },
+        evidence: interface::Evidence::Recorded,
         access: interface::Access::None,
         is_const: false,
         is_restrict: false,

@@ -48,6 +48,34 @@ fn parameter(text: &str) -> Option<(Parameter, &str)> {
     Some((Parameter::Pointer { pointee, local }, rest))
 }
 
+/// A parameter of a builtin as its mangled type spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spelt {
+    /// Whether it is a pointer; the rest then describes what it points to.
+    pub pointer: bool,
+    /// 1 for scalars.
+    pub lanes: u64,
+    /// The mangled type of a lane: `j`; `D` for `half`.
+    pub lane: char,
+}
+
+/// Reads mangled parameters up to the first one that is not understood; `None` for those that are not spelt out or not
+/// arithmetic.
+pub fn spelt(mut params: &str) -> Vec<Option<Spelt>> {
+    let mut all = Vec::new();
+    while let Some((_, rest)) = parameter(params) {
+        let read = || {
+            let pointee = params.strip_prefix('P');
+            let (lanes, ty) = lanes(qualifiers(pointee.unwrap_or(params))?.1)?;
+            scalar(ty)?;
+            Some(Spelt { pointer: pointee.is_some(), lanes, lane: ty.chars().next()? })
+        };
+        all.push(read());
+        params = rest;
+    }
+    all
+}
+
 /// Reads the qualifiers of a type: `U3AS1VK`, in which clang writes address spaces as vendor's qualifiers. Returns
 /// whether the address space is that of local memory, and what follows.
 fn qualifiers(mut text: &str) -> Option<(bool, &str)> {
@@ -163,6 +191,18 @@ mod tests {
         assert_eq!(pointed("PU3AS3Dh"), Some((1, 2)));
         assert_eq!(pointed("ii"), None);
         assert_eq!((first_scalar("Dv4_fS_"), first_scalar("ji"), first_scalar("")), (Some('f'), Some('j'), None));
+    }
+
+    #[test]
+    fn parameters_are_spelt_out_or_refer_to_earlier_ones() {
+        let spelt_out = |pointer, lanes, lane| Some(Spelt { pointer, lanes, lane });
+        assert_eq!(spelt("PU3AS1Vjj"), [spelt_out(true, 1, 'j'), spelt_out(false, 1, 'j')]);
+        assert_eq!(
+            spelt("Dv4_fmPU3AS1Dh"),
+            [spelt_out(false, 4, 'f'), spelt_out(false, 1, 'm'), spelt_out(true, 1, 'D')]
+        );
+        assert_eq!(spelt("Dv2_hPS_"), [spelt_out(false, 2, 'h'), None]);
+        assert_eq!(spelt("iPvj"), [spelt_out(false, 1, 'i')]);
     }
 
     #[test]

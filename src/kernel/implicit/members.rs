@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use inkwell::module::Module;
 
 use crate::error::{Error, Result};
-use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Interface, Step, Type};
+use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, Interface, Step, Type};
 use crate::kernel::parameters;
 use crate::llvm::{self, AttributeIndex, DataLayout, Function, TypeKind, View};
 
@@ -63,6 +63,7 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
                 },
                 type_name: pointer.name.to_owned(),
                 kind: ArgKind::Buffer { element: pointer.pointee.cloned(), space },
+                evidence: if pointer.pointee.is_some() { Evidence::Recorded } else { Evidence::Nothing },
                 access: Access::None,
                 is_const: false,
                 is_restrict: false,

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::kernel::builtins::SPIRV_BUILT_IN;
 use crate::kernel::constant_uses;
 use crate::kernel::debug_types::DebugTypes;
-use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Interface, Type};
+use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, Interface, Type};
 use crate::kernel::signature::unscoped;
 use crate::kernel::{ir_types, parameters};
 use crate::llvm::{DataLayout, Function, Global, Inst, Linkage, TypeKind, Value, View};
@@ -32,6 +32,7 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
         let label = unscoped(&functions, &full_name).to_owned();
         let declared = debug.variable(&label, &full_name).filter(|ty| ty.size() == initial.len() as u64);
         let from_ir = || ir_types::from_ir(variable.value_type(), view.layout());
+        let evidence = if declared.is_some() { Evidence::Recorded } else { Evidence::Signless };
         let element = declared.or_else(from_ir).map(innermost_element);
         let position = interface.args.len() as u32;
         let type_name = element.as_ref().map_or_else(|| "void*".to_owned(), |t| format!("{}*", t.name()));
@@ -42,6 +43,7 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
             source: ArgSource::Variable { initial: Arc::new(initial) },
             type_name,
             kind: ArgKind::Buffer { element, space: AddressSpace::Global },
+            evidence,
             access: Access::None,
             is_const: false,
             is_restrict: false,

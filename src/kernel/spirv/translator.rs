@@ -92,7 +92,9 @@ impl Translator {
     /// # Errors
     /// `Environment` if it cannot be run; [`Error::late`] at the deadline.
     pub(super) fn translate(&self, from: &Path, to: &Path, deadline: Option<Instant>) -> Result<Ended> {
-        let arguments: [OsString; 4] = ["-r".into(), from.into(), "-o".into(), to.into()];
+        // Some front ends keep the source's types of arguments as strings.
+        let strings = "--preserve-ocl-kernel-arg-type-metadata-through-string".into();
+        let arguments: [OsString; 5] = ["-r".into(), strings, from.into(), "-o".into(), to.into()];
         run(&self.path, &arguments, deadline)
     }
 }

@@ -6,10 +6,12 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
+use super::cpp_names;
 use crate::error::{Error, Place, Report, Result};
 use crate::llvm::{Function, SPIR_KERNEL, View};
 
-/// Parses and verifies LLVM IR, as text or bitcode. `source` names the module and appears in messages.
+/// Parses and verifies LLVM IR, as text or bitcode. `source` names the module and appears in messages. Functions and
+/// variables of C++ for OpenCL get readable names.
 ///
 /// # Errors
 /// Caller: it does not parse or verify, is for another target or for 32-bit SPIR, or has no kernel.
@@ -30,6 +32,7 @@ pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Mo
         return Err(Error::caller(format!("{} has no kernel", source.display()))
             .help("a kernel is a function with a body that is declared __kernel (spir_kernel in LLVM IR)"));
     }
+    cpp_names::apply(&module);
     Ok(module)
 }
 

@@ -41,6 +41,11 @@ pub(super) fn normalised(mut node: Node, parts: HeadParts) -> Node {
             renamed(node, "CStyleCastExpr")
         }
         "CXXOperatorCallExpr" | "CXXMemberCallExpr" => renamed(node, "CallExpr"),
+        // No callee is written: its place is empty.
+        "CXXConstructExpr" | "CXXTemporaryObjectExpr" if !node.children.is_empty() => {
+            node.children.insert(0, Node::default());
+            renamed(node, "CallExpr")
+        }
         // A template's parameter is a constant, whatever expression stood for it.
         "SubstNonTypeTemplateParmExpr" => {
             node.value = node.children.first().and_then(|child| child.value.clone());

@@ -123,8 +123,9 @@ impl<'a> OperandSearch<'a, '_, '_> {
             None if parent.is("ArraySubscriptExpr") => Vec::from_iter(is_gep.then_some(last)),
             // Arguments in order; the callee is the last operand.
             None if parent.is("CallExpr") && own.opcode == Op::LLVMCall => {
-                let argument = index.checked_sub(1).filter(|argument| *argument < last);
-                Vec::from_iter(argument)
+                let hidden = if passes_object(parent) { last.saturating_sub(parent.children.len() - 1) } else { 0 };
+                let argument = index.checked_sub(1).map(|argument| argument + hidden);
+                Vec::from_iter(argument.filter(|argument| *argument < last))
             }
             None if parent.is("CallExpr") => vec![],
             None if own.opcode == Op::LLVMCall || is_gep => vec![],
@@ -204,4 +205,14 @@ impl<'a> OperandSearch<'a, '_, '_> {
         };
         Some((0..code.instructions.len()).filter(is_there).collect())
     }
+}
+
+/// Returns whether a call may have operands before its arguments: those of members and constructors (C++ for OpenCL)
+/// get the object, and the memory for a result that is an object.
+fn passes_object(call: &Node) -> bool {
+    let callee = call.children.first();
+    callee.is_some_and(|callee| {
+        let named = callee.without_parentheses();
+        matches!(&*named.kind, "" | "MemberExpr") || named.referenced_kind.as_deref() == Some("CXXMethodDecl")
+    })
 }

@@ -75,7 +75,9 @@ protected:
       return Code;
     std::vector<std::unique_ptr<ASTConsumer>> Both;
     Both.push_back(kassay::recordsConsumer(*Records, [this] { return emitted(); }));
-    // In C++, the records need the functions of the emitted module.
+    // In C++, the records need the functions of the emitted module, and the tree as long.
+    if (CI.getLangOpts().CPlusPlus)
+      CI.getCodeGenOpts().ClearASTBeforeBackend = false;
     auto At = CI.getLangOpts().CPlusPlus ? Both.begin() : Both.end();
     Both.insert(At, std::move(Code));
     return std::make_unique<MultiplexConsumer>(std::move(Both));

@@ -5,7 +5,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::ast_cpp::HEAD;
+/// The condition of an `if`, `switch` or `while` together with what the head declares before it. The last child is the
+/// condition itself.
+pub const HEAD: &str = "HeadExpr";
+
+/// The condition of a range-`for`, which the source does not spell. It has no children.
+pub const HIDDEN_CONDITION: &str = "HiddenCondition";
 
 /// The functions with bodies of one translation unit, in source order, including those of included files.
 #[derive(Debug, Clone, Default, PartialEq)]

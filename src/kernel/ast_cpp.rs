@@ -7,14 +7,13 @@
 
 use std::sync::Arc;
 
-use super::ast::Node;
+use super::ast::{HEAD, HIDDEN_CONDITION, Node};
+use super::folding;
 
-/// The condition of an `if`, `switch` or `while` together with what the head declares before it. The last child is the
-/// condition itself.
-pub const HEAD: &str = "HeadExpr";
-
-/// The condition of a range-`for`, which the source does not spell. It has no children.
-pub const HIDDEN_CONDITION: &str = "HiddenCondition";
+/// Returns whether a loop is a range-`for`.
+pub fn is_range_for(node: &Node) -> bool {
+    folding::condition(node).is_some_and(|condition| condition.is(HIDDEN_CONDITION))
+}
 
 /// The parts that an `if`, `switch` or `while` has before its condition.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,13 +27,19 @@ pub(super) struct HeadParts {
 /// Returns the node in OpenCL C's shape. Its children already have it.
 pub(super) fn normalised(mut node: Node, parts: HeadParts) -> Node {
     match &*node.kind {
-        "ExprWithCleanups" | "MaterializeTemporaryExpr" | "CXXBindTemporaryExpr" | "CXXStdInitializerListExpr"
+        "ExprWithCleanups"
+        | "MaterializeTemporaryExpr"
+        | "CXXBindTemporaryExpr"
+        | "CXXStdInitializerListExpr"
         | "CXXRewrittenBinaryOperator"
             if node.children.len() == 1 =>
         {
             node.children.remove(0)
         }
-        "CXXStaticCastExpr" | "CXXFunctionalCastExpr" | "CXXConstCastExpr" | "CXXReinterpretCastExpr"
+        "CXXStaticCastExpr"
+        | "CXXFunctionalCastExpr"
+        | "CXXConstCastExpr"
+        | "CXXReinterpretCastExpr"
         | "CXXAddrspaceCastExpr"
             if node.children.len() == 1 =>
         {
@@ -136,8 +141,7 @@ mod tests {
 
     #[test]
     fn a_range_for_has_the_five_children_of_a_for() {
-        let names =
-            ["", "DeclStmt", "DeclStmt", "DeclStmt", "BinaryOperator", "UnaryOperator", "DeclStmt", "CallExpr"];
+        let names = ["", "DeclStmt", "DeclStmt", "DeclStmt", "BinaryOperator", "UnaryOperator", "DeclStmt", "CallExpr"];
         let children = names.map(|kind| node(kind, vec![]));
         let found = normalised(node("CXXForRangeStmt", children.into()), HeadParts::default());
         assert_eq!(kinds(&found), [HEAD, "", HIDDEN_CONDITION, "", "CompoundStmt"]);
@@ -146,7 +150,8 @@ mod tests {
 
     #[test]
     fn lambdas_and_temporaries_leave_what_is_evaluated_here() {
-        let lambda = node("LambdaExpr", ["CXXRecordDecl", "DeclRefExpr", "CompoundStmt"].map(|k| node(k, vec![])).into());
+        let lambda =
+            node("LambdaExpr", ["CXXRecordDecl", "DeclRefExpr", "CompoundStmt"].map(|k| node(k, vec![])).into());
         assert_eq!(kinds(&normalised(lambda, HeadParts::default())), ["DeclRefExpr"]);
         let temporary = node("ExprWithCleanups", vec![node("CallExpr", vec![])]);
         assert!(normalised(temporary, HeadParts::default()).is("CallExpr"));

@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use super::ast::{Ast, Function, Node, Position, Range};
-use super::ast_cpp::HEAD;
+use super::ast::{Ast, Function, HEAD, Node, Position, Range};
 use super::builtins::{self, Family};
 use super::constant_switch::{self, Nodes};
 use super::folding;

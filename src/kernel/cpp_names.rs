@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use inkwell::module::Module;
 
+use super::builtins::{Builtin, is_mangled};
 use super::debug_types::DebugTypes;
+use super::ir_types;
 use crate::llvm::{Function, Global, View};
 
 /// Metadata that clang writes for C++ for OpenCL alone.
@@ -25,19 +27,27 @@ pub fn of(module: &Module<'_>) -> BTreeMap<String, String> {
     let view = View::of(module);
     let text = module.print_to_string().to_string_lossy().into_owned();
     let debug = DebugTypes::read(&text);
-    let functions: Vec<String> =
-        view.functions().into_iter().filter(|f| f.has_body()).map(Function::name).filter(|name| is_mangled(name)).collect();
+    let functions: Vec<String> = view
+        .functions()
+        .into_iter()
+        .filter(|f| f.has_body())
+        .map(Function::name)
+        .filter(|name| is_mangled(name))
+        .collect();
     let subprograms = debug.subprograms();
     let described: Vec<(String, u32)> =
         functions.into_iter().filter_map(|name| Some((name.clone(), *subprograms.get(name.as_str())?))).collect();
     let plain: Vec<String> = described.iter().map(|(_, id)| debug.qualified_name(*id)).collect();
     let full: Vec<String> =
         described.iter().zip(&plain).map(|((_, id), name)| format!("{name}({})", debug.parameter_types(*id))).collect();
-    let (often, ambiguous) = (counts(&plain), counts(&full));
+    let tidy: Vec<String> = plain.iter().map(|name| tidied(name)).collect();
+    let (often, ambiguous) = (counts(&tidy), counts(&full));
     for (i, (mangled, _)) in described.iter().enumerate() {
-        let name = if often[plain[i].as_str()] == 1 { &plain[i] } else { &full[i] };
-        if *name == plain[i] || ambiguous[full[i].as_str()] == 1 {
-            names.insert(mangled.clone(), name.clone());
+        // An overload of a builtin's name is no builtin.
+        if often[tidy[i].as_str()] == 1 && Builtin::of(&tidy[i]).is_none() {
+            names.insert(mangled.clone(), tidy[i].clone());
+        } else if ambiguous[full[i].as_str()] == 1 {
+            names.insert(mangled.clone(), full[i].clone());
         }
     }
     let variables = view.globals().into_iter().map(Global::name).filter(|name| is_mangled(name));
@@ -67,10 +77,6 @@ pub fn apply(module: &Module<'_>) {
     }
 }
 
-fn is_mangled(name: &str) -> bool {
-    name.starts_with("_Z")
-}
-
 fn counts(names: &[String]) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
     for name in names {
@@ -86,6 +92,12 @@ fn without_paths(name: &str) -> String {
     let Some((place, after)) = rest.split_once(')') else { return name.to_owned() };
     let line = place.rsplit(':').nth(1).unwrap_or_default();
     format!("{before}{}{}", lambda(line), without_paths(after))
+}
+
+/// Leaves out the address space that is the default, and writes vectors as OpenCL does.
+fn tidied(name: &str) -> String {
+    let name = name.replace(" __private", "").replace("__private ", "").replace("> >", ">>");
+    ir_types::normal_spelling(&name)
 }
 
 fn lambda(line: &str) -> String {
@@ -150,7 +162,8 @@ impl DebugTypes {
     fn parameter_types(&self, id: u32) -> String {
         let types = self.list(self.reference(id, "type").and_then(|ty| self.reference(ty, "types")));
         let parameters = types.iter().skip(1).flatten();
-        let written = parameters.filter(|ty| self.key(**ty, "flags").is_none_or(|flags| !flags.contains("DIFlagArtificial")));
+        let written =
+            parameters.filter(|ty| self.key(**ty, "flags").is_none_or(|flags| !flags.contains("DIFlagArtificial")));
         written.map(|ty| self.type_name(*ty, 16)).collect::<Vec<_>>().join(", ")
     }
 
@@ -189,6 +202,12 @@ mod tests {
         let id = debug.subprograms()["_Zx"];
         assert_eq!(debug.qualified_name(id), "ns::Box<int>::each<{lambda:18}>");
         assert_eq!(debug.parameter_types(id), "float");
+    }
+
+    #[test]
+    fn what_goes_without_saying_is_left_out() {
+        let name = "vm::apply<int __private __attribute__((ext_vector_type(2))), __private Span<__local int *> >";
+        assert_eq!(tidied(name), "vm::apply<int2, Span<__local int *>>");
     }
 
     #[test]

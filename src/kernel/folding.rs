@@ -3,8 +3,7 @@
 //!
 //! Sound for numbers but incomplete: what it calls constant, clang does too. Not for optimisation by LLVM.
 
-use super::ast::{Ast, Node};
-use super::ast_cpp::HEAD;
+use super::ast::{Ast, HEAD, Node};
 
 /// Limit on the nesting of expressions, and of constants that refer to constants.
 const MAX_DEPTH: u32 = 256;

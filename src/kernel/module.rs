@@ -54,8 +54,9 @@ fn refuse_initialisers(module: &Module<'_>, source: &Path) -> Result<()> {
         let text = line.and_then(|text| text.lines().nth(at.line.saturating_sub(1) as usize).map(str::to_owned));
         Place { file: at.file.into(), line: at.line, column: at.column, text }
     });
-    report.help =
-        Some("make the initial value a constant (a constexpr constructor or function), or set it in the kernel".to_owned());
+    report.help = Some(
+        "make the initial value a constant (a constexpr constructor or function), or set it in the kernel".to_owned(),
+    );
     Err(Error::Caller(Box::new(report)))
 }
 

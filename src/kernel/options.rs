@@ -247,8 +247,13 @@ mod tests {
         assert_eq!(options.disabled_features(Language::OpenClC), None);
         options.suite_options = vec!["-cl-std=CL1.2".into(), "-cl-std=CL3.0".into()];
         assert_eq!(options.effective_cl_std(Language::OpenClC), "CL3.0");
-        assert!(strings(&options.clang_arguments(Language::OpenClC, Features::Reduced)).contains(&CL3_DISABLED_FEATURES));
-        assert!(!strings(&options.clang_arguments(Language::OpenClC, Features::AllOfVersion)).contains(&CL3_DISABLED_FEATURES));
+        assert!(
+            strings(&options.clang_arguments(Language::OpenClC, Features::Reduced)).contains(&CL3_DISABLED_FEATURES)
+        );
+        assert!(
+            !strings(&options.clang_arguments(Language::OpenClC, Features::AllOfVersion))
+                .contains(&CL3_DISABLED_FEATURES)
+        );
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use super::effects::Body;
 use super::text;
 use crate::cfg::sites::{Fact, Site, SiteKind};
-use crate::kernel::ast::{Ast, Function, Node, Range};
-use crate::kernel::ast_cpp::HIDDEN_CONDITION;
+use crate::kernel::ast::{Ast, Function, HIDDEN_CONDITION, Node, Range};
 use crate::kernel::constant_switch;
 use crate::kernel::folding;
 use crate::llvm::DebugLocation;

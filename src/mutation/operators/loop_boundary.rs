@@ -8,7 +8,7 @@ use super::edits::{forced_loop, with_effects_left_out};
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr, Float};
 use crate::kernel::ast::Node;
-use crate::kernel::ast_cpp::HIDDEN_CONDITION;
+use crate::kernel::ast_cpp::is_range_for;
 use crate::kernel::folding;
 use crate::llvm::{DebugLocation, Opcode, TypeKind};
 use crate::mutation::control::boundary::{self, Boundary};
@@ -74,7 +74,7 @@ impl LoopSite<'_, '_> {
 
     /// Returns whether it is a range-`for`, whose condition the source does not spell.
     fn is_range_for(&self) -> bool {
-        self.condition().is_some_and(|condition| condition.is(HIDDEN_CONDITION))
+        self.written.is_some_and(is_range_for)
     }
 
     fn at(&self) -> Option<&DebugLocation> {

@@ -28,7 +28,7 @@ pub enum StageFlag {
 /// Lower a kernel to SPIR-V 1.2, plain or with coverage probes
 #[derive(Debug, Args)]
 pub struct LowerArgs {
-    /// A .cl, .ll, .bc or .spv file
+    /// A .cl, .clcpp, .ll, .bc or .spv file
     pub kernel: PathBuf,
     /// Write the SPIR-V to a file
     #[arg(short = 'o', long, value_name = "FILE")]

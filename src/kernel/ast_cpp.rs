@@ -53,6 +53,8 @@ pub(super) fn normalised(mut node: Node, parts: HeadParts) -> Node {
         }
         // A template's parameter is a constant, whatever expression stood for it.
         "SubstNonTypeTemplateParmExpr" => {
+            // The declaration of the parameter precedes the value.
+            node.children = node.children.pop().into_iter().collect();
             node.value = node.children.first().and_then(|child| child.value.clone());
             numbered(renamed(node, "ConstantExpr"))
         }
@@ -146,6 +148,14 @@ mod tests {
         let found = normalised(node("CXXForRangeStmt", children.into()), HeadParts::default());
         assert_eq!(kinds(&found), [HEAD, "", HIDDEN_CONDITION, "", "CompoundStmt"]);
         assert_eq!(kinds(&found.children[4]), ["DeclStmt", "CallExpr"]);
+    }
+
+    #[test]
+    fn a_parameter_of_a_template_is_a_constant() {
+        let value = Node { value: Some("true".into()), ..node("CXXBoolLiteralExpr", vec![]) };
+        let children = vec![node("NonTypeTemplateParmDecl", vec![]), value];
+        let found = normalised(node("SubstNonTypeTemplateParmExpr", children), HeadParts::default());
+        assert_eq!((&*found.kind, found.value.as_deref()), ("ConstantExpr", Some("1")));
     }
 
     #[test]

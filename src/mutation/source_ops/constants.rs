@@ -180,6 +180,14 @@ impl<'a> OperandSearch<'a, '_, '_> {
             all.extend(self.initialiser(parent, child));
         }
         all.extend(begin(parent));
+        // Calls of members and of overloaded operators (C++ for OpenCL) are at the member's name or the operator.
+        if parent.is("CallExpr")
+            && passes_object(parent)
+            && let Some(range) = parent.children.first().and_then(|callee| callee.range.as_ref())
+        {
+            let named = self.context.function.place(&range.end);
+            all.push(code.at(&named.file, named.line, named.column));
+        }
         let outer = ancestors.iter().rev().skip(1);
         match parent.is("InitListExpr") || parent.is("CompoundLiteralExpr") || parent.is("CallExpr") {
             true => {}

@@ -265,13 +265,18 @@ fn read_terminator(inst: Inst<'_>) -> Terminator {
         Opcode::LLVMRet => Terminator::Return,
         Opcode::LLVMBr if inst.branch_condition().is_some() => Terminator::Branch,
         Opcode::LLVMBr => Terminator::Goto,
-        Opcode::LLVMSwitch if inst.operand(0).is_constant() => Terminator::Goto,
+        Opcode::LLVMSwitch if inst.operand(0).is_constant() || leaves_scope(inst) => Terminator::Goto,
         Opcode::LLVMSwitch => {
             let value = |(value, _): (Value<'_>, Block<'_>)| value.as_i64().unwrap_or_default();
             Terminator::Switch { cases: inst.switch_cases().into_iter().map(value).collect() }
         }
         _ => Terminator::Unreachable,
     }
+}
+
+/// Returns whether clang goes on with this switch after destructors that several jumps share: no `switch` of the source.
+fn leaves_scope(switch: Inst<'_>) -> bool {
+    switch.operand(0).name().starts_with("cleanup.dest")
 }
 
 fn always_taken(terminator: Inst<'_>) -> Option<usize> {

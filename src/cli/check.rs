@@ -14,7 +14,7 @@ use crate::result::check::Verdict;
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// A suite file (TOML or JSON), whose tests are the inputs, or a kernel (.cl, .ll, .bc, .spv, .spvasm), for which
+    /// A suite file (TOML or JSON), whose tests are the inputs, or a kernel (.cl, .clcpp, .ll, .bc, .spv, .spvasm), for which
     /// inputs are generated
     #[arg(value_name = "SUITE|KERNEL")]
     pub target: PathBuf,

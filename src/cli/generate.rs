@@ -14,7 +14,7 @@ use crate::report::text;
 /// Generate a suite that covers a kernel
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// A kernel (.cl, .ll, .bc, .spv, .spvasm)
+    /// A kernel (.cl, .clcpp, .ll, .bc, .spv, .spvasm)
     pub kernel_file: PathBuf,
     /// Folder for suite.toml, its data, interface.toml and generate.json; created if it does not exist
     #[arg(short = 'o', long = "output", value_name = "DIR")]
@@ -88,7 +88,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let extension = args.kernel_file.extension().map(|e| e.to_ascii_lowercase());
     if extension.is_some_and(|e| e == "toml" || e == "json") {
         let what = format!("{} is a suite, but kassay generate takes a kernel", args.kernel_file.display());
-        return Err(Error::caller(what).help("give the kernel's file (.cl, .ll, .bc, .spv or .spvasm)"));
+        return Err(Error::caller(what).help("give the kernel's file (.cl, .clcpp, .ll, .bc, .spv or .spvasm)"));
     }
     let options = args.options();
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };

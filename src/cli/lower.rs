@@ -29,7 +29,7 @@ pub enum StageFlag {
 /// Lower a kernel to SPIR-V 1.2, plain or with probes, mutants or guards for a host program of your own
 #[derive(Debug, Args)]
 pub struct LowerArgs {
-    /// A .cl, .ll, .bc, .spv or .spvasm file
+    /// A .cl, .clcpp, .ll, .bc, .spv or .spvasm file
     pub kernel: PathBuf,
     /// Write the SPIR-V to a file
     #[arg(short = 'o', long, value_name = "FILE")]

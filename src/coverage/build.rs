@@ -99,7 +99,14 @@ impl<'c> KernelFile<'c> {
         let machine = spirv::machine()?;
         let module = module::parse(context, &loaded.bitcode, &loaded.source)?;
         let kernels = module::kernels(&module);
-        Ok(KernelFile { module, machine, kernels, source: loaded.source.clone(), part: RefCell::default(), declared: None })
+        Ok(KernelFile {
+            module,
+            machine,
+            kernels,
+            source: loaded.source.clone(),
+            part: RefCell::default(),
+            declared: None,
+        })
     }
 
     /// Returns a clone of the module, or of the part of it that has this kernel.

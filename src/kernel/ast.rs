@@ -5,6 +5,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// The condition of an `if`, `switch` or `while` together with what the head declares before it. The last child is the
+/// condition itself.
+pub const HEAD: &str = "HeadExpr";
+
+/// The condition of a range-`for`, which the source does not spell. It has no children.
+pub const HIDDEN_CONDITION: &str = "HiddenCondition";
+
 /// The functions with bodies of one translation unit, in source order, including those of included files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ast {
@@ -117,13 +124,16 @@ impl Node {
         }
     }
 
-    /// Strips parentheses and implicit casts.
+    /// Strips parentheses and implicit casts, and from a condition what its statement declares before it.
     pub fn without_parentheses(&self) -> &Node {
         let mut node = self;
-        while let ("ParenExpr" | "ImplicitCastExpr", Some(inner)) = (&*node.kind, node.children.first()) {
-            node = inner;
+        loop {
+            node = match (&*node.kind, node.children.first()) {
+                ("ParenExpr" | "ImplicitCastExpr", Some(inner)) => inner,
+                (HEAD, Some(first)) => node.children.last().unwrap_or(first),
+                _ => return node,
+            };
         }
-        node
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ast::{Ast, Function, Loc, Node, Position, Range};
+use super::ast_cpp::{self, HeadParts};
 use super::bytes::Reader;
 
 const END: u8 = 0;
@@ -35,6 +36,10 @@ mod part {
     pub const ELSE: u64 = 1 << 10;
     /// A flag: the case label is a range.
     pub const IS_RANGE: u64 = 1 << 11;
+    /// A flag: an initial statement precedes the condition.
+    pub const INIT: u64 = 1 << 12;
+    /// A flag: the condition declares a variable.
+    pub const VARIABLE: u64 = 1 << 13;
 }
 
 /// Decodes the tree; `None` if `bytes` holds none.
@@ -86,23 +91,24 @@ impl Records<'_> {
 
     /// Decodes a node with its descendants. Iterative, because trees may be deep.
     fn node(&mut self) -> Option<Node> {
-        let mut open = Vec::new();
+        let mut open: Vec<(Node, HeadParts)> = Vec::new();
         loop {
             match self.reader.byte()? {
                 END => {
-                    let done: Node = open.pop()?;
+                    let (done, parts) = open.pop()?;
+                    let done = ast_cpp::normalised(done, parts);
                     match open.last_mut() {
-                        Some(parent) => parent.children.push(done),
+                        Some((parent, _)) => parent.children.push(done),
                         None => return Some(done),
                     }
                 }
-                ABSENT => open.push(Node::default()),
+                ABSENT => open.push(Default::default()),
                 _ => open.push(self.present()?),
             }
         }
     }
 
-    fn present(&mut self) -> Option<Node> {
+    fn present(&mut self) -> Option<(Node, HeadParts)> {
         let kind = self.text()?;
         let parts = self.reader.number()?;
         let has = |part| parts & part != 0;
@@ -126,7 +132,7 @@ impl Records<'_> {
         node.is_postfix = has(part::POSTFIX);
         node.has_else = has(part::ELSE);
         node.is_range = has(part::IS_RANGE);
-        Some(node)
+        Some((node, HeadParts { has_init: has(part::INIT), has_variable: has(part::VARIABLE) }))
     }
 
     /// The outer `None` is malformed input, the inner one a token without a position.

@@ -7,18 +7,24 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+
 use super::ast::Ast;
 use super::ast_records;
 use super::clang::{self, Outcome, Run};
 use super::compile_cache::CacheEntry;
+use super::cpp_names;
 use super::line_directives;
-use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
+use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions, Language};
 use super::spirv::read::{self as spirv, Spirv};
 use crate::error::{Error, Place, Report, Result};
 
 /// The format of a kernel file, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// OpenCL C or C++ for OpenCL, as source.
     OpenClC,
     /// LLVM IR as text.
     LlvmIr,
@@ -96,7 +102,7 @@ pub fn is_source(path: &Path) -> bool {
 pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
     let format = Format::of(source).ok_or_else(|| {
         Error::caller(format!("{} is no kernel file", source.display()))
-            .help("kernels are .cl, .ll, .bc, .spv or .spvasm files, told apart by the extension")
+            .help("kernels are .cl, .clcpp, .ll, .bc, .spv or .spvasm files, told apart by the extension")
     })?;
     let bytes = read(source)?;
     check_spec(format, options)?;
@@ -152,9 +158,10 @@ fn read(source: &Path) -> Result<Vec<u8>> {
 }
 
 fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
+    let language = options.language(source);
     let arguments_of = |features, overlay: Option<&line_directives::Overlay>| {
-        let mut arguments = vec!["-x".into(), "cl".into()];
-        arguments.extend(options.clang_arguments(features));
+        let mut arguments = vec!["-x".into(), language.clang_name().into()];
+        arguments.extend(options.clang_arguments(language, features));
         if let Some(overlay) = overlay {
             arguments.extend(["-ivfsoverlay".into(), overlay.file().into()]);
         }
@@ -165,7 +172,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
     };
     let entry = CacheEntry::new(source, content, &arguments_of(Features::Reduced, None));
     if let Some(run) = entry.as_ref().and_then(CacheEntry::find) {
-        return Ok(loaded(source, run, with_ast));
+        return Ok(loaded(source, language, run, with_ast));
     }
     let overlay = line_directives::overlay(source, &options.include_path())?;
     // A cache entry always holds the tree, in case a later run needs it.
@@ -174,7 +181,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
     let first = run(Features::Reduced)?;
     let mut fallback_run = None;
     if first.outcome == Outcome::Refused {
-        for features in options.fallback_features(&first.diagnostics) {
+        for features in options.fallback_features(language, &first.diagnostics) {
             fallback_run = Some(run(features)?).filter(|run| run.outcome == Outcome::Compiled);
             if let Some(fallback_run) = &mut fallback_run {
                 // That the first run failed depends on the files that it looked for.
@@ -190,7 +197,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
                 let copies = overlay.as_ref().map(line_directives::Overlay::folder);
                 entry.store(&run, copies, overlay.as_ref().map_or(&[], |overlay| &overlay.blanked));
             }
-            Ok(loaded(source, run, with_ast))
+            Ok(loaded(source, language, run, with_ast))
         }
         Outcome::Refused => Err(refusal(source, run.diagnostics)),
         Outcome::NoCompilation => {
@@ -201,15 +208,33 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
     }
 }
 
-fn loaded(source: &Path, run: Run, with_ast: bool) -> Loaded {
+fn loaded(source: &Path, language: Language, run: Run, with_ast: bool) -> Loaded {
+    let mut ast = if with_ast { ast_records::read(&run.records) } else { None };
+    if let Some(ast) = ast.as_mut().filter(|_| language == Language::CppForOpenCl) {
+        name_functions(ast, &run.bitcode);
+    }
     Loaded {
+        ast,
         bitcode: run.bitcode,
         format: Format::OpenClC,
         source: source.to_owned(),
         warnings: run.diagnostics,
         spirv: None,
-        ast: if with_ast { ast_records::read(&run.records) } else { None },
         file_lookups: run.file_lookups,
+    }
+}
+
+/// Gives the functions of the tree the names that they get in the module.
+fn name_functions(ast: &mut Ast, bitcode: &[u8]) {
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "kernel");
+    // Bitcode that does not parse is refused where it is needed (`module`).
+    let Ok(module) = Module::parse_bitcode_from_buffer(&buffer, &context) else { return };
+    let names = cpp_names::of(&module);
+    for function in &mut ast.functions {
+        if let Some(name) = names.get(&function.name) {
+            function.name.clone_from(name);
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::ast::{Ast, Function, Node, Position, Range};
+use super::ast::{Ast, Function, HEAD, Node, Position, Range};
 use super::builtins::{self, Family};
 use super::constant_switch::{self, Nodes};
 use super::folding;
@@ -158,10 +158,10 @@ impl Walk<'_> {
         let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         match &*node.kind {
             // Not evaluated, or evaluated at compile time.
-            "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" => return,
+            "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" | "RecordDecl" => return,
             "VarDecl" if node.ty.as_deref().is_some_and(|ty| ty.contains("__constant ") && !ty.contains('*')) => return,
             "CompoundStmt" => return self.list(node, dead),
-            "ParenExpr" | "ImplicitCastExpr" => {}
+            "ParenExpr" | "ImplicitCastExpr" | HEAD => {}
             "UnaryOperator" if node.opcode.as_deref() == Some("!") => {}
             _ if node.is_short_circuit() => return self.short_circuit(node, context, dead),
             _ => {

@@ -39,14 +39,14 @@ impl DebugTypes {
         DebugTypes { nodes: module.lines().filter_map(line).collect() }
     }
 
-    fn key(&self, id: u32, key: &str) -> Option<&str> {
+    pub(super) fn key(&self, id: u32, key: &str) -> Option<&str> {
         match self.nodes.get(&id)? {
             Node::Described { keys, .. } => keys.get(key).map(String::as_str),
             Node::List(_) => None,
         }
     }
 
-    fn reference(&self, id: u32, key: &str) -> Option<u32> {
+    pub(super) fn reference(&self, id: u32, key: &str) -> Option<u32> {
         reference(self.key(id, key)?)
     }
 
@@ -54,7 +54,7 @@ impl DebugTypes {
         self.key(id, key)?.parse().ok()
     }
 
-    fn list(&self, id: Option<u32>) -> &[Option<u32>] {
+    pub(super) fn list(&self, id: Option<u32>) -> &[Option<u32>] {
         match id.and_then(|id| self.nodes.get(&id)) {
             Some(Node::List(list)) => list,
             _ => &[],
@@ -62,11 +62,16 @@ impl DebugTypes {
     }
 
     /// The class of a node, such as `DISubprogram`; empty for lists and unknown nodes.
-    fn class(&self, id: u32) -> &str {
+    pub(super) fn class(&self, id: u32) -> &str {
         match self.nodes.get(&id) {
             Some(Node::Described { class, .. }) => class,
             _ => "",
         }
+    }
+
+    /// The nodes of a class, in any order.
+    pub(super) fn of_class(&self, class: &str) -> impl Iterator<Item = u32> {
+        self.nodes.keys().copied().filter(move |id| self.class(*id) == class)
     }
 
     /// The parameters of the function whose source name is `name`.
@@ -208,13 +213,17 @@ impl DebugTypes {
     }
 
     fn record(&self, id: u32, is_union: bool, size: u64, depth: u32, is_value: bool) -> Option<Type> {
-        let mut fields = Vec::new();
+        let mut fields: Vec<Field> = Vec::new();
         for &member in self.list(self.reference(id, "elements")).iter().flatten() {
-            if self.key(member, "tag") != Some("DW_TAG_member") {
+            let flags = self.key(member, "flags").unwrap_or_default();
+            if self.key(member, "tag") == Some("DW_TAG_inheritance") {
+                fields.extend(self.inherited(member, depth, is_value));
+            }
+            if self.key(member, "tag") != Some("DW_TAG_member") || flags.contains("DIFlagStaticMember") {
                 continue;
             }
             let bits = self.number(member, "size").unwrap_or(0);
-            let is_bit_field = self.key(member, "flags").is_some_and(|flags| flags.contains("DIFlagBitField"));
+            let is_bit_field = flags.contains("DIFlagBitField");
             let offset = self.number(member, "offset").unwrap_or(0) / 8;
             let position = fields.len().to_string();
             let name = self.key(member, "name").map_or(position, str::to_owned);
@@ -234,6 +243,14 @@ impl DebugTypes {
         let align = declared_align.max(if is_packed { 1 } else { natural });
         let name = self.key(id, "name").unwrap_or_default().to_owned();
         Some(Type::Struct(Struct { name, size, align, fields, is_union }))
+    }
+
+    /// The fields that a class has from one of its bases (C++ for OpenCL).
+    fn inherited(&self, base: u32, depth: u32, is_value: bool) -> Vec<Field> {
+        let start = self.number(base, "offset").unwrap_or(0) / 8;
+        let class = self.reference(base, "baseType").and_then(|class| self.resolve_within(class, depth, is_value));
+        let Some(Type::Struct(class)) = class else { return Vec::new() };
+        class.fields.into_iter().map(|field| Field { offset: field.offset + start, ..field }).collect()
     }
 }
 
@@ -278,6 +295,8 @@ fn line(line: &str) -> Option<(u32, Node)> {
             | "DISubprogram"
             | "DILocalVariable"
             | "DIGlobalVariable"
+            | "DIGlobalVariableExpression"
+            | "DINamespace"
     ) {
         return None;
     }

@@ -3,7 +3,7 @@
 //!
 //! Sound for numbers but incomplete: what it calls constant, clang does too. Not for optimisation by LLVM.
 
-use super::ast::{Ast, Node};
+use super::ast::{Ast, HEAD, Node};
 
 /// Limit on the nesting of expressions, and of constants that refer to constants.
 const MAX_DEPTH: u32 = 256;
@@ -57,6 +57,9 @@ fn evaluate(ast: &Ast, node: &Node, depth: u32) -> Option<Value> {
             known.map(Value::Integer).or_else(|| child(0))?
         }
         "ParenExpr" => child(0)?,
+        HEAD => child(node.children.len().checked_sub(1)?)?,
+        // A call of a constexpr function, evaluated by clang.
+        "CallExpr" => Value::Integer(node.value.as_ref()?.parse().ok()?),
         "ImplicitCastExpr" | "CStyleCastExpr" => match node.cast_kind.as_deref()? {
             "LValueToRValue" | "NoOp" | "IntegralCast" | "FloatingCast" => child(0)?,
             "IntegralToBoolean" | "FloatingToBoolean" => truth(child(0)?.truth()),

@@ -4,6 +4,7 @@
 //! Must never know: devices, tests.
 
 pub mod ast;
+pub mod ast_cpp;
 mod ast_records;
 pub mod builtins;
 mod bytes;
@@ -15,6 +16,7 @@ mod compile_cache;
 pub(crate) mod constant_switch;
 pub mod constant_uses;
 pub mod constructs;
+pub mod cpp_names;
 mod debug_types;
 pub mod external_tools;
 pub mod floats;

@@ -6,13 +6,19 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
+use super::cpp_names;
 use crate::error::{Error, Place, Report, Result};
 use crate::llvm::{Function, SPIR_KERNEL, View};
 
-/// Parses and verifies LLVM IR, as text or bitcode. `source` names the module and appears in messages.
+/// How clang's names of functions begin that compute the initial value of a variable when the program is loaded.
+const INITIALISER: &str = "__cxx_global_var_init";
+
+/// Parses and verifies LLVM IR, as text or bitcode. `source` names the module and appears in messages. Functions and
+/// variables of C++ for OpenCL get readable names.
 ///
 /// # Errors
-/// Caller: it does not parse or verify, is for another target or for 32-bit SPIR, or has no kernel.
+/// Caller: it does not parse or verify, is for another target or for 32-bit SPIR, has no kernel, or has variables that
+/// code initialises.
 pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Module<'c>> {
     let is_bitcode = bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b");
     let name = source.to_string_lossy().replace('\0', "?");
@@ -26,11 +32,32 @@ pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Mo
             .details(message.to_string())
             .help("check it with `opt-22 -passes=verify`, and the pass or tool that made it")
     })?;
+    refuse_initialisers(&module, source)?;
     if kernels(&module).is_empty() {
         return Err(Error::caller(format!("{} has no kernel", source.display()))
             .help("a kernel is a function with a body that is declared __kernel (spir_kernel in LLVM IR)"));
     }
+    cpp_names::apply(&module);
     Ok(module)
+}
+
+/// Refuses variables that code initialises when the program is loaded (C++ for OpenCL): no launch would run it.
+fn refuse_initialisers(module: &Module<'_>, source: &Path) -> Result<()> {
+    let functions = View::of(module).functions().into_iter();
+    let Some(initialiser) = functions.filter(|f| f.has_body()).find(|f| f.name().starts_with(INITIALISER)) else {
+        return Ok(());
+    };
+    let what = format!("{} has a program-scope variable whose initial value code computes", source.display());
+    let mut report = Report::new(what);
+    report.place = initialiser.instructions().into_iter().find_map(|inst| inst.location()).map(|at| {
+        let line = std::fs::read_to_string(&at.file).ok();
+        let text = line.and_then(|text| text.lines().nth(at.line.saturating_sub(1) as usize).map(str::to_owned));
+        Place { file: at.file.into(), line: at.line, column: at.column, text }
+    });
+    report.help = Some(
+        "make the initial value a constant (a constexpr constructor or function), or set it in the kernel".to_owned(),
+    );
+    Err(Error::Caller(Box::new(report)))
 }
 
 /// The names of the kernels, in the module's order: functions with a body and calling convention `spir_kernel`.

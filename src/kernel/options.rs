@@ -15,7 +15,7 @@ pub struct KernelOptions {
     pub defines: Vec<String>,
     /// Folders for `#include`, in order.
     pub include_dirs: Vec<PathBuf>,
-    /// `CL1.2`, `CL2.0`, `CL3.0` …, as clang spells it; `None` is [`DEFAULT_CL_STD`].
+    /// `CL1.2`, `CL2.0`, `CL3.0`, `clc++2021` …, as clang spells it; `None` is the default of the [`Language`].
     pub cl_std: Option<String>,
     /// Passed to clang unchanged, after kassay's own arguments.
     pub clang_args: Vec<String>,
@@ -49,14 +49,42 @@ impl SpecValue {
     }
 }
 
-/// The language version if no option names one.
+/// The version of OpenCL C if no option names one.
 pub const DEFAULT_CL_STD: &str = "CL1.2";
+
+/// The version of C++ for OpenCL if no option names one: that for OpenCL 3.0.
+pub const DEFAULT_CPP_STD: &str = "clc++2021";
+
+/// The language of a kernel's source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    OpenClC,
+    /// C++ for OpenCL 1.0 or 2021.
+    CppForOpenCl,
+}
+
+impl Language {
+    /// The name that clang's `-x` takes.
+    pub(super) fn clang_name(self) -> &'static str {
+        match self {
+            Language::OpenClC => "cl",
+            Language::CppForOpenCl => "clcpp",
+        }
+    }
+
+    fn default_version(self) -> &'static str {
+        match self {
+            Language::OpenClC => DEFAULT_CL_STD,
+            Language::CppForOpenCl => DEFAULT_CPP_STD,
+        }
+    }
+}
 
 /// Which declarations are visible to a compilation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Features {
-    /// OpenCL C 3.0 without generic pointers, pipes, device queues and program-scope variables; every other version
-    /// with all of its features.
+    /// OpenCL C 3.0 without generic pointers, pipes, device queues and program-scope variables, C++ for OpenCL 2021
+    /// without pipes and device queues; every other version with all of its features.
     Reduced,
     /// All features of the language version.
     AllOfVersion,
@@ -68,6 +96,10 @@ pub(super) enum Features {
 /// named address spaces, which every consumer of SPIR-V 1.2 accepts.
 const CL3_DISABLED_FEATURES: &str = "-cl-ext=-__opencl_c_generic_address_space,-__opencl_c_device_enqueue,-__opencl_c_pipes,\
                            -__opencl_c_program_scope_global_variables";
+
+/// Optional features of C++ for OpenCL 2021 that are disabled at first. Objects are generic pointers' targets, and
+/// static members are at program scope: these features stay.
+const CPP2021_DISABLED_FEATURES: &str = "-cl-ext=-__opencl_c_device_enqueue,-__opencl_c_pipes";
 
 /// Diagnostics that are errors by default in clang 22, but that OpenCL drivers, built on earlier clangs, accept
 /// with a warning.
@@ -90,20 +122,34 @@ fn is_optimisation_level(option: &str) -> bool {
 }
 
 impl KernelOptions {
-    /// The effective language version: the last `-cl-std=` among the options, or else `cl_std`.
-    pub fn effective_cl_std(&self) -> &str {
+    /// The language of the source file: C++ for OpenCL by its extension, or by the version that the options name.
+    pub fn language(&self, source: &Path) -> Language {
+        let is_cpp = source.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("clcpp"));
+        let named = self.named_cl_std().unwrap_or_default().to_ascii_lowercase();
+        if is_cpp || named.starts_with("clc++") { Language::CppForOpenCl } else { Language::OpenClC }
+    }
+
+    /// The effective language version: the last `-cl-std=` among the options, or else `cl_std`, or else the default.
+    pub fn effective_cl_std(&self, language: Language) -> &str {
+        self.named_cl_std().unwrap_or(language.default_version())
+    }
+
+    fn named_cl_std(&self) -> Option<&str> {
         self.clang_args
             .iter()
             .chain(&self.suite_options)
             .filter_map(|option| option.strip_prefix("-cl-std="))
             .next_back()
             .or(self.cl_std.as_deref())
-            .unwrap_or(DEFAULT_CL_STD)
     }
 
-    /// Returns whether the effective language version is OpenCL C 3.x.
-    pub(super) fn is_cl3(&self) -> bool {
-        self.effective_cl_std().to_ascii_uppercase().starts_with("CL3")
+    /// The features that are disabled at first; `None` if the version has all of its features.
+    fn disabled_features(&self, language: Language) -> Option<&'static str> {
+        let version = self.effective_cl_std(language).to_ascii_uppercase();
+        match language {
+            Language::OpenClC => version.starts_with("CL3").then_some(CL3_DISABLED_FEATURES),
+            Language::CppForOpenCl => (version == "CLC++2021").then_some(CPP2021_DISABLED_FEATURES),
+        }
     }
 
     /// Returns whether the user turns all warnings into errors. Diagnostics that are errors by default then stay
@@ -118,9 +164,9 @@ impl KernelOptions {
     }
 
     /// The features to try in turn after clang has rejected the reduced set with `diagnostics`.
-    pub(super) fn fallback_features(&self, diagnostics: &str) -> Vec<Features> {
+    pub(super) fn fallback_features(&self, language: Language, diagnostics: &str) -> Vec<Features> {
         let mut fallbacks = Vec::new();
-        if self.is_cl3() {
+        if self.disabled_features(language).is_some() {
             // The kernel may need a disabled feature: generic pointers or program-scope variables.
             fallbacks.push(Features::AllOfVersion);
         }
@@ -131,9 +177,9 @@ impl KernelOptions {
     }
 
     /// The arguments that precede the input file and the kind of output.
-    pub(super) fn clang_arguments(&self, features: Features) -> Vec<OsString> {
+    pub(super) fn clang_arguments(&self, language: Language, features: Features) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
-        arguments.push(format!("-cl-std={}", self.cl_std.as_deref().unwrap_or(DEFAULT_CL_STD)).into());
+        arguments.push(format!("-cl-std={}", self.cl_std.as_deref().unwrap_or(language.default_version())).into());
         arguments.extend(
             [
                 "-target",
@@ -157,8 +203,8 @@ impl KernelOptions {
         if !self.turns_warnings_into_errors() {
             arguments.extend(ACCEPTED_BY_DRIVERS.iter().map(|group| OsString::from(format!("-Wno-error={group}"))));
         }
-        if features != Features::AllOfVersion && self.is_cl3() {
-            arguments.extend(["-Xclang", CL3_DISABLED_FEATURES].map(OsString::from));
+        if let Some(disabled) = self.disabled_features(language).filter(|_| features != Features::AllOfVersion) {
+            arguments.extend(["-Xclang", disabled].map(OsString::from));
         }
         if features == Features::Header {
             arguments.extend(["-cl-no-stdinc", "-include", "opencl-c.h"].map(OsString::from));
@@ -214,7 +260,7 @@ mod tests {
             suite_options: vec!["-DA=2".into(), "-cl-opt-disable".into()],
             ..KernelOptions::default()
         };
-        let arguments = options.clang_arguments(Features::Reduced);
+        let arguments = options.clang_arguments(Language::OpenClC, Features::Reduced);
         let arguments = strings(&arguments);
         assert_eq!(arguments[arguments.len() - 3..], ["-DA=1", "-Wall", "-DA=2"]);
         assert_eq!(arguments.iter().filter(|argument| argument.starts_with("-O")).collect::<Vec<_>>(), [&"-O1"]);
@@ -223,12 +269,29 @@ mod tests {
     #[test]
     fn the_last_language_version_decides() {
         let mut options = KernelOptions { cl_std: Some("CL2.0".into()), ..KernelOptions::default() };
-        assert_eq!(options.effective_cl_std(), "CL2.0");
-        assert!(!options.is_cl3());
+        assert_eq!(options.effective_cl_std(Language::OpenClC), "CL2.0");
+        assert_eq!(options.disabled_features(Language::OpenClC), None);
         options.suite_options = vec!["-cl-std=CL1.2".into(), "-cl-std=CL3.0".into()];
-        assert_eq!(options.effective_cl_std(), "CL3.0");
-        assert!(options.is_cl3());
-        assert!(strings(&options.clang_arguments(Features::Reduced)).contains(&CL3_DISABLED_FEATURES));
-        assert!(!strings(&options.clang_arguments(Features::AllOfVersion)).contains(&CL3_DISABLED_FEATURES));
+        assert_eq!(options.effective_cl_std(Language::OpenClC), "CL3.0");
+        assert!(
+            strings(&options.clang_arguments(Language::OpenClC, Features::Reduced)).contains(&CL3_DISABLED_FEATURES)
+        );
+        assert!(
+            !strings(&options.clang_arguments(Language::OpenClC, Features::AllOfVersion))
+                .contains(&CL3_DISABLED_FEATURES)
+        );
+    }
+
+    #[test]
+    fn the_extension_or_the_version_makes_it_cpp() {
+        let mut options = KernelOptions::default();
+        let (c, cpp) = (Path::new("k.cl"), Path::new("k.CLCPP"));
+        assert_eq!((options.language(c), options.language(cpp)), (Language::OpenClC, Language::CppForOpenCl));
+        let reduced = options.clang_arguments(Language::CppForOpenCl, Features::Reduced);
+        assert!(strings(&reduced).contains(&"-cl-std=clc++2021"));
+        assert!(strings(&reduced).contains(&CPP2021_DISABLED_FEATURES));
+        options.suite_options = vec!["-cl-std=CLC++1.0".into()];
+        assert_eq!(options.language(c), Language::CppForOpenCl);
+        assert_eq!(options.disabled_features(Language::CppForOpenCl), None);
     }
 }

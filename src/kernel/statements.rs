@@ -148,7 +148,7 @@ impl Walk<'_> {
     fn statement(&mut self, node: &Node, dead: bool) {
         let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         let kind = match &*node.kind {
-            "" | "NullStmt" | "DeclStmt" => return,
+            "" | "NullStmt" | "DeclStmt" | "CXXCtorInitializer" => return,
             "CompoundStmt" => return self.list(node, dead),
             "AttributedStmt" => {
                 if let Some(inner) = node.children.last() {

@@ -19,7 +19,7 @@ use crate::error::Result;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteFile {
-    /// The kernel's file (`.cl`, `.ll`, `.bc`, `.spv`, `.spvasm`), relative to the suite file.
+    /// The kernel's file (`.cl`, `.clcpp`, `.ll`, `.bc`, `.spv`, `.spvasm`), relative to the suite file.
     pub kernel: At<String>,
     /// The kernel's name; needed only if the file has several.
     pub entry: Option<String>,

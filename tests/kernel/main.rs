@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod constructs;
+mod cpp;
 mod front;
 mod golden;
 mod interleaving;

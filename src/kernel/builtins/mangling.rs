@@ -5,6 +5,11 @@ pub fn demangle(callee: &str) -> Option<(&str, &str)> {
     identifier(callee.strip_prefix("_Z")?)
 }
 
+/// Returns whether a function or variable has a mangled name, as builtins and what C++ for OpenCL declares have.
+pub fn is_mangled(name: &str) -> bool {
+    name.starts_with("_Z")
+}
+
 /// Splits off a name that is preceded by its length: `(image, f)` for `5imagef`.
 pub fn identifier(text: &str) -> Option<(&str, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

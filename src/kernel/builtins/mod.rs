@@ -10,8 +10,8 @@ mod mangling;
 
 pub use atomics::{Operation, operation};
 pub use mangling::{
-    Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_signed, mangle, parameters, pointed, pointee,
-    spelt,
+    Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_mangled, is_signed, mangle, parameters, pointed,
+    pointee, spelt,
 };
 
 /// Name prefix of SPIR-V's built-in variables, through which kernels not compiled from OpenCL C may read their ids.

@@ -8,6 +8,11 @@
 #include <llvm/ADT/StringMap.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace kassay {
 
 /// Encodes data for `src/kernel/bytes.rs`: numbers in LEB128, strings with their length in front.
@@ -34,8 +39,15 @@ public:
   size_t size() const { return Bytes.size(); }
 };
 
-/// A consumer that writes the records once the translation unit is complete.
-std::unique_ptr<clang::ASTConsumer> recordsConsumer(Writer &Records);
+/// Functions with the names that their code has in the module.
+using EmittedList = std::vector<std::pair<const clang::FunctionDecl *, std::string>>;
+
+/// Returns the functions for which code has been emitted, in the module's order.
+using EmittedFunctions = std::function<EmittedList()>;
+
+/// A consumer that writes the records once the translation unit is complete. It asks for `Emitted` only in C++, where
+/// templates make functions that no list of declarations has, and where names are mangled.
+std::unique_ptr<clang::ASTConsumer> recordsConsumer(Writer &Records, EmittedFunctions Emitted);
 
 } // namespace kassay
 

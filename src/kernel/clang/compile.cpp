@@ -6,9 +6,11 @@
 
 #include "clang.h"
 
+#include <clang/AST/Decl.h>
 #include <clang/Basic/DiagnosticFrontend.h>
 #include <clang/Basic/Stack.h>
 #include <clang/CodeGen/CodeGenAction.h>
+#include <clang/CodeGen/ModuleBuilder.h>
 #include <clang/Driver/Compilation.h>
 #include <clang/Driver/Driver.h>
 #include <clang/Driver/Job.h>
@@ -19,6 +21,7 @@
 #include <clang/Frontend/TextDiagnosticBuffer.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <llvm-c/Target.h>
+#include <llvm/IR/Module.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/thread.h>
@@ -71,9 +74,32 @@ protected:
     if (!Code || !Records)
       return Code;
     std::vector<std::unique_ptr<ASTConsumer>> Both;
-    Both.push_back(kassay::recordsConsumer(*Records));
-    Both.push_back(std::move(Code));
+    Both.push_back(kassay::recordsConsumer(*Records, [this] { return emitted(); }));
+    // In C++, the records need the functions of the emitted module, and the tree as long.
+    if (CI.getLangOpts().CPlusPlus)
+      CI.getCodeGenOpts().ClearASTBeforeBackend = false;
+    auto At = CI.getLangOpts().CPlusPlus ? Both.begin() : Both.end();
+    Both.insert(At, std::move(Code));
     return std::make_unique<MultiplexConsumer>(std::move(Both));
+  }
+
+private:
+  kassay::EmittedList emitted() {
+    kassay::EmittedList Functions;
+    CodeGenerator *Generator = getCodeGenerator();
+    llvm::Module *Module = Generator ? Generator->GetModule() : nullptr;
+    if (!Module)
+      return Functions;
+    for (const llvm::Function &Code : *Module) {
+      if (Code.isDeclaration())
+        continue;
+      const auto *F = llvm::dyn_cast_or_null<FunctionDecl>(Generator->GetDeclForMangledName(Code.getName()));
+      if (!F || !F->getBody())
+        continue;
+      bool IsKernel = F->hasAttr<DeviceKernelAttr>();
+      Functions.emplace_back(F->getDefinition(), IsKernel ? F->getNameAsString() : Code.getName().str());
+    }
+    return Functions;
   }
 
 public:

@@ -40,6 +40,8 @@ enum Part : unsigned {
   HasValue = 1 << 9,
   HasElse = 1 << 10,
   IsRange = 1 << 11,
+  HasInit = 1 << 12,
+  HasVariable = 1 << 13,
 };
 
 /// Numbers strings and declarations in the order of their first use.
@@ -173,6 +175,22 @@ public:
     write();
   }
 
+  /// A node that clang's tree does not have.
+  void synthetic(llvm::StringRef Kind, SourceRange Range) {
+    begin(Kind, Range);
+    write();
+  }
+
+  /// Stands for an initialiser whose value is known.
+  void constant(const Expr *E, const llvm::APSInt &Known) {
+    begin("ConstantExpr", E->getSourceRange());
+    type(E->getType());
+    llvm::SmallString<16> Text;
+    Known.toString(Text);
+    value(Text);
+    write();
+  }
+
   void Visit(const GenericSelectionExpr::ConstAssociation &A) { absent(); }
   void Visit(const CXXCtorInitializer *) { absent(); }
   void Visit(const BlockDecl::Capture &) { absent(); }
@@ -216,6 +234,16 @@ public:
     }
     if (const auto *R = dyn_cast<DeclRefExpr>(Callee))
       name(R->getDecl()->getDeclName().getAsString());
+    else if (const auto *M = dyn_cast<MemberExpr>(Callee))
+      name(M->getMemberDecl()->getDeclName().getAsString());
+    // clang folds calls of constexpr functions in conditions.
+    const FunctionDecl *F = C->getDirectCallee();
+    Expr::EvalResult Known;
+    if (F && F->isConstexpr() && C->getType()->isIntegralOrEnumerationType() && C->EvaluateAsInt(Known, Context)) {
+      llvm::SmallString<16> Text;
+      Known.Val.getInt().toString(Text);
+      value(Text);
+    }
   }
   void VisitUnaryExprOrTypeTraitExpr(const UnaryExprOrTypeTraitExpr *E) {
     name(getTraitSpelling(E->getKind()));
@@ -251,7 +279,16 @@ public:
     value(Text);
   }
   void VisitCXXBoolLiteralExpr(const CXXBoolLiteralExpr *L) { value(L->getValue() ? "true" : "false"); }
-  void VisitIfStmt(const IfStmt *S) { flag(HasElse, S->hasElseStorage()); }
+  void VisitIfStmt(const IfStmt *S) {
+    flag(HasElse, S->hasElseStorage());
+    flag(HasInit, S->hasInitStorage());
+    flag(HasVariable, S->hasVarStorage());
+  }
+  void VisitSwitchStmt(const SwitchStmt *S) {
+    flag(HasInit, S->hasInitStorage());
+    flag(HasVariable, S->hasVarStorage());
+  }
+  void VisitWhileStmt(const WhileStmt *S) { flag(HasVariable, S->hasVarStorage()); }
   void VisitCaseStmt(const CaseStmt *S) { flag(IsRange, S->caseStmtIsGNURange()); }
   void VisitTypedefNameDecl(const TypedefNameDecl *D) { type(D->getUnderlyingType()); }
   void VisitValueDecl(const ValueDecl *D) {
@@ -360,9 +397,10 @@ public:
 
 class Records : public ASTConsumer {
   Writer &Out;
+  kassay::EmittedFunctions Emitted;
 
 public:
-  explicit Records(Writer &Out) : Out(Out) {}
+  Records(Writer &Out, kassay::EmittedFunctions Emitted) : Out(Out), Emitted(std::move(Emitted)) {}
 
   void HandleTranslationUnit(ASTContext &Context) override {
     if (Context.getDiagnostics().hasErrorOccurred())
@@ -373,12 +411,22 @@ public:
     llvm::SetVector<const FunctionDecl *> Reachable;
     llvm::DenseMap<const FunctionDecl *, unsigned> IndexOf;
     std::vector<const FunctionDecl *> Defined;
+    std::vector<std::string> Names;
+    bool IsCPlusPlus = Context.getLangOpts().CPlusPlus;
+    if (IsCPlusPlus)
+      for (auto &[F, Name] : inSourceOrder(Context, Emitted()))
+        if (Reachable.insert(F)) {
+          IndexOf[F] = Defined.size();
+          Defined.push_back(F);
+          Names.push_back(Name);
+        }
     for (const Decl *D : Context.getTranslationUnitDecl()->noload_decls()) {
       const auto *F = dyn_cast<FunctionDecl>(D);
-      if (!F || F->getKind() != Decl::Function || !F->doesThisDeclarationHaveABody())
+      if (IsCPlusPlus || !F || F->getKind() != Decl::Function || !F->doesThisDeclarationHaveABody())
         continue;
       IndexOf[F] = Defined.size();
       Defined.push_back(F);
+      Names.push_back(F->getNameAsString());
       if (F->hasAttr<DeviceKernelAttr>())
         Reachable.insert(F);
     }
@@ -389,14 +437,14 @@ public:
       if (Next < Reachable.size()) {
         const FunctionDecl *F = Reachable[Next++];
         if (auto At = IndexOf.find(F); At != IndexOf.end()) {
-          function(Functions[At->second], F, Table, Nodes, Walk);
+          function(Functions[At->second], F, Names[At->second], Table, Nodes, Walk);
           FunctionCount++;
         }
         continue;
       }
       const Decl *D = Nodes.Referenced[NextReference++];
       if (const auto *F = dyn_cast<FunctionDecl>(D)) {
-        if (const FunctionDecl *Definition = F->getDefinition())
+        if (const FunctionDecl *Definition = IsCPlusPlus ? nullptr : F->getDefinition())
           Reachable.insert(Definition);
       } else if (const auto *E = dyn_cast<EnumConstantDecl>(D)) {
         if (!E->getInitVal().isRepresentableByInt64())
@@ -411,7 +459,11 @@ public:
           InitializerCount++;
           Initializers.number(Table.declaration(V));
           Nodes.beginRecord(Initializers);
-          Walk.Visit(V->getInit());
+          const APValue *Known = IsCPlusPlus && V->isConstexpr() ? V->evaluateValue() : nullptr;
+          if (Known && Known->isInt())
+            Nodes.AddChild([&] { Nodes.constant(V->getInit(), Known->getInt()); });
+          else
+            Walk.Visit(V->getInit());
         }
       }
     }
@@ -429,17 +481,39 @@ public:
   }
 
 private:
-  static void function(Writer &W, const FunctionDecl *F, Interner &Table, NodeWriter &Nodes, Traverser &Walk) {
-    W.number(Table.text(F->getNameAsString()));
+  static kassay::EmittedList inSourceOrder(ASTContext &Context, kassay::EmittedList Functions) {
+    const SourceManager &SM = Context.getSourceManager();
+    llvm::stable_sort(Functions, [&](const auto &A, const auto &B) {
+      return SM.isBeforeInTranslationUnit(A.first->getLocation(), B.first->getLocation());
+    });
+    return Functions;
+  }
+
+  static void function(Writer &W, const FunctionDecl *F, llvm::StringRef Name, Interner &Table, NodeWriter &Nodes,
+                       Traverser &Walk) {
+    W.number(Table.text(Name));
     W.number(F->hasAttr<DeviceKernelAttr>());
     Nodes.position(W, F->getLocation());
     Nodes.beginRecord(W);
-    Walk.Visit(F->getBody());
+    const auto *Constructor = dyn_cast<CXXConstructorDecl>(F);
+    if (!Constructor || Constructor->getNumCtorInitializers() == 0)
+      return Walk.Visit(F->getBody());
+    // The initialisers are code of the constructor, too; those that the source does not spell have no operators.
+    Nodes.AddChild([&] {
+      Nodes.synthetic("CompoundStmt", F->getSourceRange());
+      for (const CXXCtorInitializer *One : Constructor->inits())
+        if (One->isWritten())
+          Nodes.AddChild([&] {
+            Nodes.synthetic("CXXCtorInitializer", One->getSourceRange());
+            Walk.Visit(One->getInit());
+          });
+      Walk.Visit(F->getBody());
+    });
   }
 };
 
 } // namespace
 
-std::unique_ptr<ASTConsumer> kassay::recordsConsumer(Writer &Records) {
-  return std::make_unique<::Records>(Records);
+std::unique_ptr<ASTConsumer> kassay::recordsConsumer(Writer &Records, EmittedFunctions Emitted) {
+  return std::make_unique<::Records>(Records, std::move(Emitted));
 }

@@ -3,7 +3,7 @@
 use super::effects::Body;
 use super::text;
 use crate::cfg::sites::{Fact, Site, SiteKind};
-use crate::kernel::ast::{Ast, Function, Node, Range};
+use crate::kernel::ast::{Ast, Function, HIDDEN_CONDITION, Node, Range};
 use crate::kernel::constant_switch;
 use crate::kernel::folding;
 use crate::llvm::DebugLocation;
@@ -95,7 +95,7 @@ impl<'a, 'b> Walk<'a, 'b> {
     fn node(&mut self, node: &'a Node, dead: bool) {
         let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         match &*node.kind {
-            "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" => return,
+            "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" | "RecordDecl" => return,
             _ => {}
         }
         let condition = folding::condition(node);
@@ -145,6 +145,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         };
         let Some(i) = (0..self.starts.len()).find(is_it) else { return };
         self.loops.push((i, node));
+        let condition = condition.filter(|condition| !condition.is(HIDDEN_CONDITION));
         if let (Some(condition), Some(_)) = (condition, self.body.sites.loops[i].condition) {
             self.found.push(Condition { controls: Controls::Loop(i), node: condition, owner: node });
         }

@@ -4,7 +4,7 @@ use super::effects::Body;
 use super::formula::SourceFormula;
 use super::short_circuits::{Circuit, UnmatchedCircuits};
 use super::text::{self, Piece};
-use crate::kernel::ast::{Ast, Function, Node};
+use crate::kernel::ast::{Ast, Function, HEAD, Node};
 use crate::kernel::constant_switch;
 use crate::kernel::folding;
 use crate::kernel::source::Sources;
@@ -43,9 +43,13 @@ impl<'a> Walk<'a> {
         let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         match &*node.kind {
             // Not evaluated, or a compile-time constant.
-            "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" => return,
+            "" | "UnaryExprOrTypeTraitExpr" | "ConstantExpr" | "OpaqueValueExpr" | "RecordDecl" => return,
             "VarDecl" if node.ty.as_deref().is_some_and(|ty| ty.contains("__constant ") && !ty.contains('*')) => return,
             _ => {}
+        }
+        if let (HEAD, Some((condition, before))) = (&*node.kind, node.children.split_last()) {
+            before.iter().for_each(|part| self.node(part, false, dead));
+            return self.node(condition, is_branch, dead);
         }
         if is_branch {
             let written = SourceFormula::of_branch(self.ast, node);

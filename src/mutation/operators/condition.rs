@@ -10,6 +10,7 @@ use crate::cfg::decisions::{Decision, Event};
 use crate::cfg::indices::BlockIndex;
 use crate::cfg::short_circuits::past_constants;
 use crate::instrument::mutants::{EdgeChange, Edit, Place};
+use crate::kernel::ast_cpp::is_range_for;
 use crate::llvm::DebugLocation;
 use crate::mutation::control::conditions::{self, Condition};
 use crate::mutation::control::effects::{Body, bodies};
@@ -40,8 +41,10 @@ fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
             let force = |value| forced_decision(&body, decision, value);
             add(subject, &body, condition, decision.location.as_ref(), &force, found);
         }
+        let loops = conditions::loops(subject, &body);
         for (i, l) in body.sites.loops.iter().enumerate() {
-            let Some(block) = l.condition else { continue };
+            // LBR skips a range-`for`; the source spells no condition of it.
+            let Some(block) = l.condition.filter(|_| !loops[i].is_some_and(is_range_for)) else { continue };
             let condition = written.iter().find(|c| c.controls == conditions::Controls::Loop(i));
             let at = body.sites.cfg.blocks[block].condition_location.as_ref();
             add(subject, &body, condition, at, &|value| forced_loop(&body, l, value), found);

@@ -8,7 +8,7 @@
 //! declarations; `printf`, which changes no output; stores and calls in conditions and in `return`.
 
 use crate::instrument::mutants::{Action, Edit, Place};
-use crate::kernel::ast::{Ast, Function, Node};
+use crate::kernel::ast::{Ast, Function, HEAD, Node};
 use crate::kernel::builtins::{self, Family};
 use crate::kernel::constant_switch;
 use crate::kernel::folding;
@@ -147,12 +147,13 @@ impl<'a> Walk<'a, '_> {
         let dead = dead || self.dropped.contains(&std::ptr::from_ref(node));
         match &*node.kind {
             "" | "NullStmt" | "ReturnStmt" | "BreakStmt" | "ContinueStmt" | "GotoStmt" => {}
-            "DeclStmt" => {
+            "DeclStmt" | "CXXCtorInitializer" => {
                 if let Some(range) = node.range.as_ref().filter(|_| !dead && declares_value(node)) {
                     let range = text::piece(self.sources, self.function, range).map(|piece| piece.range);
                     exclude(self.body, range, "an initialiser belongs to its declaration", self.found);
                 }
             }
+            HEAD => node.children.iter().for_each(|part| self.statement(part, dead)),
             "CompoundStmt" => {
                 let mut dead = dead;
                 for child in &node.children {
@@ -237,9 +238,13 @@ fn is_call(node: &Node) -> bool {
     node.is("CallExpr") || node.is("AtomicExpr")
 }
 
-/// Returns whether a declaration initialises a variable.
+/// Returns whether a declaration initialises a variable, or a constructor a member.
 fn declares_value(node: &Node) -> bool {
-    node.children.iter().any(|variable| variable.is("VarDecl") && variable.children.iter().any(|c| !c.kind.is_empty()))
+    node.is("CXXCtorInitializer")
+        || node
+            .children
+            .iter()
+            .any(|variable| variable.is("VarDecl") && variable.children.iter().any(|c| !c.kind.is_empty()))
 }
 
 /// Without a syntax tree: deletes stores whose location holds an assignment token, and calls whose result is unused.

@@ -8,6 +8,7 @@ use super::edits::{forced_loop, with_effects_left_out};
 use crate::cfg::loops::Loop;
 use crate::instrument::mutants::{Binary, EdgeChange, Edit, Expr, Float};
 use crate::kernel::ast::Node;
+use crate::kernel::ast_cpp::is_range_for;
 use crate::kernel::folding;
 use crate::llvm::{DebugLocation, Opcode, TypeKind};
 use crate::mutation::control::boundary::{self, Boundary};
@@ -71,6 +72,11 @@ impl LoopSite<'_, '_> {
         self.written.and_then(folding::condition)
     }
 
+    /// Returns whether it is a range-`for`, whose condition the source does not spell.
+    fn is_range_for(&self) -> bool {
+        self.written.is_some_and(is_range_for)
+    }
+
     fn at(&self) -> Option<&DebugLocation> {
         let cfg = &self.body.sites.cfg;
         cfg.blocks[self.l.condition.unwrap_or(self.l.header)].condition_location.as_ref()
@@ -83,7 +89,8 @@ impl LoopSite<'_, '_> {
             Some(edit) => {
                 let range = condition.and_then(|c| c.range.as_ref());
                 let effects = range.map(|range| self.body.effects_in(range)).unwrap_or_default();
-                (Some(with_effects_left_out(edit, effects)), self.piece(condition))
+                let piece = if self.is_range_for() { self.keyword() } else { self.piece(condition) };
+                (Some(with_effects_left_out(edit, effects)), piece)
             }
             None => (self.bypass(), self.keyword()),
         };
@@ -129,6 +136,9 @@ impl LoopSite<'_, '_> {
 
     /// Adds the mutants that move the boundary.
     fn boundary(&self, found: &mut OperatorOutput) {
+        if self.is_range_for() {
+            return self.exclude("a range-`for` runs to the end of its range, which is no number", found);
+        }
         let Some(Boundary { slot, kind, leaf }) = boundary::find(self.subject, self.body, self.l, self.condition())
         else {
             return self.exclude("the condition has no boundary value", found);

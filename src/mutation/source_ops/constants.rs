@@ -27,7 +27,8 @@ pub fn folded<'a>(
     let mut rest = ancestors.len();
     let mut constant = node;
     while let Some(parent) = rest.checked_sub(1).map(|i| ancestors[i]) {
-        if folding::constant(context.ast, parent).is_none() {
+        // The value of a constexpr call is known, but where it is no condition clang emits the call.
+        if parent.is("CallExpr") || folding::constant(context.ast, parent).is_none() {
             break;
         }
         constant = parent;
@@ -123,8 +124,9 @@ impl<'a> OperandSearch<'a, '_, '_> {
             None if parent.is("ArraySubscriptExpr") => Vec::from_iter(is_gep.then_some(last)),
             // Arguments in order; the callee is the last operand.
             None if parent.is("CallExpr") && own.opcode == Op::LLVMCall => {
-                let argument = index.checked_sub(1).filter(|argument| *argument < last);
-                Vec::from_iter(argument)
+                let hidden = if passes_object(parent) { last.saturating_sub(parent.children.len() - 1) } else { 0 };
+                let argument = index.checked_sub(1).map(|argument| argument + hidden);
+                Vec::from_iter(argument.filter(|argument| *argument < last))
             }
             None if parent.is("CallExpr") => vec![],
             None if own.opcode == Op::LLVMCall || is_gep => vec![],
@@ -178,6 +180,14 @@ impl<'a> OperandSearch<'a, '_, '_> {
             all.extend(self.initialiser(parent, child));
         }
         all.extend(begin(parent));
+        // Calls of members and of overloaded operators (C++ for OpenCL) are at the member's name or the operator.
+        if parent.is("CallExpr")
+            && passes_object(parent)
+            && let Some(range) = parent.children.first().and_then(|callee| callee.range.as_ref())
+        {
+            let named = self.context.function.place(&range.end);
+            all.push(code.at(&named.file, named.line, named.column));
+        }
         let outer = ancestors.iter().rev().skip(1);
         match parent.is("InitListExpr") || parent.is("CompoundLiteralExpr") || parent.is("CallExpr") {
             true => {}
@@ -204,4 +214,14 @@ impl<'a> OperandSearch<'a, '_, '_> {
         };
         Some((0..code.instructions.len()).filter(is_there).collect())
     }
+}
+
+/// Returns whether a call may have operands before its arguments: those of members and constructors (C++ for OpenCL)
+/// get the object, and the memory for a result that is an object.
+fn passes_object(call: &Node) -> bool {
+    let callee = call.children.first();
+    callee.is_some_and(|callee| {
+        let named = callee.without_parentheses();
+        matches!(&*named.kind, "" | "MemberExpr") || named.referenced_kind.as_deref() == Some("CXXMethodDecl")
+    })
 }

@@ -63,7 +63,7 @@ impl<'a> Listing<'a> {
             let covered = file.lines.get(&number).is_none_or(|l| l.covered);
             let mut remarks = Vec::new();
             while let Some(site) = sites.next_if(|s| s.shared().location.line == number) {
-                remarks.extend(self.remark(site, covered).map(|r| (site.shared().location.column, r)));
+                remarks.extend(self.remark(file, site, covered).map(|r| (site.shared().location.column, r)));
             }
             let partly = remarks.iter().any(|(_, r)| r.paint == Paint::Bad);
             let (mark, paint) = match hits {
@@ -111,7 +111,7 @@ impl<'a> Listing<'a> {
             }
             let place = if at.line == 0 { site.shared().id.clone() } else { format!("{}:{}", at.line, at.column) };
             let covered = file.lines.get(&at.line).is_none_or(|l| l.covered);
-            if let Some(remark) = self.remark(site, covered) {
+            if let Some(remark) = self.remark(file, site, covered) {
                 let _ = writeln!(out, "  {}: {}", visible(&place), self.style.paint(remark.paint, remark.text));
             }
         }
@@ -127,7 +127,7 @@ impl<'a> Listing<'a> {
     }
 
     /// Returns the remark on `site`, if any; `on_covered_line`: whether its line was executed.
-    fn remark(&self, site: &Site<'_>, on_covered_line: bool) -> Option<Remark> {
+    fn remark(&self, file: &File<'_>, site: &Site<'_>, on_covered_line: bool) -> Option<Remark> {
         let what = site.shared();
         let kind = what.kind.as_str();
         let missing = site.missing();
@@ -162,6 +162,18 @@ impl<'a> Listing<'a> {
             kind.to_owned()
         } else {
             format!("{kind} `{}`", what.construct)
+        };
+        // Instances of a template have sites at the same place.
+        let is_other = |other: &&Site<'_>| {
+            let other = other.shared();
+            what.location.line > 0
+                && other.kind == what.kind
+                && other.location == what.location
+                && other.function != what.function
+        };
+        let name = match file.sites.iter().find(is_other) {
+            Some(_) => format!("{name} in `{}`", what.function),
+            None => name,
         };
         let text = visible(&format!("{name}: {}", parts.join("; "))).into_owned();
         Some(Remark { paint: if bad { Paint::Bad } else { Paint::Warn }, text })

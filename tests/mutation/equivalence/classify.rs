@@ -162,7 +162,8 @@ const MUTANTS_PER_KERNEL: usize = 20;
 fn every_kernel_of_testdata_has_a_normal_form() {
     let mut times: BTreeMap<String, String> = BTreeMap::new();
     let mut open = Vec::new();
-    for file in files().into_iter().filter(|file| has_extension(file, "cl")) {
+    let is_source = |file: &std::path::PathBuf| has_extension(file, "cl") || has_extension(file, "clcpp");
+    for file in files().into_iter().filter(is_source) {
         let folder = file.parent().unwrap();
         let suite = folder.join("suite.toml");
         if !suite.exists() {

@@ -67,6 +67,6 @@ pub fn kernel<R>(source: &str, known: Known, preset: Preset, work: impl Fn(&Subj
 /// Returns the kernel files of `testdata` that are source, with the options of their suites.
 pub fn testdata() -> Vec<(PathBuf, KernelOptions)> {
     let mut files = kernel_files();
-    files.retain(|(path, _)| has_extension(path, "cl"));
+    files.retain(|(path, _)| has_extension(path, "cl") || has_extension(path, "clcpp"));
     files
 }

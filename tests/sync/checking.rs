@@ -102,7 +102,7 @@ fn a_race_comes_with_schedules_between_which_outputs_differ() -> TestResult {
     let source = folder.path().join("k.cl");
     std::fs::write(&source, "kernel void k(global int *x) {}")?;
     let interface = interface();
-    let kernel = Kernel { path: &source, entry: "k", interface: &interface, options: &[] };
+    let kernel = Kernel { path: &source, entry: "k", interface: &interface, options: &[], spec: &[] };
     let into = folder.path().join("again");
     reproduction::write(&into, kernel, &mut done.found, &[case("a")])?;
     let suite = Suite::load(&into.join("1/suite.toml"))?;

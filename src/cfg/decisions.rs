@@ -196,8 +196,8 @@ fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Optio
 }
 
 /// Puts the target for the outcome `true` of a group first. In clang's order the first arm directly follows the
-/// condition, whether or not `!` inverted the branch. Where the producer sorted the blocks anew, clang's label of the arm
-/// decides; failing that, the sense of the last branch.
+/// condition, whether or not `!` inverted the branch. Where the producer sorted the blocks anew, clang's label of the
+/// arm decides; failing that, the sense of the last branch.
 fn true_first(
     cfg: &Cfg,
     dominance: &Dominance,

@@ -162,8 +162,8 @@ fn is_loop_condition(cfg: &Cfg, block: BlockIndex, construct: &str) -> bool {
 }
 
 /// Judges without labels whether the first branch that leaves a loop belongs to the body of an endless one
-/// (`for (;;) { if (c) break; … }`): clang continues a loop where its condition is true, and leaves the body through a
-/// block of its own that stands within the loop. Optimisers that carry values around the loop in registers also remove
+/// (`for (;;) { if (c) break; … }`): clang continues a loop where its condition is true, and leaves the body through
+/// a block of its own that stands within the loop. Optimisers that carry values around the loop in registers also remove
 /// such blocks.
 fn leaves_endless_loop(cfg: &Cfg, l: &Loop, block: BlockIndex) -> bool {
     let is_optimised = cfg.blocks[l.header].instructions.iter().any(|i| i.kind == InstKind::Phi);

@@ -1,5 +1,5 @@
-//! Where a module that has no syntax tree comes from: which tool made its SPIR-V, what the tool did to the code, and what
-//! that means for sites.
+//! Where a module that has no syntax tree comes from: which tool made its SPIR-V, what the tool did to the code, and
+//! what that means for sites.
 
 use inkwell::module::Module;
 
@@ -66,20 +66,20 @@ pub fn describe<'a>(generator: Option<Generator>, functions: impl Iterator<Item 
     let Some(generator) = generator else { return Vec::new() };
     let maker = generator.name().map_or_else(|| format!("generator {}", generator.0), str::to_owned);
     let mut notes = vec![format!(
-        "SPIR-V, made by {maker}: branches, conditions and loops are read from its blocks; what was folded before is not \
-         seen"
+        "SPIR-V, made by {maker}: branches, conditions and loops are read from its blocks; what was folded before is \
+         not seen"
     )];
     if functions.clone().any(is_optimised) {
         notes.push(
-            "the SPIR-V is optimised code: its sites are those that the optimiser left, with copies of what it inlined or \
-             unrolled"
+            "the SPIR-V is optimised code: its sites are those that the optimiser left, with copies of what it inlined \
+             or unrolled"
                 .to_owned(),
         );
     }
     if functions.clone().any(|cfg| cfg.len() > 1) && !functions.clone().any(Cfg::has_labels) {
         notes.push(
-            "its blocks have no names of constructs: `if` and `?:`, `for` and `while` look alike, a loop that never repeats \
-             is a branch, and one made by `goto` is a loop"
+            "its blocks have no names of constructs: `if` and `?:`, `for` and `while` look alike, a loop that never \
+             repeats is a branch, and one made by `goto` is a loop"
                 .to_owned(),
         );
     }

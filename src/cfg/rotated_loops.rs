@@ -10,8 +10,8 @@ use super::natural_loops;
 use crate::llvm::{Block, Function, Inst, Opcode, Value};
 
 /// Finds the guards of the loops of a function, whose graph is `cfg`. Only loops that carry values in registers count:
-/// elsewhere no optimiser has been at work, and an `if` around a `do` is one. Returns each loop's header with the edge that
-/// skips the loop.
+/// elsewhere no optimiser has been at work, and an `if` around a `do` is one. Returns each loop's header with the edge
+/// that skips the loop.
 pub fn find(cfg: &Cfg, dominance: &Dominance, function: Function<'_>) -> Vec<(BlockIndex, Edge)> {
     let dominates = |a, b| dominance.dominates(BlockIndex(a), BlockIndex(b));
     let blocks = function.blocks();
@@ -73,8 +73,8 @@ fn past_jumps(cfg: &Cfg, mut block: BlockIndex) -> BlockIndex {
 }
 
 /// Collects the values, other than constants, that the condition of a block's branch is computed from, the condition
-/// included, up to a few operations back. Where `entered` names a loop's header and the block before it, the block is the
-/// loop's end; what the loop carries into its next turn then stands for the value with which it begins.
+/// included, up to a few operations back. Where `entered` names a loop's header and the block before it, the block is
+/// the loop's end; what the loop carries into its next turn then stands for the value with which it begins.
 fn sources<'m>(block: Block<'m>, entered: Option<(Block<'m>, Block<'m>)>) -> Vec<Value<'m>> {
     const DEPTH: usize = 4;
     let carried: Vec<[Option<Value<'m>>; 3]> = entered.map_or_else(Vec::new, |(header, before)| {

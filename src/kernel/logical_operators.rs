@@ -2,8 +2,8 @@
 //! merged into values.
 //!
 //! `a && b` becomes `select i1 a, b, false` or `and i1 a, b` once the evaluation of `b` is cheap and without effects,
-//! and SPIR-V has these as `OpSelect` and `OpLogicalAnd`. Each gets the blocks that clang gives it: one that branches on
-//! `a`, one in which `b` is the value, and one in which a `phi` joins them. What is computed, and when, stays: `b` has
+//! and SPIR-V has these as `OpSelect` and `OpLogicalAnd`. Each gets the blocks that clang gives it: one that branches
+//! on `a`, one in which `b` is the value, and one in which a `phi` joins them. What is computed, and when, stays: `b` has
 //! been computed before the first branch, but its truth only counts where `a` does not decide. Not for vectors, whose
 //! truth values are data.
 

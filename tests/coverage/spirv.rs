@@ -199,7 +199,8 @@ const SHAPES: [Shape; 7] = [
     ),
     (
         "a loop behind a check of something else",
-        "kernel void k(global int *o, global int *p, int a, int b) { if (b > 5) { do { a = o[a]; p[a] = b; } while (a > 1); } }",
+        "kernel void k(global int *o, global int *p, int a, int b) \
+         { if (b > 5) { do { a = o[a]; p[a] = b; } while (a > 1); } }",
         "-O2",
         [1, 0, 1],
         &[&["one", "many", "boundary"]],

@@ -66,10 +66,10 @@ pub(super) fn check(module: &Words) -> Result<(), Refusal> {
                 widths.insert(*id, *width);
             }
             // The translator would wait for ever.
-            (op::CONSTANT | op::SPEC_CONSTANT, [ty, id, literal @ ..]) => {
-                if widths.get(ty).is_some_and(|width| literal.len() as u32 != width.div_ceil(u32::BITS)) {
-                    return Err(Refusal::Literal(*id));
-                }
+            (op::CONSTANT | op::SPEC_CONSTANT, [ty, id, literal @ ..])
+                if widths.get(ty).is_some_and(|width| literal.len() as u32 != width.div_ceil(u32::BITS)) =>
+            {
+                return Err(Refusal::Literal(*id));
             }
             (op::MEMORY_MODEL, [ADDRESSING_PHYSICAL_32, ..]) => return Err(Refusal::Address32),
             (op::MEMORY_MODEL, [model, ..]) if *model != ADDRESSING_PHYSICAL_64 => return Err(Refusal::Logical),

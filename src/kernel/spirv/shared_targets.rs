@@ -92,7 +92,7 @@ fn target_positions(opcode: u32, operands: &[u32], labels: &HashSet<Id>) -> Vec<
             // The literals have one word or, for selectors of 64 bits, two.
             let of = |words: usize| {
                 let cases = (operands.len() - 2) / (words + 1);
-                let is_whole = (operands.len() - 2) % (words + 1) == 0;
+                let is_whole = (operands.len() - 2).is_multiple_of(words + 1);
                 let positions = (0..cases).map(|n| 2 + n * (words + 1) + words);
                 is_whole.then(|| std::iter::once(1).chain(positions).collect::<Vec<usize>>()).filter(all_labels)
             };

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use kassay::OpenOptions;
 use kassay::kernel::interface::{Arg, ArgKind, Evidence, Interface, Type};
-use kassay::kernel::options::KernelOptions;
+use kassay::kernel::options::{KernelOptions, Language};
 use kassay::suite::declared::write;
 use kassay::suite::resolve::Suite;
 
@@ -18,7 +18,7 @@ use crate::common::testdata::{suite, suites};
 /// Compiles a kernel with clang 22 to SPIR-V without names and debug information.
 fn without_names(source: &Path, options: &KernelOptions, module: &Path) -> TestResult {
     let mut command = Command::new("clang-22");
-    command.args(["-x", "cl", &format!("-cl-std={}", options.effective_cl_std())]);
+    command.args(["-x", "cl", &format!("-cl-std={}", options.effective_cl_std(Language::OpenClC))]);
     command.args(options.suite_options.iter().chain(&options.clang_args));
     command.args(["-target", "spirv64v1.2-unknown-unknown", "-O0", "-c"]).arg(source).arg("-o").arg(module);
     let output = command.output()?;

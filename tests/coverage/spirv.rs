@@ -155,8 +155,10 @@ fn nameless(folder: &Path, source: &str, level: &str) -> TestResult<PathBuf> {
     Ok(to)
 }
 
-/// Returns the numbers of branches, conditions and loops, the outcomes of the loops, and the notes.
-fn figures(file: &Path) -> TestResult<([u64; 3], Vec<Vec<String>>, Vec<String>)> {
+/// The numbers of branches, conditions and loops, the outcomes of the loops, and the notes.
+type Figures = ([u64; 3], Vec<Vec<String>>, Vec<String>);
+
+fn figures(file: &Path) -> TestResult<Figures> {
     let output = kassay().args(["inspect", "--format", "json"]).arg(file).output()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let result: InspectResult = serde_json::from_slice(&output.stdout)?;

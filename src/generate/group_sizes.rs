@@ -10,7 +10,7 @@ use super::polynomial::{Atom, Id, Poly};
 use crate::cfg::indices::BlockIndex;
 use crate::kernel::interface::Interface;
 use crate::llvm::Opcode;
-use crate::program::{Op, Region, ValueId};
+use crate::program::{Definition, Op, Program, Region, ValueId};
 
 /// Upper limit of inferred work-group sizes.
 const LARGEST: u64 = 1024;
@@ -33,7 +33,8 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
             continue;
         }
         for step in steps {
-            let Some(extent) = step.extent else { continue };
+            let whole = || whole_variable(summary.program, instruction.operands[0], step.scale);
+            let Some(extent) = step.extent.or_else(whole) else { continue };
             let index = summary.symbols.poly(instruction.operands[step.operand]);
             for d in 0..3 {
                 record_halo(summary, block, &index, (extent, d), &mut halos);
@@ -70,6 +71,14 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
         rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| tile_widths[usize::from(d)].contains(n)));
     }
     rules
+}
+
+/// Returns the number of elements of `scale` bytes in a variable from the constant address `base` on. Where a helper gets
+/// the address of an array, the access in it does not say how large the array is.
+fn whole_variable(program: &Program, base: ValueId, scale: i64) -> Option<u64> {
+    let Definition::Variable(index, offset) = program.values[base as usize] else { return None };
+    let room = program.variables[index].bytes.checked_sub(u64::try_from(offset).ok()?)?;
+    room.checked_div(u64::try_from(scale).ok()?).filter(|extent| *extent > 0)
 }
 
 /// Returns, by dimension, the lengths of the runs of adjacent elements that loops read from local arrays in which each

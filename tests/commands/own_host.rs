@@ -232,8 +232,9 @@ fn mutants_and_guards_of_an_own_host_do_what_they_do_in_mutate() -> TestResult {
     }
     let short = guarded(("64/16", &["int=250", "float=-0.5", "floats=0,2,250", "floats=8,0,249"]))?;
     let place = short.lines().find_map(|line| line.strip_prefix("launch 0 fault kind 2 place ")).ok_or("no fault")?;
+    let place: u64 = place.parse()?;
     let places = guards["modules"][0]["guarded"].as_array().unwrap();
-    let place = places.iter().find(|p| p["number"].to_string() == place).ok_or("no such place")?;
+    let place = places.iter().find(|p| p["number"] == place).ok_or("no such place")?;
     assert_eq!(place["line"], 17);
     Ok(())
 }

@@ -155,6 +155,20 @@ fn static_local_arrays_limit_the_group() {
         }",
     );
     assert_eq!(checked.groups.at_most[0], None);
+    // In the helper, only the address says how large the array is.
+    let helped = model(
+        "float rotated(local float *part, float own) {
+            int l = get_local_id(0);
+            part[l] = own;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            return part[l ^ 1];
+        }
+        kernel void k(global float *b) {
+            local float t[8];
+            b[get_global_id(0)] = rotated(t, b[get_global_id(0)]);
+        }",
+    );
+    assert_eq!(helped.groups.at_most[0], Some(8));
 }
 
 #[test]

@@ -75,6 +75,10 @@ pub fn canonicalise(module: &mut Module<'_>, entry: &str, machine: &TargetMachin
             f.make_internal();
         }
     }
+    // Translators of SPIR-V write a function's attributes at its calls, too, where they take precedence.
+    for call in view.instructions().into_iter().filter(|inst| inst.called_function().is_some()) {
+        call.attributes(AttributeIndex::Function).remove("noinline");
+    }
     strip_tbaa(view);
     passes::run(module, Some(machine), "globaldce")?;
     let view = View::of(module);

@@ -118,3 +118,23 @@ fn extensions_that_a_kernel_needs_are_enabled() {
         assert_eq!(run(code, probe_words, 4, &[1, 2, 3, 4]), [2, 3, 4, 5]);
     }
 }
+
+#[test]
+fn helpers_that_calls_forbid_to_inline_are_inlined() {
+    // As translators of SPIR-V write what a front end compiled without optimisation.
+    let text = "target triple = \"spir64-unknown-unknown\"
+        define spir_func i32 @twice(i32 %x) #0 { %y = shl i32 %x, 1 ret i32 %y }
+        define spir_kernel void @k(ptr addrspace(1) %a) {
+          %x = load i32, ptr addrspace(1) %a
+          %y = call spir_func i32 @twice(i32 %x) #0
+          store i32 %y, ptr addrspace(1) %a
+          ret void
+        }
+        attributes #0 = { noinline nounwind }";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ll");
+    std::fs::write(&path, text).unwrap();
+    let done = kassay().args(["lower", "--print", "prepared"]).arg(&path).output().unwrap();
+    let printed = String::from_utf8_lossy(&done.stdout);
+    assert!(printed.contains("@k(") && !printed.contains("@twice"), "{printed}");
+}

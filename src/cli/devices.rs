@@ -238,7 +238,7 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::discover::Origin;
+    use crate::kernel::external_tools::Origin;
 
     #[test]
     fn missing_parts_come_with_help() {

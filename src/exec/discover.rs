@@ -10,32 +10,10 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::error::{Error, Result};
-use crate::kernel::external_tools;
+use crate::kernel::external_tools::{self, Origin};
 
 /// Variables by which a user directs the loader.
 const USER_VARIABLES: [&str; 3] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES"];
-
-/// Where an ICD file was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// The user's environment.
-    User,
-    /// kassay's set-up.
-    Kassay,
-    /// The system's folder.
-    System,
-}
-
-impl Origin {
-    /// The name in results: `user`, `kassay` or `system`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Origin::User => "user",
-            Origin::Kassay => "kassay",
-            Origin::System => "system",
-        }
-    }
-}
 
 /// One installable client driver.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -57,6 +57,28 @@ impl Tool {
     }
 }
 
+/// Who put what kassay found where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The user: a variable of the environment names it.
+    User,
+    /// kassay's set-up.
+    Kassay,
+    /// The system, such as a Debian package.
+    System,
+}
+
+impl Origin {
+    /// The name in results: `user`, `kassay` or `system`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::User => "user",
+            Origin::Kassay => "kassay",
+            Origin::System => "system",
+        }
+    }
+}
+
 /// The folder in which kassay's set-up installs what Debian does not have: `$XDG_DATA_HOME/kassay`, by default under
 /// `$HOME/.local/share`. A relative `XDG_DATA_HOME` is ignored.
 pub fn data_folder() -> Option<PathBuf> {

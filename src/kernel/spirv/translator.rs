@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::super::external_tools::{Ended, How, LLVM_SPIRV, data_folder, run};
+use super::super::external_tools::{Ended, How, LLVM_SPIRV, Origin, data_folder, run};
 use crate::error::{Error, Result};
 
 /// The variable that names another translator.
@@ -15,28 +15,6 @@ pub const VARIABLE: &str = "KASSAY_LLVM_SPIRV";
 
 /// The version that kassay's set-up installs: that of the Python wheel `dpcpp-llvm-spirv`.
 const INSTALLED_VERSION: &str = "2024.2.0";
-
-/// Where a translator was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// Named by [`VARIABLE`].
-    User,
-    /// Installed by kassay's set-up.
-    Kassay,
-    /// Debian's package.
-    System,
-}
-
-impl Origin {
-    /// The name in results: `user`, `kassay` or `system`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Origin::User => "user",
-            Origin::Kassay => "kassay",
-            Origin::System => "system",
-        }
-    }
-}
 
 /// A translator.
 #[derive(Debug, Clone, PartialEq, Eq)]

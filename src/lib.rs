@@ -75,6 +75,7 @@ pub use api::{
     CheckOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions, Lowered, LoweredForm,
     LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions, ScheduleOptions, Silent,
     StartWorkers, Strategy, check, cover, generate, inspect, lower, merge, mutate, open, report, run, schedule, tally,
+    tally_mutants,
 };
 #[doc(inline)]
 pub use coverage::build::Level;

@@ -5,20 +5,22 @@ use std::path::Path;
 use inkwell::context::Context;
 
 use super::options::{OpenOptions, options};
-use super::own_host::{self, Weaving};
+use super::own_host::{self, Weaving, WovenCode};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile;
 use crate::lower::code::Target;
 use crate::mutation::selection::Selection;
-use crate::result::probe_map::{ProbeMap, Purpose};
+use crate::result::probe_map::{ProbeMap, Purpose, SlotsOf};
 
 options! {
     /// Options of [`lower`].
     pub struct LowerOptions {
         /// Whether coverage probes are inserted; the kernel gets an additional last argument, `global uint *`.
         coverage: bool = false,
+        /// Whether coverage probes count work-items: each has a slot of its own in the probe buffer.
+        counts: bool = false,
         /// Whether all mutants are inserted that can share a module, and guards; one more argument likewise. Only for
         /// code: no stage.
         mutants: bool = false,
@@ -26,6 +28,8 @@ options! {
         guards: bool = false,
         /// The operators of mutants: their ids, separated by commas, or `all`, `peng` or `liu`.
         operators: String = "all".to_owned(),
+        /// Whether the solver is asked which mutants are equivalent to the original.
+        proofs: bool = true,
         /// The stage that is wanted; `None`: the code, SPIR-V 1.2.
         stage: Option<LoweringStage> = None,
         /// Whether a file of several kernels is refused unless one of them is named.
@@ -74,6 +78,8 @@ pub enum LoweredForm {
     Woven {
         /// The contents of the files that the map lists in [`ProbeMap::modules`], in their order.
         modules: Vec<Vec<u8>>,
+        /// With mutants: for each of these modules that has any, the contents of its reach module's file.
+        reach: Vec<Vec<u8>>,
         /// What the host supplies, and what the probe buffer means. Its modules have no file names yet.
         map: Box<ProbeMap>,
     },
@@ -119,9 +125,12 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
         let under_test = &file.under_test(kernel, &loaded, &sources)?;
         let (Some(purpose), None) = (purpose, options.stage) else { return form(under_test, options) };
         let ast = loaded.ast.as_ref();
-        let weaving = Weaving { under_test, ast, sources: &sources, path, open, selection: &selection };
-        let (modules, map) = own_host::woven(&weaving, purpose)?;
-        Ok(LoweredForm::Woven { modules, map: Box::new(map) })
+        let slots = if options.counts { SlotsOf::WorkItems } else { SlotsOf::WorkGroups };
+        let selection = &selection;
+        let proofs = options.proofs;
+        let weaving = Weaving { under_test, ast, sources: &sources, path, open, selection, slots, proofs };
+        let WovenCode { modules, reach, map } = own_host::woven(&weaving, purpose)?;
+        Ok(LoweredForm::Woven { modules, reach, map: Box::new(map) })
     };
     let lowered = |kernel: String| Lowered { form: form(&kernel), kernel };
     Ok(names.into_iter().map(lowered).collect())
@@ -142,6 +151,10 @@ impl LowerOptions {
                     .help("lower the kernel once for each"));
             }
         };
+        if self.counts && (one != Some(Purpose::Coverage) || self.stage.is_some()) {
+            return Err(Error::caller("only code with coverage probes counts work-items")
+                .help("ask for coverage probes, and for no stage"));
+        }
         match (one, self.stage) {
             (Some(purpose @ (Purpose::Mutants | Purpose::Guards)), Some(_)) => {
                 Err(Error::caller(format!("there is no stage of lowering to show with {}", purpose.name()))

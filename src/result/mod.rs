@@ -11,6 +11,7 @@ pub mod journal;
 pub mod merge;
 pub mod mutate;
 pub mod mutate_summary;
+pub mod outcomes;
 pub mod probe_map;
 pub mod run;
 pub mod schedule;

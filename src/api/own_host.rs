@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::options::OpenOptions;
-use crate::coverage::build::KernelUnderTest;
+use crate::coverage::build::{KernelUnderTest, OtherKernels};
 use crate::coverage::own_host;
 use crate::error::{Error, Result};
 use crate::exec::{Code, DeviceCode};
@@ -27,29 +27,49 @@ use crate::mutation::operators::Subject;
 use crate::mutation::prunable;
 use crate::mutation::selection::Selection;
 use crate::result::probe_map::{
-    self as map, Arg, Change, CompileOptions, GuardMap, GuardedPlace, LeftOut, Module, Origin, ProbeMap, Purpose,
-    ReachModule, SlotsOf,
+    self as map, Arg, Change, CompileOptions, CoverageMap, GuardMap, GuardedPlace, LeftOut, Module, Origin, ProbeMap,
+    Purpose, ReachModule, SlotsOf,
 };
 use crate::result::{Header, Location};
 
 /// Mutants in a module. With many more, drivers take minutes to build it.
 const MAX_PER_MODULE: usize = 1500;
 
-/// A kernel that is to be woven.
+/// The file that kernels to be woven are of.
+pub(super) struct File<'a> {
+    pub path: &'a Path,
+    pub open: &'a OpenOptions,
+    /// Its kernels that come along as they are.
+    pub others: &'a OtherKernels,
+}
+
+/// A kernel that is to be woven with mutants or guards.
 pub(super) struct Weaving<'a, 'c> {
+    pub file: File<'a>,
     pub under_test: &'a KernelUnderTest<'c>,
     /// The syntax tree of the source, if there is source.
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
-    /// The kernel's file.
-    pub path: &'a Path,
-    pub open: &'a OpenOptions,
     /// The operators of mutants.
     pub selection: &'a Selection,
-    /// What has a slot in the buffer for coverage.
-    pub slots: SlotsOf,
     /// Whether the solver is asked which mutants are equivalent to the original.
     pub proofs: bool,
+}
+
+/// What guards are woven for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GuardedPurpose {
+    Mutants,
+    Guards,
+}
+
+impl From<GuardedPurpose> for Purpose {
+    fn from(purpose: GuardedPurpose) -> Purpose {
+        match purpose {
+            GuardedPurpose::Mutants => Purpose::Mutants,
+            GuardedPurpose::Guards => Purpose::Guards,
+        }
+    }
 }
 
 /// The code that a map describes.
@@ -61,30 +81,48 @@ pub(super) struct WovenCode {
     pub map: ProbeMap,
 }
 
-/// Weaves a kernel and returns its modules with their map.
+/// Weaves coverage probes into kernels, which come to be in one module, and returns that with a map, for each kernel.
+///
+/// # Errors
+/// `Internal` if one cannot be woven or lowered.
+pub(super) fn with_probes(
+    file: &File<'_>,
+    mut kernels: Vec<KernelUnderTest<'_>>,
+    slots: SlotsOf,
+) -> Result<Vec<WovenCode>> {
+    if let Some(first) = kernels.first_mut() {
+        first.beside.extend(file.others.bitcode.clone());
+    }
+    let (code, maps) = own_host::instrumented(&mut kernels, &file.path.display().to_string(), slots)?;
+    let code = device_code(&code)?;
+    let woven = |(kernel, coverage): (&KernelUnderTest<'_>, CoverageMap)| {
+        let mut map = file.empty_map(kernel, Purpose::Coverage);
+        if coverage.slots == SlotsOf::WorkItems {
+            map.layout = ProbeMap::LAYOUT_OF_COUNTS;
+        }
+        map.coverage = Some(coverage);
+        map.notes.extend(kernel.sites.notes());
+        let modules = vec![file.add_module(&mut map, code.clone(), None)];
+        WovenCode { modules, reach: Vec::new(), map }
+    };
+    Ok(kernels.iter().zip(maps).map(woven).collect())
+}
+
+/// Weaves mutants or guards into a kernel and returns its modules with their map.
 ///
 /// # Errors
 /// `Internal` if it cannot be woven or lowered.
-pub(super) fn woven(weaving: &Weaving<'_, '_>, purpose: Purpose) -> Result<WovenCode> {
-    let mut map = weaving.empty_map(purpose);
+pub(super) fn woven(weaving: &Weaving<'_, '_>, purpose: GuardedPurpose) -> Result<WovenCode> {
+    let mut map = weaving.file.empty_map(weaving.under_test, purpose.into());
     let (mut modules, mut reach) = (Vec::new(), Vec::new());
     match purpose {
-        Purpose::Coverage => {
-            let (code, coverage) = own_host::instrumented(weaving.under_test, &map.header.source, weaving.slots)?;
-            if coverage.slots == SlotsOf::WorkItems {
-                map.layout = ProbeMap::LAYOUT_OF_COUNTS;
-            }
-            map.coverage = Some(coverage);
-            map.notes = weaving.under_test.sites.notes();
-            modules.push(weaving.add_module(&mut map, device_code(&code)?, None));
-        }
-        Purpose::Guards => {
+        GuardedPurpose::Guards => {
             let builder = ModuleBuilder::new(weaving.under_test, Target::default());
             let Woven { code, guards, .. } = builder.alone(&[], Effort::Full)?.map_err(Error::internal)?;
             map.guards = Some(guard_map(builder.layout));
-            modules.push(weaving.add_module(&mut map, device_code(&code)?, Some(&guards)));
+            modules.push(weaving.file.add_module(&mut map, device_code(&code)?, Some(&guards)));
         }
-        Purpose::Mutants => (modules, reach) = weaving.mutants(&mut map)?,
+        GuardedPurpose::Mutants => (modules, reach) = weaving.mutants(&mut map)?,
     }
     Ok(WovenCode { modules, reach, map })
 }
@@ -93,9 +131,9 @@ fn device_code(code: &Code) -> Result<DeviceCode> {
     code.as_device().cloned().ok_or_else(|| Error::internal("a device's code was asked for"))
 }
 
-impl Weaving<'_, '_> {
-    fn empty_map(&self, purpose: Purpose) -> ProbeMap {
-        let under_test = self.under_test;
+impl File<'_> {
+    fn empty_map(&self, under_test: &KernelUnderTest<'_>, purpose: Purpose) -> ProbeMap {
+        let refused = |(kernel, why): &(String, String)| format!("the module lacks the kernel `{kernel}`: {why}");
         let source = self.path.display().to_string();
         ProbeMap {
             header: Header::new(ProbeMap::SCHEMA, under_test.entry.clone(), source, None, self.open.seed.unwrap_or(0)),
@@ -110,13 +148,14 @@ impl Weaving<'_, '_> {
             operators: None,
             texts: BTreeMap::new(),
             modules: Vec::new(),
+            other_kernels: self.others.names.clone(),
             args: arguments(&under_test.interface),
             required_local: under_test.interface.required_local,
             coverage: None,
             guards: None,
             mutants: Vec::new(),
             left_out: Vec::new(),
-            notes: Vec::new(),
+            notes: self.others.refused.iter().map(refused).collect(),
         }
     }
 
@@ -145,7 +184,9 @@ impl Weaving<'_, '_> {
             None => Location { file: self.path.display().to_string(), line: 0, column: 0 },
         }
     }
+}
 
+impl Weaving<'_, '_> {
     /// Weaves all mutants that can share a module, in as few modules as they fit. Returns these and their reach modules.
     fn mutants(&self, map: &mut ProbeMap) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>)> {
         let under_test = self.under_test;
@@ -176,7 +217,7 @@ impl Weaving<'_, '_> {
             found.mutants.iter().flat_map(|m| [&m.range, &m.spelling]).flatten().map(|range| range.file.as_str()),
             self.sources,
         );
-        map.notes = under_test.sites.notes();
+        map.notes.extend(under_test.sites.notes());
         map.notes.push(
             "mutants of launches are not listed: a host makes them by launching otherwise; `kassay mutate` has them"
                 .to_owned(),
@@ -205,7 +246,7 @@ impl Weaving<'_, '_> {
         match builder.schemata(&edits, false, Effort::Full, false)? {
             Ok(Woven { code, guards, .. }) => {
                 let module = modules.len() as u32;
-                modules.push(self.add_module(map, unoptimised(device_code(&code)?), Some(&guards)));
+                modules.push(self.file.add_module(map, unoptimised(device_code(&code)?), Some(&guards)));
                 if !mutants.is_empty() {
                     let (code, module) = self.reach_module(builder, mutants)?;
                     reach.push(code);
@@ -261,7 +302,7 @@ impl Weaving<'_, '_> {
         Change {
             location: match range {
                 Some(r) => Location { file: r.file.clone(), line: r.start.line, column: r.start.column },
-                None => self.location(None),
+                None => self.file.location(None),
             },
             end_line: end.map_or(0, |end| end.line),
             end_column: end.map_or(0, |end| end.column),

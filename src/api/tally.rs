@@ -62,13 +62,16 @@ pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<Cover
         return Err(Error::caller(what).help(help));
     };
     let reader = Reader::new(&coverage, map_file)?;
-    let (mut tests, mut tallies, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut tests, mut tallies, mut names, mut others) = (Vec::new(), Vec::new(), BTreeSet::new(), 0);
     for path in probes.iter().map(AsRef::as_ref) {
         let name = path.display().to_string();
         if !names.insert(name.clone()) {
             return Err(Error::caller(format!("{name} is named twice")).help("name each probe file once"));
         }
-        let launch = reader.tally(&bytes(path)?, path)?;
+        let Some(launch) = reader.tally(&bytes(path)?, path)? else {
+            others += 1;
+            continue;
+        };
         let items = launch.range.items();
         tests.push(TestOutcome {
             name: name.clone(),
@@ -89,6 +92,15 @@ pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<Cover
             ));
         }
         tallies.push(TestTally { name, sites: launch.sites, items });
+    }
+    if others > 0 {
+        let beside: Vec<&str> = coverage.beside.iter().map(|kernel| kernel.kernel.as_str()).collect();
+        let what = format!("{others} of {} probe buffers are of other kernels of the module", probes.len());
+        if tests.is_empty() {
+            let what = format!("{what}: none is of `{}`", header.kernel);
+            return Err(Error::caller(what).help(format!("name buffers of it, or the map of {}", beside.join(" or "))));
+        }
+        notes.push(format!("{what} ({})", beside.join(", ")));
     }
     Ok(CoverResult {
         header: Header::new(CoverResult::SCHEMA, header.kernel, header.source, None, header.seed),

@@ -59,6 +59,9 @@ pub struct LowerArgs {
     /// Print the LLVM IR of a stage instead
     #[arg(long, value_name = "STAGE", conflicts_with = "output")]
     pub print: Option<StageFlag>,
+    /// Weave coverage probes into this kernel, too, or into all: the module has several; each has a map of its own
+    #[arg(long = "kernel", value_name = "NAME|all", requires = "coverage", conflicts_with_all = ["print", "entry"])]
+    pub kernels: Vec<String>,
     #[command(flatten)]
     pub options: KernelFlags,
 }
@@ -93,7 +96,8 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
                     write(bytes, &path)?;
                     module.file = Some(path.display().to_string());
                 }
-                args.map.as_ref().map_or(Ok(()), |path| store::write(&*map, path))?;
+                let map_path = args.map.as_ref().map(|path| args.map_path(path, &lowered.kernel));
+                map_path.map_or(Ok(()), |path| store::write(&*map, &path))?;
             }
             (LoweredForm::Woven { modules, map, .. }, None) => {
                 for (bytes, module) in modules.iter().zip(&map.modules) {
@@ -132,10 +136,22 @@ fn reach_path(path: &Path) -> PathBuf {
 }
 
 impl LowerArgs {
+    /// Returns the path of a kernel's map: with `--kernel`, `k.NAME.map.json` beside `k.map.json`.
+    fn map_path(&self, path: &Path, kernel: &str) -> PathBuf {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        match name.split_once('.') {
+            _ if self.kernels.is_empty() => path.to_owned(),
+            Some((stem, extension)) => path.with_file_name(format!("{stem}.{kernel}.{extension}")),
+            None => path.with_file_name(format!("{name}.{kernel}")),
+        }
+    }
+
     pub(super) fn options(&self) -> LowerOptions {
         LowerOptions::new()
             .coverage(self.coverage)
             .counts(self.counts)
+            .kernels(self.kernels.clone())
+            .others(self.output.is_some())
             .proofs(!self.no_proofs)
             .mutants(self.mutants)
             .guards(self.guards)

@@ -12,8 +12,9 @@ use crate::exec::Code;
 use crate::hash::Fnv1a;
 use crate::instrument::coverage::{CoveragePlan, Evidence};
 use crate::instrument::layout::{CoverageLayout, HEADER_WORDS, Slots, header};
+use crate::llvm::View;
 use crate::lower::code::Target;
-use crate::result::probe_map::{CoverageMap, HeaderLayout, Outcome, Site, SlotsOf};
+use crate::result::probe_map::{CoverageMap, HeaderLayout, KernelBeside, Outcome, Site, SlotsOf};
 use crate::suite::launch::NdRange;
 
 /// Where the words of the header are.
@@ -26,15 +27,39 @@ const HEADER: HeaderLayout = HeaderLayout {
     id: header::ID,
 };
 
-/// Returns a kernel's code with probes, and their map. `source` is the kernel's file as results name it; `slots` says
-/// what has a slot of its own in the probe buffer.
+/// Weaves probes into kernels that come to be in one module, the first of which has the others beside it: adds these.
+/// Returns the module's code, and the probes' map for each kernel. `source` is the kernels' file as results name it;
+/// `slots` says what has a slot of its own in the probe buffer.
 ///
 /// # Errors
 /// Those of [`KernelUnderTest::instrumented`].
-pub fn instrumented(under_test: &KernelUnderTest<'_>, source: &str, slots: SlotsOf) -> Result<(Code, CoverageMap)> {
-    let id = module_id(under_test, slots);
-    let (code, plan) = under_test.instrumented(bounded(slots, id), Target::default())?;
-    Ok((code, map_of(&under_test.sites, &plan, (id, slots), source)))
+pub fn instrumented(
+    kernels: &mut [KernelUnderTest<'_>],
+    source: &str,
+    slots: SlotsOf,
+) -> Result<(Code, Vec<CoverageMap>)> {
+    let ids: Vec<u32> = kernels.iter().map(|kernel| module_id(kernel, slots)).collect();
+    let Some((first, others)) = kernels.split_first_mut() else { return Err(Error::internal("there is no kernel")) };
+    let mut plans = Vec::new();
+    for (kernel, id) in others.iter().zip(&ids[1..]) {
+        let (module, plan) = kernel.with_probes(bounded(slots, *id), Target::default())?;
+        View::of(&module).strip_debug_info();
+        first.beside.push(module.write_bitcode_to_memory().as_slice().to_vec());
+        plans.push(plan);
+    }
+    let (code, plan) = first.instrumented(bounded(slots, ids[0]), Target::default())?;
+    plans.insert(0, plan);
+    let beside = |id: u32| {
+        let others = kernels.iter().zip(&ids).filter(move |(_, other)| **other != id);
+        others.map(|(kernel, id)| KernelBeside { kernel: kernel.entry.clone(), id: *id }).collect()
+    };
+    let maps = (kernels.iter().zip(&plans).zip(&ids))
+        .map(|((kernel, plan), id)| CoverageMap {
+            beside: beside(*id),
+            ..map_of(&kernel.sites, plan, (*id, slots), source)
+        })
+        .collect();
+    Ok((code, maps))
 }
 
 fn bounded(slots: SlotsOf, id: u32) -> Slots {
@@ -80,6 +105,7 @@ fn map_of(sites: &Sites, plan: &CoveragePlan, (id, slots): (u32, SlotsOf), sourc
     };
     CoverageMap {
         id,
+        beside: Vec::new(),
         slots,
         header_words: HEADER_WORDS as u32,
         header_layout: HEADER,
@@ -173,11 +199,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Tallies a probe buffer: its bytes as the host read them back, words with the low byte first. `path` is that of
-    /// its file.
+    /// its file. `None` if another kernel of the module wrote it.
     ///
     /// # Errors
     /// `Caller` if it is not a buffer that the map's module wrote to, or one that is damaged.
-    pub fn tally(&self, bytes: &[u8], path: &Path) -> Result<Launch> {
+    pub fn tally(&self, bytes: &[u8], path: &Path) -> Result<Option<Launch>> {
         let wrong = |what: String, help: String| Error::caller(format!("{}: {what}", path.display())).help(help);
         let slot_words = u64::from(self.map.slot_words);
         let sizes = format!(
@@ -206,6 +232,9 @@ impl<'a> Reader<'a> {
             let help = "wait for the launch to end, then read the buffer back from its first word on; it is the \
                         kernel's last argument";
             return Err(wrong(what, help.to_owned()));
+        }
+        if self.map.beside.iter().any(|beside| beside.id == word(header::ID)) {
+            return Ok(None);
         }
         if word(header::ID) != self.map.id {
             let (found, id) = (word(header::ID), self.map.id);
@@ -252,7 +281,7 @@ impl<'a> Reader<'a> {
         let too_few_slots = Some(slots).filter(|slots| *slots < range.groups() && !self.counts());
         let probe = Probe { words: &words, range: &range };
         let sites = tally::tally_evidence(&self.evidence, &self.layout, probe);
-        Ok(Launch { sites, range, too_few_slots })
+        Ok(Some(Launch { sites, range, too_few_slots }))
     }
 }
 

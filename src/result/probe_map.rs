@@ -30,6 +30,9 @@ pub struct ProbeMap {
     pub texts: BTreeMap<String, String>,
     /// The modules, in the order of the mutants in them; without mutants one.
     pub modules: Vec<Module>,
+    /// Further kernels of the file that the modules hold as they are, with nothing woven in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_kernels: Vec<String>,
     /// Arguments by position: the kernel's own, then implicit ones, then the probe buffer.
     pub args: Vec<Arg>,
     /// Value of the attribute `reqd_work_group_size`.
@@ -180,6 +183,9 @@ pub enum Origin {
 pub struct CoverageMap {
     /// The number by which the kernel says in the buffer which module it is.
     pub id: u32,
+    /// Other kernels with probes in the same module.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<KernelBeside>,
     /// What has a slot of its own.
     #[serde(default)]
     pub slots: SlotsOf,
@@ -196,6 +202,15 @@ pub struct CoverageMap {
     pub barrier_bits: u32,
     /// The sites: places in the code with outcomes to cover.
     pub sites: Vec<Site>,
+}
+
+/// Another kernel with coverage probes in a module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelBeside {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The number by which it says in the buffer which one it is.
+    pub id: u32,
 }
 
 /// What has a slot of its own in a buffer for coverage.

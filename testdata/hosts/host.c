@@ -7,7 +7,8 @@
  * MODULE is the SPIR-V, KERNEL its kernel. Each RANGE is a launch, such as 64/16 (64 work-items in groups of 16), 8x8/4x4,
  * or 64 (the runtime chooses the groups). ARGUMENTs are those of the kernel, in order: `int=5`, `uint=5`, `float=0.5`,
  * `ints=START,STEP,COUNT` and `floats=START,STEP,COUNT` (buffers), `local=BYTES`. The probe buffer of the n-th launch,
- * from 0, is written to PREFIX.n.bin, and a hash of each buffer that the kernel leaves is printed.
+ * from 0, is written to PREFIX.n.bin, and a hash of each buffer that the kernel leaves is printed. A kernel without a probe
+ * buffer is launched as it is.
  *
  * Environment: PROBE_WORDS is the length of the probe buffer for coverage. MUTANT says that the module has mutants or
  * guards, and which mutant is active (0: none); FUEL how many loop iterations a work-item may make. BUILD_OPTIONS goes to
@@ -207,7 +208,7 @@ struct run {
 static struct run run(const struct session *session, handle kernel, const struct test *test, const uint32_t *probe,
                       size_t length, uint32_t *left, int loud) {
     struct run result = {0xcbf29ce484222325, 0, 0};
-    uint32_t *words = need(malloc(4 * length), "memory");
+    uint32_t *words = need(calloc(length + 1, 4), "memory");
     char *ranges = need(strdup(test->ranges), "memory");
     cl_uint count = test->count;
     cl_int code;
@@ -227,20 +228,24 @@ static struct run run(const struct session *session, handle kernel, const struct
         }
 
         /* probe: the last argument. */
-        memcpy(words, probe, 4 * length);
-        handle buffer =
-            clCreateBuffer(session->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, 4 * length, words, &code);
-        check(code, "clCreateBuffer");
-        check(clSetKernelArg(kernel, count, sizeof(handle), &buffer), "clSetKernelArg");
+        handle buffer = NULL;
+        if (length) {
+            memcpy(words, probe, 4 * length);
+            buffer = clCreateBuffer(session->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, 4 * length, words, &code);
+            check(code, "clCreateBuffer");
+            check(clSetKernelArg(kernel, count, sizeof(handle), &buffer), "clSetKernelArg");
+        }
 
         check(clEnqueueNDRangeKernel(session->queue, kernel, dimensions, NULL, global, local[0] ? local : NULL, 0, NULL,
                                      NULL),
               "clEnqueueNDRangeKernel");
 
         /* probe: read it back. */
-        check(clEnqueueReadBuffer(session->queue, buffer, CL_TRUE, 0, 4 * length, words, 0, NULL, NULL),
-              "clEnqueueReadBuffer");
-        clReleaseMemObject(buffer);
+        if (length) {
+            check(clEnqueueReadBuffer(session->queue, buffer, CL_TRUE, 0, 4 * length, words, 0, NULL, NULL),
+                  "clEnqueueReadBuffer");
+            clReleaseMemObject(buffer);
+        }
         for (size_t i = 0; left && i < length; ++i) {
             left[i] |= words[i];
         }
@@ -248,7 +253,7 @@ static struct run run(const struct session *session, handle kernel, const struct
         uint32_t fuel = length > 16 + 4 * count + 4 ? words[16 + 4 * count + 4] : 0;
         result.fault = result.fault ? result.fault : fault;
         result.fuel = result.fuel > fuel ? result.fuel : fuel;
-        if (loud) {
+        if (loud && length) {
             char path[4096];
             snprintf(path, sizeof path, "%s.%d.bin", test->prefix, launch);
             FILE *file = need(fopen(path, "wb"), path);
@@ -372,6 +377,11 @@ int main(int argc, char **argv) {
     handle kernel = load(&session, argv[1], argv[2], &id);
     cl_uint parameters;
     check(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, NULL), "clGetKernelInfo");
+    if (parameters == test.count) {
+        /* A kernel as it is. */
+        run(&session, kernel, &test, NULL, 0, NULL, 1);
+        return 0;
+    }
     if (parameters != test.count + 1) {
         fprintf(stderr, "host: %s takes %u arguments and the probe buffer, not %u\n", argv[2], parameters - 1, test.count);
         return 2;

@@ -159,15 +159,16 @@ class Session:
                 check(code, "clSetKernelArg")
 
             # probe: the last argument.
-            probe = self.buffer(struct.pack(f"<{len(words)}I", *words))
-            check(cl.clSetKernelArg(kernel, len(arguments), c_size_t(8), byref(probe)), "clSetKernelArg")
+            if words:
+                probe = self.buffer(struct.pack(f"<{len(words)}I", *words))
+                check(cl.clSetKernelArg(kernel, len(arguments), c_size_t(8), byref(probe)), "clSetKernelArg")
 
             local = sizes[1] if len(sizes) > 1 else None
             code = cl.clEnqueueNDRangeKernel(self.queue, kernel, len(sizes[0]), None, sizes[0], local, 0, None, None)
             check(code, "clEnqueueNDRangeKernel")
 
             # probe: read it back.
-            left = struct.unpack(f"<{len(words)}I", self.read(probe, 4 * len(words)))
+            left = struct.unpack(f"<{len(words)}I", self.read(probe, 4 * len(words))) if words else ()
             yield left, {p: self.read(source, len(arguments[p][1])) for p, source in buffers.items()}
 
 
@@ -226,12 +227,14 @@ def main():
     kernel, _ = session.kernel(path, name, os.environ.get("BUILD_OPTIONS", ""))
     parameters = c_uint32()
     check(cl.clGetKernelInfo(kernel, KERNEL_NUM_ARGS, c_size_t(4), byref(parameters), None), "clGetKernelInfo")
-    if parameters.value != len(arguments) + 1:
+    if parameters.value not in (len(arguments), len(arguments) + 1):
         sys.exit(f"host: {name} takes {parameters.value - 1} arguments and the probe buffer, not {len(arguments)}")
-    launches = session.launches(kernel, ranges, arguments, probe_contents(arguments))
+    has_probe = parameters.value == len(arguments) + 1
+    launches = session.launches(kernel, ranges, arguments, probe_contents(arguments) if has_probe else [])
     for launch, (probe, outputs) in enumerate(launches):
         # probe: keep it.
-        probe_result(probe, len(arguments), f"{prefix}.{launch}.bin", launch)
+        if has_probe:
+            probe_result(probe, len(arguments), f"{prefix}.{launch}.bin", launch)
         for position, data in outputs.items():
             print(f"launch {launch} argument {position} {fnv1a(data):016x}")
 

@@ -201,7 +201,15 @@ impl Weaving<'_, '_> {
             cache: Default::default(),
         };
         let found = enumerate(&subject, self.selection);
-        let classes = equivalence_classes::classify(under_test, &found.mutants, self.proofs)?;
+        let most = campaign::MOST_BEFORE;
+        let (classes, by_edit) = equivalence_classes::classify(under_test, &found.mutants, self.proofs, most)?;
+        if by_edit {
+            map.notes.push(
+                "the kernel is large: mutants that equal the original are not looked for, and of those that equal others \
+                 only those with the same change of the IR are found"
+                    .to_owned(),
+            );
+        }
         let prunable = prunable::prunable(under_test, &found.mutants);
         let all: Vec<Listed<'_>> = (found.mutants.iter().zip(classes.into_values()).zip(prunable.into_values()))
             .map(|((mutant, class), prunable)| Listed {

@@ -21,7 +21,7 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, id_vectors, implicit, logical_operators, module, signature};
-use crate::llvm::{self, View, passes};
+use crate::llvm::{self, Global, View, passes};
 use crate::lower::code::{Effort, Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
@@ -287,6 +287,8 @@ impl<'c> KernelUnderTest<'c> {
             let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "others");
             let others = Module::parse_bitcode_from_buffer(&buffer, module.get_context());
             let others = others.map_err(|e| broken(e.to_string()))?;
+            // Variables that both have are two: those of woven kernels are their arguments, or constant.
+            View::of(&others).globals().into_iter().filter(|v| !v.is_declaration()).for_each(Global::make_internal);
             others.set_triple(&module.get_triple());
             others.set_data_layout(&module.get_data_layout());
             llvm::link(&mut module, others).map_err(broken)?;

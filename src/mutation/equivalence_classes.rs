@@ -216,15 +216,27 @@ impl Classes {
     }
 }
 
-/// Returns what each mutant of a kernel equals, by edits and normal forms and, if `proofs` are wanted, by proofs, for
-/// mutants that nobody has run yet. Launch mutants are not among them.
+/// Returns what each mutant of a kernel equals, for mutants that nobody has run yet: by edits, normal forms and, if
+/// `proofs` are wanted, by proofs; by edits alone if more than `most` instructions would have to be normalised, which the
+/// second value says.
 ///
 /// # Errors
 /// As for [`equivalence::classify`].
-pub fn classify(under_test: &KernelUnderTest<'_>, mutants: &[Mutant], proofs: bool) -> Result<ByMutant<Option<Class>>> {
+pub fn classify(
+    under_test: &KernelUnderTest<'_>,
+    mutants: &[Mutant],
+    proofs: bool,
+    most: u64,
+) -> Result<(ByMutant<Option<Class>>, bool)> {
+    let edits: Vec<&Edit> = mutants.iter().map(|m| &m.edit).collect();
+    let KernelUnderTest { module, sites, entry, .. } = under_test;
+    if equivalence::instructions_to_normalise(module, sites, entry, &edits) > most {
+        return Ok((Classes::by_edit(mutants).all(mutants), true));
+    }
     let all: Vec<MutantIndex> = indices::positions(mutants.len()).collect();
     let search = if proofs { Search::Proofs } else { Search::NormalForms };
-    Ok(Classes::search_kernel(&all, under_test, mutants, (processors(), None), search)?.all(mutants))
+    let classes = Classes::search_kernel(&all, under_test, mutants, (processors(), None), search)?;
+    Ok((classes.all(mutants), false))
 }
 
 /// Returns the positions of mutants by their ids.

@@ -2,7 +2,6 @@
 //! launches.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Command;
 
 use kassay::exec::discover::Vendors;

@@ -87,7 +87,7 @@ fn several_kernels_of_a_module_have_probes_and_a_map_each() -> TestResult {
         Ok(())
     };
     fails(&["--coverage", "--kernel", "tea"], "has no kernel `tea`")?;
-    fails(&["--mutants", "--kernel", "all"], "--coverage")
+    fails(&["--mutants", "--kernel", "all"], "several kernels of one module can have coverage probes")
 }
 
 #[test]

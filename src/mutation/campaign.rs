@@ -14,7 +14,7 @@ use crate::result::{Device, Header, mutate_summary};
 use crate::suite::resolve::Test;
 
 use super::baseline::{DropReason, TestBaseline};
-pub use super::campaign_context::{CampaignContext, Request};
+pub use super::campaign_context::{CampaignContext, Request, dimensions};
 use super::configuration::{configuration, options_of};
 use super::engine::{Engine, EngineCost, Options, Reach};
 use super::equivalence;

@@ -7,6 +7,7 @@ pub mod cover;
 pub mod devices;
 pub mod generate;
 pub mod inspect;
+pub mod join;
 pub mod journal;
 pub mod merge;
 pub mod mutate;

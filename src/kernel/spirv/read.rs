@@ -12,8 +12,10 @@ use super::super::module;
 use super::super::options::KernelOptions;
 use super::assembler;
 use super::check::{self, Refusal};
+use super::line_scopes;
 use super::specialisation::{self, SpecConstant};
 use super::translator;
+use super::unscoped_values;
 use super::validator::{self, Verdict};
 use super::words::Words;
 use crate::error::{Error, Result};
@@ -50,7 +52,8 @@ pub fn read(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<Spir
     let folder = tempfile::tempdir().map_err(failed)?;
     let (module, input) = (folder.path().join("module.spv"), folder.path().join("kernel.spv"));
     fs::write(&module, words.bytes()).map_err(failed)?;
-    fs::write(&input, check::normalise(&words).bytes()).map_err(failed)?;
+    let prepared = line_scopes::add(&unscoped_values::remove(&check::normalise(&words)));
+    fs::write(&input, prepared.bytes()).map_err(failed)?;
     let validate = || validator::ask(&module, words.version());
     let validation = match options.validate.then(validate) {
         Some(verdict) => told(source, verdict),

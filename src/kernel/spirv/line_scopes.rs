@@ -8,6 +8,9 @@ use std::collections::{HashMap, HashSet};
 use super::super::demangle;
 use super::words::{self, Id, Instruction, Words, debug, op, set};
 
+/// The longest name that is written, in bytes.
+const LONGEST_NAME: usize = 10_000;
+
 /// A line of the source. Line 0 stands for none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Line {
@@ -33,7 +36,11 @@ pub(super) fn add(module: &Words) -> Words {
     let sets = module.debug_sets();
     let others = sets.iter().any(|(_, name)| name != set::OPENCL_DEBUG_INFO);
     let functions = described(module, &sets.iter().map(|(id, _)| *id).collect());
-    let Some(void) = void(module).filter(|_| !others && !functions.is_empty()) else { return module.clone() };
+    // A malformed module may have its texts anywhere; that it is malformed, the translator says.
+    let first = module.instructions().find(|at| matches!(at.opcode, op::STRING | op::FUNCTION));
+    let has_texts = first.is_some_and(|at| at.opcode == op::STRING);
+    let is_wanted = has_texts && !others && !functions.is_empty();
+    let Some(void) = void(module).filter(|_| is_wanted) else { return module.clone() };
     let unit = sets.iter().find_map(|(set, _)| {
         let mut all = module.instructions();
         all.find_map(|at| at.of_set(*set).filter(|(number, ..)| *number == debug::COMPILATION_UNIT))
@@ -47,8 +54,7 @@ pub(super) fn add(module: &Words) -> Words {
         names: HashMap::new(),
         scopes: HashMap::new(),
     };
-    let Some(added) = writer.rewrite(module, &functions) else { return module.clone() };
-    added
+    writer.rewrite(module, &functions).unwrap_or_else(|| module.clone())
 }
 
 /// Returns the functions with bodies that have lines and no scopes, in order.
@@ -78,8 +84,9 @@ fn described(module: &Words, sets: &HashSet<Id>) -> Vec<Described> {
             }
             (op::FUNCTION, [_, id, ..]) => {
                 let name = names.get(id).cloned().unwrap_or_default();
-                // The source's, as debug information has it.
-                let name = demangle::function(&name).map_or(name, |found| found.name);
+                // The source's, as debug information has it, unless it is too long for an instruction.
+                let readable = demangle::function(&name).map(|found| found.name);
+                let name = readable.filter(|readable| readable.len() < LONGEST_NAME).unwrap_or(name);
                 let begin = in_front.take().unwrap_or(Line { file: 0, line: 0, column: 0 });
                 current = Some(Described { id: *id, name, begin, files: Vec::new() });
                 has_scopes = known.contains(id);
@@ -317,12 +324,12 @@ mod tests {
     }
 
     /// The instructions of the block with the file, line and column at which the translator will see them.
-    fn placed(words: &Words) -> Vec<(u32, Option<(u32, u32, u32)>)> {
+    fn placed(words: &Words) -> Vec<(u32, Option<[u32; 3]>)> {
         let sets = words.debug_sets();
         let (mut line, mut in_scope, mut placed) = (None, false, Vec::new());
         for at in words.instructions().skip_while(|at| at.opcode != op::LABEL).skip(1) {
             match (at.opcode, at.operands) {
-                (op::LINE, &[file, number, column]) => line = Some((file, number, column)),
+                (op::LINE, &[file, number, column]) => line = Some([file, number, column]),
                 (op::LABEL, _) => (line, in_scope) = (None, false),
                 (op::EXT_INST, [_, _, set, number, ..]) if *set == sets[0].0 => in_scope = *number == debug::SCOPE,
                 _ => placed.push((at.opcode, line.filter(|_| in_scope))),
@@ -356,12 +363,12 @@ mod tests {
         let expected = [
             (op::VARIABLE, None),
             (STORE, None),
-            (op::FUNCTION_CALL, Some((20, 0, 0))),
-            (STORE, Some((20, 5, 3))),
-            (op::FUNCTION_CALL, Some((20, 5, 3))),
-            (STORE, Some((21, 1, 0))),
+            (op::FUNCTION_CALL, Some([20, 0, 0])),
+            (STORE, Some([20, 5, 3])),
+            (op::FUNCTION_CALL, Some([20, 5, 3])),
+            (STORE, Some([21, 1, 0])),
             (STORE, None),
-            (op::BRANCH, Some((20, 6, 1))),
+            (op::BRANCH, Some([20, 6, 1])),
             (STORE, None),
             (RETURN, None),
             (op::FUNCTION_END, None),
@@ -382,6 +389,17 @@ mod tests {
         assert_eq!(add(&unknown_file), unknown_file);
         let scoped = add(&with(&[&[op::LINE, 20, 5, 3], &[253]]));
         assert_eq!(add(&scoped), scoped);
+        // Texts behind functions.
+        let late = module(&[
+            &[op::TYPE_VOID, 1],
+            &[op::FUNCTION, 1, 3, 0, 2],
+            &[op::LABEL, 4],
+            &[op::LINE, 20, 5, 3],
+            &[253],
+            &[op::FUNCTION_END],
+            &[op::STRING, 20, 0],
+        ]);
+        assert_eq!(add(&late), late);
         // All ids are taken.
         let mut full = with(&[&[op::LINE, 20, 5, 3], &[253]]);
         full.set_bound(u32::MAX - 2);

@@ -1,9 +1,9 @@
 //! Gives the functions and variables of a module made of C++ for OpenCL the names that the source has for them.
 //!
 //! C++ mangles names (Itanium C++ ABI, chapter 5.1). Debug information has them as they are written, with the classes
-//! and namespaces around them: `Window<int, 3>::push`. A function whose name others share is called with its parameters'
-//! types; what has no debug information keeps its mangled name. Kernels are not mangled. Not for builtins, which are
-//! recognised by their mangled names (`builtins`).
+//! and namespaces around them: `Window<int, 3>::push`. Without it they are read from the mangled ones (`demangle`). A
+//! function whose name others share is called with its parameters' types. Kernels are not mangled. Not for builtins, which
+//! are recognised by their mangled names (`builtins`).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,52 +11,67 @@ use inkwell::module::Module;
 
 use super::builtins::{Builtin, is_mangled};
 use super::debug_types::DebugTypes;
+use super::demangle::{self, Demangled};
 use super::ir_types;
 use crate::llvm::{Function, Global, View};
 
 /// Metadata that clang writes for C++ for OpenCL alone.
 const LANGUAGE: &str = "opencl.cxx.version";
 
-/// The readable names of a module's functions and variables, by mangled name; empty for other languages than C++ for
-/// OpenCL.
+/// Metadata that translators from SPIR-V write. What they say of the language is not always right.
+const SPIRV: [&str; 2] = ["spirv.Source", "spirv.Generator"];
+
+/// The readable names of a module's functions and variables, by mangled name; empty for LLVM IR of other languages than C++
+/// for OpenCL.
 pub fn of(module: &Module<'_>) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
-    if module.get_global_metadata_size(LANGUAGE) == 0 {
+    let has = |metadata: &str| module.get_global_metadata_size(metadata) > 0;
+    if !has(LANGUAGE) && !SPIRV.into_iter().any(has) {
         return names;
     }
     let view = View::of(module);
+    let functions = view.functions().into_iter().filter(|f| f.has_body()).map(Function::name);
+    // A module of SPIR-V may have bodies of builtins.
+    let functions: Vec<String> =
+        functions.filter(|name| is_mangled(name) && (has(LANGUAGE) || Builtin::of(name).is_none())).collect();
+    let variables: Vec<String> = view.globals().into_iter().map(Global::name).filter(|name| is_mangled(name)).collect();
+    if functions.is_empty() && variables.is_empty() {
+        return names;
+    }
     let text = module.print_to_string().to_string_lossy().into_owned();
     let debug = DebugTypes::read(&text);
-    let functions: Vec<String> = view
-        .functions()
-        .into_iter()
-        .filter(|f| f.has_body())
-        .map(Function::name)
-        .filter(|name| is_mangled(name))
-        .collect();
     let subprograms = debug.subprograms();
-    let described: Vec<(String, u32)> =
-        functions.into_iter().filter_map(|name| Some((name.clone(), *subprograms.get(name.as_str())?))).collect();
-    let plain: Vec<String> = described.iter().map(|(_, id)| debug.qualified_name(*id)).collect();
-    let full: Vec<String> =
-        described.iter().zip(&plain).map(|((_, id), name)| format!("{name}({})", debug.parameter_types(*id))).collect();
-    let tidy: Vec<String> = plain.iter().map(|name| tidied(name)).collect();
-    let (often, ambiguous) = (counts(&tidy), counts(&full));
+    let described: Vec<(String, Demangled)> = functions
+        .into_iter()
+        .filter_map(|mangled| {
+            let found = match subprograms.get(mangled.as_str()) {
+                Some(id) => debug.function(*id),
+                None => demangle::function(&mangled)?,
+            };
+            Some((mangled, found))
+        })
+        .collect();
+    let plain: Vec<String> = described.iter().map(|(_, found)| found.name.clone()).collect();
+    let full: Vec<String> = described.iter().map(|(_, found)| found.overload.clone()).collect();
+    let (often, ambiguous) = (counts(&plain), counts(&full));
     for (i, (mangled, _)) in described.iter().enumerate() {
         // An overload of a builtin's name is no builtin.
-        if often[tidy[i].as_str()] == 1 && Builtin::of(&tidy[i]).is_none() {
-            names.insert(mangled.clone(), tidy[i].clone());
+        if often[plain[i].as_str()] == 1 && Builtin::of(&plain[i]).is_none() {
+            names.insert(mangled.clone(), plain[i].clone());
         } else if ambiguous[full[i].as_str()] == 1 {
             names.insert(mangled.clone(), full[i].clone());
         }
     }
-    let variables = view.globals().into_iter().map(Global::name).filter(|name| is_mangled(name));
     let declared = debug.global_variables(&text);
     for mangled in variables {
         // clang appends to the names of copies: `_ZL5table.const`.
         let base = mangled.split('.').next().unwrap_or_default();
         let found = declared.get(mangled.as_str()).or_else(|| declared.get(base));
-        names.extend(found.map(|id| (mangled.clone(), debug.variable_name(*id, &names))));
+        let name = match found {
+            Some(id) => Some(debug.variable_name(*id, &names)),
+            None => demangle::variable(base),
+        };
+        names.extend(name.map(|name| (mangled.clone(), name)));
     }
     names
 }
@@ -110,6 +125,11 @@ impl DebugTypes {
         let of_class = self.of_class("DISubprogram");
         let definitions = of_class.filter(|id| self.key(*id, "unit").is_some());
         definitions.filter_map(|id| Some((self.key(id, "linkageName")?, id))).collect()
+    }
+
+    fn function(&self, id: u32) -> Demangled {
+        let name = self.qualified_name(id);
+        Demangled { name: tidied(&name), overload: format!("{name}({})", self.parameter_types(id)) }
     }
 
     /// The variables at program scope and in local memory, by name in the module: the text says which node describes

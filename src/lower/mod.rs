@@ -6,6 +6,7 @@ mod async_copies;
 pub mod code;
 pub use crate::kernel::forked;
 pub mod cached;
+mod generic_atomics;
 pub mod host;
 pub mod spirv;
 mod undefined;

@@ -17,9 +17,14 @@ pub fn refuse(module: &Module<'_>) -> Result<()> {
         let Some(called) = call.called_function().filter(|f| !f.has_body()) else { continue };
         let callee = called.name();
         if !builtins::may_be_builtin(&callee) {
-            let place = call.location().map(|l| format!(" ({}:{}:{})", l.file, l.line, l.column)).unwrap_or_default();
-            return Err(Error::caller(format!("the kernel calls `{callee}`, which has no body here{place}"))
-                .help("give its definition in the same file, or include it"));
+            let place = match call.location().filter(|at| at.line > 0) {
+                Some(at) => format!("{}:{}:{}", at.file, at.line, at.column),
+                None => format!("in `{}`", call.function().name()),
+            };
+            return Err(Error::caller(format!("the kernel calls `{callee}`, which has no body here ({place})")).help(
+                "give its definition in the same file, or include it; SPIR-V and LLVM IR without it have to be linked \
+                 with a module that has it. Compilers leave out a plain `inline` function: make it `static inline`",
+            ));
         }
     }
     Ok(())

@@ -63,6 +63,11 @@ impl File<'_> {
     pub(super) fn lines_covered(&self) -> usize {
         self.lines.values().filter(|l| l.covered).count()
     }
+
+    /// Returns whether something has a line in it.
+    pub(super) fn has_lines(&self) -> bool {
+        !self.lines.is_empty() || self.sites.iter().any(|site| site.shared().location.line > 0)
+    }
 }
 
 /// Returns the files of `result`, in the order in which its sites name them.

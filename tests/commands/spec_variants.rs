@@ -117,7 +117,8 @@ fn tests_of_all_values_kill_mutants() -> TestResult {
     std::fs::write(&path, [&head, tests[1], tests[3], &format!("\n{wide}")].join("[[test]]"))?;
     let fewer = verdicts(&json(&[&["mutate", at(&path), "--device", "sim"][..], &operators].concat(), 0)?);
     assert!(fewer.keys().eq(on_sim.keys()));
-    let unreached: Vec<&String> = fewer.iter().filter(|(_, (status, _))| status == "no-coverage").map(|(id, _)| id).collect();
+    let unreached: Vec<&String> =
+        fewer.iter().filter(|(_, (status, _))| status == "no-coverage").map(|(id, _)| id).collect();
     assert!(unreached.len() >= 4, "{fewer:?}");
     for id in unreached {
         let (status, killed_by) = &on_sim[id];
@@ -181,7 +182,8 @@ fn checks_and_schedules_join_the_tests_of_all_values() -> TestResult {
     valid(&scheduled, "schedule.schema.json")?;
     assert_eq!(texts(&scheduled["tests"], "name"), ALL);
     assert_eq!(scheduled["summary"]["stable"], 4);
-    let schedules = scheduled["tests"].as_array().unwrap().iter().flat_map(|test| test["schedules"].as_array().unwrap());
+    let schedules =
+        scheduled["tests"].as_array().unwrap().iter().flat_map(|test| test["schedules"].as_array().unwrap());
     let indices: Vec<u64> = schedules.filter_map(|schedule| schedule["index"].as_u64()).collect();
     assert_eq!(indices, (0..indices.len() as u64).collect::<Vec<_>>());
     let last = format!("{}:{}", at(&output), indices.len() - 1);

@@ -9,5 +9,6 @@ mod golden;
 mod interleaving;
 mod site_agreement;
 mod spirv;
+mod spirv_debug;
 mod syntax_tree;
 mod taint;

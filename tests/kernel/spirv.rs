@@ -194,3 +194,29 @@ fn mutated_modules_are_read_or_refused() {
     let read = ends.iter().filter(|(_, (code, _))| *code == Some(0)).count();
     assert!((5..mutated.len() - 5).contains(&read), "{read} of {} are read", mutated.len());
 }
+
+#[test]
+fn atomics_on_pointers_without_an_address_space_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for (instruction, given, left) in [("OpAtomicUMax", 4, 9), ("OpAtomicUMin", 12, 9), ("OpAtomicIAdd", 1, 10)] {
+        let module = format!(
+            "OpCapability Addresses\nOpCapability Kernel\nOpCapability GenericPointer
+            OpMemoryModel Physical64 OpenCL\nOpEntryPoint Kernel %k \"k\"\nOpSource OpenCL_C 300000
+            %void = OpTypeVoid\n%uint = OpTypeInt 32 0
+            %device = OpConstant %uint 1\n%relaxed = OpConstant %uint 0\n%nine = OpConstant %uint 9
+            %global = OpTypePointer CrossWorkgroup %uint\n%generic = OpTypePointer Generic %uint
+            %type = OpTypeFunction %void %global\n%k = OpFunction %void None %type
+            %a = OpFunctionParameter %global\n%entry = OpLabel\n%cast = OpPtrCastToGeneric %generic %a
+            %old = {instruction} %uint %cast %device %relaxed %nine\nOpReturn\nOpFunctionEnd\n"
+        );
+        put(folder.path(), "k.spvasm", module);
+        let args = format!("0 = {{ values = [{given}], expect = {{ values = [{left}] }} }}");
+        let suite = format!("kernel = \"k.spvasm\"\n[[test]]\nname = \"one\"\nglobal = [1]\n[test.args]\n{args}\n");
+        let suite = put(folder.path(), "suite.toml", suite);
+        // On the first OpenCL device, if there is one.
+        for device in [&["--device", "sim"][..], &[]] {
+            let done = kassay().args(["run", "--quiet"]).args(device).arg(&suite).output().unwrap();
+            assert!(done.status.success(), "{instruction} {device:?}: {}", String::from_utf8_lossy(&done.stderr));
+        }
+    }
+}

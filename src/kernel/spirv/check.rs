@@ -43,6 +43,8 @@ pub(super) enum Refusal {
     Unfinished,
     #[error("the function of its kernel is missing")]
     NoBody,
+    #[error("its function %{0} has instructions outside of blocks")]
+    OutsideBlock(Id),
     #[error("its constant %{0} has not as many words as its type")]
     Literal(Id),
 }
@@ -54,6 +56,7 @@ pub(super) fn check(module: &Words) -> Result<(), Refusal> {
         return Err(Refusal::Version(version.0, version.1));
     }
     let (mut functions, mut in_function) = (HashSet::new(), false);
+    check_blocks(module)?;
     let mut widths: HashMap<Id, u32> = HashMap::new();
     for instruction in module.instructions() {
         match (instruction.opcode, instruction.operands) {
@@ -97,6 +100,26 @@ pub(super) fn check(module: &Words) -> Result<(), Refusal> {
         has_kernel = true;
     }
     if has_kernel { Ok(()) } else { Err(Refusal::NoKernel) }
+}
+
+/// Checks that functions consist of blocks: the translator would wait for ever.
+fn check_blocks(module: &Words) -> Result<(), Refusal> {
+    // The function, and whether there is an open block.
+    let mut at: Option<(Id, bool)> = None;
+    for instruction in module.instructions() {
+        at = match (instruction.opcode, instruction.operands, at) {
+            (op::FUNCTION, [_, id, ..], _) => Some((*id, false)),
+            (op::FUNCTION_END, ..) => None,
+            (op::LABEL, _, Some((function, false))) => Some((function, true)),
+            // Debug information and parameters.
+            (op::LINE | op::NO_LINE | op::EXT_INST, ..) => at,
+            (op::FUNCTION_PARAMETER, _, Some((_, false))) => at,
+            (_, _, Some((function, false))) => return Err(Refusal::OutsideBlock(function)),
+            (op::BRANCH..=op::UNREACHABLE, _, Some((function, true))) => Some((function, false)),
+            _ => at,
+        };
+    }
+    Ok(())
 }
 
 /// Returns the module in the form that the translators read: of a version that they know, with a block for edges that
@@ -199,6 +222,12 @@ mod tests {
             "its entry point `k` has the execution model GLCompute; kassay takes kernels"
         );
         assert_eq!(check(&with(&[])), Ok(()));
+        let block = |inside: &[&[u32]]| module(&[&KERNEL[..], &BODY[..1], inside, &BODY[1..]].concat());
+        let (label, end, store): (&[u32], &[u32], &[u32]) = (&[op::LABEL, 1], &[op::UNREACHABLE], &[62, 2, 3]);
+        assert_eq!(check(&block(&[&[op::FUNCTION_PARAMETER, 4, 5], label, store, end, label, end])), Ok(()));
+        assert_eq!(check(&block(&[&[op::LINE, 6, 1, 1], label, end, &[op::NO_LINE]])), Ok(()));
+        assert_eq!(check(&block(&[store, label, end])), Err(Refusal::OutsideBlock(99)));
+        assert_eq!(check(&block(&[label, end, store])), Err(Refusal::OutsideBlock(99)));
         let int: &[u32] = &[op::TYPE_INT, 2, 64, 0];
         assert_eq!(check(&with(&[int, &[op::CONSTANT, 2, 3, 7, 0]])), Ok(()));
         assert_eq!(check(&with(&[int, &[op::CONSTANT, 2, 3, 7]])), Err(Refusal::Literal(3)));

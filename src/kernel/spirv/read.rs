@@ -12,9 +12,11 @@ use super::super::module;
 use super::super::options::KernelOptions;
 use super::assembler;
 use super::check::{self, Refusal};
+use super::line_scopes;
 use super::opaque;
 use super::specialisation::{self, SpecConstant};
 use super::translator;
+use super::unscoped_values;
 use super::validator::{self, Verdict};
 use super::words::Words;
 use crate::error::{Error, Result};
@@ -52,7 +54,8 @@ pub fn read(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<Spir
     let (module, input) = (folder.path().join("module.spv"), folder.path().join("kernel.spv"));
     fs::write(&module, words.bytes()).map_err(failed)?;
     let hidden = opaque::hide(&words, &specialisation::ids(&constants, &options.varying_spec));
-    fs::write(&input, check::normalise(&hidden).bytes()).map_err(failed)?;
+    let prepared = line_scopes::add(&unscoped_values::remove(&check::normalise(&hidden)));
+    fs::write(&input, prepared.bytes()).map_err(failed)?;
     let validate = || validator::ask(&module, words.version());
     let validation = match options.validate.then(validate) {
         Some(verdict) => told(source, verdict),

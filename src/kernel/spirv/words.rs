@@ -23,9 +23,11 @@ pub mod op {
     pub const STRING: u32 = 7;
     pub const LINE: u32 = 8;
     pub const EXT_INST_IMPORT: u32 = 11;
+    pub const EXT_INST: u32 = 12;
     pub const MEMORY_MODEL: u32 = 14;
     pub const ENTRY_POINT: u32 = 15;
     pub const CAPABILITY: u32 = 17;
+    pub const TYPE_VOID: u32 = 19;
     pub const TYPE_BOOL: u32 = 20;
     pub const TYPE_INT: u32 = 21;
     pub const TYPE_FLOAT: u32 = 22;
@@ -41,7 +43,9 @@ pub mod op {
     pub const SPEC_CONSTANT_COMPOSITE: u32 = 51;
     pub const SPEC_CONSTANT_OP: u32 = 52;
     pub const FUNCTION: u32 = 54;
+    pub const FUNCTION_PARAMETER: u32 = 55;
     pub const FUNCTION_END: u32 = 56;
+    pub const FUNCTION_CALL: u32 = 57;
     pub const VARIABLE: u32 = 59;
     pub const LOAD: u32 = 61;
     pub const DECORATE: u32 = 71;
@@ -50,7 +54,34 @@ pub mod op {
     pub const BRANCH: u32 = 249;
     pub const BRANCH_CONDITIONAL: u32 = 250;
     pub const SWITCH: u32 = 251;
+    pub const UNREACHABLE: u32 = 255;
     pub const NO_LINE: u32 = 317;
+}
+
+/// Names of extended instruction sets.
+pub mod set {
+    /// Debug information of OpenCL kernels.
+    pub const OPENCL_DEBUG_INFO: &str = "OpenCL.DebugInfo.100";
+}
+
+/// Numbers of instructions of `OpenCL.DebugInfo.100`, and constants that they take.
+pub mod debug {
+    #![allow(missing_docs, reason = "the names are the specification's")]
+    pub const INFO_NONE: u32 = 0;
+    pub const COMPILATION_UNIT: u32 = 1;
+    pub const TYPE_FUNCTION: u32 = 8;
+    pub const FUNCTION: u32 = 20;
+    pub const LEXICAL_BLOCK_DISCRIMINATOR: u32 = 22;
+    pub const SCOPE: u32 = 23;
+    pub const NO_SCOPE: u32 = 24;
+    pub const DECLARE: u32 = 28;
+    pub const VALUE: u32 = 29;
+    pub const SOURCE: u32 = 35;
+
+    pub const VERSION: u32 = 0x1_0000;
+    pub const DWARF_VERSION: u32 = 4;
+    pub const LANGUAGE_OPENCL_C: u32 = 3;
+    pub const FLAG_IS_DEFINITION: u32 = 1 << 3;
 }
 
 /// Why bytes are no sequence of instructions. The messages continue a sentence that names the file.
@@ -90,6 +121,16 @@ pub struct Instruction<'m> {
     pub opcode: u32,
     /// The words behind the first one.
     pub operands: &'m [u32],
+}
+
+impl<'m> Instruction<'m> {
+    /// Returns the number, the result and the operands of an instruction of an extended set; `None` for others.
+    pub fn of_set(&self, set: Id) -> Option<(u32, Id, &'m [u32])> {
+        match (self.opcode, self.operands) {
+            (op::EXT_INST, [_, id, of, number, operands @ ..]) if *of == set => Some((*number, *id, operands)),
+            _ => None,
+        }
+    }
 }
 
 /// A decoration of an id (`OpDecorate`).
@@ -191,6 +232,14 @@ impl Words {
         self.texts(op::STRING)
     }
 
+    /// Returns the extended instruction sets with debug information that the module imports, by id and name.
+    pub fn debug_sets(&self) -> Vec<(Id, String)> {
+        let mut sets: Vec<(Id, String)> = self.texts(op::EXT_INST_IMPORT).into_iter().collect();
+        sets.retain(|(_, name)| name.contains("DebugInfo"));
+        sets.sort_unstable();
+        sets
+    }
+
     fn texts(&self, opcode: u32) -> HashMap<Id, String> {
         let mut texts = HashMap::new();
         for instruction in self.instructions().filter(|instruction| instruction.opcode == opcode) {
@@ -234,11 +283,11 @@ pub fn text(words: &[u32]) -> Option<(String, &[u32])> {
     Some((String::from_utf8_lossy(&bytes).into_owned(), &words[last + 1..]))
 }
 
-/// Returns a literal string as words.
+/// Writes a literal string, the inverse of [`text`].
 pub fn literal(text: &str) -> Vec<u32> {
     let mut bytes: Vec<u8> = text.bytes().take_while(|byte| *byte != 0).collect();
-    bytes.resize((bytes.len() / 4 + 1) * 4, 0);
-    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    bytes.resize(bytes.len() / 4 * 4 + 4, 0);
+    bytes.as_chunks::<4>().0.iter().map(|chunk| u32::from_le_bytes(*chunk)).collect()
 }
 
 fn words_of(bytes: &[u8]) -> Result<Vec<u32>, Malformed> {
@@ -296,6 +345,9 @@ pub(super) mod tests {
         assert_eq!(literal("ab"), [ab]);
         assert_eq!(literal("long"), [u32::from_le_bytes(*b"long"), 0]);
         assert_eq!(module.version(), (1, 2));
+        for written in ["", "a", "long", "longer"] {
+            assert_eq!(text(&literal(written)), Some((written.to_owned(), &[][..])));
+        }
         assert_eq!(Words::parse(&module.bytes()), Ok(module));
     }
 

@@ -30,11 +30,15 @@ impl<'a> Listing<'a> {
         Listing { style, counts: result.coverage.average_statement.is_some(), groups }
     }
 
-    /// Lists one file with its heading; without `text` only what is not covered, by location.
+    /// Lists one file with its heading; without `text` only what is not covered, by location. Of a module without lines
+    /// there is no source to list.
     pub(super) fn file(&self, file: &File<'_>, text: Option<&str>) -> String {
-        let name = if file.name.is_empty() { "(unknown file)" } else { file.name };
-        let mut out =
-            heading(self.style, &format!("{} ({} of {} lines)", visible(name), file.lines_covered(), file.lines.len()));
+        let name = visible(if file.name.is_empty() { "(unknown file)" } else { file.name });
+        if !file.has_lines() {
+            return heading(self.style, &name) + &self.without_lines(file);
+        }
+        let title = format!("{name} ({} of {} lines)", file.lines_covered(), file.lines.len());
+        let mut out = heading(self.style, &title);
         let lines: Vec<&str> = text.map(|t| t.lines().collect()).unwrap_or_default();
         if text.is_some() {
             out.push_str(&self.source(file, &lines));
@@ -105,14 +109,9 @@ impl<'a> Listing<'a> {
             let _ = writeln!(out, "  not executed: {unseen}");
         }
         for site in &file.sites {
-            let at = &site.shared().location;
-            if at.line > 0 && at.line <= shown {
-                continue;
-            }
-            let place = if at.line == 0 { site.shared().id.clone() } else { format!("{}:{}", at.line, at.column) };
-            let covered = file.lines.get(&at.line).is_none_or(|l| l.covered);
-            if let Some(remark) = self.remark(file, site, covered) {
-                let _ = writeln!(out, "  {}: {}", visible(&place), self.style.paint(remark.paint, remark.text));
+            let line = site.shared().location.line;
+            if line == 0 || line > shown {
+                out.push_str(&self.placed_remark(file, site));
             }
         }
         let beyond = |line: u32| has_text && line > shown;
@@ -124,6 +123,21 @@ impl<'a> Listing<'a> {
             out.push_str("  (its text is not at hand)\n");
         }
         out
+    }
+
+    /// Lists what is not covered of a file without lines.
+    fn without_lines(&self, file: &File<'_>) -> String {
+        let remarks: String = file.sites.iter().map(|site| self.placed_remark(file, site)).collect();
+        if remarks.is_empty() { "  all covered\n".to_owned() } else { remarks }
+    }
+
+    /// Returns a line with the remark on `site` behind its place, if there is one.
+    fn placed_remark(&self, file: &File<'_>, site: &Site<'_>) -> String {
+        let at = &site.shared().location;
+        let place = if at.line == 0 { site.shared().id.clone() } else { format!("{}:{}", at.line, at.column) };
+        let covered = file.lines.get(&at.line).is_none_or(|l| l.covered);
+        let Some(remark) = self.remark(file, site, covered) else { return String::new() };
+        format!("  {}: {}\n", visible(&place), self.style.paint(remark.paint, remark.text))
     }
 
     /// Returns the remark on `site`, if any; `on_covered_line`: whether its line was executed.

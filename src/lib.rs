@@ -37,6 +37,8 @@ pub mod cfg;
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
+pub mod compare;
+#[doc(hidden)]
 pub mod coverage;
 #[doc(hidden)]
 pub mod error;
@@ -72,9 +74,9 @@ pub mod sync;
 
 #[doc(inline)]
 pub use api::{
-    CheckOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions, Lowered, LoweredForm,
+    CheckOptions, CompareOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions, Lowered, LoweredForm,
     LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions, ScheduleOptions, Silent,
-    StartWorkers, Strategy, check, cover, generate, inspect, lower, merge, mutate, open, report, run, schedule, tally,
+    StartWorkers, Strategy, check, compare, cover, generate, inspect, lower, merge, merge_comparisons, mutate, open, report, run, schedule, tally,
 };
 #[doc(inline)]
 pub use coverage::build::Level;

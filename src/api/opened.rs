@@ -53,6 +53,12 @@ impl OpenOptions {
         Opened::suite(suite.as_ref(), self)
     }
 
+    /// Opens a suite with more tests than its own, which come after these.
+    pub(super) fn open_with_more(&self, suite: &Path, more_tests: Vec<Test>) -> Result<Opened> {
+        let input = Input { more_tests, ..Input::suite(suite, self)? };
+        Opened::compile_first(Instant::now(), input, None)
+    }
+
     /// Opens a kernel without a suite: a `.cl`, `.ll`, `.bc`, `.spv` or `.spvasm` file.
     ///
     /// # Errors

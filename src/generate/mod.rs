@@ -43,6 +43,7 @@ pub mod mutants;
 pub mod output_dir;
 mod path_conditions;
 pub mod planned_launch;
+mod pool;
 mod polynomial;
 mod resize_buffers;
 pub mod roles;

@@ -1,0 +1,306 @@
+//! Compares the levels of one kernel.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::adequacy::cross_adequacy;
+use super::correlation::Estimate;
+use super::kill_matrix::{KillMatrix, TestSet};
+use super::mutant_sets::{disjoint, distinguished, hard, minimal, share_subsumed};
+use super::sub_suites::{at_size, draw, sizes};
+use crate::hash::fnv1a;
+use crate::result::compare::{
+    ComparedMutant, CorrelationRow, Cost, CrossRow, Interval, KernelComparison, LevelRow, PoolTest, TestOrigin, Twins,
+};
+use crate::result::mutate::{Mutant, MutateResult, Status, TestStatus};
+
+/// The name of the row for all concepts.
+pub const ALL: &str = "all";
+
+/// The mutants of a level, run on all tests of the pool.
+#[derive(Debug, Clone)]
+pub struct LevelRun {
+    /// The level's name.
+    pub level: String,
+    /// The result with `--full-matrix`.
+    pub result: MutateResult,
+    /// By id: what mutants become when they are optimised. Those of different levels with the same form are twins.
+    pub forms: HashMap<String, String>,
+    /// Wall-clock seconds, compilation included.
+    pub elapsed_s: f64,
+}
+
+/// How a kernel's levels are compared.
+pub struct Study<'a> {
+    /// The suite's path, as given.
+    pub suite: &'a str,
+    /// How many of the pool's tests are the suite's; the others were generated.
+    pub given_tests: usize,
+    /// Returns the concept of an operator.
+    pub concept_of: &'a dyn Fn(&str) -> String,
+    /// Random suites that each estimate rests on.
+    pub samples: usize,
+    /// The seed of all random suites.
+    pub seed: u64,
+}
+
+/// A mutant that tests can be judged by: neither equivalent nor a duplicate, and it was run.
+fn counts(mutant: &Mutant) -> bool {
+    let is_left_out =
+        matches!(mutant.status, Status::Equivalent | Status::Ignored | Status::CompileError | Status::Pending);
+    mutant.duplicate_of.is_none() && !is_left_out
+}
+
+/// What is known of a level.
+struct Judged<'a> {
+    run: &'a LevelRun,
+    /// The mutants that count, by their positions in the result.
+    mutants: Vec<usize>,
+    /// Which of the used tests kill them.
+    matrix: KillMatrix,
+    /// Positions in the result.
+    minimal: BTreeSet<usize>,
+    hard: BTreeSet<usize>,
+}
+
+impl Study<'_> {
+    /// Compares levels whose mutants were run on the same tests.
+    pub fn compare(&self, runs: &[LevelRun]) -> KernelComparison {
+        let tests = self.pool(runs);
+        let used: HashMap<&str, usize> = (tests.iter().filter(|test| test.status == TestStatus::Used))
+            .enumerate()
+            .map(|(at, test)| (test.name.as_str(), at))
+            .collect();
+        let levels: Vec<Judged<'_>> = runs.iter().map(|run| judge(run, &used)).collect();
+        let header = runs.first().map(|run| &run.result.header);
+        KernelComparison {
+            kernel: header.map(|header| header.kernel.clone()).unwrap_or_default(),
+            source: header.map(|header| header.source.clone()).unwrap_or_default(),
+            suite: self.suite.to_owned(),
+            levels: levels.iter().flat_map(|level| self.rows(level)).collect(),
+            twins: twins(runs),
+            cross: self.cross(&levels),
+            correlation: self.correlation(&levels, used.len()),
+            mutants: levels.iter().flat_map(|level| self.mutants(level, &tests)).collect(),
+            tests,
+        }
+    }
+
+    /// A test is used if it is at every level: there the original has to be as stable.
+    fn pool(&self, runs: &[LevelRun]) -> Vec<PoolTest> {
+        let Some(first) = runs.first() else { return Vec::new() };
+        let pool_test = |(at, test): (usize, &crate::result::mutate::TestOutcome)| {
+            let at_level = |run: &LevelRun| run.result.tests.get(at).cloned().filter(|other| other.name == test.name);
+            let dropped = runs.iter().find_map(|run| match at_level(run) {
+                Some(other) if other.status == TestStatus::Used => None,
+                Some(other) => Some(format!("{}: {}", run.level, other.reason.unwrap_or_default())),
+                None => Some(format!("{}: it was not run", run.level)),
+            });
+            PoolTest {
+                name: test.name.clone(),
+                origin: if at < self.given_tests { TestOrigin::Suite } else { TestOrigin::Generated },
+                status: if dropped.is_some() { TestStatus::Dropped } else { TestStatus::Used },
+                reason: dropped,
+            }
+        };
+        first.result.tests.iter().enumerate().map(pool_test).collect()
+    }
+
+    /// The rows of a level: one for all concepts, and one for each that has mutants.
+    fn rows(&self, level: &Judged<'_>) -> Vec<LevelRow> {
+        let mut by_concept: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (at, mutant) in level.run.result.mutants.iter().enumerate() {
+            by_concept.entry((self.concept_of)(&mutant.operator)).or_default().push(at);
+        }
+        let all: Vec<usize> = (0..level.run.result.mutants.len()).collect();
+        let mut rows = vec![LevelRow { cost: Some(cost(level.run)), ..row(level, ALL, &all) }];
+        rows.extend(by_concept.iter().map(|(concept, mutants)| row(level, concept, mutants)));
+        rows
+    }
+
+    fn cross(&self, levels: &[Judged<'_>]) -> Vec<CrossRow> {
+        let mut rows = Vec::new();
+        for (of, on) in ordered_pairs(levels) {
+            let (adequate_on, scored_on) = (of.run.level.clone(), on.run.level.clone());
+            let mut random = self.random(&["cross", &adequate_on, &scored_on]);
+            let Some(found) = cross_adequacy(&of.matrix, &on.matrix, self.samples, &mut random) else { continue };
+            let score = found.score.map(percent);
+            rows.push(CrossRow {
+                adequate_on,
+                scored_on,
+                mean: score.map(|score| score.mean),
+                low: score.and_then(|score| score.low),
+                high: score.and_then(|score| score.high),
+                suite_size: interval(found.tests),
+                minimal_subsumed: share_subsumed(&on.matrix, &of.matrix).map(|share| 100.0 * share),
+            });
+        }
+        rows
+    }
+
+    fn correlation(&self, levels: &[Judged<'_>], pool: usize) -> Vec<CorrelationRow> {
+        let mut rows = Vec::new();
+        for size in sizes(pool) {
+            // The same sub-suites for all pairs of levels.
+            let suites = draw(pool, size, self.samples, &mut self.random(&["sub-suites", &size.to_string()]));
+            let scores: Vec<Vec<Option<f64>>> = levels
+                .iter()
+                .map(|level| suites.iter().map(|suite| level.matrix.score(suite)).collect())
+                .collect();
+            for (one, level) in levels.iter().enumerate() {
+                for (other, other_level) in levels.iter().enumerate().skip(one + 1) {
+                    let (level, other_level) = (level.run.level.clone(), other_level.run.level.clone());
+                    let both = scores[one].iter().zip(&scores[other]);
+                    let pairs: Vec<(f64, f64)> = both.filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
+                    let mut random = self.random(&["correlation", &level, &other_level, &size.to_string()]);
+                    let found = at_size(size, &pairs, &mut random);
+                    rows.push(CorrelationRow {
+                        level,
+                        other_level,
+                        tests: size as u64,
+                        suites: found.suites as u64,
+                        pearson: found.pearson.map(interval),
+                        kendall: found.kendall.map(interval),
+                    });
+                }
+            }
+        }
+        rows
+    }
+
+    fn mutants(&self, level: &Judged<'_>, tests: &[PoolTest]) -> Vec<ComparedMutant> {
+        let positions: HashMap<&str, u32> = (0..).zip(tests).map(|(at, test)| (test.name.as_str(), at)).collect();
+        let compared = |(at, mutant): (usize, &Mutant)| ComparedMutant {
+            level: level.run.level.clone(),
+            id: mutant.id.clone(),
+            operator: mutant.operator.clone(),
+            concept: (self.concept_of)(&mutant.operator),
+            file: mutant.location.file.clone(),
+            line: mutant.location.start.line,
+            status: mutant.status,
+            duplicate_of: mutant.duplicate_of.clone(),
+            killed_by: mutant.killed_by.iter().filter_map(|test| positions.get(test.as_str()).copied()).collect(),
+            is_minimal: level.minimal.contains(&at),
+            is_hard: level.hard.contains(&at),
+        };
+        level.run.result.mutants.iter().enumerate().map(compared).collect()
+    }
+
+    /// Returns the random numbers for a purpose. Each has its own, so that one more level changes no other number.
+    fn random(&self, purpose: &[&str]) -> ChaCha8Rng {
+        let text = format!("{} {} {}", self.seed, self.suite, purpose.join(" "));
+        ChaCha8Rng::seed_from_u64(fnv1a(text.as_bytes()))
+    }
+}
+
+fn judge<'a>(run: &'a LevelRun, used: &HashMap<&str, usize>) -> Judged<'a> {
+    let all = &run.result.mutants;
+    let mutants: Vec<usize> = (0..all.len()).filter(|at| counts(&all[*at])).collect();
+    let kills = |at: &usize| {
+        let mut kills = TestSet::with_capacity(used.len());
+        kills.extend(all[*at].killed_by.iter().filter_map(|test| used.get(test.as_str()).copied()));
+        kills
+    };
+    let matrix = KillMatrix::new(used.len(), mutants.iter().map(kills).collect());
+    let positions = |of: Vec<usize>| of.into_iter().map(|at| mutants[at]).collect();
+    let (minimal, hard) = (positions(minimal(&matrix)), positions(hard(&matrix)));
+    Judged { run, mutants, matrix, minimal, hard }
+}
+
+fn row(level: &Judged<'_>, concept: &str, mutants: &[usize]) -> LevelRow {
+    let all = &level.run.result.mutants;
+    let of_status = |status: Status| {
+        mutants.iter().filter(|at| all[**at].duplicate_of.is_none() && all[**at].status == status).count() as u64
+    };
+    let wanted: BTreeSet<usize> = mutants.iter().copied().collect();
+    let in_matrix: Vec<usize> =
+        (0..level.mutants.len()).filter(|at| wanted.contains(&level.mutants[*at])).collect();
+    let matrix = level.matrix.of(&in_matrix);
+    let [killed, timeout, runtime_error] = [Status::Killed, Status::Timeout, Status::RuntimeError].map(of_status);
+    let minimal = minimal(&matrix).len() as u64;
+    let counted = in_matrix.len() as f64;
+    LevelRow {
+        level: level.run.level.clone(),
+        concept: concept.to_owned(),
+        generated: mutants.len() as u64,
+        compile_error: of_status(Status::CompileError),
+        ignored: of_status(Status::Ignored),
+        equivalent: of_status(Status::Equivalent),
+        duplicate: mutants.iter().filter(|at| all[**at].duplicate_of.is_some()).count() as u64,
+        killed,
+        timeout,
+        runtime_error,
+        survived: of_status(Status::Survived),
+        undecided: of_status(Status::Undecided),
+        no_coverage: of_status(Status::NoCoverage),
+        score: (counted > 0.0).then(|| 100.0 * (killed + timeout + runtime_error) as f64 / counted),
+        distinguished: distinguished(&matrix).len() as u64,
+        minimal,
+        disjoint: disjoint(&matrix).len() as u64,
+        surface: minimal,
+        hard: hard(&matrix).len() as u64,
+        cost: None,
+    }
+}
+
+fn cost(run: &LevelRun) -> Cost {
+    let timing = &run.result.timing;
+    Cost {
+        build_s: timing.build_s,
+        run_s: timing.run_s,
+        equivalence_s: timing.equivalence_s,
+        elapsed_s: run.elapsed_s,
+        builds: timing.builds,
+        executions: timing.executions,
+    }
+}
+
+/// Returns the pairs of mutants of different levels that have the same form. Of the mutants of a level with one form,
+/// the first stands for all: the others are its duplicates.
+fn twins(runs: &[LevelRun]) -> Vec<Twins> {
+    let first_by_form = |run: &LevelRun| {
+        let mut first: HashMap<String, String> = HashMap::new();
+        for mutant in run.result.mutants.iter().filter(|mutant| counts(mutant)) {
+            if let Some(form) = run.forms.get(&mutant.id) {
+                first.entry(form.clone()).or_insert_with(|| mutant.id.clone());
+            }
+        }
+        first
+    };
+    let by_form: Vec<HashMap<String, String>> = runs.iter().map(first_by_form).collect();
+    let mut twins = Vec::new();
+    for (one, run) in runs.iter().enumerate() {
+        for (other, other_run) in runs.iter().enumerate().skip(one + 1) {
+            for mutant in &run.result.mutants {
+                let form = run.forms.get(&mutant.id);
+                let stands = form.filter(|form| by_form[one].get(*form) == Some(&mutant.id));
+                let Some(twin) = stands.and_then(|form| by_form[other].get(form)) else { continue };
+                twins.push(Twins {
+                    level: run.level.clone(),
+                    mutant: mutant.id.clone(),
+                    other_level: other_run.level.clone(),
+                    other_mutant: twin.clone(),
+                });
+            }
+        }
+    }
+    twins
+}
+
+fn ordered_pairs<'a, 'b>(levels: &'b [Judged<'a>]) -> impl Iterator<Item = (&'b Judged<'a>, &'b Judged<'a>)> {
+    let pairs = levels.iter().flat_map(move |of| levels.iter().map(move |on| (of, on)));
+    pairs.filter(|(of, on)| of.run.level != on.run.level)
+}
+
+/// Returns an estimate as results have it.
+pub(super) fn interval(estimate: Estimate) -> Interval {
+    let (low, high) = estimate.interval.unzip();
+    Interval { mean: estimate.value, low, high }
+}
+
+fn percent(estimate: Estimate) -> Interval {
+    let Interval { mean, low, high } = interval(estimate);
+    Interval { mean: 100.0 * mean, low: low.map(|low| 100.0 * low), high: high.map(|high| 100.0 * high) }
+}

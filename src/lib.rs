@@ -84,6 +84,8 @@ pub use coverage::build::Level;
 pub use error::{Error, Place, Report, Result};
 #[doc(inline)]
 pub use exec::DeviceRequest;
+#[doc(inline)]
+pub use mutation::level::{MutationLevel, OperatorLevel};
 
 /// The interface of a kernel: what its arguments are.
 pub mod interface {

@@ -35,6 +35,8 @@ pub struct KernelUnderTest<'c> {
     pub machine: TargetMachine,
     /// The kernel's name.
     pub entry: String,
+    /// How `module` was optimised.
+    pub level: Level,
     pub interface: Interface,
     pub sites: Sites,
     /// How it is lowered to run tests.
@@ -60,7 +62,7 @@ pub struct KernelFile<'c> {
 const PART: usize = 32;
 
 /// The optimisation level of the IR that sites are read from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Level {
     /// As clang emits it, before any pass.
     #[default]
@@ -69,6 +71,8 @@ pub enum Level {
     O1,
     /// After LLVM's `default<O2>` pipeline.
     O2,
+    /// After LLVM's `default<O3>` pipeline.
+    O3,
 }
 
 impl Level {
@@ -78,6 +82,7 @@ impl Level {
             Level::Raw => "O0",
             Level::O1 => "O1",
             Level::O2 => "O2",
+            Level::O3 => "O3",
         }
     }
 
@@ -86,6 +91,7 @@ impl Level {
             Level::Raw => None,
             Level::O1 => Some("default<O1>"),
             Level::O2 => Some("default<O2>"),
+            Level::O3 => Some("default<O3>"),
         }
     }
 }
@@ -198,6 +204,7 @@ impl<'c> KernelFile<'c> {
             module,
             machine: spirv::machine()?,
             entry: entry.to_owned(),
+            level,
             interface,
             sites,
             lowering: LoweringOptions::default(),

@@ -15,6 +15,7 @@ pub mod higher_order;
 pub mod indices;
 pub mod item_interaction;
 mod ledger;
+pub mod level;
 pub mod module_builder;
 pub mod module_sizing;
 pub mod mutant;
@@ -34,5 +35,6 @@ pub mod verdict;
 
 pub use enumerate::{Enumeration, enumerate};
 pub use indices::{ByMutant, ByTest, MutantIndex, TestIndex};
+pub use level::{MutationLevel, OperatorLevel};
 pub use mutant::{Mutant, SourceRange, Spot};
 pub use selection::Selection;

@@ -6,7 +6,6 @@ use super::input::SyntaxTree;
 use super::opened::Opened;
 use crate::coverage::observed;
 use crate::error::Result;
-use crate::exec::simulator;
 use crate::generate::campaign::{self, Instrumented, Log, Options};
 use crate::generate::interface_file::UserConstraints;
 use crate::generate::roles;

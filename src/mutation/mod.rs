@@ -31,6 +31,7 @@ mod simulator_verdict;
 pub mod source_ops;
 pub mod subject;
 mod synchronisation;
+pub mod twins;
 pub mod verdict;
 
 pub use enumerate::{Enumeration, enumerate};

@@ -93,7 +93,8 @@ fn one_example_is_killed_and_one_survives() {
     let examples = examples();
     let mut statuses: BTreeMap<(String, String), BTreeMap<String, Status>> = BTreeMap::new();
     for (kernel, level) in kernels(&examples) {
-        let here = |e: &Example| e.level == level && e.killed.iter().chain([&e.survived]).any(|name| name.kernel() == kernel);
+        let here =
+            |e: &Example| e.level == level && e.killed.iter().chain([&e.survived]).any(|name| name.kernel() == kernel);
         let operators: Vec<&str> = examples.iter().filter(|(_, e)| here(e)).map(|(id, _)| id.as_str()).collect();
         let found = run(&kernel, &level, &operators);
         statuses.insert((kernel, level), found);

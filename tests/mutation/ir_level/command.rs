@@ -6,8 +6,8 @@ use crate::common::TestResult;
 use crate::mutate::bench::{Bench, lasting, mutants, same, suite, text};
 
 fn inspected(bench: &Bench, args: &[&str]) -> TestResult<Value> {
-    let kernel = crate::common::testdata::kernel("vector_add");
-    let run = bench.run(&[&["inspect", &kernel.to_string_lossy(), "--format", "json"], args].concat())?;
+    let kernel = crate::common::testdata::kernel("vector_add").to_string_lossy().into_owned();
+    let run = bench.run(&[&["inspect", kernel.as_str(), "--format", "json"], args].concat())?;
     assert_eq!(run.code, Some(0), "{}", run.err);
     Ok(serde_json::from_str(&run.out)?)
 }
@@ -16,7 +16,8 @@ fn inspected(bench: &Bench, args: &[&str]) -> TestResult<Value> {
 fn inspect_counts_what_mutate_makes() -> TestResult {
     let bench = Bench::new()?;
     for level in ["canonical", "ir:raw", "ir:O1", "ir:O2", "ir:O3"] {
-        let kernel = &inspected(&bench, &["--level", level])?["kernels"][0];
+        let inspected = inspected(&bench, &["--level", level])?;
+        let kernel = &inspected["kernels"][0];
         assert_eq!(text(kernel, "level"), level);
         // A suite has mutants of launches, too.
         let result = bench.mutate(&suite("vector_add"), &["--level", level])?;
@@ -39,7 +40,7 @@ fn shards_of_a_level_merge_to_the_whole() -> TestResult {
     let merged = bench.run(&["merge", "1.json", "2.json", "-o", "merged.json"])?;
     assert_eq!(merged.code, Some(0), "{}", merged.err);
     let merged = crate::mutate::bench::result(&bench.path("merged.json"))?;
-    same(&lasting(&whole, &["shard"]), &lasting(&merged, &["shard"]), "merged")?;
+    same(&lasting(&whole, &["device", "shard"]), &lasting(&merged, &["device", "shard"]), "merged")?;
     let report = bench.run(&["report", "merged.json", "-o", "merged.stryker.json"])?;
     assert_eq!(report.code, Some(0), "{}", report.err);
     let stryker = crate::mutate::bench::result(&bench.path("merged.stryker.json"))?.to_string();
@@ -57,7 +58,8 @@ fn a_level_is_refused_with_the_reason() -> TestResult {
         (&["--operators", "IAO"], "`IAO` is an operator of the IR"),
         (&["--level", "ir:raw", "--operators", "peng"], "of operators of the source"),
     ] {
-        let run = bench.run(&[&["mutate", &suite("vector_add")], args].concat())?;
+        let of = suite("vector_add");
+        let run = bench.run(&[&["mutate", of.as_str()], args].concat())?;
         assert_eq!(run.code, Some(2), "{args:?}: {}", run.err);
         assert!(run.err.contains(expected), "{args:?}: {}", run.err);
     }

@@ -195,6 +195,7 @@ impl<'c> KernelFile<'c> {
         declared.map_or(Ok(()), |declared| declared.apply_implicit(&mut interface))?;
         if let Some(pipeline) = level.passes() {
             passes::run(&mut module, Some(&self.machine), pipeline)?;
+            canonical::return_where_unreachable(View::of(&module));
             canonical::verify(&module, "optimisation")?;
         }
         let from_spirv = loaded.format == Format::SpirV || level != Level::Raw;

@@ -38,7 +38,7 @@ fn branches(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for site in sites(subject, |inst| inst.branch_condition().is_some()) {
         let Some(condition) = site.inst.branch_condition() else { continue };
         let successors = site.inst.successors();
-        // What an optimiser found to be impossible is undefined.
+        // What is said to be impossible is undefined.
         if successors.iter().any(|block| block.terminator().is(Opcode::LLVMUnreachable)) {
             site.exclude(IBR.id, "it may lead to what is `unreachable`", found);
             continue;

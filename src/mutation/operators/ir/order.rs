@@ -1,7 +1,7 @@
 //! IMO: weakens memory orders and scopes of atomics and fences (OpenCL C 6.13.11).
 
 use crate::instrument::mutants::{Action, Edit, Expr};
-use crate::kernel::builtins::{self, Builtin, Family, Operation, demangle};
+use crate::kernel::builtins::{Builtin, Family, MemoryOrders, demangle, memory_orders};
 use crate::llvm::Inst;
 use crate::mutation::level::{self, Concept};
 use crate::mutation::operators::calls;
@@ -34,37 +34,11 @@ const ORDERS: [(i64, &str); 5] = [
 const SCOPES: [(i64, &str); 3] =
     [(1, "memory_scope_work_group"), (2, "memory_scope_device"), (3, "memory_scope_all_svm_devices")];
 
-/// The positions of a builtin's arguments that are memory orders and scopes.
-struct Ordering {
-    orders: Vec<usize>,
-    scope: usize,
-    /// Whether it reads, and whether it writes.
-    accesses: (bool, bool),
-}
-
-/// Returns where a builtin of that name has its orders, if it has any.
-fn ordering(name: &str) -> Option<Ordering> {
-    use Operation::*;
-    if name == "atomic_work_item_fence" {
-        return Some(Ordering { orders: vec![1], scope: 2, accesses: (true, true) });
-    }
-    let operation = builtins::operation(name).filter(|_| name.ends_with("_explicit"))?;
-    let (first, count, accesses) = match operation {
-        Load => (1, 1, (true, false)),
-        Store => (2, 1, (false, true)),
-        Clear => (1, 1, (false, true)),
-        TestAndSet => (1, 1, (true, true)),
-        CompareExchangeBool | CompareExchange => (3, 2, (true, true)),
-        Add | Sub | Min | Max | And | Or | Xor | Inc | Dec | Exchange => (2, 1, (true, true)),
-    };
-    Some(Ordering { orders: (first..first + count).collect(), scope: first + count, accesses })
-}
-
 /// Returns whether an argument of a call is a memory order or scope.
 pub fn is_order(call: Inst<'_>, argument: u32) -> bool {
     let Some(callee) = call.callee() else { return false };
-    let Some(ordering) = demangle(&callee).and_then(|(name, _)| ordering(name)) else { return false };
-    ordering.orders.contains(&(argument as usize)) || ordering.scope == argument as usize
+    let orders = demangle(&callee).and_then(|(name, _)| memory_orders(name));
+    orders.is_some_and(|o| o.orders.contains(&(argument as usize)) || o.scope == argument as usize)
 }
 
 /// Returns the orders that are weaker than one, of an access that reads and writes as said.
@@ -87,10 +61,10 @@ fn weaker(order: i64, (reads, writes): (bool, bool)) -> Vec<i64> {
 fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let is_ordered = |name: &str| {
         let family = Builtin::of(name).map(Builtin::family);
-        matches!(family, None | Some(Family::Atomic | Family::Fence)) && ordering(name).is_some()
+        matches!(family, None | Some(Family::Atomic | Family::Fence)) && memory_orders(name).is_some()
     };
     for call in calls::find(subject, is_ordered) {
-        let Some(Ordering { orders, scope, accesses }) = ordering(&call.name) else { continue };
+        let Some(MemoryOrders { orders, scope, accesses }) = memory_orders(&call.name) else { continue };
         let mut changes: Vec<(usize, i64, &str)> = Vec::new();
         for (nth, position) in orders.iter().enumerate() {
             let Some(own) = call.constant(*position) else {
@@ -128,15 +102,5 @@ mod tests {
         assert_eq!(weaker(5, (false, true)), [3, 0]);
         assert_eq!(weaker(4, (true, true)), [2, 3, 0]);
         assert!(weaker(0, (true, true)).is_empty());
-    }
-
-    #[test]
-    fn orders_and_scopes_are_found_by_name() {
-        let positions = |name| ordering(name).map(|o| (o.orders, o.scope));
-        assert_eq!(positions("atomic_fetch_add_explicit"), Some((vec![2], 3)));
-        assert_eq!(positions("atomic_load_explicit"), Some((vec![1], 2)));
-        assert_eq!(positions("atomic_compare_exchange_strong_explicit"), Some((vec![3, 4], 5)));
-        assert_eq!(positions("atomic_work_item_fence"), Some((vec![1], 2)));
-        assert_eq!(positions("atomic_add"), None);
     }
 }

@@ -74,9 +74,10 @@ pub mod sync;
 
 #[doc(inline)]
 pub use api::{
-    CheckOptions, CompareOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions, Lowered, LoweredForm,
-    LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions, ScheduleOptions, Silent,
-    StartWorkers, Strategy, check, compare, cover, generate, inspect, lower, merge, merge_comparisons, mutate, open, report, run, schedule, tally,
+    CheckOptions, CompareOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions,
+    Lowered, LoweredForm, LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions,
+    ScheduleOptions, Silent, StartWorkers, Strategy, check, compare, cover, generate, inspect, lower, merge,
+    merge_comparisons, mutate, open, report, run, schedule, tally,
 };
 #[doc(inline)]
 pub use coverage::build::Level;

@@ -115,7 +115,7 @@ pub fn compare(suites: &[impl AsRef<Path>], open: &OpenOptions, options: &Compar
                     (Ok(kernel), _) => Entry::Compared(Box::new(kernel)),
                     (Err(error), 1) => return Err(error),
                     (Err(Error::Environment(report)), _) => return Err(Error::Environment(report)),
-                    (Err(error), _) => Entry::Failed(FailedSuite { suite: shown(suite), error: error.report().what.clone() }),
+                    (Err(error), _) => Entry::Failed(FailedSuite { suite: shown(suite), error: error.to_string() }),
                 };
                 journal.as_ref().map_or(Ok(()), |journal| journal.append(&entry))?;
                 entry
@@ -264,8 +264,9 @@ impl CompareOptions {
             if done.configuration == configuration && done.shard == shard {
                 return Ok(Beginning::Done(done));
             }
-            return Err(Error::caller(format!("{} is the result of another run", output.display()))
-                .help("resume with the suites and options that it was begun with, or leave out --resume to begin anew"));
+            return Err(Error::caller(format!("{} is the result of another run", output.display())).help(
+                "resume with the suites and options that it was begun with, or leave out --resume to begin anew",
+            ));
         }
         let part = shard.map_or_else(String::new, |shard| format!(" shard {shard}"));
         let header = journal::Header::new("compare", "", &(configuration.to_owned() + &part));
@@ -294,13 +295,8 @@ fn compare_suite(suite: &Path, open: &OpenOptions, options: &CompareOptions) -> 
         let known = OPERATORS.iter().find(|known| known.id == operator);
         known.map_or_else(String::new, |known| known.concept.name().to_owned())
     };
-    let study = Study {
-        suite: &shown(suite),
-        given_tests,
-        concept_of: &concept_of,
-        samples: options.samples as usize,
-        seed,
-    };
+    let study =
+        Study { suite: &shown(suite), given_tests, concept_of: &concept_of, samples: options.samples as usize, seed };
     Ok(study.compare(&runs))
 }
 
@@ -325,10 +321,8 @@ fn run_level(
 ) -> Result<LevelRun> {
     let begun = Instant::now();
     let opened: Opened = open.clone().level(level.optimisation()).open_with_more(suite, more.to_vec())?;
-    let mutate_options = MutateOptions::new()
-        .operator_level(level.operators())
-        .repeats(options.repeats)
-        .full_matrix(true);
+    let mutate_options =
+        MutateOptions::new().operator_level(level.operators()).repeats(options.repeats).full_matrix(true);
     let result = mutate(&opened, &mutate_options)?;
     let selection = Selection::all(level.operators());
     let forms = opened.with_any_level(SyntaxTree::Needed, |parsed| {
@@ -342,7 +336,8 @@ fn run_level(
 /// Returns a hash of everything that determines the numbers, in hexadecimal: the suites and kernels as they are, and the
 /// options.
 fn configuration(suites: &[&Path], open: &OpenOptions, options: &CompareOptions) -> String {
-    let mut text = format!("{} {:?} {:?} {:?}", env!("CARGO_PKG_VERSION"), options.of_result(), options.repeats, open.seed);
+    let mut text =
+        format!("{} {:?} {:?} {:?}", env!("CARGO_PKG_VERSION"), options.of_result(), options.repeats, open.seed);
     let _ = write!(text, " {} {:?} {:?}", open.device, open.kernel_options(Vec::new()).as_arguments(), open.spec);
     for suite in suites {
         let bytes = std::fs::read(suite).unwrap_or_default();

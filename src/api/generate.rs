@@ -186,7 +186,15 @@ impl Generating<'_, '_> {
             Goal::Mutants => mutants::branch_limits(&all),
         };
         let source = opened.source();
-        let search_options = Options { seed, limits, solve: options.smt, tests: options.tests, begun, source: source.clone(), analysis_time };
+        let search_options = Options {
+            seed,
+            limits,
+            solve: options.smt,
+            tests: options.tests,
+            begun,
+            source: source.clone(),
+            analysis_time,
+        };
         let (known_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
         let log = Log { journal: Some(&journal), known };
         let observer = opened.observer();

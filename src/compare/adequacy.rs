@@ -28,10 +28,7 @@ pub fn cross_adequacy(
     let killed = on.of(&on.killed().collect::<Vec<_>>());
     let sizes: Vec<f64> = suites.iter().map(|suite| suite.count_ones(..) as f64).collect();
     let scores: Vec<f64> = suites.iter().filter_map(|suite| killed.score(suite)).collect();
-    Some(CrossAdequacy {
-        tests: estimate(&sizes, mean, random)?,
-        score: estimate(&scores, mean, random),
-    })
+    Some(CrossAdequacy { tests: estimate(&sizes, mean, random)?, score: estimate(&scores, mean, random) })
 }
 
 #[cfg(test)]
@@ -70,9 +67,6 @@ mod tests {
         let mut random = ChaCha8Rng::seed_from_u64(6);
         let found = cross_adequacy(&matrix(2, &[&[0]]), &matrix(2, &[&[]]), 10, &mut random).unwrap();
         assert_eq!(found.score, None);
-        assert_eq!(
-            cross_adequacy(&matrix(2, &[&[0]]), &matrix(2, &[&[0]]), 0, &mut random),
-            None
-        );
+        assert_eq!(cross_adequacy(&matrix(2, &[&[0]]), &matrix(2, &[&[0]]), 0, &mut random), None);
     }
 }

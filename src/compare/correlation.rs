@@ -59,9 +59,7 @@ pub fn estimate<T: Copy>(
     let mut drawn = data.to_vec();
     let mut values: Vec<f64> = (0..RESAMPLES)
         .filter_map(|_| {
-            drawn
-                .iter_mut()
-                .for_each(|slot| *slot = data[random.random_range(0..data.len())]);
+            drawn.iter_mut().for_each(|slot| *slot = data[random.random_range(0..data.len())]);
             statistic(&drawn)
         })
         .collect();
@@ -111,12 +109,7 @@ mod tests {
 
     #[test]
     fn what_does_not_vary_has_no_correlation() {
-        for pairs in [
-            &[][..],
-            &[(1.0, 2.0)],
-            &[(1.0, 2.0), (1.0, 3.0)],
-            &[(1.0, 2.0), (3.0, 2.0)],
-        ] {
+        for pairs in [&[][..], &[(1.0, 2.0)], &[(1.0, 2.0), (1.0, 3.0)], &[(1.0, 2.0), (3.0, 2.0)]] {
             assert_eq!((pearson(pairs), kendall(pairs)), (None, None));
         }
         assert_eq!(mean(&[]), None);
@@ -150,10 +143,7 @@ mod tests {
         let found = estimate(&sample, mean, &mut ChaCha8Rng::seed_from_u64(1)).unwrap();
         let (low, high) = found.interval.unwrap();
         assert!((found.value - 0.8283333333333334).abs() < 1e-12);
-        assert!(
-            (low - 0.765).abs() < 0.004 && (high - 0.8883).abs() < 0.004,
-            "{low} to {high}"
-        );
+        assert!((low - 0.765).abs() < 0.004 && (high - 0.8883).abs() < 0.004, "{low} to {high}");
     }
 
     #[test]

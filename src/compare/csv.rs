@@ -180,9 +180,9 @@ fn levels(result: &CompareResult) -> Table {
                 row.no_coverage,
             ];
             let sets = [row.distinguished, row.minimal, row.disjoint, row.surface, row.hard];
-            let seconds = row.cost.map_or([None; 4], |cost| {
-                [cost.build_s, cost.run_s, cost.equivalence_s, cost.elapsed_s].map(Some)
-            });
+            let seconds = row
+                .cost
+                .map_or([None; 4], |cost| [cost.build_s, cost.run_s, cost.equivalence_s, cost.elapsed_s].map(Some));
             let mut cells = vec![kernel.kernel.clone(), kernel.suite.clone(), row.level.clone(), row.concept.clone()];
             cells.extend(counts.map(|count| count.to_string()));
             cells.push(number(row.score));
@@ -224,7 +224,10 @@ fn cross(result: &CompareResult) -> Table {
         ("suite_size", "mean number of tests in a suite"),
         ("suite_size_low", "lower end of its 95 % interval"),
         ("suite_size_high", "upper end"),
-        ("minimal_subsumed", "percent of the minimal mutants of scored_on that a minimal mutant of adequate_on subsumes"),
+        (
+            "minimal_subsumed",
+            "percent of the minimal mutants of scored_on that a minimal mutant of adequate_on subsumes",
+        ),
     ];
     let rows = result.kernels.iter().flat_map(|kernel| {
         kernel.cross.iter().map(|row| {

@@ -18,10 +18,7 @@ impl KillMatrix {
     /// # Panics
     /// If a set has room for another number of tests.
     pub fn new(tests: usize, kills: Vec<TestSet>) -> KillMatrix {
-        assert!(
-            kills.iter().all(|set| set.len() == tests),
-            "each set of tests is one of {tests}"
-        );
+        assert!(kills.iter().all(|set| set.len() == tests), "each set of tests is one of {tests}");
         KillMatrix { tests, kills }
     }
 
@@ -57,18 +54,12 @@ impl KillMatrix {
 
     /// The matrix of some of the mutants, in the order in which they are given.
     pub fn of(&self, mutants: &[usize]) -> KillMatrix {
-        KillMatrix {
-            tests: self.tests,
-            kills: mutants.iter().map(|mutant| self.kills[*mutant].clone()).collect(),
-        }
+        KillMatrix { tests: self.tests, kills: mutants.iter().map(|mutant| self.kills[*mutant].clone()).collect() }
     }
 
     /// The same mutants with some of the tests only; the others kill nothing.
     pub fn with_tests(&self, suite: &TestSet) -> KillMatrix {
-        KillMatrix {
-            tests: self.tests,
-            kills: self.kills.iter().map(|kills| kills & suite).collect(),
-        }
+        KillMatrix { tests: self.tests, kills: self.kills.iter().map(|kills| kills & suite).collect() }
     }
 }
 

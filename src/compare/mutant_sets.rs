@@ -16,10 +16,7 @@ pub const HARD: f64 = 0.025;
 /// One mutant of each class that the same tests kill: the *distinguished* mutants. Of a class, the first is taken.
 pub fn distinguished(matrix: &KillMatrix) -> Vec<usize> {
     let mut seen: HashSet<&TestSet> = HashSet::new();
-    matrix
-        .killed()
-        .filter(|mutant| seen.insert(matrix.kills(*mutant)))
-        .collect()
+    matrix.killed().filter(|mutant| seen.insert(matrix.kills(*mutant))).collect()
 }
 
 /// The *minimal* mutants: one of each class that no other class strictly subsumes (Ammann et al. 2014).
@@ -30,9 +27,7 @@ pub fn minimal(matrix: &KillMatrix) -> Vec<usize> {
     let classes = distinguished(matrix);
     let is_minimal = |mutant: &usize| {
         let kills = matrix.kills(*mutant);
-        !classes
-            .iter()
-            .any(|other| other != mutant && matrix.kills(*other).is_subset(kills))
+        !classes.iter().any(|other| other != mutant && matrix.kills(*other).is_subset(kills))
     };
     classes.iter().copied().filter(is_minimal).collect()
 }
@@ -45,18 +40,9 @@ pub fn disjoint(matrix: &KillMatrix) -> Vec<usize> {
     let mut left = distinguished(matrix);
     let mut taken = Vec::new();
     while !left.is_empty() {
-        let subsumed = |by: usize| {
-            left.iter()
-                .filter(move |m| matrix.kills(by).is_subset(matrix.kills(**m)))
-                .count()
-        };
+        let subsumed = |by: usize| left.iter().filter(move |m| matrix.kills(by).is_subset(matrix.kills(**m))).count();
         // Of several, the first, so that the set is the same each time.
-        let best = left
-            .iter()
-            .copied()
-            .rev()
-            .max_by_key(|mutant| subsumed(*mutant))
-            .expect("some are left");
+        let best = left.iter().copied().rev().max_by_key(|mutant| subsumed(*mutant)).expect("some are left");
         left.retain(|mutant| !matrix.kills(best).is_subset(matrix.kills(*mutant)));
         taken.push(best);
     }
@@ -68,10 +54,7 @@ pub fn disjoint(matrix: &KillMatrix) -> Vec<usize> {
 pub fn hard(matrix: &KillMatrix) -> Vec<usize> {
     // A single test is the least that can kill a mutant.
     let most = ((matrix.tests() as f64 * HARD) as usize).max(1);
-    matrix
-        .killed()
-        .filter(|mutant| matrix.kills(*mutant).count_ones(..) <= most)
-        .collect()
+    matrix.killed().filter(|mutant| matrix.kills(*mutant).count_ones(..) <= most).collect()
 }
 
 /// Draws a *minimal adequate suite*: tests that kill all mutants that any test kills, none of which can be left out
@@ -107,10 +90,7 @@ pub fn adequate_suite(matrix: &KillMatrix, random: &mut impl Rng) -> TestSet {
 /// no minimal mutants. Both were run with the same tests.
 pub fn share_subsumed(these: &KillMatrix, others: &KillMatrix) -> Option<f64> {
     let minimal_ones = minimal(these);
-    let others = minimal(others)
-        .into_iter()
-        .map(|mutant| others.kills(mutant))
-        .collect::<Vec<_>>();
+    let others = minimal(others).into_iter().map(|mutant| others.kills(mutant)).collect::<Vec<_>>();
     let is_subsumed = |mutant: &&usize| others.iter().any(|other| other.is_subset(these.kills(**mutant)));
     let subsumed = minimal_ones.iter().filter(is_subsumed).count();
     (!minimal_ones.is_empty()).then(|| subsumed as f64 / minimal_ones.len() as f64)
@@ -183,11 +163,8 @@ mod tests {
         let mut at = 0;
         while at < left.len() {
             let by = left[at];
-            let kept: Vec<usize> = left
-                .iter()
-                .copied()
-                .filter(|m| *m == by || !matrix.kills(by).is_subset(matrix.kills(*m)))
-                .collect();
+            let kept: Vec<usize> =
+                left.iter().copied().filter(|m| *m == by || !matrix.kills(by).is_subset(matrix.kills(*m))).collect();
             at = kept.iter().position(|m| *m == by).unwrap() + 1;
             left = kept;
         }

@@ -145,10 +145,8 @@ impl Study<'_> {
         for size in sizes(pool) {
             // The same sub-suites for all pairs of levels.
             let suites = draw(pool, size, self.samples, &mut self.random(&["sub-suites", &size.to_string()]));
-            let scores: Vec<Vec<Option<f64>>> = levels
-                .iter()
-                .map(|level| suites.iter().map(|suite| level.matrix.score(suite)).collect())
-                .collect();
+            let scores: Vec<Vec<Option<f64>>> =
+                levels.iter().map(|level| suites.iter().map(|suite| level.matrix.score(suite)).collect()).collect();
             for (one, level) in levels.iter().enumerate() {
                 for (other, other_level) in levels.iter().enumerate().skip(one + 1) {
                     let (level, other_level) = (level.run.level.clone(), other_level.run.level.clone());
@@ -215,8 +213,7 @@ fn row(level: &Judged<'_>, concept: &str, mutants: &[usize]) -> LevelRow {
         mutants.iter().filter(|at| all[**at].duplicate_of.is_none() && all[**at].status == status).count() as u64
     };
     let wanted: BTreeSet<usize> = mutants.iter().copied().collect();
-    let in_matrix: Vec<usize> =
-        (0..level.mutants.len()).filter(|at| wanted.contains(&level.mutants[*at])).collect();
+    let in_matrix: Vec<usize> = (0..level.mutants.len()).filter(|at| wanted.contains(&level.mutants[*at])).collect();
     let matrix = level.matrix.of(&in_matrix);
     let [killed, timeout, runtime_error] = [Status::Killed, Status::Timeout, Status::RuntimeError].map(of_status);
     let minimal = minimal(&matrix).len() as u64;
@@ -303,4 +300,140 @@ pub(super) fn interval(estimate: Estimate) -> Interval {
 fn percent(estimate: Estimate) -> Interval {
     let Interval { mean, low, high } = interval(estimate);
     Interval { mean: 100.0 * mean, low: low.map(|low| 100.0 * low), high: high.map(|high| 100.0 * high) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A level with these mutants: id, operator, status, the tests that detect it, the id of the one that it equals.
+    type Row<'a> = (&'a str, &'a str, &'a str, &'a [&'a str], Option<&'a str>);
+
+    fn run(level: &str, tests: &[(&str, bool)], rows: &[Row<'_>], forms: &[(&str, &str)]) -> LevelRun {
+        let location =
+            json!({ "file": "k.cl", "start": { "line": 3, "column": 1 }, "end": { "line": 3, "column": 2 } });
+        let mutants: Vec<_> = rows
+            .iter()
+            .map(|(id, operator, status, killed_by, duplicate_of)| {
+                json!({
+                    "id": id, "operator": operator, "function": "k", "original": "a", "replacement": "b",
+                    "location": location, "status": status, "killed_by": killed_by, "covered_by": [],
+                    "duplicate_of": duplicate_of,
+                })
+            })
+            .collect();
+        let tests: Vec<_> = tests
+            .iter()
+            .map(|(name, used)| {
+                let status = if *used { "used" } else { "dropped" };
+                json!({ "name": name, "status": status, "reason": (!used).then_some("not stable"), "kills": 0, "reaches": 0 })
+            })
+            .collect();
+        let summary = serde_json::to_value(crate::result::mutate::Summary::default()).unwrap();
+        let timing = serde_json::to_value(crate::result::mutate::Timing::default()).unwrap();
+        let result = json!({
+            "schema": "kassay.mutate/1", "version": "0", "kernel": "k", "source": "k.cl", "device": null, "seed": 0,
+            "elapsed_s": 0.5, "configuration": "", "summary": summary, "operators": {}, "classes": {}, "lines": {},
+            "options": {
+                "operators": "all", "order": 1, "sample": null, "repeats": null, "full_matrix": true,
+                "timeout_factor": 10.0, "strategy": "schemata", "ir_level": "O0", "level": level,
+            },
+            "timing": timing, "mutants": mutants, "tests": tests, "notes": [],
+        });
+        LevelRun {
+            level: level.into(),
+            result: serde_json::from_value(result).unwrap(),
+            forms: forms.iter().map(|(id, form)| ((*id).to_owned(), (*form).to_owned())).collect(),
+            elapsed_s: 1.0,
+        }
+    }
+
+    fn compared(runs: &[LevelRun]) -> KernelComparison {
+        let concept_of = |operator: &str| operator.to_lowercase();
+        Study { suite: "s.toml", given_tests: 2, concept_of: &concept_of, samples: 50, seed: 1 }.compare(runs)
+    }
+
+    const TESTS: [(&str, bool); 3] = [("t0", true), ("t1", true), ("t2", true)];
+
+    #[test]
+    fn rows_of_a_level_that_was_worked_out_by_hand() {
+        let rows: [Row<'_>; 7] = [
+            ("a", "ADD", "killed", &["t0"], None),
+            ("b", "ADD", "killed", &["t0", "t1"], None),
+            ("c", "REL", "runtime-error", &["t2"], None),
+            ("d", "REL", "survived", &[], None),
+            ("e", "REL", "equivalent", &[], None),
+            ("f", "REL", "killed", &["t2"], Some("c")),
+            ("g", "REL", "compile-error", &[], None),
+        ];
+        let found = compared(&[run("one", &TESTS, &rows, &[])]);
+        let [all, add, rel] = &found.levels[..] else { panic!("{:?}", found.levels) };
+        assert_eq!((all.concept.as_str(), add.concept.as_str(), rel.concept.as_str()), ("all", "add", "rel"));
+        // Four count: a, b, c and d; three are detected. b is subsumed by a.
+        assert_eq!((all.generated, all.killed, all.runtime_error, all.survived), (7, 2, 1, 1));
+        assert_eq!((all.equivalent, all.duplicate, all.compile_error), (1, 1, 1));
+        assert_eq!((all.score, all.distinguished, all.minimal, all.disjoint, all.surface), (Some(75.0), 3, 2, 2, 2));
+        // One of three tests is few.
+        assert_eq!(all.hard, 2);
+        assert_eq!((add.generated, add.score, add.minimal), (2, Some(100.0), 1));
+        assert_eq!((rel.generated, rel.score, rel.minimal), (5, Some(50.0), 1));
+        let minimal: Vec<&str> = found.mutants.iter().filter(|m| m.is_minimal).map(|m| m.id.as_str()).collect();
+        assert_eq!(minimal, ["a", "c"]);
+        assert_eq!(found.mutants[1].killed_by, [0, 1]);
+        assert_eq!(found.tests.iter().filter(|test| test.origin == TestOrigin::Generated).count(), 1);
+        assert!(found.cross.is_empty() && found.twins.is_empty());
+    }
+
+    #[test]
+    fn a_test_that_one_level_drops_judges_none() {
+        let one = run("one", &TESTS, &[("a", "ADD", "killed", &["t0", "t2"], None)], &[]);
+        let dropped = [("t0", true), ("t1", true), ("t2", false)];
+        let other = run("other", &dropped, &[("b", "ADD", "killed", &["t0"], None)], &[]);
+        let found = compared(&[one, other]);
+        assert_eq!(found.tests[2].status, TestStatus::Dropped);
+        assert_eq!(found.tests[2].reason.as_deref(), Some("other: not stable"));
+        // Without t2 the same tests kill both.
+        assert_eq!(found.cross[0].minimal_subsumed, Some(100.0));
+        assert_eq!(found.cross[1].minimal_subsumed, Some(100.0));
+    }
+
+    #[test]
+    fn levels_against_each_other() {
+        // Tests for the fine level need t0, t1 and t2; one of t0 and t1 suffices for the coarse one.
+        let fine = run(
+            "fine",
+            &TESTS,
+            &[
+                ("a", "X", "killed", &["t0"], None),
+                ("b", "X", "killed", &["t1"], None),
+                ("c", "X", "killed", &["t2"], None),
+            ],
+            &[("a", "1"), ("b", "2"), ("c", "3")],
+        );
+        let coarse = run(
+            "coarse",
+            &TESTS,
+            &[
+                ("p", "Y", "killed", &["t0", "t1"], None),
+                ("q", "Y", "survived", &[], None),
+                ("r", "Y", "killed", &["t0", "t1"], Some("p")),
+                ("s", "Y", "killed", &["t2", "t1", "t0"], None),
+            ],
+            &[("p", "9"), ("q", "2"), ("r", "1"), ("s", "3")],
+        );
+        let found = compared(&[fine, coarse]);
+        let row = |of: &str| found.cross.iter().find(|row| row.adequate_on == of).unwrap();
+        assert_eq!((row("fine").mean, row("fine").suite_size.mean), (Some(100.0), 3.0));
+        assert_eq!((row("coarse").suite_size.mean, row("coarse").mean.map(f64::round)), (1.0, Some(33.0)));
+        // p, minimal there, is subsumed by a and b; nothing there subsumes a, b or c.
+        assert_eq!((row("fine").minimal_subsumed, row("coarse").minimal_subsumed), (Some(100.0), Some(0.0)));
+        // b and q, c and s; r is a duplicate, for which p stands.
+        let twins: Vec<(&str, &str)> =
+            found.twins.iter().map(|twins| (twins.mutant.as_str(), twins.other_mutant.as_str())).collect();
+        assert_eq!(twins, [("b", "q"), ("c", "s")]);
+        // Sub-suites of one and of two tests.
+        assert_eq!(found.correlation.iter().map(|row| row.tests).collect::<Vec<_>>(), [1, 2]);
+    }
 }

@@ -12,9 +12,9 @@ use super::journal::{Entry, TestEntry};
 use super::launch_builder::{BuildLimits, LaunchBuilder};
 use super::launches::Request;
 use super::minimise;
-use super::pool;
 use super::model::KernelModel;
 use super::output_dir;
+use super::pool;
 use super::search::{
     self, CoverageRunner, FirstCover, Limits, Progress, ResumedInput, RunObservation, RunOutcome, Search,
     SearchProblem, SearchResult, SearchStatistics, StopReason, TestInput,

@@ -51,8 +51,18 @@ fn levels_are_compared_on_the_same_tests() -> TestResult {
             assert_eq!(rows[0][key], json!(sum), "{level} {key}");
         }
         let of = |key: &str| rows[0][key].as_u64().unwrap();
-        let fates = ["compile_error", "ignored", "equivalent", "duplicate", "killed", "timeout", "runtime_error",
-            "survived", "undecided", "no_coverage"];
+        let fates = [
+            "compile_error",
+            "ignored",
+            "equivalent",
+            "duplicate",
+            "killed",
+            "timeout",
+            "runtime_error",
+            "survived",
+            "undecided",
+            "no_coverage",
+        ];
         assert_eq!(fates.iter().map(|key| of(key)).sum::<u64>(), of("generated"), "{level}");
         assert!(of("minimal") > 0 && of("minimal") == of("disjoint") && of("minimal") <= of("distinguished"));
 
@@ -130,8 +140,7 @@ fn runs_are_repeatable_and_shards_make_the_whole() -> TestResult {
         .sum();
     assert_eq!(whole["total"]["levels"][0]["generated"], sum);
 
-    let parts: Vec<String> =
-        (1..=2).map(|part| at(&folder.path().join(format!("{part}.json"))).to_owned()).collect();
+    let parts: Vec<String> = (1..=2).map(|part| at(&folder.path().join(format!("{part}.json"))).to_owned()).collect();
     for (part, file) in parts.iter().enumerate() {
         let shard = format!("{}/2", part + 1);
         compare(&[&args[..], &["--shard", &shard, "-o", file]].concat(), 0)?;

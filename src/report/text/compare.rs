@@ -102,8 +102,18 @@ fn of_all(total: &Total, view: CompareView, style: &Style) -> String {
 fn levels(rows: &[LevelRow], view: CompareView, style: &Style) -> String {
     let mut table = Table::new(4, "lrrrrrrrrrrr");
     table.head(&[
-        "level", "mutants", "not run", "equivalent", "duplicate", "detected", "missed", "score", "distinguished",
-        "minimal", "hard", "time",
+        "level",
+        "mutants",
+        "not run",
+        "equivalent",
+        "duplicate",
+        "detected",
+        "missed",
+        "score",
+        "distinguished",
+        "minimal",
+        "hard",
+        "time",
     ]);
     for row in rows.iter().filter(|row| view.concepts || row.cost.is_some()) {
         let name = match row.cost {

@@ -7,13 +7,15 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::cover::{CoverOptions, cover};
+use super::faults;
 use super::input::SyntaxTree;
 use super::mutate::{MutateOptions, mutate};
 use super::observer::Work;
 use super::opened::Opened;
 use super::options::{OpenOptions, check_range, options};
 use super::pool;
-use crate::compare::study::{LevelRun, Study};
+use crate::compare::study::{LevelRun, Metric, Study};
 use crate::compare::total::total;
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
@@ -23,6 +25,7 @@ use crate::mutation::operators::OPERATORS;
 use crate::mutation::{Selection, twins};
 use crate::result::Header;
 use crate::result::compare::{self as result, CompareResult, FailedSuite, KernelComparison};
+use crate::result::cover::CoverResult;
 use crate::result::journal::{self, Journal};
 use crate::result::shard::Shard;
 use crate::result::store::{self, AnyResult};
@@ -37,6 +40,9 @@ options! {
         tests: u64 = 0,
         /// How many random suites each estimate rests on.
         samples: u32 = 200,
+        /// A folder with faulty variants of the kernel's file, to hold scores and coverage against finding them. For several
+        /// suites it has folders with the names of the kernels' files.
+        faults: Option<PathBuf> = None,
         /// Runs of a mutant per test; `None`: as for [`mutate`](super::mutate).
         repeats: Option<u32> = None,
         /// The part of the suites to compare; [`merge`](super::merge_comparisons) combines the parts.
@@ -111,7 +117,7 @@ pub fn compare(suites: &[impl AsRef<Path>], open: &OpenOptions, options: &Compar
         let entry = match known.remove(&shown(suite)) {
             Some(entry) => entry,
             None => {
-                let entry = match (compare_suite(suite, open, options), suites.len()) {
+                let entry = match (compare_suite(suite, open, options, suites.len() == 1), suites.len()) {
                     (Ok(kernel), _) => Entry::Compared(Box::new(kernel)),
                     (Err(error), 1) => return Err(error),
                     (Err(Error::Environment(report)), _) => return Err(Error::Environment(report)),
@@ -280,24 +286,60 @@ impl CompareOptions {
 }
 
 /// Compares the levels of one kernel.
-fn compare_suite(suite: &Path, open: &OpenOptions, options: &CompareOptions) -> Result<KernelComparison> {
+fn compare_suite(
+    suite: &Path,
+    open: &OpenOptions,
+    options: &CompareOptions,
+    is_only: bool,
+) -> Result<KernelComparison> {
     let first = open.clone().level(Level::Raw).open(suite)?;
+    first.check_one_variant()?;
     let given_tests = first.tests().len();
     let more = match options.tests {
         0 => Vec::new(),
         wanted => distinct(pool::more_tests(&first, wanted)?, first.tests()),
     };
-    let seed = first.seed();
+    let (seed, kernel) = (first.seed(), first.kernel_file().to_owned());
     drop(first);
+    let (mut faults, mut metrics) = (Vec::new(), Vec::new());
+    if let Some(folder) = &options.faults {
+        let files = faults::variants(folder, &kernel, is_only)?;
+        if !files.is_empty() {
+            faults = faults::find(suite, &files, &more, open)?;
+            let opened = open.clone().open_with_more(suite, more.clone())?;
+            metrics = coverage_metrics(&cover(&opened, &CoverOptions::new())?);
+        }
+    }
     let runs: Vec<LevelRun> =
         options.levels.iter().map(|level| run_level(suite, *level, &more, open, options)).collect::<Result<_>>()?;
     let concept_of = |operator: &str| {
         let known = OPERATORS.iter().find(|known| known.id == operator);
         known.map_or_else(String::new, |known| known.concept.name().to_owned())
     };
-    let study =
-        Study { suite: &shown(suite), given_tests, concept_of: &concept_of, samples: options.samples as usize, seed };
+    let study = Study {
+        suite: &shown(suite),
+        given_tests,
+        concept_of: &concept_of,
+        samples: options.samples as usize,
+        seed,
+        faults: &faults,
+        metrics: &metrics,
+    };
     Ok(study.compare(&runs))
+}
+
+/// Returns which tests cover each outcome of a metric.
+fn coverage_metrics(result: &CoverResult) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = Vec::new();
+    for outcome in &result.sites {
+        let covered_by = outcome.hits_by_test.iter().filter(|(_, hits)| **hits > 0).map(|(test, _)| test.clone());
+        let at = metrics.iter().position(|metric| metric.name == outcome.kind).unwrap_or_else(|| {
+            metrics.push(Metric { name: outcome.kind.clone(), covered_by: Vec::new() });
+            metrics.len() - 1
+        });
+        metrics[at].covered_by.push(covered_by.collect());
+    }
+    metrics
 }
 
 /// Gives tests names that differ from those of others.

@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod cover;
 pub(crate) mod executors;
+mod faults;
 mod generate;
 mod input;
 mod inspect;

@@ -33,6 +33,9 @@ pub struct CompareArgs {
     /// Generate N tests in addition to each suite's
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub tests: u64,
+    /// Hold scores and coverage against finding the faulty variants of the kernel in a folder
+    #[arg(long, value_name = "DIR")]
+    pub faults: Option<PathBuf>,
     /// Number of random suites that each estimate rests on
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub samples: u32,
@@ -111,6 +114,7 @@ impl CompareArgs {
             .levels(self.levels.iter().map(|level| (*level).into()).collect())
             .tests(self.tests)
             .samples(self.samples)
+            .faults(self.faults.clone())
             .repeats(self.repeats)
             .shard(self.shard)
             .output(self.output.output.clone())

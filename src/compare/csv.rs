@@ -41,6 +41,8 @@ pub fn tables(result: &CompareResult) -> Vec<Table> {
         twins(result),
         cross(result),
         correlation(result),
+        faults(result),
+        against_faults(result),
     ];
     let described = tables.iter().flat_map(|table| {
         table.columns.iter().map(|(column, meaning)| vec![table.name.into(), (*column).into(), (*meaning).into()])
@@ -268,6 +270,47 @@ fn correlation(result: &CompareResult) -> Table {
         })
     });
     Table { name: "correlation", columns, rows: rows.collect() }
+}
+
+fn faults(result: &CompareResult) -> Table {
+    let columns =
+        &[KERNEL, SUITE, ("fault", "name of the faulty variant"), ("test", "name of a test that finds it; empty if none does")];
+    let rows = result.kernels.iter().flat_map(|kernel| {
+        kernel.faults.iter().flat_map(move |fault| {
+            let found = fault.found_by.iter().filter_map(|test| Some(kernel.tests.get(*test as usize)?.name.clone()));
+            let tests: Vec<String> = if fault.found_by.is_empty() { vec![String::new()] } else { found.collect() };
+            let row = |test| vec![kernel.kernel.clone(), kernel.suite.clone(), fault.fault.clone(), test];
+            tests.into_iter().map(row)
+        })
+    });
+    Table { name: "faults", columns, rows: rows.collect() }
+}
+
+fn against_faults(result: &CompareResult) -> Table {
+    let columns = &[
+        KERNEL,
+        SUITE,
+        ("measure", "level, for its score, or coverage metric"),
+        ("tests", "tests in each random sub-suite"),
+        ("suites", "sub-suites drawn"),
+        ("found", "mean percentage of the faults that they find"),
+        ("pearson", "Pearson's correlation of the measure and the share of faults found"),
+        ("pearson_low", "lower end of its 95 % interval"),
+        ("pearson_high", "upper end"),
+        ("kendall", "Kendall's tau-b of the two"),
+        ("kendall_low", "lower end of its 95 % interval"),
+        ("kendall_high", "upper end"),
+    ];
+    let rows = result.kernels.iter().flat_map(|kernel| {
+        kernel.against_faults.iter().map(|row| {
+            let mut cells = vec![kernel.kernel.clone(), kernel.suite.clone(), row.measure.clone()];
+            cells.extend([row.tests.to_string(), row.suites.to_string(), row.found.to_string()]);
+            cells.extend(ends(row.pearson));
+            cells.extend(ends(row.kendall));
+            cells
+        })
+    });
+    Table { name: "against_faults", columns, rows: rows.collect() }
 }
 
 /// The estimate and the ends of its interval.

@@ -6,13 +6,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::adequacy::cross_adequacy;
-use super::correlation::Estimate;
+use super::correlation::{Estimate, mean};
 use super::kill_matrix::{KillMatrix, TestSet};
 use super::mutant_sets::{disjoint, distinguished, hard, minimal, share_subsumed};
 use super::sub_suites::{at_size, draw, sizes};
 use crate::hash::fnv1a;
 use crate::result::compare::{
-    ComparedMutant, CorrelationRow, Cost, CrossRow, Interval, KernelComparison, LevelRow, PoolTest, TestOrigin, Twins,
+    ComparedMutant, CorrelationRow, Cost, CrossRow, FaultCorrelationRow, FaultRow, Interval, KernelComparison, LevelRow, PoolTest, TestOrigin, Twins,
 };
 use crate::result::mutate::{Mutant, MutateResult, Status, TestStatus};
 
@@ -32,6 +32,24 @@ pub struct LevelRun {
     pub elapsed_s: f64,
 }
 
+/// A variant of the kernel that has a fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Its name.
+    pub name: String,
+    /// Names of the tests that find it.
+    pub found_by: Vec<String>,
+}
+
+/// A coverage metric: for each outcome that can be covered the names of the tests that cover it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metric {
+    /// The metric's name.
+    pub name: String,
+    /// By outcome.
+    pub covered_by: Vec<Vec<String>>,
+}
+
 /// How a kernel's levels are compared.
 pub struct Study<'a> {
     /// The suite's path, as given.
@@ -44,6 +62,10 @@ pub struct Study<'a> {
     pub samples: usize,
     /// The seed of all random suites.
     pub seed: u64,
+    /// Faulty variants; with them, scores and coverage are held against finding these.
+    pub faults: &'a [Fault],
+    /// Coverage of the same tests.
+    pub metrics: &'a [Metric],
 }
 
 /// A mutant that tests can be judged by: neither equivalent nor a duplicate, and it was run.
@@ -83,6 +105,8 @@ impl Study<'_> {
             twins: twins(runs),
             cross: self.cross(&levels),
             correlation: self.correlation(&levels, used.len()),
+            faults: self.faults.iter().map(|fault| fault_row(fault, &tests)).collect(),
+            against_faults: self.against_faults(&levels, &used),
             mutants: levels.iter().flat_map(|level| self.mutants(level, &tests)).collect(),
             tests,
         }
@@ -143,8 +167,7 @@ impl Study<'_> {
     fn correlation(&self, levels: &[Judged<'_>], pool: usize) -> Vec<CorrelationRow> {
         let mut rows = Vec::new();
         for size in sizes(pool) {
-            // The same sub-suites for all pairs of levels.
-            let suites = draw(pool, size, self.samples, &mut self.random(&["sub-suites", &size.to_string()]));
+            let suites = self.sub_suites(pool, size);
             let scores: Vec<Vec<Option<f64>>> =
                 levels.iter().map(|level| suites.iter().map(|suite| level.matrix.score(suite)).collect()).collect();
             for (one, level) in levels.iter().enumerate() {
@@ -166,6 +189,48 @@ impl Study<'_> {
             }
         }
         rows
+    }
+
+    /// Holds the score of each level, and each coverage metric, against the share of the faults that are found.
+    fn against_faults(&self, levels: &[Judged<'_>], used: &HashMap<&str, usize>) -> Vec<FaultCorrelationRow> {
+        if self.faults.is_empty() {
+            return Vec::new();
+        }
+        let faults = matrix_of(used, self.faults.iter().map(|fault| fault.found_by.as_slice()));
+        let metrics: Vec<(&str, KillMatrix)> = self
+            .metrics
+            .iter()
+            .map(|metric| (metric.name.as_str(), matrix_of(used, metric.covered_by.iter().map(Vec::as_slice))))
+            .collect();
+        let of_levels = levels.iter().map(|level| (level.run.level.as_str(), &level.matrix));
+        let measures: Vec<(&str, &KillMatrix)> =
+            of_levels.chain(metrics.iter().map(|(name, matrix)| (*name, matrix))).collect();
+        let mut rows = Vec::new();
+        for size in sizes(used.len()) {
+            let suites = self.sub_suites(used.len(), size);
+            let found: Vec<f64> = suites.iter().filter_map(|suite| faults.score(suite)).collect();
+            for (measure, matrix) in &measures {
+                let scores = suites.iter().map(|suite| matrix.score(suite));
+                let pairs: Vec<(f64, f64)> =
+                    scores.zip(&found).filter_map(|(score, found)| Some((score?, *found))).collect();
+                let mut random = self.random(&["faults", measure, &size.to_string()]);
+                let at = at_size(size, &pairs, &mut random);
+                rows.push(FaultCorrelationRow {
+                    measure: (*measure).to_owned(),
+                    tests: size as u64,
+                    suites: at.suites as u64,
+                    found: 100.0 * mean(&found).unwrap_or(0.0),
+                    pearson: at.pearson.map(interval),
+                    kendall: at.kendall.map(interval),
+                });
+            }
+        }
+        rows
+    }
+
+    /// Draws the sub-suites of a size: the same ones for all that is measured.
+    fn sub_suites(&self, pool: usize, size: usize) -> Vec<TestSet> {
+        draw(pool, size, self.samples, &mut self.random(&["sub-suites", &size.to_string()]))
     }
 
     fn mutants(&self, level: &Judged<'_>, tests: &[PoolTest]) -> Vec<ComparedMutant> {
@@ -193,15 +258,25 @@ impl Study<'_> {
     }
 }
 
+/// Returns which of the used tests do what these names are listed for.
+fn matrix_of<'n>(used: &HashMap<&str, usize>, names: impl Iterator<Item = &'n [String]>) -> KillMatrix {
+    let set = |names: &[String]| {
+        let mut tests = TestSet::with_capacity(used.len());
+        tests.extend(names.iter().filter_map(|test| used.get(test.as_str()).copied()));
+        tests
+    };
+    KillMatrix::new(used.len(), names.map(set).collect())
+}
+
+fn fault_row(fault: &Fault, tests: &[PoolTest]) -> FaultRow {
+    let positions = (0..).zip(tests).filter(|(_, test)| fault.found_by.contains(&test.name)).map(|(at, _)| at);
+    FaultRow { fault: fault.name.clone(), found_by: positions.collect() }
+}
+
 fn judge<'a>(run: &'a LevelRun, used: &HashMap<&str, usize>) -> Judged<'a> {
     let all = &run.result.mutants;
     let mutants: Vec<usize> = (0..all.len()).filter(|at| counts(&all[*at])).collect();
-    let kills = |at: &usize| {
-        let mut kills = TestSet::with_capacity(used.len());
-        kills.extend(all[*at].killed_by.iter().filter_map(|test| used.get(test.as_str()).copied()));
-        kills
-    };
-    let matrix = KillMatrix::new(used.len(), mutants.iter().map(kills).collect());
+    let matrix = matrix_of(used, mutants.iter().map(|at| all[*at].killed_by.as_slice()));
     let positions = |of: Vec<usize>| of.into_iter().map(|at| mutants[at]).collect();
     let (minimal, hard) = (positions(minimal(&matrix)), positions(hard(&matrix)));
     Judged { run, mutants, matrix, minimal, hard }
@@ -352,7 +427,11 @@ mod tests {
 
     fn compared(runs: &[LevelRun]) -> KernelComparison {
         let concept_of = |operator: &str| operator.to_lowercase();
-        Study { suite: "s.toml", given_tests: 2, concept_of: &concept_of, samples: 50, seed: 1 }.compare(runs)
+        study(&concept_of, &[], &[]).compare(runs)
+    }
+
+    fn study<'a>(concept_of: &'a dyn Fn(&str) -> String, faults: &'a [Fault], metrics: &'a [Metric]) -> Study<'a> {
+        Study { suite: "s.toml", given_tests: 2, concept_of, samples: 50, seed: 1, faults, metrics }
     }
 
     const TESTS: [(&str, bool); 3] = [("t0", true), ("t1", true), ("t2", true)];
@@ -435,5 +514,38 @@ mod tests {
         assert_eq!(twins, [("b", "q"), ("c", "s")]);
         // Sub-suites of one and of two tests.
         assert_eq!(found.correlation.iter().map(|row| row.tests).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn scores_and_coverage_are_held_against_faults() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        // The mutants that tests detect are the faults that they find; the metric is the other way round.
+        let runs = [run(
+            "one",
+            &TESTS,
+            &[("a", "X", "killed", &["t0"], None), ("b", "X", "killed", &["t0", "t1"], None)],
+            &[],
+        )];
+        let faults = [
+            Fault { name: "f".into(), found_by: names(&["t0"]) },
+            Fault { name: "g".into(), found_by: names(&["t1", "t0"]) },
+        ];
+        let metrics = [
+            Metric { name: "same".into(), covered_by: vec![names(&["t0"]), names(&["t0", "t1"])] },
+            Metric { name: "none".into(), covered_by: vec![names(&["t0", "t1", "t2"])] },
+        ];
+        let concept_of = |operator: &str| operator.to_owned();
+        let found = study(&concept_of, &faults, &metrics).compare(&runs);
+        assert_eq!(found.faults[1], FaultRow { fault: "g".into(), found_by: vec![0, 1] });
+        let row = |measure: &str| {
+            found.against_faults.iter().find(|row| row.measure == measure && row.tests == 1).unwrap()
+        };
+        for measure in ["one", "same"] {
+            let pearson = row(measure).pearson.unwrap();
+            assert!((pearson.mean - 1.0).abs() < 1e-12, "{measure}: {pearson:?}");
+        }
+        assert_eq!(row("none").pearson, None);
+        // Of one test: both, one or none of two faults, each as likely.
+        assert!((35.0..65.0).contains(&row("one").found), "{}", row("one").found);
     }
 }

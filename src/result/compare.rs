@@ -78,8 +78,41 @@ pub struct KernelComparison {
     pub cross: Vec<CrossRow>,
     /// How the scores of two levels go together over random sub-suites, for each pair of levels and each size.
     pub correlation: Vec<CorrelationRow>,
+    /// With `--faults`: the faulty variants of the kernel, and which tests find them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRow>,
+    /// With `--faults`: how scores and coverage go together with the share of the faults that a random sub-suite finds, for
+    /// each measure and size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against_faults: Vec<FaultCorrelationRow>,
     /// The mutants of each level.
     pub mutants: Vec<ComparedMutant>,
+}
+
+/// A variant of the kernel that has a fault.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultRow {
+    /// Name of the variant's file, without the extension.
+    pub fault: String,
+    /// Positions of the tests that find it: the variant faults, or an output differs from the original's.
+    pub found_by: Vec<u32>,
+}
+
+/// How a measure of random sub-suites of one size goes together with the share of the faults that they find.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultCorrelationRow {
+    /// A level, for its score, or a coverage metric.
+    pub measure: String,
+    /// Tests in each sub-suite. It is fixed, because larger suites find more and have higher scores, whatever they test.
+    pub tests: u64,
+    /// Sub-suites drawn.
+    pub suites: u64,
+    /// The mean percentage of the faults that they find.
+    pub found: f64,
+    /// Pearson's correlation; null if one side is the same for all sub-suites.
+    pub pearson: Option<Interval>,
+    /// Kendall's τ-b, null as above.
+    pub kendall: Option<Interval>,
 }
 
 /// A test of the pool.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::style::{self, Paint, Style, visible};
 use super::super::table::{Cell, Table};
 use super::{heading, notes, title};
-use crate::result::compare::{CompareResult, Interval, KernelComparison, LevelRow, Total};
+use crate::result::compare::{CompareResult, FaultCorrelationRow, Interval, KernelComparison, LevelRow, Total};
 use crate::result::mutate::TestStatus;
 
 /// What is shown.
@@ -68,6 +68,7 @@ fn of_kernel(kernel: &KernelComparison, view: CompareView, style: &Style) -> Str
         .collect();
     out.push_str(&cross(&crosses, style));
     out.push_str(&correlation(kernel, style));
+    out.push_str(&against_faults(kernel, style));
     let mut twins: Vec<(String, u64)> = Vec::new();
     for pair in &kernel.twins {
         let name = format!("{} = {}", pair.level, pair.other_level);
@@ -184,17 +185,41 @@ fn correlation(kernel: &KernelComparison, style: &Style) -> String {
     };
     let mut table = Table::new(4, "lrlrl");
     table.head(&["scores", "Pearson", "", "Kendall", ""]);
-    let shown = |interval: Option<Interval>| -> [Cell; 2] {
-        let Some(Interval { mean, low, high }) = interval else { return ["-".into(), "".into()] };
-        let ends = low.zip(high).map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
-        [format!("{mean:.2}").into(), Cell::painted(Paint::Dim, ends)]
-    };
     for row in kernel.correlation.iter().filter(|row| row.tests == tests) {
         let name = Cell::new(format!("{}, {}", row.level, row.other_level));
-        table.row(std::iter::once(name).chain(shown(row.pearson)).chain(shown(row.kendall)));
+        table.row(std::iter::once(name).chain(with_ends(row.pearson)).chain(with_ends(row.kendall)));
     }
     let about = format!("  correlation of scores over random sub-suites of {}", style::count(tests, "test"));
     heading(style, &about) + &table.render(style)
+}
+
+/// How measures go with finding faults, at the size that is nearest to half of the tests.
+fn against_faults(kernel: &KernelComparison, style: &Style) -> String {
+    let half = kernel.tests.len() as u64 / 2;
+    let Some(tests) = kernel.against_faults.iter().map(|row| row.tests).min_by_key(|tests| tests.abs_diff(half)) else {
+        return String::new();
+    };
+    let mut table = Table::new(4, "lrlrl");
+    table.head(&["measure", "Pearson", "", "Kendall", ""]);
+    let rows: Vec<&FaultCorrelationRow> = kernel.against_faults.iter().filter(|row| row.tests == tests).collect();
+    for row in &rows {
+        table.row([Cell::new(&row.measure)].into_iter().chain(with_ends(row.pearson)).chain(with_ends(row.kendall)));
+    }
+    let never = kernel.faults.iter().filter(|fault| fault.found_by.is_empty()).count();
+    let faults = style::count(kernel.faults.len() as u64, "fault");
+    let about = format!(
+        "  {faults}, {never} found by no test; correlation with finding them, over random sub-suites of {}, which find {} %",
+        style::count(tests, "test"),
+        percent(rows.first().map(|row| row.found)),
+    );
+    heading(style, &about) + &table.render(style)
+}
+
+/// An estimate and the ends of its interval.
+fn with_ends(interval: Option<Interval>) -> [Cell; 2] {
+    let Some(Interval { mean, low, high }) = interval else { return ["-".into(), "".into()] };
+    let ends = low.zip(high).map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
+    [format!("{mean:.2}").into(), Cell::painted(Paint::Dim, ends)]
 }
 
 fn twin_counts<'a>(twins: impl Iterator<Item = (&'a str, u64)>, style: &Style) -> String {

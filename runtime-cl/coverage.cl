@@ -108,3 +108,15 @@ KASSAY_INLINE void __kassay_flush_item(__global uint *probe, uint stride, uint w
     size_t group_size = kassay_whole(0) * kassay_whole(1) * kassay_whole(2);
     probe[KASSAY_HEADER + (kassay_group() * group_size + kassay_local_item()) * stride + word] = bits;
 }
+
+/* The same in a buffer whose length in words the host wrote into the header: work-items without a slot record
+ * nothing, so that no launch writes outside the buffer. */
+KASSAY_INLINE void __kassay_flush_bounded_item(__global uint *probe, uint stride, uint word, uint bits) {
+    uint length = probe[KASSAY_LENGTH];
+    uint slots = length < KASSAY_HEADER ? 0 : (length - KASSAY_HEADER) / stride;
+    size_t group_size = kassay_whole(0) * kassay_whole(1) * kassay_whole(2);
+    size_t slot = kassay_group() * group_size + kassay_local_item();
+    if (slot < slots) {
+        probe[KASSAY_HEADER + slot * stride + word] = bits;
+    }
+}

@@ -30,7 +30,7 @@ use crate::sync::findings::Reader;
 use crate::sync::reproduction;
 use crate::sync::schedule_families::Plan;
 use crate::sync::solved_inputs::{self, SuspectedConflict};
-use crate::sync::{amplification, inputs, schedule_independence};
+use crate::sync::{amplification, inputs, join, schedule_independence};
 
 options! {
     /// Options of [`check`].
@@ -122,7 +122,30 @@ pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
     if opened.is_suite() {
         options.check_for_suite()?;
     }
-    opened.with(SyntaxTree::Needed, |parsed| Checking { opened, parsed, options, budget, begun }.run())
+    let variants = opened.variants();
+    let mut results: Vec<CheckResult> = Vec::new();
+    for (part, variant) in variants.iter().enumerate() {
+        let (mut own, mut budget) = (options.clone(), budget);
+        if variants.len() > 1 {
+            budget = budget.rest(variants.len() - part);
+            own.reproduce = options.reproduce.as_ref().map(|folder| folder.join(format!("values-{}", part + 1)));
+        }
+        let result = variant.with(SyntaxTree::Needed, |parsed| {
+            Checking { opened: variant, parsed, options: &own, budget, begun }.run()
+        })?;
+        if let Some(first) = results.first() {
+            variant.check_same("barriers", join::same_barriers(first, &result))?;
+        }
+        results.push(result);
+    }
+    match <[CheckResult; 1]>::try_from(results) {
+        Ok([only]) => Ok(only),
+        Err(all) => {
+            let mut joined = join::join(all)?;
+            opened.sort_by_test(&mut joined.inputs, |input| &input.name);
+            Ok(joined)
+        }
+    }
 }
 
 impl CheckOptions {

@@ -293,7 +293,12 @@ fn compare_suite(
     is_only: bool,
 ) -> Result<KernelComparison> {
     let first = open.clone().level(Level::Raw).open(suite)?;
-    first.check_one_variant()?;
+    if first.variants().len() > 1 {
+        return Err(Error::caller(
+            "levels are compared on one program, and the tests have different values of specialisation constants",
+        )
+        .help("write a suite for each set of values"));
+    }
     let given_tests = first.tests().len();
     let more = match options.tests {
         0 => Vec::new(),

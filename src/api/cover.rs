@@ -1,18 +1,18 @@
 //! Measures what the tests of a suite cover.
 
 use super::executors::{self, Loading};
-use super::input::SyntaxTree;
+use super::input::{Parsed, SyntaxTree};
 use super::observer::run_parallel;
 use super::opened::Opened;
 use super::options::{check_range, options};
 use crate::cfg::folded;
-use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
+use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Measured, Programs};
 use crate::coverage::{group_order, summary};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::Slots;
-use crate::result::Header;
 use crate::result::cover::CoverResult;
+use crate::result::{Device, Header};
 
 options! {
     /// Options of [`cover`].
@@ -56,46 +56,21 @@ struct Runner {
 pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
     check_range("repeats", options.repeats, 1..=1000)?;
     let begun = opened.begin();
-    opened.with_suite(SyntaxTree::Needed, |parsed| {
-        let under_test = &parsed.under_test;
-        let loading = Loading::begin(opened, parsed)?;
-        // The original is being built meanwhile; all executors build concurrently.
-        let slots = if options.counts { Slots::Items } else { Slots::Groups };
-        let capabilities = loading.capabilities();
-        let (code, plan) = under_test.instrumented(slots, capabilities.target)?;
-        let Loading { tests, executors } = loading;
-        let mut runners = Vec::new();
-        for (mut executor, plain) in executors {
-            executor.finish_load(plain)?;
-            let instrumented = executor.begin_load(&code)?;
-            runners.push(Runner { executor, plain, instrumented, mapped: None });
+    opened.check_suite()?;
+    let variants = opened.variants();
+    let [first, others @ ..] = &variants[..] else { return Err(Error::internal("nothing is opened")) };
+    first.with_suite(SyntaxTree::Needed, |parsed| {
+        let (mut measured, device) = measured(first, parsed, options)?;
+        let sites = &parsed.under_test.sites;
+        for variant in others {
+            variant.with_suite(SyntaxTree::Needed, |other| {
+                let is_same = summary::rows(sites, "") == summary::rows(&other.under_test.sites, "");
+                variant.check_same("sites", is_same)?;
+                measured.extend(self::measured(variant, other, options)?.0);
+                Ok(())
+            })?;
         }
-        for runner in &mut runners {
-            runner.executor.finish_load(runner.instrumented)?;
-        }
-        if group_order::is_needed(capabilities, &tests) {
-            let plain = group_order::build(under_test, capabilities.target)?;
-            let (instrumented, _) = group_order::instrumented(under_test, slots, capabilities.target)?;
-            for runner in &mut runners {
-                runner.mapped = Some(MappedPrograms {
-                    plain: plain.load(runner.executor.as_mut())?,
-                    instrumented: runner.executor.load(&instrumented)?,
-                });
-            }
-        }
-        let (sites, inexact) = (&under_test.sites, under_test.precision().bound() > 0);
-        let measuring = MeasureOptions { timeout: opened.options().timeout, repeats: options.repeats };
-        let measured = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, test| {
-            let programs = Programs {
-                plain: runner.plain,
-                instrumented: runner.instrumented,
-                mapped: runner.mapped,
-                plan: &plan,
-                sites,
-                inexact,
-            };
-            measure::test(runner.executor.as_mut(), &programs, test, &measuring)
-        })?;
+        opened.sort_by_test(&mut measured, |m| &m.outcome.name);
         let overhead = measure::median_ratio(measured.iter().filter_map(|m| m.ratio).collect());
         let (mut rows, mut tallies) = (Vec::new(), Vec::new());
         for m in measured {
@@ -103,27 +78,66 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
             tallies.extend(m.tally);
         }
         let source = opened.source();
-        let mut notes = under_test.sites.notes();
+        let mut notes = sites.notes();
         if overhead.is_some() && rows.iter().filter_map(|t| t.original_s).all(|s| s < MEASURABLE_S) {
             notes.push("every launch takes less than a millisecond: the overhead is mostly noise".to_owned());
         }
         if let (true, Some(ast)) = (options.explain, &parsed.loaded.ast) {
-            notes.extend(folded::describe(&under_test.sites, ast));
+            notes.extend(folded::describe(sites, ast));
         }
+        let entry = parsed.under_test.entry.clone();
         Ok(CoverResult {
-            header: Header::new(
-                CoverResult::SCHEMA,
-                under_test.entry.clone(),
-                source.clone(),
-                Some(executors::device(runners[0].executor.device())),
-                opened.seed(),
-            ),
+            header: Header::new(CoverResult::SCHEMA, entry, source.clone(), Some(device), opened.seed()),
             elapsed_s: begun.elapsed().as_secs_f64(),
-            coverage: summary::coverage(&under_test.sites, &tallies, options.counts),
-            sites: summary::outcomes(&under_test.sites, &tallies, &source),
+            coverage: summary::coverage(sites, &tallies, options.counts),
+            sites: summary::outcomes(sites, &tallies, &source),
             tests: rows,
             overhead,
             notes,
         })
     })
+}
+
+/// Runs the tests of a variant. Returns what they cover, and the device.
+fn measured(opened: &Opened, parsed: &Parsed<'_>, options: &CoverOptions) -> Result<(Vec<Measured>, Device)> {
+    let under_test = &parsed.under_test;
+    let loading = Loading::begin(opened, parsed)?;
+    // The original is being built meanwhile; all executors build concurrently.
+    let slots = if options.counts { Slots::Items } else { Slots::Groups };
+    let capabilities = loading.capabilities();
+    let (code, plan) = under_test.instrumented(slots, capabilities.target)?;
+    let Loading { tests, executors } = loading;
+    let mut runners = Vec::new();
+    for (mut executor, plain) in executors {
+        executor.finish_load(plain)?;
+        let instrumented = executor.begin_load(&code)?;
+        runners.push(Runner { executor, plain, instrumented, mapped: None });
+    }
+    for runner in &mut runners {
+        runner.executor.finish_load(runner.instrumented)?;
+    }
+    if group_order::is_needed(capabilities, &tests) {
+        let plain = group_order::build(under_test, capabilities.target)?;
+        let (instrumented, _) = group_order::instrumented(under_test, slots, capabilities.target)?;
+        for runner in &mut runners {
+            runner.mapped = Some(MappedPrograms {
+                plain: plain.load(runner.executor.as_mut())?,
+                instrumented: runner.executor.load(&instrumented)?,
+            });
+        }
+    }
+    let (sites, inexact) = (&under_test.sites, under_test.precision().bound() > 0);
+    let measuring = MeasureOptions { timeout: opened.options().timeout, repeats: options.repeats };
+    let measured = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, test| {
+        let programs = Programs {
+            plain: runner.plain,
+            instrumented: runner.instrumented,
+            mapped: runner.mapped,
+            plan: &plan,
+            sites,
+            inexact,
+        };
+        measure::test(runner.executor.as_mut(), &programs, test, &measuring)
+    })?;
+    Ok((measured, executors::device(runners[0].executor.device())))
 }

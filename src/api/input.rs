@@ -1,5 +1,6 @@
 //! Reads what is opened: a suite with its kernel, or a kernel alone.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
@@ -11,7 +12,7 @@ use crate::kernel::compile::{self, Loaded};
 use crate::kernel::options::KernelOptions;
 use crate::kernel::source::Sources;
 use crate::kernel::spirv::specialisation;
-use crate::suite::resolve::{Suite, Test};
+use crate::suite::resolve::{Suite, Test, TestSpec};
 
 /// A suite's file or a kernel's, not compiled yet.
 pub(super) struct Input {
@@ -46,7 +47,7 @@ impl Input {
         options.check()?;
         let suite = Suite::load(path)?;
         let mut kernel_options = options.kernel_options(suite.options.clone());
-        // The first test's values hold for all, see `check_spec`. Those of the options come last and take precedence.
+        // The first test's values; for other tests, see `variants`. Those of the options come last and take precedence.
         let first = suite.tests.first().map_or(&[][..], |test| &test.spec);
         kernel_options.spec = [&suite.spec, first, &kernel_options.spec].concat();
         let kernel = suite.kernel.clone();
@@ -69,7 +70,6 @@ impl Input {
 
     /// Reads the compiled kernel and resolves the tests.
     pub fn parse<'c>(&self, context: &'c Context, loaded: Loaded) -> Result<Parsed<'c>> {
-        self.check_spec(&loaded)?;
         let mut file = KernelFile::parse(context, &loaded)?;
         let named = self.suite.as_ref().and_then(|suite| Some((suite, suite.entry.as_ref()?)));
         let entry = match (&self.options.entry, named) {
@@ -89,35 +89,55 @@ impl Input {
         Ok(Parsed { under_test, loaded, tests })
     }
 
-    /// Checks that all tests give the specialisation constants the values that the kernel was loaded with: the kernel is
-    /// one program with one set of sites and mutants.
+    /// Returns the suite's tests by the values that they have of the specialisation constants, as suites of their own in
+    /// the order of their first tests; nothing if all have the same values.
     ///
     /// # Errors
-    /// `Caller`, at the value's place, if one does not.
-    fn check_spec(&self, loaded: &Loaded) -> Result<()> {
-        let (Some(suite), Some(spirv)) = (&self.suite, &loaded.spirv) else { return Ok(()) };
+    /// `Caller`, at the value's place, if a test gives a constant that the kernel does not have, or a value that its type
+    /// does not have.
+    pub fn variants(&self, loaded: &Loaded) -> Result<Vec<Input>> {
+        let (Some(suite), Some(spirv)) = (&self.suite, &loaded.spirv) else { return Ok(Vec::new()) };
         let command_line = self.options.kernel_options(Vec::new()).spec;
+        let mut classes: Vec<(Vec<u64>, Vec<TestSpec>)> = Vec::new();
         for test in &suite.tests {
             let mut constants = spirv.constants.clone();
             constants.iter_mut().for_each(|constant| constant.value = constant.default);
             specialisation::assign(&mut constants, &[&suite.spec[..], &test.spec, &command_line].concat())?;
-            let differing = constants.iter().zip(&spirv.constants).find(|(own, first)| own.value != first.value);
-            if let Some((own, first)) = differing {
-                let (own_value, first_value) = (own.ty.shown(own.value), own.ty.shown(first.value));
-                let what = format!(
-                    "the test \"{}\" has {own_value} for the specialisation constant {}, and the first test {first_value}",
-                    test.name,
-                    own.label()
-                );
-                let error =
-                    Error::caller(what).help("give all tests the same values; write a suite for each set of values");
-                // The first test may be the one that gives a value.
-                let given = test.spec.iter().chain(suite.tests.iter().flat_map(|test| &test.spec));
-                let place = given.filter_map(|value| value.places.as_ref()).map(|(_, value)| value).next();
-                return Err(place.into_iter().fold(error, |error, place| error.at(place.clone())));
+            let values: Vec<u64> = constants.iter().map(|constant| constant.value).collect();
+            match classes.iter_mut().find(|(known, _)| *known == values) {
+                Some((_, tests)) => tests.push(test.clone()),
+                None => classes.push((values, vec![test.clone()])),
             }
         }
-        Ok(())
+        let [(first, _), others @ ..] = &classes[..] else { return Ok(Vec::new()) };
+        let varies = |at: &usize| others.iter().any(|(values, _)| values[*at] != first[*at]);
+        let varying: BTreeSet<u32> = (0..first.len()).filter(varies).map(|at| spirv.constants[at].spec_id).collect();
+        if varying.is_empty() {
+            return Ok(Vec::new());
+        }
+        let variant = |(_, tests): (_, Vec<TestSpec>)| {
+            let own = tests.first().map_or(&[][..], |test| &test.spec);
+            let mut kernel_options = self.kernel_options.clone();
+            kernel_options.spec = [&suite.spec, own, &command_line].concat();
+            kernel_options.varying_spec = varying.clone();
+            let suite = Some(suite.with_tests(tests));
+            let (kernel, options) = (self.kernel.clone(), self.options.clone());
+            Input { suite, kernel, options, kernel_options, more_tests: Vec::new() }
+        };
+        Ok(classes.into_iter().map(variant).collect())
+    }
+
+    /// Returns the error that the tests' values of the specialisation constants make `what` different from what those of
+    /// the first tests make it.
+    pub fn values_differ(&self, what: &str) -> Error {
+        let tests = self.suite.iter().flat_map(|suite| &suite.tests);
+        let name = tests.clone().next().map_or("", |test| &test.name);
+        let error = Error::caller(format!(
+            "the specialisation constants of the test \"{name}\" give the kernel other {what} than those of the first test"
+        ))
+        .help("write a suite for each set of values");
+        let place = tests.flat_map(|test| &test.spec).filter_map(|value| value.places.as_ref()).next();
+        place.into_iter().fold(error, |error, (constant, _)| error.at(constant.clone()))
     }
 
     /// Returns the seed of the options, otherwise the suite's, otherwise 0.
@@ -141,11 +161,15 @@ impl OpenOptions {
     /// Reads a suite and its kernel as [`OpenOptions::open`] does.
     ///
     /// # Errors
-    /// Those of [`OpenOptions::open`].
+    /// Those of [`OpenOptions::open`]; `Caller` if tests have different values of specialisation constants.
     #[doc(hidden)]
     pub fn parse_suite<'c>(&self, context: &'c Context, suite: &Path) -> Result<Parsed<'c>> {
         let input = Input::suite(suite, self)?;
-        input.parse(context, input.load(input.preferred_tree())?)
+        let loaded = input.load(input.preferred_tree())?;
+        match &input.variants(&loaded)?[..] {
+            [] => input.parse(context, loaded),
+            [_, others @ ..] => Err(others.first().unwrap_or(&input).values_differ("code")),
+        }
     }
 
     /// Reads a kernel as [`OpenOptions::open_kernel`] does.

@@ -1,24 +1,27 @@
 //! Lowers kernels to the code that a device would get, or to the LLVM IR on the way there.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use inkwell::context::Context;
 
 use super::options::{OpenOptions, options};
-use super::own_host::{self, Weaving};
-use crate::coverage::build::{self, KernelFile, KernelUnderTest};
+use super::own_host::{self, GuardedPurpose, Weaving, WovenCode};
+use crate::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
 use crate::error::{Error, Result};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile;
 use crate::lower::code::Target;
 use crate::mutation::selection::Selection;
-use crate::result::probe_map::{ProbeMap, Purpose};
+use crate::result::probe_map::{ProbeMap, Purpose, SlotsOf};
 
 options! {
     /// Options of [`lower`].
     pub struct LowerOptions {
         /// Whether coverage probes are inserted; the kernel gets an additional last argument, `global uint *`.
         coverage: bool = false,
+        /// Whether coverage probes count work-items: each has a slot of its own in the probe buffer.
+        counts: bool = false,
         /// Whether all mutants are inserted that can share a module, and guards; one more argument likewise. Only for
         /// code: no stage.
         mutants: bool = false,
@@ -26,8 +29,14 @@ options! {
         guards: bool = false,
         /// The operators of mutants: their ids, separated by commas, or `all`, `peng` or `liu`.
         operators: String = "all".to_owned(),
+        /// Whether the solver is asked which mutants are equivalent to the original.
+        proofs: bool = true,
         /// The stage that is wanted; `None`: the code, SPIR-V 1.2.
         stage: Option<LoweringStage> = None,
+        /// With coverage probes: the kernels to weave, which come to be in one module; `all`: those of the file.
+        kernels: Vec<String> = Vec::new(),
+        /// Whether code with probes, mutants or guards has the other kernels of the file, too, as they are.
+        others: bool = false,
         /// Whether a file of several kernels is refused unless one of them is named.
         single: bool = false,
     }
@@ -74,6 +83,8 @@ pub enum LoweredForm {
     Woven {
         /// The contents of the files that the map lists in [`ProbeMap::modules`], in their order.
         modules: Vec<Vec<u8>>,
+        /// With mutants: for each of these modules that has any, the contents of its reach module's file.
+        reach: Vec<Vec<u8>>,
         /// What the host supplies, and what the probe buffer means. Its modules have no file names yet.
         map: Box<ProbeMap>,
     },
@@ -110,21 +121,60 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
     let context = Context::create();
     let mut file = KernelFile::parse(&context, &loaded)?;
     let sources = build::sources_of(path);
-    let names = match &open.entry {
-        None if !options.single => file.kernels.clone(),
-        entry => vec![file.choose(entry.as_deref())?],
+    let mut names = match (&options.kernels[..], &open.entry) {
+        ([], None) if !options.single => file.kernels.clone(),
+        ([], entry) => vec![file.choose(entry.as_deref())?],
+        ([all], _) if all == "all" => file.kernels.clone(),
+        (named, _) => named.iter().map(|name| file.choose(Some(name))).collect::<Result<_>>()?,
     };
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
     file.declare(open.declared()?, &names)?;
+    let slots = if options.counts { SlotsOf::WorkItems } else { SlotsOf::WorkGroups };
+    let others = |woven: &[String]| if options.others { file.others(woven) } else { Ok(OtherKernels::default()) };
+    if !options.kernels.is_empty() {
+        let kernels = names.iter().map(|name| file.under_test(name, &loaded, &sources)).collect::<Result<_>>()?;
+        let origin = own_host::File { path, open, others: &others(&names)? };
+        let woven = own_host::with_probes(&origin, kernels, slots)?;
+        return Ok(names
+            .into_iter()
+            .zip(woven)
+            .map(|(kernel, woven)| Lowered { kernel, form: Ok(woven.into()) })
+            .collect());
+    }
     let form = |kernel: &str| {
-        let under_test = &file.under_test(kernel, &loaded, &sources)?;
-        let (Some(purpose), None) = (purpose, options.stage) else { return form(under_test, options) };
+        let mut under_test = file.under_test(kernel, &loaded, &sources)?;
+        let (Some(purpose), None) = (purpose, options.stage) else { return form(&under_test, options) };
+        let others = &others(&[kernel.to_owned()])?;
+        let origin = own_host::File { path, open, others };
+        let purpose = match purpose {
+            Purpose::Coverage => {
+                let woven = own_host::with_probes(&origin, vec![under_test], slots)?.pop();
+                return woven.map(LoweredForm::from).ok_or_else(|| Error::internal("nothing was woven"));
+            }
+            Purpose::Mutants => GuardedPurpose::Mutants,
+            Purpose::Guards => GuardedPurpose::Guards,
+        };
+        under_test.beside.extend(others.bitcode.clone());
         let ast = loaded.ast.as_ref();
-        let weaving = Weaving { under_test, ast, sources: &sources, path, open, selection: &selection };
-        let (modules, map) = own_host::woven(&weaving, purpose)?;
-        Ok(LoweredForm::Woven { modules, map: Box::new(map) })
+        let weaving = Weaving {
+            file: origin,
+            under_test: &under_test,
+            ast,
+            sources: &sources,
+            selection: &selection,
+            proofs: options.proofs,
+        };
+        own_host::woven(&weaving, purpose).map(LoweredForm::from)
     };
     let lowered = |kernel: String| Lowered { form: form(&kernel), kernel };
     Ok(names.into_iter().map(lowered).collect())
+}
+
+impl From<WovenCode> for LoweredForm {
+    fn from(woven: WovenCode) -> LoweredForm {
+        LoweredForm::Woven { modules: woven.modules, reach: woven.reach, map: Box::new(woven.map) }
+    }
 }
 
 impl LowerOptions {
@@ -142,6 +192,14 @@ impl LowerOptions {
                     .help("lower the kernel once for each"));
             }
         };
+        if self.counts && (one != Some(Purpose::Coverage) || self.stage.is_some()) {
+            return Err(Error::caller("only code with coverage probes counts work-items")
+                .help("ask for coverage probes, and for no stage"));
+        }
+        if !self.kernels.is_empty() && (one != Some(Purpose::Coverage) || self.stage.is_some()) {
+            return Err(Error::caller("several kernels of one module can have coverage probes, and nothing else")
+                .help("weave mutants or guards into one kernel at a time, which --entry names"));
+        }
         match (one, self.stage) {
             (Some(purpose @ (Purpose::Mutants | Purpose::Guards)), Some(_)) => {
                 Err(Error::caller(format!("there is no stage of lowering to show with {}", purpose.name()))

@@ -41,7 +41,7 @@ pub use options::{OpenOptions, StartWorkers};
 pub use results::{merge, report};
 pub use run::{RunOptions, run};
 pub use schedule::{Replay, ScheduleOptions, schedule};
-pub use tally::tally;
+pub use tally::{tally, tally_mutants};
 
 /// Opens a suite (TOML or JSON) and the kernel that it names, with the default [`OpenOptions`].
 ///

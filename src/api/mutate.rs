@@ -9,10 +9,12 @@ use super::opened::Opened;
 use super::options::{check_range, options};
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
+use crate::exec::Executor;
 use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
 use crate::mutation::configuration::configuration;
 use crate::mutation::level::{MutationLevel, OperatorLevel};
 use crate::mutation::selection::Selection;
+use crate::result::join;
 use crate::result::journal::{self, Header, Journal};
 use crate::result::mutate::MutateResult;
 use crate::result::shard::Shard;
@@ -90,66 +92,135 @@ pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> 
     };
     opened.check_suite()?;
     opened.begin();
-    let is_of_source = options.operator_level == OperatorLevel::Source;
-    let tree = if is_of_source { SyntaxTree::Needed } else { SyntaxTree::NotNeeded };
-    opened.with_any_level(tree, |parsed| {
-        let under_test = &parsed.under_test;
-        let starting = opened.start(opened.options().jobs as usize)?;
-        let executors = executors::start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
-        let tests = executors::with_local_sizes(&parsed.tests, &under_test.interface, executors[0].device());
-        let sources = opened.sources();
-        let campaign = CampaignContext {
-            under_test,
-            ast: parsed.loaded.ast.as_ref().filter(|_| is_of_source && opened.level() == Level::Raw),
-            sources: &sources,
-            tests: &tests,
-            source: opened.source(),
-        };
-        let request = Request {
-            selection,
-            order: options.order,
-            sample: options.sample,
-            repeats: options.repeats,
-            full_matrix: options.full_matrix,
-            factor: options.timeout_factor,
-            strategy: options.strategy,
-            ir_level: opened.level().name().to_owned(),
-            level: MutationLevel::of(options.operator_level, opened.level()),
-            shard: options.shard,
-            seed: opened.seed(),
-            jobs: opened.options().jobs,
-            timeout: ORIGINAL_TIMEOUT,
-            prune: options.prune,
-            batch: options.batch,
-            end: None,
-            doubt: std::env::var_os(DOUBT_VARIABLE).is_some(),
-            most_before,
-        };
-        let Some(output) = &options.output else {
-            return campaign::run(&campaign, &request, executors, None, Vec::new());
-        };
-        let path = journal::path_for(output);
-        let shard = options.shard.map_or_else(String::new, |s| format!(" shard {s}"));
-        let hash = configuration(&campaign, &request);
-        if options.resume
-            && !path.exists()
-            && let Some(result) = completed_result(output, &hash, options.shard)?
-        {
-            return Ok(result);
+    let variants = opened.variants();
+    if variants.len() > 1 {
+        options.check_for_variants()?;
+    }
+    let making = Making { options, selection, most_before, dimensions: campaign::dimensions(opened.tests()) };
+    if let Some(result) = making.completed(&variants)? {
+        return Ok(result);
+    }
+    // A run that begins anew leaves nothing of an earlier one that could be resumed.
+    if let (Some(output), false) = (&options.output, options.resume) {
+        (1..variants.len()).try_for_each(|part| journal::discard(&journal::path_for_part(output, part)))?;
+    }
+    let (mut parts, mut journals): (Vec<MutateResult>, Vec<Journal>) = Default::default();
+    for (part, variant) in variants.iter().enumerate() {
+        let (result, journal) = making.run(variant, part)?;
+        if let Some(first) = parts.first() {
+            variant.check_same("mutants", join::same_mutants(first, &result))?;
         }
-        let header = Header::new("mutate", &under_test.entry, &(hash + &shard));
-        let (journal, known) = match options.resume {
-            true => Journal::resume::<Entry>(&path, &header)?,
-            false => (Journal::create(&path, &header)?, Vec::new()),
-        };
-        let result = campaign::run(&campaign, &request, executors, Some(&journal), known)?;
+        parts.push(result);
+        journals.extend(journal);
+    }
+    let result = match <[MutateResult; 1]>::try_from(parts) {
+        Ok([only]) => only,
+        Err(parts) => {
+            let tests: Vec<&str> = opened.tests().iter().map(|test| test.name.as_str()).collect();
+            join::join(parts, &tests, &campaign::class_of)?
+        }
+    };
+    if let Some(output) = &options.output {
         store::write(&result, output)?;
+    }
+    for journal in journals {
         // The result is complete: a journal that stays must not cost it.
         if let Err(e) = journal.remove() {
             opened.observer().note(&e.to_string());
         }
-        Ok(result)
-    })
+    }
+    Ok(result)
+}
+
+/// What the campaigns of all variants have in common.
+struct Making<'a> {
+    options: &'a MutateOptions,
+    selection: Selection,
+    most_before: u64,
+    /// The most dimensions of a test of any variant.
+    dimensions: u32,
+}
+
+impl Making<'_> {
+    /// Runs the mutants of a variant, which has this number. Returns the journal, too, if the result has a file.
+    fn run(&self, opened: &Opened, part: usize) -> Result<(MutateResult, Option<Journal>)> {
+        self.prepare(opened, |campaign, request, executors| {
+            let Some(output) = &self.options.output else {
+                return Ok((campaign::run(campaign, request, executors, None, Vec::new())?, None));
+            };
+            let shard = self.options.shard.map_or_else(String::new, |s| format!(" shard {s}"));
+            let hash = configuration(campaign, request);
+            let header = Header::new("mutate", &campaign.under_test.entry, &(hash + &shard));
+            let path = journal::path_for_part(output, part);
+            let (journal, known) = match self.options.resume {
+                true => Journal::resume::<Entry>(&path, &header)?,
+                false => (Journal::create(&path, &header)?, Vec::new()),
+            };
+            Ok((campaign::run(campaign, request, executors, Some(&journal), known)?, Some(journal)))
+        })
+    }
+
+    /// Returns the complete result of an earlier run with the same configuration, with which nothing is left to resume.
+    fn completed(&self, variants: &[&Opened]) -> Result<Option<MutateResult>> {
+        let Some(output) = self.options.output.as_deref().filter(|_| self.options.resume) else { return Ok(None) };
+        if journal::path_for(output).exists() {
+            return Ok(None);
+        }
+        // Any other file is replaced, as without --resume.
+        let Ok(AnyResult::Mutate(result)) = store::read(output) else { return Ok(None) };
+        let hash = |opened: &&Opened| self.prepare(opened, |campaign, request, _| Ok(configuration(campaign, request)));
+        let hashes = variants.iter().map(hash).collect::<Result<Vec<String>>>()?;
+        let hashes: Vec<&str> = hashes.iter().map(String::as_str).collect();
+        check_same_run(output, &result, &join::configuration(&hashes), self.options.shard)?;
+        Ok(Some(*result))
+    }
+
+    /// Starts executors and calls `work` with the campaign of a variant.
+    fn prepare<R>(
+        &self,
+        opened: &Opened,
+        work: impl FnOnce(&CampaignContext<'_, '_>, &Request, Vec<Box<dyn Executor>>) -> Result<R>,
+    ) -> Result<R> {
+        let options = self.options;
+        let is_of_source = options.operator_level == OperatorLevel::Source;
+        let tree = if is_of_source { SyntaxTree::Needed } else { SyntaxTree::NotNeeded };
+        opened.with_any_level(tree, |parsed| {
+            let under_test = &parsed.under_test;
+            let starting = opened.start(opened.options().jobs as usize)?;
+            let executors = executors::start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
+            let tests = executors::with_local_sizes(&parsed.tests, &under_test.interface, executors[0].device());
+            let sources = opened.sources();
+            let campaign = CampaignContext {
+                under_test,
+                ast: parsed.loaded.ast.as_ref().filter(|_| is_of_source && opened.level() == Level::Raw),
+                sources: &sources,
+                tests: &tests,
+                dimensions: self.dimensions,
+                source: opened.source(),
+            };
+            let request = Request {
+                selection: self.selection.clone(),
+                order: options.order,
+                sample: options.sample,
+                repeats: options.repeats,
+                full_matrix: options.full_matrix,
+                factor: options.timeout_factor,
+                strategy: options.strategy,
+                ir_level: opened.level().name().to_owned(),
+                level: MutationLevel::of(options.operator_level, opened.level()),
+                shard: options.shard,
+                seed: opened.seed(),
+                jobs: opened.options().jobs,
+                timeout: ORIGINAL_TIMEOUT,
+                prune: options.prune,
+                batch: options.batch,
+                end: None,
+                doubt: std::env::var_os(DOUBT_VARIABLE).is_some(),
+                most_before: self.most_before,
+            };
+            work(&campaign, &request, executors)
+        })
+    }
 }
 
 impl MutateOptions {
@@ -169,16 +240,28 @@ impl MutateOptions {
         }
         Ok(selection)
     }
+
+    /// Checks that the options fit tests with different values of specialisation constants.
+    ///
+    /// # Errors
+    /// `Caller` if they do not.
+    fn check_for_variants(&self) -> Result<()> {
+        let what = match (self.shard, self.order) {
+            // A duplicate is in the shard of the mutant that it equals, and which one that is may depend on the values.
+            (Some(_), _) => "--shard",
+            (None, 2..) => "--order 2",
+            (None, _) => return Ok(()),
+        };
+        Err(Error::caller(format!("{what} needs tests that all have the same values of specialisation constants"))
+            .help("write a suite for each set of values, or leave it out"))
+    }
 }
 
-/// Returns the complete result of an earlier run with the same configuration, with which nothing is left to resume.
-/// `None` if there is no result.
+/// Checks that the complete result in `output` is of this run, because `--resume` must not replace that of another.
 ///
 /// # Errors
-/// `Caller` if there is a result of another run, which `--resume` must not replace.
-fn completed_result(output: &Path, configuration: &str, shard: Option<Shard>) -> Result<Option<MutateResult>> {
-    // Any other file is replaced, as without --resume.
-    let Ok(AnyResult::Mutate(result)) = store::read(output) else { return Ok(None) };
+/// `Caller` if it is not.
+fn check_same_run(output: &Path, result: &MutateResult, configuration: &str, shard: Option<Shard>) -> Result<()> {
     let help = "resume with the kernel, suite and options that it was begun with, or leave out --resume to begin anew";
     let shown = |shard: Option<&str>| shard.map_or_else(|| "all mutants".to_owned(), |s| format!("shard {s}"));
     let expected = shard.map(|s| s.to_string());
@@ -192,6 +275,6 @@ fn completed_result(output: &Path, configuration: &str, shard: Option<Shard>) ->
             output.display()
         ))
         .help(help)),
-        None => Ok(Some(*result)),
+        None => Ok(()),
     }
 }

@@ -1,8 +1,9 @@
 //! Tells a caller what happens while a function runs: notes, warnings of clang, progress.
 
+use std::collections::HashSet;
 use std::fmt::Debug;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
 
@@ -32,6 +33,41 @@ pub trait Observer: Debug + Send + Sync {
 pub struct Silent;
 
 impl Observer for Silent {}
+
+/// Tells an observer what happens in the variants of a suite: each note once, and no warnings about the kernel, which
+/// it has been told when the suite was opened.
+#[derive(Debug)]
+pub(super) struct OfVariants {
+    observer: Arc<dyn Observer>,
+    told: Mutex<HashSet<String>>,
+}
+
+impl OfVariants {
+    pub fn new(observer: Arc<dyn Observer>) -> OfVariants {
+        OfVariants { observer, told: Mutex::default() }
+    }
+}
+
+impl Observer for OfVariants {
+    fn note(&self, text: &str) {
+        let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned());
+        if is_new {
+            self.observer.note(text);
+        }
+    }
+
+    fn begin(&self, things: &'static str, count: Option<u64>) {
+        self.observer.begin(things, count);
+    }
+
+    fn progress(&self, done: u64, message: &str) {
+        self.observer.progress(done, message);
+    }
+
+    fn end(&self) {
+        self.observer.end();
+    }
+}
 
 /// Work that the observer has been told of; tells it of the end when dropped.
 pub(super) struct Work<'a>(&'a dyn Observer);
@@ -80,6 +116,6 @@ pub(super) fn run_parallel<T: Sync, R: Send, L: Send>(
             });
         }
     });
-    let all = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let all = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     all.into_iter().flatten().collect()
 }

@@ -1,15 +1,17 @@
 //! Opens suites and kernels: compiles the kernel, resolves the tests, starts executors.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use self_cell::self_cell;
 
 use super::input::{Input, Parsed, SyntaxTree};
-use super::observer::Observer;
+use super::observer::{Observer, OfVariants};
 use super::options::{OpenOptions, StartWorkers};
 use crate::coverage::build::{KernelUnderTest, Level};
 use crate::error::{Error, Result};
@@ -32,6 +34,9 @@ pub struct Opened {
     starting: RefCell<Option<StartingExecutors>>,
     without_tree: OnceCell<Compiled>,
     with_tree: OnceCell<Compiled>,
+    /// The tests by their values of specialisation constants, each with the kernel for these; empty if all tests have
+    /// the same ones. What is compiled here has those of the first test, and is for questions alone.
+    variants: Vec<Opened>,
 }
 
 self_cell! {
@@ -56,7 +61,7 @@ impl OpenOptions {
     /// Opens a suite with more tests than its own, which come after these.
     pub(super) fn open_with_more(&self, suite: &Path, more_tests: Vec<Test>) -> Result<Opened> {
         let input = Input { more_tests, ..Input::suite(suite, self)? };
-        Opened::compile_first(Instant::now(), input, None)
+        Opened::of_input(input)
     }
 
     /// Opens a kernel without a suite: a `.cl`, `.ll`, `.bc`, `.spv` or `.spvasm` file.
@@ -88,17 +93,36 @@ impl Opened {
         Opened::compile_first(Instant::now(), Input::kernel(path, options)?, None)
     }
 
+    /// Compiles what was read.
+    pub(super) fn of_input(input: Input) -> Result<Opened> {
+        Opened::compile_first(Instant::now(), input, None)
+    }
+
     fn compile_first(begun: Instant, input: Input, starting: Option<StartingExecutors>) -> Result<Opened> {
-        let opened = Opened {
+        let mut opened = Opened::uncompiled(input, starting);
+        let compiled = opened.compiled(opened.input.preferred_tree())?;
+        let variants = compiled.with_dependent(|_, parsed| opened.input.variants(&parsed.loaded))?;
+        let observer: Arc<dyn Observer> = Arc::new(OfVariants::new(Arc::clone(&opened.input.options.observer)));
+        for mut input in variants {
+            input.options.observer = Arc::clone(&observer);
+            // The first one to be run takes the workers that are starting.
+            let variant = Opened::uncompiled(input, opened.starting.take());
+            variant.compiled(variant.input.preferred_tree())?;
+            opened.variants.push(variant);
+        }
+        opened.opening.set(begun.elapsed());
+        Ok(opened)
+    }
+
+    fn uncompiled(input: Input, starting: Option<StartingExecutors>) -> Opened {
+        Opened {
             input,
             opening: Cell::default(),
             starting: RefCell::new(starting),
             without_tree: OnceCell::new(),
             with_tree: OnceCell::new(),
-        };
-        opened.compiled(opened.input.preferred_tree())?;
-        opened.opening.set(begun.elapsed());
-        Ok(opened)
+            variants: Vec::new(),
+        }
     }
 
     /// Returns the kernel's name.
@@ -127,6 +151,30 @@ impl Opened {
         self.input.seed()
     }
 
+    /// Returns the suites to run one after the other: the tests by their values of specialisation constants, each with the
+    /// kernel for these. Only this one if all tests have the same values, or there are none.
+    pub(super) fn variants(&self) -> Vec<&Opened> {
+        match &self.variants[..] {
+            [] => vec![self],
+            variants => variants.iter().collect(),
+        }
+    }
+
+    /// Checks what must be the same for all values of specialisation constants.
+    ///
+    /// # Errors
+    /// `Caller`, at the place of a value of this variant's, if `what` is not.
+    pub(super) fn check_same(&self, what: &str, is_same: bool) -> Result<()> {
+        if is_same { Ok(()) } else { Err(self.input.values_differ(what)) }
+    }
+
+    /// Sorts what belongs to tests in the order of the suite.
+    pub(super) fn sort_by_test<T>(&self, of_tests: &mut [T], name: impl Fn(&T) -> &str) {
+        let positions: HashMap<&str, usize> =
+            self.tests().iter().enumerate().map(|(at, test)| (test.name.as_str(), at)).collect();
+        of_tests.sort_by_key(|one| positions.get(name(one)).copied());
+    }
+
     /// Calls `work` with the kernel under test, for what the functions of this crate do not offer.
     #[doc(hidden)]
     pub fn with_kernel<R>(&self, work: impl FnOnce(&KernelUnderTest<'_>, &Loaded) -> R) -> Result<R> {
@@ -145,6 +193,9 @@ impl Opened {
 
     /// Like [`Opened::with`], for what takes optimised IR, too.
     pub(super) fn with_any_level<R>(&self, tree: SyntaxTree, work: impl FnOnce(&Parsed<'_>) -> Result<R>) -> Result<R> {
+        if !self.variants.is_empty() {
+            return Err(Error::internal("tests with different values of specialisation constants were taken for one"));
+        }
         self.compiled(tree)?.with_dependent(|_, parsed| work(parsed))
     }
 

@@ -1,5 +1,6 @@
 //! Defines how a kernel is opened: [`OpenOptions`], and the macro that defines the options of all functions.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -147,6 +148,7 @@ impl OpenOptions {
             clang_args: self.clang_args.clone(),
             suite_options,
             spec: self.spec.iter().filter_map(|text| SpecValue::parse(text)).collect(),
+            varying_spec: BTreeSet::new(),
             validate: self.validate,
             deadline: self.budget.and_then(|budget| Instant::now().checked_add(budget)),
         }

@@ -1,9 +1,10 @@
 //! Weaves probes, mutants and guards for host programs of users' own, and writes down what these have to know.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::options::OpenOptions;
-use crate::coverage::build::KernelUnderTest;
+use crate::coverage::build::{KernelUnderTest, OtherKernels};
 use crate::coverage::own_host;
 use crate::error::{Error, Result};
 use crate::exec::{Code, DeviceCode};
@@ -16,64 +17,123 @@ use crate::kernel::interface::{ArgSource, Interface};
 use crate::kernel::source::Sources;
 use crate::llvm::{DebugLocation, View};
 use crate::lower::code::{Effort, Target};
+use crate::mutation::campaign;
 use crate::mutation::enumerate::enumerate;
+use crate::mutation::equivalence_classes::{self, Class};
+use crate::mutation::ledger;
 use crate::mutation::module_builder::{ModuleBuilder, Woven};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::operators::Subject;
+use crate::mutation::prunable;
 use crate::mutation::selection::Selection;
 use crate::result::probe_map::{
-    self as map, Arg, CompileOptions, GuardMap, GuardedPlace, LeftOut, Module, Origin, ProbeMap, Purpose,
+    self as map, Arg, Change, CompileOptions, CoverageMap, GuardMap, GuardedPlace, LeftOut, Module, Origin, ProbeMap,
+    Purpose, ReachModule, SlotsOf,
 };
 use crate::result::{Header, Location};
 
 /// Mutants in a module. With many more, drivers take minutes to build it.
 const MAX_PER_MODULE: usize = 1500;
 
-/// A kernel that is to be woven.
+/// The file that kernels to be woven are of.
+pub(super) struct File<'a> {
+    pub path: &'a Path,
+    pub open: &'a OpenOptions,
+    /// Its kernels that come along as they are.
+    pub others: &'a OtherKernels,
+}
+
+/// A kernel that is to be woven with mutants or guards.
 pub(super) struct Weaving<'a, 'c> {
+    pub file: File<'a>,
     pub under_test: &'a KernelUnderTest<'c>,
     /// The syntax tree of the source, if there is source.
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
-    /// The kernel's file.
-    pub path: &'a Path,
-    pub open: &'a OpenOptions,
     /// The operators of mutants.
     pub selection: &'a Selection,
+    /// Whether the solver is asked which mutants are equivalent to the original.
+    pub proofs: bool,
 }
 
-/// Weaves a kernel and returns its modules with their map.
+/// What guards are woven for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GuardedPurpose {
+    Mutants,
+    Guards,
+}
+
+impl From<GuardedPurpose> for Purpose {
+    fn from(purpose: GuardedPurpose) -> Purpose {
+        match purpose {
+            GuardedPurpose::Mutants => Purpose::Mutants,
+            GuardedPurpose::Guards => Purpose::Guards,
+        }
+    }
+}
+
+/// The code that a map describes.
+pub(super) struct WovenCode {
+    /// By module of the map.
+    pub modules: Vec<Vec<u8>>,
+    /// By module of the map with mutants: its reach module.
+    pub reach: Vec<Vec<u8>>,
+    pub map: ProbeMap,
+}
+
+/// Weaves coverage probes into kernels, which come to be in one module, and returns that with a map, for each kernel.
+///
+/// # Errors
+/// `Internal` if one cannot be woven or lowered.
+pub(super) fn with_probes(
+    file: &File<'_>,
+    mut kernels: Vec<KernelUnderTest<'_>>,
+    slots: SlotsOf,
+) -> Result<Vec<WovenCode>> {
+    if let Some(first) = kernels.first_mut() {
+        first.beside.extend(file.others.bitcode.clone());
+    }
+    let (code, maps) = own_host::instrumented(&mut kernels, &file.path.display().to_string(), slots)?;
+    let code = device_code(&code)?;
+    let woven = |(kernel, coverage): (&KernelUnderTest<'_>, CoverageMap)| {
+        let mut map = file.empty_map(kernel, Purpose::Coverage);
+        if coverage.slots == SlotsOf::WorkItems {
+            map.layout = ProbeMap::LAYOUT_OF_COUNTS;
+        }
+        map.coverage = Some(coverage);
+        map.notes.extend(kernel.sites.notes());
+        let modules = vec![file.add_module(&mut map, code.clone(), None)];
+        WovenCode { modules, reach: Vec::new(), map }
+    };
+    Ok(kernels.iter().zip(maps).map(woven).collect())
+}
+
+/// Weaves mutants or guards into a kernel and returns its modules with their map.
 ///
 /// # Errors
 /// `Internal` if it cannot be woven or lowered.
-pub(super) fn woven(weaving: &Weaving<'_, '_>, purpose: Purpose) -> Result<(Vec<Vec<u8>>, ProbeMap)> {
-    let mut map = weaving.empty_map(purpose);
-    let mut modules = Vec::new();
+pub(super) fn woven(weaving: &Weaving<'_, '_>, purpose: GuardedPurpose) -> Result<WovenCode> {
+    let mut map = weaving.file.empty_map(weaving.under_test, purpose.into());
+    let (mut modules, mut reach) = (Vec::new(), Vec::new());
     match purpose {
-        Purpose::Coverage => {
-            let (code, coverage) = own_host::instrumented(weaving.under_test, &map.header.source)?;
-            map.coverage = Some(coverage);
-            map.notes = weaving.under_test.sites.notes();
-            modules.push(weaving.add_module(&mut map, device_code(&code)?, None));
-        }
-        Purpose::Guards => {
+        GuardedPurpose::Guards => {
             let builder = ModuleBuilder::new(weaving.under_test, Target::default());
             let Woven { code, guards, .. } = builder.alone(&[], Effort::Full)?.map_err(Error::internal)?;
             map.guards = Some(guard_map(builder.layout));
-            modules.push(weaving.add_module(&mut map, device_code(&code)?, Some(&guards)));
+            modules.push(weaving.file.add_module(&mut map, device_code(&code)?, Some(&guards)));
         }
-        Purpose::Mutants => modules = weaving.mutants(&mut map)?,
+        GuardedPurpose::Mutants => (modules, reach) = weaving.mutants(&mut map)?,
     }
-    Ok((modules, map))
+    Ok(WovenCode { modules, reach, map })
 }
 
 fn device_code(code: &Code) -> Result<DeviceCode> {
     code.as_device().cloned().ok_or_else(|| Error::internal("a device's code was asked for"))
 }
 
-impl Weaving<'_, '_> {
-    fn empty_map(&self, purpose: Purpose) -> ProbeMap {
-        let under_test = self.under_test;
+impl File<'_> {
+    fn empty_map(&self, under_test: &KernelUnderTest<'_>, purpose: Purpose) -> ProbeMap {
+        let refused = |(kernel, why): &(String, String)| format!("the module lacks the kernel `{kernel}`: {why}");
         let source = self.path.display().to_string();
         ProbeMap {
             header: Header::new(ProbeMap::SCHEMA, under_test.entry.clone(), source, None, self.open.seed.unwrap_or(0)),
@@ -85,14 +145,17 @@ impl Weaving<'_, '_> {
                 cl_std: self.open.cl_std.clone(),
                 clang_args: self.open.clang_args.clone(),
             },
+            operators: None,
+            texts: BTreeMap::new(),
             modules: Vec::new(),
+            other_kernels: self.others.names.clone(),
             args: arguments(&under_test.interface),
             required_local: under_test.interface.required_local,
             coverage: None,
             guards: None,
             mutants: Vec::new(),
             left_out: Vec::new(),
-            notes: Vec::new(),
+            notes: self.others.refused.iter().map(refused).collect(),
         }
     }
 
@@ -104,6 +167,8 @@ impl Weaving<'_, '_> {
             format: code.target.name().to_owned(),
             hash: hash::hex_digest(&code.bytes),
             build_options: code.build_options.clone(),
+            mutants: None,
+            reach: None,
             guarded: (0..)
                 .zip(places)
                 .skip(1)
@@ -119,9 +184,11 @@ impl Weaving<'_, '_> {
             None => Location { file: self.path.display().to_string(), line: 0, column: 0 },
         }
     }
+}
 
-    /// Weaves all mutants that can share a module, in as few modules as they fit.
-    fn mutants(&self, map: &mut ProbeMap) -> Result<Vec<Vec<u8>>> {
+impl Weaving<'_, '_> {
+    /// Weaves all mutants that can share a module, in as few modules as they fit. Returns these and their reach modules.
+    fn mutants(&self, map: &mut ProbeMap) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>)> {
         let under_test = self.under_test;
         let subject = Subject {
             module: View::of(&under_test.module),
@@ -135,69 +202,158 @@ impl Weaving<'_, '_> {
             cache: Default::default(),
         };
         let found = enumerate(&subject, self.selection);
-        let duplicate_of = found.duplicate_of.values().map(|of| of.map(|m| found.mutants[m.0].id.clone()));
-        let all: Vec<(&Mutant, Option<String>)> = found.mutants.iter().zip(duplicate_of).collect();
-        let (shared, alone): (Vec<_>, Vec<_>) = all.into_iter().partition(|(mutant, _)| mutant.edit.is_woven());
-        map.left_out.extend(alone.into_iter().map(|(mutant, _)| left_out(mutant, "it needs a module of its own")));
-        map.notes = under_test.sites.notes();
+        let most = campaign::MOST_BEFORE;
+        let (classes, by_edit) = equivalence_classes::classify(under_test, &found.mutants, self.proofs, most)?;
+        if by_edit {
+            map.notes.push(
+                "the kernel is large: mutants that equal the original are not looked for, and of those that equal others \
+                 only those with the same change of the IR are found"
+                    .to_owned(),
+            );
+        }
+        let prunable = prunable::prunable(under_test, &found.mutants);
+        let all: Vec<Listed<'_>> = (found.mutants.iter().zip(classes.into_values()).zip(prunable.into_values()))
+            .map(|((mutant, class), prunable)| Listed {
+                mutant,
+                class,
+                runs_where_reached: !prunable || mutant.is_structural,
+            })
+            .collect();
+        let (shared, alone): (Vec<_>, Vec<_>) = all.into_iter().partition(|listed| listed.mutant.edit.is_woven());
+        map.left_out.extend(alone.iter().map(|listed| self.left_out(listed, "it needs a module of its own")));
+        map.operators = Some(self.selection.to_string());
+        map.texts = campaign::texts_of(
+            found.mutants.iter().flat_map(|m| [&m.range, &m.spelling]).flatten().map(|range| range.file.as_str()),
+            self.sources,
+        );
+        map.notes.extend(under_test.sites.notes());
         map.notes.push(
             "mutants of launches are not listed: a host makes them by launching otherwise; `kassay mutate` has them"
                 .to_owned(),
         );
         let builder = ModuleBuilder::new(under_test, Target::default());
         map.guards = Some(guard_map(builder.layout));
-        let mut modules = Vec::new();
+        let (mut modules, mut reach) = (Vec::new(), Vec::new());
         for part in shared.chunks(MAX_PER_MODULE) {
-            self.add_mutants(map, &builder, part, &mut modules)?;
+            self.add_mutants(map, &builder, part, (&mut modules, &mut reach))?;
         }
         if modules.is_empty() {
-            self.add_mutants(map, &builder, &[], &mut modules)?;
+            self.add_mutants(map, &builder, &[], (&mut modules, &mut reach))?;
         }
-        Ok(modules)
+        Ok((modules, reach))
     }
 
-    /// Adds a module of these mutants; if the backend refuses it, modules of each half.
+    /// Adds a module of these mutants, with its reach module; if the backend refuses it, modules of each half.
     fn add_mutants(
         &self,
         map: &mut ProbeMap,
         builder: &ModuleBuilder<'_, '_>,
-        mutants: &[(&Mutant, Option<String>)],
-        modules: &mut Vec<Vec<u8>>,
+        mutants: &[Listed<'_>],
+        (modules, reach): (&mut Vec<Vec<u8>>, &mut Vec<Vec<u8>>),
     ) -> Result<()> {
-        let edits: Vec<(u32, &Edit)> = (1..).zip(mutants).map(|(n, (mutant, _))| (n, &mutant.edit)).collect();
+        let edits: Vec<(u32, &Edit)> = (1..).zip(mutants).map(|(n, listed)| (n, &listed.mutant.edit)).collect();
         match builder.schemata(&edits, false, Effort::Full, false)? {
             Ok(Woven { code, guards, .. }) => {
                 let module = modules.len() as u32;
-                modules.push(self.add_module(map, unoptimised(device_code(&code)?), Some(&guards)));
-                let listed = (1..).zip(mutants).map(|(number, (mutant, duplicate_of))| map::Mutant {
+                modules.push(self.file.add_module(map, unoptimised(device_code(&code)?), Some(&guards)));
+                if !mutants.is_empty() {
+                    let (code, module) = self.reach_module(builder, mutants)?;
+                    reach.push(code);
+                    map.modules.last_mut().into_iter().for_each(|m| m.reach = Some(module.clone()));
+                }
+                map.modules.last_mut().into_iter().for_each(|m| m.mutants = Some(mutants.len() as u32));
+                let listed = (1..).zip(mutants).map(|(number, listed)| map::Mutant {
                     module,
                     number,
-                    id: mutant.id.clone(),
-                    operator: mutant.operator.to_owned(),
-                    function: mutant.function.clone(),
-                    location: match &mutant.range {
-                        Some(r) => Location { file: r.file.clone(), line: r.start.line, column: r.start.column },
-                        None => self.location(None),
-                    },
-                    original: mutant.original.clone(),
-                    replacement: mutant.replacement.clone(),
-                    duplicate_of: duplicate_of.clone(),
+                    id: listed.mutant.id.clone(),
+                    operator: listed.mutant.operator.to_owned(),
+                    function: listed.mutant.function.clone(),
+                    change: self.change(listed.mutant),
+                    duplicate_of: listed.duplicate_of(),
+                    equivalent: listed.equivalent(),
                 });
                 map.mutants.extend(listed);
                 Ok(())
             }
             Err(why) => match mutants {
                 [] => Err(Error::internal(why)),
-                [(mutant, _)] => {
-                    map.left_out.push(left_out(mutant, &format!("LLVM's SPIR-V backend refuses it: {why}")));
+                [listed] => {
+                    map.left_out.push(self.left_out(listed, &format!("LLVM's SPIR-V backend refuses it: {why}")));
                     Ok(())
                 }
                 _ => {
                     let (a, b) = mutants.split_at(mutants.len() / 2);
-                    self.add_mutants(map, builder, a, modules)?;
-                    self.add_mutants(map, builder, b, modules)
+                    self.add_mutants(map, builder, a, (modules, reach))?;
+                    self.add_mutants(map, builder, b, (modules, reach))
                 }
             },
+        }
+    }
+
+    /// Returns the module that tells which of these mutants a launch reaches.
+    fn reach_module(&self, builder: &ModuleBuilder<'_, '_>, mutants: &[Listed<'_>]) -> Result<(Vec<u8>, ReachModule)> {
+        let edits: Vec<(u32, &Edit, bool)> =
+            (1..).zip(mutants).map(|(n, listed)| (n, &listed.mutant.edit, listed.runs_where_reached)).collect();
+        let (code, layout) = builder.infection(&edits)?;
+        let code = device_code(&code)?;
+        let module = ReachModule {
+            file: None,
+            hash: hash::hex_digest(&code.bytes),
+            build_options: code.build_options.clone(),
+            length: layout.words() as u32,
+        };
+        Ok((code.bytes.to_vec(), module))
+    }
+
+    fn change(&self, mutant: &Mutant) -> Change {
+        let range = mutant.range.as_ref();
+        let end = range.map(|r| r.end);
+        Change {
+            location: match range {
+                Some(r) => Location { file: r.file.clone(), line: r.start.line, column: r.start.column },
+                None => self.file.location(None),
+            },
+            end_line: end.map_or(0, |end| end.line),
+            end_column: end.map_or(0, |end| end.column),
+            spelling: mutant.spelling.as_ref().map(ledger::location),
+            original: mutant.original.clone(),
+            replacement: mutant.replacement.clone(),
+        }
+    }
+
+    fn left_out(&self, listed: &Listed<'_>, reason: &str) -> LeftOut {
+        LeftOut {
+            id: listed.mutant.id.clone(),
+            operator: listed.mutant.operator.to_owned(),
+            reason: reason.to_owned(),
+            function: listed.mutant.function.clone(),
+            change: Some(self.change(listed.mutant)),
+            duplicate_of: listed.duplicate_of(),
+        }
+    }
+}
+
+/// A mutant, and what is known of it before it runs.
+struct Listed<'a> {
+    mutant: &'a Mutant,
+    /// What it equals.
+    class: Option<Class>,
+    /// Whether it has to run wherever it is reached: the values that it changes do not tell whether it can be killed.
+    runs_where_reached: bool,
+}
+
+impl Listed<'_> {
+    fn duplicate_of(&self) -> Option<String> {
+        match &self.class {
+            Some(Class::Duplicate(of)) => Some(of.clone()),
+            _ => None,
+        }
+    }
+
+    fn equivalent(&self) -> Option<String> {
+        match &self.class {
+            Some(Class::Equivalent(reason)) => Some(reason.clone()),
+            _ => None,
         }
     }
 }
@@ -206,10 +362,6 @@ impl Weaving<'_, '_> {
 fn unoptimised(code: DeviceCode) -> DeviceCode {
     let build_options = format!("{} -cl-opt-disable", code.build_options).trim_start().to_owned();
     DeviceCode { build_options, ..code }
-}
-
-fn left_out(mutant: &Mutant, reason: &str) -> LeftOut {
-    LeftOut { id: mutant.id.clone(), operator: mutant.operator.to_owned(), reason: reason.to_owned() }
 }
 
 /// Returns the kernel's arguments and the probe buffer.

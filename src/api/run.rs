@@ -10,8 +10,8 @@ use super::options::options;
 use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, Observation, ProgramId};
-use crate::result::Header;
 use crate::result::run::{Mismatch, Output, RunResult, Summary, Test, TestStatus};
+use crate::result::{Device, Header};
 use crate::suite::resolve;
 use crate::suite::{compare, npy};
 
@@ -51,6 +51,55 @@ struct Runner {
 pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
     options.check()?;
     let begun = opened.begin();
+    opened.check_suite()?;
+    let (mut results, mut device) = (Vec::new(), None);
+    for variant in opened.variants() {
+        let (tests, ran_on) = run_tests(variant, options)?;
+        results.extend(tests);
+        device.get_or_insert(ran_on);
+    }
+    opened.sort_by_test(&mut results, |test| &test.name);
+    let mut summary = Summary { total: results.len() as u64, ..Summary::default() };
+    for test in &results {
+        match test.status {
+            TestStatus::Passed => summary.passed += 1,
+            TestStatus::Failed => summary.failed += 1,
+            TestStatus::Unchecked => summary.unchecked += 1,
+            TestStatus::Timeout | TestStatus::Crashed | TestStatus::Rejected => summary.broken += 1,
+        }
+    }
+    Ok(RunResult {
+        header: Header::new(RunResult::SCHEMA, opened.entry().to_owned(), opened.source(), device, opened.seed()),
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        tests: results,
+        summary,
+        notes: Vec::new(),
+    })
+}
+
+/// Runs the tests of a variant. Returns their rows and the device.
+fn run_tests(opened: &Opened, options: &RunOptions) -> Result<(Vec<Test>, Device)> {
+    each_test(opened, |t, result| {
+        let observation = match result {
+            Ok(observation) => Some(observation),
+            Err(Fault::Checked { observation, .. }) => Some(&**observation),
+            Err(_) => None,
+        };
+        if let (Some(folder), Some(observation)) = (&options.save_outputs, observation) {
+            save(folder, t, &observation.outputs)?;
+        }
+        Ok(match result {
+            Ok(observation) => judge(t, observation),
+            Err(fault) => faulted(t, fault),
+        })
+    })
+}
+
+/// Runs each test of a variant once. Returns what `judge` makes of how they ended, and the device.
+pub(super) fn each_test<T: Send>(
+    opened: &Opened,
+    judge: impl Fn(&resolve::Test, &std::result::Result<Observation, Fault>) -> Result<T> + Sync,
+) -> Result<(Vec<T>, Device)> {
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         let under_test = &parsed.under_test;
         let loading = Loading::begin(opened, parsed)?;
@@ -73,41 +122,9 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
                 Some(program) => program.run(executor, &t.launch, &launching)?,
                 None => executor.run(runner.plain, &t.launch, &launching)?,
             };
-            let observation = match &result {
-                Ok(observation) => Some(observation),
-                Err(Fault::Checked { observation, .. }) => Some(&**observation),
-                Err(_) => None,
-            };
-            if let (Some(folder), Some(observation)) = (&options.save_outputs, observation) {
-                save(folder, t, &observation.outputs)?;
-            }
-            Ok(match &result {
-                Ok(observation) => judge(t, observation),
-                Err(fault) => faulted(t, fault),
-            })
+            judge(t, &result)
         })?;
-        let mut summary = Summary { total: results.len() as u64, ..Summary::default() };
-        for test in &results {
-            match test.status {
-                TestStatus::Passed => summary.passed += 1,
-                TestStatus::Failed => summary.failed += 1,
-                TestStatus::Unchecked => summary.unchecked += 1,
-                TestStatus::Timeout | TestStatus::Crashed | TestStatus::Rejected => summary.broken += 1,
-            }
-        }
-        Ok(RunResult {
-            header: Header::new(
-                RunResult::SCHEMA,
-                under_test.entry.clone(),
-                opened.source(),
-                Some(executors::device(runners[0].executor.device())),
-                opened.seed(),
-            ),
-            elapsed_s: begun.elapsed().as_secs_f64(),
-            tests: results,
-            summary,
-            notes: Vec::new(),
-        })
+        Ok((results, executors::device(runners[0].executor.device())))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Tests whether outputs depend on the order in which work-groups and work-items run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::executors;
@@ -17,7 +17,6 @@ use crate::result::Header;
 use crate::result::schedule::{ScheduleResult, Test, Verdict};
 use crate::result::store::{self, AnyResult};
 use crate::suite::resolve;
-use crate::suite::schedule::Schedule;
 use crate::sync::schedule_families;
 use crate::sync::schedule_families::{Plan, Planned};
 use crate::sync::scheduling::{self, ScheduleRunner};
@@ -54,11 +53,14 @@ impl FromStr for Replay {
 /// Default number of runs of a schedule on devices (PENG 4.3).
 const DEVICE_REPEATS: u32 = 20;
 
-/// A test and the schedules to run.
-struct Job<'a> {
-    test: &'a resolve::Test,
-    /// Recorded schedules with their indices; `None`: schedules are drawn.
-    recorded: Option<Vec<(u64, Planned)>>,
+/// Schedules of a test that are run again.
+struct Replayed<'a> {
+    /// The file that has them.
+    result: &'a Path,
+    /// The test's name.
+    test: String,
+    /// With their indices there.
+    schedules: Vec<(u64, Planned)>,
 }
 
 /// Runs the tests of a suite under several orders of work-groups and, on the simulator, of work-items.
@@ -82,6 +84,54 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
     check_range("schedules", options.schedules, 1..=100_000)?;
     options.repeats.map_or(Ok(()), |repeats| check_range("repeats", repeats, 1..=100_000))?;
     let begun = opened.begin();
+    opened.check_suite()?;
+    let replayed = options.replay.as_ref().map(|replay| recorded(replay, opened)).transpose()?;
+    let (mut tests, mut exact, mut ran) = (Vec::new(), true, None);
+    for variant in opened.variants() {
+        // Only one variant has the test of the schedule to replay.
+        let is_here = |replayed: &Replayed<'_>| variant.tests().iter().any(|test| test.name == replayed.test);
+        if replayed.as_ref().is_none_or(is_here) {
+            let scheduled = run_schedules(variant, options, replayed.as_ref())?;
+            exact &= scheduled.exact;
+            tests.extend(scheduled.tests);
+            ran.get_or_insert((scheduled.device, scheduled.repeats));
+        }
+    }
+    opened.sort_by_test(&mut tests, |test| &test.name);
+    match &replayed {
+        // Replayed ones keep their recorded indices.
+        Some(Replayed { schedules, .. }) => {
+            let recorded_index = |n: u64| usize::try_from(n).ok().and_then(|n| schedules.get(n)).map_or(n, |r| r.0);
+            tests.iter_mut().for_each(|test| scheduling::renumber(test, recorded_index));
+        }
+        None => scheduling::number(&mut tests),
+    }
+    let notes = notes(&tests, exact);
+    let (device, repeats) = ran.unzip();
+    let device = device.as_ref().map(executors::device);
+    Ok(ScheduleResult {
+        header: Header::new(ScheduleResult::SCHEMA, opened.entry().to_owned(), opened.source(), device, opened.seed()),
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        schedules: u64::from(options.schedules),
+        repeats: u64::from(repeats.unwrap_or(0)),
+        summary: scheduling::summary(&tests),
+        tests,
+        notes,
+    })
+}
+
+/// The tests of a variant with what their schedules led to.
+struct Scheduled {
+    tests: Vec<Test>,
+    device: DeviceInfo,
+    /// Runs of each schedule.
+    repeats: u32,
+    /// Whether the device can keep an order of work-items.
+    exact: bool,
+}
+
+/// Runs the tests of a variant, or the one of which schedules are replayed.
+fn run_schedules(opened: &Opened, options: &ScheduleOptions, replayed: Option<&Replayed<'_>>) -> Result<Scheduled> {
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         let under_test = &parsed.under_test;
         let (mut runners, device) = start_runners(opened, under_test)?;
@@ -97,46 +147,26 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
             ))
             .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
         }
-        let jobs = match &options.replay {
-            None => tests.iter().map(|test| Job { test, recorded: None }).collect(),
-            Some(replay) => vec![recorded(replay, under_test, &tests)?],
-        };
-        let is_group_order = |job: &Job<'_>| {
-            let all = job.recorded.iter().flatten();
-            all.map(|(_, planned)| &planned.schedule).all(Schedule::is_map)
-        };
-        if !exact && !jobs.iter().all(is_group_order) {
-            return Err(Error::caller(format!("{} cannot keep an order of work-items", device.name))
-                .help("the schedule to replay has one: run it on the simulator with --device sim"));
+        let jobs: Vec<&resolve::Test> =
+            tests.iter().filter(|test| replayed.is_none_or(|replayed| replayed.test == test.name)).collect();
+        if let Some(replayed) = replayed {
+            jobs.iter().try_for_each(|test| replayed.check(test))?;
+            if !exact && !replayed.schedules.iter().all(|(_, planned)| planned.schedule.is_map()) {
+                return Err(Error::caller(format!("{} cannot keep an order of work-items", device.name))
+                    .help("the schedule to replay has one: run it on the simulator with --device sim"));
+            }
         }
         let repeats = options.repeats.unwrap_or(if exact { 1 } else { DEVICE_REPEATS });
         let running = scheduling::ScheduleOptions { repeats, timeout: opened.options().timeout };
         let (count, seed) = (options.schedules as usize, opened.seed());
-        let results = run_parallel(&mut runners, &jobs, "tests", opened.observer(), |runner, job| {
-            let test = job.test;
-            let plan = match &job.recorded {
-                Some(recorded) => recorded.iter().map(|(_, planned)| planned.clone()).collect(),
+        let results = run_parallel(&mut runners, &jobs, "tests", opened.observer(), |runner, test| {
+            let plan = match replayed {
+                Some(replayed) => replayed.schedules.iter().map(|(_, planned)| planned.clone()).collect(),
                 None => plan(runner, test, count, seed, running)?,
             };
             scheduling::run(runner, &test.name, &test.launch, &test.outputs, &plan, running)
         })?;
-        let tests = numbered(results, &jobs);
-        let notes = notes(&tests, exact);
-        Ok(ScheduleResult {
-            header: Header::new(
-                ScheduleResult::SCHEMA,
-                under_test.entry.clone(),
-                opened.source(),
-                Some(executors::device(&device)),
-                seed,
-            ),
-            elapsed_s: begun.elapsed().as_secs_f64(),
-            schedules: u64::from(options.schedules),
-            repeats: u64::from(repeats),
-            summary: scheduling::summary(&tests),
-            tests,
-            notes,
-        })
+        Ok(Scheduled { tests: results, device, repeats, exact })
     })
 }
 
@@ -193,15 +223,16 @@ fn plan(
 }
 
 /// Finds a recorded schedule by its index, together with the one that it was compared with: the first of its test.
-fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [resolve::Test]) -> Result<Job<'a>> {
+fn recorded<'a>(replay: &'a Replay, opened: &Opened) -> Result<Replayed<'a>> {
     let path = replay.result.display();
-    let wrong = |what: String| Error::caller(what).help("name a result that `kassay schedule -o` wrote for this suite");
     let result = match store::read(&replay.result)? {
         AnyResult::Schedule(result) => *result,
-        other => return Err(wrong(format!("{path} is a result of kassay {}, not of schedule", other.command()))),
+        other => {
+            return Err(wrong(format!("{path} is a result of kassay {}, not of schedule", other.command())));
+        }
     };
-    if result.header.kernel != under_test.entry {
-        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.header.kernel, under_test.entry)));
+    if result.header.kernel != opened.entry() {
+        return Err(wrong(format!("{path} is about the kernel {}, not {}", result.header.kernel, opened.entry())));
     }
     let has_index = |t: &&Test| t.schedules.iter().any(|s| s.index == replay.index);
     let Some(known) = result.tests.iter().find(has_index) else {
@@ -209,30 +240,29 @@ fn recorded<'a>(replay: &Replay, under_test: &KernelUnderTest<'_>, tests: &'a [r
         return Err(Error::caller(format!("{path} has no schedule {}", replay.index))
             .help(format!("its schedules have the indices 0 to {last}")));
     };
-    let Some(test) = tests.iter().find(|t| t.name == known.name) else {
+    if opened.tests().iter().all(|test| test.name != known.name) {
         return Err(wrong(format!("the suite has no test \"{}\", of which that schedule is", known.name)));
-    };
+    }
     let first = known.schedules.first().map_or(replay.index, |s| s.index);
     let wanted = known.schedules.iter().filter(|s| s.index == first || s.index == replay.index);
-    let recorded: Vec<(u64, Planned)> = wanted.map(|s| (s.index, scheduling::recorded(s))).collect();
-    for (index, planned) in &recorded {
-        planned.schedule.check(&test.launch.range).map_err(|what| {
-            wrong(format!("schedule {index} of {path} does not fit the test \"{}\": {what}", test.name))
-        })?;
-    }
-    Ok(Job { test, recorded: Some(recorded) })
+    let schedules = wanted.map(|s| (s.index, scheduling::recorded(s))).collect();
+    Ok(Replayed { result: &replay.result, test: known.name.clone(), schedules })
 }
 
-/// Numbers the schedules consecutively throughout the result; replayed ones keep their recorded indices.
-fn numbered(mut tests: Vec<Test>, jobs: &[Job<'_>]) -> Vec<Test> {
-    match jobs {
-        [Job { recorded: Some(recorded), .. }] => {
-            let recorded_index = |n: u64| usize::try_from(n).ok().and_then(|n| recorded.get(n)).map_or(n, |r| r.0);
-            tests.iter_mut().for_each(|test| scheduling::renumber(test, recorded_index));
-        }
-        _ => scheduling::number(&mut tests),
+impl Replayed<'_> {
+    /// Checks that the schedules fit the test, whose work-group size is decided.
+    fn check(&self, test: &resolve::Test) -> Result<()> {
+        self.schedules.iter().try_for_each(|(index, planned)| {
+            planned.schedule.check(&test.launch.range).map_err(|what| {
+                let path = self.result.display();
+                wrong(format!("schedule {index} of {path} does not fit the test \"{}\": {what}", test.name))
+            })
+        })
     }
-    tests
+}
+
+fn wrong(what: String) -> Error {
+    Error::caller(what).help("name a result that `kassay schedule -o` wrote for this suite")
 }
 
 fn notes(tests: &[Test], exact: bool) -> Vec<String> {

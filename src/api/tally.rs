@@ -1,4 +1,5 @@
-//! Makes coverage results of the probe buffers that a host program of the user's own read back.
+//! Makes results of what a host program of the user's own read back or wrote down: coverage of probe buffers, mutants
+//! of outcomes.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -8,9 +9,12 @@ use std::time::Instant;
 use crate::coverage::own_host::Reader;
 use crate::coverage::summary::{self, TestTally};
 use crate::error::{Error, Result};
+use crate::mutation::own_host;
 use crate::result::Header;
 use crate::result::cover::{CoverResult, TestOutcome, TestStatus};
-use crate::result::probe_map::{self, ProbeMap};
+use crate::result::mutate::MutateResult;
+use crate::result::outcomes;
+use crate::result::probe_map::{self, ProbeMap, Purpose};
 
 /// Tallies probe buffers, each a file, by the map of the module that wrote them (docs/bring-your-own-host.md). In the
 /// result, a test is a file, and its name is the file's as given.
@@ -51,16 +55,23 @@ pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<Cover
     let Some(coverage) = coverage else {
         let what =
             format!("{} is the map of a module with {}, which records no coverage", map_file.display(), purpose.name());
-        return Err(Error::caller(what).help("lower the kernel with --coverage"));
+        let help = match purpose {
+            Purpose::Mutants => "--outcomes names files with outcomes of mutants; for coverage, lower with --coverage",
+            Purpose::Coverage | Purpose::Guards => "lower the kernel with --coverage",
+        };
+        return Err(Error::caller(what).help(help));
     };
     let reader = Reader::new(&coverage, map_file)?;
-    let (mut tests, mut tallies, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut tests, mut tallies, mut names, mut others) = (Vec::new(), Vec::new(), BTreeSet::new(), 0);
     for path in probes.iter().map(AsRef::as_ref) {
         let name = path.display().to_string();
         if !names.insert(name.clone()) {
             return Err(Error::caller(format!("{name} is named twice")).help("name each probe file once"));
         }
-        let launch = reader.tally(&bytes(path)?, path)?;
+        let Some(launch) = reader.tally(&bytes(path)?, path)? else {
+            others += 1;
+            continue;
+        };
         let items = launch.range.items();
         tests.push(TestOutcome {
             name: name.clone(),
@@ -82,15 +93,90 @@ pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<Cover
         }
         tallies.push(TestTally { name, sites: launch.sites, items });
     }
+    if others > 0 {
+        let beside: Vec<&str> = coverage.beside.iter().map(|kernel| kernel.kernel.as_str()).collect();
+        let what = format!("{others} of {} probe buffers are of other kernels of the module", probes.len());
+        if tests.is_empty() {
+            let what = format!("{what}: none is of `{}`", header.kernel);
+            return Err(Error::caller(what).help(format!("name buffers of it, or the map of {}", beside.join(" or "))));
+        }
+        notes.push(format!("{what} ({})", beside.join(", ")));
+    }
     Ok(CoverResult {
         header: Header::new(CoverResult::SCHEMA, header.kernel, header.source, None, header.seed),
         elapsed_s: begun.elapsed().as_secs_f64(),
-        coverage: summary::coverage_of(reader.rows(), &tallies, false),
+        coverage: summary::coverage_of(reader.rows(), &tallies, reader.counts()),
         sites: summary::outcomes_of(reader.rows(), &tallies),
         tests,
         overhead: None,
         notes,
     })
+}
+
+/// Makes a mutation result of files of outcomes, in which a host program of the user's own wrote what its tests showed
+/// of the mutants in the modules of a map (docs/bring-your-own-host.md). Several files count as one.
+///
+/// ```
+/// # fn main() -> kassay::Result<()> {
+/// use kassay::{LowerOptions, LoweredForm, OpenOptions, lower, tally_mutants};
+///
+/// let kernel = "testdata/vector_add/vector_add.cl";
+/// let options = LowerOptions::new().mutants(true).operators("AOR".to_owned());
+/// let lowered = lower(kernel, &OpenOptions::new(), &options)?;
+/// let Ok(LoweredForm::Woven { map, .. }) = &lowered[0].form else { panic!("it has mutants") };
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let (map_file, outcomes) = (folder.path().join("map.json"), folder.path().join("outcomes.txt"));
+/// std::fs::write(&map_file, serde_json::to_string(map).unwrap()).unwrap();
+/// let module = &map.modules[0].hash;
+/// let lines = format!("kassay-outcomes 1\nmodule {module}\n0 same 0 my test\n1 different 0 my test\n");
+/// std::fs::write(&outcomes, lines).unwrap();
+/// let result = tally_mutants(&map_file, &[&outcomes])?;
+/// assert_eq!(result.summary.killed, 1);
+/// assert!(result.summary.pending > 0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `Caller` if a file is missing, is no map of modules with mutants, or is no file of outcomes of these modules;
+/// `Environment` if a file cannot be read.
+pub fn tally_mutants(map: impl AsRef<Path>, files: &[impl AsRef<Path>]) -> Result<MutateResult> {
+    let (begun, map_file) = (Instant::now(), map.as_ref());
+    let map = probe_map::read(map_file)?;
+    if map.purpose != Purpose::Mutants {
+        let what =
+            format!("{} is the map of a module with {}, which has no mutants", map_file.display(), map.purpose.name());
+        return Err(Error::caller(what).help("lower the kernel with --mutants"));
+    }
+    check_mutants(&map, map_file)?;
+    let (mut all, mut names) = (Vec::new(), BTreeSet::new());
+    for path in files.iter().map(AsRef::as_ref) {
+        if !names.insert(path) {
+            return Err(Error::caller(format!("{} is named twice", path.display())).help("name each file once"));
+        }
+        all.extend(outcomes::read(path, &map)?);
+    }
+    let result = own_host::result(&map, all)?;
+    Ok(MutateResult { elapsed_s: begun.elapsed().as_secs_f64(), ..result })
+}
+
+/// Checks that the mutants of a map are those of its modules.
+fn check_mutants(map: &ProbeMap, path: &Path) -> Result<()> {
+    let wrong = |what: String| {
+        Error::caller(format!("{} contradicts itself: {what}", path.display()))
+            .help("take the map as `kassay lower --map` wrote it, or lower the kernel again")
+    };
+    if let Some((module, _)) = map.modules.iter().enumerate().find(|(_, module)| module.mutants.is_none()) {
+        return Err(wrong(format!("it does not say how many mutants module {module} has")));
+    }
+    for mutant in &map.mutants {
+        let count = map.modules.get(mutant.module as usize).and_then(|module| module.mutants).unwrap_or(0);
+        if mutant.number == 0 || mutant.number > count {
+            return Err(wrong(format!("mutant {} of module {} is in no module", mutant.number, mutant.module)));
+        }
+    }
+    Ok(())
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>> {

@@ -37,6 +37,9 @@ pub struct LowerArgs {
     /// Insert coverage probes; the kernel gets an additional last argument, `global uint *`
     #[arg(long, conflicts_with_all = ["mutants", "guards"])]
     pub coverage: bool,
+    /// Let coverage probes count work-items, which need a buffer with a slot for each
+    #[arg(long, requires = "coverage", conflicts_with = "print")]
+    pub counts: bool,
     /// Insert mutants, selected by a number in an additional last argument, and guards; of more than 1500 mutants, the
     /// others follow in files with the numbers -2, -3 ...
     #[arg(long, conflicts_with_all = ["guards", "print"])]
@@ -50,9 +53,15 @@ pub struct LowerArgs {
     /// Operators of mutants: all, peng, liu, or a list such as ROR,AOR
     #[arg(long, value_name = "LIST", default_value = "all", requires = "mutants")]
     pub operators: String,
+    /// Do not ask the solver which mutants are equivalent to the original
+    #[arg(long, requires = "mutants")]
+    pub no_proofs: bool,
     /// Print the LLVM IR of a stage instead
     #[arg(long, value_name = "STAGE", conflicts_with = "output")]
     pub print: Option<StageFlag>,
+    /// Weave coverage probes into this kernel, too, or into all: the module has several; each has a map of its own
+    #[arg(long = "kernel", value_name = "NAME|all", requires = "coverage", conflicts_with_all = ["print", "entry"])]
+    pub kernels: Vec<String>,
     #[command(flatten)]
     pub options: KernelFlags,
 }
@@ -74,15 +83,23 @@ pub fn run(args: &LowerArgs) -> Result<u8> {
         match (lowered.form?, &args.output) {
             (LoweredForm::Ir(text), _) => print(&text)?,
             (LoweredForm::Code { bytes, .. }, Some(path)) => write(&bytes, path)?,
-            (LoweredForm::Woven { modules, mut map }, Some(path)) => {
+            (LoweredForm::Woven { modules, reach, mut map }, Some(path)) => {
                 for (number, (bytes, module)) in (1..).zip(modules.iter().zip(&mut map.modules)) {
                     let path = numbered(path, number);
                     write(bytes, &path)?;
                     module.file = Some(path.display().to_string());
                 }
-                args.map.as_ref().map_or(Ok(()), |path| store::write(&*map, path))?;
+                let with_reach =
+                    (1..).zip(&mut map.modules).filter_map(|(number, m)| Some((number, m.reach.as_mut()?)));
+                for (bytes, (number, module)) in reach.iter().zip(with_reach) {
+                    let path = reach_path(&numbered(path, number));
+                    write(bytes, &path)?;
+                    module.file = Some(path.display().to_string());
+                }
+                let map_path = args.map.as_ref().map(|path| args.map_path(path, &lowered.kernel));
+                map_path.map_or(Ok(()), |path| store::write(&*map, &path))?;
             }
-            (LoweredForm::Woven { modules, map }, None) => {
+            (LoweredForm::Woven { modules, map, .. }, None) => {
                 for (bytes, module) in modules.iter().zip(&map.modules) {
                     print(&format!("{}: {} bytes of {}\n", lowered.kernel, bytes.len(), module.format))?;
                 }
@@ -109,10 +126,33 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
     }
 }
 
+/// Returns the path of a module's reach module: `k.reach.spv` beside `k.spv`.
+fn reach_path(path: &Path) -> PathBuf {
+    let part = |part: Option<&OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+    match (part(path.file_stem()), part(path.extension())) {
+        (Some(stem), Some(extension)) => path.with_file_name(format!("{stem}.reach.{extension}")),
+        (stem, _) => path.with_file_name(format!("{}.reach", stem.unwrap_or_default())),
+    }
+}
+
 impl LowerArgs {
+    /// Returns the path of a kernel's map: with `--kernel`, `k.NAME.map.json` beside `k.map.json`.
+    fn map_path(&self, path: &Path, kernel: &str) -> PathBuf {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        match name.split_once('.') {
+            _ if self.kernels.is_empty() => path.to_owned(),
+            Some((stem, extension)) => path.with_file_name(format!("{stem}.{kernel}.{extension}")),
+            None => path.with_file_name(format!("{name}.{kernel}")),
+        }
+    }
+
     pub(super) fn options(&self) -> LowerOptions {
         LowerOptions::new()
             .coverage(self.coverage)
+            .counts(self.counts)
+            .kernels(self.kernels.clone())
+            .others(self.output.is_some())
+            .proofs(!self.no_proofs)
             .mutants(self.mutants)
             .guards(self.guards)
             .operators(self.operators.clone())
@@ -143,5 +183,8 @@ mod tests {
         assert_eq!(name("out/k.spv", 1), "out/k.spv");
         assert_eq!(name("out/k.spv", 2), "out/k-2.spv");
         assert_eq!(name("k", 10), "k-10");
+        let reach = |path: &str, number| reach_path(&numbered(Path::new(path), number)).display().to_string();
+        assert_eq!(reach("out/k.spv", 1), "out/k.reach.spv");
+        assert_eq!(reach("k", 2), "k-2.reach");
     }
 }

@@ -142,7 +142,7 @@ impl std::fmt::Display for Factor {
     }
 }
 
-fn percent(text: &str) -> std::result::Result<f64, String> {
+pub(super) fn percent(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(p) if (0.0..=100.0).contains(&p) => Ok(p),
         Ok(_) => Err("not between 0 and 100".into()),
@@ -222,8 +222,13 @@ impl From<LevelFlag> for Level {
 
 /// Returns whether there are findings: a dropped test or a score that is too low.
 fn findings(args: &MutateArgs, result: &MutateResult) -> bool {
+    complaints(args.fail_under, result)
+}
+
+/// Complains of a score below `least`. Returns whether there are findings.
+pub(super) fn complaints(least: Option<f64>, result: &MutateResult) -> bool {
     let mut found = result.tests.iter().any(|t| t.status == TestStatus::Dropped);
-    if let (Some(least), Some(score)) = (args.fail_under, result.summary.score)
+    if let (Some(least), Some(score)) = (least, result.summary.score)
         && score < least
     {
         complain(&format!("the mutation score is {score:.1} %, below {least} %"));

@@ -1,48 +1,112 @@
-//! `kassay tally`: makes a coverage result of probe buffers that the user's own program read back.
+//! `kassay tally`: makes a coverage result of probe buffers that the user's own program read back, or a mutation result
+//! of the outcomes that it wrote down.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 
 use super::cover::{Threshold, missed};
+use super::mutate::{complaints, percent};
 use super::options::OutputFlags;
 use crate::api;
 use crate::error::{Error, Result};
 use crate::kernel::source::Sources;
 use crate::report::text;
+use crate::result::probe_map::{self, SlotsOf};
 
-/// Make a coverage result of probe buffers that a host program of your own read back
+/// Make a result of what a host program of your own read back: coverage of probe buffers, or mutants of outcomes
 #[derive(Debug, Args)]
 pub struct TallyArgs {
-    /// The map that `kassay lower --coverage --map` wrote
+    /// The map that `kassay lower --map` wrote
     pub map: PathBuf,
     /// Files with the contents of probe buffers, one for each launch; each counts as a test
-    #[arg(required = true, value_name = "PROBE")]
+    #[arg(required_unless_present = "outcomes", conflicts_with = "outcomes", value_name = "PROBE")]
     pub probes: Vec<PathBuf>,
-    /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50
-    #[arg(long, value_name = "METRIC=PERCENT", value_delimiter = ',')]
-    pub fail_under: Vec<Threshold>,
-    /// Leave the source out of the text
+    /// Files in which a program wrote what its tests showed of mutants
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub outcomes: Vec<PathBuf>,
+    /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50; with --outcomes, if the score is
+    /// below a percentage
+    #[arg(long, value_name = "[METRIC=]PERCENT", value_delimiter = ',')]
+    pub fail_under: Vec<Least>,
+    /// Leave the source, or the lists of mutants, out of the text
     #[arg(long)]
     pub summary: bool,
     #[command(flatten)]
     pub output: OutputFlags,
 }
 
-/// Tallies the buffers and delivers the result. Returns the exit code: 1 if a metric is below its threshold.
+/// A threshold of `--fail-under`.
+#[derive(Debug, Clone)]
+pub enum Least {
+    /// Of a metric of coverage.
+    Metric(Threshold),
+    /// Of the mutation score, in percent.
+    Score(f64),
+}
+
+impl FromStr for Least {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text.parse::<f64>() {
+            Ok(_) => percent(text).map(Least::Score),
+            Err(_) => text.parse().map(Least::Metric),
+        }
+    }
+}
+
+/// Tallies buffers or outcomes and delivers the result. Returns the exit code: 1 if a metric or the score is below its
+/// threshold, or if the original does not pass a test.
 ///
 /// # Errors
-/// Those of [`api::tally`]; `Caller` if a threshold is of a metric that probe buffers do not tell.
+/// Those of [`api::tally`] and [`api::tally_mutants`]; `Caller` if a threshold is of something that the files do not
+/// tell.
 pub fn run(args: &TallyArgs) -> Result<u8> {
     args.output.check()?;
-    if let Some(threshold) = args.fail_under.iter().find(|threshold| threshold.needs_counts()) {
-        return Err(Error::caller(format!("--fail-under {}: probe buffers hold no counts", threshold.key()))
-            .help("`kassay cover --counts` measures it"));
+    if args.outcomes.is_empty() { coverage(args) } else { mutants(args) }
+}
+
+fn coverage(args: &TallyArgs) -> Result<u8> {
+    let mut thresholds = Vec::new();
+    for least in &args.fail_under {
+        match least {
+            Least::Metric(threshold) => thresholds.push(threshold.clone()),
+            Least::Score(percent) => {
+                return Err(Error::caller(format!("--fail-under {percent}: probe buffers of coverage tell no score"))
+                    .help("name a metric, such as branch=90, or outcomes of mutants with --outcomes"));
+            }
+        }
+    }
+    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs_counts())
+        && probe_map::read(&args.map)?.coverage.is_some_and(|coverage| coverage.slots != SlotsOf::WorkItems)
+    {
+        return Err(Error::caller(format!("--fail-under {}: these probe buffers hold no counts", threshold.key()))
+            .help("lower the kernel with --coverage --counts"));
     }
     let result = api::tally(&args.map, &args.probes)?;
     let sources = Sources::beside(result.header.source.as_ref());
     args.output.deliver(&result, |style| {
         text::cover(&result, text::CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
     })?;
-    Ok(u8::from(missed(&args.fail_under, &result.coverage)))
+    Ok(u8::from(missed(&thresholds, &result.coverage)))
+}
+
+fn mutants(args: &TallyArgs) -> Result<u8> {
+    let mut least = None;
+    for threshold in &args.fail_under {
+        match threshold {
+            Least::Score(percent) => least = Some(*percent),
+            Least::Metric(threshold) => {
+                let what = format!("--fail-under {}=...: outcomes of mutants tell no coverage", threshold.key());
+                return Err(Error::caller(what).help("give the least mutation score alone, such as 80"));
+            }
+        }
+    }
+    let result = api::tally_mutants(&args.map, &args.outcomes)?;
+    let sources = Sources::beside(result.header.source.as_ref());
+    let view = text::MutateView { summary_only: args.summary };
+    args.output.deliver(&result, |style| text::mutate(&result, view, &|file| sources.text(file), style))?;
+    Ok(u8::from(complaints(least, &result)))
 }

@@ -273,8 +273,12 @@ fn correlation(result: &CompareResult) -> Table {
 }
 
 fn faults(result: &CompareResult) -> Table {
-    let columns =
-        &[KERNEL, SUITE, ("fault", "name of the faulty variant"), ("test", "name of a test that finds it; empty if none does")];
+    let columns = &[
+        KERNEL,
+        SUITE,
+        ("fault", "name of the faulty variant"),
+        ("test", "name of a test that finds it; empty if none does"),
+    ];
     let rows = result.kernels.iter().flat_map(|kernel| {
         kernel.faults.iter().flat_map(move |fault| {
             let found = fault.found_by.iter().filter_map(|test| Some(kernel.tests.get(*test as usize)?.name.clone()));

@@ -12,7 +12,8 @@ use super::mutant_sets::{disjoint, distinguished, hard, minimal, share_subsumed}
 use super::sub_suites::{at_size, draw, sizes};
 use crate::hash::fnv1a;
 use crate::result::compare::{
-    ComparedMutant, CorrelationRow, Cost, CrossRow, FaultCorrelationRow, FaultRow, Interval, KernelComparison, LevelRow, PoolTest, TestOrigin, Twins,
+    ComparedMutant, CorrelationRow, Cost, CrossRow, FaultCorrelationRow, FaultRow, Interval, KernelComparison,
+    LevelRow, PoolTest, TestOrigin, Twins,
 };
 use crate::result::mutate::{Mutant, MutateResult, Status, TestStatus};
 
@@ -537,9 +538,8 @@ mod tests {
         let concept_of = |operator: &str| operator.to_owned();
         let found = study(&concept_of, &faults, &metrics).compare(&runs);
         assert_eq!(found.faults[1], FaultRow { fault: "g".into(), found_by: vec![0, 1] });
-        let row = |measure: &str| {
-            found.against_faults.iter().find(|row| row.measure == measure && row.tests == 1).unwrap()
-        };
+        let row =
+            |measure: &str| found.against_faults.iter().find(|row| row.measure == measure && row.tests == 1).unwrap();
         for measure in ["one", "same"] {
             let pearson = row(measure).pearson.unwrap();
             assert!((pearson.mean - 1.0).abs() < 1e-12, "{measure}: {pearson:?}");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
@@ -20,8 +21,8 @@ use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, id_vectors, implicit, logical_operators, module, signature};
-use crate::llvm::{View, passes};
-use crate::lower::code::{Lowered, LoweringOptions, Target};
+use crate::llvm::{self, Global, View, passes};
+use crate::lower::code::{Effort, Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
 use crate::lower::spirv;
@@ -41,6 +42,19 @@ pub struct KernelUnderTest<'c> {
     pub sites: Sites,
     /// How it is lowered to run tests.
     pub lowering: LoweringOptions,
+    /// Bitcode with further kernels that code for devices has beside this one.
+    pub beside: Vec<Vec<u8>>,
+}
+
+/// Kernels of a file that are kept as they are.
+#[derive(Debug, Default)]
+pub struct OtherKernels {
+    /// Their names.
+    pub names: Vec<String>,
+    /// Their bitcode, if there are any.
+    pub bitcode: Option<Vec<u8>>,
+    /// Those that cannot be lowered, each with the reason.
+    pub refused: Vec<(String, String)>,
 }
 
 /// A loaded file, parsed once; kernels are extracted from clones.
@@ -209,7 +223,50 @@ impl<'c> KernelFile<'c> {
             interface,
             sites,
             lowering: LoweringOptions::default(),
+            beside: Vec::new(),
         })
+    }
+
+    /// Returns the kernels of the file but for `woven`, as they are.
+    ///
+    /// # Errors
+    /// `Internal` if a pass fails; `Environment`.
+    pub fn others(&self, woven: &[String]) -> Result<OtherKernels> {
+        let mut others = OtherKernels::default();
+        others.names = self.kernels.iter().filter(|kernel| !woven.contains(kernel)).cloned().collect();
+        if others.names.is_empty() {
+            return Ok(others);
+        }
+        match self.as_they_are(&others.names)? {
+            Ok(bitcode) => others.bitcode = Some(bitcode),
+            Err(_) => {
+                let mut kept = Vec::new();
+                for name in std::mem::take(&mut others.names) {
+                    match self.as_they_are(std::slice::from_ref(&name))? {
+                        Ok(_) => kept.push(name),
+                        Err(why) => others.refused.push((name, why)),
+                    }
+                }
+                if !kept.is_empty() {
+                    others.bitcode = Some(self.as_they_are(&kept)?.map_err(Error::internal)?);
+                }
+                others.names = kept;
+            }
+        }
+        Ok(others)
+    }
+
+    /// Returns the bitcode of these kernels; or, if they cannot be lowered, the reason.
+    fn as_they_are(&self, kernels: &[String]) -> Result<std::result::Result<Vec<u8>, String>> {
+        let mut module = self.module.clone();
+        canonical::keep_as_they_are(&mut module, kernels, &self.machine)?;
+        let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
+        match spirv::lower(&mut module, &kernels[0], Effort::Full) {
+            Ok(Ok(_)) => Ok(Ok(bitcode)),
+            Ok(Err(refusal)) => Ok(Err(refusal.report().what.clone())),
+            Err(Error::Caller(report)) => Ok(Err(report.what.clone())),
+            Err(e) => Err(e),
+        }
     }
 }
 
@@ -219,7 +276,7 @@ impl<'c> KernelUnderTest<'c> {
     /// # Errors
     /// Those of [`lowering::code`].
     pub fn lower(&self, module: Module<'c>, target: Target, options: &LoweringOptions) -> Result<Code> {
-        lowering::code(module, &self.entry, &self.interface, target, options)
+        self.try_lower(module, target, options)?
     }
 
     /// Like [`KernelUnderTest::lower`], for callers to which a refusal by the target's backend is a result.
@@ -227,7 +284,24 @@ impl<'c> KernelUnderTest<'c> {
     /// # Errors
     /// Those of [`lowering::attempt`].
     pub fn try_lower(&self, module: Module<'c>, target: Target, options: &LoweringOptions) -> Lowered {
+        let module = if target.has_hooks() { module } else { self.with_those_beside(module)? };
         lowering::attempt(module, &self.entry, &self.interface, target, options)
+    }
+
+    /// Links the further kernels to a (woven) clone of this one.
+    fn with_those_beside(&self, mut module: Module<'c>) -> Result<Module<'c>> {
+        let broken = |e: String| Error::internal(format!("the kernels of the file cannot be linked: {e}"));
+        for bitcode in &self.beside {
+            let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "others");
+            let others = Module::parse_bitcode_from_buffer(&buffer, module.get_context());
+            let others = others.map_err(|e| broken(e.to_string()))?;
+            // Variables that both have are two: those of woven kernels are their arguments, or constant.
+            View::of(&others).globals().into_iter().filter(|v| !v.is_declaration()).for_each(Global::make_internal);
+            others.set_triple(&module.get_triple());
+            others.set_data_layout(&module.get_data_layout());
+            llvm::link(&mut module, others).map_err(broken)?;
+        }
+        Ok(module)
     }
 
     /// Code of the kernel without probes.
@@ -243,10 +317,19 @@ impl<'c> KernelUnderTest<'c> {
     /// # Errors
     /// `Internal` if it cannot be woven or lowered.
     pub fn instrumented(&self, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
+        let (module, plan) = self.with_probes(slots, target)?;
+        Ok((self.lower(module, target, &self.lowering)?, plan))
+    }
+
+    /// The kernel with coverage probes, and their plan.
+    ///
+    /// # Errors
+    /// `Internal` if it cannot be woven.
+    pub fn with_probes(&self, slots: Slots, target: Target) -> Result<(Module<'c>, CoveragePlan)> {
         let module = self.module.clone();
         let plan = CoveragePlan::new(&self.sites, slots);
         plan.weave(&module, &self.sites, target)?;
-        Ok((self.lower(module, target, &self.lowering)?, plan))
+        Ok((module, plan))
     }
 
     /// Returns the canonical form with a mark for each of these outcomes (of a site), numbered like them.

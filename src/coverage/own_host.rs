@@ -12,8 +12,9 @@ use crate::exec::Code;
 use crate::hash::Fnv1a;
 use crate::instrument::coverage::{CoveragePlan, Evidence};
 use crate::instrument::layout::{CoverageLayout, HEADER_WORDS, Slots, header};
+use crate::llvm::View;
 use crate::lower::code::Target;
-use crate::result::probe_map::{CoverageMap, HeaderLayout, Outcome, Site};
+use crate::result::probe_map::{CoverageMap, HeaderLayout, KernelBeside, Outcome, Site, SlotsOf};
 use crate::suite::launch::NdRange;
 
 /// Where the words of the header are.
@@ -26,19 +27,55 @@ const HEADER: HeaderLayout = HeaderLayout {
     id: header::ID,
 };
 
-/// Returns a kernel's code with probes, and their map. `source` is the kernel's file as results name it.
+/// Weaves probes into kernels that come to be in one module, the first of which has the others beside it: adds these.
+/// Returns the module's code, and the probes' map for each kernel. `source` is the kernels' file as results name it;
+/// `slots` says what has a slot of its own in the probe buffer.
 ///
 /// # Errors
 /// Those of [`KernelUnderTest::instrumented`].
-pub fn instrumented(under_test: &KernelUnderTest<'_>, source: &str) -> Result<(Code, CoverageMap)> {
-    let id = module_id(under_test);
-    let (code, plan) = under_test.instrumented(Slots::Bounded { id }, Target::default())?;
-    Ok((code, map_of(&under_test.sites, &plan, id, source)))
+pub fn instrumented(
+    kernels: &mut [KernelUnderTest<'_>],
+    source: &str,
+    slots: SlotsOf,
+) -> Result<(Code, Vec<CoverageMap>)> {
+    let ids: Vec<u32> = kernels.iter().map(|kernel| module_id(kernel, slots)).collect();
+    let Some((first, others)) = kernels.split_first_mut() else { return Err(Error::internal("there is no kernel")) };
+    let mut plans = Vec::new();
+    for (kernel, id) in others.iter().zip(&ids[1..]) {
+        let (module, plan) = kernel.with_probes(bounded(slots, *id), Target::default())?;
+        View::of(&module).strip_debug_info();
+        first.beside.push(module.write_bitcode_to_memory().as_slice().to_vec());
+        plans.push(plan);
+    }
+    let (code, plan) = first.instrumented(bounded(slots, ids[0]), Target::default())?;
+    plans.insert(0, plan);
+    let beside = |id: u32| {
+        let others = kernels.iter().zip(&ids).filter(move |(_, other)| **other != id);
+        others.map(|(kernel, id)| KernelBeside { kernel: kernel.entry.clone(), id: *id }).collect()
+    };
+    let maps = (kernels.iter().zip(&plans).zip(&ids))
+        .map(|((kernel, plan), id)| CoverageMap {
+            beside: beside(*id),
+            ..map_of(&kernel.sites, plan, (*id, slots), source)
+        })
+        .collect();
+    Ok((code, maps))
 }
 
-/// Returns the number that tells a module from others: a hash of the kernel's code and the ids of its sites.
-fn module_id(under_test: &KernelUnderTest<'_>) -> u32 {
+fn bounded(slots: SlotsOf, id: u32) -> Slots {
+    match slots {
+        SlotsOf::WorkGroups => Slots::Bounded { id },
+        SlotsOf::WorkItems => Slots::BoundedItems { id },
+    }
+}
+
+/// Returns the number that tells a module from others: a hash of the kernel's code, the ids of its sites, and what has
+/// a slot.
+fn module_id(under_test: &KernelUnderTest<'_>, slots: SlotsOf) -> u32 {
     let mut hash = Fnv1a::default();
+    if slots == SlotsOf::WorkItems {
+        hash.add(b"work-items");
+    }
     hash.add(env!("CARGO_PKG_VERSION").as_bytes());
     hash.add(under_test.code_text().as_bytes());
     for site in &under_test.sites.sites {
@@ -49,7 +86,7 @@ fn module_id(under_test: &KernelUnderTest<'_>) -> u32 {
     (hash ^ hash >> 32) as u32
 }
 
-fn map_of(sites: &Sites, plan: &CoveragePlan, id: u32, source: &str) -> CoverageMap {
+fn map_of(sites: &Sites, plan: &CoveragePlan, (id, slots): (u32, SlotsOf), source: &str) -> CoverageMap {
     let rows = summary::rows(sites, source);
     let evidence = tally::evidence(sites, plan);
     let site = |(row, evidence): (SiteRow<'_>, SiteEvidence)| Site {
@@ -68,6 +105,8 @@ fn map_of(sites: &Sites, plan: &CoveragePlan, id: u32, source: &str) -> Coverage
     };
     CoverageMap {
         id,
+        beside: Vec::new(),
+        slots,
         header_words: HEADER_WORDS as u32,
         header_layout: HEADER,
         slot_words: plan.layout.stride(),
@@ -108,9 +147,9 @@ impl<'a> Reader<'a> {
                 .help("take the map as `kassay lower --map` wrote it, or lower the kernel again")
         };
         let layout = CoverageLayout {
-            slots: Slots::Bounded { id: map.id },
+            slots: bounded(map.slots, map.id),
             words: map.bit_words,
-            missed_words: map.barrier_bits.div_ceil(32),
+            missed_words: if map.slots == SlotsOf::WorkItems { 0 } else { map.barrier_bits.div_ceil(32) },
             barrier_bits: map.barrier_bits,
         };
         if u64::from(map.header_words) != HEADER_WORDS || map.header_layout != HEADER {
@@ -154,12 +193,17 @@ impl<'a> Reader<'a> {
         &self.rows
     }
 
+    /// Returns whether hits are numbers of work-items.
+    pub fn counts(&self) -> bool {
+        self.layout.slots.are_per_item()
+    }
+
     /// Tallies a probe buffer: its bytes as the host read them back, words with the low byte first. `path` is that of
-    /// its file.
+    /// its file. `None` if another kernel of the module wrote it.
     ///
     /// # Errors
     /// `Caller` if it is not a buffer that the map's module wrote to, or one that is damaged.
-    pub fn tally(&self, bytes: &[u8], path: &Path) -> Result<Launch> {
+    pub fn tally(&self, bytes: &[u8], path: &Path) -> Result<Option<Launch>> {
         let wrong = |what: String, help: String| Error::caller(format!("{}: {what}", path.display())).help(help);
         let slot_words = u64::from(self.map.slot_words);
         let sizes = format!(
@@ -188,6 +232,9 @@ impl<'a> Reader<'a> {
             let help = "wait for the launch to end, then read the buffer back from its first word on; it is the \
                         kernel's last argument";
             return Err(wrong(what, help.to_owned()));
+        }
+        if self.map.beside.iter().any(|beside| beside.id == word(header::ID)) {
+            return Ok(None);
         }
         if word(header::ID) != self.map.id {
             let (found, id) = (word(header::ID), self.map.id);
@@ -222,10 +269,19 @@ impl<'a> Reader<'a> {
             );
             return Err(wrong(what, "one buffer can take several launches, one after the other".to_owned()));
         }
-        let too_few_slots = Some(slots).filter(|slots| *slots < range.groups());
+        let wanted = self.layout.words_for(&range).unwrap_or(u64::MAX);
+        if self.counts() && wanted > length {
+            let what = format!(
+                "it has {slots} slots, too few for {} work-items in groups of {}: those without a slot are not counted",
+                by_dimension(range.global),
+                by_dimension(local)
+            );
+            return Err(wrong(what, format!("such a launch needs a buffer of {wanted} words")));
+        }
+        let too_few_slots = Some(slots).filter(|slots| *slots < range.groups() && !self.counts());
         let probe = Probe { words: &words, range: &range };
         let sites = tally::tally_evidence(&self.evidence, &self.layout, probe);
-        Ok(Launch { sites, range, too_few_slots })
+        Ok(Some(Launch { sites, range, too_few_slots }))
     }
 }
 

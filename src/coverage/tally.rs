@@ -99,19 +99,14 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
 pub fn tally_evidence(sites: &[SiteEvidence], layout: &CoverageLayout, probe: Probe<'_>) -> Vec<SiteTally> {
     let stride = layout.stride() as usize;
     let slots = &probe.words[(HEADER_WORDS as usize).min(probe.words.len())..];
-    let per_group = match layout.slots {
-        Slots::Groups | Slots::Bounded { .. } => 1,
-        Slots::Items => probe.range.first_group_items().max(1) as usize,
-    };
+    let per_item = layout.slots.are_per_item();
+    let per_group = if per_item { probe.range.first_group_items().max(1) as usize } else { 1 };
     // A group at the end of a dimension uses only the first slots.
-    let used = |group: u64| match layout.slots {
-        Slots::Groups | Slots::Bounded { .. } => stride,
-        Slots::Items => stride * probe.range.items_of(group) as usize,
-    };
+    let used = |group: u64| if per_item { stride * probe.range.items_of(group) as usize } else { stride };
     let launched = probe.range.groups();
     let available = (slots.len() / (stride * per_group)) as u64;
     let (read, shared) = match layout.slots {
-        Slots::Groups | Slots::Items => (launched, None),
+        Slots::Groups | Slots::Items | Slots::BoundedItems { .. } => (launched, None),
         // An earlier launch with the same buffer may have had more groups.
         Slots::Bounded { .. } => (available, available.checked_sub(1).filter(|_| available < launched)),
     };
@@ -129,7 +124,7 @@ pub fn tally_evidence(sites: &[SiteEvidence], layout: &CoverageLayout, probe: Pr
                     _ => outcomes(&masks_of_outcomes, group, stride, &mut result),
                 }
             }
-            if layout.slots != Slots::Items {
+            if !per_item {
                 result.hits.iter_mut().for_each(|h| *h = (*h).min(1));
             }
             result
@@ -151,9 +146,9 @@ fn outcomes(masks_of_outcomes: &[OutcomeMasks], group: Group<'_>, stride: usize,
 fn barrier(layout: &CoverageLayout, arrival: &OutcomeMasks, group: Group<'_>, stride: usize, result: &mut SiteTally) {
     let slots: Vec<&[u32]> = group.words.chunks_exact(stride).collect();
     let arrived = slots.iter().filter(|s| arrival.holds(s)).count();
-    let missed = match layout.slots {
-        Slots::Groups | Slots::Bounded { .. } => slots.iter().any(|s| arrival.missed(layout, s)),
-        Slots::Items => arrived < slots.len(),
+    let missed = match layout.slots.are_per_item() {
+        true => arrived < slots.len(),
+        false => slots.iter().any(|s| arrival.missed(layout, s)),
     };
     if arrived > 0 && missed {
         result.divergent_groups += u64::from(!group.is_shared);

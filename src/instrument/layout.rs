@@ -16,6 +16,23 @@ pub enum Slots {
     /// the last one. The host writes the buffer's length into the header ([`header::LENGTH`]), the kernel its number
     /// (`id`) and the launch's range.
     Bounded { id: u32 },
+    /// Likewise, with a slot per work-item, as with `Items`. Work-items beyond the last slot record nothing.
+    BoundedItems { id: u32 },
+}
+
+impl Slots {
+    /// Returns whether each work-item has a slot of its own, so that a tally counts work-items.
+    pub fn are_per_item(self) -> bool {
+        matches!(self, Slots::Items | Slots::BoundedItems { .. })
+    }
+
+    /// Returns the number that the kernel writes into the header, if it writes one.
+    pub fn stamp(self) -> Option<u32> {
+        match self {
+            Slots::Bounded { id } | Slots::BoundedItems { id } => Some(id),
+            Slots::Groups | Slots::Items => None,
+        }
+    }
 }
 
 /// The coverage part of the probe buffer.
@@ -34,18 +51,13 @@ pub struct CoverageLayout {
 impl CoverageLayout {
     /// Number of words per slot.
     pub fn stride(&self) -> u32 {
-        match self.slots {
-            Slots::Groups | Slots::Bounded { .. } => self.words + self.missed_words,
-            Slots::Items => self.words,
-        }
+        // With slots per work-item there are none of the latter.
+        self.words + self.missed_words
     }
 
     /// Number of words of the buffer for a launch of this many groups and items; `None` on overflow.
     pub fn buffer_words(&self, groups: u64, items: u64) -> Option<u64> {
-        let slots = match self.slots {
-            Slots::Groups | Slots::Bounded { .. } => groups,
-            Slots::Items => items,
-        };
+        let slots = if self.slots.are_per_item() { items } else { groups };
         slots.checked_mul(u64::from(self.stride()))?.checked_add(HEADER_WORDS)
     }
 
@@ -114,7 +126,7 @@ pub mod header {
     pub const GROUPS: u32 = 3;
     /// Start of the group map, in words from the start of the buffer.
     pub const MAP: u32 = 6;
-    /// With [`super::Slots::Bounded`]: the buffer's length in words, written by the host. The kernel writes
+    /// With [`super::Slots::Bounded`] and [`super::Slots::BoundedItems`]: the buffer's length in words, written by the host. The kernel writes
     /// [`GROUPS`] and all that follows.
     pub const LENGTH: u32 = 7;
     /// Three words: size of the first work-group by dimension.
@@ -123,7 +135,7 @@ pub mod header {
     pub const GLOBAL: u32 = 11;
     /// [`MAGIC_NUMBER`].
     pub const MAGIC: u32 = 14;
-    /// The number of the module that ran ([`super::Slots::Bounded`]).
+    /// The number of the module that ran ([`super::Slots::stamp`]).
     pub const ID: u32 = 15;
 
     /// Shows that a kernel with probes for hosts of a user's own has written to the buffer: the bytes `KASY`, low byte first.

@@ -45,6 +45,30 @@ pub fn keep_kernels(module: &mut Module<'_>, kept: &[String], machine: &TargetMa
     passes::run(module, Some(machine), "globaldce")
 }
 
+/// Drops everything that none of these kernels reaches, and prepares the rest for being lowered as it is: the kernels
+/// keep their parameters, and variables of the program stay such.
+///
+/// # Errors
+/// `Internal` if the pass fails or the result does not verify.
+pub fn keep_as_they_are(module: &mut Module<'_>, kept: &[String], machine: &TargetMachine) -> Result<()> {
+    for body in View::of(module).functions().into_iter().filter(|f| f.has_body() && f.name().starts_with(BODY_PREFIX)) {
+        body.make_internal();
+    }
+    keep_kernels(module, kept, machine)?;
+    let view = View::of(module);
+    view.strip_debug_info();
+    for f in view.functions().into_iter().filter(|f| f.has_body()) {
+        let attributes = f.attributes(AttributeIndex::Function);
+        attributes.remove("optnone");
+        attributes.remove("noinline");
+    }
+    for call in view.instructions().into_iter().filter(|inst| inst.called_function().is_some()) {
+        call.attributes(AttributeIndex::Function).remove("noinline");
+    }
+    strip_tbaa(view);
+    verify(module, "keeping kernels as they are")
+}
+
 /// Names variables of the program that have no name, as those of SPIR-V may, because mutants and messages name them.
 fn name_variables(view: View<'_>) {
     for (n, variable) in view.globals().into_iter().enumerate() {

@@ -2,6 +2,7 @@
 //!
 //! Not for running clang (`compile`).
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -23,6 +24,9 @@ pub struct KernelOptions {
     pub suite_options: Vec<String>,
     /// Values of SPIR-V's specialisation constants; a later one for the same constant replaces an earlier one.
     pub spec: Vec<SpecValue>,
+    /// The numbers of the specialisation constants whose values the code must not show, because there are tests with
+    /// others (`spirv::opaque`).
+    pub varying_spec: BTreeSet<u32>,
     /// Whether to ask spirv-val about SPIR-V.
     pub validate: bool,
     /// When compilation has to end because the caller's time is up.

@@ -12,7 +12,7 @@ use super::forked::{self, Failure, Limit};
 use super::{async_copies, cached, undefined, vector_selects};
 use crate::error::{Error, Result};
 use crate::kernel::{cache, canonical, inlined};
-use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, Value, View, passes};
+use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, SPIR_KERNEL, Value, View, passes};
 
 /// The target triple of all modules and of the emitted code.
 pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";
@@ -75,8 +75,13 @@ pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) ->
     // Positions are kept on the host's side; the code carries none.
     view.strip_debug_info();
     module.set_triple(&TargetTriple::create(TRIPLE));
-    if inlined::size(module, entry).is_some_and(|size| size <= INLINE_BUDGET) {
-        for f in view.functions().into_iter().filter(|f| f.has_body() && f.name() != entry) {
+    // Other kernels beside the entry are there as they are.
+    let is_kernel = |f: &Function<'_>| f.name() == entry || f.call_conv() == SPIR_KERNEL;
+    let (kernels, helpers): (Vec<_>, Vec<_>) =
+        view.functions().into_iter().filter(|f| f.has_body()).partition(is_kernel);
+    let fits = |f: &Function<'_>| inlined::size(module, &f.name()).is_some_and(|size| size <= INLINE_BUDGET);
+    if kernels.iter().all(fits) {
+        for f in helpers {
             f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
         }
     }

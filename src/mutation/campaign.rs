@@ -7,13 +7,14 @@ use crate::error::Result;
 use crate::exec::Executor;
 use crate::hash;
 use crate::instrument::mutants::Edit;
+use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
 use crate::result::mutate::{self as result, MutateResult, Status, TestStatus};
 use crate::result::{Device, Header, mutate_summary};
 use crate::suite::resolve::Test;
 
 use super::baseline::{DropReason, TestBaseline};
-pub use super::campaign_context::{CampaignContext, Request};
+pub use super::campaign_context::{CampaignContext, Request, dimensions};
 use super::configuration::{configuration, options_of};
 use super::engine::{Engine, EngineCost, Options, Reach};
 use super::equivalence;
@@ -176,15 +177,13 @@ pub fn run(
 /// Returns the hashes of the files that rows refer to, as far as they can be read.
 fn texts(campaign: &CampaignContext<'_, '_>, rows: &ByMutant<result::Mutant>) -> BTreeMap<String, String> {
     let spellings = rows.values().filter_map(|r| r.spelling.as_ref());
-    let files: BTreeSet<&str> = rows
-        .values()
-        .map(|r| &r.location)
-        .chain(spellings)
-        .map(|l| l.file.as_str())
-        .filter(|f| !f.is_empty())
-        .collect();
-    let hash =
-        |file: &str| campaign.sources.text(file).map(|text| (file.to_owned(), hash::hex_digest(text.as_bytes())));
+    texts_of(rows.values().map(|r| &r.location).chain(spellings).map(|l| l.file.as_str()), campaign.sources)
+}
+
+/// Returns the hashes of the files with these names, as far as they can be read.
+pub fn texts_of<'f>(files: impl Iterator<Item = &'f str>, sources: &Sources) -> BTreeMap<String, String> {
+    let files: BTreeSet<&str> = files.filter(|f| !f.is_empty()).collect();
+    let hash = |file: &str| sources.text(file).map(|text| (file.to_owned(), hash::hex_digest(text.as_bytes())));
     files.into_iter().filter_map(hash).collect()
 }
 

@@ -51,6 +51,13 @@ pub struct CampaignContext<'a, 'c> {
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
     pub tests: &'a [Test],
+    /// The most dimensions of a launch, of these tests or of others for which the mutants are to be the same.
+    pub dimensions: u32,
     /// Path of the source as the user gave it.
     pub source: String,
+}
+
+/// Returns the most dimensions of these tests' launches.
+pub fn dimensions(tests: &[Test]) -> u32 {
+    tests.iter().map(|test| test.launch.range.dims).max().unwrap_or(0)
 }

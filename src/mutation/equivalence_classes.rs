@@ -2,6 +2,7 @@
 //! by proofs.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,7 @@ use super::enumerate::first_with_equal_edit;
 use super::equivalence::{self, Kernel, PROVED, Verdict};
 use super::indices::{self, ByMutant, MutantIndex};
 use super::mutant::Mutant;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::Edit;
 
@@ -73,6 +75,17 @@ impl Classes {
         request: &Request,
         search: Search,
     ) -> Result<Classes> {
+        Classes::search_kernel(some, campaign.under_test, mutants, (threads(request), request.end), search)
+    }
+
+    /// Searches without a campaign on several threads, with a deadline.
+    fn search_kernel(
+        some: &[MutantIndex],
+        under_test: &KernelUnderTest<'_>,
+        mutants: &[Mutant],
+        (threads, end): (usize, Option<Instant>),
+        search: Search,
+    ) -> Result<Classes> {
         let mut classes = Classes::by_edit(mutants);
         // Equal edits need no normal form.
         let distinct: Vec<MutantIndex> = some.iter().copied().filter(|m| classes.same_edit[*m] == *m).collect();
@@ -80,20 +93,13 @@ impl Classes {
             return Ok(classes);
         }
         let edits: Vec<&Edit> = distinct.iter().map(|m| &mutants[*m].edit).collect();
-        let bitcode = campaign.under_test.module.write_bitcode_to_memory();
-        let kernel = kernel(campaign, bitcode.as_slice());
+        let bitcode = under_test.module.write_bitcode_to_memory();
+        let kernel = kernel(under_test, bitcode.as_slice());
         let verdicts = match search {
             Search::OriginalOnly | Search::NormalForms => {
-                equivalence::classify_by_normal_form(kernel, &edits, threads(request), request.end)?
+                equivalence::classify_by_normal_form(kernel, &edits, threads, end)?
             }
-            Search::Proofs => equivalence::classify(
-                kernel.bitcode,
-                kernel.sites,
-                kernel.entry,
-                &edits,
-                threads(request),
-                request.end,
-            )?,
+            Search::Proofs => equivalence::classify(kernel.bitcode, kernel.sites, kernel.entry, &edits, threads, end)?,
         };
         if verdicts.len() != distinct.len() {
             return Err(Error::internal("the search for equivalents lost a mutant"));
@@ -205,8 +211,32 @@ impl Classes {
         }
         let edits: Vec<&Edit> = which.iter().map(|m| &mutants[*m].edit).collect();
         let bitcode = campaign.under_test.module.write_bitcode_to_memory();
-        equivalence::prove(kernel(campaign, bitcode.as_slice()), &edits, threads(request), request.end)
+        let kernel = kernel(campaign.under_test, bitcode.as_slice());
+        equivalence::prove(kernel, &edits, threads(request), request.end)
     }
+}
+
+/// Returns what each mutant of a kernel equals, for mutants that nobody has run yet: by edits, normal forms and, if
+/// `proofs` are wanted, by proofs; by edits alone if more than `most` instructions would have to be normalised, which the
+/// second value says.
+///
+/// # Errors
+/// As for [`equivalence::classify`].
+pub fn classify(
+    under_test: &KernelUnderTest<'_>,
+    mutants: &[Mutant],
+    proofs: bool,
+    most: u64,
+) -> Result<(ByMutant<Option<Class>>, bool)> {
+    let edits: Vec<&Edit> = mutants.iter().map(|m| &m.edit).collect();
+    let KernelUnderTest { module, sites, entry, .. } = under_test;
+    if equivalence::instructions_to_normalise(module, sites, entry, &edits) > most {
+        return Ok((Classes::by_edit(mutants).all(mutants), true));
+    }
+    let all: Vec<MutantIndex> = indices::positions(mutants.len()).collect();
+    let search = if proofs { Search::Proofs } else { Search::NormalForms };
+    let classes = Classes::search_kernel(&all, under_test, mutants, (processors(), None), search)?;
+    Ok((classes.all(mutants), false))
 }
 
 /// Returns the positions of mutants by their ids.
@@ -214,10 +244,14 @@ pub fn positions(mutants: &[Mutant]) -> HashMap<&str, MutantIndex> {
     mutants.iter().zip(indices::positions(mutants.len())).map(|(mutant, m)| (mutant.id.as_str(), m)).collect()
 }
 
-fn kernel<'a>(campaign: &'a CampaignContext<'_, '_>, bitcode: &'a [u8]) -> Kernel<'a> {
-    Kernel { bitcode, sites: &campaign.under_test.sites, entry: &campaign.under_test.entry }
+fn kernel<'a>(under_test: &'a KernelUnderTest<'_>, bitcode: &'a [u8]) -> Kernel<'a> {
+    Kernel { bitcode, sites: &under_test.sites, entry: &under_test.entry }
 }
 
 fn threads(request: &Request) -> usize {
-    (request.jobs as usize).max(std::thread::available_parallelism().map_or(1, usize::from))
+    (request.jobs as usize).max(processors())
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

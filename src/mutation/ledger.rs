@@ -417,7 +417,8 @@ fn row(mutant: &Mutant) -> result::Mutant {
     }
 }
 
-fn location(range: &SourceRange) -> Location {
+/// Returns a range as results have it.
+pub fn location(range: &SourceRange) -> Location {
     let position = |s: Spot| Position { line: s.line, column: s.column };
     Location { file: range.file.clone(), start: position(range.start), end: position(range.end) }
 }

@@ -30,8 +30,7 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
         cache: Default::default(),
     };
     let Enumeration { mut mutants, duplicate_of, .. } = enumerate(&subject, &request.selection);
-    let dimensions = campaign.tests.iter().map(|t| t.launch.range.dims as usize).max().unwrap_or(0);
-    mutants.extend(launch::mutants(&under_test.entry, dimensions, request.selection.operators()));
+    mutants.extend(launch::mutants(&under_test.entry, campaign.dimensions as usize, request.selection.operators()));
     let Some(count) = request.sample else { return MutantSet { mutants, drawn: None } };
     let (kept, drawn): (Vec<MutantIndex>, _) = match request.order {
         1 => (higher_order::sample(mutants.len(), count, request.seed).into_iter().map(MutantIndex).collect(), None),

@@ -63,6 +63,29 @@ pub fn path_for(result: &Path) -> PathBuf {
     path.into()
 }
 
+/// Returns the path of the journal of a part of such a run, numbered from 0: of 0, that of the run.
+pub fn path_for_part(result: &Path, part: usize) -> PathBuf {
+    let mut path = OsString::from(result);
+    if part > 0 {
+        path.push(format!(".{}", part + 1));
+    }
+    path_for(Path::new(&path))
+}
+
+/// Deletes a journal of an earlier run, if there is one.
+///
+/// # Errors
+/// `Environment` if it cannot be deleted.
+pub fn discard(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => {
+            Err(Error::environment(format!("cannot delete {}: {e}", path.display()))
+                .help("delete it by hand, or write to another file with -o"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// An open journal. Threads may append concurrently. Dropping it syncs the remaining entries; the file stays.
 #[derive(Debug)]
 pub struct Journal {

@@ -183,12 +183,12 @@ fn merge_devices(parts: &[Part]) -> Option<Device> {
 }
 
 /// Returns each text once, in order of first appearance.
-fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
+pub(super) fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     texts.filter(|t| seen.insert(*t)).cloned().collect()
 }
 
-fn add_timing(mut sum: Timing, more: &Timing) -> Timing {
+pub(super) fn add_timing(mut sum: Timing, more: &Timing) -> Timing {
     sum.build_s += more.build_s;
     sum.run_s += more.run_s;
     sum.equivalence_s += more.equivalence_s;

@@ -1,11 +1,12 @@
 //! The map of a module for hosts of a user's own (`kassay lower --map`): what its probe buffer holds and means.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Header, Location, store};
+use super::{Header, Location, mutate, store};
 use crate::error::{Error, Result};
 
 /// The map of a kernel that `kassay lower` wove probes, mutants or guards into: what a host program has to supply, and
@@ -21,8 +22,17 @@ pub struct ProbeMap {
     pub purpose: Purpose,
     /// How the kernel was compiled.
     pub options: CompileOptions,
+    /// With mutants: the operators, as `kassay mutate` names them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operators: Option<String>,
+    /// With mutants, by file: hash of the text that locations refer to, as in the results of `kassay mutate`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<String, String>,
     /// The modules, in the order of the mutants in them; without mutants one.
     pub modules: Vec<Module>,
+    /// Further kernels of the file that the modules hold as they are, with nothing woven in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_kernels: Vec<String>,
     /// Arguments by position: the kernel's own, then implicit ones, then the probe buffer.
     pub args: Vec<Arg>,
     /// Value of the attribute `reqd_work_group_size`.
@@ -49,6 +59,9 @@ impl ProbeMap {
 
     /// The layout of probe buffers that this version of kassay weaves and reads.
     pub const LAYOUT: u32 = 1;
+
+    /// The layout of those with a slot for each work-item, which kassay reads as well.
+    pub const LAYOUT_OF_COUNTS: u32 = 2;
 }
 
 /// What was woven into a kernel.
@@ -98,9 +111,31 @@ pub struct Module {
     pub hash: String,
     /// Options for clBuildProgram.
     pub build_options: String,
+    /// With mutants: how many it has, with the numbers from 1 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutants: Option<u32>,
+    /// With mutants: the module that tells which of them a launch reaches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<ReachModule>,
     /// With mutants or guards: where the guarded instructions and loops are, by their number in a fault.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guarded: Vec<GuardedPlace>,
+}
+
+/// A module that computes what the original does, and records which mutants a launch reaches. Its probe buffer, zero
+/// before a launch, has a header of 16 words, and 16 mutants in each word after it. Mutant n, from 1, has two bits of
+/// word `16 + (n - 1) / 16`, from bit `(n - 1) % 16 * 2` on: it is reached; it would change a value, or has to run to
+/// tell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReachModule {
+    /// Path of the file as it was given; null if the code was not written to a file.
+    pub file: Option<String>,
+    /// FNV-1a hash (64 bits) of the file's bytes, in hexadecimal.
+    pub hash: String,
+    /// Options for clBuildProgram.
+    pub build_options: String,
+    /// Length of the buffer in words.
+    pub length: u32,
 }
 
 /// An argument that a launch has to set.
@@ -148,6 +183,12 @@ pub enum Origin {
 pub struct CoverageMap {
     /// The number by which the kernel says in the buffer which module it is.
     pub id: u32,
+    /// Other kernels with probes in the same module.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<KernelBeside>,
+    /// What has a slot of its own.
+    #[serde(default)]
+    pub slots: SlotsOf,
     /// Words before the first slot.
     pub header_words: u32,
     /// Positions of the header's words.
@@ -161,6 +202,27 @@ pub struct CoverageMap {
     pub barrier_bits: u32,
     /// The sites: places in the code with outcomes to cover.
     pub sites: Vec<Site>,
+}
+
+/// Another kernel with coverage probes in a module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelBeside {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The number by which it says in the buffer which one it is.
+    pub id: u32,
+}
+
+/// What has a slot of its own in a buffer for coverage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlotsOf {
+    /// Each work-group.
+    #[default]
+    WorkGroups,
+    /// Each work-item, so that work-items are counted. The slots of a work-group are adjacent, and each work-group has
+    /// as many as the first.
+    WorkItems,
 }
 
 /// Positions of words in the header of a buffer for coverage.
@@ -266,16 +328,36 @@ pub struct Mutant {
     pub operator: String,
     /// Name of the function that contains it.
     pub function: String,
+    /// What it changes.
+    #[serde(flatten)]
+    pub change: Change,
+    /// The id of the mutant that it equals, if that is another one: it need not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<String>,
+    /// Why it is equivalent to the original, if that is proved: it need not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equivalent: Option<String>,
+}
+
+/// What a mutant changes in the source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
     /// Where it is; `line` 0: unknown.
     #[serde(flatten)]
     pub location: Location,
+    /// Line of the position just past the original text; 0 if unknown.
+    #[serde(default)]
+    pub end_line: u32,
+    /// Column of that position.
+    #[serde(default)]
+    pub end_column: u32,
+    /// Range of the text in the body of a macro, if it is spelled there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spelling: Option<mutate::Location>,
     /// The original text; empty if there is no source.
     pub original: String,
     /// What it is replaced by; empty for a deletion.
     pub replacement: String,
-    /// The id of the first mutant with an equal change, if that is another one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duplicate_of: Option<String>,
 }
 
 /// A mutant that no module holds.
@@ -287,6 +369,15 @@ pub struct LeftOut {
     pub operator: String,
     /// Why.
     pub reason: String,
+    /// Name of the function that contains it.
+    #[serde(default)]
+    pub function: String,
+    /// What it changes.
+    #[serde(flatten)]
+    pub change: Option<Change>,
+    /// The id of the mutant that it equals, if that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<String>,
 }
 
 /// Reads a map.
@@ -304,12 +395,13 @@ pub fn read(path: &Path) -> Result<ProbeMap> {
             .help(format!("{help}; this kassay ({}) reads `{}`", env!("CARGO_PKG_VERSION"), ProbeMap::SCHEMA)));
     }
     let map: ProbeMap = store::json(&text, path, "this is not a valid map", help)?;
-    if map.layout != ProbeMap::LAYOUT {
+    let counts = map.coverage.as_ref().is_some_and(|coverage| coverage.slots == SlotsOf::WorkItems);
+    let layout = if counts { ProbeMap::LAYOUT_OF_COUNTS } else { ProbeMap::LAYOUT };
+    if map.layout != layout {
         let what = format!("{} describes version {} of the probe buffer", path.display(), map.layout);
         return Err(Error::caller(what).help(format!(
-            "this kassay ({}) reads version {}; use the kassay that wrote the map, version {}",
+            "this kassay ({}) reads version {layout} here; use the kassay that wrote the map, version {}",
             env!("CARGO_PKG_VERSION"),
-            ProbeMap::LAYOUT,
             map.header.version
         )));
     }

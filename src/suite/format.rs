@@ -83,8 +83,7 @@ pub struct TestEntry {
     /// The faults, as far as known; devices run the test only if all are listed and stay within margins.
     #[serde(default)]
     pub faulted: Vec<At<FaultedSpec>>,
-    /// Values of specialisation constants for this test, in addition to the suite's. All tests of a suite must give
-    /// every constant the same value.
+    /// Values of specialisation constants for this test, in addition to the suite's, which they replace.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     pub spec: Option<Node>,
     /// Tolerance for the outputs of this test.

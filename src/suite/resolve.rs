@@ -174,6 +174,12 @@ impl Suite {
         })
     }
 
+    /// Returns the suite with only these of its tests.
+    #[must_use]
+    pub fn with_tests(&self, tests: Vec<TestSpec>) -> Suite {
+        Suite { tests, ..self.clone() }
+    }
+
     /// Adds the place of the suite's `entry` key to an error.
     pub fn at_entry(&self, error: Error) -> Error {
         match self.source.parse() {

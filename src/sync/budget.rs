@@ -37,6 +37,13 @@ impl Budget {
         Budget { begun, limit }
     }
 
+    /// Returns a separate budget that begins now: the first of `parts` equal parts of the remaining time.
+    #[must_use]
+    pub fn rest(self, parts: usize) -> Budget {
+        let begun = Instant::now();
+        Budget { begun, limit: self.part(parts).map(|end| end.saturating_duration_since(begun)) }
+    }
+
     /// The end of the budget; `None` without limit.
     pub fn end(self) -> Option<Instant> {
         self.begun.checked_add(self.limit?)

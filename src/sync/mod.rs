@@ -1,7 +1,8 @@
 //! Verdicts on synchronisation. From the simulator's observations to findings: `findings`, `divergence_cause`,
 //! `messages`. Schedules and the differences between them: `exec`'s `schedule_families`, `outcomes`, `scheduling`. The
 //! check of a kernel's inputs: `exploration`, `checking`, `solved_inputs`, `redundancy`, `reproduction`; `budget` and
-//! `pool` divide time and threads. What a clean run stands for: `amplification`.
+//! `pool` divide time and threads; `join` joins the checks of
+//! tests with different values of specialisation constants. What a clean run stands for: `amplification`.
 //!
 //! Must never know: how a launch is run; it asks for launches and receives observations.
 
@@ -14,6 +15,7 @@ mod exploration;
 pub mod findings;
 mod information_flow;
 pub mod inputs;
+pub mod join;
 pub mod messages;
 pub mod outcomes;
 mod pool;

@@ -11,5 +11,6 @@ mod implicit_arguments;
 mod library;
 mod own_host;
 mod reports;
+mod spec_variants;
 mod specialisation;
 mod wrong_inputs;

@@ -90,18 +90,6 @@ fn wrong_constants_are_refused_where_they_stand() -> TestResult {
 }
 
 #[test]
-fn tests_of_one_suite_have_the_same_values() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let second = "spec = { tile = 3 }\n[test.args]\nin = [1, 1, 1, 1]\nout = [1, 1, 1, 1]\n[[test]]\nglobal = [4]\nlocal = [4]\nspec = { 0 = 4 }";
-    let path = suite(folder.path(), "", second)?;
-    let what = "suite.toml:13:14: the test \"test 2\" has 4 for the specialisation constant 0 (`tile`), and the first";
-    ends(&["run", &path, "--device", "sim"], 2, &[what, "help: "])?;
-    // What replaces both makes them the same.
-    ends(&["run", &path, "--spec", "0=1", "--device", "sim"], 0, &["2 unchecked"])?;
-    Ok(())
-}
-
-#[test]
 fn every_command_takes_constants() -> TestResult {
     let folder = tempfile::tempdir()?;
     let generated = folder.path().join("generated");

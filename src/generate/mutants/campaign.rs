@@ -340,6 +340,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             ast: job.ast,
             sources: job.sources,
             tests,
+            dimensions: campaign::dimensions(tests),
             source: job.options.source.clone(),
         }
     }

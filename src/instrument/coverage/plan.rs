@@ -124,10 +124,7 @@ impl CoveragePlan {
             }
         }
         let words = bits.words().max(1);
-        let missed_words = match slots {
-            Slots::Groups | Slots::Bounded { .. } => u32::div_ceil(barrier_bits, 32),
-            Slots::Items => 0,
-        };
+        let missed_words = if slots.are_per_item() { 0 } else { u32::div_ceil(barrier_bits, 32) };
         CoveragePlan { layout: CoverageLayout { slots, words, missed_words, barrier_bits }, functions }
     }
 

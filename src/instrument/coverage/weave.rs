@@ -146,11 +146,10 @@ impl<'m> Weaver<'m> {
             Slots::Groups => "__kassay_flush_group",
             Slots::Items => "__kassay_flush_item",
             Slots::Bounded { .. } => "__kassay_flush_bounded",
+            Slots::BoundedItems { .. } => "__kassay_flush_bounded_item",
         };
-        let stamp = match layout.slots {
-            Slots::Bounded { id } => Some((runtime::find(view, "__kassay_stamp")?, id)),
-            Slots::Groups | Slots::Items => None,
-        };
+        let stamp = layout.slots.stamp();
+        let stamp = stamp.map(|id| Ok((runtime::find(view, "__kassay_stamp")?, id))).transpose()?;
         let functions = ["__kassay_cover", "__kassay_loop_enter", "__kassay_loop_iterate", "__kassay_loop_end", flush];
         let found: Vec<Function> = functions.iter().map(|n| runtime::find(view, n)).collect::<Result<_>>()?;
         let leave = || view.add_function(placeholder::LEAVE, view.void_type().function(&[], false));

@@ -43,6 +43,11 @@ pub struct InfectionLayout {
 }
 
 impl InfectionLayout {
+    /// The layout of a module with this many mutants.
+    pub fn of(mutants: usize) -> InfectionLayout {
+        InfectionLayout { mutants }
+    }
+
     /// Number of words of the buffer.
     pub fn words(&self) -> u64 {
         HEADER_WORDS + self.mutants.div_ceil(MUTANTS_PER_WORD) as u64

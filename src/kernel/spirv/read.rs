@@ -12,6 +12,7 @@ use super::super::module;
 use super::super::options::KernelOptions;
 use super::assembler;
 use super::check::{self, Refusal};
+use super::opaque;
 use super::specialisation::{self, SpecConstant};
 use super::translator;
 use super::validator::{self, Verdict};
@@ -50,7 +51,8 @@ pub fn read(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<Spir
     let folder = tempfile::tempdir().map_err(failed)?;
     let (module, input) = (folder.path().join("module.spv"), folder.path().join("kernel.spv"));
     fs::write(&module, words.bytes()).map_err(failed)?;
-    fs::write(&input, check::normalise(&words).bytes()).map_err(failed)?;
+    let hidden = opaque::hide(&words, &specialisation::ids(&constants, &options.varying_spec));
+    fs::write(&input, check::normalise(&hidden).bytes()).map_err(failed)?;
     let validate = || validator::ask(&module, words.version());
     let validation = match options.validate.then(validate) {
         Some(verdict) => told(source, verdict),

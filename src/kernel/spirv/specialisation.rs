@@ -4,7 +4,7 @@
 //! (`OpSpecConstantOp`, `OpSpecConstantComposite`, lengths of arrays) follows. The translators take what the module has
 //! as a constant's default for its value, so that the default is what is changed here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use half::f16;
@@ -283,6 +283,11 @@ pub(super) fn set(module: &Words, constants: &[SpecConstant]) -> Words {
         };
         words::push(into, opcode, &[&[*ty, constant.id], &constant.ty.literal(constant.value)[..]].concat());
     })
+}
+
+/// Returns the results of the constants with these numbers.
+pub(super) fn ids(constants: &[SpecConstant], numbers: &BTreeSet<u32>) -> HashSet<Id> {
+    constants.iter().filter(|constant| numbers.contains(&constant.spec_id)).map(|constant| constant.id).collect()
 }
 
 impl SpecConstant {

@@ -21,12 +21,16 @@ pub mod op {
     #![allow(missing_docs, reason = "the names are the specification's")]
     pub const NAME: u32 = 5;
     pub const STRING: u32 = 7;
+    pub const LINE: u32 = 8;
+    pub const EXT_INST_IMPORT: u32 = 11;
     pub const MEMORY_MODEL: u32 = 14;
     pub const ENTRY_POINT: u32 = 15;
     pub const CAPABILITY: u32 = 17;
     pub const TYPE_BOOL: u32 = 20;
     pub const TYPE_INT: u32 = 21;
     pub const TYPE_FLOAT: u32 = 22;
+    pub const TYPE_VECTOR: u32 = 23;
+    pub const TYPE_POINTER: u32 = 32;
     pub const CONSTANT_TRUE: u32 = 41;
     pub const CONSTANT_FALSE: u32 = 42;
     pub const CONSTANT: u32 = 43;
@@ -34,14 +38,19 @@ pub mod op {
     pub const SPEC_CONSTANT_TRUE: u32 = 48;
     pub const SPEC_CONSTANT_FALSE: u32 = 49;
     pub const SPEC_CONSTANT: u32 = 50;
+    pub const SPEC_CONSTANT_COMPOSITE: u32 = 51;
+    pub const SPEC_CONSTANT_OP: u32 = 52;
     pub const FUNCTION: u32 = 54;
     pub const FUNCTION_END: u32 = 56;
+    pub const VARIABLE: u32 = 59;
+    pub const LOAD: u32 = 61;
     pub const DECORATE: u32 = 71;
     pub const PHI: u32 = 245;
     pub const LABEL: u32 = 248;
     pub const BRANCH: u32 = 249;
     pub const BRANCH_CONDITIONAL: u32 = 250;
     pub const SWITCH: u32 = 251;
+    pub const NO_LINE: u32 = 317;
 }
 
 /// Why bytes are no sequence of instructions. The messages continue a sentence that names the file.
@@ -225,6 +234,13 @@ pub fn text(words: &[u32]) -> Option<(String, &[u32])> {
     Some((String::from_utf8_lossy(&bytes).into_owned(), &words[last + 1..]))
 }
 
+/// Returns a literal string as words.
+pub fn literal(text: &str) -> Vec<u32> {
+    let mut bytes: Vec<u8> = text.bytes().take_while(|byte| *byte != 0).collect();
+    bytes.resize((bytes.len() / 4 + 1) * 4, 0);
+    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
 fn words_of(bytes: &[u8]) -> Result<Vec<u32>, Malformed> {
     let first: [u8; 4] = bytes.get(..4).and_then(|first| first.try_into().ok()).ok_or(Malformed::Magic)?;
     let read: fn([u8; 4]) -> u32 = if u32::from_le_bytes(first) == MAGIC {
@@ -277,6 +293,8 @@ pub(super) mod tests {
         assert_eq!(decorations, [Decoration { target: 7, kind: 1, operands: &[5] }]);
         let entries: Vec<_> = module.entry_points().collect();
         assert_eq!(entries, [EntryPoint { model: 6, function: 7, name: "ab".to_owned() }]);
+        assert_eq!(literal("ab"), [ab]);
+        assert_eq!(literal("long"), [u32::from_le_bytes(*b"long"), 0]);
         assert_eq!(module.version(), (1, 2));
         assert_eq!(Words::parse(&module.bytes()), Ok(module));
     }

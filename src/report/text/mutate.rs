@@ -151,13 +151,15 @@ fn percent(p: Option<f64>) -> Cell {
 
 fn timing(result: &MutateResult) -> String {
     let t = &result.timing;
-    let mut out = format!(
-        "\n{} in {}; {} run in {}",
-        style::count(t.builds, "build"),
-        style::seconds(t.build_s),
-        style::count(t.pairs, "mutant-test pair"),
-        style::seconds(t.run_s)
-    );
+    let pairs = style::count(t.pairs, "mutant-test pair");
+    let mut out = match t.builds {
+        // Another program ran them, and tells no times.
+        0 => format!("\n{pairs} run"),
+        builds => {
+            let (built, ran) = (style::seconds(t.build_s), style::seconds(t.run_s));
+            format!("\n{} in {built}; {pairs} run in {ran}", style::count(builds, "build"))
+        }
+    };
     if t.run_s > 0.0 && t.pairs > 0 {
         let _ = write!(out, " ({:.0} a second)", t.pairs as f64 / t.run_s);
     }

@@ -1,123 +1,17 @@
-//! Measures with host programs that use nothing of kassay (`testdata/hosts`): what they read back, tallied, is what
-//! `kassay cover` measures of the same launches; mutants and guards do there what they do under `kassay mutate`.
+//! Coverage that hosts of users' own measure: what they read back, tallied, is what `kassay cover` measures of the same
+//! launches.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kassay::exec::discover::Vendors;
 use kassay::result::probe_map::ProbeMap;
 use serde_json::Value;
 
+use super::{Bench, DIVERGENT_EXIT, Launch, REDUCTION_TREE, SAXPY_TAIL, outcomes};
 use crate::common::TestResult;
-use crate::common::program::{at, json, read, run, valid};
+use crate::common::program::{at, json, run};
 use crate::common::testdata::repository;
-
-/// A folder with the compiled host, and a way to start it.
-struct Bench {
-    folder: tempfile::TempDir,
-    drivers: Vendors,
-}
-
-/// A launch: the range and the kernel's arguments, as the hosts take them.
-type Launch = (&'static str, &'static [&'static str]);
-
-const SAXPY_TAIL: [Launch; 3] = [
-    ("64/16", &["int=256", "float=2", "floats=0,1,256", "floats=10,1,256"]),
-    ("64/16", &["int=250", "float=-0.5", "floats=0,2,250", "floats=8,0,250"]),
-    ("16/16", &["int=63", "float=0.25", "floats=4,4,63", "floats=1,1,63"]),
-];
-
-const REDUCTION_TREE: [Launch; 4] = [
-    ("256/64", &["ints=0,1,256", "ints=-1,0,4", "local=256", "int=256"]),
-    ("64/16", &["ints=5,0,50", "ints=-1,0,4", "local=64", "int=50"]),
-    ("8/2", &["ints=1,1,8", "ints=-1,0,4", "local=8", "int=8"]),
-    ("3/1", &["ints=1,1,3", "ints=-1,0,3", "local=4", "int=3"]),
-];
-
-const DIVERGENT_EXIT: [Launch; 3] = [
-    ("64/16", &["ints=3,0,64", "ints=0,0,64", "local=64", "int=64", "int=0"]),
-    ("16/4", &["ints=1,1,8", "ints=0,0,8", "local=16", "int=8", "int=0"]),
-    ("16/16", &["ints=2,0,10", "ints=0,0,10", "local=64", "int=10", "int=1"]),
-];
-
-impl Bench {
-    fn new() -> TestResult<Bench> {
-        let bench = Bench { folder: tempfile::tempdir()?, drivers: Vendors::discover() };
-        let source = repository("testdata/hosts/host.c");
-        let compiler =
-            Command::new("cc").args(["-Wall", "-Werror", "-o", bench.at("host"), at(&source), "-ldl"]).output()?;
-        assert!(compiler.status.success(), "{}", String::from_utf8_lossy(&compiler.stderr));
-        Ok(bench)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn at(&self, name: &str) -> &'static str {
-        Box::leak(self.path(name).display().to_string().into_boxed_str())
-    }
-
-    /// Lowers a kernel of testdata to `{kernel}.spv` and `{kernel}.json`.
-    fn lower(&self, kernel: &str, flags: &[&str]) -> TestResult<Value> {
-        let source = repository("testdata").join(kernel).join(format!("{kernel}.cl"));
-        let (code, map) = (self.at(&format!("{kernel}.spv")), self.at(&format!("{kernel}.json")));
-        let (_, err, exit) = run(&[&["lower", at(&source), "-o", code, "--map", map], flags].concat())?;
-        assert_eq!(exit, 0, "{err}");
-        let map = read(Path::new(map))?;
-        valid(&map, "map.schema.json")?;
-        Ok(map)
-    }
-
-    fn c(&self) -> Command {
-        Command::new(self.path("host"))
-    }
-
-    fn python() -> Command {
-        let mut command = Command::new("python3");
-        command.arg(repository("testdata/hosts/host.py"));
-        command
-    }
-
-    /// Launches a kernel by a host and returns what that prints. The probe buffer goes to `{prefix}.0.bin`.
-    fn launch(
-        &self,
-        mut host: Command,
-        kernel: &str,
-        prefix: &str,
-        (range, arguments): Launch,
-        variables: &[(&str, String)],
-    ) -> TestResult<String> {
-        let (folder, _temporary) = self.drivers.loader_folder()?;
-        if let Some(folder) = folder {
-            host.env("OCL_ICD_VENDORS", folder);
-        }
-        host.args([self.at(&format!("{kernel}.spv")), kernel, range, self.at(prefix)]).args(arguments);
-        let output = host.envs(variables.iter().map(|(name, value)| (name, value))).output()?;
-        assert!(output.status.success(), "{host:?}: {}", String::from_utf8_lossy(&output.stderr));
-        Ok(String::from_utf8(output.stdout)?)
-    }
-
-    /// Tallies the probe files of these prefixes.
-    fn tally(&self, kernel: &str, prefixes: &[String]) -> TestResult<Value> {
-        let map = self.at(&format!("{kernel}.json"));
-        let probes: Vec<&str> = prefixes.iter().map(|prefix| self.at(&format!("{prefix}.0.bin"))).collect();
-        let result = json(&[&["tally", map], &probes[..]].concat(), 0)?;
-        valid(&result, "cover.schema.json")?;
-        Ok(result)
-    }
-}
-
-/// Returns the sites of a coverage result with their hits in the order of `tests`, whatever these are called.
-fn outcomes(result: &Value) -> Vec<(String, Vec<u64>, Option<u64>)> {
-    let tests: Vec<&str> = result["tests"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
-    let row = |site: &Value| {
-        let hits = tests.iter().map(|test| site["hits_by_test"][test].as_u64().unwrap()).collect();
-        (format!("{} {}", site["id"], site["outcome"]), hits, site["divergent_groups"].as_u64())
-    };
-    result["sites"].as_array().unwrap().iter().map(row).collect()
-}
 
 #[test]
 fn hosts_of_users_own_measure_what_cover_measures() -> TestResult {
@@ -180,62 +74,6 @@ fn a_buffer_of_any_length_tells_all_but_divergence() -> TestResult {
     assert!(divergent(&large) > 0);
     assert!(small["notes"].to_string().contains("1 slot for 2 work-groups"), "{small}");
     assert!(!large["notes"].to_string().contains("slot"), "{large}");
-    Ok(())
-}
-
-#[test]
-fn mutants_and_guards_of_an_own_host_do_what_they_do_in_mutate() -> TestResult {
-    let bench = Bench::new()?;
-    let map = bench.lower("saxpy_tail", &["--mutants", "--operators", "ROR"])?;
-    let number = |word: &str| map["guards"][word].as_u64().unwrap();
-    // The hosts compute these from the number of arguments alone.
-    assert_eq!(
-        (number("fuel"), number("sizes"), number("mutant"), number("fault"), number("length")),
-        (0, 16, 32, 34, 40)
-    );
-    let options = map["modules"][0]["build_options"].as_str().unwrap().to_owned();
-    let ran = |mutant: u64| -> TestResult<Vec<String>> {
-        let variables = [("MUTANT", mutant.to_string()), ("BUILD_OPTIONS", options.clone())];
-        SAXPY_TAIL.iter().map(|launch| bench.launch(bench.c(), "saxpy_tail", "m", *launch, &variables)).collect()
-    };
-    let original = ran(0)?;
-    assert!(original.iter().all(|out| !out.contains("fault")), "{original:?}");
-    let suite = repository("testdata/saxpy_tail/suite.toml");
-    let verdicts = json(&["mutate", at(&suite), "--operators", "ROR", "--device", "opencl"], 0)?;
-    let mutants = map["mutants"].as_array().unwrap();
-    let (mut detected, mut survived) = (0, 0);
-    for verdict in verdicts["mutants"].as_array().unwrap() {
-        let mutant = mutants.iter().find(|mutant| mutant["id"] == verdict["id"]);
-        let mutant = mutant.ok_or_else(|| format!("{} is not in the map", verdict["id"]))?;
-        let differs = ran(mutant["number"].as_u64().unwrap())? != original;
-        match verdict["status"].as_str().unwrap() {
-            "killed" | "timeout" | "runtime-error" => {
-                assert!(differs, "{verdict}");
-                detected += 1;
-            }
-            "survived" | "equivalent" => {
-                assert!(!differs, "{verdict}");
-                survived += 1;
-            }
-            "duplicate" => {}
-            other => panic!("{other}"),
-        }
-    }
-    assert!(detected > 0 && survived > 0, "{verdicts}");
-
-    // The same outputs with guards alone; an access out of bounds is recorded with its place.
-    let guards = bench.lower("saxpy_tail", &["--guards"])?;
-    let guarded =
-        |launch: Launch| bench.launch(Bench::python(), "saxpy_tail", "g", launch, &[("MUTANT", "0".to_owned())]);
-    for (launch, wanted) in SAXPY_TAIL.iter().zip(&original) {
-        assert_eq!(&guarded(*launch)?, wanted);
-    }
-    let short = guarded(("64/16", &["int=250", "float=-0.5", "floats=0,2,250", "floats=8,0,249"]))?;
-    let place = short.lines().find_map(|line| line.strip_prefix("launch 0 fault kind 2 place ")).ok_or("no fault")?;
-    let place: u64 = place.parse()?;
-    let places = guards["modules"][0]["guarded"].as_array().unwrap();
-    let place = places.iter().find(|p| p["number"] == place).ok_or("no such place")?;
-    assert_eq!(place["line"], 17);
     Ok(())
 }
 

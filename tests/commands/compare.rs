@@ -125,6 +125,44 @@ fn lines(path: &Path) -> TestResult<Vec<String>> {
 }
 
 #[test]
+fn scores_are_held_against_faults() -> TestResult {
+    let suite = suite("saxpy_tail");
+    let faults = testdata("saxpy_tail/faults");
+    let folder = tempfile::tempdir()?;
+    let args = [&suite, "--levels", "canonical", "--faults", at(&faults), "--csv", at(folder.path())];
+    let result = compare(&args, 0)?;
+    valid(&result, "compare.schema.json")?;
+    let kernel = &result["kernels"][0];
+    // Only the second and the third test have a tail.
+    let expected = json!([
+        { "fault": "tail_misses_last", "found_by": [1, 2] },
+        { "fault": "tail_misses_odd", "found_by": [1, 2] },
+        { "fault": "tail_without_factor", "found_by": [1, 2] },
+        { "fault": "vector_bound", "found_by": [] },
+        { "fault": "vector_subtracts", "found_by": [0, 1, 2] },
+    ]);
+    assert_eq!(kernel["faults"], expected);
+    let rows = kernel["against_faults"].as_array().unwrap();
+    let measures: BTreeSet<&str> = rows.iter().filter_map(|row| row["measure"].as_str()).collect();
+    assert_eq!(measures, ["branch", "canonical", "line", "loop", "region", "statement"].into());
+    // A sub-suite of one test finds one fault or four; those with a tail cover more loop classes, too.
+    let row = rows.iter().find(|row| row["measure"] == "loop" && row["tests"] == 1).unwrap();
+    assert!(row["pearson"]["mean"].as_f64().unwrap() > 0.5, "{row}");
+    let found = row["found"].as_f64().unwrap();
+    assert!((20.0..=80.0).contains(&found), "{found}");
+    assert_eq!(lines(&folder.path().join("faults.csv"))?.len(), 1 + 2 + 2 + 2 + 1 + 3);
+
+    let empty = tempfile::tempdir()?;
+    let (_, err, code) = run(&["compare", &suite, "--device", "sim", "--faults", at(empty.path())])?;
+    assert!(code == 2 && err.contains("no file with the extension cl"), "{err}");
+    let other = empty.path().join("other.cl");
+    std::fs::write(&other, "kernel void saxpy_tail(global float *y) { y[0] = 1; }")?;
+    let (_, err, code) = run(&["compare", &suite, "--device", "sim", "--faults", at(empty.path())])?;
+    assert!(code == 2 && err.contains("other.cl"), "{err}");
+    Ok(())
+}
+
+#[test]
 fn runs_are_repeatable_and_shards_make_the_whole() -> TestResult {
     let folder = tempfile::tempdir()?;
     let suites = [suite("vector_add"), suite("saxpy_tail"), suite("short_circuit")];

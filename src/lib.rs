@@ -37,6 +37,8 @@ pub mod cfg;
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
+pub mod compare;
+#[doc(hidden)]
 pub mod coverage;
 #[doc(hidden)]
 pub mod error;
@@ -72,10 +74,10 @@ pub mod sync;
 
 #[doc(inline)]
 pub use api::{
-    CheckOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions, Lowered, LoweredForm,
-    LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions, ScheduleOptions, Silent,
-    StartWorkers, Strategy, check, cover, generate, inspect, lower, merge, mutate, open, report, run, schedule, tally,
-    tally_mutants,
+    CheckOptions, CompareOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions,
+    Lowered, LoweredForm, LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions,
+    ScheduleOptions, Silent, StartWorkers, Strategy, check, compare, cover, generate, inspect, lower, merge,
+    merge_comparisons, mutate, open, report, run, schedule, tally, tally_mutants,
 };
 #[doc(inline)]
 pub use coverage::build::Level;
@@ -83,6 +85,8 @@ pub use coverage::build::Level;
 pub use error::{Error, Place, Report, Result};
 #[doc(inline)]
 pub use exec::DeviceRequest;
+#[doc(inline)]
+pub use mutation::level::{MutationLevel, OperatorLevel};
 
 /// The interface of a kernel: what its arguments are.
 pub mod interface {

@@ -52,6 +52,8 @@ options! {
         attempts: u64 = 200,
         /// Whether the solver is asked for what fuzzing leaves uncovered.
         smt: bool = true,
+        /// With fewer tests, random ones are added that are not needed for the goal.
+        tests: u64 = 0,
         /// Whether inputs are fuzzed; without, only the initial launches are made.
         fuzz: bool = true,
         /// Whether to resume an interrupted search from its journal.
@@ -184,7 +186,15 @@ impl Generating<'_, '_> {
             Goal::Mutants => mutants::branch_limits(&all),
         };
         let source = opened.source();
-        let search_options = Options { seed, limits, solve: options.smt, begun, source: source.clone(), analysis_time };
+        let search_options = Options {
+            seed,
+            limits,
+            solve: options.smt,
+            tests: options.tests,
+            begun,
+            source: source.clone(),
+            analysis_time,
+        };
         let (known_mutants, known) = known.into_iter().partition(Entry::is_of_mutants);
         let log = Log { journal: Some(&journal), known };
         let observer = opened.observer();
@@ -264,14 +274,15 @@ impl Generating<'_, '_> {
 
     /// Returns the options that determine goals and tests, except those that show in the compiled code.
     fn determining_options(&self) -> String {
-        let GenerateOptions { goal, attempts, smt, fuzz, operators, sample, .. } = self.options;
+        let GenerateOptions { goal, attempts, smt, fuzz, operators, sample, tests, .. } = self.options;
         let open = self.opened.options();
         let more = match goal {
             Goal::Branch => String::new(),
             Goal::Mutants => format!(" {operators} {sample:?} {}", open.device),
         };
         let (seed, timeout) = (self.opened.seed(), open.timeout.as_secs_f64());
-        format!("{goal:?} {seed} {attempts} {} {} {timeout}{more}", !smt, !fuzz)
+        let tests = if *tests > 0 { format!(" {tests} tests") } else { String::new() };
+        format!("{goal:?} {seed} {attempts} {} {} {timeout}{more}{tests}", !smt, !fuzz)
     }
 
     /// With [`Goal::Mutants`]: adds tests to the suite that covers the branches, and writes the mutation result of

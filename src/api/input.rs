@@ -22,6 +22,8 @@ pub(super) struct Input {
     pub options: OpenOptions,
     /// With the arguments that a suite adds.
     pub kernel_options: KernelOptions,
+    /// Tests beside the suite's.
+    pub more_tests: Vec<Test>,
 }
 
 /// Whether clang's syntax tree is needed.
@@ -49,13 +51,14 @@ impl Input {
         let first = suite.tests.first().map_or(&[][..], |test| &test.spec);
         kernel_options.spec = [&suite.spec, first, &kernel_options.spec].concat();
         let kernel = suite.kernel.clone();
-        Ok(Input { suite: Some(suite), kernel, options: options.clone(), kernel_options })
+        Ok(Input { suite: Some(suite), kernel, options: options.clone(), kernel_options, more_tests: Vec::new() })
     }
 
     pub fn kernel(path: &Path, options: &OpenOptions) -> Result<Input> {
         options.check()?;
         let kernel_options = options.kernel_options(Vec::new());
-        Ok(Input { suite: None, kernel: path.to_owned(), options: options.clone(), kernel_options })
+        let (kernel, options) = (path.to_owned(), options.clone());
+        Ok(Input { suite: None, kernel, options, kernel_options, more_tests: Vec::new() })
     }
 
     /// Compiles the kernel.
@@ -76,10 +79,11 @@ impl Input {
         let of_suite = || self.suite.as_ref().and_then(|suite| suite.declared.clone());
         file.declare(self.options.declared()?.or_else(of_suite), std::slice::from_ref(&entry))?;
         let mut under_test = file.under_test_at(self.options.level, &entry, &loaded, &self.sources())?;
-        let tests = match &self.suite {
+        let mut tests = match &self.suite {
             Some(suite) => suite.resolve(&under_test.interface, self.seed())?,
             None => Vec::new(),
         };
+        tests.extend(self.more_tests.iter().cloned());
         // Preemptions need code that reports every access.
         under_test.lowering.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
         Ok(Parsed { under_test, loaded, tests })
@@ -117,7 +121,8 @@ impl Input {
             kernel_options.spec = [&suite.spec, own, &command_line].concat();
             kernel_options.varying_spec = varying.clone();
             let suite = Some(suite.with_tests(tests));
-            Input { suite, kernel: self.kernel.clone(), options: self.options.clone(), kernel_options }
+            let (kernel, options) = (self.kernel.clone(), self.options.clone());
+            Input { suite, kernel, options, kernel_options, more_tests: Vec::new() }
         };
         Ok(classes.into_iter().map(variant).collect())
     }

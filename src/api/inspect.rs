@@ -8,12 +8,13 @@ use inkwell::context::Context;
 use super::options::{OpenOptions, options};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::cfg::{dot, folded};
-use crate::coverage::build::{self, KernelFile, KernelUnderTest};
+use crate::coverage::build::{self, KernelFile, KernelUnderTest, Level};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{self, ArgKind, Evidence, Interface, Type};
 use crate::kernel::spirv::specialisation;
 use crate::kernel::{compile, module};
 use crate::llvm::View;
+use crate::mutation::level::MutationLevel;
 use crate::mutation::mutant::Excluded;
 use crate::mutation::operators::{Subject, launch};
 use crate::mutation::{Enumeration, Selection, enumerate};
@@ -26,6 +27,8 @@ options! {
     pub struct InspectOptions {
         /// The operators whose mutants are counted: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
         operators: String = "all".to_owned(),
+        /// The level at which mutants are counted.
+        level: MutationLevel = MutationLevel::Canonical,
         /// Whether the control-flow graph is drawn, of the only kernel.
         draw: bool = false,
         /// Whether the interface is written as tables that declare it, of the only kernel.
@@ -65,7 +68,7 @@ pub struct Inspected {
 pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOptions) -> Result<Inspected> {
     let (begun, path) = (Instant::now(), kernel.as_ref());
     let source = path.display().to_string();
-    let selection = Selection::parse(&options.operators)?;
+    let selection = Selection::parse_at(&options.operators, options.level.operators())?;
     open.check()?;
     open.check_raw()?;
     let loaded = compile::load(path, &open.kernel_options(Vec::new()), true)?;
@@ -94,18 +97,28 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
         let under_test = file.under_test(name, &loaded, &sources)?;
         tables = options.interface.then(|| declared::write::interface_file(&under_test.interface));
         graph = options.draw.then(|| dot::draw(&under_test.sites, &sources));
+        // Sites are those of the canonical form, whatever the level of the mutants.
+        let optimised = match options.level.optimisation() {
+            Level::Raw => None,
+            level => Some(file.under_test_at(level, name, &loaded, &sources)?),
+        };
+        let mutated = optimised.as_ref().unwrap_or(&under_test);
         let subject = Subject {
-            module: View::of(&under_test.module),
-            entry: &under_test.entry,
-            interface: &under_test.interface,
-            sites: &under_test.sites,
-            ast: loaded.ast.as_ref(),
+            module: View::of(&mutated.module),
+            entry: &mutated.entry,
+            interface: &mutated.interface,
+            sites: &mutated.sites,
+            ast: loaded.ast.as_ref().filter(|_| options.level == MutationLevel::Canonical),
             sources: &sources,
             preset: selection.preset(),
+            level: selection.level(),
             cache: Default::default(),
         };
         let mutants = enumerate(&subject, &selection);
-        kernels.push(describe(&under_test, &mutants, &selection, &source));
+        kernels.push(Kernel {
+            level: options.level.name().to_owned(),
+            ..describe(&under_test, &mutants, &selection, &source)
+        });
         let folded = loaded.ast.as_ref().filter(|_| options.explain).map(|a| folded::describe(&under_test.sites, a));
         let excluded = mutants.excluded.iter().filter(|_| options.explain).map(Excluded::to_string);
         notes.extend(untold(&under_test.interface));
@@ -146,6 +159,7 @@ fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: 
             .map(|v| LocalVariable { name: v.name.clone(), size: v.size })
             .collect(),
         functions: under_test.sites.functions.iter().map(|f| f.cfg.function.clone()).collect(),
+        level: String::new(),
         counts: Counts { mutants: mutants.mutants.len() as u64, ..counts(&under_test.sites) },
         mutants_by_operator: operators.map(|operator| (operator.id.to_owned(), count(operator.id))).collect(),
         sites: under_test.sites.sites.iter().map(|s| site(s, &under_test.sites, file)).collect(),

@@ -3,8 +3,10 @@
 //! The crate's root re-exports all of it. Must never know: terminals, exit codes.
 
 mod check;
+mod compare;
 mod cover;
 pub(crate) mod executors;
+mod faults;
 mod generate;
 mod input;
 mod inspect;
@@ -14,6 +16,7 @@ mod observer;
 mod opened;
 mod options;
 mod own_host;
+mod pool;
 mod results;
 mod run;
 mod schedule;
@@ -24,6 +27,7 @@ use std::path::Path;
 use crate::error::Result;
 
 pub use check::{CheckOptions, check};
+pub use compare::{CompareOptions, compare, merge_comparisons};
 pub use cover::{CoverOptions, cover};
 pub use generate::{GenerateOptions, Goal, generate};
 #[doc(hidden)]

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
 use crate::mutation::configuration::configuration;
+use crate::mutation::level::{MutationLevel, OperatorLevel};
 use crate::mutation::selection::Selection;
 use crate::result::join;
 use crate::result::journal::{self, Header, Journal};
@@ -26,6 +27,9 @@ options! {
     pub struct MutateOptions {
         /// Operators: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
         operators: String = "all".to_owned(),
+        /// What the operators look at. Those of the IR see the instructions of the level with which the suite was opened
+        /// ([`OpenOptions::level`](super::OpenOptions::level)).
+        operator_level: OperatorLevel = OperatorLevel::Source,
         /// The order of mutants; 2 adds pairs of mutants.
         order: u32 = 1,
         /// How many mutants (pairs with order 2) are drawn; `None`: all.
@@ -178,7 +182,9 @@ impl Making<'_> {
         work: impl FnOnce(&CampaignContext<'_, '_>, &Request, Vec<Box<dyn Executor>>) -> Result<R>,
     ) -> Result<R> {
         let options = self.options;
-        opened.with_any_level(SyntaxTree::Needed, |parsed| {
+        let is_of_source = options.operator_level == OperatorLevel::Source;
+        let tree = if is_of_source { SyntaxTree::Needed } else { SyntaxTree::NotNeeded };
+        opened.with_any_level(tree, |parsed| {
             let under_test = &parsed.under_test;
             let starting = opened.start(opened.options().jobs as usize)?;
             let executors = executors::start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
@@ -186,7 +192,7 @@ impl Making<'_> {
             let sources = opened.sources();
             let campaign = CampaignContext {
                 under_test,
-                ast: parsed.loaded.ast.as_ref().filter(|_| opened.level() == Level::Raw),
+                ast: parsed.loaded.ast.as_ref().filter(|_| is_of_source && opened.level() == Level::Raw),
                 sources: &sources,
                 tests: &tests,
                 dimensions: self.dimensions,
@@ -201,6 +207,7 @@ impl Making<'_> {
                 factor: options.timeout_factor,
                 strategy: options.strategy,
                 ir_level: opened.level().name().to_owned(),
+                level: MutationLevel::of(options.operator_level, opened.level()),
                 shard: options.shard,
                 seed: opened.seed(),
                 jobs: opened.options().jobs,
@@ -222,7 +229,7 @@ impl MutateOptions {
     /// # Errors
     /// `Caller` if an option is wrong.
     pub(crate) fn check(&self) -> Result<Selection> {
-        let selection = Selection::parse(&self.operators)?;
+        let selection = Selection::parse_at(&self.operators, self.operator_level)?;
         check_range("order", self.order, 1..=2)?;
         check_range("timeout_factor", self.timeout_factor, 1.0..=1e6)?;
         self.repeats.map_or(Ok(()), |repeats| check_range("repeats", repeats, 1..=1000))?;

@@ -58,6 +58,12 @@ impl OpenOptions {
         Opened::suite(suite.as_ref(), self)
     }
 
+    /// Opens a suite with more tests than its own, which come after these.
+    pub(super) fn open_with_more(&self, suite: &Path, more_tests: Vec<Test>) -> Result<Opened> {
+        let input = Input { more_tests, ..Input::suite(suite, self)? };
+        Opened::of_input(input)
+    }
+
     /// Opens a kernel without a suite: a `.cl`, `.ll`, `.bc`, `.spv` or `.spvasm` file.
     ///
     /// # Errors
@@ -85,6 +91,11 @@ impl Opened {
 
     fn kernel(path: &Path, options: &OpenOptions) -> Result<Opened> {
         Opened::compile_first(Instant::now(), Input::kernel(path, options)?, None)
+    }
+
+    /// Compiles what was read.
+    pub(super) fn of_input(input: Input) -> Result<Opened> {
+        Opened::compile_first(Instant::now(), input, None)
     }
 
     fn compile_first(begun: Instant, input: Input, starting: Option<StartingExecutors>) -> Result<Opened> {

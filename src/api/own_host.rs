@@ -198,6 +198,7 @@ impl Weaving<'_, '_> {
             ast: self.ast,
             sources: self.sources,
             preset: self.selection.preset(),
+            level: self.selection.level(),
             cache: Default::default(),
         };
         let found = enumerate(&subject, self.selection);

@@ -79,6 +79,27 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
 
 /// Runs the tests of a variant. Returns their rows and the device.
 fn run_tests(opened: &Opened, options: &RunOptions) -> Result<(Vec<Test>, Device)> {
+    each_test(opened, |t, result| {
+        let observation = match result {
+            Ok(observation) => Some(observation),
+            Err(Fault::Checked { observation, .. }) => Some(&**observation),
+            Err(_) => None,
+        };
+        if let (Some(folder), Some(observation)) = (&options.save_outputs, observation) {
+            save(folder, t, &observation.outputs)?;
+        }
+        Ok(match result {
+            Ok(observation) => judge(t, observation),
+            Err(fault) => faulted(t, fault),
+        })
+    })
+}
+
+/// Runs each test of a variant once. Returns what `judge` makes of how they ended, and the device.
+pub(super) fn each_test<T: Send>(
+    opened: &Opened,
+    judge: impl Fn(&resolve::Test, &std::result::Result<Observation, Fault>) -> Result<T> + Sync,
+) -> Result<(Vec<T>, Device)> {
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         let under_test = &parsed.under_test;
         let loading = Loading::begin(opened, parsed)?;
@@ -101,18 +122,7 @@ fn run_tests(opened: &Opened, options: &RunOptions) -> Result<(Vec<Test>, Device
                 Some(program) => program.run(executor, &t.launch, &launching)?,
                 None => executor.run(runner.plain, &t.launch, &launching)?,
             };
-            let observation = match &result {
-                Ok(observation) => Some(observation),
-                Err(Fault::Checked { observation, .. }) => Some(&**observation),
-                Err(_) => None,
-            };
-            if let (Some(folder), Some(observation)) = (&options.save_outputs, observation) {
-                save(folder, t, &observation.outputs)?;
-            }
-            Ok(match &result {
-                Ok(observation) => judge(t, observation),
-                Err(fault) => faulted(t, fault),
-            })
+            judge(t, &result)
         })?;
         Ok((results, executors::device(runners[0].executor.device())))
     })

@@ -37,6 +37,9 @@ pub struct GenerateArgs {
     /// Stop after N attempts in a row without progress, or after a quarter of that once all goals are covered
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     pub attempts: u64,
+    /// Add random tests until there are N, whether or not they add coverage
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub tests: u64,
     /// Do not use the solver for what fuzzing leaves uncovered
     #[arg(long)]
     pub no_smt: bool,
@@ -118,6 +121,7 @@ impl GenerateArgs {
             .budget(Duration::from_secs_f64(self.budget))
             .max_execs(self.max_execs)
             .attempts(self.attempts)
+            .tests(self.tests)
             .smt(!self.no_smt)
             .fuzz(!self.no_fuzz)
             .resume(self.resume)

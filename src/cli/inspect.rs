@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::options::{KernelFlags, OutputFlags};
+use super::options::{KernelFlags, MutationLevelFlag, OutputFlags};
 use crate::api::{InspectOptions, Inspected, inspect};
 use crate::error::Result;
 use crate::report::text;
@@ -24,6 +24,9 @@ pub struct InspectArgs {
     /// Mutation operators to count: all, peng, liu, or comma-separated ids
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub operators: String,
+    /// The level at which mutants are counted
+    #[arg(long, value_name = "LEVEL", value_enum, ignore_case = true, default_value_t)]
+    pub level: MutationLevelFlag,
     #[command(flatten)]
     pub options: KernelFlags,
     #[command(flatten)]
@@ -67,6 +70,7 @@ impl InspectArgs {
     pub(super) fn options(&self) -> InspectOptions {
         InspectOptions::new()
             .operators(self.operators.clone())
+            .level(self.level.into())
             .draw(self.dot.is_some())
             .interface(self.write_interface.is_some())
             .explain(self.output.verbose)

@@ -6,9 +6,9 @@ use clap::Args;
 
 use crate::api;
 use crate::error::Result;
-use crate::result::store;
+use crate::result::store::{self, AnyResult};
 
-/// Merge the results of all shards of a `mutate` run into one
+/// Merge the results of all shards of a `mutate` or `compare` run into one
 #[derive(Debug, Args)]
 pub struct MergeArgs {
     /// Results of the shards, in any order
@@ -25,6 +25,11 @@ pub struct MergeArgs {
 /// Those of [`api::merge`] and [`store::write`].
 pub fn run(args: &MergeArgs) -> Result<u8> {
     store::check_writable(&args.output)?;
-    store::write(&api::merge(&args.results)?, &args.output)?;
+    // The first says what they are; all others are checked against it.
+    let first = args.results.first().map(|path| store::read(path)).transpose()?;
+    match first {
+        Some(AnyResult::Compare(_)) => store::write(&api::merge_comparisons(&args.results)?, &args.output)?,
+        _ => store::write(&api::merge(&args.results)?, &args.output)?,
+    }
     Ok(0)
 }

@@ -2,6 +2,7 @@
 //! into exit codes.
 
 mod check;
+mod compare;
 mod cover;
 mod devices;
 mod generate;
@@ -43,6 +44,7 @@ enum Command {
     Generate(generate::GenerateArgs),
     Schedule(schedule::ScheduleArgs),
     Check(check::CheckArgs),
+    Compare(compare::CompareArgs),
     Lower(lower::LowerArgs),
     Tally(tally::TallyArgs),
     Merge(merge::MergeArgs),
@@ -69,6 +71,7 @@ pub fn main() -> ExitCode {
         Command::Generate(args) => generate::run(&args),
         Command::Schedule(args) => schedule::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Lower(args) => lower::run(&args),
         Command::Tally(args) => tally::run(&args),
         Command::Merge(args) => merge::run(&args),

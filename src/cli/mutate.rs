@@ -5,12 +5,13 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use super::options::{KernelFlags, OutputFlags};
+use super::options::{KernelFlags, MutationLevelFlag, OutputFlags};
 use super::terminal::complain;
 use crate::api::{MutateOptions, StartWorkers, Strategy, mutate};
 use crate::coverage::build::Level;
 use crate::error::Result;
 use crate::exec::kinds::DEVICE_HELP;
+use crate::mutation::level::MutationLevel;
 use crate::report::text;
 use crate::result::mutate::{MutateResult, TestStatus};
 use crate::result::shard::Shard;
@@ -53,6 +54,9 @@ pub struct MutateArgs {
     /// Optimisation level of the IR in which mutants are made; O0 is clang's unoptimised output
     #[arg(long, value_name = "LEVEL", value_enum, ignore_case = true, default_value_t)]
     pub ir_level: LevelFlag,
+    /// What is mutated: constructs of the source, or instructions of the IR at an optimisation level
+    #[arg(long, value_name = "LEVEL", value_enum, ignore_case = true, default_value_t, conflicts_with = "ir_level")]
+    pub level: MutationLevelFlag,
     /// Leave the lists of mutants out of the text
     #[arg(long)]
     pub summary: bool,
@@ -161,7 +165,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         .device(args.execution.device.clone())
         .seed(args.execution.seed)
         .jobs(args.execution.jobs)
-        .level(args.ir_level.into())
+        .level(args.optimisation())
         .start(StartWorkers::Jobs)
         .open(&args.suite)?;
     let result = mutate(&opened, &options)?;
@@ -171,9 +175,18 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
 }
 
 impl MutateArgs {
+    /// Returns how the IR is optimised before mutants are made in it.
+    fn optimisation(&self) -> Level {
+        match self.level.into() {
+            MutationLevel::Canonical => self.ir_level.into(),
+            level @ MutationLevel::Ir(_) => level.optimisation(),
+        }
+    }
+
     pub(super) fn options(&self) -> MutateOptions {
         MutateOptions::new()
             .operators(self.operators.clone())
+            .operator_level(MutationLevel::from(self.level).operators())
             .order(self.order)
             .sample(self.sample)
             .repeats(self.repeats)

@@ -10,10 +10,12 @@ use serde::Serialize;
 
 use super::terminal::Terminal;
 use crate::api::OpenOptions;
+use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
 use crate::exec::kinds::DEVICE_HELP;
 use crate::kernel::cache;
+use crate::mutation::level::MutationLevel;
 use crate::report::Style;
 use crate::result::store;
 
@@ -228,4 +230,36 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 /// Returns a path as shown in results.
 pub fn shown(path: &Path) -> String {
     path.display().to_string()
+}
+
+/// Values of `--level`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum MutationLevelFlag {
+    /// Operators of the source on clang's unoptimised output
+    #[default]
+    Canonical,
+    /// Operators of the IR on clang's unoptimised output
+    #[value(name = "ir:raw")]
+    IrRaw,
+    /// Operators of the IR after LLVM's optimisations of level 1
+    #[value(name = "ir:O1")]
+    IrO1,
+    /// After those of level 2
+    #[value(name = "ir:O2")]
+    IrO2,
+    /// After those of level 3
+    #[value(name = "ir:O3")]
+    IrO3,
+}
+
+impl From<MutationLevelFlag> for MutationLevel {
+    fn from(flag: MutationLevelFlag) -> MutationLevel {
+        match flag {
+            MutationLevelFlag::Canonical => MutationLevel::Canonical,
+            MutationLevelFlag::IrRaw => MutationLevel::Ir(Level::Raw),
+            MutationLevelFlag::IrO1 => MutationLevel::Ir(Level::O1),
+            MutationLevelFlag::IrO2 => MutationLevel::Ir(Level::O2),
+            MutationLevelFlag::IrO3 => MutationLevel::Ir(Level::O3),
+        }
+    }
 }

@@ -36,6 +36,8 @@ pub struct KernelUnderTest<'c> {
     pub machine: TargetMachine,
     /// The kernel's name.
     pub entry: String,
+    /// How `module` was optimised.
+    pub level: Level,
     pub interface: Interface,
     pub sites: Sites,
     /// How it is lowered to run tests.
@@ -74,7 +76,7 @@ pub struct KernelFile<'c> {
 const PART: usize = 32;
 
 /// The optimisation level of the IR that sites are read from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Level {
     /// As clang emits it, before any pass.
     #[default]
@@ -83,6 +85,8 @@ pub enum Level {
     O1,
     /// After LLVM's `default<O2>` pipeline.
     O2,
+    /// After LLVM's `default<O3>` pipeline.
+    O3,
 }
 
 impl Level {
@@ -92,6 +96,7 @@ impl Level {
             Level::Raw => "O0",
             Level::O1 => "O1",
             Level::O2 => "O2",
+            Level::O3 => "O3",
         }
     }
 
@@ -100,6 +105,7 @@ impl Level {
             Level::Raw => None,
             Level::O1 => Some("default<O1>"),
             Level::O2 => Some("default<O2>"),
+            Level::O3 => Some("default<O3>"),
         }
     }
 }
@@ -203,6 +209,7 @@ impl<'c> KernelFile<'c> {
         declared.map_or(Ok(()), |declared| declared.apply_implicit(&mut interface))?;
         if let Some(pipeline) = level.passes() {
             passes::run(&mut module, Some(&self.machine), pipeline)?;
+            canonical::return_where_unreachable(View::of(&module));
             canonical::verify(&module, "optimisation")?;
         }
         let from_spirv = loaded.format == Format::SpirV || level != Level::Raw;
@@ -212,6 +219,7 @@ impl<'c> KernelFile<'c> {
             module,
             machine: spirv::machine()?,
             entry: entry.to_owned(),
+            level,
             interface,
             sites,
             lowering: LoweringOptions::default(),

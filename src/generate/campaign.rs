@@ -14,6 +14,7 @@ use super::launches::Request;
 use super::minimise;
 use super::model::KernelModel;
 use super::output_dir;
+use super::pool;
 use super::search::{
     self, CoverageRunner, FirstCover, Limits, Progress, ResumedInput, RunObservation, RunOutcome, Search,
     SearchProblem, SearchResult, SearchStatistics, StopReason, TestInput,
@@ -170,6 +171,8 @@ pub struct Options {
     pub limits: Limits,
     /// Whether outcomes that fuzzing leaves uncovered are solved for.
     pub solve: bool,
+    /// With fewer tests, random ones are added, whether or not they cover anything new.
+    pub tests: u64,
     /// Start of the whole generation; the times of goals are relative to it.
     pub begun: Instant,
     /// Path of the kernel's file, for sites without a location.
@@ -264,6 +267,7 @@ pub fn generate(
     };
     faulting_coverage::cover_with_faults(&mut search, under_test, &request, options.solve, &solved.proofs)?;
     minimise::minimise(&mut search)?;
+    pool::fill(&mut search, &request, options.tests)?;
     let found = search.finish();
     let mut goals = goals(&view, &found, &solved, &StopContext { fuzzing: ended, options }, &under_test.interface);
     goals.sort_by(|a, b| a.location.cmp(&b.location));

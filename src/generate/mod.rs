@@ -44,6 +44,7 @@ pub mod output_dir;
 mod path_conditions;
 pub mod planned_launch;
 mod polynomial;
+mod pool;
 mod resize_buffers;
 pub mod roles;
 mod scalar_bounds;

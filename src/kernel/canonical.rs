@@ -11,7 +11,7 @@ use inkwell::targets::TargetMachine;
 
 use super::module::{kernels, listed};
 use crate::error::{Error, Result};
-use crate::llvm::{AttributeIndex, Function, Linkage, MetadataKind, SPIR_FUNC, SPIR_KERNEL, View, passes};
+use crate::llvm::{AttributeIndex, Function, Linkage, MetadataKind, Opcode, SPIR_FUNC, SPIR_KERNEL, View, passes};
 
 /// Name prefix of the function in which clang 21 and later keep a kernel's body.
 pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
@@ -174,6 +174,25 @@ fn name_bodies_after_kernels(view: View<'_>) {
         let name = f.name();
         if let Some(kernel) = name.strip_prefix(BODY_PREFIX).filter(|kernel| view.function(kernel).is_none()) {
             f.set_name(kernel);
+        }
+    }
+}
+
+/// Makes each `unreachable` a return of zero. An optimiser puts it where the original never comes; mutants may, and what
+/// they do there has to be defined.
+pub fn return_where_unreachable(view: View<'_>) {
+    let builder = view.builder();
+    for f in view.functions().into_iter().filter(|f| f.has_body()) {
+        let ty = f.return_type();
+        if !ty.is_void() && !ty.has_zero() {
+            continue;
+        }
+        for end in f.instructions().into_iter().filter(|inst| inst.is(Opcode::LLVMUnreachable)) {
+            builder.before(end);
+            builder.ret((!ty.is_void()).then(|| ty.null()));
+            builder.at_end(f.entry());
+            // SAFETY: nothing uses a terminator, its handle goes no further, and the builder stands elsewhere.
+            unsafe { end.erase() }
         }
     }
 }

@@ -175,7 +175,7 @@ impl<'m> Type<'m> {
 
     /// Whether it has a constant whose bits are all zero. Of target extension types, SPIR-V's of events, queues and the
     /// like have one, images have none.
-    pub(super) fn has_zero(self) -> bool {
+    pub fn has_zero(self) -> bool {
         const IMAGES: [&str; 2] = ["spirv.Image", "spirv.SignedImage"];
         let is_target = self.kind() == TypeKind::LLVMTargetExtTypeKind;
         let has = |name: String| name.starts_with("spirv.") && !IMAGES.contains(&&*name);

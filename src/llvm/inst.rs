@@ -202,6 +202,20 @@ impl<'m> Inst<'m> {
         ffi::LLVMSetIsInBounds(gep, is_in_bounds.into());
     }
 
+    /// Returns LLVM's words for the flags by which a result of integers or addresses may be poison.
+    pub fn flag_words(self) -> Vec<&'static str> {
+        let flags = [
+            ("nuw", Wrapping::of(self).is_some_and(|inst| ffi::LLVMGetNUW(inst) != 0)),
+            ("nsw", self.has_no_signed_wrap()),
+            ("exact", self.is_exact()),
+            ("disjoint", Disjoint::of(self).is_some_and(|inst| ffi::LLVMGetIsDisjoint(inst) != 0)),
+            ("nneg", NonNegative::of(self).is_some_and(|inst| ffi::LLVMGetNNeg(inst) != 0)),
+            ("samesign", IntCompare::of(self).is_some_and(|inst| ffi::LLVMGetICmpSameSign(inst) != 0)),
+            ("inbounds", self.value().is_in_bounds()),
+        ];
+        flags.into_iter().filter(|(_, is_set)| *is_set).map(|(word, _)| word).collect()
+    }
+
     /// Takes away the flags by which a result may be poison.
     pub fn drop_poison_flags(self) {
         if Wrapping::of(self).is_some() {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::engine::Strategy;
+use super::level::MutationLevel;
 use super::selection::Selection;
 use crate::coverage::build::KernelUnderTest;
 use crate::kernel::ast::Ast;
@@ -24,6 +25,7 @@ pub struct Request {
     pub factor: f64,
     pub strategy: Strategy,
     pub ir_level: String,
+    pub level: MutationLevel,
     pub shard: Option<Shard>,
     pub seed: u64,
     pub jobs: u32,

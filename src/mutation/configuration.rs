@@ -42,5 +42,6 @@ pub fn options_of(request: &Request) -> MutateOptions {
             Strategy::Rebuild => "rebuild".into(),
         },
         ir_level: request.ir_level.clone(),
+        level: request.level.name().to_owned(),
     }
 }

@@ -23,10 +23,10 @@ pub struct Enumeration {
     pub excluded: Vec<Excluded>,
 }
 
-/// Runs the operators of `selection`, with its preset, on the kernel. Launch mutants are left
+/// Runs the operators of `selection`, with its preset and level, on the kernel. Launch mutants are left
 /// to [`launch::mutants`](super::operators::launch::mutants).
 pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
-    let subject = Subject { preset: selection.preset(), ..subject.clone() };
+    let subject = Subject { preset: selection.preset(), level: selection.level(), ..subject.clone() };
     let mut found = OperatorOutput::default();
     for operator in selection.operators() {
         (operator.enumerate)(&subject, &mut found);

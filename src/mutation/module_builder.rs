@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use inkwell::module::Module;
 
-use crate::coverage::build::KernelUnderTest;
+use super::equivalence::licences;
+use crate::coverage::build::{KernelUnderTest, Level};
 use crate::coverage::group_order;
 use crate::error::{Error, Result};
 use crate::exec::{Capabilities, Code, HostCode, Target, simulator};
@@ -77,7 +78,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         effort: Effort,
         batched: bool,
     ) -> Result<Refusable<Woven>> {
-        let module = self.under_test.module.clone();
+        let module = self.kernel();
         schemata::weave(&module, &self.under_test.sites, mutants, pairs)?;
         self.finish(module, effort, batched)
     }
@@ -87,7 +88,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     /// # Errors
     /// As for [`ModuleBuilder::schemata`].
     pub fn alone(&self, edits: &[&Edit], effort: Effort) -> Result<Refusable<Woven>> {
-        let module = self.under_test.module.clone();
+        let module = self.kernel();
         single::apply_all(&module, &self.under_test.sites, edits)?;
         self.finish(module, effort, false)
     }
@@ -98,7 +99,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     /// # Errors
     /// As for [`ModuleBuilder::schemata`].
     pub fn private(&self, variable: &LocalVariable, bytes: u64, effort: Effort) -> Result<Refusable<Refusable<Woven>>> {
-        let mut module = self.under_test.module.clone();
+        let mut module = self.kernel();
         guard::inline_and_promote(&mut module, &self.under_test.entry, &self.under_test.machine)?;
         if let Err(reason) = privatise::privatise(&module, &self.under_test.entry, variable, bytes)? {
             return Ok(Err(reason.to_string()));
@@ -112,7 +113,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     /// # Errors
     /// As for [`ModuleBuilder::schemata`].
     pub fn infection(&self, mutants: &[(u32, &Edit, bool)]) -> Result<(Code, InfectionLayout)> {
-        let module = self.under_test.module.clone();
+        let module = self.kernel();
         let layout = infection::weave(&module, &self.under_test.sites, mutants)?;
         // The probes read the same initial values as mutants do in their own modules.
         initialise_private_variables(&module);
@@ -127,7 +128,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     /// # Errors
     /// As for [`ModuleBuilder::schemata`].
     pub fn for_simulator(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<HostCode>>> {
-        let module = self.under_test.module.clone();
+        let module = self.kernel();
         schemata::weave(&module, &self.under_test.sites, mutants, false)?;
         ids::plain(&module, self.layout)?;
         self.lower_for_simulator(module)
@@ -142,12 +143,22 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         variable: &LocalVariable,
         bytes: u64,
     ) -> Result<Refusable<Refusable<Arc<HostCode>>>> {
-        let mut module = self.under_test.module.clone();
+        let mut module = self.kernel();
         guard::inline_and_promote(&mut module, &self.under_test.entry, &self.under_test.machine)?;
         if let Err(reason) = privatise::privatise(&module, &self.under_test.entry, variable, bytes)? {
             return Ok(Err(reason.to_string()));
         }
         self.lower_for_simulator(module).map(Ok)
+    }
+
+    /// Returns a copy of the kernel to weave into. What an optimiser inferred of the original may be wrong of mutants, whose
+    /// behaviour would then be undefined.
+    fn kernel(&self) -> Module<'c> {
+        let module = self.under_test.module.clone();
+        if self.under_test.level != Level::Raw {
+            licences::drop_inferred(View::of(&module));
+        }
+        module
     }
 
     fn lower_for_simulator(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {

@@ -26,6 +26,7 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
         ast: campaign.ast,
         sources: campaign.sources,
         preset: request.selection.preset(),
+        level: request.selection.level(),
         cache: Default::default(),
     };
     let Enumeration { mut mutants, duplicate_of, .. } = enumerate(&subject, &request.selection);

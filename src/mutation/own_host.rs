@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::campaign::class_of;
 use super::indices::TestIndex;
+use super::level::MutationLevel;
 use super::verdict::{MutantOutcome, TestVerdict, test_verdict};
 use crate::error::{Error, Place, Result};
 use crate::exec::{Run, VariationOutcome};
@@ -80,6 +81,7 @@ pub fn result(map: &ProbeMap, outcomes: Vec<Outcome>) -> Result<MutateResult> {
             timeout_factor: FACTOR,
             strategy: "schemata".to_owned(),
             ir_level: "O0".to_owned(),
+            level: MutationLevel::Canonical.name().to_owned(),
         },
         texts: map.texts.clone(),
         summary: result::Summary::default(),

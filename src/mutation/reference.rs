@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::operators::OPERATORS;
+use super::level::OperatorLevel;
+use super::operators::{OPERATORS, Operator};
 
 /// Returns the text of `docs/operators.md`.
 pub fn markdown() -> String {
@@ -13,19 +14,45 @@ pub fn markdown() -> String {
          `--operators` takes ids with commas between, or a preset: `all` (every operator with all its replacements), `peng` \
          (PENG, table 4.2) and `liu` (LIU, tables 6.1 and 6.2). A preset takes the operators marked with it, with the \
          replacements that its document has. The class is what scores are broken down by.\n\n\
-         | id | name | class | what it does | from | `peng` | `liu` |\n\
-         | --- | --- | --- | --- | --- | --- | --- |\n",
+         Operators of the source change what the source says; those of [the IR](#operators-of-the-ir) change instructions, at \
+         the levels `ir:raw` to `ir:O3` of [`--level`](mutate.md#levels). The concept is what an operator changes, whatever the \
+         level.\n\n\
+         ## Operators of the source\n\n\
+         | id | name | class | what it does | from | `peng` | `liu` | concept |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     let mark = |is_part: bool| if is_part { "yes" } else { "" };
-    for o in OPERATORS {
-        let description = o.description.replace('|', "\\|");
-        let (peng, liu) = (mark(o.peng), mark(o.liu));
-        let _ =
-            writeln!(out, "| `{}` | {} | {} | {description} | {} | {peng} | {liu} |", o.id, o.name, o.class, o.origin);
+    let description = |o: &Operator| o.description.replace('|', "\\|");
+    for o in OPERATORS.iter().filter(|o| o.levels.contains(&OperatorLevel::Source)) {
+        let (peng, liu, concept) = (mark(o.peng), mark(o.liu), o.concept.name());
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} | {} | {} | {peng} | {liu} | {concept} |",
+            o.id,
+            o.name,
+            o.class,
+            description(o),
+            o.origin
+        );
+    }
+    out.push_str(OF_IR);
+    for o in OPERATORS.iter().filter(|o| o.levels.contains(&OperatorLevel::Ir)) {
+        let what = match o.levels.contains(&OperatorLevel::Source) {
+            true => "as above, each call in the IR by itself".to_owned(),
+            false => description(o),
+        };
+        let _ = writeln!(out, "| `{}` | {} | {} | {what} | {} |", o.id, o.name, o.class, o.concept.name());
     }
     out.push_str(NOTES);
     out
 }
+
+const OF_IR: &str = "
+## Operators of the IR
+
+| id | name | class | what it does | concept |
+| --- | --- | --- | --- | --- |
+";
 
 const NOTES: &str = "
 ## Notes
@@ -49,4 +76,26 @@ Two operators that make the same change give a mutant each; the later one is a d
 - `AS`, `AI`, `AD`: for each dimension that the suite's tests use. `AI` and `AD` change the number of work-groups, or the
   work-items of each group with the number of groups as it is. What the device or `reqd_work_group_size` does not allow is
   ignored, with the reason. `inspect` knows no suite and counts none of these.
+
+## Notes on the IR
+
+A mutant of the IR has the words of the IR: `add nsw %x, 3` becomes `sub`, or `add %x, 4`. `_` is a value without a name. Its
+place is the debug location of its instruction; several mutants of one place are numbered.
+
+- What replaces an instruction has no flags (`nsw`, `exact`, `inbounds`), and an instruction with another operand loses its own:
+  they were true of the original. A division that is put in is checked like any other, a shift amount is taken modulo the width.
+  In optimised IR, flags and promises that the optimiser inferred are dropped wherever mutants are woven in.
+- `IAO`, `IBO`, `ICP`, `ICN`, `INE`, `ISO`, `ICX`, `IVL`: integers of at most 64 bits, `half`, `float`, `double`, and vectors of
+  these; `ICP` compares pointers, too. `frem` is put in nowhere: OpenCL C has no operator for it.
+- `IBR`: conditions that are no constants; a `switch` has none. A branch that may lead to `unreachable` stays; in optimised IR,
+  `unreachable` has become a return.
+- `ICN`: not indices of addresses and vectors, sizes, cases of a `switch`, what the ids of work-items take, flags of barriers,
+  memory orders and scopes. Of a vector of different constants, c + 1 and c - 1 change every lane.
+- `IST`: stores of pointers stay, because what reads them would lead anywhere. In `ir:raw` a parameter's copy is a store, too.
+- `ICA`: barriers and fences are `SYR`'s and `FR`'s.
+- `IMO`: `atomic_*_explicit` and `atomic_work_item_fence` with constant orders and scopes. A load has no release, a store no
+  acquire. Scopes: all devices, device, work-group.
+- `IPH`: a value of one way is often not known on the other: most `phi`s of loops are left, with the reason.
+- `ICX` and `IBO` both exchange `ashr` and `lshr`: the later one is a duplicate.
+- `SYR`, `FR`, `BFR`, `AR`, `AOP`: calls of builtins, as OpenCL C has them.
 ";

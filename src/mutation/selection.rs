@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::level::OperatorLevel;
 use super::operators::{OPERATORS, Operator, Preset};
 use crate::error::{Error, Result};
 
@@ -9,6 +10,7 @@ use crate::error::{Error, Result};
 #[derive(Clone)]
 pub struct Selection {
     preset: Preset,
+    level: OperatorLevel,
     /// Ascending in the order of [`OPERATORS`].
     operators: Vec<&'static Operator>,
     /// Whether these are all operators of the preset.
@@ -22,47 +24,80 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// Parses `all`, `peng`, `liu`, or comma-separated operator ids; case is ignored.
+    /// Parses a selection of operators of the source.
     ///
     /// # Errors
-    /// `Caller` if a name is unknown; the message lists the ids.
+    /// Those of [`Selection::parse_at`].
     pub fn parse(text: &str) -> Result<Selection> {
+        Selection::parse_at(text, OperatorLevel::Source)
+    }
+
+    /// Parses `all`, a preset (`peng`, `liu`; of operators of the source), or comma-separated operator ids; case is
+    /// ignored.
+    ///
+    /// # Errors
+    /// `Caller` if a name is unknown or is no operator of the level; the message lists the ids.
+    pub fn parse_at(text: &str, level: OperatorLevel) -> Result<Selection> {
         match text.trim().to_ascii_lowercase().as_str() {
-            "all" => return Ok(Selection::of_preset(Preset::Full)),
+            "all" => return Ok(Selection::all(level)),
+            preset @ ("peng" | "liu") if level == OperatorLevel::Ir => {
+                return Err(Error::caller(format!(
+                    "the preset `{preset}` is of operators of the source, not of the IR"
+                ))
+                .help(choices(level)));
+            }
             "peng" => return Ok(Selection::of_preset(Preset::Peng)),
             "liu" => return Ok(Selection::of_preset(Preset::Liu)),
             _ => {}
         }
         let mut chosen = Vec::new();
         for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            let found = OPERATORS.iter().position(|o| o.id.eq_ignore_ascii_case(name)).ok_or_else(|| unknown(name))?;
+            let found =
+                OPERATORS.iter().position(|o| o.id.eq_ignore_ascii_case(name)).ok_or_else(|| unknown(name, level))?;
+            if !OPERATORS[found].levels.contains(&level) {
+                return Err(of_other_level(&OPERATORS[found], level));
+            }
             chosen.push(found);
         }
         if chosen.is_empty() {
-            return Err(Error::caller("--operators names none").help(choices()));
+            return Err(Error::caller("--operators names none").help(choices(level)));
         }
         chosen.sort_unstable();
         chosen.dedup();
         Ok(Selection {
             preset: Preset::Full,
-            is_complete_preset: chosen.len() == OPERATORS.len(),
+            level,
+            is_complete_preset: chosen.len() == of_level(level).count(),
             operators: chosen.into_iter().map(|i| &OPERATORS[i]).collect(),
         })
     }
 
+    /// Selects all operators of a level.
+    pub fn all(level: OperatorLevel) -> Selection {
+        let operators = of_level(level).collect();
+        Selection { preset: Preset::Full, level, operators, is_complete_preset: true }
+    }
+
     /// Selects all operators of a preset.
     pub fn of_preset(preset: Preset) -> Selection {
-        let belongs = |operator: &&Operator| match preset {
+        let belongs = |operator: &&'static Operator| match preset {
             Preset::Full => true,
             Preset::Peng => operator.peng,
             Preset::Liu => operator.liu,
         };
-        Selection { preset, operators: OPERATORS.iter().filter(belongs).collect(), is_complete_preset: true }
+        let level = OperatorLevel::Source;
+        let operators = of_level(level).filter(belongs).collect();
+        Selection { preset, level, operators, is_complete_preset: true }
     }
 
     /// Returns the preset; a list of ids has [`Preset::Full`].
     pub fn preset(&self) -> Preset {
         self.preset
+    }
+
+    /// Returns what the operators look at.
+    pub fn level(&self) -> OperatorLevel {
+        self.level
     }
 
     /// Returns the operators in the order of [`OPERATORS`].
@@ -98,12 +133,31 @@ impl fmt::Debug for Selection {
     }
 }
 
-fn choices() -> String {
-    let ids: Vec<&str> = OPERATORS.iter().map(|operator| operator.id).collect();
-    format!("give all, peng, liu, or some of {}, with commas between", ids.join(", "))
+fn of_level(level: OperatorLevel) -> impl Iterator<Item = &'static Operator> {
+    OPERATORS.iter().filter(move |operator| operator.levels.contains(&level))
 }
 
-fn unknown(name: &str) -> Error {
+fn choices(level: OperatorLevel) -> String {
+    let ids: Vec<&str> = of_level(level).map(|operator| operator.id).collect();
+    let sets = match level {
+        OperatorLevel::Source => "all, peng, liu",
+        OperatorLevel::Ir => "all",
+    };
+    format!("give {sets}, or some of {}, with commas between", ids.join(", "))
+}
+
+fn of_other_level(operator: &Operator, level: OperatorLevel) -> Error {
+    let (own, wanted, levels) = match level {
+        OperatorLevel::Source => ("IR", "the source", "--level ir:raw, ir:O1, ir:O2 or ir:O3"),
+        OperatorLevel::Ir => ("source", "the IR", "--level canonical"),
+    };
+    let alike: Vec<&str> = of_level(level).filter(|o| o.concept == operator.concept).map(|o| o.id).collect();
+    let instead = if alike.is_empty() { String::new() } else { format!("; of {wanted} there is {}", alike.join(", ")) };
+    Error::caller(format!("`{}` is an operator of the {own}, and mutants of {wanted} are wanted", operator.id))
+        .help(format!("give it with {levels}{instead}"))
+}
+
+fn unknown(name: &str, level: OperatorLevel) -> Error {
     let upper = name.to_ascii_uppercase();
     if ["ALL", "PENG", "LIU"].contains(&upper.as_str()) {
         return Error::caller(format!("`{name}` stands for a set of operators and cannot be one of a list"))
@@ -112,8 +166,10 @@ fn unknown(name: &str) -> Error {
     let names = OPERATORS.iter().map(|operator| operator.id).chain(["all", "peng", "liu"]);
     let nearest = names.map(|known| (distance(&upper, &known.to_ascii_uppercase()), known)).min();
     let help = match nearest {
-        Some((far, known)) if far < known.len() && far <= 2 => format!("did you mean `{known}`? Else {}", choices()),
-        _ => choices(),
+        Some((far, known)) if far < known.len() && far <= 2 => {
+            format!("did you mean `{known}`? Else {}", choices(level))
+        }
+        _ => choices(level),
     };
     Error::caller(format!("there is no mutation operator `{name}`")).help(help)
 }
@@ -164,6 +220,20 @@ mod tests {
         assert!(peng.has("SYR") && peng.has("ICR") && !peng.has("AS") && !peng.has("BFR"));
         let liu = Selection::of_preset(Preset::Liu);
         assert!(liu.has("SYR") && liu.has("AS") && !liu.has("BFR") && !liu.has("ICR"));
+    }
+
+    #[test]
+    fn operators_belong_to_levels() {
+        let ir = Selection::parse_at("all", OperatorLevel::Ir).unwrap();
+        assert!(ir.has("IAO") && ir.has("SYR") && !ir.has("AOR") && ir.level() == OperatorLevel::Ir);
+        assert_eq!(ir.to_string(), "all");
+        assert!(!Selection::default().has("IAO") && Selection::default().has("SYR"));
+        let other = Selection::parse("ICP").unwrap_err().to_string();
+        assert!(other.contains("operator of the IR") && other.contains("CBR, ROR, NCR"), "{other}");
+        let other = Selection::parse_at("ROR", OperatorLevel::Ir).unwrap_err().to_string();
+        assert!(other.contains("operator of the source") && other.contains("there is ICP"), "{other}");
+        let preset = Selection::parse_at("liu", OperatorLevel::Ir).unwrap_err();
+        assert!(preset.to_string().contains("`liu` is of operators of the source") && preset.exit_code() == 2);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::level::{Concept, OperatorLevel};
 use super::mutant::{Excluded, Mutant};
 use super::source_ops::Operations;
 use super::source_ops::tokens::TokenCache;
@@ -36,6 +37,8 @@ pub struct Subject<'a> {
     pub ast: Option<&'a Ast>,
     pub sources: &'a Sources,
     pub preset: Preset,
+    /// What the operators look at: at [`OperatorLevel::Ir`] neither syntax tree nor source text.
+    pub level: OperatorLevel,
     /// Shared by all operators; empty at first.
     pub cache: Rc<SubjectCache<'a>>,
 }
@@ -61,6 +64,10 @@ pub struct Operator {
     pub origin: &'static str,
     pub peng: bool,
     pub liu: bool,
+    /// What it changes, to be compared with operators of other levels.
+    pub concept: Concept,
+    /// The levels at which it makes mutants.
+    pub levels: &'static [OperatorLevel],
     /// Finds its mutants. Ids are left empty; `enumerate` assigns them.
     pub enumerate: fn(&Subject<'_>, &mut OperatorOutput),
 }

@@ -25,7 +25,7 @@ use crate::suite::launch::ArgValue;
 use crate::suite::schedule::Schedule;
 
 /// The operators that change how work-items synchronise, or what they share.
-const SYNCHRONISATION_OPERATORS: [&str; 6] = ["SYR", "FR", "BFR", "AR", "AOP", "SHR"];
+const SYNCHRONISATION_OPERATORS: [&str; 7] = ["SYR", "FR", "BFR", "AR", "AOP", "SHR", "IMO"];
 
 /// Most schedules in which a test is run: its own or the natural one, then others.
 const MAX_SCHEDULES: usize = 4;

@@ -58,6 +58,9 @@ pub struct Kernel {
     pub local_variables: Vec<LocalVariable>,
     /// Functions whose sites count: the kernel and every function that it reaches.
     pub functions: Vec<String>,
+    /// The level at which mutants are counted, as `--level` takes it.
+    #[serde(default = "super::mutate::canonical")]
+    pub level: String,
     /// Numbers of sites, basic blocks and mutants, over all of `functions`.
     pub counts: Counts,
     /// Mutants by operator id, for the requested operators except launch operators, which need a suite.

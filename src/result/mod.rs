@@ -3,6 +3,7 @@
 //! Must never know: how anything was computed.
 
 pub mod check;
+pub mod compare;
 pub mod cover;
 pub mod devices;
 pub mod generate;

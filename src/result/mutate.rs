@@ -77,8 +77,16 @@ pub struct MutateOptions {
     pub timeout_factor: f64,
     /// `schemata` or `rebuild`.
     pub strategy: String,
-    /// `raw`, `O0`, `O1` or `O2`: optimisation level of the IR in which mutants are made.
+    /// `raw`, `O0`, `O1`, `O2` or `O3`: optimisation level of the IR in which mutants are made.
     pub ir_level: String,
+    /// `canonical`: operators of the source; `ir:raw`, `ir:O1`, `ir:O2` or `ir:O3`: operators of the IR.
+    #[serde(default = "canonical")]
+    pub level: String,
+}
+
+/// The level of results that name none.
+pub(super) fn canonical() -> String {
+    "canonical".to_owned()
 }
 
 /// The status of a mutant (docs/mutate.md).

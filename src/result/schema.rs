@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, schema_for};
 
 use super::check::CheckResult;
+use super::compare::CompareResult;
 use super::cover::CoverResult;
 use super::devices::DevicesResult;
 use super::generate::GenerateResult;
@@ -23,6 +24,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("schedule.schema.json", schema::<ScheduleResult>()),
         ("generate.schema.json", schema::<GenerateResult>()),
         ("check.schema.json", schema::<CheckResult>()),
+        ("compare.schema.json", schema::<CompareResult>()),
         ("map.schema.json", schema::<ProbeMap>()),
     ]
 }

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::check::CheckResult;
+use super::compare::CompareResult;
 use super::cover::CoverResult;
 use super::devices::DevicesResult;
 use super::generate::GenerateResult;
@@ -39,6 +40,8 @@ pub enum AnyResult {
     Check(Box<CheckResult>),
     /// A result of `kassay generate`.
     Generate(Box<GenerateResult>),
+    /// A result of `kassay compare`.
+    Compare(Box<CompareResult>),
 }
 
 /// A result and the path of the file that it was read from.
@@ -56,6 +59,7 @@ impl AnyResult {
             AnyResult::Schedule(_) => "schedule",
             AnyResult::Check(_) => "check",
             AnyResult::Generate(_) => "generate",
+            AnyResult::Compare(_) => "compare",
         }
     }
 }
@@ -204,6 +208,7 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
         }
         CheckResult::SCHEMA => Ok(AnyResult::Check(Box::new(from_json(text, path, &wrong)?))),
         GenerateResult::SCHEMA => Ok(AnyResult::Generate(Box::new(from_json(text, path, &wrong)?))),
+        CompareResult::SCHEMA => Ok(AnyResult::Compare(Box::new(from_json(text, path, &wrong)?))),
         other => Err(unknown_schema(other, path)),
     }
 }
@@ -225,6 +230,7 @@ fn unknown_schema(schema: &str, path: &Path) -> Error {
         ScheduleResult::SCHEMA_1,
         CheckResult::SCHEMA,
         GenerateResult::SCHEMA,
+        CompareResult::SCHEMA,
     ];
     let version = |s: &str| s.rsplit_once('/').and_then(|(name, v)| Some((name.to_owned(), v.parse::<u64>().ok()?)));
     let newer = version(schema).is_some_and(|(name, v)| {

@@ -10,7 +10,7 @@ const LEVELS: &[&[&str]] = &[
     &["kernel"],
     &["cfg", "lower", "suite"],
     &["instrument", "program", "solve", "exec", "result"],
-    &["coverage", "report", "symbolic"],
+    &["compare", "coverage", "report", "symbolic"],
     &["mutation"],
     &["generate"],
     &["sync"],

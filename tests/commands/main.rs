@@ -4,6 +4,7 @@ mod allowed_faults;
 mod cache;
 #[path = "../common/mod.rs"]
 mod common;
+mod compare;
 mod contract;
 mod declared_interfaces;
 mod implicit_arguments;

@@ -52,6 +52,7 @@ impl Opened<'_> {
             ast: loaded.ast.as_ref(),
             sources,
             preset,
+            level: Default::default(),
             cache: Default::default(),
         }
     }

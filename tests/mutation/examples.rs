@@ -11,17 +11,20 @@ use kassay::instrument::mutants::{Edit, privatise, single};
 use kassay::kernel::canonical;
 use kassay::kernel::options::KernelOptions;
 use kassay::mutation::operators::OPERATORS;
-use kassay::mutation::{Mutant, Selection, enumerate};
+use kassay::mutation::{Mutant, OperatorLevel, Selection, enumerate};
 use kassay::result::mutate::{MutateResult, Status};
 use serde::Deserialize;
 
-use crate::common::kernels::open;
+use crate::common::kernels::{cl_std, open};
 use crate::common::program::kassay;
 use crate::common::testdata::testdata;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Example {
+    /// The level of the mutants.
+    #[serde(default = "canonical")]
+    level: String,
     killed: Option<Name>,
     survived: Name,
     /// Why no mutant is reliably killed.
@@ -29,6 +32,10 @@ struct Example {
     /// Whether a run may leave the mutant that should be killed undecided.
     #[serde(default)]
     races: bool,
+}
+
+fn canonical() -> String {
+    "canonical".to_owned()
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -63,9 +70,12 @@ fn examples() -> BTreeMap<String, Example> {
     toml::from_str(&std::fs::read_to_string(folder().join("examples.toml")).unwrap()).unwrap()
 }
 
-fn kernels(examples: &BTreeMap<String, Example>) -> BTreeSet<String> {
-    let names = examples.values().flat_map(|e| e.killed.iter().chain([&e.survived]));
-    names.map(|name| name.kernel().to_owned()).collect()
+/// Returns the kernels of the examples, each with a level.
+fn kernels(examples: &BTreeMap<String, Example>) -> BTreeSet<(String, String)> {
+    let names = |e: &Example| -> Vec<(String, String)> {
+        e.killed.iter().chain([&e.survived]).map(|name| (name.kernel().to_owned(), e.level.clone())).collect()
+    };
+    examples.values().flat_map(names).collect()
 }
 
 #[test]
@@ -81,19 +91,22 @@ fn every_operator_has_its_examples() {
 #[test]
 fn one_example_is_killed_and_one_survives() {
     let examples = examples();
-    let mut statuses: BTreeMap<String, BTreeMap<String, Status>> = BTreeMap::new();
-    for kernel in kernels(&examples) {
-        let here = |e: &Example| e.killed.iter().chain([&e.survived]).any(|name| name.kernel() == kernel);
+    let mut statuses: BTreeMap<(String, String), BTreeMap<String, Status>> = BTreeMap::new();
+    for (kernel, level) in kernels(&examples) {
+        let here =
+            |e: &Example| e.level == level && e.killed.iter().chain([&e.survived]).any(|name| name.kernel() == kernel);
         let operators: Vec<&str> = examples.iter().filter(|(_, e)| here(e)).map(|(id, _)| id.as_str()).collect();
-        statuses.insert(kernel.clone(), run(&kernel, &operators));
+        let found = run(&kernel, &level, &operators);
+        statuses.insert((kernel, level), found);
     }
     for (operator, example) in &examples {
         let wanted = [(example.killed.as_ref(), Status::Killed), (Some(&example.survived), Status::Survived)];
         for (name, status) in wanted.into_iter().filter_map(|(name, status)| Some((name?, status))) {
-            let mut actual = statuses[name.kernel()].get(name.id()).copied();
+            let key = (name.kernel().to_owned(), example.level.clone());
+            let mut actual = statuses[&key].get(name.id()).copied();
             for _ in 1..TRIES {
                 if example.races && status == Status::Killed && actual == Some(Status::Undecided) {
-                    actual = run(name.kernel(), &[operator]).get(name.id()).copied();
+                    actual = run(name.kernel(), &example.level, &[operator]).get(name.id()).copied();
                 }
             }
             assert_eq!(actual, Some(status), "{operator}: {}", name.id());
@@ -104,13 +117,13 @@ fn one_example_is_killed_and_one_survives() {
 /// How often an example that races is run.
 const TRIES: u32 = 4;
 
-/// Returns the statuses of the mutants of a kernel, by id.
-fn run(kernel: &str, operators: &[&str]) -> BTreeMap<String, Status> {
+/// Returns the statuses of the mutants of a kernel at a level, by id.
+fn run(kernel: &str, level: &str, operators: &[&str]) -> BTreeMap<String, Status> {
     let output = tempfile::tempdir().unwrap();
     let file = output.path().join("result.json");
     let mut command = kassay();
     command
-        .args(["mutate", "--quiet", "--operators", &operators.join(","), "-o"])
+        .args(["mutate", "--quiet", "--level", level, "--operators", &operators.join(","), "-o"])
         .arg(&file)
         .arg(folder().join(format!("suite_{kernel}.toml")));
     let ran = command.output().unwrap();
@@ -123,15 +136,19 @@ fn run(kernel: &str, operators: &[&str]) -> BTreeMap<String, Status> {
 fn the_canonical_form_changes_in_the_mutants_function_alone() {
     let examples = examples();
     let mut changed = 0;
-    for kernel in kernels(&examples) {
-        let names: Vec<&Name> = (examples.values().flat_map(|e| e.killed.iter().chain([&e.survived])))
+    for (kernel, level) in kernels(&examples) {
+        let of_level = examples.values().filter(|e| e.level == level);
+        let names: Vec<&Name> = (of_level.flat_map(|e| e.killed.iter().chain([&e.survived])))
             .filter(|name| matches!(name, Name::Id(_)) && name.kernel() == kernel)
             .collect();
         let path = folder().join(format!("{kernel}.cl"));
         let context = Context::create();
-        let opened = open(&context, &path, Some(&kernel), &KernelOptions::default()).unwrap();
+        // The forms of both levels are the canonical one.
+        let operators = if level == "canonical" { OperatorLevel::Source } else { OperatorLevel::Ir };
+        let options = if kernel == "orders" { cl_std("CL2.0") } else { KernelOptions::default() };
+        let opened = open(&context, &path, Some(&kernel), &options).unwrap();
         let under_test = &opened.under_test;
-        let selection = Selection::parse("all").unwrap();
+        let selection = Selection::all(operators);
         let mutants = enumerate(&opened.subject(selection.preset()), &selection).mutants;
         for name in names {
             let mutant =

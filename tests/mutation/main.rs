@@ -9,6 +9,7 @@ mod flow;
 mod gpu_operators;
 mod guard;
 mod holes;
+mod ir_level;
 mod mutate;
 mod operators;
 mod operators_reference;

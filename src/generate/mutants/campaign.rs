@@ -27,6 +27,7 @@ use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, CampaignContext, Request};
 use crate::mutation::engine::Strategy;
+use crate::mutation::level::MutationLevel;
 use crate::mutation::mutant_pool::{MutantPool, PoolOptions};
 use crate::mutation::{ByMutant, Mutant, Selection};
 use crate::result::generate::{GoalStatus, Scores};
@@ -316,6 +317,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             factor: FACTOR,
             strategy: Strategy::Schemata,
             ir_level: "O0".to_owned(),
+            level: MutationLevel::Canonical,
             shard: None,
             seed: self.job.options.seed,
             jobs: self.job.jobs,

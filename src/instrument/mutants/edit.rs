@@ -95,6 +95,17 @@ pub enum Expr {
         callee: String,
         args: Vec<Expr>,
     },
+    /// At a `phi`: another `phi`, which takes these values from the same blocks, in their order.
+    Phi(Vec<PhiValue>),
+}
+
+/// What another `phi` takes from a block.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum PhiValue {
+    /// What the original takes from the block at this position.
+    Incoming(u32),
+    Integer(i128),
+    Float(Float),
 }
 
 /// Operators with one operand.
@@ -150,6 +161,14 @@ pub enum Predicate {
     FOle,
     FOgt,
     FOge,
+    FOne,
+    FOrd,
+    FUeq,
+    FUgt,
+    FUge,
+    FUlt,
+    FUle,
+    FUno,
 }
 
 /// Conversions between scalar types, or vectors with the same number of components.
@@ -238,7 +257,7 @@ impl Expr {
     pub fn reads_current(&self) -> bool {
         match self {
             Expr::Current => true,
-            Expr::Original | Expr::Operand(_) | Expr::Integer(_) | Expr::Float(_) => false,
+            Expr::Original | Expr::Operand(_) | Expr::Integer(_) | Expr::Float(_) | Expr::Phi(_) => false,
             Expr::Unary(_, e) | Expr::Convert(_, e) | Expr::Lane(e, _) => e.reads_current(),
             Expr::Binary(_, a, b) | Expr::Compare(_, a, b) | Expr::Offset(a, b) | Expr::WithLane(a, _, b) => {
                 a.reads_current() || b.reads_current()

@@ -2,10 +2,12 @@
 
 use std::cell::Cell;
 
-use super::edit::{Binary, Conversion, Expr, Predicate, Unary};
+use super::edit::{Binary, Conversion, Expr, PhiValue, Predicate, Unary};
 use super::emitter::{Emitter, width};
 use crate::error::{Error, Result};
-use crate::llvm::{AttributeIndex, Function, Inst, IntPredicate, Opcode, RealPredicate, SPIR_FUNC, Type, Value, View};
+use crate::llvm::{
+    AttributeIndex, Block, Function, Inst, IntPredicate, Opcode, RealPredicate, SPIR_FUNC, Type, Value, View,
+};
 
 /// The treatment of operations that are undefined for some operands (division).
 #[derive(Clone, Copy)]
@@ -64,6 +66,7 @@ impl<'m> ExprContext<'_, 'm> {
             Expr::Current => self.current.or_else(|| self.operands.first().copied()).map(Value::ty),
             Expr::Lane(e, _) => self.own_type(e).map(Type::scalar),
             Expr::Call { .. } => Some(self.ty),
+            Expr::Phi(_) => Some(self.inst.ty()),
         }
     }
 
@@ -132,7 +135,38 @@ impl<'m> ExprContext<'_, 'm> {
                 b.insert_element(vector, lane, self.emitter.number(*i), "")
             }
             Expr::Call { callee, args } => self.call(callee, args, self.ty, false)?.value(),
+            Expr::Phi(values) => self.phi(values)?,
         })
+    }
+
+    /// Builds another `phi` in front of the one at the place.
+    fn phi(&self, values: &[PhiValue]) -> Result<Value<'m>> {
+        let incoming = self.inst.incoming();
+        if !self.inst.is(Opcode::LLVMPHI) || incoming.len() != values.len() {
+            return Err(malformed("a `phi` at none, or at one of other blocks"));
+        }
+        let ty = self.inst.ty();
+        let one = |(value, (_, block)): (&PhiValue, &(Value<'m>, Block<'m>))| {
+            let value = match value {
+                PhiValue::Incoming(i) => {
+                    incoming
+                        .get(*i as usize)
+                        .ok_or_else(|| malformed("a `phi` from a block that does not lead to it"))?
+                        .0
+                }
+                PhiValue::Integer(n) => integer(*n, ty)?,
+                PhiValue::Float(x) if ty.scalar().is_float() => ty.float(x.0),
+                PhiValue::Float(_) => return Err(malformed("a float where none fits")),
+            };
+            Ok((value, *block))
+        };
+        let taken = values.iter().zip(&incoming).map(one).collect::<Result<Vec<_>>>()?;
+        let b = &self.emitter.builder;
+        let back = b.position();
+        b.before_records(self.inst);
+        let phi = b.phi(ty, &taken, "").value();
+        back.into_iter().for_each(|position| b.go_to(position));
+        Ok(phi)
     }
 
     fn same_typed(&self, x: &Expr, y: &Expr, ty: Type<'m>) -> Result<(Value<'m>, Value<'m>)> {
@@ -235,6 +269,14 @@ impl<'m> ExprContext<'_, 'm> {
             Predicate::FOlt => RealPredicate::LLVMRealOLT,
             Predicate::FOle => RealPredicate::LLVMRealOLE,
             Predicate::FOgt => RealPredicate::LLVMRealOGT,
+            Predicate::FOne => RealPredicate::LLVMRealONE,
+            Predicate::FOrd => RealPredicate::LLVMRealORD,
+            Predicate::FUeq => RealPredicate::LLVMRealUEQ,
+            Predicate::FUgt => RealPredicate::LLVMRealUGT,
+            Predicate::FUge => RealPredicate::LLVMRealUGE,
+            Predicate::FUlt => RealPredicate::LLVMRealULT,
+            Predicate::FUle => RealPredicate::LLVMRealULE,
+            Predicate::FUno => RealPredicate::LLVMRealUNO,
             _ => RealPredicate::LLVMRealOGE,
         };
         let b = &self.emitter.builder;

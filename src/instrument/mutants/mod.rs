@@ -13,7 +13,7 @@ mod thread_arguments;
 mod weaver;
 
 pub use edit::{
-    Action, Binary, Conversion, EdgeChange, Edit, Expr, Float, LaunchChange, LocalVariable, Place, Predicate, Slot,
-    Unary,
+    Action, Binary, Conversion, EdgeChange, Edit, Expr, Float, LaunchChange, LocalVariable, PhiValue, Place, Predicate,
+    Slot, Unary,
 };
 pub use weaver::Form;

@@ -448,6 +448,12 @@ fn drop_flags(inst: Inst<'_>) {
             | LLVMFRem
             | LLVMFNeg
             | LLVMFCmp
+            | LLVMICmp
+            | LLVMOr
+            | LLVMTrunc
+            | LLVMZExt
+            | LLVMUIToFP
+            | LLVMGetElementPtr
     ) {
         inst.drop_poison_flags();
     }

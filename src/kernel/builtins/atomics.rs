@@ -60,6 +60,34 @@ pub fn operation(name: &str) -> Option<Operation> {
     })
 }
 
+/// The positions of a builtin's arguments that are memory orders and scopes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryOrders {
+    /// The orders; of a compare-exchange, that of success and that of failure.
+    pub orders: Vec<usize>,
+    pub scope: usize,
+    /// Whether it reads, and whether it writes; a fence orders both.
+    pub accesses: (bool, bool),
+}
+
+/// Returns where the builtin with that plain name has its memory orders, if it has any (6.13.11).
+pub fn memory_orders(name: &str) -> Option<MemoryOrders> {
+    use Operation::*;
+    if name == "atomic_work_item_fence" {
+        return Some(MemoryOrders { orders: vec![1], scope: 2, accesses: (true, true) });
+    }
+    let operation = operation(name).filter(|_| name.ends_with("_explicit"))?;
+    let (first, count, accesses) = match operation {
+        Load => (1, 1, (true, false)),
+        Store => (2, 1, (false, true)),
+        Clear => (1, 1, (false, true)),
+        TestAndSet => (1, 1, (true, true)),
+        CompareExchangeBool | CompareExchange => (3, 2, (true, true)),
+        Add | Sub | Min | Max | And | Or | Xor | Inc | Dec | Exchange => (2, 1, (true, true)),
+    };
+    Some(MemoryOrders { orders: (first..first + count).collect(), scope: first + count, accesses })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,5 +102,15 @@ mod tests {
         assert_eq!(operation("atomic_init"), None);
         assert_eq!(operation("atomic_work_item_fence"), None);
         assert_eq!(operation("atomic_fetch_inc"), None);
+    }
+
+    #[test]
+    fn orders_and_scopes_are_found_by_name() {
+        let positions = |name| memory_orders(name).map(|o| (o.orders, o.scope));
+        assert_eq!(positions("atomic_fetch_add_explicit"), Some((vec![2], 3)));
+        assert_eq!(positions("atomic_load_explicit"), Some((vec![1], 2)));
+        assert_eq!(positions("atomic_compare_exchange_strong_explicit"), Some((vec![3, 4], 5)));
+        assert_eq!(positions("atomic_work_item_fence"), Some((vec![1], 2)));
+        assert_eq!(positions("atomic_add"), None);
     }
 }

@@ -235,11 +235,15 @@ unsafe extern "C" {
     pub safe fn LLVMSetTailCall(call: Call<'_>, is_tail: Bool);
     pub safe fn LLVMGetNSW(inst: Wrapping<'_>) -> Bool;
     pub safe fn LLVMSetNSW(inst: Wrapping<'_>, has: Bool);
+    pub safe fn LLVMGetNUW(inst: Wrapping<'_>) -> Bool;
     pub safe fn LLVMSetNUW(inst: Wrapping<'_>, has: Bool);
     pub safe fn LLVMGetExact(inst: Exact<'_>) -> Bool;
     pub safe fn LLVMSetExact(inst: Exact<'_>, is: Bool);
+    pub safe fn LLVMGetIsDisjoint(inst: Disjoint<'_>) -> Bool;
     pub safe fn LLVMSetIsDisjoint(inst: Disjoint<'_>, is: Bool);
+    pub safe fn LLVMGetNNeg(inst: NonNegative<'_>) -> Bool;
     pub safe fn LLVMSetNNeg(inst: NonNegative<'_>, is: Bool);
+    pub safe fn LLVMGetICmpSameSign(inst: IntCompare<'_>) -> Bool;
     pub safe fn LLVMSetICmpSameSign(inst: IntCompare<'_>, is: Bool);
     pub safe fn LLVMCanValueUseFastMathFlags(value: Value<'_>) -> Bool;
     pub safe fn LLVMSetFastMathFlags(inst: FastMath<'_>, flags: c_uint);

@@ -12,6 +12,7 @@ pub mod licences;
 pub mod normal;
 pub mod opaque_calls;
 mod parts;
+pub mod twins;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -105,16 +106,28 @@ fn find(
     end: Option<Instant>,
 ) -> Result<Vec<Option<Finding>>> {
     let classes = Classes::default();
+    on_threads(kernel, mutants, jobs, end, |canonical, edit| judge(canonical, edit, &classes, proofs))
+}
+
+/// Calls `work` for each edit, on threads with a copy of the kernel each; `None`: it was not called before `end`. No
+/// thread may fork meanwhile.
+fn on_threads<T: Clone + Send>(
+    kernel: Kernel<'_>,
+    mutants: &[&Edit],
+    jobs: usize,
+    end: Option<Instant>,
+    work: impl Fn(&CanonicalForm<'_, '_>, &Edit) -> Result<T> + Sync,
+) -> Result<Vec<Option<T>>> {
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
-    let worker = || -> Result<Vec<(usize, Finding)>> {
+    let worker = || -> Result<Vec<(usize, T)>> {
         let context = Context::create();
         let canonical = CanonicalForm::parse(&context, kernel)?;
         let mut found = Vec::new();
         while !failed.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(edit) = mutants.get(at) else { break };
-            let finding = judge(&canonical, edit, &classes, proofs).inspect_err(|_| {
+            let finding = work(&canonical, edit).inspect_err(|_| {
                 failed.store(true, Ordering::Relaxed);
             })?;
             found.push((at, finding));
@@ -122,7 +135,7 @@ fn find(
         Ok(found)
     };
     let threads = jobs.clamp(1, mutants.len().max(1));
-    let parts: Vec<Result<Vec<(usize, Finding)>>> = std::thread::scope(|scope| {
+    let parts: Vec<Result<Vec<(usize, T)>>> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
         let lost = || Err(Error::internal("a thread that looked for equivalent mutants ended early"));
         handles.into_iter().map(|h| h.join().unwrap_or_else(|_| lost())).collect()

@@ -126,6 +126,8 @@ fn text(module: View<'_>) -> String {
     for f in module.functions().into_iter().filter(|f| f.has_body()) {
         drop_names(f);
         for line in f.text().lines().filter(|line| !line.starts_with(';')) {
+            // The order of the predecessors that a label's comment lists means nothing.
+            let line = line.split_once(" ; preds = ").map_or(line, |(label, _)| label.trim_end());
             // Numbers of attribute groups depend on what else the module declares.
             let line = match line.rsplit_once(" #") {
                 Some((head, rest)) if rest.trim_end_matches(" {").bytes().all(|b| b.is_ascii_digit()) => head,

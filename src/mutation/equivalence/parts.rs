@@ -78,6 +78,11 @@ impl<'k, 'c> CanonicalForm<'k, 'c> {
         Ok(CanonicalForm { kernel, module, is_large, parts: RefCell::default() })
     }
 
+    /// Returns a copy of the kernel with everything that it calls; `None` if it is large.
+    pub fn whole(&self) -> Option<Module<'c>> {
+        (!self.is_large).then(|| self.module.clone())
+    }
+
     /// Returns the part in which an edit is compared; `None`: it changes several functions of a large kernel.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 //! PENG's table 4.2 (AOR) and LIU's table 6.1 (MR, which covers bitwise operators and shifts too).
 
 use super::replacing::{add, replace_operator, select_operations};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::source_ops::{BinaryOp, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
@@ -15,6 +16,8 @@ pub const AOR: Operator = Operator {
     origin: "PENG",
     peng: true,
     liu: false,
+    concept: Concept::Arithmetic,
+    levels: level::SOURCE,
     enumerate: |subject, found| enumerate(subject, "AOR", &others, found),
 };
 
@@ -27,6 +30,8 @@ pub const MR: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::Arithmetic,
+    levels: level::SOURCE,
     enumerate: |subject, found| enumerate(subject, "MR", &|op, _| vec![counterpart(op)], found),
 };
 

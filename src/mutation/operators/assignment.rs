@@ -6,6 +6,7 @@
 use super::arithmetic::{counterpart, others};
 use super::replacing::{add, binary, for_each_instance, replace_operator, select_operations};
 use crate::instrument::mutants::Edit;
+use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::Excluded;
 use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
@@ -19,6 +20,8 @@ pub const ASR: Operator = Operator {
     origin: "PENG",
     peng: true,
     liu: true,
+    concept: Concept::Arithmetic,
+    levels: level::SOURCE,
     enumerate,
 };
 

@@ -6,6 +6,7 @@
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Action, Binary, Edit, Expr, Predicate};
 use crate::kernel::builtins::{self, Operation, is_float, is_signed, operation, pointee};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 /// Replaces an atomic by load, computation and store (LIU, table 6.2).
@@ -17,6 +18,8 @@ pub const AR: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::Synchronisation,
+    levels: level::BOTH,
     enumerate: ar,
 };
 
@@ -30,6 +33,8 @@ pub const AOP: Operator = Operator {
     origin: "ours",
     peng: false,
     liu: false,
+    concept: Concept::Synchronisation,
+    levels: level::BOTH,
     enumerate: aop,
 };
 

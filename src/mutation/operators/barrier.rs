@@ -3,6 +3,7 @@
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Action, Edit, Expr};
 use crate::kernel::builtins::{self, Builtin, Family};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
 /// Deletes a barrier (PENG 4.2.2; LIU, table 6.2).
@@ -14,6 +15,8 @@ pub const SYR: Operator = Operator {
     origin: "PENG, LIU",
     peng: true,
     liu: true,
+    concept: Concept::Synchronisation,
+    levels: level::BOTH,
     enumerate: syr,
 };
 
@@ -26,6 +29,8 @@ pub const BFR: Operator = Operator {
     origin: "ours",
     peng: false,
     liu: false,
+    concept: Concept::Synchronisation,
+    levels: level::BOTH,
     enumerate: bfr,
 };
 

@@ -4,6 +4,7 @@ use super::arithmetic::counterpart;
 use super::replacing::{add, change_folded, for_each_instance, replace_operator, select_operations};
 use crate::instrument::mutants::{Edit, Expr, Unary};
 use crate::kernel::ast::Node;
+use crate::mutation::level::{self, Concept};
 use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
@@ -16,6 +17,8 @@ pub const BOR: Operator = Operator {
     origin: "PENG",
     peng: true,
     liu: false,
+    concept: Concept::Bits,
+    levels: level::SOURCE,
     enumerate,
 };
 

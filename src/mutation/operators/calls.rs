@@ -2,7 +2,8 @@
 //! spells it.
 //!
 //! Instructions with the same debug location and callee belong to one call in the source (a macro's argument that is
-//! used twice, an unrolled loop), unless the syntax tree tells them apart (two barriers in a macro's body).
+//! used twice, an unrolled loop), unless the syntax tree tells them apart (two barriers in a macro's body). Operators of
+//! the IR see each instruction as a call of its own.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,12 @@ use crate::kernel::ast::{Function, Loc, Node};
 use crate::kernel::builtins::demangle;
 use crate::kernel::source::Sources;
 use crate::llvm::{DebugLocation, Value};
+use crate::mutation::control::text;
+use crate::mutation::level::OperatorLevel;
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot, same_file};
 use crate::mutation::subject::{OperatorOutput, Subject};
+
+use super::ir::shown;
 
 /// A call in the source.
 #[derive(Debug, Clone)]
@@ -111,6 +116,10 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
                     continue;
                 }
                 let place = Place { function: f, block: b, instruction: i };
+                if subject.level == OperatorLevel::Ir {
+                    calls.extend(build_ir_call(subject, callee, place, inst.location.as_ref()));
+                    continue;
+                }
                 match inst.location.clone().filter(|l| l.line > 0) {
                     Some(location) => groups.entry((Some(location), callee)).or_default().push(place),
                     // Without a location, each instruction counts as a call of its own.
@@ -191,6 +200,15 @@ fn build_call(subject: &Subject<'_>, callee: &str, places: Vec<Place>, source: O
     let constants = inst.args().into_iter().map(Value::as_i64).collect();
     let (name, params, callee) = (name.to_owned(), params.to_owned(), callee.to_owned());
     Some(Call { places, constants, name, params, callee, function, text, args, range, spelling, is_in_macro })
+}
+
+/// Builds a call as the IR shows it: constants, and names of values.
+fn build_ir_call(subject: &Subject<'_>, callee: &str, place: Place, at: Option<&DebugLocation>) -> Option<Call> {
+    let call = build_call(subject, callee, vec![place], None)?;
+    let function = subject.module.function(&call.function)?;
+    let inst = function.blocks().get(place.block.0)?.walk().nth(place.instruction)?;
+    let args: Vec<String> = inst.args().into_iter().map(shown).collect();
+    Some(Call { text: call.call_text(&call.name, &args), args, range: text::spot(at, 0), ..call })
 }
 
 /// Reads a call's text and ranges from the syntax tree.

@@ -15,6 +15,7 @@ use crate::llvm::DebugLocation;
 use crate::mutation::control::conditions::{self, Condition};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text::{self, Piece};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
@@ -27,6 +28,8 @@ pub const CSD: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::SourceAlone,
+    levels: level::SOURCE,
     enumerate,
 };
 

@@ -10,6 +10,7 @@ use crate::kernel::folding::{self, Value};
 use crate::llvm::{self, Inst, Opcode};
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::text;
+use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::source_ops::{Literal, literals};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
@@ -23,6 +24,8 @@ pub const LVR: Operator = Operator {
     origin: "ours",
     peng: false,
     liu: false,
+    concept: Concept::Constants,
+    levels: level::SOURCE,
     enumerate,
 };
 

@@ -16,6 +16,7 @@ use crate::kernel::source::Sources;
 use crate::llvm::{Inst, Opcode};
 use crate::mutation::control::effects::{Body, barrier_or_fence, bodies, has_effects};
 use crate::mutation::control::text::{self, Piece};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
@@ -28,6 +29,8 @@ pub const SDL: Operator = Operator {
     origin: "ours",
     peng: false,
     liu: false,
+    concept: Concept::Deletion,
+    levels: level::SOURCE,
     enumerate,
 };
 

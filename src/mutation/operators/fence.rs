@@ -3,6 +3,7 @@
 use super::calls;
 use crate::instrument::mutants::edit::{Action, Edit};
 use crate::kernel::builtins::{self, Family};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 /// Deletes a fence (LIU, table 6.2: `__threadfence`).
@@ -14,6 +15,8 @@ pub const FR: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::Synchronisation,
+    levels: level::BOTH,
     enumerate: fr,
 };
 

@@ -3,6 +3,7 @@
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Binary, Edit, Expr, Float, Slot};
 use crate::kernel::builtins::{self, Builtin};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
 /// Adds 1 to or subtracts 1 from a coordinate, or exchanges two.
@@ -14,6 +15,8 @@ pub const ICR: Operator = Operator {
     origin: "PENG",
     peng: true,
     liu: false,
+    concept: Concept::SourceAlone,
+    levels: level::SOURCE,
     enumerate: icr,
 };
 

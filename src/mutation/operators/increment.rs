@@ -3,6 +3,7 @@
 use super::assignment::needs_source;
 use super::replacing::{add, binary, for_each_instance, negated_index, select_operations};
 use crate::instrument::mutants::Edit;
+use crate::mutation::level::{self, Concept};
 use crate::mutation::source_ops::{BinaryOp, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
@@ -15,6 +16,8 @@ pub const ARS: Operator = Operator {
     origin: "LIU",
     peng: true,
     liu: true,
+    concept: Concept::Arithmetic,
+    levels: level::SOURCE,
     enumerate,
 };
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::calls::{self, Call};
 use crate::instrument::mutants::edit::{Binary, Edit, Expr, Slot};
 use crate::kernel::builtins;
+use crate::mutation::level::{self, Concept};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
 /// Replaces an index by another of the three (LIU, table 6.2), or by that of another dimension.
@@ -17,6 +18,8 @@ pub const GIR: Operator = Operator {
     origin: "LIU, ours",
     peng: false,
     liu: true,
+    concept: Concept::Index,
+    levels: level::SOURCE,
     enumerate: gir,
 };
 
@@ -29,6 +32,8 @@ pub const GII: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::Index,
+    levels: level::SOURCE,
     enumerate: gii,
 };
 
@@ -41,6 +46,8 @@ pub const GID: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::Index,
+    levels: level::SOURCE,
     enumerate: gid,
 };
 
@@ -50,37 +57,49 @@ fn indices(subject: &Subject<'_>) -> Vec<Call> {
     calls::find(subject, |name| INDICES.contains(&name))
 }
 
-fn change(call: &Call, operator: &Operator, replacement: String, by: Expr, found: &mut OperatorOutput) {
+fn change(call: &Call, operator: &'static str, replacement: String, by: Expr, found: &mut OperatorOutput) {
     let at = call.places.iter().map(|place| Slot::Result(*place)).collect();
-    found.mutants.push(call.mutant(operator.id, replacement, Edit::Value { at, by }, false));
+    found.mutants.push(call.mutant(operator, replacement, Edit::Value { at, by }, false));
 }
 
 fn gir(subject: &Subject<'_>, found: &mut OperatorOutput) {
+    replace(subject, GIR.id, found);
+}
+
+/// Replaces each index by the others, and by that of other dimensions.
+pub(super) fn replace(subject: &Subject<'_>, operator: &'static str, found: &mut OperatorOutput) {
     let calls = indices(subject);
     let dimension = |call: &Call| call.constant(0).filter(|d| (0..3).contains(d));
     // In a dimension that the kernel does not use, the index is always 0.
     let used: BTreeSet<i64> = calls.iter().filter_map(dimension).collect();
     for call in &calls {
         let Some(own) = dimension(call) else {
-            call.exclude(GIR.id, "its dimension is no constant below 3", found);
+            call.exclude(operator, "its dimension is no constant below 3", found);
             continue;
         };
         for other in INDICES.into_iter().filter(|other| *other != call.name) {
             let callee = builtins::mangle(other, &call.params);
             let text = call.call_text(other, &[call.arg_or(0, own)]);
-            change(call, &GIR, text, Expr::Call { callee, args: vec![Expr::Operand(0)] }, found);
+            change(call, operator, text, Expr::Call { callee, args: vec![Expr::Operand(0)] }, found);
         }
         if subject.preset == Preset::Liu {
             continue;
         }
         for other in used.iter().filter(|other| **other != own) {
             let by = Expr::Call { callee: call.callee.clone(), args: vec![Expr::Integer((*other).into())] };
-            change(call, &GIR, call.call_text(&call.name, &[other.to_string()]), by, found);
+            change(call, operator, call.call_text(&call.name, &[other.to_string()]), by, found);
         }
     }
 }
 
-fn step(subject: &Subject<'_>, operator: &Operator, binary: Binary, sign: char, found: &mut OperatorOutput) {
+/// Adds 1 to each index, or subtracts it.
+pub(super) fn step(
+    subject: &Subject<'_>,
+    operator: &'static str,
+    binary: Binary,
+    sign: char,
+    found: &mut OperatorOutput,
+) {
     for call in indices(subject) {
         let by = Expr::Binary(binary, Box::new(Expr::Original), Box::new(Expr::Integer(1)));
         change(&call, operator, format!("{} {sign} 1", call.text), by, found);
@@ -88,9 +107,9 @@ fn step(subject: &Subject<'_>, operator: &Operator, binary: Binary, sign: char, 
 }
 
 fn gii(subject: &Subject<'_>, found: &mut OperatorOutput) {
-    step(subject, &GII, Binary::Add, '+', found);
+    step(subject, GII.id, Binary::Add, '+', found);
 }
 
 fn gid(subject: &Subject<'_>, found: &mut OperatorOutput) {
-    step(subject, &GID, Binary::Sub, '-', found);
+    step(subject, GID.id, Binary::Sub, '-', found);
 }

@@ -2,6 +2,7 @@
 
 use crate::exec::DeviceInfo;
 use crate::instrument::mutants::edit::{Edit, LaunchChange};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 use crate::suite::launch::NdRange;
@@ -18,6 +19,8 @@ pub const AS: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::SourceAlone,
+    levels: level::SOURCE,
     enumerate: no_code_mutants,
 };
 
@@ -30,6 +33,8 @@ pub const AI: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::SourceAlone,
+    levels: level::SOURCE,
     enumerate: no_code_mutants,
 };
 
@@ -42,6 +47,8 @@ pub const AD: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::SourceAlone,
+    levels: level::SOURCE,
     enumerate: no_code_mutants,
 };
 

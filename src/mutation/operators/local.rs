@@ -5,6 +5,7 @@ use crate::kernel::ast::{Function, Loc};
 use crate::kernel::interface::ArgKind;
 use crate::kernel::source::Sources;
 use crate::llvm::{AddressSpace, DebugLocation};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::{Mutant, SourceRange, Spot};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
@@ -17,6 +18,8 @@ pub const SHR: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::SourceAlone,
+    levels: level::SOURCE,
     enumerate: shr,
 };
 

@@ -15,6 +15,7 @@ use crate::mutation::control::precedence::binds_tightly;
 use crate::mutation::control::short_circuit_decisions::{self, Decision};
 use crate::mutation::control::short_circuits::{Circuit, UnmatchedCircuits};
 use crate::mutation::control::text::{self, Piece};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
 use crate::mutation::operators::Preset;
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
@@ -28,6 +29,8 @@ pub const COR: Operator = Operator {
     origin: "LIU, PENG",
     peng: true,
     liu: true,
+    concept: Concept::Logic,
+    levels: level::SOURCE,
     enumerate: |subject, found| enumerate(subject, "COR", &[Change::Exchange], found),
 };
 
@@ -40,6 +43,8 @@ pub const LCR: Operator = Operator {
     origin: "ours",
     peng: false,
     liu: false,
+    concept: Concept::Logic,
+    levels: level::SOURCE,
     enumerate: |subject, found| enumerate(subject, "LCR", &[Change::Left, Change::Right, Change::Negate], found),
 };
 

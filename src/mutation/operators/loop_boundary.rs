@@ -16,6 +16,7 @@ use crate::mutation::control::conditions;
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::precedence::{binds_tightly, needs_parentheses};
 use crate::mutation::control::text::{self, Piece};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operators::Preset;
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
@@ -29,6 +30,8 @@ pub const LBR: Operator = Operator {
     origin: "PENG",
     peng: true,
     liu: false,
+    concept: Concept::SourceAlone,
+    levels: level::SOURCE,
     enumerate,
 };
 

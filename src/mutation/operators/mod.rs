@@ -14,6 +14,7 @@ pub mod fence;
 pub mod image;
 pub mod increment;
 pub mod index;
+pub mod ir;
 pub mod launch;
 pub mod local;
 pub mod logical;
@@ -57,4 +58,20 @@ pub const OPERATORS: &[Operator] = &[
     launch::AS,
     launch::AI,
     launch::AD,
+    ir::arithmetic::IAO,
+    ir::arithmetic::IBO,
+    ir::predicates::ICP,
+    ir::branches::IBR,
+    ir::branches::ISL,
+    ir::constants::ICN,
+    ir::negation::INE,
+    ir::deletion::IST,
+    ir::deletion::ICA,
+    ir::index::IID,
+    ir::order::IMO,
+    ir::pointers::IGP,
+    ir::conversions::ICX,
+    ir::exchange::IPH,
+    ir::exchange::ISO,
+    ir::exchange::IVL,
 ];

@@ -4,6 +4,7 @@
 
 use super::replacing::{add, change_folded, for_each_instance, predicate, select_operations};
 use crate::instrument::mutants::{Edit, Expr};
+use crate::mutation::level::{self, Concept};
 use crate::mutation::source_ops::{CompareOp, Implementation, Operation, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Preset, Subject};
 
@@ -16,6 +17,8 @@ pub const CBR: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::Relations,
+    levels: level::SOURCE,
     enumerate: |subject, found| enumerate(subject, "CBR", &|op, _| vec![boundary(op)], found),
 };
 
@@ -28,6 +31,8 @@ pub const ROR: Operator = Operator {
     origin: "PENG",
     peng: true,
     liu: false,
+    concept: Concept::Relations,
+    levels: level::SOURCE,
     enumerate: |subject, found| enumerate(subject, "ROR", &others, found),
 };
 
@@ -40,6 +45,8 @@ pub const NCR: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::Relations,
+    levels: level::SOURCE,
     enumerate: |subject, found| enumerate(subject, "NCR", &|op, _| vec![Some(opposite(op))], found),
 };
 

@@ -4,6 +4,7 @@ use super::replacing::{add, change_folded, for_each_instance, select_operations}
 use crate::instrument::mutants::{Edit, Expr, Slot, Unary};
 use crate::kernel::ast::Node;
 use crate::kernel::folding;
+use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::{Mutant, SourceRange};
 use crate::mutation::source_ops::{self, BinaryOp, Class, Implementation, Instance, Operation, OperationKind};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
@@ -17,6 +18,8 @@ pub const AIU: Operator = Operator {
     origin: "LIU",
     peng: false,
     liu: true,
+    concept: Concept::Unary,
+    levels: level::SOURCE,
     enumerate: insert,
 };
 
@@ -29,6 +32,8 @@ pub const AOD: Operator = Operator {
     origin: "LIU",
     peng: true,
     liu: true,
+    concept: Concept::Unary,
+    levels: level::SOURCE,
     enumerate: |subject, found| {
         delete(subject, "AOD", &|kind| matches!(kind, OperationKind::BitNot | OperationKind::Minus), found);
     },
@@ -43,6 +48,8 @@ pub const COD: Operator = Operator {
     origin: "LIU",
     peng: true,
     liu: true,
+    concept: Concept::Logic,
+    levels: level::SOURCE,
     enumerate: |subject, found| delete(subject, "COD", &|kind| kind == OperationKind::LogicalNot, found),
 };
 

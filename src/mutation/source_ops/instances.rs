@@ -98,6 +98,7 @@ pub fn compare_op(predicate: Predicate) -> Option<CompareOp> {
         Predicate::Sle | Predicate::Ule | Predicate::FOle => CompareOp::Le,
         Predicate::Sgt | Predicate::Ugt | Predicate::FOgt => CompareOp::Gt,
         Predicate::Sge | Predicate::Uge | Predicate::FOge => CompareOp::Ge,
+        _ => return None,
     })
 }
 

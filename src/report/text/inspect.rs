@@ -19,7 +19,8 @@ pub fn inspect(result: &InspectResult, style: &Style) -> String {
         out.push_str(&section(style, "counts"));
         out.push_str(&counts(&kernel.counts, style));
         if kernel.mutants_by_operator.values().any(|n| *n > 0) {
-            out.push_str(&section(style, "mutants by operator"));
+            let level = if kernel.level == "canonical" { String::new() } else { format!(", level {}", kernel.level) };
+            out.push_str(&section(style, &format!("mutants by operator{level}")));
             let mut table = Table::new(4, "lr");
             for (operator, n) in kernel.mutants_by_operator.iter().filter(|(_, n)| **n > 0) {
                 table.row([operator.into(), n.to_string().into()]);

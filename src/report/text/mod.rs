@@ -1,6 +1,7 @@
 //! Renders results as text for human readers. Colour never carries information that the words do not.
 
 mod check;
+mod compare;
 mod cover;
 mod generate;
 mod inspect;
@@ -11,6 +12,7 @@ mod schedule;
 mod source;
 
 pub use check::{CheckView, check};
+pub use compare::{CompareView, compare};
 pub use cover::{CoverOptions, cover};
 pub use generate::{GenerateView, generate};
 pub use inspect::inspect;

@@ -103,6 +103,7 @@ pub fn mutate_result() -> MutateResult {
             timeout_factor: 10.0,
             strategy: "schemata".into(),
             ir_level: "raw".into(),
+            level: "canonical".into(),
         },
         texts: BTreeMap::from([(FILE.to_owned(), hash::hex_digest(SOURCE.as_bytes()))]),
         summary: Summary::default(),

@@ -1,7 +1,7 @@
 //! Checks `kassay mutate` from end to end: whole campaigns on the kernels of `testdata/`, through the program itself.
 
 mod agreement;
-mod bench;
+pub(crate) mod bench;
 mod equivalents;
 mod exits;
 mod faults;

@@ -2,4 +2,4 @@
 
 mod agreement;
 mod families;
-mod support;
+pub(crate) mod support;

@@ -50,6 +50,7 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
             ast,
             sources: &sources,
             preset,
+            level: Default::default(),
             cache: Default::default(),
         };
         work(&subject);

@@ -74,6 +74,7 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
             timeout_factor: 10.0,
             strategy: "schemata".into(),
             ir_level: "raw".into(),
+            level: "canonical".into(),
         },
         texts: Default::default(),
         summary: Summary::default(),

@@ -23,6 +23,7 @@ fn all_kernels_verify_with_mutants() {
             ast: loaded.ast.as_ref(),
             sources,
             preset: Default::default(),
+            level: Default::default(),
             cache: Default::default(),
         };
         let found = enumerate(&subject, &Selection::default()).mutants;

@@ -1,0 +1,103 @@
+//! Runs tests on variants of a kernel that have faults, to learn which tests find them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::input::Input;
+use super::opened::Opened;
+use super::options::OpenOptions;
+use super::run::each_test;
+use crate::compare::study::Fault;
+use crate::error::{Error, Result};
+use crate::suite::compare::compare;
+use crate::suite::resolve::Test;
+
+/// Runs of the original: a test whose outputs differ between them says nothing of faults.
+const ORIGINALS: usize = 2;
+
+/// What a launch of a test left: its outputs by position; `None` if it faulted.
+type Left = Option<Vec<(u32, Vec<u8>)>>;
+
+/// Returns the files of faulty variants for a kernel: those in the folder of the kernel's name, if there is one, otherwise
+/// those in `folder` itself; with the extension of the kernel, by name.
+///
+/// # Errors
+/// `Caller` if there are none.
+pub(super) fn variants(folder: &Path, kernel: &Path, is_only: bool) -> Result<Vec<PathBuf>> {
+    let own = kernel.file_stem().map(|stem| folder.join(stem)).filter(|own| own.is_dir());
+    // Of several kernels, the variants of one say nothing of another.
+    let Some(place) = own.or_else(|| is_only.then(|| folder.to_owned())) else { return Ok(Vec::new()) };
+    let unreadable = |e: std::io::Error| {
+        Error::caller(format!("cannot read the folder {}: {e}", place.display()))
+            .help("name a folder with faulty variants of the kernel's file")
+    };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(&place).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_file() && path.extension() == kernel.extension() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        let extension = kernel.extension().unwrap_or_default().display();
+        return Err(Error::caller(format!("{} has no file with the extension {extension}", place.display()))
+            .help("put each faulty variant of the kernel there, as a whole file"));
+    }
+    Ok(files)
+}
+
+/// Runs a suite's tests and `more` on each variant of its kernel; a test finds the fault if the variant faults, or an
+/// output differs from the original's by more than the suite tolerates.
+///
+/// # Errors
+/// `Caller` if a variant does not compile or has another interface; those of the device.
+pub(super) fn find(suite: &Path, files: &[PathBuf], more: &[Test], open: &OpenOptions) -> Result<Vec<Fault>> {
+    let original = Opened::of_input(Input { more_tests: more.to_vec(), ..Input::suite(suite, open)? })?;
+    let runs: Vec<Vec<Left>> = (0..ORIGINALS).map(|_| left(&original)).collect::<Result<_>>()?;
+    let tests = original.tests();
+    let steady: BTreeSet<usize> = (0..tests.len())
+        .filter(|at| runs.iter().all(|run| runs[0][*at].is_some() && is_same(&tests[*at], &runs[0][*at], &run[*at])))
+        .collect();
+    files.iter().map(|file| find_one(suite, file, more, open, &original, &runs[0], &steady)).collect()
+}
+
+fn find_one(
+    suite: &Path,
+    file: &Path,
+    more: &[Test],
+    open: &OpenOptions,
+    original: &Opened,
+    expected: &[Left],
+    steady: &BTreeSet<usize>,
+) -> Result<Fault> {
+    let input = Input { kernel: file.to_owned(), more_tests: more.to_vec(), ..Input::suite(suite, open)? };
+    let variant = Opened::of_input(input)?;
+    if variant.interface().args != original.interface().args {
+        return Err(Error::caller(format!("{} has other arguments than the kernel", file.display()))
+            .help("a variant must take what the kernel takes, so that the same tests run on it"));
+    }
+    let found = left(&variant)?;
+    let tests = original.tests();
+    let finds = |at: &usize| !is_same(&tests[*at], &expected[*at], &found[*at]);
+    Ok(Fault {
+        name: file.file_stem().map(|stem| stem.display().to_string()).unwrap_or_default(),
+        found_by: steady.iter().filter(|at| finds(at)).map(|at| tests[*at].name.clone()).collect(),
+    })
+}
+
+/// Runs all tests once.
+fn left(opened: &Opened) -> Result<Vec<Left>> {
+    let (found, _) = each_test(opened, |_, run| Ok(run.as_ref().ok().map(|observation| observation.outputs.clone())))?;
+    Ok(found)
+}
+
+/// Whether two runs of a test left the same, within the tolerances.
+fn is_same(test: &Test, one: &Left, other: &Left) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return one.is_none() && other.is_none() };
+    test.outputs.iter().all(|output| {
+        let of = |left: &[(u32, Vec<u8>)]| left.iter().find(|(at, _)| *at == output.position).map(|(_, b)| b.clone());
+        let (one, other) = (of(one).unwrap_or_default(), of(other).unwrap_or_default());
+        compare(&one, &other, Some(&output.ty), output.tolerance).passed()
+    })
+}

@@ -1,0 +1,12 @@
+//! Compares levels of mutation by the tests that kill their mutants.
+//!
+//! Must never know: how mutants are made and run.
+
+pub mod adequacy;
+pub mod correlation;
+pub mod csv;
+pub mod kill_matrix;
+pub mod mutant_sets;
+pub mod study;
+pub mod sub_suites;
+pub mod total;

@@ -1,0 +1,93 @@
+//! Sums comparisons up over kernels.
+
+use std::collections::BTreeMap;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::correlation::{estimate, mean};
+use super::study::interval;
+use crate::result::compare::{Cost, CrossRow, Interval, KernelComparison, LevelRow, Total, TotalCross};
+
+/// Sums up. The rows are in the order in which they first occur; `seed` is that of the intervals over kernels.
+pub fn total(kernels: &[KernelComparison], seed: u64) -> Total {
+    let mut levels: Vec<LevelRow> = Vec::new();
+    let mut crosses: Vec<(String, String)> = Vec::new();
+    let mut twins: BTreeMap<String, u64> = BTreeMap::new();
+    for kernel in kernels {
+        for row in &kernel.levels {
+            match levels.iter_mut().find(|sum| sum.level == row.level && sum.concept == row.concept) {
+                Some(sum) => add(sum, row),
+                None => levels.push(row.clone()),
+            }
+        }
+        for row in &kernel.cross {
+            let pair = (row.adequate_on.clone(), row.scored_on.clone());
+            if !crosses.contains(&pair) {
+                crosses.push(pair);
+            }
+        }
+        for pair in &kernel.twins {
+            *twins.entry(format!("{} = {}", pair.level, pair.other_level)).or_default() += 1;
+        }
+    }
+    levels.iter_mut().for_each(|row| row.score = score(row));
+    // One level's concepts together.
+    let order: Vec<String> = levels.iter().map(|row| row.level.clone()).collect();
+    levels.sort_by_key(|row| order.iter().position(|level| *level == row.level));
+    let cross = crosses.into_iter().map(|(of, on)| total_cross(kernels, of, on, seed)).collect();
+    Total { kernels: kernels.len() as u64, levels, cross, twins }
+}
+
+/// Adds all numbers; the score is left to [`score`].
+fn add(sum: &mut LevelRow, row: &LevelRow) {
+    sum.generated += row.generated;
+    sum.compile_error += row.compile_error;
+    sum.ignored += row.ignored;
+    sum.equivalent += row.equivalent;
+    sum.duplicate += row.duplicate;
+    sum.killed += row.killed;
+    sum.timeout += row.timeout;
+    sum.runtime_error += row.runtime_error;
+    sum.survived += row.survived;
+    sum.undecided += row.undecided;
+    sum.no_coverage += row.no_coverage;
+    sum.distinguished += row.distinguished;
+    sum.minimal += row.minimal;
+    sum.disjoint += row.disjoint;
+    sum.surface += row.surface;
+    sum.hard += row.hard;
+    if let (Some(sum), Some(cost)) = (&mut sum.cost, &row.cost) {
+        let Cost { build_s, run_s, equivalence_s, elapsed_s, builds, executions } = cost;
+        sum.build_s += build_s;
+        sum.run_s += run_s;
+        sum.equivalence_s += equivalence_s;
+        sum.elapsed_s += elapsed_s;
+        sum.builds += builds;
+        sum.executions += executions;
+    }
+}
+
+/// The percentage of mutants that are detected, of those that count.
+fn score(row: &LevelRow) -> Option<f64> {
+    let detected = row.killed + row.timeout + row.runtime_error;
+    let all = detected + row.survived + row.undecided + row.no_coverage;
+    (all > 0).then(|| 100.0 * detected as f64 / all as f64)
+}
+
+fn total_cross(kernels: &[KernelComparison], adequate_on: String, scored_on: String, seed: u64) -> TotalCross {
+    let rows: Vec<&CrossRow> = kernels
+        .iter()
+        .flat_map(|kernel| &kernel.cross)
+        .filter(|row| row.adequate_on == adequate_on && row.scored_on == scored_on)
+        .collect();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut over_kernels = |of: &dyn Fn(&CrossRow) -> Option<f64>| -> Option<Interval> {
+        let values: Vec<f64> = rows.iter().filter_map(|row| of(row)).collect();
+        estimate(&values, mean, &mut random).map(interval)
+    };
+    let score = over_kernels(&|row| row.mean);
+    let suite_size = over_kernels(&|row| Some(row.suite_size.mean));
+    let minimal_subsumed = over_kernels(&|row| row.minimal_subsumed);
+    TotalCross { adequate_on, scored_on, kernels: rows.len() as u64, score, suite_size, minimal_subsumed }
+}

@@ -1,0 +1,130 @@
+//! The levels at which mutants are made, and the concepts by which operators of different levels are compared.
+
+use crate::coverage::build::Level;
+
+/// What an operator looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OperatorLevel {
+    /// Constructs of the source, which are changed in the canonical form.
+    #[default]
+    Source,
+    /// Instructions of the IR, each by itself, whatever source they come from.
+    Ir,
+}
+
+/// The levels of an operator of the source.
+pub const SOURCE: &[OperatorLevel] = &[OperatorLevel::Source];
+
+/// The levels of an operator of the IR.
+pub const IR: &[OperatorLevel] = &[OperatorLevel::Ir];
+
+/// The levels of an operator that changes calls, which are what they are in source and IR.
+pub const BOTH: &[OperatorLevel] = &[OperatorLevel::Source, OperatorLevel::Ir];
+
+/// What an operator changes, whatever the level: mutants of different levels are compared by concept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Concept {
+    Arithmetic,
+    Bits,
+    Relations,
+    Logic,
+    Constants,
+    Unary,
+    Deletion,
+    Index,
+    Synchronisation,
+    /// What only the source can say.
+    SourceAlone,
+    /// What only the IR can say.
+    IrAlone,
+}
+
+impl Concept {
+    /// All concepts, in the order of `docs/operators.md`.
+    pub const ALL: [Concept; 11] = [
+        Concept::Arithmetic,
+        Concept::Bits,
+        Concept::Relations,
+        Concept::Logic,
+        Concept::Constants,
+        Concept::Unary,
+        Concept::Deletion,
+        Concept::Index,
+        Concept::Synchronisation,
+        Concept::SourceAlone,
+        Concept::IrAlone,
+    ];
+
+    /// Returns the concept's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Concept::Arithmetic => "arithmetic",
+            Concept::Bits => "bits",
+            Concept::Relations => "relations",
+            Concept::Logic => "logic",
+            Concept::Constants => "constants",
+            Concept::Unary => "unary",
+            Concept::Deletion => "deletion",
+            Concept::Index => "index",
+            Concept::Synchronisation => "synchronisation",
+            Concept::SourceAlone => "source alone",
+            Concept::IrAlone => "ir alone",
+        }
+    }
+}
+
+/// A level of mutation: what operators look at, and the IR in which they make their changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum MutationLevel {
+    /// Operators of the source on the canonical form.
+    #[default]
+    Canonical,
+    /// Operators of the IR on the kernel after these optimisations.
+    Ir(Level),
+}
+
+impl MutationLevel {
+    /// All levels.
+    pub const ALL: [MutationLevel; 5] = [
+        MutationLevel::Canonical,
+        MutationLevel::Ir(Level::Raw),
+        MutationLevel::Ir(Level::O1),
+        MutationLevel::Ir(Level::O2),
+        MutationLevel::Ir(Level::O3),
+    ];
+
+    /// Returns the level of operators of this kind on IR of this optimisation level.
+    pub fn of(operators: OperatorLevel, optimisation: Level) -> MutationLevel {
+        match operators {
+            OperatorLevel::Source => MutationLevel::Canonical,
+            OperatorLevel::Ir => MutationLevel::Ir(optimisation),
+        }
+    }
+
+    /// Returns the name, as `--level` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            MutationLevel::Canonical => "canonical",
+            MutationLevel::Ir(Level::Raw) => "ir:raw",
+            MutationLevel::Ir(Level::O1) => "ir:O1",
+            MutationLevel::Ir(Level::O2) => "ir:O2",
+            MutationLevel::Ir(Level::O3) => "ir:O3",
+        }
+    }
+
+    /// Returns what its operators look at.
+    pub fn operators(self) -> OperatorLevel {
+        match self {
+            MutationLevel::Canonical => OperatorLevel::Source,
+            MutationLevel::Ir(_) => OperatorLevel::Ir,
+        }
+    }
+
+    /// Returns how the IR is optimised before mutants are made in it.
+    pub fn optimisation(self) -> Level {
+        match self {
+            MutationLevel::Canonical => Level::Raw,
+            MutationLevel::Ir(level) => level,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The operators of the IR: they change instructions, whatever source these come from (`docs/operators.md`).
+
+pub mod arithmetic;
+pub mod branches;
+pub mod constants;
+pub mod conversions;
+pub mod deletion;
+pub mod exchange;
+pub mod index;
+pub mod negation;
+pub mod order;
+pub mod pointers;
+pub mod predicates;
+mod site;
+
+pub use site::shown;

@@ -1,0 +1,238 @@
+//! Renders the result of `kassay compare` as text: tables of a kernel's levels, and of all kernels.
+
+use std::fmt::Write;
+
+use super::super::style::{self, Paint, Style, visible};
+use super::super::table::{Cell, Table};
+use super::{heading, notes, title};
+use crate::result::compare::{CompareResult, FaultCorrelationRow, Interval, KernelComparison, LevelRow, Total};
+use crate::result::mutate::TestStatus;
+
+/// What is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CompareView {
+    /// Whether the concepts of each level have rows of their own.
+    pub concepts: bool,
+}
+
+/// How one level does on another; for a kernel or for all.
+struct Cross<'a> {
+    adequate_on: &'a str,
+    scored_on: &'a str,
+    score: Option<f64>,
+    suite_size: Option<f64>,
+    minimal_subsumed: Option<f64>,
+}
+
+/// Renders the tables of each kernel and, if there are several, those of all.
+pub fn compare(result: &CompareResult, view: CompareView, style: &Style) -> String {
+    let mut out = String::new();
+    for kernel in &result.kernels {
+        out.push_str(&title(style, &kernel.kernel, &kernel.source, result.header.device.as_ref()));
+        out.push_str(&of_kernel(kernel, view, style));
+        out.push('\n');
+    }
+    for failed in &result.failed {
+        let _ = writeln!(out, "{} {}", style.paint(Paint::Bad, visible(&failed.suite)), visible(&failed.error));
+    }
+    if result.kernels.len() > 1 {
+        let all = style::count(result.total.kernels, "kernel");
+        let _ = writeln!(out, "{}", style.paint(Paint::Bold, format!("all {all}")));
+        out.push_str(&of_all(&result.total, view, style));
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out.push_str(&notes(style, &result.notes));
+    out
+}
+
+fn of_kernel(kernel: &KernelComparison, view: CompareView, style: &Style) -> String {
+    let used = kernel.tests.iter().filter(|test| test.status == TestStatus::Used).count();
+    let mut out = format!("  {} that judge all levels", style::count(used as u64, "test"));
+    let dropped = kernel.tests.len() - used;
+    if dropped > 0 {
+        let _ = write!(out, ", {dropped} dropped");
+    }
+    out.push('\n');
+    out.push_str(&levels(&kernel.levels, view, style));
+    let crosses: Vec<Cross<'_>> = kernel
+        .cross
+        .iter()
+        .map(|row| Cross {
+            adequate_on: &row.adequate_on,
+            scored_on: &row.scored_on,
+            score: row.mean,
+            suite_size: Some(row.suite_size.mean),
+            minimal_subsumed: row.minimal_subsumed,
+        })
+        .collect();
+    out.push_str(&cross(&crosses, style));
+    out.push_str(&correlation(kernel, style));
+    out.push_str(&against_faults(kernel, style));
+    let mut twins: Vec<(String, u64)> = Vec::new();
+    for pair in &kernel.twins {
+        let name = format!("{} = {}", pair.level, pair.other_level);
+        match twins.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => twins.push((name, 1)),
+        }
+    }
+    out.push_str(&twin_counts(twins.iter().map(|(name, count)| (name.as_str(), *count)), style));
+    out
+}
+
+fn of_all(total: &Total, view: CompareView, style: &Style) -> String {
+    let mut out = levels(&total.levels, view, style);
+    let mean = |interval: Option<Interval>| interval.map(|interval| interval.mean);
+    let crosses: Vec<Cross<'_>> = total
+        .cross
+        .iter()
+        .map(|row| Cross {
+            adequate_on: &row.adequate_on,
+            scored_on: &row.scored_on,
+            score: mean(row.score),
+            suite_size: mean(row.suite_size),
+            minimal_subsumed: mean(row.minimal_subsumed),
+        })
+        .collect();
+    out.push_str(&cross(&crosses, style));
+    out.push_str(&twin_counts(total.twins.iter().map(|(name, count)| (name.as_str(), *count)), style));
+    out
+}
+
+fn levels(rows: &[LevelRow], view: CompareView, style: &Style) -> String {
+    let mut table = Table::new(4, "lrrrrrrrrrrr");
+    table.head(&[
+        "level",
+        "mutants",
+        "not run",
+        "equivalent",
+        "duplicate",
+        "detected",
+        "missed",
+        "score",
+        "distinguished",
+        "minimal",
+        "hard",
+        "time",
+    ]);
+    for row in rows.iter().filter(|row| view.concepts || row.cost.is_some()) {
+        let name = match row.cost {
+            Some(_) => row.level.clone(),
+            None => format!("  {}", row.concept),
+        };
+        table.row([
+            Cell::new(name),
+            row.generated.to_string().into(),
+            (row.compile_error + row.ignored).to_string().into(),
+            row.equivalent.to_string().into(),
+            row.duplicate.to_string().into(),
+            (row.killed + row.timeout + row.runtime_error).to_string().into(),
+            (row.survived + row.undecided + row.no_coverage).to_string().into(),
+            percent(row.score).into(),
+            row.distinguished.to_string().into(),
+            row.minimal.to_string().into(),
+            row.hard.to_string().into(),
+            Cell::painted(Paint::Dim, row.cost.map(|cost| style::seconds(cost.elapsed_s)).unwrap_or_default()),
+        ]);
+    }
+    heading(style, "  mutants") + &table.render(style)
+}
+
+/// A matrix: what suites that suffice for a line's level detect of a column's.
+fn cross(rows: &[Cross<'_>], style: &Style) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows {
+        for name in [row.adequate_on, row.scored_on] {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    if names.is_empty() {
+        return String::new();
+    }
+    let aligns: String = std::iter::once('l').chain(names.iter().map(|_| 'r')).chain(['r']).collect();
+    let matrix = |of: &dyn Fn(&Cross<'_>) -> Option<f64>, with_size: bool| {
+        let mut table = Table::new(4, &aligns);
+        let last = if with_size { "tests" } else { "" };
+        table.row(["level"].iter().chain(&names).chain(&[last]).map(|name| Cell::painted(Paint::Dim, name)));
+        for line in &names {
+            let found = |on: &&str| rows.iter().find(|row| row.adequate_on == *line && row.scored_on == *on);
+            let cells = names.iter().map(|on| match found(on) {
+                Some(row) => percent(of(row)).into(),
+                None => Cell::painted(Paint::Dim, "-"),
+            });
+            let size = rows.iter().find(|row| row.adequate_on == *line).and_then(|row| row.suite_size);
+            let size = size.filter(|_| with_size).map(|size| format!("{size:.1}")).unwrap_or_default();
+            table.row(std::iter::once(Cell::new(line)).chain(cells).chain([Cell::new(size)]));
+        }
+        table.render(style)
+    };
+    let scores = "  what minimal suites that detect a line's mutants detect of a column's, and their size";
+    let subsumed = "  minimal mutants of a column that a line's minimal mutants subsume";
+    heading(style, scores)
+        + &matrix(&|row| row.score, true)
+        + &heading(style, subsumed)
+        + &matrix(&|row| row.minimal_subsumed, false)
+}
+
+/// The correlation at the size that is nearest to half of the tests.
+fn correlation(kernel: &KernelComparison, style: &Style) -> String {
+    let half = kernel.tests.len() as u64 / 2;
+    let Some(tests) = kernel.correlation.iter().map(|row| row.tests).min_by_key(|tests| tests.abs_diff(half)) else {
+        return String::new();
+    };
+    let mut table = Table::new(4, "lrlrl");
+    table.head(&["scores", "Pearson", "", "Kendall", ""]);
+    for row in kernel.correlation.iter().filter(|row| row.tests == tests) {
+        let name = Cell::new(format!("{}, {}", row.level, row.other_level));
+        table.row(std::iter::once(name).chain(with_ends(row.pearson)).chain(with_ends(row.kendall)));
+    }
+    let about = format!("  correlation of scores over random sub-suites of {}", style::count(tests, "test"));
+    heading(style, &about) + &table.render(style)
+}
+
+/// How measures go with finding faults, at the size that is nearest to half of the tests.
+fn against_faults(kernel: &KernelComparison, style: &Style) -> String {
+    let half = kernel.tests.len() as u64 / 2;
+    let Some(tests) = kernel.against_faults.iter().map(|row| row.tests).min_by_key(|tests| tests.abs_diff(half)) else {
+        return String::new();
+    };
+    let mut table = Table::new(4, "lrlrl");
+    table.head(&["measure", "Pearson", "", "Kendall", ""]);
+    let rows: Vec<&FaultCorrelationRow> = kernel.against_faults.iter().filter(|row| row.tests == tests).collect();
+    for row in &rows {
+        table.row([Cell::new(&row.measure)].into_iter().chain(with_ends(row.pearson)).chain(with_ends(row.kendall)));
+    }
+    let never = kernel.faults.iter().filter(|fault| fault.found_by.is_empty()).count();
+    let faults = style::count(kernel.faults.len() as u64, "fault");
+    let about = format!(
+        "  {faults}, {never} found by no test; correlation with finding them, over random sub-suites of {}, which find {} %",
+        style::count(tests, "test"),
+        percent(rows.first().map(|row| row.found)),
+    );
+    heading(style, &about) + &table.render(style)
+}
+
+/// An estimate and the ends of its interval.
+fn with_ends(interval: Option<Interval>) -> [Cell; 2] {
+    let Some(Interval { mean, low, high }) = interval else { return ["-".into(), "".into()] };
+    let ends = low.zip(high).map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
+    [format!("{mean:.2}").into(), Cell::painted(Paint::Dim, ends)]
+}
+
+fn twin_counts<'a>(twins: impl Iterator<Item = (&'a str, u64)>, style: &Style) -> String {
+    let mut table = Table::new(4, "lr");
+    let mut is_empty = true;
+    for (name, count) in twins {
+        table.row([Cell::new(name), count.to_string().into()]);
+        is_empty = false;
+    }
+    if is_empty { String::new() } else { heading(style, "  twins: the same program") + &table.render(style) }
+}
+
+/// Rounded down, so that only all is 100.0.
+fn percent(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.1}", (value * 10.0).floor() / 10.0))
+}

@@ -1,0 +1,67 @@
+//! Checks `--level` of `mutate` and `inspect`: shards, resumed runs, reports, and what is refused.
+
+use serde_json::Value;
+
+use crate::common::TestResult;
+use crate::mutate::bench::{Bench, lasting, mutants, same, suite, text};
+
+fn inspected(bench: &Bench, args: &[&str]) -> TestResult<Value> {
+    let kernel = crate::common::testdata::kernel("vector_add").to_string_lossy().into_owned();
+    let run = bench.run(&[&["inspect", kernel.as_str(), "--format", "json"], args].concat())?;
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    Ok(serde_json::from_str(&run.out)?)
+}
+
+#[test]
+fn inspect_counts_what_mutate_makes() -> TestResult {
+    let bench = Bench::new()?;
+    for level in ["canonical", "ir:raw", "ir:O1", "ir:O2", "ir:O3"] {
+        let inspected = inspected(&bench, &["--level", level])?;
+        let kernel = &inspected["kernels"][0];
+        assert_eq!(text(kernel, "level"), level);
+        // A suite has mutants of launches, too.
+        let result = bench.mutate(&suite("vector_add"), &["--level", level])?;
+        let of_code = mutants(&result).iter().filter(|m| !text(m, "id").contains("@launch")).count();
+        assert_eq!(kernel["counts"]["mutants"], of_code, "{level}");
+    }
+    Ok(())
+}
+
+#[test]
+fn shards_of_a_level_merge_to_the_whole() -> TestResult {
+    let bench = Bench::new()?;
+    let of = suite("vector_add");
+    let options = ["--level", "ir:O2"];
+    let whole = bench.mutate(&of, &options)?;
+    for part in ["1/2", "2/2"] {
+        let shard = bench.mutate(&of, &[&options[..], &["--shard", part]].concat())?;
+        bench.put(&format!("{}.json", &part[..1]), &shard.to_string())?;
+    }
+    let merged = bench.run(&["merge", "1.json", "2.json", "-o", "merged.json"])?;
+    assert_eq!(merged.code, Some(0), "{}", merged.err);
+    let merged = crate::mutate::bench::result(&bench.path("merged.json"))?;
+    same(&lasting(&whole, &["device", "shard"]), &lasting(&merged, &["device", "shard"]), "merged")?;
+    let report = bench.run(&["report", "merged.json", "-o", "merged.stryker.json"])?;
+    assert_eq!(report.code, Some(0), "{}", report.err);
+    let stryker = crate::mutate::bench::result(&bench.path("merged.stryker.json"))?.to_string();
+    assert!(stryker.contains("\"mutatorName\":\"ICP\""), "{stryker}");
+    Ok(())
+}
+
+#[test]
+fn a_level_is_refused_with_the_reason() -> TestResult {
+    let bench = Bench::new()?;
+    for (args, expected) in [
+        (&["--level", "source"][..], "possible values: canonical, ir:raw, ir:O1, ir:O2, ir:O3"),
+        (&["--level", "ir:O2", "--ir-level", "O1"], "cannot be used with"),
+        (&["--level", "ir:O2", "--operators", "ROR"], "of the IR there is ICP"),
+        (&["--operators", "IAO"], "`IAO` is an operator of the IR"),
+        (&["--level", "ir:raw", "--operators", "peng"], "of operators of the source"),
+    ] {
+        let of = suite("vector_add");
+        let run = bench.run(&[&["mutate", of.as_str()], args].concat())?;
+        assert_eq!(run.code, Some(2), "{args:?}: {}", run.err);
+        assert!(run.err.contains(expected), "{args:?}: {}", run.err);
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Opens suites at a level of the IR and enumerates their mutants.
+
+use std::path::{Path, PathBuf};
+
+use inkwell::context::Context;
+use kassay::coverage::build::{KernelUnderTest, sources_of};
+use kassay::kernel::source::Sources;
+use kassay::llvm::View;
+use kassay::mutation::operators::Subject;
+use kassay::mutation::{Enumeration, Selection, enumerate};
+use kassay::{Level, OpenOptions, OperatorLevel};
+
+use crate::common::testdata::suite;
+
+/// The levels of the IR.
+pub const LEVELS: [Level; 4] = [Level::Raw, Level::O1, Level::O2, Level::O3];
+
+/// Calls `work` with the kernel of a suite of `testdata/` at a level, and the mutants of these operators of the IR.
+pub fn with_mutants<T>(
+    kernel: &str,
+    level: Level,
+    operators: &str,
+    work: impl FnOnce(&KernelUnderTest<'_>, Enumeration) -> T,
+) -> T {
+    let path: PathBuf = suite(kernel);
+    let context = Context::create();
+    let parsed = OpenOptions::new().level(level).syntax_tree(false).parse_suite(&context, &path);
+    let under_test = parsed.unwrap_or_else(|e| panic!("{kernel} at {level:?}: {e}")).under_test;
+    let sources = sources_of(Path::new("nothing.cl"));
+    let found = mutants(&under_test, &sources, operators);
+    work(&under_test, found)
+}
+
+/// Returns the mutants of these operators of the IR.
+pub fn mutants(under_test: &KernelUnderTest<'_>, sources: &Sources, operators: &str) -> Enumeration {
+    let selection = Selection::parse_at(operators, OperatorLevel::Ir).unwrap();
+    let subject = Subject {
+        module: View::of(&under_test.module),
+        entry: &under_test.entry,
+        interface: &under_test.interface,
+        sites: &under_test.sites,
+        ast: None,
+        sources,
+        preset: selection.preset(),
+        level: selection.level(),
+        cache: Default::default(),
+    };
+    enumerate(&subject, &selection)
+}

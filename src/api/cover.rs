@@ -11,8 +11,8 @@ use crate::coverage::{group_order, summary};
 use crate::error::{Error, Result};
 use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::Slots;
-use crate::result::{Device, Header};
 use crate::result::cover::CoverResult;
+use crate::result::{Device, Header};
 
 options! {
     /// Options of [`cover`].

@@ -107,8 +107,7 @@ impl Input {
         }
         let [(first, _), others @ ..] = &classes[..] else { return Ok(Vec::new()) };
         let varies = |at: &usize| others.iter().any(|(values, _)| values[*at] != first[*at]);
-        let varying: BTreeSet<u32> =
-            (0..first.len()).filter(varies).map(|at| spirv.constants[at].spec_id).collect();
+        let varying: BTreeSet<u32> = (0..first.len()).filter(varies).map(|at| spirv.constants[at].spec_id).collect();
         if varying.is_empty() {
             return Ok(Vec::new());
         }

@@ -10,8 +10,8 @@ use super::options::options;
 use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Fault, Observation, ProgramId};
-use crate::result::{Device, Header};
 use crate::result::run::{Mismatch, Output, RunResult, Summary, Test, TestStatus};
+use crate::result::{Device, Header};
 use crate::suite::resolve;
 use crate::suite::{compare, npy};
 

@@ -42,9 +42,8 @@ pub fn join(parts: Vec<CheckResult>) -> Result<CheckResult> {
     joined.verdict = findings::verdict(&joined.findings, joined.inputs.iter().any(|input| input.completed));
     joined.barriers = joined_barriers(&parts, joined.verdict);
     let redundant: Vec<&Barrier> = joined.barriers.iter().filter(|b| b.redundant == Some(true)).collect();
-    let is_redundant = |access: &Access| {
-        redundant.iter().any(|b| b.location == access.location && b.function == access.function)
-    };
+    let is_redundant =
+        |access: &Access| redundant.iter().any(|b| b.location == access.location && b.function == access.function);
     joined.findings.retain(|f| f.kind != FindingKind::RedundantBarrier || f.accesses.iter().all(is_redundant));
     joined.holds_for = parts.iter().map(|part| part.holds_for).max().unwrap_or(HoldsFor::ExploredSchedules);
     joined.holds_for_because = distinct(&parts, |part| &part.holds_for_because);
@@ -73,7 +72,8 @@ fn joined_findings(parts: &[CheckResult]) -> Vec<Finding> {
                     found.inputs = found.inputs.saturating_add(finding.inputs);
                     found.benign &= finding.benign;
                     if let (FindingKind::RedundantBarrier, [barrier]) = (found.kind, &found.accesses[..]) {
-                        found.message = messages::redundant(barrier.builtin.as_deref().unwrap_or("barrier"), found.count);
+                        found.message =
+                            messages::redundant(barrier.builtin.as_deref().unwrap_or("barrier"), found.count);
                     }
                 }
                 None => joined.push(finding.clone()),
@@ -124,8 +124,7 @@ fn both(a: Option<Amplification>, b: Option<Amplification>) -> Option<Amplificat
     let (mut a, b) = (a?, b?);
     a.access_invariant &= b.access_invariant;
     a.holds_for_all_values_of.retain(|input| b.holds_for_all_values_of.contains(input));
-    for (texts, more) in
-        [(&mut a.property_integrity_inputs, b.property_integrity_inputs), (&mut a.why_not, b.why_not)]
+    for (texts, more) in [(&mut a.property_integrity_inputs, b.property_integrity_inputs), (&mut a.why_not, b.why_not)]
     {
         let new: Vec<String> = more.into_iter().filter(|text| !texts.contains(text)).collect();
         texts.extend(new);

@@ -72,12 +72,15 @@ impl From<GuardedPurpose> for Purpose {
     }
 }
 
+/// The contents of a file of code.
+type Contents = Vec<u8>;
+
 /// The code that a map describes.
 pub(super) struct WovenCode {
     /// By module of the map.
-    pub modules: Vec<Vec<u8>>,
+    pub modules: Vec<Contents>,
     /// By module of the map with mutants: its reach module.
-    pub reach: Vec<Vec<u8>>,
+    pub reach: Vec<Contents>,
     pub map: ProbeMap,
 }
 
@@ -188,7 +191,7 @@ impl File<'_> {
 
 impl Weaving<'_, '_> {
     /// Weaves all mutants that can share a module, in as few modules as they fit. Returns these and their reach modules.
-    fn mutants(&self, map: &mut ProbeMap) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>)> {
+    fn mutants(&self, map: &mut ProbeMap) -> Result<(Vec<Contents>, Vec<Contents>)> {
         let under_test = self.under_test;
         let subject = Subject {
             module: View::of(&under_test.module),
@@ -249,7 +252,7 @@ impl Weaving<'_, '_> {
         map: &mut ProbeMap,
         builder: &ModuleBuilder<'_, '_>,
         mutants: &[Listed<'_>],
-        (modules, reach): (&mut Vec<Vec<u8>>, &mut Vec<Vec<u8>>),
+        (modules, reach): (&mut Vec<Contents>, &mut Vec<Contents>),
     ) -> Result<()> {
         let edits: Vec<(u32, &Edit)> = (1..).zip(mutants).map(|(n, listed)| (n, &listed.mutant.edit)).collect();
         match builder.schemata(&edits, false, Effort::Full, false)? {

@@ -232,8 +232,8 @@ impl<'c> KernelFile<'c> {
     /// # Errors
     /// `Internal` if a pass fails; `Environment`.
     pub fn others(&self, woven: &[String]) -> Result<OtherKernels> {
-        let mut others = OtherKernels::default();
-        others.names = self.kernels.iter().filter(|kernel| !woven.contains(kernel)).cloned().collect();
+        let names = self.kernels.iter().filter(|kernel| !woven.contains(kernel)).cloned().collect();
+        let mut others = OtherKernels { names, ..OtherKernels::default() };
         if others.names.is_empty() {
             return Ok(others);
         }

@@ -97,6 +97,8 @@ pub enum Incoming {
     Constant(bool),
     /// Another boolean `phi`, by block and position.
     Phi(BlockIndex, usize),
+    /// The negation of another boolean `phi`.
+    NegatedPhi(BlockIndex, usize),
     Other,
 }
 
@@ -321,10 +323,13 @@ fn read_phi<'m>(
     places: &HashMap<Inst<'m>, (BlockIndex, usize)>,
 ) -> Vec<(BlockIndex, Incoming)> {
     let read = |(value, block): (Value<'m>, Block<'m>)| {
-        let kind = match (value.as_bool(), value.as_opcode(Opcode::LLVMPHI)) {
-            (Some(b), _) => Incoming::Constant(b),
-            (None, Some(v)) => places.get(&v).map_or(Incoming::Other, |p| Incoming::Phi(p.0, p.1)),
-            _ => Incoming::Other,
+        let place = |value: Value<'m>| places.get(&value.as_opcode(Opcode::LLVMPHI)?).copied();
+        let negated = value.as_opcode(Opcode::LLVMXor).filter(|xor| xor.operand(1).as_bool() == Some(true));
+        let kind = match (value.as_bool(), place(value), negated.and_then(|xor| place(xor.operand(0)))) {
+            (Some(b), ..) => Incoming::Constant(b),
+            (None, Some((block, phi)), _) => Incoming::Phi(block, phi),
+            (None, None, Some((block, phi))) => Incoming::NegatedPhi(block, phi),
+            (None, None, None) => Incoming::Other,
         };
         (position(block), kind)
     };

@@ -7,18 +7,21 @@ use super::opened::Opened;
 use super::options::{check_range, options};
 use crate::cfg::folded;
 use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
-use crate::coverage::{group_order, summary};
+use crate::coverage::{group_order, mcdc, summary};
 use crate::error::Result;
 use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::Slots;
 use crate::result::Header;
-use crate::result::cover::CoverResult;
+use crate::result::cover::{CoverResult, Coverage};
+use crate::result::mcdc::{Criterion, Mcdc};
 
 options! {
     /// Options of [`cover`].
     pub struct CoverOptions {
         /// Whether to count work-items per outcome, for average statement coverage too (slower).
         counts: bool = false,
+        /// Whether to measure MC/DC, and what shows the independent effect of a condition (slower).
+        mcdc: Option<Criterion> = None,
         /// The number of runs of the original and of the instrumented kernel per test, for the overhead.
         repeats: u32 = 3,
         /// Whether notes name the conditions that clang folded into others.
@@ -57,7 +60,8 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
     check_range("repeats", options.repeats, 1..=1000)?;
     let begun = opened.begin();
     opened.with_suite(SyntaxTree::Needed, |parsed| {
-        let under_test = &parsed.under_test;
+        let with_vectors = options.mcdc.map(|_| parsed.under_test.with_vectors()).transpose()?;
+        let under_test = with_vectors.as_ref().unwrap_or(&parsed.under_test);
         let loading = Loading::begin(opened, parsed)?;
         // The original is being built meanwhile; all executors build concurrently.
         let slots = if options.counts { Slots::Items } else { Slots::Groups };
@@ -110,6 +114,8 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         if let (true, Some(ast)) = (options.explain, &parsed.loaded.ast) {
             notes.extend(folded::describe(&under_test.sites, ast));
         }
+        let mcdc = options.mcdc.map(|criterion| mcdc::measure(&under_test.sites, &tallies, criterion, &source));
+        let coverage = summary::coverage(&under_test.sites, &tallies, options.counts);
         Ok(CoverResult {
             header: Header::new(
                 CoverResult::SCHEMA,
@@ -119,8 +125,9 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
                 opened.seed(),
             ),
             elapsed_s: begun.elapsed().as_secs_f64(),
-            coverage: summary::coverage(&under_test.sites, &tallies, options.counts),
+            coverage: Coverage { mcdc: mcdc.as_ref().map(Mcdc::ratio), ..coverage },
             sites: summary::outcomes(&under_test.sites, &tallies, &source),
+            mcdc,
             tests: rows,
             overhead,
             notes,

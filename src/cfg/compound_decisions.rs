@@ -174,7 +174,7 @@ impl<'a> Finder<'a> {
             for (from, value) in incoming {
                 let (inner, is_negated) = match *value {
                     Incoming::Phi(block, i) => ((block, i), false),
-                    Incoming::NegatedPhi(block, i) => ((block, i), true),
+                    Incoming::NotPhi { block, phi, is_negated } => ((block, phi), is_negated),
                     Incoming::Constant(_) | Incoming::Other => continue,
                 };
                 let child = self.circuits.groups.iter().position(|other| other.phi == Some(inner));

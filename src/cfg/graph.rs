@@ -97,8 +97,12 @@ pub enum Incoming {
     Constant(bool),
     /// Another boolean `phi`, by block and position.
     Phi(BlockIndex, usize),
-    /// The negation of another boolean `phi`.
-    NegatedPhi(BlockIndex, usize),
+    /// Another boolean `phi`, negated an odd number of times, or an even one.
+    NotPhi {
+        block: BlockIndex,
+        phi: usize,
+        is_negated: bool,
+    },
     Other,
 }
 
@@ -324,11 +328,14 @@ fn read_phi<'m>(
 ) -> Vec<(BlockIndex, Incoming)> {
     let read = |(value, block): (Value<'m>, Block<'m>)| {
         let place = |value: Value<'m>| places.get(&value.as_opcode(Opcode::LLVMPHI)?).copied();
-        let negated = value.as_opcode(Opcode::LLVMXor).filter(|xor| xor.operand(1).as_bool() == Some(true));
-        let kind = match (value.as_bool(), place(value), negated.and_then(|xor| place(xor.operand(0)))) {
+        let (mut negated, mut is_negated) = (value, false);
+        while let Some(not) = negated.as_opcode(Opcode::LLVMXor).filter(|xor| xor.operand(1).as_bool() == Some(true)) {
+            (negated, is_negated) = (not.operand(0), !is_negated);
+        }
+        let kind = match (value.as_bool(), place(value), place(negated)) {
             (Some(b), ..) => Incoming::Constant(b),
             (None, Some((block, phi)), _) => Incoming::Phi(block, phi),
-            (None, None, Some((block, phi))) => Incoming::NegatedPhi(block, phi),
+            (None, None, Some((block, phi))) => Incoming::NotPhi { block, phi, is_negated },
             (None, None, None) => Incoming::Other,
         };
         (position(block), kind)

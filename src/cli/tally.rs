@@ -39,6 +39,10 @@ pub fn run(args: &TallyArgs) -> Result<u8> {
         return Err(Error::caller(format!("--fail-under {}: probe buffers hold no counts", threshold.key()))
             .help("`kassay cover --counts` measures it"));
     }
+    if let Some(threshold) = args.fail_under.iter().find(|threshold| threshold.needs_vectors()) {
+        return Err(Error::caller(format!("--fail-under {}: probe buffers hold no test vectors", threshold.key()))
+            .help("`kassay cover --mcdc` measures it"));
+    }
     let result = api::tally(&args.map, &args.probes)?;
     let sources = Sources::beside(result.header.source.as_ref());
     args.output.deliver(&result, |style| {

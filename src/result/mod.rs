@@ -8,6 +8,7 @@ pub mod devices;
 pub mod generate;
 pub mod inspect;
 pub mod journal;
+pub mod mcdc;
 pub mod merge;
 pub mod mutate;
 pub mod mutate_summary;

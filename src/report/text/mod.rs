@@ -4,6 +4,7 @@ mod check;
 mod cover;
 mod generate;
 mod inspect;
+mod mcdc;
 mod mutants;
 mod mutate;
 mod run;

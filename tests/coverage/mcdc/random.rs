@@ -1,4 +1,5 @@
-//! Compares what devices and the simulator record of random decisions with their evaluation here.
+//! Compares what devices and the simulator record of random decisions with their evaluation here: of few kernels, or of as
+//! many as the environment variable `KASSAY_SOAK` says.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -154,7 +155,8 @@ fn check(decision: &Decision, found: &McdcDecision, values: &[u32], criterion: C
 
 #[test]
 fn devices_and_the_simulator_record_what_is_evaluated() -> TestResult {
-    for seed in 0..3 {
+    let soak = std::env::var("KASSAY_SOAK").ok().and_then(|count| count.parse().ok());
+    for seed in 0..soak.unwrap_or(3) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (text, decisions) = kernel(&mut random);
         let values: Vec<u32> = (0..24).map(|_| random.random()).collect();

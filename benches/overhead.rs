@@ -1,7 +1,7 @@
 //! Measures the cost of coverage: kernel times with probes against those without, on large launches of the kernels
 //! in `testdata`.
 //!
-//! `cargo bench --bench overhead -- [--counts] [--rounds N] [KERNEL]...` runs the suites in `benches/overhead` whose
+//! `cargo bench --bench overhead -- [--counts] [--mcdc] [--rounds N] [KERNEL]...` runs the suites in `benches/overhead` whose
 //! names contain one of the words, or all. Not for the time that kassay itself takes (`stages`).
 
 mod common;
@@ -13,6 +13,7 @@ use std::time::Duration;
 use inkwell::context::Context;
 use kassay::OpenOptions;
 use kassay::api::Parsed;
+use kassay::cfg::sites::SiteKind;
 use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
 use kassay::suite::launch::Launch;
@@ -32,6 +33,7 @@ const WORST_LIMIT: f64 = 2.5;
 
 struct Options {
     counts: bool,
+    mcdc: bool,
     rounds: u32,
     words: Vec<String>,
 }
@@ -55,6 +57,10 @@ struct Row {
     original: Times,
     instrumented: Times,
     counted: Option<Times>,
+    /// With the test vectors of decisions.
+    mcdc: Option<Times>,
+    /// Whether the kernel has decisions with test vectors.
+    has_vectors: bool,
 }
 
 impl Row {
@@ -66,6 +72,10 @@ impl Row {
         self.counted.as_ref().map(|t| t.median() / self.original.median())
     }
 
+    fn mcdc_ratio(&self) -> Option<f64> {
+        self.mcdc.as_ref().map(|t| t.median() / self.original.median())
+    }
+
     fn is_long_enough(&self) -> bool {
         self.original.median() >= LEAST_MS
     }
@@ -73,9 +83,14 @@ impl Row {
     fn print(&self) {
         let least = self.instrumented.least() / self.original.least();
         let counts = self.counts_ratio().map_or(String::new(), |r| format!("{r:>8.2}"));
+        let mcdc = match self.mcdc_ratio() {
+            Some(ratio) if self.has_vectors => format!("{ratio:>8.2}"),
+            Some(_) => format!("{:>8}", "-"),
+            None => String::new(),
+        };
         let mark = if self.is_long_enough() { "" } else { "  too short" };
         println!(
-            "{:<18}{:>10}{:>12.2}{:>14.2}{:>8.2}{:>12.2}{counts}{mark}",
+            "{:<18}{:>10}{:>12.2}{:>14.2}{:>8.2}{:>12.2}{counts}{mcdc}{mark}",
             self.kernel,
             self.items,
             self.original.median(),
@@ -93,8 +108,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{}, {}", executor.device().name, executor.device().driver);
     println!("medians of {} launches of each version, alternating; times in ms\n", options.rounds * REPEATS);
     let counts = if options.counts { "  counts" } else { "" };
+    let mcdc = if options.mcdc { "    mcdc" } else { "" };
     println!(
-        "{:<18}{:>10}{:>12}{:>14}{:>8}{:>12}{counts}",
+        "{:<18}{:>10}{:>12}{:>14}{:>8}{:>12}{counts}{mcdc}",
         "kernel", "items", "original", "instrumented", "ratio", "of minima"
     );
     let mut rows = Vec::new();
@@ -112,22 +128,30 @@ fn main() -> Result<(), Box<dyn Error>> {
             rows.iter().filter(|r| r.is_long_enough()).filter_map(Row::counts_ratio).collect(),
         );
     }
+    if options.mcdc {
+        // It is asked for, and has no limit.
+        let with_vectors = rows.iter().filter(|r| r.is_long_enough() && r.has_vectors);
+        let ratios: Vec<f64> = with_vectors.filter_map(Row::mcdc_ratio).collect();
+        let worst = ratios.iter().copied().fold(f64::NAN, f64::max);
+        println!("\nmcdc, {} kernels with decisions: median {:.2}, worst {worst:.2}", ratios.len(), median(&ratios));
+    }
     limits.end()
 }
 
 fn options() -> Result<Options, String> {
-    let mut options = Options { counts: false, rounds: 6, words: Vec::new() };
+    let mut options = Options { counts: false, mcdc: false, rounds: 6, words: Vec::new() };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--bench" => {} // from cargo
             "--counts" => options.counts = true,
+            "--mcdc" => options.mcdc = true,
             "--rounds" => {
                 let rounds = args.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0);
                 options.rounds = rounds.ok_or("--rounds takes a number above 0")?;
             }
             flag if flag.starts_with('-') => {
-                return Err(format!("{flag} is no option; there are --counts and --rounds N"));
+                return Err(format!("{flag} is no option; there are --counts, --mcdc and --rounds N"));
             }
             word => options.words.push(word.to_owned()),
         }
@@ -161,8 +185,14 @@ fn measure(executor: &mut OpenClExecutor, path: &Path, options: &Options) -> Res
     let (items, group) = (range.items(), local.iter().product::<u64>());
 
     let mut versions = vec![(executor.load(&under_test.plain(Target::SpirV)?)?, None, Times(Vec::new()))];
-    for slots in [Slots::Groups, Slots::Items].into_iter().take(1 + usize::from(options.counts)) {
-        let (code, plan) = under_test.instrumented(slots, Target::SpirV)?;
+    let vectors = under_test.with_vectors()?;
+    let kinds = [
+        (true, Slots::Groups, &under_test),
+        (options.counts, Slots::Items, &under_test),
+        (options.mcdc, Slots::Groups, &vectors),
+    ];
+    for (_, slots, kernel) in kinds.into_iter().filter(|(is_wanted, ..)| *is_wanted) {
+        let (code, plan) = kernel.instrumented(slots, Target::SpirV)?;
         let words = plan.layout.buffer_words(items / group, items).ok_or("the launch is too large")?;
         versions.push((executor.load(&code)?, Some(words), Times(Vec::new())));
     }
@@ -179,7 +209,10 @@ fn measure(executor: &mut OpenClExecutor, path: &Path, options: &Options) -> Res
     }
     let mut times = versions.into_iter().map(|(_, _, times)| times);
     let (Some(original), Some(instrumented)) = (times.next(), times.next()) else { return Err("no times".into()) };
-    Ok(Row { kernel: under_test.entry, items, original, instrumented, counted: times.next() })
+    let counted = if options.counts { times.next() } else { None };
+    let mcdc = if options.mcdc { times.next() } else { None };
+    let has_vectors = vectors.sites.of_kind(SiteKind::Decision).any(|site| !site.outcomes.is_empty());
+    Ok(Row { kernel: under_test.entry, items, original, instrumented, counted, mcdc, has_vectors })
 }
 
 /// Returns the milliseconds on the device, one number for each of [`REPEATS`] launches.

@@ -6,12 +6,14 @@ use super::observer::run_parallel;
 use super::opened::Opened;
 use super::options::{check_range, options};
 use crate::cfg::folded;
+use crate::coverage::build::KernelUnderTest;
 use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Measured, Programs};
-use crate::coverage::{group_order, summary};
+use crate::coverage::{group_order, mcdc, summary};
 use crate::error::{Error, Result};
 use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::Slots;
-use crate::result::cover::CoverResult;
+use crate::result::cover::{CoverResult, Coverage};
+use crate::result::mcdc::{Criterion, Mcdc};
 use crate::result::{Device, Header};
 
 options! {
@@ -19,6 +21,8 @@ options! {
     pub struct CoverOptions {
         /// Whether to count work-items per outcome, for average statement coverage too (slower).
         counts: bool = false,
+        /// Whether to measure MC/DC, and what shows the independent effect of a condition (slower).
+        mcdc: Option<Criterion> = None,
         /// The number of runs of the original and of the instrumented kernel per test, for the overhead.
         repeats: u32 = 3,
         /// Whether notes name the conditions that clang folded into others.
@@ -60,13 +64,17 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
     let variants = opened.variants();
     let [first, others @ ..] = &variants[..] else { return Err(Error::internal("nothing is opened")) };
     first.with_suite(SyntaxTree::Needed, |parsed| {
-        let (mut measured, device) = measured(first, parsed, options)?;
-        let sites = &parsed.under_test.sites;
+        let with_vectors = options.mcdc.map(|_| parsed.under_test.with_vectors()).transpose()?;
+        let under_test = with_vectors.as_ref().unwrap_or(&parsed.under_test);
+        let (mut measured, device) = measured(first, parsed, under_test, options)?;
+        let sites = &under_test.sites;
         for variant in others {
             variant.with_suite(SyntaxTree::Needed, |other| {
-                let is_same = summary::rows(sites, "") == summary::rows(&other.under_test.sites, "");
+                let with_vectors = options.mcdc.map(|_| other.under_test.with_vectors()).transpose()?;
+                let under_test = with_vectors.as_ref().unwrap_or(&other.under_test);
+                let is_same = summary::rows(sites, "") == summary::rows(&under_test.sites, "");
                 variant.check_same("sites", is_same)?;
-                measured.extend(self::measured(variant, other, options)?.0);
+                measured.extend(self::measured(variant, other, under_test, options)?.0);
                 Ok(())
             })?;
         }
@@ -85,12 +93,15 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         if let (true, Some(ast)) = (options.explain, &parsed.loaded.ast) {
             notes.extend(folded::describe(sites, ast));
         }
-        let entry = parsed.under_test.entry.clone();
+        let mcdc = options.mcdc.map(|criterion| mcdc::measure(sites, &tallies, criterion, &source));
+        let coverage = summary::coverage(sites, &tallies, options.counts);
+        let entry = under_test.entry.clone();
         Ok(CoverResult {
             header: Header::new(CoverResult::SCHEMA, entry, source.clone(), Some(device), opened.seed()),
             elapsed_s: begun.elapsed().as_secs_f64(),
-            coverage: summary::coverage(sites, &tallies, options.counts),
+            coverage: Coverage { mcdc: mcdc.as_ref().map(Mcdc::ratio), ..coverage },
             sites: summary::outcomes(sites, &tallies, &source),
+            mcdc,
             tests: rows,
             overhead,
             notes,
@@ -98,9 +109,14 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
     })
 }
 
-/// Runs the tests of a variant. Returns what they cover, and the device.
-fn measured(opened: &Opened, parsed: &Parsed<'_>, options: &CoverOptions) -> Result<(Vec<Measured>, Device)> {
-    let under_test = &parsed.under_test;
+/// Runs the tests of a variant. Returns what they cover, and the device. `under_test`: its kernel, with what is to be
+/// measured.
+fn measured(
+    opened: &Opened,
+    parsed: &Parsed<'_>,
+    under_test: &KernelUnderTest<'_>,
+    options: &CoverOptions,
+) -> Result<(Vec<Measured>, Device)> {
     let loading = Loading::begin(opened, parsed)?;
     // The original is being built meanwhile; all executors build concurrently.
     let slots = if options.counts { Slots::Items } else { Slots::Groups };

@@ -67,6 +67,8 @@ pub enum Goal {
     /// Outcomes of branches.
     #[default]
     Branch,
+    /// Test vectors of decisions with two conditions or more (MC/DC), and outcomes of branches.
+    Mcdc,
     /// Mutants that survive the tests for the branches.
     Mutants,
 }
@@ -103,8 +105,11 @@ pub fn generate(opened: &Opened, folder: impl AsRef<Path>, options: &GenerateOpt
     if !device.admits(|executor| executor.checks.faults) {
         StartingExecutors::start(device, &opened.options().workers(), 1)?.ready()?;
     }
-    opened
-        .with(SyntaxTree::Needed, |parsed| Generating { opened, parsed, options, folder: folder.as_ref(), begun }.run())
+    opened.with(SyntaxTree::Needed, |parsed| {
+        let with_vectors = (options.goal == Goal::Mcdc).then(|| parsed.under_test.with_vectors()).transpose()?;
+        let under_test = with_vectors.as_ref().unwrap_or(&parsed.under_test);
+        Generating { opened, parsed, under_test, options, folder: folder.as_ref(), begun }.run()
+    })
 }
 
 impl GenerateOptions {
@@ -118,7 +123,7 @@ impl GenerateOptions {
         self.max_execs.map_or(Ok(()), |n| check_range("max_execs", n, 1..=u64::MAX))?;
         Selection::parse(&self.operators)?;
         let may_be_simulated = open.device.admits(|executor| executor.checks.faults);
-        if self.goal == Goal::Branch && !may_be_simulated {
+        if self.goal != Goal::Mutants && !may_be_simulated {
             let what = format!("kassay generate runs on the simulator, not on `{}`", open.device);
             return Err(Error::caller(what).help("leave --device out"));
         }
@@ -134,6 +139,7 @@ impl GenerateOptions {
 struct Generating<'a, 'c> {
     opened: &'a Opened,
     parsed: &'a Parsed<'c>,
+    under_test: &'a KernelUnderTest<'c>,
     options: &'a GenerateOptions,
     folder: &'a Path,
     begun: Instant,
@@ -141,8 +147,7 @@ struct Generating<'a, 'c> {
 
 impl Generating<'_, '_> {
     fn run(&self) -> Result<GenerateResult> {
-        let Generating { opened, parsed, options, folder, begun } = *self;
-        let under_test = &parsed.under_test;
+        let Generating { opened, parsed, under_test, options, folder, begun } = *self;
         let deadline = begun.checked_add(options.budget);
         check_launchable(&under_test.interface)?;
         under_test.fits_the_simulator()?;
@@ -182,7 +187,7 @@ impl Generating<'_, '_> {
             launch: opened.options().timeout,
         };
         let limits = match options.goal {
-            Goal::Branch => all.clone(),
+            Goal::Branch | Goal::Mcdc => all.clone(),
             Goal::Mutants => mutants::branch_limits(&all),
         };
         let source = opened.source();
@@ -223,7 +228,7 @@ impl Generating<'_, '_> {
         let spec = &opened.kernel_options().spec;
         let kernel = Kernel { path: opened.kernel_file(), options: &arguments, spec };
         let (generated, scores) = match (options.goal, &mut instrumented) {
-            (Goal::Branch, _) | (_, None) => {
+            (Goal::Branch | Goal::Mcdc, _) | (_, None) => {
                 campaign::write_suite(folder, kernel, under_test, &generated.tests)?;
                 (generated, None)
             }
@@ -256,8 +261,7 @@ impl Generating<'_, '_> {
 
     /// Writes an empty suite for a kernel whose analysis exceeded the budget.
     fn unanalysed(&self, late: &Error) -> Result<GenerateResult> {
-        let Generating { opened, parsed, folder, begun, .. } = *self;
-        let under_test = &parsed.under_test;
+        let Generating { opened, under_test, folder, begun, .. } = *self;
         std::fs::create_dir_all(folder).map_err(|e| write::no_folder(folder, &e))?;
         output_dir::check(folder)?;
         let generated = campaign::without_launches(under_test, &opened.source(), begun, late);
@@ -277,7 +281,7 @@ impl Generating<'_, '_> {
         let GenerateOptions { goal, attempts, smt, fuzz, operators, sample, tests, .. } = self.options;
         let open = self.opened.options();
         let more = match goal {
-            Goal::Branch => String::new(),
+            Goal::Branch | Goal::Mcdc => String::new(),
             Goal::Mutants => format!(" {operators} {sample:?} {}", open.device),
         };
         let (seed, timeout) = (self.opened.seed(), open.timeout.as_secs_f64());
@@ -315,7 +319,7 @@ impl Generating<'_, '_> {
     /// Reads the interface file if it exists, otherwise writes it. Returns the wishes in it and its text, including
     /// the values of files that it names.
     fn read_or_write_wishes(&self, model: &KernelModel) -> Result<(UserConstraints, String)> {
-        let under_test: &KernelUnderTest<'_> = &self.parsed.under_test;
+        let under_test = self.under_test;
         let path = self.folder.join("interface.toml");
         if path.exists() {
             let wishes = interface_file::read(&path, &under_test.interface, model.dims, self.opened.seed())?;
@@ -340,7 +344,7 @@ impl Generating<'_, '_> {
         GenerateResult {
             header: Header::new(
                 GenerateResult::SCHEMA,
-                self.parsed.under_test.entry.clone(),
+                self.under_test.entry.clone(),
                 self.opened.source(),
                 Some(executors::device(&simulator::device())),
                 self.opened.seed(),

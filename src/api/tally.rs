@@ -107,6 +107,7 @@ pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<Cover
         elapsed_s: begun.elapsed().as_secs_f64(),
         coverage: summary::coverage_of(reader.rows(), &tallies, reader.counts()),
         sites: summary::outcomes_of(reader.rows(), &tallies),
+        mcdc: None,
         tests,
         overhead: None,
         notes,

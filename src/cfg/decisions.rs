@@ -89,9 +89,7 @@ pub fn find(
         match to_decision(cfg, dominance, &leaves) {
             Some(decision) => {
                 let chain = in_chain(cfg, dominance, &leaves);
-                if !chain.is_empty() {
-                    let ends = outcome_targets(cfg, dominance, &leaves);
-                    let [yes, no] = true_first(cfg, dominance, &leaves, [ends[0], ends[1]]);
+                if let Some([yes, no]) = ends(cfg, dominance, &leaves).filter(|_| !chain.is_empty()) {
                     conditions.extend(operands(cfg, &chain, (yes, no)));
                 }
                 decisions.push(decision);
@@ -165,17 +163,26 @@ fn in_chain(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Vec<Bloc
     leaves.iter().copied().filter(|a| leaves.iter().any(|b| leads(*a, *b) || leads(*b, *a))).collect()
 }
 
-fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
+/// The targets of a group for the outcomes `true` and `false`; `None` if it has not two.
+pub(super) fn ends(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<[BlockIndex; 2]> {
     let targets = outcome_targets(cfg, dominance, leaves);
-    let [first, second] = true_first(cfg, dominance, leaves, targets[..].try_into().ok()?);
-    let construct = if [first, second].iter().any(|t| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "if.else"))
-    {
+    Some(true_first(cfg, dominance, leaves, targets[..].try_into().ok()?))
+}
+
+/// The construct whose condition leads to these targets, if it is true and if it is false.
+pub(super) fn construct(cfg: &Cfg, targets: [BlockIndex; 2]) -> &'static str {
+    if targets.iter().any(|t| cfg.is_labelled(*t, "if.then") || cfg.is_labelled(*t, "if.else")) {
         "if"
-    } else if cfg.is_labelled(first, "cond.true") {
+    } else if cfg.is_labelled(targets[0], "cond.true") {
         "?:"
     } else {
         "branch"
-    };
+    }
+}
+
+fn to_decision(cfg: &Cfg, dominance: &Dominance, leaves: &[BlockIndex]) -> Option<Decision> {
+    let [first, second] = ends(cfg, dominance, leaves)?;
+    let construct = construct(cfg, [first, second]);
     let events = |target: BlockIndex| {
         leaves
             .iter()
@@ -248,7 +255,7 @@ fn value_conditions(cfg: &Cfg, leaves: &[BlockIndex], phi: (BlockIndex, usize)) 
         })
         .collect();
     for (from, value) in incoming {
-        if *value == Incoming::Other {
+        if matches!(value, Incoming::Other | Incoming::NotPhi { .. }) {
             let outcome = |truth: bool| Outcome {
                 label: truth.to_string(),
                 events: vec![Event::PhiOperand { block: *from, phi, truth }],

@@ -10,7 +10,7 @@ use super::graph::{Cfg, Edge};
 use super::indices::BlockIndex;
 
 /// The dominator and post-dominator trees of one function.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Dominance {
     forward: DominatorTree,
     /// Computed on the reversed graph, with one virtual exit after every block that ends the function.
@@ -18,7 +18,7 @@ pub struct Dominance {
 }
 
 /// A dominator tree.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DominatorTree {
     dominators: Dominators<NodeIndex>,
     /// For each node, the times at which a depth-first walk of the tree enters and leaves it; `None` for nodes

@@ -6,7 +6,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::indices::BlockIndex;
-use crate::llvm::{Block, DebugLocation, Function, Inst, MetadataKind, Opcode, Value};
+use crate::llvm::{Block, DebugLocation, Function, Inst, IntPredicate, MetadataKind, Opcode, Value};
 
 impl BlockIndex {
     /// Returns the block of a node of [`Cfg::graph`].
@@ -97,6 +97,12 @@ pub enum Incoming {
     Constant(bool),
     /// Another boolean `phi`, by block and position.
     Phi(BlockIndex, usize),
+    /// Another boolean `phi`, negated an odd number of times, or an even one.
+    NotPhi {
+        block: BlockIndex,
+        phi: usize,
+        is_negated: bool,
+    },
     Other,
 }
 
@@ -315,16 +321,35 @@ fn earliest_location<'m>(block: Block<'m>, value: Inst<'m>) -> Option<DebugLocat
     begin
 }
 
+/// For an `i1` that equals another one or is its negation: that one, and whether it is the negation. LLVM negates by `xor`;
+/// SPIR-V compares with a constant.
+fn equal_or_opposite(value: Value<'_>) -> Option<(Value<'_>, bool)> {
+    let inst = value.as_instruction()?;
+    let constant = || inst.operand(1).as_bool();
+    match (inst.opcode(), inst.int_predicate()) {
+        (Opcode::LLVMXor, _) => Some((inst.operand(0), constant()?)),
+        (Opcode::LLVMICmp, Some(IntPredicate::LLVMIntNE)) => Some((inst.operand(0), constant()?)),
+        (Opcode::LLVMICmp, Some(IntPredicate::LLVMIntEQ)) => Some((inst.operand(0), !constant()?)),
+        _ => None,
+    }
+}
+
 fn read_phi<'m>(
     inst: Inst<'m>,
     position: &dyn Fn(Block<'m>) -> BlockIndex,
     places: &HashMap<Inst<'m>, (BlockIndex, usize)>,
 ) -> Vec<(BlockIndex, Incoming)> {
     let read = |(value, block): (Value<'m>, Block<'m>)| {
-        let kind = match (value.as_bool(), value.as_opcode(Opcode::LLVMPHI)) {
-            (Some(b), _) => Incoming::Constant(b),
-            (None, Some(v)) => places.get(&v).map_or(Incoming::Other, |p| Incoming::Phi(p.0, p.1)),
-            _ => Incoming::Other,
+        let place = |value: Value<'m>| places.get(&value.as_opcode(Opcode::LLVMPHI)?).copied();
+        let (mut negated, mut is_negated) = (value, false);
+        while let Some((operand, is_opposite)) = equal_or_opposite(negated) {
+            (negated, is_negated) = (operand, is_negated != is_opposite);
+        }
+        let kind = match (value.as_bool(), place(value), place(negated)) {
+            (Some(b), ..) => Incoming::Constant(b),
+            (None, Some((block, phi)), _) => Incoming::Phi(block, phi),
+            (None, None, Some((block, phi))) => Incoming::NotPhi { block, phi, is_negated },
+            (None, None, None) => Incoming::Other,
         };
         (position(block), kind)
     };

@@ -8,6 +8,8 @@
 //! Must never know: what a probe is.
 
 pub mod case_ranges;
+pub mod compound_decisions;
+pub mod condition_graph;
 pub mod dataflow;
 pub mod decisions;
 pub mod dominance;

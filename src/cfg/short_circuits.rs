@@ -83,6 +83,11 @@ impl ShortCircuits {
         found
     }
 
+    /// The position of the group with the branch of `block`.
+    pub fn group_of(&self, block: BlockIndex) -> Option<usize> {
+        self.of_leaf.get(&block).copied()
+    }
+
     /// Returns whether the branch of `block` is an operand of a short-circuit in a value or loop condition.
     pub fn is_leaf(&self, block: BlockIndex) -> bool {
         self.join_of(block).is_some()

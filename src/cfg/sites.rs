@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 
 use super::case_ranges;
+use super::compound_decisions::{self, CompoundDecision};
+use super::condition_graph::TestVector;
 use super::decisions::{self, Condition, Decision, Event};
 use super::dominance::Dominance;
 use super::graph::{Cfg, InstKind};
@@ -33,11 +35,13 @@ pub enum SiteKind {
     /// A region of code between branch points (LIU 5.2).
     Region,
     Line,
+    /// A decision of two conditions or more, whose outcomes are its test vectors (MC/DC).
+    Decision,
 }
 
 impl SiteKind {
     /// All kinds, in the order of sites.
-    pub const ALL: [SiteKind; 7] = [
+    pub const ALL: [SiteKind; 8] = [
         SiteKind::Branch,
         SiteKind::Condition,
         SiteKind::Loop,
@@ -45,6 +49,7 @@ impl SiteKind {
         SiteKind::Statement,
         SiteKind::Region,
         SiteKind::Line,
+        SiteKind::Decision,
     ];
 
     /// Returns the kind with that spelling in results.
@@ -62,6 +67,7 @@ impl SiteKind {
             SiteKind::Statement => "statement",
             SiteKind::Region => "region",
             SiteKind::Line => "line",
+            SiteKind::Decision => "decision",
         }
     }
 }
@@ -98,6 +104,8 @@ pub enum Fact {
     Loop(usize, LoopClass),
     /// The work-item passed the barrier (by its position in [`FunctionSites::barriers`]).
     Barrier(usize),
+    /// The decision (by its position in [`FunctionSites::compound`]) was evaluated by the way with this number.
+    Vector(usize, u32),
 }
 
 /// One thing to cover at a site.
@@ -127,7 +135,7 @@ pub struct Site {
 }
 
 /// One function with the analyses of it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct FunctionSites {
     /// The function's control-flow graph.
     pub cfg: Cfg,
@@ -139,17 +147,22 @@ pub struct FunctionSites {
     pub decisions: Vec<Decision>,
     /// Operands of short-circuit decisions, in order of place.
     pub conditions: Vec<Condition>,
+    /// Decisions of two conditions or more, in order of place.
+    pub compound: Vec<CompoundDecision>,
     /// Block, instruction and callee of each barrier.
     pub barriers: Vec<(BlockIndex, usize, String)>,
 }
 
 /// All sites of a kernel and the helpers it reaches.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Sites {
     /// The kernel first, then the helpers in the module's order.
     pub functions: Vec<FunctionSites>,
-    /// Ordered by kind, then function, then place.
+    /// Ordered by kind, then function, then place. Without those of kind [`SiteKind::Decision`] unless they were asked
+    /// for ([`Sites::with_vectors`]), because recording them costs time.
     pub sites: Vec<Site>,
+    /// The sites of [`FunctionSites::compound`], function by function.
+    vector_sites: Vec<Site>,
     /// Whether statements and regions are included (they need the syntax tree).
     pub has_statements: bool,
     /// The tool that made the SPIR-V, if they are read from SPIR-V.
@@ -209,9 +222,22 @@ impl Sites {
                 outcomes,
             );
         }
-        let mut sites = builder.sites;
+        let mut sites = std::mem::take(&mut builder.sites);
         sites.sort_by_key(|site| (site.kind, site.function));
-        Sites { functions, sites, has_statements: ast.is_some(), generator }
+        FunctionIndex::enumerate(&functions).for_each(|(f, function)| builder.compound(f, function));
+        let vector_sites = builder.sites;
+        Sites { functions, sites, vector_sites, has_statements: ast.is_some(), generator }
+    }
+
+    /// Returns the sites with the test vectors of all decisions of two conditions or more, which MC/DC needs: a site for
+    /// each in the order of [`FunctionSites::compound`], without outcomes if the decision is not measured.
+    #[must_use]
+    pub fn with_vectors(&self) -> Sites {
+        let mut all = self.clone();
+        if self.of_kind(SiteKind::Decision).next().is_none() {
+            all.sites.extend(self.vector_sites.iter().cloned());
+        }
+        all
     }
 
     /// States what could not be read, and why.
@@ -252,7 +278,8 @@ fn read_function(
             }
         }
     }
-    FunctionSites { cfg, dominance, loops, decisions, conditions, barriers }
+    let compound = compound_decisions::find(&cfg, &dominance, &circuits, &loops, &conditions);
+    FunctionSites { cfg, dominance, loops, decisions, conditions, compound, barriers }
 }
 
 /// Returns the source spelling of a work-group barrier, from the (mangled) name of the callee.
@@ -310,6 +337,18 @@ impl Builder {
         for c in &function.conditions {
             let outcomes = event_outcomes(f, &c.outcomes);
             self.add(SiteKind::Condition, "operand", f, &function.cfg.function, c.location.clone(), c.place, outcomes);
+        }
+    }
+
+    fn compound(&mut self, f: FunctionIndex, function: &FunctionSites) {
+        for (i, d) in function.compound.iter().enumerate() {
+            let vectors = d.evaluation.as_ref().map(|evaluation| evaluation.graph.vectors()).unwrap_or_default();
+            let outcome = |(way, vector): (u32, TestVector)| SiteOutcome {
+                label: vector.text(),
+                facts: vec![(f, Fact::Vector(i, way))],
+            };
+            let outcomes = (0..).zip(vectors).map(outcome).collect();
+            self.add(SiteKind::Decision, d.construct, f, &function.cfg.function, d.location.clone(), d.place, outcomes);
         }
     }
 

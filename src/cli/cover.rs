@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
 use super::terminal::complain;
@@ -11,6 +11,7 @@ use crate::api::{CoverOptions, StartWorkers, cover};
 use crate::error::Result;
 use crate::report::text;
 use crate::result::cover::{Coverage, METRICS, Metric, TestStatus};
+use crate::result::mcdc::Criterion;
 
 /// Measure the coverage of a suite's tests
 #[derive(Debug, Args)]
@@ -20,6 +21,9 @@ pub struct CoverArgs {
     /// Count work-items per outcome and report average statement coverage (slower)
     #[arg(long)]
     pub counts: bool,
+    /// Measure MC/DC (slower): by masking, or by unique cause
+    #[arg(long, value_enum, value_name = "CRITERION", num_args = 0..=1, default_missing_value = "masking")]
+    pub mcdc: Option<McdcFlag>,
     /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50
     #[arg(long, value_name = "METRIC=PERCENT", value_delimiter = ',')]
     pub fail_under: Vec<Threshold>,
@@ -35,6 +39,24 @@ pub struct CoverArgs {
     pub execution: ExecutionFlags,
     #[command(flatten)]
     pub output: OutputFlags,
+}
+
+/// Values of `--mcdc`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum McdcFlag {
+    /// Other conditions may change, too, as long as they do not mask the condition
+    Masking,
+    /// Nothing but the condition may change, of what both evaluations of the decision evaluate
+    Unique,
+}
+
+impl From<McdcFlag> for Criterion {
+    fn from(flag: McdcFlag) -> Criterion {
+        match flag {
+            McdcFlag::Masking => Criterion::Masking,
+            McdcFlag::Unique => Criterion::Unique,
+        }
+    }
 }
 
 /// A metric of [`Coverage`] and the percentage that it must reach.
@@ -68,6 +90,11 @@ impl Threshold {
     /// Returns whether the metric needs counts of work-items.
     pub(super) fn needs_counts(&self) -> bool {
         self.metric.needs_counts
+    }
+
+    /// Returns whether the metric needs test vectors.
+    pub(super) fn needs_vectors(&self) -> bool {
+        self.metric.needs_vectors
     }
 
     /// Returns the percentage reached if it is too low. A metric with nothing to cover is never too low.
@@ -108,7 +135,9 @@ pub(super) fn missed(thresholds: &[Threshold], coverage: &Coverage) -> bool {
 
 impl CoverArgs {
     pub(super) fn options(&self) -> CoverOptions {
-        let counts = self.counts || self.fail_under.iter().any(|t| t.metric.needs_counts);
-        CoverOptions::new().counts(counts).repeats(self.repeats).explain(self.output.verbose)
+        let counts = self.counts || self.fail_under.iter().any(Threshold::needs_counts);
+        let by_default = self.fail_under.iter().any(Threshold::needs_vectors).then(Criterion::default);
+        let mcdc = self.mcdc.map(Criterion::from).or(by_default);
+        CoverOptions::new().counts(counts).mcdc(mcdc).repeats(self.repeats).explain(self.output.verbose)
     }
 }

@@ -70,6 +70,8 @@ pub enum GoalFlag {
     /// Outcomes of branches
     #[default]
     Branch,
+    /// Test vectors of decisions with two conditions or more (MC/DC), and outcomes of branches
+    Mcdc,
     /// Mutants that survive the tests for the branches
     Mutants,
 }
@@ -132,6 +134,7 @@ impl From<GoalFlag> for Goal {
     fn from(flag: GoalFlag) -> Goal {
         match flag {
             GoalFlag::Branch => Goal::Branch,
+            GoalFlag::Mcdc => Goal::Mcdc,
             GoalFlag::Mutants => Goal::Mutants,
         }
     }

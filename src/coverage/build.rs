@@ -332,6 +332,21 @@ impl<'c> KernelUnderTest<'c> {
         Ok((module, plan))
     }
 
+    /// Returns the kernel with the test vectors of its decisions among its sites, so that they are recorded, too.
+    ///
+    /// # Errors
+    /// `Environment` if LLVM lacks its SPIR-V backend.
+    pub fn with_vectors(&self) -> Result<KernelUnderTest<'c>> {
+        Ok(KernelUnderTest {
+            module: self.module.clone(),
+            machine: spirv::machine()?,
+            entry: self.entry.clone(),
+            interface: self.interface.clone(),
+            sites: self.sites.with_vectors(),
+            lowering: self.lowering,
+        })
+    }
+
     /// Returns the canonical form with a mark for each of these outcomes (of a site), numbered like them.
     ///
     /// # Errors

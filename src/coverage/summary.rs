@@ -48,7 +48,7 @@ pub fn rows<'a>(sites: &'a Sites, main_file: &str) -> Vec<SiteRow<'a>> {
     sites.sites.iter().map(row).collect()
 }
 
-/// The metrics of all tests together. `counts` says that hits are numbers of work-items, which average
+/// The metrics of all tests together, without MC/DC ([`super::mcdc`]). `counts` says that hits are numbers of work-items, which average
 /// statement coverage needs.
 pub fn coverage(sites: &Sites, tests: &[TestTally], counts: bool) -> Coverage {
     coverage_of(&rows(sites, ""), tests, counts)
@@ -94,6 +94,7 @@ pub fn coverage_of(sites: &[SiteRow<'_>], tests: &[TestTally], counts: bool) -> 
         line: ratio(SiteKind::Line),
         statement: ratio(SiteKind::Statement),
         least_branch: ratio(SiteKind::Region),
+        mcdc: None,
         average_statement: if counts { average_statement(sites, tests) } else { None },
     }
 }
@@ -111,7 +112,7 @@ fn average_statement(sites: &[SiteRow<'_>], tests: &[TestTally]) -> Option<f64> 
     (items > 0 && !shares.is_empty()).then(|| 100.0 * shares.iter().sum::<f64>() / shares.len() as f64)
 }
 
-/// One entry per outcome of each site, in order of file, line and column.
+/// One entry per outcome of each site, in order of file, line and column; none for test vectors.
 pub fn outcomes(sites: &Sites, tests: &[TestTally], main_file: &str) -> Vec<SiteOutcome> {
     outcomes_of(&rows(sites, main_file), tests)
 }
@@ -119,7 +120,7 @@ pub fn outcomes(sites: &Sites, tests: &[TestTally], main_file: &str) -> Vec<Site
 /// As [`outcomes`], for sites that were written down before.
 pub fn outcomes_of(sites: &[SiteRow<'_>], tests: &[TestTally]) -> Vec<SiteOutcome> {
     let mut all = Vec::new();
-    for (s, site) in sites.iter().enumerate() {
+    for (s, site) in sites.iter().enumerate().filter(|(_, site)| site.kind != SiteKind::Decision) {
         let divergent = matches!(site.kind, SiteKind::Branch | SiteKind::Barrier)
             .then(|| tests.iter().map(|t| t.sites[s].divergent_groups).sum());
         for (o, outcome) in site.outcomes.iter().enumerate() {

@@ -23,6 +23,7 @@ use super::solving::{self, SolvingResult, SolvingStop};
 use super::{faulting_coverage, faulting_launches};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::{self, KernelUnderTest};
+use crate::coverage::mcdc;
 use crate::coverage::observed::{self, ObservedCode, PendingCode};
 use crate::coverage::summary::{self, TestTally};
 use crate::coverage::tally::Probe;
@@ -35,6 +36,7 @@ use crate::result::Location;
 use crate::result::cover::Coverage;
 use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStatus};
 use crate::result::journal::Journal;
+use crate::result::mcdc::Criterion;
 use crate::suite::launch::{Launch, NdRange};
 use crate::suite::write::{self, NewSuite, NewTest};
 use crate::symbolic::infeasible::ProofOutcome;
@@ -287,7 +289,7 @@ pub fn generate(
     let tally =
         |k: &TestInput| TestTally { name: k.name.clone(), sites: k.tally.clone(), items: k.launch.range.items() };
     let tallies: Vec<TestTally> = found.tests.iter().map(tally).collect();
-    let coverage = summary::coverage(&under_test.sites, &tallies, false);
+    let coverage = coverage(&under_test.sites, &tallies);
     let mut notes = under_test.sites.notes();
     if found.tests.is_empty() {
         notes.push(match found.statistics.executions {
@@ -316,12 +318,19 @@ pub fn without_launches(under_test: &KernelUnderTest<'_>, source: &str, begun: I
     let summary = GenerateSummary { unknown: goals.len() as u64, ..GenerateSummary::default() };
     let mut notes = under_test.sites.notes();
     notes.push(format!("{why}, so the suite has no test; --budget gives more time"));
-    let coverage = summary::coverage(&under_test.sites, &[], false);
+    let coverage = coverage(&under_test.sites, &[]);
     Generated { tests: Vec::new(), coverage, goals, summary, notes }
 }
 
-/// Kinds of sites whose outcomes are goals.
-const GOALS: [SiteKind; 1] = [SiteKind::Branch];
+/// Returns what tests cover, with MC/DC if test vectors are among the sites.
+fn coverage(sites: &Sites, tests: &[TestTally]) -> Coverage {
+    let has_vectors = sites.of_kind(SiteKind::Decision).next().is_some();
+    let mcdc = || mcdc::measure(sites, tests, Criterion::Masking, "").ratio();
+    Coverage { mcdc: has_vectors.then(mcdc), ..summary::coverage(sites, tests, false) }
+}
+
+/// Kinds of sites whose outcomes are goals. Decisions are there only if their test vectors are wanted.
+const GOALS: [SiteKind; 2] = [SiteKind::Branch, SiteKind::Decision];
 
 /// Turns outcomes into goals.
 struct GoalView<'a> {

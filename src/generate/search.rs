@@ -25,7 +25,7 @@ use crate::suite::launch::Launch;
 /// from the others.
 fn is_watched(kind: SiteKind) -> bool {
     match kind {
-        SiteKind::Branch | SiteKind::Condition | SiteKind::Loop | SiteKind::Barrier => true,
+        SiteKind::Branch | SiteKind::Condition | SiteKind::Loop | SiteKind::Barrier | SiteKind::Decision => true,
         SiteKind::Line | SiteKind::Statement | SiteKind::Region => false,
     }
 }

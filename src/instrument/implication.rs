@@ -183,7 +183,7 @@ impl Implication {
             Fact::Loop(i, class) => {
                 loop_edge(&function.loops[i], class).map(|e| self.class_of_edge(e)).into_iter().collect()
             }
-            Fact::Barrier(_) | Fact::Event(_) => Vec::new(),
+            Fact::Barrier(_) | Fact::Event(_) | Fact::Vector(..) => Vec::new(),
         }
     }
 

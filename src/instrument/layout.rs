@@ -81,7 +81,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Allocates `count` adjacent bits within one word and returns the first.
+    /// Allocates `count` adjacent bits and returns the first: within one word, or from the start of one if they are more.
     pub fn take(&mut self, count: u32) -> u32 {
         if self.next % 32 + count > 32 {
             self.next = self.next.next_multiple_of(32);

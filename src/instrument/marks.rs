@@ -11,6 +11,7 @@ use inkwell::module::Module;
 
 use super::coverage::drop_effect_attributes;
 use super::implication::loop_edge;
+use super::ways::Ways;
 use crate::cfg::decisions::Event;
 use crate::cfg::graph::Edge;
 use crate::cfg::indices::{BlockIndex, FunctionIndex};
@@ -76,7 +77,7 @@ struct ObservedBoolean<'m> {
 }
 
 /// All marks of a function.
-struct FunctionMarks<'m> {
+struct FunctionMarks<'s, 'm> {
     function: Function<'m>,
     index: FunctionIndex,
     blocks: Vec<Block<'m>>,
@@ -86,10 +87,12 @@ struct FunctionMarks<'m> {
     edges: BTreeMap<Edge, Vec<EdgeAction>>,
     /// By loop: where its count is reset, and where it is incremented if not on an edge.
     counts: BTreeMap<usize, (Vec<Inst<'m>>, Option<Inst<'m>>)>,
+    /// By decision: the goals that are test vectors of it, with the numbers of their ways.
+    vectors: BTreeMap<usize, (Ways<'s, 'm>, Vec<(u32, u32)>)>,
 }
 
-impl<'m> FunctionMarks<'m> {
-    fn new(function: Function<'m>, index: FunctionIndex) -> FunctionMarks<'m> {
+impl<'s, 'm> FunctionMarks<'s, 'm> {
+    fn new(function: Function<'m>, index: FunctionIndex) -> FunctionMarks<'s, 'm> {
         FunctionMarks {
             function,
             index,
@@ -98,6 +101,7 @@ impl<'m> FunctionMarks<'m> {
             reached: Vec::new(),
             edges: BTreeMap::new(),
             counts: BTreeMap::new(),
+            vectors: BTreeMap::new(),
         }
     }
 
@@ -106,7 +110,7 @@ impl<'m> FunctionMarks<'m> {
         found.ok_or_else(|| missing("an instruction"))
     }
 
-    fn resolve(&mut self, goal: u32, fact: Fact, sites: &Sites) -> Result<()> {
+    fn resolve(&mut self, goal: u32, fact: Fact, sites: &'s Sites) -> Result<()> {
         let function = &sites.functions[self.index];
         match fact {
             Fact::Event(Event::Edge(edge)) => self.edges.entry(edge).or_default().push(EdgeAction::Mark(goal)),
@@ -137,6 +141,16 @@ impl<'m> FunctionMarks<'m> {
             Fact::Barrier(barrier) => {
                 let (block, instruction, _) = function.barriers.get(barrier).ok_or_else(|| missing("a barrier"))?;
                 self.reached.push((self.instruction(*block, *instruction)?, goal));
+            }
+            Fact::Vector(decision, way) => {
+                if let Some((_, goals)) = self.vectors.get_mut(&decision) {
+                    goals.push((goal, way));
+                } else {
+                    let evaluation = function.compound.get(decision).and_then(|d| d.evaluation.as_ref().ok());
+                    let ways = evaluation.and_then(|evaluation| Ways::resolve(evaluation, &self.blocks));
+                    let ways = ways.ok_or_else(|| missing("a condition"))?;
+                    self.vectors.insert(decision, (ways, vec![(goal, way)]));
+                }
             }
             Fact::Loop(number, class) => {
                 let l = function.loops.get(number).ok_or_else(|| missing("a loop"))?;
@@ -174,6 +188,15 @@ impl<'m> FunctionMarks<'m> {
     fn weave(self, weaver: &MarkWeaver<'m>, sites: &Sites) {
         let builder = &weaver.builder;
         // Splitting an edge rebuilds phis, so values that may be phis are used first.
+        for (ways, goals) in self.vectors.values() {
+            let variable = weaver.counter(self.function);
+            ways.weave(builder, variable, 0, &mut |builder, ended| {
+                for (goal, way) in goals {
+                    let is_it = builder.icmp(IntPredicate::LLVMIntEQ, ended.way, weaver.number(*way), "");
+                    weaver.mark(*goal, ended.holds.map_or(is_it, |holds| builder.and(holds, is_it, "")));
+                }
+            });
+        }
         for observed in self.observed {
             weaver.observed(&observed);
         }

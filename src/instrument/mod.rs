@@ -17,3 +17,4 @@ pub mod lowering;
 pub mod marks;
 pub mod mutants;
 mod runtime;
+mod ways;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::mcdc::Mcdc;
 use super::{Header, Location, Ratio};
 
 /// The result of `kassay cover`: how much of a kernel the tests of a suite cover.
@@ -19,6 +20,9 @@ pub struct CoverResult {
     pub coverage: Coverage,
     /// One entry per outcome of each site, ordered by file, line and column.
     pub sites: Vec<SiteOutcome>,
+    /// Decisions with their test vectors; only with `--mcdc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcdc: Option<Mcdc>,
     /// Outcomes of the tests, in suite order.
     pub tests: Vec<TestOutcome>,
     /// Instrumented kernel time divided by the original's: the median over the tests. Null if no test completed.
@@ -50,6 +54,9 @@ pub struct Coverage {
     pub statement: Ratio,
     /// Regions of code between branch points (LIU 5.2).
     pub least_branch: Ratio,
+    /// Conditions whose independent effect is shown (MC/DC); only with `--mcdc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcdc: Option<Ratio>,
     /// Percent; only with `--counts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average_statement: Option<f64>,
@@ -96,6 +103,8 @@ impl LoopCoverage {
 pub enum Measure {
     /// Number of covered outcomes, and of all.
     Ratio(Ratio),
+    /// It was not measured.
+    Unmeasured,
     /// Mean over statements, in percent; `None` if it was not measured.
     Mean(Option<f64>),
 }
@@ -105,6 +114,7 @@ impl Measure {
     pub fn percent(self) -> Option<f64> {
         match self {
             Measure::Ratio(ratio) => ratio.percent(),
+            Measure::Unmeasured => None,
             Measure::Mean(percent) => percent,
         }
     }
@@ -121,12 +131,14 @@ pub struct Metric {
     pub site_kind: &'static str,
     /// Whether it needs counts of work-items (`--counts`).
     pub needs_counts: bool,
+    /// Whether it needs test vectors (`--mcdc`).
+    pub needs_vectors: bool,
     /// Reads it from a result.
     pub measure: fn(&Coverage) -> Measure,
 }
 
 /// All metrics, in the order in which reports show them.
-pub const METRICS: [Metric; 8] = [
+pub const METRICS: [Metric; 9] = [
     metric("branch", "branch", "branch", |c| Measure::Ratio(c.branch)),
     metric("condition", "condition", "condition", |c| Measure::Ratio(c.condition)),
     metric("loop", "loop", "loop", |c| Measure::Ratio(c.loops.classes())),
@@ -134,6 +146,13 @@ pub const METRICS: [Metric; 8] = [
     metric("line", "line", "line", |c| Measure::Ratio(c.line)),
     metric("statement", "statement", "statement", |c| Measure::Ratio(c.statement)),
     metric("least_branch", "least branch", "region", |c| Measure::Ratio(c.least_branch)),
+    Metric {
+        needs_vectors: true,
+        ..metric("mcdc", "MC/DC", "decision", |c| match c.mcdc {
+            Some(ratio) => Measure::Ratio(ratio),
+            None => Measure::Unmeasured,
+        })
+    },
     Metric {
         needs_counts: true,
         ..metric("average_statement", "average statement", "statement", |c| Measure::Mean(c.average_statement))
@@ -146,7 +165,7 @@ const fn metric(
     site_kind: &'static str,
     measure: fn(&Coverage) -> Measure,
 ) -> Metric {
-    Metric { key, label, site_kind, needs_counts: false, measure }
+    Metric { key, label, site_kind, needs_counts: false, needs_vectors: false, measure }
 }
 
 impl LoopCoverage {

@@ -10,6 +10,7 @@ pub mod generate;
 pub mod inspect;
 pub mod join;
 pub mod journal;
+pub mod mcdc;
 pub mod merge;
 pub mod mutate;
 pub mod mutate_summary;

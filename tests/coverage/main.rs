@@ -6,4 +6,5 @@ mod counted;
 mod ended_runs;
 mod hand_counts;
 mod instrumented_outputs;
+mod mcdc;
 mod spirv;

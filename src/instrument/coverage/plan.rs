@@ -38,6 +38,11 @@ pub(super) struct FunctionPlan {
     /// Conditions of `select`s and last operands of short-circuits, with the bit for true; the bit for false
     /// is the next.
     pub(super) value_bits: Vec<(ValuePlace, u32)>,
+    /// By decision whose test vectors are recorded (a position in [`FunctionSites::compound`]): the bit of its first
+    /// vector; those of the others follow.
+    ///
+    /// [`FunctionSites::compound`]: crate::cfg::sites::FunctionSites::compound
+    pub(super) vector_bits: BTreeMap<usize, u32>,
 }
 
 /// A boolean whose value is recorded when it is used.
@@ -103,6 +108,7 @@ impl CoveragePlan {
                 class_bits,
                 loop_bits: BTreeMap::new(),
                 value_bits: Vec::new(),
+                vector_bits: BTreeMap::new(),
             });
         }
         let barrier_bits = functions.iter().map(|p| p.class_bits.len() as u32).sum();
@@ -120,6 +126,12 @@ impl CoveragePlan {
                     && !plan.value_bits.iter().any(|(p, _)| *p == place)
                 {
                     plan.value_bits.push((place, bits.take(2)));
+                }
+                if let Fact::Vector(decision, _) = fact
+                    && let Ok(evaluation) = &function.compound[decision].evaluation
+                {
+                    let ways = evaluation.graph.ways() as u32;
+                    plan.vector_bits.entry(decision).or_insert_with(|| bits.take(ways));
                 }
             }
         }
@@ -154,6 +166,9 @@ impl CoveragePlan {
                 } else if let Some(first) = plan.loop_bits.get(&i) {
                     evidence.bits.insert(first + class as u32);
                 }
+            }
+            Fact::Vector(decision, way) => {
+                evidence.bits.extend(plan.vector_bits.get(&decision).map(|first| first + way))
             }
         }
         evidence

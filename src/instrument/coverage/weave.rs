@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::instrument::implication::ProbePoint;
 use crate::instrument::layout::{CoverageLayout, Slots};
 use crate::instrument::runtime;
+use crate::instrument::ways::Ways;
 use crate::kernel::{canonical, parameters};
 use crate::llvm::{
     AddressSpace, AttributeIndex, Block, Builder, Function, Inst, IntPredicate, Opcode, Type, Value, View,
@@ -49,6 +50,17 @@ impl CoveragePlan {
             })
             .collect::<Option<_>>()
             .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
+        let ways: Vec<Vec<(Ways, u32)>> = FunctionIndex::enumerate(&self.functions)
+            .map(|(f, plan)| {
+                let decisions = &sites.functions[f].compound;
+                let resolve = |(decision, bit): (&usize, &u32)| {
+                    let evaluation = decisions.get(*decision)?.evaluation.as_ref().ok()?;
+                    Some((Ways::resolve(evaluation, &blocks[f])?, *bit))
+                };
+                plan.vector_bits.iter().map(resolve).collect()
+            })
+            .collect::<Option<_>>()
+            .ok_or_else(|| Error::internal("a condition is gone from the module"))?;
         // The simulator sends items that wait forever to the kernel's end.
         let early = match blocks.first() {
             Some(blocks) if !target.has_hooks() => EarlyFlushes::find(module, sites, blocks)?,
@@ -69,6 +81,7 @@ impl CoveragePlan {
         let pointers = weaver.thread_pointer(functions, &needs);
         for (f, plan) in FunctionIndex::enumerate(&self.functions) {
             if let Some(pointer) = pointers[f] {
+                weaver.vectors(&ways[f], blocks[f][0], pointer.words);
                 weaver.function(plan, &sites.functions[f], &blocks[f], &recorders[f], pointer);
                 if let Some(probe) = pointer.probe {
                     weaver.flush_early(&early, &blocks[f], pointer.words, probe);
@@ -87,6 +100,7 @@ impl CoveragePlan {
                     || !p.probes.is_empty()
                     || !p.loop_bits.is_empty()
                     || !p.value_bits.is_empty()
+                    || !p.vector_bits.is_empty()
             })
             .collect();
         let calls = |f: FunctionIndex, callee: &str| {
@@ -262,6 +276,37 @@ impl<'m> Weaver<'m> {
         self.before(before);
         let chosen = self.builder.select(condition, numbers.0, numbers.1, "");
         self.call(self.cover, &[words, self.number(recorder.bit / 32), chosen]);
+    }
+
+    /// Records the test vectors of decisions, each with the bit of its first one.
+    fn vectors(&self, ways: &[(Ways<'_, 'm>, u32)], entry: Block<'m>, words: Value<'m>) {
+        for (ways, bit) in ways {
+            let variable = self.variable(entry, self.int, "kassay.way");
+            let count = ways.count();
+            // A way's number is that of its bit, counted from the start of the first word.
+            ways.weave(&self.builder, variable, bit % 32, &mut |builder, ended| {
+                for word in 0..(bit % 32 + count).div_ceil(32) {
+                    let one = self.number(1);
+                    let mask = if bit % 32 + count <= 32 {
+                        builder.shl(one, ended.way, "")
+                    } else {
+                        let is_here = builder.icmp(
+                            IntPredicate::LLVMIntEQ,
+                            builder.lshr(ended.way, self.number(5), ""),
+                            self.number(word),
+                            "",
+                        );
+                        let mask = builder.shl(one, builder.and(ended.way, self.number(31), ""), "");
+                        builder.select(is_here, mask, self.number(0), "")
+                    };
+                    let mask = match ended.holds {
+                        Some(holds) => builder.select(holds, mask, self.number(0), ""),
+                        None => mask,
+                    };
+                    self.call(self.cover, &[words, self.number(bit / 32 + word), mask]);
+                }
+            });
+        }
     }
 
     fn function(

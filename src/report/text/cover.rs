@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::super::by_file;
 use super::super::style::{self, Paint, Style};
 use super::super::table::{Cell, Table};
+use super::mcdc::decisions;
 use super::{heading, notes, quote, source, title};
 use crate::result::Ratio;
 use crate::result::cover::{CoverResult, Coverage, METRICS, Measure, TestOutcome, TestStatus};
@@ -27,6 +28,7 @@ pub fn cover(
     let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     out.push('\n');
     out.push_str(&metrics(&result.coverage, style));
+    out.push_str(&result.mcdc.as_ref().map(|mcdc| decisions(mcdc, style)).unwrap_or_default());
     out.push_str(&tests(&result.tests, style));
     if let Some(overhead) = result.overhead {
         let _ = writeln!(out, "\noverhead: {overhead:.2} times the original kernel time (median over the tests)");
@@ -56,7 +58,7 @@ fn metrics(coverage: &Coverage, style: &Style) -> String {
     for metric in &METRICS {
         match (metric.measure)(coverage) {
             Measure::Ratio(ratio) => row(metric.label, ratio),
-            Measure::Mean(_) => continue,
+            Measure::Mean(_) | Measure::Unmeasured => continue,
         }
         // Without loops, the rows of their classes are left out.
         if metric.site_kind == "loop" && coverage.loops.total > 0 {

@@ -5,6 +5,7 @@ mod compare;
 mod cover;
 mod generate;
 mod inspect;
+mod mcdc;
 mod mutants;
 mod mutate;
 mod run;

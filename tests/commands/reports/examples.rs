@@ -122,9 +122,11 @@ pub fn cover_result() -> CoverResult {
             line: Ratio { covered: 9, total: 11 },
             statement: Ratio { covered: 7, total: 9 },
             least_branch: Ratio { covered: 5, total: 6 },
+            mcdc: None,
             average_statement: None,
         },
         sites: s.0,
+        mcdc: None,
         tests: vec![
             TestOutcome {
                 name: "even".into(),

@@ -6,19 +6,24 @@ use super::observer::run_parallel;
 use super::opened::Opened;
 use super::options::{check_range, options};
 use crate::cfg::folded;
+use crate::coverage::def_use::{self, DefUseCode, Followed};
 use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Programs};
 use crate::coverage::{group_order, summary};
 use crate::error::Result;
+use crate::exec::simulator::{self, Simulator};
 use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::Slots;
 use crate::result::Header;
-use crate::result::cover::CoverResult;
+use crate::result::cover::{CoverResult, TestOutcome};
+use crate::suite::resolve::Test;
 
 options! {
     /// Options of [`cover`].
     pub struct CoverOptions {
         /// Whether to count work-items per outcome, for average statement coverage too (slower).
         counts: bool = false,
+        /// Whether to follow definitions of variables and memory to their uses, on the simulator (slower).
+        def_use: bool = false,
         /// The number of runs of the original and of the instrumented kernel per test, for the overhead.
         repeats: u32 = 3,
         /// Whether notes name the conditions that clang folded into others.
@@ -63,6 +68,7 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         let slots = if options.counts { Slots::Items } else { Slots::Groups };
         let capabilities = loading.capabilities();
         let (code, plan) = under_test.instrumented(slots, capabilities.target)?;
+        let def_use_code = options.def_use.then(|| def_use::build(under_test)).transpose()?;
         let Loading { tests, executors } = loading;
         let mut runners = Vec::new();
         for (mut executor, plain) in executors {
@@ -104,6 +110,21 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         }
         let source = opened.source();
         let mut notes = under_test.sites.notes();
+        let followed = match &def_use_code {
+            Some(code) => Some((&code.plan, follow(opened, code, &tests)?)),
+            None => None,
+        };
+        let def_use = followed.map(|(plan, followed)| {
+            let on_simulator = capabilities.target == simulator::CAPABILITIES.target;
+            let ratio = |(row, test): (&TestOutcome, &Followed)| {
+                let original = row.original_s.filter(|s| on_simulator && *s > 0.0)?;
+                Some(test.time?.as_secs_f64() / original)
+            };
+            let overhead = measure::median_ratio(rows.iter().zip(&followed).filter_map(ratio).collect());
+            let result = def_use::result(plan, &followed, &source, overhead);
+            notes.extend(def_use::notes(plan, &followed, &result, on_simulator));
+            result
+        });
         if overhead.is_some() && rows.iter().filter_map(|t| t.original_s).all(|s| s < MEASURABLE_S) {
             notes.push("every launch takes less than a millisecond: the overhead is mostly noise".to_owned());
         }
@@ -120,10 +141,25 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
             ),
             elapsed_s: begun.elapsed().as_secs_f64(),
             coverage: summary::coverage(&under_test.sites, &tallies, options.counts),
+            def_use,
             sites: summary::outcomes(&under_test.sites, &tallies, &source),
             tests: rows,
             overhead,
             notes,
         })
+    })
+}
+
+/// Follows definitions to their uses in all tests.
+fn follow(opened: &Opened, code: &DefUseCode, tests: &[Test]) -> Result<Vec<Followed>> {
+    let mut simulators = Vec::new();
+    for _ in 0..opened.workers() {
+        let mut simulator = Simulator::new(1)?;
+        let program = simulator.load_host(&code.code)?;
+        simulators.push((simulator, program));
+    }
+    let timeout = opened.options().timeout;
+    run_parallel(&mut simulators, tests, "tests", opened.observer(), |(simulator, program), test| {
+        def_use::follow(simulator, *program, &code.plan, test, timeout)
     })
 }

@@ -20,6 +20,9 @@ pub struct CoverArgs {
     /// Count work-items per outcome and report average statement coverage (slower)
     #[arg(long)]
     pub counts: bool,
+    /// Follow definitions of variables and memory to their uses, on the simulator, and report the pairs (slower)
+    #[arg(long)]
+    pub def_use: bool,
     /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50
     #[arg(long, value_name = "METRIC=PERCENT", value_delimiter = ',')]
     pub fail_under: Vec<Threshold>,
@@ -109,6 +112,6 @@ pub(super) fn missed(thresholds: &[Threshold], coverage: &Coverage) -> bool {
 impl CoverArgs {
     pub(super) fn options(&self) -> CoverOptions {
         let counts = self.counts || self.fail_under.iter().any(|t| t.metric.needs_counts);
-        CoverOptions::new().counts(counts).repeats(self.repeats).explain(self.output.verbose)
+        CoverOptions::new().counts(counts).repeats(self.repeats).explain(self.output.verbose).def_use(self.def_use)
     }
 }

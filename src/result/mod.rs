@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod cover;
+pub mod def_use;
 pub mod devices;
 pub mod generate;
 pub mod inspect;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::by_file;
 use super::super::style::{self, Paint, Style};
 use super::super::table::{Cell, Table};
-use super::{heading, notes, quote, source, title};
+use super::{def_use, heading, notes, percent, quote, source, title};
 use crate::result::Ratio;
 use crate::result::cover::{CoverResult, Coverage, METRICS, Measure, TestOutcome, TestStatus};
 
@@ -27,6 +27,9 @@ pub fn cover(
     let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     out.push('\n');
     out.push_str(&metrics(&result.coverage, style));
+    if let Some(pairs) = &result.def_use {
+        out.push_str(&def_use::def_use(pairs, options.summary_only, style));
+    }
     out.push_str(&tests(&result.tests, style));
     if let Some(overhead) = result.overhead {
         let _ = writeln!(out, "\noverhead: {overhead:.2} times the original kernel time (median over the tests)");
@@ -69,20 +72,6 @@ fn metrics(coverage: &Coverage, style: &Style) -> String {
         }
     }
     table.render(style)
-}
-
-fn percent(p: Option<f64>) -> Cell {
-    match p {
-        Some(p) => {
-            let paint = match p {
-                _ if p >= 100.0 => Paint::Good,
-                _ if p > 0.0 => Paint::Warn,
-                _ => Paint::Bad,
-            };
-            Cell::painted(paint, style::percent(p))
-        }
-        None => "-".into(),
-    }
 }
 
 fn paint(status: TestStatus) -> Paint {

@@ -8,8 +8,11 @@ use std::time::Duration;
 use inkwell::context::Context;
 use kassay::coverage::def_use::{self, Followed};
 use kassay::exec::simulator::Simulator;
+use kassay::exec::simulator::observation::SimulationOptions;
 use kassay::instrument::def_use::DefUsePlan;
+use kassay::lower::host::table::Relation;
 use kassay::result::def_use::{DefUse, DefUsePair, PairKind};
+use kassay::suite::resolve::Test;
 use kassay::{CoverOptions, OpenOptions, cover};
 use serde::Deserialize;
 
@@ -27,18 +30,29 @@ struct Count {
     covered: u64,
 }
 
-/// Follows the tests of a suite, and returns the pairs with what the tests have shown of them.
+/// Follows the tests of a suite, and returns the pairs with what the tests have shown of them. Checks that the code that
+/// reports them computes what the original does.
 fn followed(suite: &Path) -> (DefUsePlan, Vec<Followed>) {
     let context = Context::create();
     let llvm = lock_llvm();
     let mut opened = open_suite(&context, suite).unwrap();
     opened.choose_local(&kassay::exec::simulator::device());
-    let code = def_use::build(&opened.kernel.under_test).unwrap_or_else(|e| panic!("{}: {e}", suite.display()));
+    let under_test = &opened.kernel.under_test;
+    let code = def_use::build(under_test).unwrap_or_else(|e| panic!("{}: {e}", suite.display()));
+    let plain = under_test.for_simulator(&under_test.lowering).unwrap();
     drop(llvm);
     let mut simulator = Simulator::new(1).unwrap();
     let program = simulator.load_host(&code.code).unwrap();
+    let plain = simulator.load_host(&plain).unwrap();
     let limit = Duration::from_secs(60);
-    let run = |test| def_use::follow(&mut simulator, program, &code.plan, test, limit).unwrap();
+    let run = |test: &Test| {
+        let followed = def_use::follow(&mut simulator, program, &code.plan, test, limit).unwrap();
+        let options = SimulationOptions { schedule: test.launch.schedule.clone(), ..SimulationOptions::default() };
+        let mut outputs =
+            |program| simulator.simulate(program, &test.launch, &options, limit, &[]).unwrap().observation.outputs;
+        assert_eq!(outputs(program), outputs(plain), "{}: outputs of {}", suite.display(), test.name);
+        followed
+    };
     let tests = opened.tests.iter().map(run).collect();
     (code.plan, tests)
 }
@@ -75,7 +89,11 @@ fn pairs_match_the_hand_counts() {
 
 #[test]
 fn no_test_shows_a_pair_that_the_analysis_excludes() {
-    let suites = testdata::suites();
+    let mut suites = testdata::suites();
+    let clean = testdata::folders(&testdata::testdata("check"));
+    let clean = clean.into_iter().filter(|folder| testdata::name(folder).starts_with("clean_"));
+    suites.extend(clean.flat_map(|folder| testdata::suites_in(&folder)));
+    assert!(suites.len() > 100, "only {} suites", suites.len());
     let wrong: Vec<String> = spread(&suites, |suite| {
         let (plan, tests) = followed(suite);
         let unexpected: BTreeSet<_> = tests.iter().flat_map(|test| &test.exercised.unexpected).collect();
@@ -89,6 +107,23 @@ fn no_test_shows_a_pair_that_the_analysis_excludes() {
     .flatten()
     .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_the_analysis_excludes_is_told_from_what_nothing_orders() {
+    let (plan, _) = followed(&testdata::suite("matmul_tiled"));
+    let pair = plan.pairs.iter().find(|pair| pair.relation == Relation::AcrossBarrier).unwrap();
+    let (definition, usage) = (pair.definition.unwrap() as u32, pair.usage as u32);
+    let shown = |relation| plan.exercised([], [(Some(definition), usage, relation)]);
+    let counts = |relation| {
+        let shown = shown(relation);
+        [shown.pairs.len(), shown.unordered.len(), shown.unexpected.len()]
+    };
+    assert_eq!(counts(Relation::AcrossBarrier), [1, 0, 0]);
+    assert_eq!(counts(Relation::WithinGroup), [0, 1, 0]);
+    assert_eq!(counts(Relation::Private), [0, 0, 1]);
+    // A use is never defined by itself.
+    assert_eq!(plan.exercised([], [(Some(usage), usage, Relation::SameWorkItem)]).unexpected.len(), 1);
 }
 
 /// Covers a kernel with the given arguments of the only test, and returns its pairs.
@@ -114,6 +149,11 @@ fn pairs_of<'r>(result: &'r DefUse, variable: &str) -> Vec<(u32, u32, PairKind, 
     all
 }
 
+/// As [`pairs_of`], of the memory that an argument points to, without the argument itself.
+fn memory_of(result: &DefUse, argument: &str) -> Vec<(u32, u32, PairKind, bool)> {
+    pairs_of(result, argument).into_iter().filter(|(_, _, kind, _)| *kind != Private).collect()
+}
+
 #[test]
 fn groups_that_hand_over_by_an_atomic_have_pairs_across_groups() {
     let kernel = "kernel void k(global int *parts, global int *done, global int *out) {
@@ -136,9 +176,9 @@ fn groups_that_hand_over_by_an_atomic_have_pairs_across_groups() {
         (3, 8, WithinGroup, false),
         (3, 8, AcrossGroups, true),
     ];
-    assert_eq!(pairs_of(&result, "parts"), parts);
+    assert_eq!(memory_of(&result, "parts"), parts);
     let done = [(0, 5, HostToKernel, true), (5, 5, WithinGroup, false), (5, 5, AcrossGroups, true)];
-    assert_eq!(pairs_of(&result, "done"), done);
+    assert_eq!(memory_of(&result, "done"), done);
     assert_eq!(result.unordered, 0);
 }
 
@@ -154,7 +194,7 @@ fn what_a_race_shows_is_no_pair() {
     let launch = "global = [8]\nlocal = [4]\n[test.args]\nx = { fill = 0, len = 8 }";
     let result = covered(kernel, launch, 1);
     // The first work-item reads its own element, the others one that their neighbour has just written.
-    assert_eq!(pairs_of(&result, "x"), [(0, 4, HostToKernel, false), (3, 4, SameWorkItem, true)]);
+    assert_eq!(memory_of(&result, "x"), [(0, 4, HostToKernel, false), (3, 4, SameWorkItem, true)]);
     assert_eq!(result.unordered, 2, "within a group, and across groups");
 }
 
@@ -173,10 +213,10 @@ fn a_barrier_relates_only_accesses_to_memory_that_it_orders() {
     let launch = "global = [4]\nlocal = [4]\n[test.args]\nx = { fill = 0, len = 4 }\ny = { fill = 0, len = 4 }";
     let ordered = covered(&kernel("CLK_GLOBAL_MEM_FENCE"), launch, 1);
     let expected = [(0, 5, HostToKernel, false), (3, 5, SameWorkItem, false), (3, 5, AcrossBarrier, true)];
-    assert_eq!(pairs_of(&ordered, "x"), expected);
+    assert_eq!(memory_of(&ordered, "x"), expected);
     assert_eq!(ordered.unordered, 0);
     let unordered = covered(&kernel("CLK_LOCAL_MEM_FENCE"), launch, 1);
-    assert_eq!(pairs_of(&unordered, "x"), [(0, 5, HostToKernel, false), (3, 5, SameWorkItem, false)]);
+    assert_eq!(memory_of(&unordered, "x"), [(0, 5, HostToKernel, false), (3, 5, SameWorkItem, false)]);
     assert_eq!(unordered.unordered, 1);
 }
 
@@ -200,7 +240,7 @@ fn a_group_defines_what_it_copies() {
     let result = covered(kernel, launch, 1);
     let tile = [(3, 5, AcrossBarrier, true), (3, 10, AcrossBarrier, false), (8, 10, AcrossBarrier, true)];
     assert_eq!(pairs_of(&result, "t"), tile);
-    assert_eq!(pairs_of(&result, "x"), [(0, 3, HostToKernel, true), (1, 3, Private, true)]);
+    assert_eq!(memory_of(&result, "x"), [(0, 3, HostToKernel, true)]);
     assert_eq!(result.unordered, 0);
 }
 
@@ -224,9 +264,9 @@ kernel void k(global int *out, int n) {
     if (n > 100)
         x = 2;
     set(&x, x + 1);
-    float4 v = vload4(0, (global float *)out);
-    v.x = 0;
-    vstore4(v, 0, (global float *)out);
+    float4 w = vload4(0, (global float *)out);
+    w.x = 0;
+    vstore4(w, 0, (global float *)out);
     out[4] = sum(t) + x;
 }";
     let launch = "global = [1]\nlocal = [1]\n[test.args]\nout = { fill = 0, len = 8 }\nn = 7";
@@ -244,8 +284,8 @@ kernel void k(global int *out, int n) {
     // A call uses what it passes by value, and defines the parameter.
     let t = [(2, 3, Private, true), (2, 3, Private, true), (13, 22, Private, true), (14, 22, Private, true)];
     assert_eq!(pairs_of(&result, "t"), t);
-    assert_eq!(pairs_of(&result, "v"), [(19, 20, Private, true), (20, 21, Private, true)]);
-    let out = pairs_of(&result, "out");
+    assert_eq!(pairs_of(&result, "w"), [(19, 20, Private, true), (20, 21, Private, true)]);
+    let out = memory_of(&result, "out");
     assert!(out.contains(&(0, 19, HostToKernel, true)), "{out:?}");
 }
 
@@ -262,7 +302,7 @@ fn a_compare_exchange_that_fails_defines_nothing() {
     };
     let to_the_sum = |value| {
         let result = covered(kernel, &launch(value), 1);
-        let pairs = pairs_of(&result, "lock");
+        let pairs = memory_of(&result, "lock");
         let covered = |definition| {
             pairs.contains(&(definition, 3, if definition == 0 { HostToKernel } else { SameWorkItem }, true))
         };

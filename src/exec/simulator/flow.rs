@@ -53,9 +53,9 @@ struct Cell {
     /// Local linear id of the work-item, or [`GROUP`].
     item: u32,
     /// Linear number of the group.
-    group: u64,
+    group: u32,
     /// The group's interval between two barriers.
-    epoch: u64,
+    epoch: u32,
 }
 
 const UNDEFINED: Cell = Cell { access: NONE, item: 0, group: 0, epoch: 0 };
@@ -82,7 +82,7 @@ pub struct FlowTracker {
     /// By address divided by [`PAGE`].
     private: HashMap<u64, Page>,
     /// By slot: how many barriers have ordered local, and global, memory.
-    epochs: Vec<[u64; 2]>,
+    epochs: Vec<[u32; 2]>,
     found: Found,
 }
 
@@ -112,7 +112,7 @@ pub struct Accessor {
     /// Local linear id, or [`GROUP`].
     pub item: u32,
     /// Linear number of the group.
-    pub group: u64,
+    pub group: u32,
 }
 
 impl FlowTracker {
@@ -136,11 +136,11 @@ impl FlowTracker {
     pub fn barrier(&mut self, slot: u32, flags: u32) {
         let epochs = self.epochs(slot);
         for (bit, epoch) in epochs.iter_mut().enumerate() {
-            *epoch += u64::from(flags >> bit & 1);
+            *epoch = epoch.wrapping_add(flags >> bit & 1);
         }
     }
 
-    fn epochs(&mut self, slot: u32) -> &mut [u64; 2] {
+    fn epochs(&mut self, slot: u32) -> &mut [u32; 2] {
         let slot = slot as usize;
         if self.epochs.len() <= slot {
             self.epochs.resize(slot + 1, [0; 2]);
@@ -203,7 +203,7 @@ impl FlowTracker {
 }
 
 /// Returns which definition a use of a cell meets, and how the two are related; `None` if the cell is undefined.
-fn met(cell: Cell, by: Accessor, epoch: u64, is_local: bool) -> Option<(Option<u32>, Relation)> {
+fn met(cell: Cell, by: Accessor, epoch: u32, is_local: bool) -> Option<(Option<u32>, Relation)> {
     // Local memory is another group's after that has ended.
     let is_defined = cell.access != NONE && (!is_local || cell.group == by.group);
     if !is_defined {

@@ -52,7 +52,7 @@ pub extern "C" fn flow(
         let Some(region) = slot.regions.iter().filter(|region| region.object != NONE).find(inside) else { return };
         let shares = (0..).zip(&slot.owners).any(|(object, owner)| object != *owner);
         let granule = table.granule.get(region.object as usize).copied().filter(|_| !shares).unwrap_or(1);
-        let by = Accessor { slot: slot.number, item: if collective { GROUP } else { index }, group: slot.group };
+        let by = Accessor { slot: slot.number, item: if collective { GROUP } else { index }, group: slot.group as u32 };
         tracker.shared(by, access, flags, region, granule, (address - region.base, bytes));
     }
 }

@@ -24,6 +24,12 @@ pub(super) fn def_use(result: &DefUse, summary_only: bool, style: &Style) -> Str
         ]);
     }
     out.push_str(&table.render(style));
+    if let Some(overhead) = result.overhead {
+        let _ = writeln!(
+            out,
+            "\n  following definitions took {overhead:.1} times the original kernel time (median over the tests)"
+        );
+    }
     let missing: Vec<&DefUsePair> = result.pairs.iter().filter(|pair| !pair.covered).collect();
     if !summary_only && !missing.is_empty() {
         let _ = writeln!(out, "\n  not covered");

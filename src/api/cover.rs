@@ -7,14 +7,18 @@ use super::opened::Opened;
 use super::options::{check_range, options};
 use crate::cfg::folded;
 use crate::coverage::build::KernelUnderTest;
+use crate::coverage::def_use::{self, DefUseCode, Followed};
 use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Measured, Programs};
 use crate::coverage::{group_order, mcdc, summary};
 use crate::error::{Error, Result};
+use crate::exec::simulator::{self, Simulator};
 use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::Slots;
-use crate::result::cover::{CoverResult, Coverage};
+use crate::lower::code::Target;
+use crate::result::cover::{CoverResult, Coverage, TestOutcome};
 use crate::result::mcdc::{Criterion, Mcdc};
 use crate::result::{Device, Header};
+use crate::suite::resolve::Test;
 
 options! {
     /// Options of [`cover`].
@@ -23,6 +27,8 @@ options! {
         counts: bool = false,
         /// Whether to measure MC/DC, and what shows the independent effect of a condition (slower).
         mcdc: Option<Criterion> = None,
+        /// Whether to follow definitions of variables and memory to their uses, on the simulator (slower).
+        def_use: bool = false,
         /// The number of runs of the original and of the instrumented kernel per test, for the overhead.
         repeats: u32 = 3,
         /// Whether notes name the conditions that clang folded into others.
@@ -63,10 +69,15 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
     opened.check_suite()?;
     let variants = opened.variants();
     let [first, others @ ..] = &variants[..] else { return Err(Error::internal("nothing is opened")) };
+    if options.def_use && !others.is_empty() {
+        return Err(Error::caller("pairs of definitions and uses are those of one program, and the tests have different values of specialisation constants")
+            .help("write a suite for each set of values, or leave out --def-use"));
+    }
     first.with_suite(SyntaxTree::Needed, |parsed| {
         let with_vectors = options.mcdc.map(|_| parsed.under_test.with_vectors()).transpose()?;
         let under_test = with_vectors.as_ref().unwrap_or(&parsed.under_test);
-        let (mut measured, device) = measured(first, parsed, under_test, options)?;
+        let def_use_code = options.def_use.then(|| def_use::build(&parsed.under_test)).transpose()?;
+        let Ran { mut measured, tests, device, target } = run_tests(first, parsed, under_test, options)?;
         let sites = &under_test.sites;
         for variant in others {
             variant.with_suite(SyntaxTree::Needed, |other| {
@@ -74,7 +85,7 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
                 let under_test = with_vectors.as_ref().unwrap_or(&other.under_test);
                 let is_same = summary::rows(sites, "") == summary::rows(&under_test.sites, "");
                 variant.check_same("sites", is_same)?;
-                measured.extend(self::measured(variant, other, under_test, options)?.0);
+                measured.extend(run_tests(variant, other, under_test, options)?.measured);
                 Ok(())
             })?;
         }
@@ -87,6 +98,21 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         }
         let source = opened.source();
         let mut notes = sites.notes();
+        let followed = match &def_use_code {
+            Some(code) => Some((&code.plan, follow(opened, code, &tests)?)),
+            None => None,
+        };
+        let def_use = followed.map(|(plan, followed)| {
+            let on_simulator = target == simulator::CAPABILITIES.target;
+            let ratio = |(row, test): (&TestOutcome, &Followed)| {
+                let original = row.original_s.filter(|s| on_simulator && *s > 0.0)?;
+                Some(test.time?.as_secs_f64() / original)
+            };
+            let overhead = measure::median_ratio(rows.iter().zip(&followed).filter_map(ratio).collect());
+            let result = def_use::result(plan, &followed, &source, overhead);
+            notes.extend(def_use::notes(plan, &followed, &result, on_simulator));
+            result
+        });
         if overhead.is_some() && rows.iter().filter_map(|t| t.original_s).all(|s| s < MEASURABLE_S) {
             notes.push("every launch takes less than a millisecond: the overhead is mostly noise".to_owned());
         }
@@ -100,6 +126,7 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
             header: Header::new(CoverResult::SCHEMA, entry, source.clone(), Some(device), opened.seed()),
             elapsed_s: begun.elapsed().as_secs_f64(),
             coverage: Coverage { mcdc: mcdc.as_ref().map(Mcdc::ratio), ..coverage },
+            def_use,
             sites: summary::outcomes(sites, &tallies, &source),
             mcdc,
             tests: rows,
@@ -109,14 +136,23 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
     })
 }
 
-/// Runs the tests of a variant. Returns what they cover, and the device. `under_test`: its kernel, with what is to be
-/// measured.
-fn measured(
+/// What a run of a variant's tests showed.
+struct Ran {
+    measured: Vec<Measured>,
+    /// The tests, with work-group sizes that fit the device.
+    tests: Vec<Test>,
+    device: Device,
+    /// The form of code that the device takes.
+    target: Target,
+}
+
+/// Runs the tests of a variant. `under_test`: its kernel, with what is to be measured.
+fn run_tests(
     opened: &Opened,
     parsed: &Parsed<'_>,
     under_test: &KernelUnderTest<'_>,
     options: &CoverOptions,
-) -> Result<(Vec<Measured>, Device)> {
+) -> Result<Ran> {
     let loading = Loading::begin(opened, parsed)?;
     // The original is being built meanwhile; all executors build concurrently.
     let slots = if options.counts { Slots::Items } else { Slots::Groups };
@@ -155,5 +191,20 @@ fn measured(
         };
         measure::test(runner.executor.as_mut(), &programs, test, &measuring)
     })?;
-    Ok((measured, executors::device(runners[0].executor.device())))
+    let device = executors::device(runners[0].executor.device());
+    Ok(Ran { measured, tests, device, target: capabilities.target })
+}
+
+/// Follows definitions to their uses in all tests.
+fn follow(opened: &Opened, code: &DefUseCode, tests: &[Test]) -> Result<Vec<Followed>> {
+    let mut simulators = Vec::new();
+    for _ in 0..opened.workers() {
+        let mut simulator = Simulator::new(1)?;
+        let program = simulator.load_host(&code.code)?;
+        simulators.push((simulator, program));
+    }
+    let timeout = opened.options().timeout;
+    run_parallel(&mut simulators, tests, "tests", opened.observer(), |(simulator, program), test| {
+        def_use::follow(simulator, *program, &code.plan, test, timeout)
+    })
 }

@@ -106,6 +106,7 @@ pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<Cover
         header: Header::new(CoverResult::SCHEMA, header.kernel, header.source, None, header.seed),
         elapsed_s: begun.elapsed().as_secs_f64(),
         coverage: summary::coverage_of(reader.rows(), &tallies, reader.counts()),
+        def_use: None,
         sites: summary::outcomes_of(reader.rows(), &tallies),
         mcdc: None,
         tests,

@@ -22,8 +22,11 @@ pub struct CoverArgs {
     #[arg(long)]
     pub counts: bool,
     /// Measure MC/DC (slower): by masking, or by unique cause
-    #[arg(long, value_enum, value_name = "CRITERION", num_args = 0..=1, default_missing_value = "masking")]
+    #[arg(long, value_enum, value_name = "CRITERION")]
     pub mcdc: Option<McdcFlag>,
+    /// Follow definitions of variables and memory to their uses, on the simulator, and report the pairs (slower)
+    #[arg(long)]
+    pub def_use: bool,
     /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50
     #[arg(long, value_name = "METRIC=PERCENT", value_delimiter = ',')]
     pub fail_under: Vec<Threshold>,
@@ -138,6 +141,11 @@ impl CoverArgs {
         let counts = self.counts || self.fail_under.iter().any(Threshold::needs_counts);
         let by_default = self.fail_under.iter().any(Threshold::needs_vectors).then(Criterion::default);
         let mcdc = self.mcdc.map(Criterion::from).or(by_default);
-        CoverOptions::new().counts(counts).mcdc(mcdc).repeats(self.repeats).explain(self.output.verbose)
+        CoverOptions::new()
+            .counts(counts)
+            .mcdc(mcdc)
+            .def_use(self.def_use)
+            .repeats(self.repeats)
+            .explain(self.output.verbose)
     }
 }

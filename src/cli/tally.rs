@@ -85,7 +85,7 @@ fn coverage(args: &TallyArgs) -> Result<u8> {
         return Err(Error::caller(format!("--fail-under {}: these probe buffers hold no counts", threshold.key()))
             .help("lower the kernel with --coverage --counts"));
     }
-    if let Some(threshold) = args.fail_under.iter().find(|threshold| threshold.needs_vectors()) {
+    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs_vectors()) {
         return Err(Error::caller(format!("--fail-under {}: probe buffers hold no test vectors", threshold.key()))
             .help("`kassay cover --mcdc` measures it"));
     }

@@ -341,6 +341,8 @@ impl<'c> KernelUnderTest<'c> {
             module: self.module.clone(),
             machine: spirv::machine()?,
             entry: self.entry.clone(),
+            level: self.level,
+            beside: self.beside.clone(),
             interface: self.interface.clone(),
             sites: self.sites.with_vectors(),
             lowering: self.lowering,

@@ -8,6 +8,7 @@
 pub mod accesses;
 pub mod comparisons;
 pub mod coverage;
+pub mod def_use;
 pub mod guard;
 pub mod host;
 pub mod ids;

@@ -152,6 +152,18 @@ impl<'m> Builder<'m> {
         self.cast(if same { Opcode::LLVMBitCast } else { Opcode::LLVMZExt }, value, ty, name)
     }
 
+    /// Takes a field out of a struct.
+    ///
+    /// # Panics
+    /// Also if the value is no struct with such a field.
+    pub fn extract_field(&self, value: impl Into<Value<'m>>, field: u32, name: &str) -> Value<'m> {
+        let value = value.into();
+        self.assert_operand(value);
+        assert!((field as usize) < value.ty().fields().len(), "{} has no field {field}", value.text());
+        // SAFETY: a struct with such a field; the builder stands somewhere.
+        unsafe { ffi::LLVMBuildExtractValue(self.here(), value, field, c_name(name).as_ref().into()) }
+    }
+
     /// Takes a lane out of a vector.
     pub fn extract_element(&self, vector: impl Into<Value<'m>>, index: impl Into<Value<'m>>, name: &str) -> Value<'m> {
         let (vector, index) = (vector.into(), index.into());

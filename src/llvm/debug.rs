@@ -1,10 +1,11 @@
 //! Debug information: where code comes from.
 
+use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use super::ffi;
-use super::handles::{ContextHandle, File, Global, Inst, Value};
+use super::handles::{ContextHandle, File, Global, Inst, Value, Variable};
 use super::metadata::{MetadataKind, Node};
 use super::narrow::{Declaration, GlobalExpression, LocalScope, LocationHandle, Scope};
 
@@ -80,6 +81,18 @@ impl Node<'_> {
     /// current one; empty if there is none.
     pub fn scope_file(self) -> String {
         Scope::of(self.handle).and_then(|scope| ffi::LLVMDIScopeGetFile(scope)).map(file_name).unwrap_or_default()
+    }
+}
+
+impl Node<'_> {
+    /// Returns where a variable of a function is declared, if the node is one; the column is not told (0).
+    pub fn variable_location(self) -> Option<DebugLocation> {
+        if !self.is(llvm_sys::debuginfo::LLVMMetadataKind::LLVMDILocalVariableMetadataKind) {
+            return None;
+        }
+        let variable = Variable(self.handle.0, PhantomData);
+        let file = ffi::LLVMDIVariableGetFile(variable).map(file_name).unwrap_or_default();
+        Some(DebugLocation { file, line: ffi::LLVMDIVariableGetLine(variable), column: 0 })
     }
 }
 

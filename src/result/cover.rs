@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::def_use::DefUse;
 use super::mcdc::Mcdc;
 use super::{Header, Location, Ratio};
 
@@ -18,6 +19,9 @@ pub struct CoverResult {
     pub elapsed_s: f64,
     /// Coverage by metric, over all tests.
     pub coverage: Coverage,
+    /// Def-use coverage; only with `--def-use`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub def_use: Option<DefUse>,
     /// One entry per outcome of each site, ordered by file, line and column.
     pub sites: Vec<SiteOutcome>,
     /// Decisions with their test vectors; only with `--mcdc`.

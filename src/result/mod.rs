@@ -5,6 +5,7 @@
 pub mod check;
 pub mod compare;
 pub mod cover;
+pub mod def_use;
 pub mod devices;
 pub mod generate;
 pub mod inspect;

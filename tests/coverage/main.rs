@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod counted;
+mod def_use;
 mod ended_runs;
 mod hand_counts;
 mod instrumented_outputs;

@@ -8,6 +8,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use kassay::exec::Target;
 use kassay::instrument::coverage::CoveragePlan;
+use kassay::instrument::def_use::DefUsePlan;
 use kassay::instrument::layout::{GuardLayout, Slots};
 use kassay::instrument::mutants::{Edit, schemata};
 use kassay::instrument::{guard, ids};
@@ -106,6 +107,13 @@ Code for the simulator that checks races (`kassay lower --print host-races`), be
 - `__kassay_barrier` suspends the work-item until its work-group has arrived.
 ";
 
+const DEF_USE: &str = "\
+Reports of definitions and uses, before everything is inlined.
+- Beside each private variable stands `%kassay.last` with the number of its last definition; 0: none. A use adds it to
+  the number of its own first pair and reports the pair (`__kassay_at_pair`).
+- Accesses to memory report their number, flags (1: a definition), address and length (`__kassay_at_flow`).
+";
+
 const IDS: &str = "\
 Virtual ids: a launch holds several runs of the kernel, each in a slot of its own, or runs its work-groups in
 another order.
@@ -164,6 +172,16 @@ fn ids_are_those_of_the_slot() {
         // Without mutants, this only gives the kernel its probe buffer.
         schemata::weave(&module, &under_test.sites, &[], false).unwrap();
         ids::batched(&mut module, &under_test.entry, layout(opened), &under_test.machine).unwrap();
+        module
+    });
+}
+
+#[test]
+fn definitions_and_uses_are_reported() {
+    golden("def_use", "vector_add", DEF_USE, |opened, module| {
+        let under_test = &opened.under_test;
+        let arguments: Vec<String> = under_test.interface.args.iter().map(|arg| arg.label()).collect();
+        DefUsePlan::weave(&module, &under_test.entry, &arguments).unwrap();
         module
     });
 }

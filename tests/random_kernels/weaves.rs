@@ -5,6 +5,7 @@ use std::path::Path;
 
 use inkwell::context::Context;
 use kassay::coverage::build::KernelUnderTest;
+use kassay::coverage::def_use;
 use kassay::coverage::observed::{self, PendingCode};
 use kassay::error::Result;
 use kassay::exec::Target;
@@ -130,7 +131,8 @@ impl WeaveCheck<'_, '_> {
         self.expect("normal forms", classes);
     }
 
-    /// Weaves coverage, infection, marks, the simulator's accesses and comparisons.
+    /// Weaves coverage, infection, marks, the simulator's accesses, comparisons, definitions
+    /// and uses.
     fn probes(&mut self, mutants: &[Mutant]) {
         let under_test = self.under_test;
         let seen: Vec<(u32, &Edit, bool)> = (1..)
@@ -149,6 +151,7 @@ impl WeaveCheck<'_, '_> {
             .flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o)))
             .collect();
         self.expect("marks of outcomes", marks::weave(&under_test.module.clone(), &under_test.sites, &outcomes));
+        self.expect("definitions and uses", def_use::build(under_test));
         self.expect("comparisons", observed::begin(under_test, None).and_then(PendingCode::end));
         for races in [false, true] {
             let options = LoweringOptions { races, effort: Effort::Quick, deadline: None };

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::compare::ComparisonStats;
 use super::exec_thread::ExecThread;
+use super::flow::Flows;
 use super::launch::{MAX_GROUP_ITEMS, MAX_LOCAL_BYTES, PrepareError, PreparedLaunch};
 use super::observation::{Conflict, Divergence, FaultKind, Footprint, Simulation, SimulationOptions, SimulatorFault};
 use super::printf::MAX_PRINTED_BYTES;
@@ -49,6 +50,7 @@ struct LoadedProgram {
 #[derive(Debug, Default)]
 struct RunReport {
     compared: Vec<ComparisonStats>,
+    flows: Option<Flows>,
     conflicts: Vec<Conflict>,
     divergences: Vec<Divergence>,
     faults: Vec<SimulatorFault>,
@@ -136,6 +138,7 @@ impl Simulator {
             footprint: report.footprint,
             depends_on_atomics: report.depends_on_atomics,
             compared: report.compared,
+            flows: report.flows,
             completed: report.completed,
             cut_short: report.cut_short,
             cut_at: report.cut_at,
@@ -265,6 +268,7 @@ fn run_pass(
         report.cut_short = run.cut_short && !report.completed;
         report.faults = run.faults.take();
         report.compared = std::mem::take(&mut run.compared);
+        report.flows = run.flow.take().map(|tracker| tracker.finish());
         let barriers = prepared.program.barriers.iter().zip(&run.reached);
         report.reached = barriers.filter(|(_, reached)| **reached).map(|(b, _)| b.source).collect();
         report.reached.sort_unstable();
@@ -283,7 +287,11 @@ fn run_pass(
 /// How many threads share a launch: one if its order matters.
 fn threads_used(threads: usize, prepared: &PreparedLaunch, plan: &RunPlan, races: bool) -> usize {
     let table = prepared.program.table();
-    let ordered = races || !plan.map.is_empty() || !plan.item_order.is_empty() || !plan.preemptions.is_empty();
+    let ordered = races
+        || plan.flow.is_some()
+        || !plan.map.is_empty()
+        || !plan.item_order.is_empty()
+        || !plan.preemptions.is_empty();
     let items = prepared.items().saturating_mul(prepared.groups);
     if ordered || !table.prints.is_empty() || items < MIN_ITEMS_FOR_THREADS {
         return 1;
@@ -330,6 +338,7 @@ fn make_plan(
         preemptions: schedule.preemptions.clone(),
         halts: options.halts,
         comparisons: options.comparisons,
+        flow: options.flow,
         ignored,
         next: AtomicU64::new(0),
     })

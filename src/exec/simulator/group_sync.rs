@@ -52,6 +52,9 @@ fn synchronise(item: &mut ItemRef<'_>, at: SyncPoint, sub_group: bool, effect: E
         order_memory(item, at.0, sub_group.then_some(number), effect);
     }
     let (run, slot) = item.run_and_slot_mut();
+    if let (Some(flow), Effect::Barrier { flags, .. }, false) = (&mut run.flow, effect, sub_group) {
+        flow.barrier(slot.number, flags);
+    }
     let mut first = place;
     for member in &mut slot.items[members.start as usize..members.end as usize] {
         member.state = State::Ready;

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use super::item_ref::ItemRef;
 use super::observation::FaultKind;
-use super::{access_hooks, group_sync, image_hooks, printf};
+use super::{access_hooks, flow_hooks, group_sync, image_hooks, printf};
 use crate::lower::host::abi::hook;
 
 /// Names and addresses of all hooks.
@@ -34,6 +34,8 @@ pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
         (hook::IMAGE_WRITE, image_hooks::write as *const () as usize),
         (hook::IMAGE_QUERY, image_hooks::query as *const () as usize),
         (hook::COMPARISON, compare as *const () as usize),
+        (hook::PAIR, flow_hooks::pair as *const () as usize),
+        (hook::FLOW, flow_hooks::flow as *const () as usize),
     ]
 }
 

@@ -14,6 +14,8 @@ mod exec_thread;
 mod executor;
 mod fault_log;
 mod fiber;
+pub mod flow;
+mod flow_hooks;
 mod group_sampling;
 mod group_sync;
 mod hooks;

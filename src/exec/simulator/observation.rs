@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::compare::ComparisonStats;
 pub use super::events::ListDifference;
+use super::flow::{FlowRequest, Flows};
 use crate::exec::Observation;
 use crate::lower::host::table::Mode;
 use crate::suite::faults::FaultClass;
@@ -30,6 +31,9 @@ pub struct SimulationOptions {
     pub halts: bool,
     /// Number of comparisons that the code reports; the observations are in [`Simulation::compared`].
     pub comparisons: u32,
+    /// Follow definitions and uses, which the code must report; the launch then runs on one thread. What was seen is
+    /// in [`Simulation::flows`].
+    pub flow: Option<FlowRequest>,
     /// The caller's deadline: the launch ends there, which is no fault of the kernel ([`Simulation::cut_short`]).
     /// `None`: only the limit of the launch itself ends it.
     pub deadline: Option<Instant>,
@@ -193,6 +197,8 @@ pub struct Simulation {
     pub footprint: Option<Footprint>,
     /// By number, as many as were requested.
     pub compared: Vec<ComparisonStats>,
+    /// Definitions and uses, if they were followed.
+    pub flows: Option<Flows>,
     /// Whether every work-item ran to its end.
     pub completed: bool,
     /// Whether [`SimulationOptions::deadline`] ended it.

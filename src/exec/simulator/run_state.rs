@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::compare::ComparisonStats;
 use super::fault_log::FaultLog;
+use super::flow::{FlowRequest, FlowTracker};
 use super::launch::PreparedLaunch;
 use super::memory::Reservation;
 use super::program::{Entry, Program};
@@ -40,6 +41,8 @@ pub struct RunPlan {
     pub halts: bool,
     /// Number of comparisons that the code reports.
     pub comparisons: u32,
+    /// What of definitions and uses is followed, if anything.
+    pub flow: Option<FlowRequest>,
     /// By source of barriers: whether the barrier orders no memory.
     pub ignored: Vec<bool>,
     /// The next position in the launch order.
@@ -76,6 +79,8 @@ pub struct RunState {
     pub faults: FaultLog,
     /// By number of the comparison.
     pub compared: Vec<ComparisonStats>,
+    /// Definitions and uses, if they are followed.
+    pub flow: Option<Box<FlowTracker>>,
     /// By barrier site: whether some work-item arrived.
     pub reached: Vec<bool>,
     pub printed: Vec<u8>,
@@ -124,6 +129,7 @@ impl RunState {
             sink_memory,
             faults: FaultLog::default(),
             compared: Vec::new(),
+            flow: None,
             reached: Vec::new(),
             printed: Vec::new(),
             activity: 0,
@@ -153,6 +159,7 @@ impl RunState {
         self.faults.clear();
         self.compared.clear();
         self.compared.resize(plan.comparisons as usize, ComparisonStats::default());
+        self.flow = plan.flow.map(|request| Box::new(FlowTracker::new(request)));
         self.reached.clear();
         self.reached.resize(program.barriers.len(), false);
         self.printed.clear();

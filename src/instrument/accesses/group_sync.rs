@@ -1,4 +1,5 @@
-//! Replaces placeholders by hooks: barriers, exchanges, async copies, fences, images and comparisons.
+//! Replaces placeholders by hooks: barriers, exchanges, async copies, fences, images, comparisons,
+//! definitions and uses.
 
 use super::check::{Length, PointerCheck, checked};
 use super::early_exit::Exit;
@@ -28,6 +29,8 @@ enum Kind {
     ImageWrite(u32),
     ImageQuery,
     Comparison,
+    Pair,
+    Flow,
 }
 
 /// The event list of `wait_group_events`.
@@ -111,6 +114,8 @@ fn kind<'m>(inst: Inst<'m>, sites: &mut Sites<'_, 'm>) -> Option<Kind> {
         placeholder::IMAGE_WRITE => Kind::ImageWrite(sites.texel(inst, operands[0], Mode::Write)),
         placeholder::IMAGE_QUERY => Kind::ImageQuery,
         placeholder::COMPARISON => Kind::Comparison,
+        placeholder::PAIR => Kind::Pair,
+        placeholder::FLOW => Kind::Flow,
         _ => return None,
     })
 }
@@ -175,6 +180,14 @@ pub fn weave<'m>(
             Kind::ImageQuery => Some(e.hook(hook::IMAGE_QUERY, e.long, &[plain(0), int(1)])),
             Kind::Comparison => {
                 e.hook(hook::COMPARISON, e.void(), &[int(0), int(1), long(2), long(3)]);
+                None
+            }
+            Kind::Pair => {
+                e.hook(hook::PAIR, e.void(), &[int(0)]);
+                None
+            }
+            Kind::Flow => {
+                e.hook(hook::FLOW, e.void(), &[int(0), int(1), long(2), long(3), long(4), long(5)]);
                 None
             }
         };

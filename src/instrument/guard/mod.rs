@@ -7,7 +7,7 @@
 //! loops are natural loops and pointers can be traced back to their objects.
 
 mod bounds;
-mod builtin_accesses;
+pub(super) mod builtin_accesses;
 mod division;
 mod emit;
 mod fuel;

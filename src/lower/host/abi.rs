@@ -131,8 +131,15 @@ pub mod hook {
     /// bits, zero-extended; `kind`: see [`super::comparison`].
     pub const COMPARISON: &str = "__kassay_comparison";
 
+    /// `void (item, i32 number)`: a use of a private variable has met one of its definitions; each pair of them has a
+    /// number, from 0.
+    pub const PAIR: &str = "__kassay_pair";
+    /// `void (item, i32 access, i32 flags, i64 address, i64 bytes, i64 count, i64 stride)`: called after an access that
+    /// defines or uses memory: `count` pieces of `bytes` bytes, `stride` bytes apart; `flags`: see [`super::flow`].
+    pub const FLOW: &str = "__kassay_flow";
+
     /// All hooks.
-    pub const ALL: [&str; 17] = [
+    pub const ALL: [&str; 19] = [
         ACCESS,
         COMPARE_EXCHANGE,
         SPAN,
@@ -150,6 +157,8 @@ pub mod hook {
         IMAGE_WRITE,
         IMAGE_QUERY,
         COMPARISON,
+        PAIR,
+        FLOW,
     ];
 }
 
@@ -177,13 +186,30 @@ pub mod placeholder {
     /// `void (i32 number, i32 kind, i64 a, i64 b)`.
     pub const COMPARISON: &str = "__kassay_at_comparison";
 
+    /// `void (i32 number)`.
+    pub const PAIR: &str = "__kassay_at_pair";
+    /// `void (i32 access, i32 flags, i64 address, i64 bytes, i64 count, i64 stride)`.
+    pub const FLOW: &str = "__kassay_at_flow";
+
     /// `void ()`: not a hook, but the point in the kernel at which an item that is ended early continues, to do what
     /// remains to be done. The code from there on uses only constants, arguments and variables of the kernel's entry.
     pub const LEAVE: &str = "__kassay_at_leave";
 
     /// All placeholders.
-    pub const ALL: [&str; 10] =
-        [BARRIER, EXCHANGE, FENCE, ASYNC_COPY, WAIT, IMAGE_READ, IMAGE_WRITE, IMAGE_QUERY, COMPARISON, LEAVE];
+    pub const ALL: [&str; 12] = [
+        BARRIER,
+        EXCHANGE,
+        FENCE,
+        ASYNC_COPY,
+        WAIT,
+        IMAGE_READ,
+        IMAGE_WRITE,
+        IMAGE_QUERY,
+        COMPARISON,
+        PAIR,
+        FLOW,
+        LEAVE,
+    ];
 }
 
 /// Kinds of texels and coordinates, added together: a component's kind, and whether coordinates are floats (else
@@ -220,6 +246,16 @@ pub mod comparison {
     pub const FLOAT: u32 = 16;
     /// Position of the width.
     pub const WIDTH: u32 = 8;
+}
+
+/// Flags of [`hook::FLOW`], added together.
+pub mod flow {
+    /// The access defines what it accesses; without this, it uses it.
+    pub const DEFINES: u32 = 1;
+    /// The whole group makes the access (an asynchronous copy), although every work-item calls the hook.
+    pub const COLLECTIVE: u32 = 2;
+    /// Together with [`DEFINES`]: what was there is forgotten. A private variable begins to exist.
+    pub const FORGETS: u32 = 4;
 }
 
 /// Properties that [`hook::IMAGE_QUERY`] returns.

@@ -13,7 +13,7 @@ use crate::lower::code::Effort;
 use crate::lower::undefined;
 
 /// The functions that may still be called once everything is inlined, besides LLVM's intrinsics.
-const ALLOWED_CALLEES: [&str; 12] = [
+const ALLOWED_CALLEES: [&str; 14] = [
     abi::ITEM,
     "printf",
     abi::placeholder::BARRIER,
@@ -25,6 +25,8 @@ const ALLOWED_CALLEES: [&str; 12] = [
     abi::placeholder::IMAGE_WRITE,
     abi::placeholder::IMAGE_QUERY,
     abi::placeholder::COMPARISON,
+    abi::placeholder::PAIR,
+    abi::placeholder::FLOW,
     abi::placeholder::LEAVE,
 ];
 

@@ -50,6 +50,23 @@ pub enum Scope {
     AllDevices,
 }
 
+/// How a definition of memory and a use of it are related.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Relation {
+    /// Of the work-item's own private memory.
+    Private,
+    /// Of local or global memory, by the same work-item.
+    SameWorkItem,
+    /// By different work-items of a group, with a barrier in between that orders the memory.
+    AcrossBarrier,
+    /// By different work-items of a group, without such a barrier.
+    WithinGroup,
+    /// By work-items of different groups.
+    AcrossGroups,
+    /// The host has defined what the kernel uses.
+    HostToKernel,
+}
+
 /// A place in the source; line 0 if it is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SourcePlace {

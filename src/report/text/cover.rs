@@ -6,7 +6,7 @@ use super::super::by_file;
 use super::super::style::{self, Paint, Style};
 use super::super::table::{Cell, Table};
 use super::mcdc::decisions;
-use super::{heading, notes, quote, source, title};
+use super::{def_use, heading, notes, percent, quote, source, title};
 use crate::result::Ratio;
 use crate::result::cover::{CoverResult, Coverage, METRICS, Measure, TestOutcome, TestStatus};
 
@@ -29,6 +29,9 @@ pub fn cover(
     out.push('\n');
     out.push_str(&metrics(&result.coverage, style));
     out.push_str(&result.mcdc.as_ref().map(|mcdc| decisions(mcdc, style)).unwrap_or_default());
+    if let Some(pairs) = &result.def_use {
+        out.push_str(&def_use::def_use(pairs, options.summary_only, style));
+    }
     out.push_str(&tests(&result.tests, style));
     if let Some(overhead) = result.overhead {
         let _ = writeln!(out, "\noverhead: {overhead:.2} times the original kernel time (median over the tests)");
@@ -71,20 +74,6 @@ fn metrics(coverage: &Coverage, style: &Style) -> String {
         }
     }
     table.render(style)
-}
-
-fn percent(p: Option<f64>) -> Cell {
-    match p {
-        Some(p) => {
-            let paint = match p {
-                _ if p >= 100.0 => Paint::Good,
-                _ if p > 0.0 => Paint::Warn,
-                _ => Paint::Bad,
-            };
-            Cell::painted(paint, style::percent(p))
-        }
-        None => "-".into(),
-    }
 }
 
 fn paint(status: TestStatus) -> Paint {

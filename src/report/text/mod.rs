@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod cover;
+mod def_use;
 mod generate;
 mod inspect;
 mod mcdc;
@@ -23,7 +24,8 @@ pub use schedule::schedule;
 
 use std::fmt::Write;
 
-use super::style::{Paint, Style, visible, wrap};
+use super::style::{self, Paint, Style, visible, wrap};
+use super::table::Cell;
 use crate::result::Device;
 
 /// Returns the first line of a report: the kernel, its file and the device.
@@ -65,4 +67,19 @@ fn quote(text: &str, prefix: &str) -> String {
         let _ = writeln!(out, "{}", format!("{prefix}{}", visible(line)).trim_end());
         out
     })
+}
+
+/// Returns a percentage as a cell; `None`: there is nothing to cover.
+fn percent(p: Option<f64>) -> Cell {
+    match p {
+        Some(p) => {
+            let paint = match p {
+                _ if p >= 100.0 => Paint::Good,
+                _ if p > 0.0 => Paint::Warn,
+                _ => Paint::Bad,
+            };
+            Cell::painted(paint, style::percent(p))
+        }
+        None => "-".into(),
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use kassay::result::cover::*;
+use kassay::result::def_use::{AccessPlace, DefUse, DefUsePair, PairKind};
 use kassay::result::inspect::{self, InspectResult};
 use kassay::result::run::{self, RunResult};
 use kassay::result::{Device, Header, Location, Ratio};
@@ -125,6 +126,7 @@ pub fn cover_result() -> CoverResult {
             mcdc: None,
             average_statement: None,
         },
+        def_use: None,
         sites: s.0,
         mcdc: None,
         tests: vec![
@@ -167,6 +169,32 @@ pub fn cover_result() -> CoverResult {
     }
 }
 
+/// Returns pairs of three kinds, some of which no test exercises.
+fn def_use() -> DefUse {
+    let place = |line, column, operation: &str| AccessPlace {
+        function: "sum".into(),
+        location: Location { file: "kernels/sum.cl".into(), line, column },
+        operation: operation.into(),
+    };
+    let pair = |variable: &str, kind, definition: Option<AccessPlace>, usage: AccessPlace, tests: &[&str]| DefUsePair {
+        id: format!("{variable} {}", usage.location.line),
+        variable: variable.into(),
+        kind,
+        definition,
+        usage,
+        predicate: false,
+        covered: !tests.is_empty(),
+        tests: tests.iter().map(|t| (*t).to_owned()).collect(),
+    };
+    let pairs = vec![
+        pair("in", PairKind::HostToKernel, None, place(11, 16, "load"), &["even", "odd length"]),
+        pair("limit", PairKind::Private, Some(place(7, 0, "parameter")), place(13, 9, "load"), &["even"]),
+        pair("total", PairKind::Private, Some(place(9, 9, "store")), place(14, 9, "load"), &[]),
+        pair("tile", PairKind::AcrossBarrier, Some(place(11, 5, "store")), place(18, 20, "load"), &[]),
+    ];
+    DefUse::new(pairs, 1, Some(12.5))
+}
+
 /// Returns a result with numbers of work-items instead of 0 and 1, a barrier that only a part of a group reaches, and
 /// sites without a place or a text.
 pub fn counted_result() -> CoverResult {
@@ -183,6 +211,7 @@ pub fn counted_result() -> CoverResult {
     }
     r.tests.truncate(2);
     r.notes.clear();
+    r.def_use = Some(def_use());
     r.coverage.barrier.covered = 0;
     r.coverage.average_statement = Some(62.5);
     let mut more = Sites(Vec::new());

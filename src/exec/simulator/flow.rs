@@ -1,0 +1,223 @@
+//! Follows values through memory: which definition each use meets, for def-use coverage.
+//!
+//! Every cell of memory knows the access that defined it last, and by whom. A use looks that up. Cells are as small as
+//! needed for accesses to cover whole ones; those of private memory are bytes. Local memory is undefined when a group
+//! begins, and what the host has put into a buffer is a definition of its own.
+//!
+//! Not thread-safe: groups run one at a time, but may be interleaved (each in a slot of its own).
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::launch::Region;
+use super::program::NONE;
+use crate::lower::host::abi::flow::{DEFINES, FORGETS};
+use crate::lower::host::table::{Relation, Space};
+
+/// What a run is to follow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FlowRequest {
+    /// Number of pairs of private variables that the code reports by their numbers.
+    pub pairs: u32,
+    /// Number of the accesses that the code reports.
+    pub accesses: u32,
+}
+
+/// A definition that reached a use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Flow {
+    /// Number of the access that defined it; `None`: the host.
+    pub definition: Option<u32>,
+    /// Number of the access that used it.
+    pub usage: u32,
+    /// How the two are related.
+    pub relation: Relation,
+}
+
+/// What a launch was seen to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flows {
+    /// Numbers of the pairs of private variables that occurred, ascending.
+    pub pairs: Vec<u32>,
+    /// Definitions that reached a use through memory.
+    pub memory: BTreeSet<Flow>,
+}
+
+/// Stands for all work-items of a group together.
+pub const GROUP: u32 = u32::MAX;
+
+/// The last definition of a cell of local or global memory.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    /// The access; [`NONE`]: the cell has not been defined.
+    access: u32,
+    /// Local linear id of the work-item, or [`GROUP`].
+    item: u32,
+    /// Linear number of the group.
+    group: u32,
+    /// The group's interval between two barriers.
+    epoch: u32,
+}
+
+const UNDEFINED: Cell = Cell { access: NONE, item: 0, group: 0, epoch: 0 };
+
+/// The cells of an object, which are `1 << shift` bytes long.
+#[derive(Debug)]
+struct Cells {
+    shift: u32,
+    cells: Vec<Cell>,
+}
+
+/// Bytes of private memory whose cells are kept together.
+const PAGE: u64 = 256;
+
+/// The last definitions of a page of stacks: access, and number of the work-item in the launch.
+type Page = Box<[(u32, u64); PAGE as usize]>;
+
+/// The state of a run.
+#[derive(Debug)]
+pub struct FlowTracker {
+    pairs: Vec<bool>,
+    /// By address of the object.
+    shared: HashMap<u64, Cells>,
+    /// By address divided by [`PAGE`].
+    private: HashMap<u64, Page>,
+    /// By slot: how many barriers have ordered local, and global, memory.
+    epochs: Vec<[u32; 2]>,
+    found: Found,
+}
+
+/// What was seen of memory.
+#[derive(Debug)]
+struct Found {
+    /// By access: what it met last.
+    last: Vec<Option<Flow>>,
+    all: BTreeSet<Flow>,
+}
+
+impl Found {
+    fn note(&mut self, flow: Flow) {
+        let Some(last) = self.last.get_mut(flow.usage as usize) else { return };
+        if *last != Some(flow) {
+            *last = Some(flow);
+            self.all.insert(flow);
+        }
+    }
+}
+
+/// A work-item that accesses memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Accessor {
+    /// Number of the slot in which its group runs.
+    pub slot: u32,
+    /// Local linear id, or [`GROUP`].
+    pub item: u32,
+    /// Linear number of the group.
+    pub group: u32,
+}
+
+impl FlowTracker {
+    pub fn new(request: FlowRequest) -> FlowTracker {
+        FlowTracker {
+            pairs: vec![false; request.pairs as usize],
+            shared: HashMap::new(),
+            private: HashMap::new(),
+            epochs: Vec::new(),
+            found: Found { last: vec![None; request.accesses as usize], all: BTreeSet::new() },
+        }
+    }
+
+    /// Returns what was seen.
+    pub fn finish(self) -> Flows {
+        let pairs = (0..).zip(&self.pairs).filter(|(_, seen)| **seen).map(|(number, _)| number).collect();
+        Flows { pairs, memory: self.found.all }
+    }
+
+    /// Notes that all work-items of the group in `slot` have passed a barrier with these flags (`cl_mem_fence_flags`).
+    pub fn barrier(&mut self, slot: u32, flags: u32) {
+        let epochs = self.epochs(slot);
+        for (bit, epoch) in epochs.iter_mut().enumerate() {
+            *epoch = epoch.wrapping_add(flags >> bit & 1);
+        }
+    }
+
+    fn epochs(&mut self, slot: u32) -> &mut [u32; 2] {
+        let slot = slot as usize;
+        if self.epochs.len() <= slot {
+            self.epochs.resize(slot + 1, [0; 2]);
+        }
+        &mut self.epochs[slot]
+    }
+
+    /// Notes that a pair of private variables has occurred.
+    pub fn note_pair(&mut self, number: u32) {
+        if let Some(seen) = self.pairs.get_mut(number as usize) {
+            *seen = true;
+        }
+    }
+
+    /// An access to private memory by work-item `item` of the launch.
+    pub fn private(&mut self, item: u64, access: u32, flags: u32, address: u64, bytes: u64) {
+        let mut met = NONE;
+        for byte in address..address.saturating_add(bytes) {
+            let page = self.private.entry(byte / PAGE).or_insert_with(|| Box::new([(NONE, 0); PAGE as usize]));
+            let cell = &mut page[(byte % PAGE) as usize];
+            if flags & DEFINES != 0 {
+                *cell = (if flags & FORGETS != 0 { NONE } else { access }, item);
+            } else if cell.0 != NONE && cell.1 == item && cell.0 != met {
+                met = cell.0;
+                self.found.note(Flow { definition: Some(met), usage: access, relation: Relation::Private });
+            }
+        }
+    }
+
+    /// An access to a `range` (offset, and number of bytes) of an object whose accesses cover whole cells of `granule`
+    /// bytes.
+    pub fn shared(&mut self, by: Accessor, access: u32, flags: u32, region: &Region, granule: u32, range: (u64, u64)) {
+        let (offset, bytes) = range;
+        let is_local = region.space == Space::Local;
+        let epoch = self.epochs(by.slot)[usize::from(!is_local)];
+        let defines = flags & DEFINES != 0;
+        let Some(known) = self.shared.get_mut(&region.base) else {
+            if defines {
+                let shift = granule.max(1).ilog2();
+                let cells = vec![UNDEFINED; (region.bytes.div_ceil(1 << shift)) as usize];
+                self.shared.insert(region.base, Cells { shift, cells });
+                self.shared(by, access, flags, region, granule, range);
+            } else if !is_local {
+                self.found.note(Flow { definition: None, usage: access, relation: Relation::HostToKernel });
+            }
+            return;
+        };
+        let first = (offset >> known.shift) as usize;
+        let end = (((offset + bytes - 1) >> known.shift) as usize + 1).min(known.cells.len());
+        if defines {
+            known.cells[first..end].fill(Cell { access, item: by.item, group: by.group, epoch });
+            return;
+        }
+        for cell in &known.cells[first..end] {
+            if let Some((definition, relation)) = met(*cell, by, epoch, is_local) {
+                self.found.note(Flow { definition, usage: access, relation });
+            }
+        }
+    }
+}
+
+/// Returns which definition a use of a cell meets, and how the two are related; `None` if the cell is undefined.
+fn met(cell: Cell, by: Accessor, epoch: u32, is_local: bool) -> Option<(Option<u32>, Relation)> {
+    // Local memory is another group's after that has ended.
+    let is_defined = cell.access != NONE && (!is_local || cell.group == by.group);
+    if !is_defined {
+        return (!is_local).then_some((None, Relation::HostToKernel));
+    }
+    let relation = if cell.group != by.group {
+        Relation::AcrossGroups
+    } else if cell.item == by.item && by.item != GROUP {
+        Relation::SameWorkItem
+    } else if cell.epoch != epoch || cell.item == GROUP {
+        // What a group has copied can be used after the wait for it, which no flags order.
+        Relation::AcrossBarrier
+    } else {
+        Relation::WithinGroup
+    };
+    Some((Some(cell.access), relation))
+}

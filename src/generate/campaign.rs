@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::buffer_growth;
+use super::faulting_coverage;
+use super::faulting_launches;
 use super::fuzz::{self, Share};
 use super::interface_file::UserConstraints;
 use super::journal::{Entry, TestEntry};
@@ -16,20 +17,15 @@ use super::model::KernelModel;
 use super::output_dir;
 use super::pool;
 use super::search::{
-    self, CoverageRunner, FirstCover, Limits, Progress, ResumedInput, RunObservation, RunOutcome, Search,
-    SearchProblem, SearchResult, SearchStatistics, StopReason, TestInput,
+    self, CoverageRunner, FirstCover, Limits, Progress, ResumedInput, Search, SearchProblem, SearchResult,
+    SearchStatistics, StopReason, TestInput,
 };
 use super::solving::{self, SolvingResult, SolvingStop};
-use super::{faulting_coverage, faulting_launches};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::{self, KernelUnderTest};
 use crate::coverage::mcdc;
-use crate::coverage::observed::{self, ObservedCode, PendingCode};
 use crate::coverage::summary::{self, TestTally};
-use crate::coverage::tally::Probe;
 use crate::error::{Error, Result};
-use crate::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
-use crate::exec::{ProgramId, Simulator};
 use crate::kernel::interface::Interface;
 use crate::kernel::options::SpecValue;
 use crate::result::Location;
@@ -37,120 +33,8 @@ use crate::result::cover::Coverage;
 use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStatus};
 use crate::result::journal::Journal;
 use crate::result::mcdc::Criterion;
-use crate::suite::launch::{Launch, NdRange};
 use crate::suite::write::{self, NewSuite, NewTest};
 use crate::symbolic::infeasible::ProofOutcome;
-
-/// Loop iterations of all work-items of a launch: more than any kernel needs on small launches, few enough to end soon.
-/// The other two constants bound each work-item's share.
-const LAUNCH_FUEL: u64 = 1 << 22;
-const MIN_ITEM_FUEL: u64 = 1 << 12;
-const MAX_ITEM_FUEL: u64 = 1 << 20;
-/// After a launch ran out of fuel, later ones get up to `2^MAX_HALVINGS` times less; every `FULL_FUEL_PERIOD`th gets
-/// the full amount.
-const FULL_FUEL_PERIOD: u64 = 32;
-const MAX_HALVINGS: u32 = 6;
-
-/// The kernel, instrumented with coverage probes and loaded into the simulator.
-pub struct Instrumented<'a> {
-    simulator: Simulator,
-    program: ProgramId,
-    observed: ObservedCode,
-    sites: &'a Sites,
-    interface: &'a Interface,
-    fuel_policy: FuelPolicy,
-}
-
-impl<'a> Instrumented<'a> {
-    /// Compiles the kernel with coverage probes, until `deadline` at the latest.
-    ///
-    /// # Errors
-    /// `Internal` if instrumentation or lowering fails; `Environment` without memory; [`Error::late`] at the deadline.
-    pub fn new(
-        under_test: &'a KernelUnderTest<'_>,
-        threads: usize,
-        deadline: Option<Instant>,
-    ) -> Result<Instrumented<'a>> {
-        Instrumented::load(under_test, threads, observed::begin(under_test, deadline)?)
-    }
-
-    /// Waits for a build that was already started, and loads the code.
-    ///
-    /// # Errors
-    /// As [`Instrumented::new`].
-    pub fn load(
-        under_test: &'a KernelUnderTest<'_>,
-        threads: usize,
-        observing: PendingCode,
-    ) -> Result<Instrumented<'a>> {
-        let observed = observing.end()?;
-        let mut simulator = Simulator::new(threads)?;
-        let program = simulator.load_host(&observed.code)?;
-        let (sites, interface) = (&under_test.sites, &under_test.interface);
-        Ok(Instrumented { simulator, program, observed, sites, interface, fuel_policy: FuelPolicy::default() })
-    }
-}
-
-impl CoverageRunner for Instrumented<'_> {
-    fn run(&mut self, launch: &Launch, limit: Duration) -> Result<RunOutcome> {
-        let range = &launch.range;
-        let Some(words) = self.observed.probe_words(range) else { return Ok(RunOutcome::Rejected) };
-        let allows = launch.allows_faults;
-        let fuel_options = SimulationOptions { halts: !allows, ..self.fuel_policy.apply(fuel_options(range)) };
-        let options =
-            SimulationOptions { probe_words: Some(words), comparisons: self.observed.comparisons, ..fuel_options };
-        let simulation = match self.simulator.simulate(self.program, launch, &options, limit, &[]) {
-            Ok(simulation) => simulation,
-            // The launch exceeds the simulator's limits.
-            Err(Error::Caller(_)) => return Ok(RunOutcome::Rejected),
-            Err(e) => return Err(e),
-        };
-        self.fuel_policy.note(&simulation);
-        let is_allowed = simulation.faults.iter().all(|f| allows && f.kind.is_skipped());
-        if !simulation.completed || !is_allowed || !simulation.divergences.is_empty() {
-            let reached = buffer_growth::reached(&self.observed.code.table, &simulation.faults);
-            return Ok(if reached.is_empty() { RunOutcome::Rejected } else { RunOutcome::OutOfBounds(reached) });
-        }
-        let probe = Probe { words: &simulation.observation.probe, range };
-        let tally = self.observed.tally(self.sites, probe);
-        let faulted = faulting_launches::describe_faults(&self.observed.code.table, self.interface, &simulation.faults);
-        Ok(RunOutcome::Completed(RunObservation { tally, compared: simulation.compared, faulted }))
-    }
-}
-
-/// Reduces fuel after launches ran out of it: a kernel that seldom ends would use up the time with few launches.
-#[derive(Debug, Default)]
-struct FuelPolicy {
-    /// Fuel is divided by `2^halvings`.
-    halvings: u32,
-    launches: u64,
-}
-
-impl FuelPolicy {
-    fn gets_full_fuel(&self) -> bool {
-        self.launches.is_multiple_of(FULL_FUEL_PERIOD)
-    }
-
-    fn apply(&self, options: SimulationOptions) -> SimulationOptions {
-        let halvings = if self.gets_full_fuel() { 0 } else { self.halvings };
-        SimulationOptions { fuel: options.fuel.map(|f| f >> halvings), ..options }
-    }
-
-    fn note(&mut self, simulation: &Simulation) {
-        if simulation.faults.iter().any(|f| f.kind == FaultKind::NonTermination) {
-            self.halvings = (self.halvings + 1).min(MAX_HALVINGS);
-        } else if self.gets_full_fuel() {
-            self.halvings = self.halvings.saturating_sub(1);
-        }
-        self.launches += 1;
-    }
-}
-
-/// Sets the fuel of a launch, in loop iterations per work-item. It halts at its first fault, as it is useless then.
-pub(super) fn fuel_options(range: &NdRange) -> SimulationOptions {
-    let fuel = (LAUNCH_FUEL / range.items().max(1)).clamp(MIN_ITEM_FUEL, MAX_ITEM_FUEL);
-    SimulationOptions { fuel: Some(fuel), halts: true, ..SimulationOptions::default() }
-}
 
 /// Returns the limits on building launches. Small launches find as much as large ones, and more of them can be made; an
 /// NDRange that the user asks for may be large.
@@ -561,42 +445,4 @@ pub fn write_suite(
             .collect(),
     };
     output_dir::write(folder, &suite, &under_test.interface)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::exec::simulator::observation::SimulatorFault;
-
-    #[test]
-    fn launches_after_endless_ones_get_less_fuel_but_every_nth_gets_all() {
-        let endless = SimulatorFault {
-            kind: FaultKind::NonTermination,
-            site: 0,
-            global_id: [0; 3],
-            group_id: [0; 3],
-            object: None,
-            offset: 0,
-            texel: None,
-            span: None,
-            inner: None,
-            count: 1,
-        };
-        let endless = Simulation { faults: vec![endless], ..Simulation::default() };
-        let options = SimulationOptions { fuel: Some(LAUNCH_FUEL), ..SimulationOptions::default() };
-        let mut fuel_policy = FuelPolicy::default();
-        let mut fuels = Vec::new();
-        for _ in 0..2 * FULL_FUEL_PERIOD {
-            fuels.extend(fuel_policy.apply(options.clone()).fuel);
-            fuel_policy.note(&endless);
-        }
-        let full: Vec<usize> = fuels.iter().enumerate().filter(|(_, f)| **f == LAUNCH_FUEL).map(|(i, _)| i).collect();
-        assert_eq!(full, [0, FULL_FUEL_PERIOD as usize]);
-        assert_eq!(fuels[1..8], [1u32, 2, 3, 4, 5, 6, 6].map(|n| LAUNCH_FUEL >> n));
-        for _ in 0..u64::from(MAX_HALVINGS) * FULL_FUEL_PERIOD {
-            fuel_policy.note(&Simulation::default());
-        }
-        fuel_policy.note(&Simulation::default());
-        assert_eq!(fuel_policy.apply(options).fuel, Some(LAUNCH_FUEL));
-    }
 }

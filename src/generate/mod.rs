@@ -31,6 +31,7 @@ mod geometry;
 mod group_sizes;
 mod input_mutations;
 mod input_to_state;
+pub mod instrumented;
 pub mod interface_file;
 mod intervals;
 pub mod journal;

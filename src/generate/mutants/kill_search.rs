@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use super::proposer::Proposer;
 use crate::error::Result;
-use crate::generate::campaign::fuel_options;
 use crate::generate::decode::Decoder;
 use crate::generate::fill::mix;
 use crate::generate::genotype::Genotype;
 use crate::generate::input_mutations::Mutator;
+use crate::generate::instrumented::fuel_options;
 use crate::generate::launch_builder::FittedPlan;
 use crate::generate::launches::{self, Request};
 use crate::generate::search::{Limits, Progress, SearchProblem, SearchStatistics, StopReason, TestInput};

@@ -144,10 +144,10 @@ impl Definitions {
         let mut numbers = HashSet::new();
         for instruction in module.instructions().take_while(|instruction| instruction.opcode != op::FUNCTION) {
             match (instruction.opcode, instruction.operands) {
-                (op::EXT_INST_IMPORT, [id, name @ ..]) => {
-                    if words::text(name).is_some_and(|(name, _)| name == OPENCL_BUILTINS) {
-                        found.builtins = Some(*id);
-                    }
+                (op::EXT_INST_IMPORT, [id, name @ ..])
+                    if words::text(name).is_some_and(|(name, _)| name == OPENCL_BUILTINS) =>
+                {
+                    found.builtins = Some(*id);
                 }
                 (op::TYPE_BOOL, [id]) => {
                     found.storable.insert(*id);

@@ -19,7 +19,7 @@ const OPTIMISING: &str = "default<O2>";
 /// # Errors
 /// As [`classify`](super::classify).
 pub fn optimised_forms(kernel: Kernel<'_>, edits: &[&Edit], jobs: usize) -> Result<Vec<Option<String>>> {
-    let forms = on_threads(kernel, edits, jobs, None, |canonical, edit| form(canonical, edit))?;
+    let forms = on_threads(kernel, edits, jobs, None, form)?;
     Ok(forms.into_iter().map(Option::flatten).collect())
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kassay::coverage::build::KernelUnderTest;
-use kassay::generate::campaign::Instrumented;
+use kassay::generate::instrumented::Instrumented;
 use kassay::generate::launches::{Request, launches};
 use kassay::generate::roles;
 use kassay::generate::search::{CoverageRunner, RunOutcome};

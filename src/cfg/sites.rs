@@ -154,7 +154,7 @@ pub struct FunctionSites {
 }
 
 /// All sites of a kernel and the helpers it reaches.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Sites {
     /// The kernel first, then the helpers in the module's order.
     pub functions: Vec<FunctionSites>,

@@ -17,7 +17,8 @@ pub fn measure(sites: &Sites, tests: &[TestTally], criterion: Criterion, main_fi
         Some(l) => Location { file: l.file.clone(), line: l.line, column: l.column },
         None => Location { file: main_file.to_owned(), line: 0, column: 0 },
     };
-    let compound = FunctionIndex::enumerate(&sites.functions).flat_map(|(f, of)| of.compound.iter().map(move |d| (f, d)));
+    let compound =
+        FunctionIndex::enumerate(&sites.functions).flat_map(|(f, of)| of.compound.iter().map(move |d| (f, d)));
     let recorded = sites.sites.iter().enumerate().filter(|(_, site)| site.kind == SiteKind::Decision);
     let mut decisions: Vec<McdcDecision> = Vec::new();
     for ((s, site), (f, decision)) in recorded.zip(compound) {

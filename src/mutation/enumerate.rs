@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn ids(mutants: Vec<Mutant>) -> (Vec<String>, Vec<Option<usize>>) {
-        let sites = Sites { functions: Vec::new(), sites: Vec::new(), has_statements: false, generator: None };
+        let sites = Sites::default();
         let all = arrange(OperatorOutput { mutants, excluded: Vec::new() }, &sites);
         let duplicates = all.duplicate_of.values().map(|of| of.map(|m| m.0)).collect();
         (all.mutants.into_iter().map(|m| m.id).collect(), duplicates)

@@ -170,7 +170,9 @@ impl CoveragePlan {
                     evidence.bits.insert(first + class as u32);
                 }
             }
-            Fact::Vector(decision, way) => evidence.bits.extend(plan.vector_bits.get(&decision).map(|first| first + way)),
+            Fact::Vector(decision, way) => {
+                evidence.bits.extend(plan.vector_bits.get(&decision).map(|first| first + way))
+            }
         }
         evidence
     }

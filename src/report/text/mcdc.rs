@@ -40,7 +40,8 @@ fn open(decision: &McdcDecision, style: &Style) -> String {
     let all = decision.conditions.len();
     if let Some(reason) = &decision.reason {
         let text = format!("not measured: {reason}");
-        let _ = writeln!(out, "  {place}: `{}`, {all} conditions: {}", decision.construct, style.paint(Paint::Warn, text));
+        let _ =
+            writeln!(out, "  {place}: `{}`, {all} conditions: {}", decision.construct, style.paint(Paint::Warn, text));
         return out;
     }
     let executed: Vec<String> = decision

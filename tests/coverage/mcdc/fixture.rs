@@ -92,8 +92,16 @@ fn vectors_are_those_of_the_tests_that_executed_them() -> TestResult {
 
 #[test]
 fn the_text_names_the_missing_vectors() -> TestResult {
-    let (out, err, code) =
-        run(&["cover", at(&suite("mcdc_decisions")), "--summary", "--device", "sim", "--mcdc", "--fail-under", "mcdc=63"])?;
+    let (out, err, code) = run(&[
+        "cover",
+        at(&suite("mcdc_decisions")),
+        "--summary",
+        "--device",
+        "sim",
+        "--mcdc",
+        "--fail-under",
+        "mcdc=63",
+    ])?;
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("mcdc coverage is 62.5 %, below 63 %"), "{err}");
     for expected in [

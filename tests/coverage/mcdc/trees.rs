@@ -131,8 +131,20 @@ impl Tree {
             Leaf(c) => vector[*c],
             Not(a) if matches!(a.plain(), Leaf(_)) => a.plain().value(vector),
             Not(a) => a.value(vector).map(|value| !value),
-            And(a, b) => if a.value(vector)? { b.value(vector) } else { Some(false) },
-            Or(a, b) => if a.value(vector)? { Some(true) } else { b.value(vector) },
+            And(a, b) => {
+                if a.value(vector)? {
+                    b.value(vector)
+                } else {
+                    Some(false)
+                }
+            }
+            Or(a, b) => {
+                if a.value(vector)? {
+                    Some(true)
+                } else {
+                    b.value(vector)
+                }
+            }
         }
     }
 

@@ -280,16 +280,20 @@ impl<'a> Finder<'a> {
             LeafPlace::Branch { block, when_true } => (block, when_true),
         };
         let target = self.cfg.target(Edge { block, successor: if value { when_true } else { 1 - when_true } });
-        if let Some(End::Phi(phi)) = self.ends[g]
-            && target == phi.0
-        {
-            let InstKind::BoolPhi(incoming) = &self.cfg.blocks[phi.0].instructions[phi.1].kind else { return None };
-            return incoming.iter().find_map(|(from, value)| match value {
-                Incoming::Constant(value) if *from == block => self.result(g, *value),
-                _ => None,
-            });
+        match self.ends[g] {
+            Some(End::Phi(phi)) if target == phi.0 => self.joined(g, block),
+            _ => self.reached(set, g, target, leaves),
         }
-        self.reached(set, g, target, leaves)
+    }
+
+    /// Returns the result if the `phi` of group `g` receives a constant from a block.
+    fn joined(&self, g: usize, block: BlockIndex) -> Option<Next> {
+        let Some(End::Phi(phi)) = self.ends[g] else { return None };
+        let InstKind::BoolPhi(incoming) = &self.cfg.blocks[phi.0].instructions[phi.1].kind else { return None };
+        incoming.iter().find_map(|(from, value)| match value {
+            Incoming::Constant(value) if *from == block => self.result(g, *value),
+            _ => None,
+        })
     }
 
     /// Returns the result of the decision if the value of group `g`, which decides it, is `value`.
@@ -318,7 +322,8 @@ impl<'a> Finder<'a> {
             let next = match self.ends[g] {
                 Some(End::Targets([yes, _])) if block == yes => Some(Next::Result(true)),
                 Some(End::Targets([_, no])) if block == no => Some(Next::Result(false)),
-                _ => leaves.get(&block).copied().map(Next::Condition),
+                // A constant operand contributes its value to the `phi`.
+                _ => leaves.get(&block).copied().map(Next::Condition).or_else(|| self.joined(g, block)),
             };
             if let Some(next) = next {
                 if found.is_some_and(|found| found != next) {

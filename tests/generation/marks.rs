@@ -16,9 +16,9 @@ use crate::common::TestResult;
 use crate::common::kernels::source_file;
 use crate::common::testdata::main_suites;
 
-/// Returns the outcomes of branches, conditions, loops and barriers.
+/// Returns the outcomes of branches, conditions, loops, barriers and decisions.
 fn wanted(sites: &Sites) -> Vec<(usize, usize)> {
-    let kinds = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier];
+    let kinds = [SiteKind::Branch, SiteKind::Condition, SiteKind::Loop, SiteKind::Barrier, SiteKind::Decision];
     let watched = sites.sites.iter().enumerate().filter(|(_, s)| kinds.contains(&s.kind));
     watched.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect()
 }
@@ -31,9 +31,10 @@ fn marked(path: &Path, options: &KernelOptions) -> TestResult<Vec<(Program, usiz
     let mut all = Vec::new();
     for entry in &file.kernels {
         let under_test = file.under_test(entry, &loaded, &build::sources_of(path))?;
-        let wanted = wanted(&under_test.sites);
+        let sites = under_test.sites.with_vectors();
+        let wanted = wanted(&sites);
         let module = under_test.module.clone();
-        marks::weave(&module, &under_test.sites, &wanted)?;
+        marks::weave(&module, &sites, &wanted)?;
         let promoted = promoted::promote(&module, &under_test.entry, &under_test.machine)?;
         all.push((reader::read(&promoted, &under_test.entry)?, wanted.len()));
     }

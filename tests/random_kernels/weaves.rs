@@ -131,7 +131,7 @@ impl WeaveCheck<'_, '_> {
         self.expect("normal forms", classes);
     }
 
-    /// Weaves coverage, infection, marks, the simulator's accesses, comparisons, definitions
+    /// Weaves coverage (with and without test vectors), infection, marks, the simulator's accesses, comparisons, definitions
     /// and uses.
     fn probes(&mut self, mutants: &[Mutant]) {
         let under_test = self.under_test;
@@ -145,12 +145,15 @@ impl WeaveCheck<'_, '_> {
                 self.expect(&format!("coverage of {slots:?} for {target:?}"), under_test.instrumented(slots, target));
             }
         }
+        let sites = under_test.sites.with_vectors();
+        for (slots, target) in [(Slots::Groups, Target::SpirV), (Slots::Items, Target::Host)] {
+            let with_vectors = under_test.with_vectors().and_then(|kernel| kernel.instrumented(slots, target));
+            self.expect(&format!("test vectors for {target:?}"), with_vectors);
+        }
         self.expect("infection as marks", infection::mark(&under_test.module.clone(), &under_test.sites, &seen));
-        let outcomes: Vec<(usize, usize)> = (0..)
-            .zip(&under_test.sites.sites)
-            .flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o)))
-            .collect();
-        self.expect("marks of outcomes", marks::weave(&under_test.module.clone(), &under_test.sites, &outcomes));
+        let outcomes: Vec<(usize, usize)> =
+            (0..).zip(&sites.sites).flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect();
+        self.expect("marks of outcomes", marks::weave(&under_test.module.clone(), &sites, &outcomes));
         self.expect("definitions and uses", def_use::build(under_test));
         self.expect("comparisons", observed::begin(under_test, None).and_then(PendingCode::end));
         for races in [false, true] {

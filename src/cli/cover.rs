@@ -22,7 +22,7 @@ pub struct CoverArgs {
     #[arg(long)]
     pub counts: bool,
     /// Measure MC/DC (slower): by masking, or by unique cause
-    #[arg(long, value_enum, value_name = "CRITERION")]
+    #[arg(long, value_enum, value_name = "CRITERION", num_args = 0..=1, default_missing_value = "masking")]
     pub mcdc: Option<McdcFlag>,
     /// Follow definitions of variables and memory to their uses, on the simulator, and report the pairs (slower)
     #[arg(long)]

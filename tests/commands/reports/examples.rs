@@ -294,6 +294,7 @@ pub fn inspect_result() -> InspectResult {
     let cases: Vec<&str> = cases.iter().map(String::as_str).chain(["default"]).collect();
     let at = "kernels/blur.cl";
     let full = inspect::Kernel {
+        level: "canonical".into(),
         name: "blur".into(),
         args: vec![
             arg(0, Some("src"), "image2d_t", "global", "read_only"),
@@ -346,6 +347,7 @@ pub fn inspect_result() -> InspectResult {
         ],
     };
     let bare = inspect::Kernel {
+        level: "canonical".into(),
         name: "copy".into(),
         args: vec![arg(0, None, "uint*", "global", "none"), arg(1, None, "uint*", "local", "none")],
         required_local: None,

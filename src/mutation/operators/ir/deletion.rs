@@ -72,8 +72,8 @@ fn calls(subject: &Subject<'_>, found: &mut OperatorOutput) {
 /// Returns why a call is not deleted; nothing to say of what is no call in the kernel.
 fn kept(call: Inst<'_>) -> Option<&'static str> {
     let Some(callee) = call.callee() else { return Some("what it calls is not known") };
-    let is_marker = ["llvm.dbg.", "llvm.lifetime.", "llvm.assume", "llvm.experimental.noalias", "llvm.invariant."];
-    if is_marker.iter().any(|start| callee.starts_with(start)) {
+    let markers = ["llvm.dbg.", "llvm.lifetime.", "llvm.assume", "llvm.experimental.noalias", "llvm.invariant."];
+    if markers.iter().any(|start| callee.starts_with(start)) {
         return Some("");
     }
     if callee.contains("__translate_sampler_initializer") {

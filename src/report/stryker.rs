@@ -171,12 +171,16 @@ fn language(file: &str) -> &'static str {
 fn entry(mutant: &Mutant, id: String, file: &str, lines: &[String], tests: &BTreeMap<&str, String>) -> Result<Value> {
     let (status, reason) = status(mutant);
     let ids = |names: &[String]| names.iter().filter_map(|n| tests.get(n.as_str())).cloned().collect::<Vec<String>>();
+    let (at, replacement) = match in_words(mutant, lines) {
+        Some((at, text)) => (at, text),
+        None => (mutant.location.clone(), mutant.replacement.clone()),
+    };
     let mut entry = json!({
         "id": id,
         "mutatorName": mutant.operator,
-        "replacement": mutant.replacement,
+        "replacement": replacement,
         "description": description(mutant),
-        "location": location(&mutant.location, file, lines)?,
+        "location": location(&at, file, lines)?,
         "status": status,
         "killedBy": ids(&mutant.killed_by),
         "coveredBy": ids(&mutant.covered_by),
@@ -185,6 +189,41 @@ fn entry(mutant: &Mutant, id: String, file: &str, lines: &[String], tests: &BTre
         entry["statusReason"] = reason.into();
     }
     Ok(entry)
+}
+
+/// Viewers put the replacement in the place of the text at the location. Where that is not what is replaced, but a macro
+/// that it comes from, or the point of an instruction, the change is written beside the whole word in a comment instead;
+/// returns its range and that text.
+fn in_words(mutant: &Mutant, lines: &[String]) -> Option<(Location, String)> {
+    let Location { start, end, .. } = mutant.location;
+    let line = lines.get((start.line as usize).checked_sub(1)?)?;
+    let is_known = start.line == end.line && start.column > 0 && start.column <= end.column;
+    let (from, to) = (start.column as usize - usize::from(is_known), (end.column as usize).saturating_sub(1));
+    let text = line.get(from..to.max(from)).filter(|_| is_known)?;
+    // A shortened original stands for a longer text.
+    if mutant.original.is_empty() || mutant.original.contains('…') || squeezed(text) == squeezed(&mutant.original) {
+        return None;
+    }
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let touches = text.chars().next().or_else(|| line[from..].chars().next()).is_some_and(is_word);
+    let before = line[..from].chars().rev().take_while(|c| touches && is_word(*c)).count();
+    let ends_in_word = text.chars().next_back().map_or(touches, is_word);
+    let behind = line[to.max(from)..].chars().take_while(|c| ends_in_word && is_word(*c)).count();
+    let (from, to) = (from - before, to.max(from) + behind);
+    let change = match mutant.replacement.as_str() {
+        "" => format!("delete {}", mutant.original),
+        new => format!("{} -> {new}", mutant.original),
+    };
+    // A comment must not end early.
+    let shown = format!("{} /* {} */", &line[from..to], change.replace("*/", "* /"));
+    let mut at = mutant.location.clone();
+    (at.start.column, at.end.column) = (from as u32 + 1, to as u32 + 1);
+    Some((at, shown))
+}
+
+/// The text without blanks, in which sources and results may differ.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 fn description(mutant: &Mutant) -> String {

@@ -74,7 +74,7 @@ pub mod sync;
 pub use api::{
     CheckOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions, Lowered, LoweredForm,
     LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions, ScheduleOptions, Silent,
-    StartWorkers, Strategy, check, cover, generate, inspect, lower, merge, mutate, open, report, run, schedule, tally,
+    MutationLevel, StartWorkers, Strategy, check, cover, generate, inspect, lower, merge, mutate, open, report, run, schedule, tally,
 };
 #[doc(inline)]
 pub use coverage::build::Level;

@@ -30,7 +30,7 @@ pub use generate::{GenerateOptions, Goal, generate};
 pub use input::Parsed;
 pub use inspect::{InspectOptions, Inspected, inspect};
 pub use lower::{LowerOptions, Lowered, LoweredForm, LoweringStage, lower};
-pub use mutate::{MutateOptions, Strategy, mutate};
+pub use mutate::{MutateOptions, MutationLevel, Strategy, mutate};
 pub use observer::{Observer, Silent};
 pub use opened::Opened;
 pub use options::{OpenOptions, StartWorkers};

@@ -12,11 +12,13 @@ use crate::error::{Error, Result};
 use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
 use crate::mutation::configuration::configuration;
 use crate::mutation::selection::Selection;
+use crate::mutation::source_level;
 use crate::result::journal::{self, Header, Journal};
 use crate::result::mutate::MutateResult;
 use crate::result::shard::Shard;
 use crate::result::store::{self, AnyResult};
 
+pub use crate::mutation::campaign::MutationLevel;
 pub use crate::mutation::engine::Strategy;
 
 options! {
@@ -36,6 +38,8 @@ options! {
         timeout_factor: f64 = 10.0,
         /// The part of the mutants to run; [`merge`](super::merge) combines the parts.
         shard: Option<Shard> = None,
+        /// Where mutants are made.
+        level: MutationLevel = MutationLevel::Canonical,
         /// How mutants are built.
         strategy: Strategy = Strategy::Schemata,
         /// Whether mutants whose value never differs from the original's in a test are left out of it.
@@ -77,6 +81,10 @@ const ORIGINAL_TIMEOUT: Duration = Duration::from_secs(60);
 /// `Environment` if there is no device or it fails, or the result cannot be written.
 pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> {
     let selection = options.check()?;
+    if options.level == MutationLevel::Source && opened.level() != Level::Raw {
+        return Err(Error::caller("the text of the source has no optimisation level")
+            .help("leave out --ir-level, or mutate the optimised IR with --level canonical"));
+    }
     let most_before = match std::env::var(MOST_BEFORE_VARIABLE) {
         Ok(text) => text.parse().map_err(|_| {
             Error::caller(format!("`{text}` in the variable {MOST_BEFORE_VARIABLE} is no number of instructions"))
@@ -92,12 +100,21 @@ pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> 
         let executors = executors::start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
         let tests = executors::with_local_sizes(&parsed.tests, &under_test.interface, executors[0].device());
         let sources = opened.sources();
+        let source_mutants = match options.level {
+            MutationLevel::Canonical => None,
+            MutationLevel::Source => {
+                let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+                let (loaded, kernel_options) = (&parsed.loaded, opened.kernel_options());
+                Some(source_level::find(under_test, loaded, &sources, kernel_options, &selection, jobs)?)
+            }
+        };
         let campaign = CampaignContext {
             under_test,
             ast: parsed.loaded.ast.as_ref().filter(|_| opened.level() == Level::Raw),
             sources: &sources,
             tests: &tests,
             source: opened.source(),
+            source_mutants: source_mutants.as_ref(),
         };
         let request = Request {
             selection,
@@ -107,6 +124,7 @@ pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> 
             full_matrix: options.full_matrix,
             factor: options.timeout_factor,
             strategy: options.strategy,
+            level: options.level,
             ir_level: opened.level().name().to_owned(),
             shard: options.shard,
             seed: opened.seed(),
@@ -154,6 +172,10 @@ impl MutateOptions {
         let selection = Selection::parse(&self.operators)?;
         check_range("order", self.order, 1..=2)?;
         check_range("timeout_factor", self.timeout_factor, 1.0..=1e6)?;
+        if self.level == MutationLevel::Source && self.order > 1 {
+            return Err(Error::caller("pairs are not made of mutants of the source's text")
+                .help("leave out --order 2, or give --level canonical"));
+        }
         self.repeats.map_or(Ok(()), |repeats| check_range("repeats", repeats, 1..=1000))?;
         self.output.as_deref().map_or(Ok(()), store::check_writable)?;
         if self.resume && self.output.is_none() {

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::options::{KernelFlags, OutputFlags};
 use super::terminal::complain;
-use crate::api::{MutateOptions, StartWorkers, Strategy, mutate};
+use crate::api::{MutateOptions, MutationLevel, StartWorkers, Strategy, mutate};
 use crate::coverage::build::Level;
 use crate::error::Result;
 use crate::exec::kinds::DEVICE_HELP;
@@ -50,6 +50,9 @@ pub struct MutateArgs {
     /// Strategy for building mutants
     #[arg(long, value_enum, default_value_t)]
     pub strategy: StrategyFlag,
+    /// Where mutants are made
+    #[arg(long, value_enum, default_value_t)]
+    pub level: MutationLevelFlag,
     /// Optimisation level of the IR in which mutants are made; O0 is clang's unoptimised output
     #[arg(long, value_name = "LEVEL", value_enum, ignore_case = true, default_value_t)]
     pub ir_level: LevelFlag,
@@ -92,6 +95,16 @@ pub enum StrategyFlag {
     Schemata,
     /// A module for each mutant
     Rebuild,
+}
+
+/// Values of `--level`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum MutationLevelFlag {
+    /// In the canonical form of the kernel's IR
+    #[default]
+    Canonical,
+    /// In the text of the source, which clang compiles for each mutant
+    Source,
 }
 
 /// Values of `--ir-level`.
@@ -180,6 +193,7 @@ impl MutateArgs {
             .full_matrix(self.full_matrix)
             .timeout_factor(self.factor.0)
             .shard(self.shard)
+            .level(self.level.into())
             .strategy(self.strategy.into())
             .prune(!self.no_prune)
             .batch(self.batch == BatchFlag::Auto)
@@ -193,6 +207,15 @@ impl From<StrategyFlag> for Strategy {
         match flag {
             StrategyFlag::Schemata => Strategy::Schemata,
             StrategyFlag::Rebuild => Strategy::Rebuild,
+        }
+    }
+}
+
+impl From<MutationLevelFlag> for MutationLevel {
+    fn from(flag: MutationLevelFlag) -> MutationLevel {
+        match flag {
+            MutationLevelFlag::Canonical => MutationLevel::Canonical,
+            MutationLevelFlag::Source => MutationLevel::Source,
         }
     }
 }

@@ -4,11 +4,32 @@ use std::time::{Duration, Instant};
 
 use super::engine::Strategy;
 use super::selection::Selection;
+use super::source_level::SourceMutants;
 use crate::coverage::build::KernelUnderTest;
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::result::shard::Shard;
 use crate::suite::resolve::Test;
+
+/// Where mutants are made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MutationLevel {
+    /// In the canonical form of the kernel's IR.
+    #[default]
+    Canonical,
+    /// In the text of the source.
+    Source,
+}
+
+impl MutationLevel {
+    /// Returns the level's name, as `--level` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            MutationLevel::Canonical => "canonical",
+            MutationLevel::Source => "source",
+        }
+    }
+}
 
 /// The parameters of a campaign.
 #[derive(Debug, Clone)]
@@ -23,6 +44,7 @@ pub struct Request {
     pub full_matrix: bool,
     pub factor: f64,
     pub strategy: Strategy,
+    pub level: MutationLevel,
     pub ir_level: String,
     pub shard: Option<Shard>,
     pub seed: u64,
@@ -51,4 +73,6 @@ pub struct CampaignContext<'a, 'c> {
     pub tests: &'a [Test],
     /// Path of the source as the user gave it.
     pub source: String,
+    /// The mutants of the source's text; `None`: those of the canonical form are used.
+    pub source_mutants: Option<&'a SourceMutants>,
 }

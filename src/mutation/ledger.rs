@@ -417,7 +417,7 @@ fn row(mutant: &Mutant) -> result::Mutant {
     }
 }
 
-fn location(range: &SourceRange) -> Location {
+pub fn location(range: &SourceRange) -> Location {
     let position = |s: Spot| Position { line: s.line, column: s.column };
     Location { file: range.file.clone(), start: position(range.start), end: position(range.end) }
 }

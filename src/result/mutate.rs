@@ -51,6 +51,9 @@ pub struct MutateResult {
     /// Tests and synchronisation mutants that the simulator could not judge; the device's verdict stands for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_simulated: Vec<NotSimulated>,
+    /// With `--level source`: what no edit of the source's text mutates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<Excluded>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
@@ -77,8 +80,28 @@ pub struct MutateOptions {
     pub timeout_factor: f64,
     /// `schemata` or `rebuild`.
     pub strategy: String,
+    /// `canonical` or `source`: where mutants are made.
+    #[serde(default = "canonical")]
+    pub level: String,
     /// `raw`, `O0`, `O1` or `O2`: optimisation level of the IR in which mutants are made.
     pub ir_level: String,
+}
+
+fn canonical() -> String {
+    "canonical".to_owned()
+}
+
+/// A place that an operator does not mutate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Excluded {
+    /// Operator id.
+    pub operator: String,
+    /// Name of the function that contains it.
+    pub function: String,
+    /// Range of what is not mutated. Lines are 0 if unknown.
+    pub location: Location,
+    /// Why.
+    pub reason: String,
 }
 
 /// The status of a mutant (docs/mutate.md).

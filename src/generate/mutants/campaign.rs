@@ -25,7 +25,7 @@ use crate::generate::search::{
 };
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
-use crate::mutation::campaign::{self, CampaignContext, Request};
+use crate::mutation::campaign::{self, CampaignContext, MutationLevel, Request};
 use crate::mutation::engine::Strategy;
 use crate::mutation::mutant_pool::{MutantPool, PoolOptions};
 use crate::mutation::{ByMutant, Mutant, Selection};
@@ -315,6 +315,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             full_matrix: false,
             factor: FACTOR,
             strategy: Strategy::Schemata,
+            level: MutationLevel::Canonical,
             ir_level: "O0".to_owned(),
             shard: None,
             seed: self.job.options.seed,
@@ -339,6 +340,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             sources: job.sources,
             tests,
             source: job.options.source.clone(),
+            source_mutants: None,
         }
     }
 

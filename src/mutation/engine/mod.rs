@@ -292,7 +292,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         let tests = self.baselines.len();
         let everywhere = Reach { reached: vec![true; tests], runs: vec![true; tests] };
         let mut found = vec![everywhere; wanted.len()];
-        let woven: Vec<usize> = (0..wanted.len()).filter(|i| self.mutants[wanted[*i]].edit.is_woven()).collect();
+        let woven: Vec<usize> = (0..wanted.len()).filter(|i| self.mutants[wanted[*i]].edit.observed().is_some()).collect();
         for part in woven.chunks(MAX_MUTANTS_PER_MODULE) {
             if self.settings.is_over() {
                 part.iter().for_each(|i| found[*i].reached.fill(false));
@@ -302,7 +302,10 @@ impl<'a, 'c> Engine<'a, 'c> {
             let edits: Vec<(u32, &Edit, bool)> = part
                 .iter()
                 .zip(1..)
-                .map(|(i, n)| (n, &self.mutants[wanted[*i]].edit, self.mutants[wanted[*i]].is_structural))
+                .filter_map(|(i, n)| {
+                    let mutant = &self.mutants[wanted[*i]];
+                    Some((n, mutant.edit.observed()?, mutant.is_structural))
+                })
                 .collect();
             let (code, layout) = self.module_builder.infection(&edits)?;
             let program = self.executors[0].load(&code)?;
@@ -367,6 +370,12 @@ impl<'a, 'c> Engine<'a, 'c> {
                 continue;
             }
             let edits = || case.scenario.mutants.iter().map(|m| &mutants[*m].edit);
+            if let Some(Edit::Uncompilable { reason, .. }) = edits().find(|e| matches!(e, Edit::Uncompilable { .. })) {
+                case.outcome.refuse_build(reason);
+                on_decided(index, &case.outcome)?;
+                outcomes[index] = case.outcome;
+                continue;
+            }
             match edits().find(|e| matches!(e, Edit::Privatise { .. })) {
                 Some(_) => private.push(case),
                 None if edits().any(Edit::is_woven) => woven.push(case),

@@ -73,6 +73,7 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
             full_matrix: false,
             timeout_factor: 10.0,
             strategy: "schemata".into(),
+            level: "canonical".into(),
             ir_level: "raw".into(),
         },
         texts: Default::default(),
@@ -86,6 +87,7 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
         tests: TESTS.iter().map(test).collect(),
         second_order: None,
         not_simulated: vec![],
+        excluded: vec![],
         notes: vec!["a note".into()],
     }
 }

@@ -73,8 +73,9 @@ pub mod sync;
 #[doc(inline)]
 pub use api::{
     CheckOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions, Lowered, LoweredForm,
-    LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions, ScheduleOptions, Silent,
-    MutationLevel, StartWorkers, Strategy, check, cover, generate, inspect, lower, merge, mutate, open, report, run, schedule, tally,
+    LoweringStage, MutateOptions, MutationLevel, Observer, OpenOptions, Opened, Replay, RunOptions, ScheduleOptions,
+    Silent, StartWorkers, Strategy, check, cover, generate, inspect, lower, merge, mutate, open, report, run, schedule,
+    tally,
 };
 #[doc(inline)]
 pub use coverage::build::Level;

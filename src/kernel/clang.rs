@@ -67,11 +67,7 @@ pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<I
 ///
 /// # Errors
 /// Those of [`run`], but for a crash.
-pub(super) fn run_all(
-    arguments: &[Vec<OsString>],
-    jobs: usize,
-    deadline: Option<Instant>,
-) -> Result<Vec<Option<Run>>> {
+pub(super) fn run_all(arguments: &[Vec<OsString>], jobs: usize, deadline: Option<Instant>) -> Result<Vec<Option<Run>>> {
     let all = arguments.iter().map(|own| with_program(own)).collect::<Result<Vec<_>>>()?;
     let mut runs = Vec::with_capacity(all.len());
     let share = all.len().div_ceil(jobs.max(1)).clamp(1, RUNS_PER_CHILD);

@@ -46,7 +46,11 @@ impl EditedCopies {
         let copy = self.folder.path().join(format!("{}.text", self.count));
         std::fs::write(&copy, blank(text).as_deref().unwrap_or(text))?;
         let blanked = others.iter().flat_map(|others| {
-            others.blanked.iter().enumerate().map(|(index, path)| (path.as_path(), others.folder().join(index.to_string())))
+            others
+                .blanked
+                .iter()
+                .enumerate()
+                .map(|(index, path)| (path.as_path(), others.folder().join(index.to_string())))
         });
         let mut files: Vec<(&Path, PathBuf)> = blanked.filter(|(other, _)| *other != path).collect();
         files.push((path, copy));

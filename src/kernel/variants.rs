@@ -51,9 +51,8 @@ pub fn compile(source: &Path, options: &KernelOptions, edited: &[EditedFile], jo
 /// Returns the features with which the original compiles. Its own text decides, so that all variants are compiled alike.
 fn features(source: &Path, options: &KernelOptions, language: Language, overlay: Option<&Overlay>) -> Result<Features> {
     let overlay = || overlay.map(Overlay::file);
-    let run = |features| {
-        clang::run(&arguments_of(source, options, language, features, overlay()), false, options.deadline)
-    };
+    let run =
+        |features| clang::run(&arguments_of(source, options, language, features, overlay()), false, options.deadline);
     let first = run(Features::Reduced)?;
     if first.outcome == Outcome::Refused {
         for features in options.fallback_features(language, &first.diagnostics) {

@@ -23,8 +23,7 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
     if let Some(of_source) = campaign.source_mutants {
         let mut mutants = of_source.mutants.clone();
         if let Some(count) = request.sample {
-            let kept: HashSet<usize> =
-                higher_order::sample(mutants.len(), count, request.seed).into_iter().collect();
+            let kept: HashSet<usize> = higher_order::sample(mutants.len(), count, request.seed).into_iter().collect();
             mutants = mutants.into_iter().enumerate().filter(|(m, _)| kept.contains(m)).map(|(_, m)| m).collect();
         }
         return MutantSet { mutants, drawn: None };

@@ -9,8 +9,7 @@ use kassay::OpenOptions;
 use kassay::coverage::build::sources_of;
 use kassay::instrument::mutants::Edit;
 use kassay::kernel::options::KernelOptions;
-use kassay::mutation::source_level;
-use kassay::mutation::Selection;
+use kassay::mutation::{Selection, source_level};
 use kassay::result::inspect::InspectResult;
 use kassay::suite::resolve::Suite;
 use serde::Deserialize;
@@ -71,7 +70,8 @@ fn the_preset_peng_matches_the_hand_counts() {
 fn of_source(folder: &Path, entry: &str) -> BTreeMap<String, u64> {
     let suite = folder.join("suite.toml");
     let context = Context::create();
-    let parsed = OpenOptions::new().syntax_tree(true).entry(Some(entry.to_owned())).parse_suite(&context, &suite).unwrap();
+    let parsed =
+        OpenOptions::new().syntax_tree(true).entry(Some(entry.to_owned())).parse_suite(&context, &suite).unwrap();
     let suite = Suite::load(&suite).unwrap();
     let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
     let (sources, peng) = (sources_of(&suite.kernel), Selection::parse("peng").unwrap());

@@ -8,6 +8,7 @@ use super::text_edit::{TextEdit, text_at};
 use crate::kernel::ast::Ast;
 use crate::kernel::builtins::{Operation, operation};
 use crate::kernel::source::Sources;
+use crate::mutation::control::text;
 use crate::mutation::mutant::{Mutant, SourceRange};
 use crate::mutation::operators::calls;
 
@@ -34,13 +35,13 @@ pub fn of(source: &Source<'_>, mutant: &Mutant) -> Result<Placed, &'static str> 
     let own = mutant.range.as_ref().ok_or("it has no place in the source")?;
     let body = mutant.spelling.as_ref().filter(|spelling| *spelling != own);
     let (range, in_macro_body) = (body.unwrap_or(own), body.is_some());
-    let text = std::fs::read(&range.file).map_err(|_| match in_macro_body {
+    let content = std::fs::read(&range.file).map_err(|_| match in_macro_body {
         true => "its macro is not defined in a file",
         false => "the text of its file cannot be read",
     })?;
-    let site = Site { source, mutant, range, in_macro_body, text: &text };
+    let site = Site { source, mutant, range, in_macro_body, text: &content };
     let edit = site.edit()?;
-    if edit.apply(&text).is_none() {
+    if edit.apply(&content).is_none() {
         return Err("its place is not in the text");
     }
     Ok(Placed { edit, range: range.clone(), in_macro_body })
@@ -125,11 +126,15 @@ impl Site<'_> {
             Some(side) => {
                 let [left, right] = self.operands().ok_or(NO_OPERANDS)?.sides;
                 let operand = if side == 0 { left } else { right };
-                operand.filter(|range| range.file == self.range.file).ok_or("its operand is an argument of the macro")?
+                operand
+                    .filter(|range| range.file == self.range.file)
+                    .ok_or("its operand is an argument of the macro")?
             }
             None if self.is_text(original) => self.range.clone(),
             None => return Err("its place holds other text, such as a macro that makes it"),
         };
+        let lines = self.source.sources.lines(&range.file).ok_or(NO_OPERANDS)?;
+        let range = SourceRange { end: text::behind_literal(&lines, range.start, range.end), ..range };
         let empty = TextEdit { file: range.file.clone(), replacements: Vec::new() };
         Ok(empty.around(&range, "(-(", "))"))
     }
@@ -180,9 +185,8 @@ fn changed_coordinate(call: &str, replacement: &str) -> Result<String, &'static 
     let position = (0..new.len()).find(|i| arguments[*i] != new[*i]).ok_or(UNREADABLE)?;
     let old = &arguments[position];
     let change = new[position].strip_prefix(old.as_str()).ok_or(UNREADABLE)?;
-    let copy = |change: String| {
-        format!("({{ __typeof__(({old}) + ({old})) kassay_at = ({old}); {change}; kassay_at; }})")
-    };
+    let copy =
+        |change: String| format!("({{ __typeof__(({old}) + ({old})) kassay_at = ({old}); {change}; kassay_at; }})");
     arguments[position] = match change.split_whitespace().collect::<Vec<_>>()[..] {
         [sign @ ("+" | "-"), "1"] => format!("(({old}) {sign} 1)"),
         ["with", lane, sign, "1"] => copy(format!("kassay_at{lane} = kassay_at{lane} {sign} 1")),

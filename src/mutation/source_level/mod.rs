@@ -87,7 +87,8 @@ pub fn find(
         Err(reason) => Edit::Uncompilable { change: format!("{:?}", found.placed.edit), reason: reason.clone() },
     };
     let edits: Vec<Edit> = found.iter().map(edit).collect();
-    let mutants = found.into_iter().zip(edits).map(|(found, edit)| Mutant { edit, is_structural: true, ..found.mutant });
+    let mutants =
+        found.into_iter().zip(edits).map(|(found, edit)| Mutant { edit, is_structural: true, ..found.mutant });
     Ok(SourceMutants { mutants: mutants.collect(), excluded })
 }
 

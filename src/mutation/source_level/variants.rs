@@ -45,10 +45,13 @@ pub fn make(
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(code) = compiled.get(at) else { return Ok(made) };
-            made.push((at, match code {
-                Ok(bitcode) => variant(bitcode, loaded, entry, &parts)?,
-                Err(diagnostics) => Err(first_error(diagnostics)),
-            }));
+            made.push((
+                at,
+                match code {
+                    Ok(bitcode) => variant(bitcode, loaded, entry, &parts)?,
+                    Err(diagnostics) => Err(first_error(diagnostics)),
+                },
+            ));
         }
     };
     let threads = jobs.clamp(1, compiled.len().max(1));
@@ -107,6 +110,8 @@ fn variant(bitcode: &[u8], loaded: &Loaded, entry: &str, original: &Parts) -> Re
         let name = f.name();
         if !bundle.contains(&name) {
             delete_body(f);
+            // A declaration must not have the place of a definition.
+            f.clear_metadata();
         }
         if name == root || !bundle.contains(&name) {
             f.set_linkage(Linkage::LLVMExternalLinkage);
@@ -160,10 +165,8 @@ impl Parts {
             f.instructions().into_iter().for_each(|inst| inst.drop_metadata());
         }
         let text = plain.print_to_string().to_string();
-        let groups: BTreeMap<&str, &str> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("attributes ")?.split_once(" = "))
-            .collect();
+        let groups: BTreeMap<&str, &str> =
+            text.lines().filter_map(|line| line.strip_prefix("attributes ")?.split_once(" = ")).collect();
         let mut parts = Parts { functions: BTreeMap::new(), variables: BTreeMap::new() };
         let mut function: Option<(String, String)> = None;
         for line in text.lines() {
@@ -306,7 +309,10 @@ mod tests {
     #[test]
     fn the_only_changed_function_is_the_root() {
         let (functions, root, bundle) = changes("ret i32 %n", "ret i32 7");
-        assert_eq!((&functions[..], root.as_deref(), &bundle[..]), (&["low".to_owned()][..], Some("low"), &["low".to_owned()][..]));
+        assert_eq!(
+            (&functions[..], root.as_deref(), &bundle[..]),
+            (&["low".to_owned()][..], Some("low"), &["low".to_owned()][..])
+        );
         assert_eq!(changes("%v = call i32 @mid(i32 3)", "%v = call i32 @mid(i32 3)").1, None);
     }
 

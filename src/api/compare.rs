@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cover::{CoverOptions, cover};
 use super::faults;
-use super::input::SyntaxTree;
+use super::input::{Parsed, SyntaxTree};
 use super::mutate::{MutateOptions, mutate};
 use super::observer::Work;
 use super::opened::Opened;
@@ -20,9 +20,11 @@ use crate::compare::total::total;
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::hash;
+use crate::llvm::View;
 use crate::mutation::level::MutationLevel;
-use crate::mutation::operators::OPERATORS;
-use crate::mutation::{Selection, twins};
+use crate::mutation::mutant::Mutant;
+use crate::mutation::operators::{OPERATORS, Subject};
+use crate::mutation::{Selection, enumerate, source_level, twins};
 use crate::result::Header;
 use crate::result::compare::{self as result, CompareResult, FailedSuite, KernelComparison};
 use crate::result::cover::CoverResult;
@@ -368,16 +370,35 @@ fn run_level(
 ) -> Result<LevelRun> {
     let begun = Instant::now();
     let opened: Opened = open.clone().level(level.optimisation()).open_with_more(suite, more.to_vec())?;
-    let mutate_options =
-        MutateOptions::new().operator_level(level.operators()).repeats(options.repeats).full_matrix(true);
+    let mutate_options = MutateOptions::new().level(level).repeats(options.repeats).full_matrix(true);
     let result = mutate(&opened, &mutate_options)?;
-    let selection = Selection::all(level.operators());
     let forms = opened.with_any_level(SyntaxTree::Needed, |parsed| {
-        let ast = parsed.loaded.ast.as_ref().filter(|_| level == MutationLevel::Canonical);
-        let sources = opened.sources();
-        twins::forms(&parsed.under_test, ast, &sources, &selection, opened.options().jobs as usize)
+        twins::forms(&parsed.under_test, &mutants(&opened, parsed, level)?, opened.options().jobs as usize)
     })?;
     Ok(LevelRun { level: level.name().to_owned(), result, forms, elapsed_s: begun.elapsed().as_secs_f64() })
+}
+
+/// Returns the mutants of a level, but those of launches.
+fn mutants(opened: &Opened, parsed: &Parsed<'_>, level: MutationLevel) -> Result<Vec<Mutant>> {
+    let (under_test, sources) = (&parsed.under_test, opened.sources());
+    let selection = Selection::all(level.operators());
+    if level == MutationLevel::Source {
+        let jobs = opened.options().jobs as usize;
+        let options = opened.kernel_options();
+        return Ok(source_level::find(under_test, &parsed.loaded, &sources, options, &selection, jobs)?.mutants);
+    }
+    let subject = Subject {
+        module: View::of(&under_test.module),
+        entry: &under_test.entry,
+        interface: &under_test.interface,
+        sites: &under_test.sites,
+        ast: parsed.loaded.ast.as_ref().filter(|_| level == MutationLevel::Canonical),
+        sources: &sources,
+        preset: selection.preset(),
+        level: selection.level(),
+        cache: Default::default(),
+    };
+    Ok(enumerate(&subject, &selection).mutants)
 }
 
 /// Returns a hash of everything that determines the numbers, in hexadecimal: the suites and kernels as they are, and the

@@ -15,9 +15,9 @@ use crate::kernel::spirv::specialisation;
 use crate::kernel::{compile, module};
 use crate::llvm::View;
 use crate::mutation::level::MutationLevel;
-use crate::mutation::mutant::Excluded;
+use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operators::{Subject, launch};
-use crate::mutation::{Enumeration, Selection, enumerate};
+use crate::mutation::{Selection, enumerate, source_level};
 use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site, SpecConstant};
 use crate::result::{Header, Location};
 use crate::suite::declared;
@@ -114,13 +114,24 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
             level: selection.level(),
             cache: Default::default(),
         };
-        let mutants = enumerate(&subject, &selection);
+        let (mutants, excluded) = match options.level {
+            MutationLevel::Source => {
+                let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+                let kernel_options = open.kernel_options(Vec::new());
+                let found = source_level::find(&under_test, &loaded, &sources, &kernel_options, &selection, jobs)?;
+                (found.mutants, found.excluded)
+            }
+            MutationLevel::Canonical | MutationLevel::Ir(_) => {
+                let found = enumerate(&subject, &selection);
+                (found.mutants, found.excluded)
+            }
+        };
         kernels.push(Kernel {
             level: options.level.name().to_owned(),
             ..describe(&under_test, &mutants, &selection, &source)
         });
         let folded = loaded.ast.as_ref().filter(|_| options.explain).map(|a| folded::describe(&under_test.sites, a));
-        let excluded = mutants.excluded.iter().filter(|_| options.explain).map(Excluded::to_string);
+        let excluded = excluded.iter().filter(|_| options.explain).map(Excluded::to_string);
         notes.extend(untold(&under_test.interface));
         for text in under_test.sites.notes().into_iter().chain(folded.unwrap_or_default()).chain(excluded) {
             if !notes.contains(&text) {
@@ -144,11 +155,11 @@ fn spec_constant(constant: &specialisation::SpecConstant) -> SpecConstant {
     }
 }
 
-fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: &Selection, file: &str) -> Kernel {
+fn describe(under_test: &KernelUnderTest<'_>, mutants: &[Mutant], selection: &Selection, file: &str) -> Kernel {
     let interface = &under_test.interface;
     // Launch operators need a suite and are left out.
     let operators = selection.operators().iter().filter(|operator| operator.class != launch::CLASS);
-    let count = |id: &str| mutants.mutants.iter().filter(|mutant| mutant.operator == id).count() as u64;
+    let count = |id: &str| mutants.iter().filter(|mutant| mutant.operator == id).count() as u64;
     Kernel {
         name: interface.name.clone(),
         args: arguments(interface),
@@ -160,7 +171,7 @@ fn describe(under_test: &KernelUnderTest<'_>, mutants: &Enumeration, selection: 
             .collect(),
         functions: under_test.sites.functions.iter().map(|f| f.cfg.function.clone()).collect(),
         level: String::new(),
-        counts: Counts { mutants: mutants.mutants.len() as u64, ..counts(&under_test.sites) },
+        counts: Counts { mutants: mutants.len() as u64, ..counts(&under_test.sites) },
         mutants_by_operator: operators.map(|operator| (operator.id.to_owned(), count(operator.id))).collect(),
         sites: under_test.sites.sites.iter().map(|s| site(s, &under_test.sites, file)).collect(),
     }

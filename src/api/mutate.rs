@@ -14,6 +14,7 @@ use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
 use crate::mutation::configuration::configuration;
 use crate::mutation::level::{MutationLevel, OperatorLevel};
 use crate::mutation::selection::Selection;
+use crate::mutation::source_level;
 use crate::result::join;
 use crate::result::journal::{self, Header, Journal};
 use crate::result::mutate::MutateResult;
@@ -27,9 +28,9 @@ options! {
     pub struct MutateOptions {
         /// Operators: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
         operators: String = "all".to_owned(),
-        /// What the operators look at. Those of the IR see the instructions of the level with which the suite was opened
+        /// What is changed, and where. For mutants of optimised IR the suite is opened with the same optimisation
         /// ([`OpenOptions::level`](super::OpenOptions::level)).
-        operator_level: OperatorLevel = OperatorLevel::Source,
+        level: MutationLevel = MutationLevel::Canonical,
         /// The order of mutants; 2 adds pairs of mutants.
         order: u32 = 1,
         /// How many mutants (pairs with order 2) are drawn; `None`: all.
@@ -83,6 +84,18 @@ const ORIGINAL_TIMEOUT: Duration = Duration::from_secs(60);
 /// `Environment` if there is no device or it fails, or the result cannot be written.
 pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> {
     let selection = options.check()?;
+    match options.level {
+        MutationLevel::Source if opened.level() != Level::Raw => {
+            return Err(Error::caller("the text of the source has no optimisation level")
+                .help("leave out --ir-level, or mutate the optimised IR with --level canonical"));
+        }
+        MutationLevel::Ir(level) if opened.level() != level => {
+            let (wanted, is) = (options.level.name(), opened.level().name());
+            return Err(Error::caller(format!("mutants of {wanted} are wanted, and the IR is of level {is}"))
+                .help("open the suite with the optimisation of the level"));
+        }
+        _ => {}
+    }
     let most_before = match std::env::var(MOST_BEFORE_VARIABLE) {
         Ok(text) => text.parse().map_err(|_| {
             Error::caller(format!("`{text}` in the variable {MOST_BEFORE_VARIABLE} is no number of instructions"))
@@ -182,7 +195,7 @@ impl Making<'_> {
         work: impl FnOnce(&CampaignContext<'_, '_>, &Request, Vec<Box<dyn Executor>>) -> Result<R>,
     ) -> Result<R> {
         let options = self.options;
-        let is_of_source = options.operator_level == OperatorLevel::Source;
+        let is_of_source = options.level.operators() == OperatorLevel::Source;
         let tree = if is_of_source { SyntaxTree::Needed } else { SyntaxTree::NotNeeded };
         opened.with_any_level(tree, |parsed| {
             let under_test = &parsed.under_test;
@@ -190,6 +203,14 @@ impl Making<'_> {
             let executors = executors::start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
             let tests = executors::with_local_sizes(&parsed.tests, &under_test.interface, executors[0].device());
             let sources = opened.sources();
+            let source_mutants = match options.level {
+                MutationLevel::Canonical | MutationLevel::Ir(_) => None,
+                MutationLevel::Source => {
+                    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+                    let (loaded, kernel_options) = (&parsed.loaded, opened.kernel_options());
+                    Some(source_level::find(under_test, loaded, &sources, kernel_options, &self.selection, jobs)?)
+                }
+            };
             let campaign = CampaignContext {
                 under_test,
                 ast: parsed.loaded.ast.as_ref().filter(|_| is_of_source && opened.level() == Level::Raw),
@@ -197,6 +218,7 @@ impl Making<'_> {
                 tests: &tests,
                 dimensions: self.dimensions,
                 source: opened.source(),
+                source_mutants: source_mutants.as_ref(),
             };
             let request = Request {
                 selection: self.selection.clone(),
@@ -207,7 +229,7 @@ impl Making<'_> {
                 factor: options.timeout_factor,
                 strategy: options.strategy,
                 ir_level: opened.level().name().to_owned(),
-                level: MutationLevel::of(options.operator_level, opened.level()),
+                level: options.level,
                 shard: options.shard,
                 seed: opened.seed(),
                 jobs: opened.options().jobs,
@@ -229,9 +251,13 @@ impl MutateOptions {
     /// # Errors
     /// `Caller` if an option is wrong.
     pub(crate) fn check(&self) -> Result<Selection> {
-        let selection = Selection::parse_at(&self.operators, self.operator_level)?;
+        let selection = Selection::parse_at(&self.operators, self.level.operators())?;
         check_range("order", self.order, 1..=2)?;
         check_range("timeout_factor", self.timeout_factor, 1.0..=1e6)?;
+        if self.level == MutationLevel::Source && self.order > 1 {
+            return Err(Error::caller("pairs are not made of mutants of the source's text")
+                .help("leave out --order 2, or give --level canonical"));
+        }
         self.repeats.map_or(Ok(()), |repeats| check_range("repeats", repeats, 1..=1000))?;
         self.output.as_deref().map_or(Ok(()), store::check_writable)?;
         if self.resume && self.output.is_none() {

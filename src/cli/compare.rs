@@ -27,7 +27,7 @@ pub struct CompareArgs {
         value_enum,
         value_delimiter = ',',
         ignore_case = true,
-        default_values = ["canonical", "ir:raw", "ir:O1", "ir:O2", "ir:O3"]
+        default_values = ["source", "canonical", "ir:raw", "ir:O1", "ir:O2", "ir:O3"]
     )]
     pub levels: Vec<MutationLevelFlag>,
     /// Generate N tests in addition to each suite's

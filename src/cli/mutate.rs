@@ -179,20 +179,20 @@ impl MutateArgs {
     fn optimisation(&self) -> Level {
         match self.level.into() {
             MutationLevel::Canonical => self.ir_level.into(),
-            level @ MutationLevel::Ir(_) => level.optimisation(),
+            level @ (MutationLevel::Source | MutationLevel::Ir(_)) => level.optimisation(),
         }
     }
 
     pub(super) fn options(&self) -> MutateOptions {
         MutateOptions::new()
             .operators(self.operators.clone())
-            .operator_level(MutationLevel::from(self.level).operators())
             .order(self.order)
             .sample(self.sample)
             .repeats(self.repeats)
             .full_matrix(self.full_matrix)
             .timeout_factor(self.factor.0)
             .shard(self.shard)
+            .level(self.level.into())
             .strategy(self.strategy.into())
             .prune(!self.no_prune)
             .batch(self.batch == BatchFlag::Auto)

@@ -235,6 +235,8 @@ pub fn shown(path: &Path) -> String {
 /// Values of `--level`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum MutationLevelFlag {
+    /// Operators of the source on its text, which clang compiles for each mutant
+    Source,
     /// Operators of the source on clang's unoptimised output
     #[default]
     Canonical,
@@ -255,6 +257,7 @@ pub enum MutationLevelFlag {
 impl From<MutationLevelFlag> for MutationLevel {
     fn from(flag: MutationLevelFlag) -> MutationLevel {
         match flag {
+            MutationLevelFlag::Source => MutationLevel::Source,
             MutationLevelFlag::Canonical => MutationLevel::Canonical,
             MutationLevelFlag::IrRaw => MutationLevel::Ir(Level::Raw),
             MutationLevelFlag::IrO1 => MutationLevel::Ir(Level::O1),

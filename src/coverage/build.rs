@@ -174,6 +174,27 @@ impl<'c> KernelFile<'c> {
         }
     }
 
+    /// Brings a kernel into canonical form and reads its interface.
+    ///
+    /// # Errors
+    /// Those of the canonical form and of the interface; `Caller`, with its place, if what is declared contradicts it.
+    pub fn canonical(&self, entry: &str, format: Format) -> Result<(Module<'c>, Interface)> {
+        let mut module = self.part_with(entry)?;
+        canonical::keep_only(&mut module, entry, &self.machine)?;
+        let mut interface = signature::interface(&module, entry)?;
+        let declared = self.declared.as_ref().filter(|declared| declared.is_for(entry));
+        declared.map_or(Ok(()), |declared| declared.apply(&mut interface))?;
+        canonical::canonicalise(&mut module, entry, &self.machine)?;
+        if format == Format::SpirV {
+            id_vectors::dissolve(View::of(&module));
+            logical_operators::unfold(View::of(&module));
+            canonical::verify(&module, "undoing what producers of SPIR-V did")?;
+        }
+        implicit::append(&module, &mut interface)?;
+        declared.map_or(Ok(()), |declared| declared.apply_implicit(&mut interface))?;
+        Ok((module, interface))
+    }
+
     /// Brings a kernel into canonical form and reads its interface and sites.
     ///
     /// # Errors
@@ -194,19 +215,7 @@ impl<'c> KernelFile<'c> {
         loaded: &Loaded,
         sources: &Sources,
     ) -> Result<KernelUnderTest<'c>> {
-        let mut module = self.part_with(entry)?;
-        canonical::keep_only(&mut module, entry, &self.machine)?;
-        let mut interface = signature::interface(&module, entry)?;
-        let declared = self.declared.as_ref().filter(|declared| declared.is_for(entry));
-        declared.map_or(Ok(()), |declared| declared.apply(&mut interface))?;
-        canonical::canonicalise(&mut module, entry, &self.machine)?;
-        if loaded.format == Format::SpirV {
-            id_vectors::dissolve(View::of(&module));
-            logical_operators::unfold(View::of(&module));
-            canonical::verify(&module, "undoing what producers of SPIR-V did")?;
-        }
-        implicit::append(&module, &mut interface)?;
-        declared.map_or(Ok(()), |declared| declared.apply_implicit(&mut interface))?;
+        let (mut module, interface) = self.canonical(entry, loaded.format)?;
         if let Some(pipeline) = level.passes() {
             passes::run(&mut module, Some(&self.machine), pipeline)?;
             canonical::return_where_unreachable(View::of(&module));

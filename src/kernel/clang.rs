@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::bytes::Reader;
 use super::external_tools::CLANG;
-use super::forked::{self, Failure, Limit};
+use super::forked::{self, Failure, Limit, Running};
 use crate::error::{Error, Result};
 
 /// The shared library built from `clang/*.cpp`, see `build.rs`.
@@ -54,14 +54,67 @@ pub(super) struct Run {
 /// `Environment` if clang's program or library is missing or no child can be created; `Internal` if clang crashes or
 /// hangs; [`Error::late`] at the deadline.
 pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<Instant>) -> Result<Run> {
+    let all = with_program(arguments)?;
+    let answer = forked::run(Limit::of(LIMIT).until(deadline), || {
+        let entry = load_library()?;
+        Ok(encode(compile(entry, &all, with_records)))
+    });
+    answered(answer)?.pop().ok_or_else(answered_otherwise)
+}
+
+/// Runs clang with each of these arguments, without syntax trees, on `jobs` processors. Each child compiles many: to
+/// load clang takes longer than to compile a kernel. `None`: clang crashed.
+///
+/// # Errors
+/// Those of [`run`], but for a crash.
+pub(super) fn run_all(arguments: &[Vec<OsString>], jobs: usize, deadline: Option<Instant>) -> Result<Vec<Option<Run>>> {
+    let all = arguments.iter().map(|own| with_program(own)).collect::<Result<Vec<_>>>()?;
+    let mut runs = Vec::with_capacity(all.len());
+    let share = all.len().div_ceil(jobs.max(1)).clamp(1, RUNS_PER_CHILD);
+    for shares in all.chunks(share * jobs.max(1)) {
+        let begun = shares.chunks(share).map(|some| (some, begin_all(some, deadline))).collect::<Vec<_>>();
+        for (some, child) in begun {
+            match child.and_then(Running::end) {
+                Err(Failure::Crashed { .. }) if some.len() > 1 => {
+                    // One of them crashes; the others are compiled without it.
+                    for alone in some {
+                        match begin_all(std::slice::from_ref(alone), deadline).and_then(Running::end) {
+                            Err(Failure::Crashed { .. }) => runs.push(None),
+                            answer => runs.extend(answered(answer)?.into_iter().map(Some)),
+                        }
+                    }
+                }
+                Err(Failure::Crashed { .. }) => runs.push(None),
+                answer => runs.extend(answered(answer)?.into_iter().map(Some)),
+            }
+        }
+    }
+    if runs.len() == all.len() { Ok(runs) } else { Err(answered_otherwise()) }
+}
+
+/// Most runs in one child: what clang allocates, it frees only by ending.
+const RUNS_PER_CHILD: usize = 100;
+
+fn begin_all(arguments: &[Vec<CString>], deadline: Option<Instant>) -> std::result::Result<Running, Failure> {
+    forked::begin(Limit::of(LIMIT).until(deadline), || {
+        let entry = load_library()?;
+        Ok(arguments.iter().flat_map(|own| encode(compile(entry, own, false))).collect())
+    })
+}
+
+/// Returns the arguments behind the name of clang's program.
+fn with_program(arguments: &[OsString]) -> Result<Vec<CString>> {
     let program = CLANG.find()?;
-    let all: Vec<CString> = std::iter::once(program.as_os_str())
+    std::iter::once(program.as_os_str())
         .chain(arguments.iter().map(OsString::as_os_str))
         .map(|argument| CString::new(argument.as_bytes()))
         .collect::<std::result::Result<_, _>>()
-        .map_err(|_| Error::caller("an argument for clang has a NUL in it").help("leave it out"))?;
-    match forked::run(Limit::of(LIMIT).until(deadline), || in_child(&all, with_records)) {
-        Ok(Ok(answer)) => decode(&answer).ok_or_else(|| Error::internal("clang's child answered something else")),
+        .map_err(|_| Error::caller("an argument for clang has a NUL in it").help("leave it out"))
+}
+
+fn answered(answer: std::result::Result<std::result::Result<Vec<u8>, String>, Failure>) -> Result<Vec<Run>> {
+    match answer {
+        Ok(Ok(answer)) => decode(&answer).ok_or_else(answered_otherwise),
         Ok(Err(why)) => Err(Error::environment(format!("clang's library cannot be loaded: {why}"))
             .help("install the Debian package libclang-cpp22 (apt-get install libclang-cpp22)")),
         Err(Failure::Crashed { how, stderr }) => Err(CLANG.crash(&format!("clang {how}\n{stderr}"))),
@@ -71,6 +124,10 @@ pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<I
         Err(Failure::Late) => Err(Error::late("clang's run")),
         Err(Failure::System(why)) => Err(Error::environment(format!("no process for clang: {why}"))),
     }
+}
+
+fn answered_otherwise() -> Error {
+    Error::internal("clang's child answered something else")
 }
 
 type Sink = unsafe extern "C" fn(*mut c_void, c_uint, *const c_char, usize);
@@ -92,11 +149,14 @@ unsafe extern "C" fn receive_piece(to: *mut c_void, piece: c_uint, bytes: *const
     }
 }
 
-/// Runs clang in the child and encodes the result for `decode`.
-fn in_child(arguments: &[CString], with_records: bool) -> std::result::Result<Vec<u8>, String> {
-    let entry = load_library()?;
+/// The outcome of a run in the child, and its pieces: what it wrote to standard error, and those of [`Pieces`].
+type RawRun = (u8, Vec<u8>, Pieces);
+
+/// Runs clang in the child.
+fn compile(entry: Entry, arguments: &[CString], with_records: bool) -> RawRun {
     let pointers: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
     let mut pieces = Pieces::default();
+    let begun = stderr_length();
     // SAFETY: `kassay_clang` of `compile.cpp` has this type; all it is given lives until it returns.
     let outcome = unsafe {
         entry(
@@ -107,20 +167,33 @@ fn in_child(arguments: &[CString], with_records: bool) -> std::result::Result<Ve
             (&raw mut pieces).cast::<c_void>(),
         )
     };
-    let mut answer = vec![u8::try_from(outcome).unwrap_or(u8::MAX)];
-    for piece in std::iter::once(&captured_stderr()).chain(&pieces.0) {
+    (u8::try_from(outcome).unwrap_or(u8::MAX), captured_stderr(begun), pieces)
+}
+
+/// Encodes a run for `decode`.
+fn encode((outcome, diagnostics, pieces): RawRun) -> Vec<u8> {
+    let mut answer = vec![outcome];
+    for piece in std::iter::once(&diagnostics).chain(&pieces.0) {
         answer.extend_from_slice(&(piece.len() as u64).to_le_bytes());
         answer.extend_from_slice(piece);
     }
-    Ok(answer)
+    answer
 }
 
-/// The text on the child's standard error, which is a file (see `forked`).
-fn captured_stderr() -> Vec<u8> {
+/// The child's standard error, which is a file (see `forked`).
+fn stderr() -> std::mem::ManuallyDrop<File> {
     // SAFETY: the descriptor is open in the child, and is left open.
-    let stderr = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(libc::STDERR_FILENO) });
-    let mut text = vec![0; stderr.metadata().map_or(0, |metadata| metadata.len() as usize)];
-    let read = stderr.read_exact_at(&mut text, 0);
+    std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(libc::STDERR_FILENO) })
+}
+
+fn stderr_length() -> u64 {
+    stderr().metadata().map_or(0, |metadata| metadata.len())
+}
+
+/// The text on the child's standard error from an offset on.
+fn captured_stderr(begun: u64) -> Vec<u8> {
+    let mut text = vec![0; stderr_length().saturating_sub(begun) as usize];
+    let read = stderr().read_exact_at(&mut text, begun);
     if read.is_ok() { text } else { Vec::new() }
 }
 
@@ -154,22 +227,26 @@ fn load_library() -> std::result::Result<Entry, String> {
     Ok(unsafe { std::mem::transmute::<*mut c_void, Entry>(entry) })
 }
 
-fn decode(answer: &[u8]) -> Option<Run> {
-    let (&outcome, mut rest) = answer.split_first()?;
-    let mut piece = || {
-        let (len, after) = rest.split_first_chunk::<8>()?;
-        let (piece, after) = after.split_at_checked(u64::from_le_bytes(*len) as usize)?;
+fn decode(answer: &[u8]) -> Option<Vec<Run>> {
+    let (mut runs, mut rest) = (Vec::new(), answer);
+    while let Some((&outcome, after)) = rest.split_first() {
         rest = after;
-        Some(piece.to_vec())
-    };
-    let diagnostics = String::from_utf8_lossy(&piece()?).into_owned();
-    let (bitcode, records, file_lookups) = (piece()?, piece()?, piece()?);
-    let outcome = match outcome {
-        0 => Outcome::Compiled,
-        1 => Outcome::Refused,
-        _ => Outcome::NoCompilation,
-    };
-    Some(Run { outcome, diagnostics, bitcode, records, file_lookups: files(&file_lookups)? })
+        let mut piece = || {
+            let (len, after) = rest.split_first_chunk::<8>()?;
+            let (piece, after) = after.split_at_checked(u64::from_le_bytes(*len) as usize)?;
+            rest = after;
+            Some(piece.to_vec())
+        };
+        let diagnostics = String::from_utf8_lossy(&piece()?).into_owned();
+        let (bitcode, records, file_lookups) = (piece()?, piece()?, piece()?);
+        let outcome = match outcome {
+            0 => Outcome::Compiled,
+            1 => Outcome::Refused,
+            _ => Outcome::NoCompilation,
+        };
+        runs.push(Run { outcome, diagnostics, bitcode, records, file_lookups: files(&file_lookups)? });
+    }
+    Some(runs)
 }
 
 fn files(bytes: &[u8]) -> Option<Vec<(PathBuf, bool)>> {

@@ -121,7 +121,29 @@ fn error_of(failure: Failure, what: &str) -> Error {
 /// # Errors
 /// The outer error if the child gave neither.
 pub fn run(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Result<Vec<u8>, String>, Failure> {
-    spawn(limit, work)?.join()
+    begin(limit, work)?.end()
+}
+
+/// Starts `work` in a child and returns at once; otherwise like [`run`].
+///
+/// # Errors
+/// [`Failure::System`] if no child can be created.
+pub fn begin(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Running, Failure> {
+    spawn(limit, work).map(Running)
+}
+
+/// Work that a child is doing.
+#[derive(Debug)]
+pub struct Running(RunningChild);
+
+impl Running {
+    /// Waits for the child's bytes or its error message.
+    ///
+    /// # Errors
+    /// The outer error if the child gave neither.
+    pub fn end(self) -> Result<Result<Vec<u8>, String>, Failure> {
+        self.0.join()
+    }
 }
 
 /// A running child. It is killed if this value is dropped before the child has answered.

@@ -1,7 +1,7 @@
 //! Blanks out `#line` directives for the compiler, so that debug locations refer to the file itself.
 //!
 //! The blanked text replaces the file through clang's virtual file system overlay: paths, relative includes and byte
-//! offsets stay the same. Not for any other rewriting of source.
+//! offsets stay the same. Edited texts (`variants`) take the place of files in the same way.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,39 @@ impl Overlay {
     /// The file for clang's `-ivfsoverlay`.
     pub fn file(&self) -> PathBuf {
         self.folder.path().join("overlay.yaml")
+    }
+}
+
+/// Copies of files, and of each several edited texts. They are deleted when this value is dropped.
+pub(super) struct EditedCopies {
+    folder: tempfile::TempDir,
+    count: usize,
+}
+
+impl EditedCopies {
+    /// A folder without copies.
+    pub fn new() -> std::io::Result<EditedCopies> {
+        Ok(EditedCopies { folder: tempfile::tempdir()?, count: 0 })
+    }
+
+    /// Adds an overlay in which the file at `path` (absolute) has this text, and other files are as in `others`.
+    /// Returns the file for clang's `-ivfsoverlay`.
+    pub fn add(&mut self, path: &Path, text: &[u8], others: Option<&Overlay>) -> std::io::Result<PathBuf> {
+        self.count += 1;
+        let copy = self.folder.path().join(format!("{}.text", self.count));
+        std::fs::write(&copy, blank(text).as_deref().unwrap_or(text))?;
+        let blanked = others.iter().flat_map(|others| {
+            others
+                .blanked
+                .iter()
+                .enumerate()
+                .map(|(index, path)| (path.as_path(), others.folder().join(index.to_string())))
+        });
+        let mut files: Vec<(&Path, PathBuf)> = blanked.filter(|(other, _)| *other != path).collect();
+        files.push((path, copy));
+        let file = self.folder.path().join(format!("{}.yaml", self.count));
+        std::fs::write(&file, description(&files))?;
+        Ok(file)
     }
 }
 
@@ -57,19 +90,28 @@ pub(super) fn overlay(source: &Path, include_path: &[PathBuf]) -> Result<Option<
 fn write(blanked: &[(PathBuf, Vec<u8>)]) -> std::io::Result<Overlay> {
     let originals = blanked.iter().map(|(path, _)| path.clone()).collect();
     let overlay = Overlay { folder: tempfile::tempdir()?, blanked: originals };
-    let mut roots = Vec::new();
+    let mut files = Vec::new();
     for (index, (path, text)) in blanked.iter().enumerate() {
         let copy = overlay.folder.path().join(index.to_string());
         std::fs::write(&copy, text)?;
-        roots.push(serde_json::json!({
-            "name": path.to_string_lossy(), "type": "file", "external-contents": copy.to_string_lossy(),
-        }));
+        files.push((path.as_path(), copy));
     }
+    std::fs::write(overlay.file(), description(&files))?;
+    Ok(overlay)
+}
+
+/// The text of an overlay's description: files, each with the one that has its contents.
+fn description(files: &[(&Path, PathBuf)]) -> String {
+    let root = |(path, copy): &(&Path, PathBuf)| {
+        serde_json::json!({
+            "name": path.to_string_lossy(), "type": "file", "external-contents": copy.to_string_lossy(),
+        })
+    };
+    let roots: Vec<_> = files.iter().map(root).collect();
     let description = serde_json::json!({
         "version": 0, "case-sensitive": "true", "use-external-names": false, "roots": roots,
     });
-    std::fs::write(overlay.file(), description.to_string())?;
-    Ok(overlay)
+    description.to_string()
 }
 
 /// The text with every `#line N …` and `# N …` line replaced by spaces; `None` if there is none.

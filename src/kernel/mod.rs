@@ -41,3 +41,4 @@ pub mod source;
 pub mod spirv;
 pub mod statements;
 mod uses;
+pub mod variants;

@@ -23,14 +23,15 @@ use super::equivalence_classes::Search;
 use super::indices::{ByMutant, MutantIndex};
 use super::item_interaction;
 pub use super::ledger::Entry;
-use super::ledger::{Ledger, MutantPair};
+use super::ledger::{self, Ledger, MutantPair};
 use super::module_builder::ModuleBuilder;
-use super::mutant::Mutant;
+use super::mutant::{Excluded, Mutant};
 pub use super::mutant_set::mutants;
 use super::mutant_set::{MutantSet, mutant_set};
 use super::operators::OPERATORS;
 use super::prunable;
 use super::runner::Scenario;
+use super::source_level::SourceMutants;
 use super::synchronisation::{self, MutantRuns, SimulatorJudge};
 use super::verdict::MutantOutcome;
 
@@ -168,10 +169,21 @@ pub fn run(
         second_order: None,
         pairs: None,
         not_simulated,
+        excluded: campaign.source_mutants.map(excluded).unwrap_or_default(),
         notes,
     };
     mutate_summary::finish(&mut done, &class_of);
     Ok(done)
+}
+
+fn excluded(of_source: &SourceMutants) -> Vec<result::Excluded> {
+    let row = |excluded: &Excluded| result::Excluded {
+        operator: excluded.operator.to_owned(),
+        function: excluded.function.clone(),
+        location: excluded.range.as_ref().map(ledger::location).unwrap_or_default(),
+        reason: excluded.reason.clone(),
+    };
+    of_source.excluded.iter().map(row).collect()
 }
 
 /// Returns the hashes of the files that rows refer to, as far as they can be read.

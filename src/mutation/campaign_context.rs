@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::engine::Strategy;
 use super::level::MutationLevel;
 use super::selection::Selection;
+use super::source_level::SourceMutants;
 use crate::coverage::build::KernelUnderTest;
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
@@ -24,8 +25,8 @@ pub struct Request {
     pub full_matrix: bool,
     pub factor: f64,
     pub strategy: Strategy,
-    pub ir_level: String,
     pub level: MutationLevel,
+    pub ir_level: String,
     pub shard: Option<Shard>,
     pub seed: u64,
     pub jobs: u32,
@@ -55,6 +56,8 @@ pub struct CampaignContext<'a, 'c> {
     pub dimensions: u32,
     /// Path of the source as the user gave it.
     pub source: String,
+    /// The mutants of the source's text; `None`: those of the canonical form are used.
+    pub source_mutants: Option<&'a SourceMutants>,
 }
 
 /// Returns the most dimensions of these tests' launches.

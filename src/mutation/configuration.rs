@@ -41,7 +41,7 @@ pub fn options_of(request: &Request) -> MutateOptions {
             Strategy::Schemata => "schemata".into(),
             Strategy::Rebuild => "rebuild".into(),
         },
-        ir_level: request.ir_level.clone(),
         level: request.level.name().to_owned(),
+        ir_level: request.ir_level.clone(),
     }
 }

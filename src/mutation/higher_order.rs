@@ -75,7 +75,7 @@ fn touched(edit: &Edit) -> BTreeSet<Touched> {
         Edit::Instead { at, .. } => at.iter().map(|place| Touched::Instruction(*place)).collect(),
         Edit::Redirect { edges } => edges.iter().map(|e| Touched::Block(e.function, e.block)).collect(),
         Edit::All(edits) => edits.iter().flat_map(touched).collect(),
-        Edit::Privatise { .. } | Edit::Launch(_) => BTreeSet::new(),
+        Edit::Privatise { .. } | Edit::Launch(_) | Edit::Variant(_) | Edit::Uncompilable { .. } => BTreeSet::new(),
     }
 }
 

@@ -76,6 +76,8 @@ impl Concept {
 /// A level of mutation: what operators look at, and the IR in which they make their changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum MutationLevel {
+    /// Operators of the source on its text, which clang compiles for each mutant.
+    Source,
     /// Operators of the source on the canonical form.
     #[default]
     Canonical,
@@ -85,7 +87,8 @@ pub enum MutationLevel {
 
 impl MutationLevel {
     /// All levels.
-    pub const ALL: [MutationLevel; 5] = [
+    pub const ALL: [MutationLevel; 6] = [
+        MutationLevel::Source,
         MutationLevel::Canonical,
         MutationLevel::Ir(Level::Raw),
         MutationLevel::Ir(Level::O1),
@@ -93,17 +96,10 @@ impl MutationLevel {
         MutationLevel::Ir(Level::O3),
     ];
 
-    /// Returns the level of operators of this kind on IR of this optimisation level.
-    pub fn of(operators: OperatorLevel, optimisation: Level) -> MutationLevel {
-        match operators {
-            OperatorLevel::Source => MutationLevel::Canonical,
-            OperatorLevel::Ir => MutationLevel::Ir(optimisation),
-        }
-    }
-
     /// Returns the name, as `--level` takes it.
     pub fn name(self) -> &'static str {
         match self {
+            MutationLevel::Source => "source",
             MutationLevel::Canonical => "canonical",
             MutationLevel::Ir(Level::Raw) => "ir:raw",
             MutationLevel::Ir(Level::O1) => "ir:O1",
@@ -115,7 +111,7 @@ impl MutationLevel {
     /// Returns what its operators look at.
     pub fn operators(self) -> OperatorLevel {
         match self {
-            MutationLevel::Canonical => OperatorLevel::Source,
+            MutationLevel::Source | MutationLevel::Canonical => OperatorLevel::Source,
             MutationLevel::Ir(_) => OperatorLevel::Ir,
         }
     }
@@ -123,7 +119,7 @@ impl MutationLevel {
     /// Returns how the IR is optimised before mutants are made in it.
     pub fn optimisation(self) -> Level {
         match self {
-            MutationLevel::Canonical => Level::Raw,
+            MutationLevel::Source | MutationLevel::Canonical => Level::Raw,
             MutationLevel::Ir(level) => level,
         }
     }

@@ -29,6 +29,7 @@ pub mod reference;
 pub mod runner;
 pub mod selection;
 mod simulator_verdict;
+pub mod source_level;
 pub mod source_ops;
 pub mod subject;
 mod synchronisation;

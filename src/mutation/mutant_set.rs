@@ -1,5 +1,7 @@
 //! Chooses the mutants of a campaign: all that its operators find, or a sample.
 
+use std::collections::HashSet;
+
 use super::campaign_context::{CampaignContext, Request};
 use super::enumerate::{Enumeration, enumerate};
 use super::higher_order;
@@ -18,6 +20,14 @@ pub struct MutantSet {
 /// Returns all mutants, launch mutants last; with `--sample` those drawn, or the parts of the pairs drawn.
 pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSet {
     let under_test = campaign.under_test;
+    if let Some(of_source) = campaign.source_mutants {
+        let mut mutants = of_source.mutants.clone();
+        if let Some(count) = request.sample {
+            let kept: HashSet<usize> = higher_order::sample(mutants.len(), count, request.seed).into_iter().collect();
+            mutants = mutants.into_iter().enumerate().filter(|(m, _)| kept.contains(m)).map(|(_, m)| m).collect();
+        }
+        return MutantSet { mutants, drawn: None };
+    }
     let subject = Subject {
         module: View::of(&under_test.module),
         entry: &under_test.entry,

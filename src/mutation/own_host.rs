@@ -108,6 +108,7 @@ pub fn result(map: &ProbeMap, outcomes: Vec<Outcome>) -> Result<MutateResult> {
             .collect(),
         second_order: None,
         not_simulated: Vec::new(),
+        excluded: Vec::new(),
         notes,
     };
     mutate_summary::finish(&mut done, &class_of);

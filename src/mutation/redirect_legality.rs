@@ -51,6 +51,7 @@ impl<'a> RedirectLegality<'a> {
             Edit::Redirect { edges } => self.phis_have_values(edges) && self.definitions_dominate(edges),
             Edit::All(edits) => edits.iter().all(|e| self.allows(e)),
             Edit::Value { .. } | Edit::Instead { .. } | Edit::Privatise { .. } | Edit::Launch(_) => true,
+            Edit::Variant(_) | Edit::Uncompilable { .. } => true,
         }
     }
 

@@ -51,6 +51,9 @@ pub struct MutateResult {
     /// Tests and synchronisation mutants that the simulator could not judge; the device's verdict stands for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_simulated: Vec<NotSimulated>,
+    /// With `--level source`: what no edit of the source's text mutates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<Excluded>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
@@ -79,7 +82,7 @@ pub struct MutateOptions {
     pub strategy: String,
     /// `raw`, `O0`, `O1`, `O2` or `O3`: optimisation level of the IR in which mutants are made.
     pub ir_level: String,
-    /// `canonical`: operators of the source; `ir:raw`, `ir:O1`, `ir:O2` or `ir:O3`: operators of the IR.
+    /// `source`: the text of the source; `canonical`: operators of the source on the IR; `ir:raw`, `ir:O1`, `ir:O2` or `ir:O3`: operators of the IR.
     #[serde(default = "canonical")]
     pub level: String,
 }
@@ -87,6 +90,19 @@ pub struct MutateOptions {
 /// The level of results that name none.
 pub(super) fn canonical() -> String {
     "canonical".to_owned()
+}
+
+/// A place that an operator does not mutate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Excluded {
+    /// Operator id.
+    pub operator: String,
+    /// Name of the function that contains it.
+    pub function: String,
+    /// Range of what is not mutated. Lines are 0 if unknown.
+    pub location: Location,
+    /// Why.
+    pub reason: String,
 }
 
 /// The status of a mutant (docs/mutate.md).

@@ -4,6 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use inkwell::context::Context;
+use kassay::OpenOptions;
+use kassay::coverage::build::sources_of;
+use kassay::instrument::mutants::Edit;
+use kassay::kernel::options::KernelOptions;
+use kassay::mutation::{Selection, source_level};
 use kassay::result::inspect::InspectResult;
 use kassay::suite::resolve::Suite;
 use serde::Deserialize;
@@ -54,6 +60,39 @@ fn the_preset_peng_matches_the_hand_counts() {
             for (operator, count) in &hand.peng_left_out {
                 *found.entry(operator.clone()).or_default() += count;
             }
+            (found != hand.peng).then(|| format!("{}: by hand {:?}, found {found:?}", hand.entry, hand.peng))
+        })
+        .collect();
+    assert!(differences.is_empty(), "{differences:#?}");
+}
+
+/// Mutants of the source's text, which are compiled but not run, by operator; without what does not compile.
+fn of_source(folder: &Path, entry: &str) -> BTreeMap<String, u64> {
+    let suite = folder.join("suite.toml");
+    let context = Context::create();
+    let parsed =
+        OpenOptions::new().syntax_tree(true).entry(Some(entry.to_owned())).parse_suite(&context, &suite).unwrap();
+    let suite = Suite::load(&suite).unwrap();
+    let options = KernelOptions { suite_options: suite.options.clone(), ..KernelOptions::default() };
+    let (sources, peng) = (sources_of(&suite.kernel), Selection::parse("peng").unwrap());
+    let found = source_level::find(&parsed.under_test, &parsed.loaded, &sources, &options, &peng, 2).unwrap();
+    let mut counts = BTreeMap::new();
+    for mutant in &found.mutants {
+        assert!(matches!(mutant.edit, Edit::Variant(_)), "{}: {:?}", mutant.id, mutant.edit);
+        *counts.entry(mutant.operator.to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn mutants_of_the_source_match_the_hand_counts() {
+    let mut counted: Vec<_> = counted().into_iter().filter(|(_, hand)| hand.peng_left_out.is_empty()).collect();
+    counted.sort_by_key(|(_, hand)| hand.peng.values().sum::<u64>());
+    counted.truncate(12);
+    assert!(counted.len() >= 10, "only {} kernels", counted.len());
+    let differences: Vec<String> = (counted.iter())
+        .filter_map(|(folder, hand)| {
+            let found = of_source(folder, &hand.entry);
             (found != hand.peng).then(|| format!("{}: by hand {:?}, found {found:?}", hand.entry, hand.peng))
         })
         .collect();

@@ -342,6 +342,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             tests,
             dimensions: campaign::dimensions(tests),
             source: job.options.source.clone(),
+            source_mutants: None,
         }
     }
 

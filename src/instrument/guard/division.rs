@@ -2,7 +2,8 @@
 //! fault is recorded.
 //!
 //! Until the guards are woven, no pass may see a divisor that is zero on some path: it could assume that the path is
-//! never taken, or that the result is arbitrary.
+//! never taken, or that the result is arbitrary. Nor may it see the dividend: it could conclude from a zero that the
+//! quotient is zero, whatever the divisor.
 
 use inkwell::module::Module;
 
@@ -11,21 +12,22 @@ use super::guarded_instructions::{self, Division};
 use crate::error::Result;
 use crate::llvm::{IntPredicate, View};
 
-/// Prefix of the functions that hide divisors, one for each type.
+/// Prefix of the functions that hide operands of divisions, one for each type.
 const HIDDEN: &str = "__kassay_divisor.";
 
-/// Hides the divisors of all divisions that are to be guarded behind calls of functions without a definition.
+/// Hides the operands of all divisions that are to be guarded behind calls of functions without a definition.
 pub fn hide(module: &Module<'_>) {
     let view = View::of(module);
     let functions = view.functions().into_iter().filter(|f| f.has_body());
     let divisions: Vec<Division> = functions.flat_map(guarded_instructions::divisions).collect();
     let builder = view.builder();
     for Division { inst, .. } in divisions {
-        let divisor = inst.operand(1);
-        let ty = divisor.ty();
-        let hider = view.function_or_declared(&format!("{HIDDEN}{}", ty.text()), ty.function(&[ty], false));
-        builder.before(inst);
-        inst.set_operand(1, builder.call(hider, &[divisor], ""));
+        for (index, operand) in [(0, inst.operand(0)), (1, inst.operand(1))] {
+            let ty = operand.ty();
+            let hider = view.function_or_declared(&format!("{HIDDEN}{}", ty.text()), ty.function(&[ty], false));
+            builder.before(inst);
+            inst.set_operand(index, builder.call(hider, &[operand], ""));
+        }
     }
 }
 

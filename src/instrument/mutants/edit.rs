@@ -3,8 +3,10 @@
 //! The enumeration of mutants describes each mutant with these types; the weavers (`schemata`, `single`, `infection`)
 //! turn them into IR. Positions refer to the unchanged canonical form (ARCHITECTURE.md, invariant 3).
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use crate::cfg::indices::{BlockIndex, FunctionIndex};
 
@@ -234,6 +236,45 @@ pub enum LaunchChange {
     GroupSize { dimension: usize, by: i64 },
 }
 
+/// The functions of a kernel that an edit of its source text changes.
+///
+/// Two are equal if their code is.
+#[derive(Clone)]
+pub struct Variant {
+    /// What decides equality: the text of the changed functions and variables, without debug information.
+    pub code: String,
+    /// The function of the canonical form that this one's takes the place of. `None`: no function is changed.
+    pub root: Option<String>,
+    /// A module with the body of the root and of all functions that only it calls in this form; the functions and
+    /// variables that are as in the canonical form are named as there.
+    pub bitcode: Vec<u8>,
+    /// The variables that the canonical form lacks, or has with other contents.
+    pub variables: BTreeSet<String>,
+    /// The edit of the canonical form at whose places a run reaches the change. `None`: any run may.
+    pub reached: Option<Box<Edit>>,
+}
+
+impl PartialEq for Variant {
+    fn eq(&self, other: &Variant) -> bool {
+        self.code == other.code
+    }
+}
+
+impl Eq for Variant {}
+
+impl Hash for Variant {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.code.hash(state);
+    }
+}
+
+/// Writes the name of the changed function only.
+impl fmt::Debug for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Variant({})", self.root.as_deref().unwrap_or_default())
+    }
+}
+
 /// The change that a mutant makes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Edit {
@@ -250,6 +291,10 @@ pub enum Edit {
     Privatise { variable: LocalVariable },
     /// Changes the NDRange and nothing in the code.
     Launch(LaunchChange),
+    /// Takes the code that clang makes of an edited source text.
+    Variant(Arc<Variant>),
+    /// A change of the source text with which clang does not compile it, for this reason.
+    Uncompilable { change: String, reason: String },
 }
 
 impl Expr {
@@ -280,16 +325,26 @@ impl Edit {
                 .map(|e| Place { function: e.function, block: e.block, instruction: terminator(e.function, e.block) })
                 .collect(),
             Edit::All(edits) => edits.iter().flat_map(|e| e.places(terminator)).collect(),
-            Edit::Privatise { .. } | Edit::Launch(_) => Vec::new(),
+            Edit::Variant(variant) => variant.reached.iter().flat_map(|e| e.places(terminator)).collect(),
+            Edit::Privatise { .. } | Edit::Launch(_) | Edit::Uncompilable { .. } => Vec::new(),
+        }
+    }
+
+    /// Returns the edit of the canonical form by whose places it is known whether a run reaches the mutant; `None` if
+    /// every run counts as reaching it.
+    pub fn observed(&self) -> Option<&Edit> {
+        match self {
+            Edit::Variant(variant) => variant.reached.as_deref(),
+            _ => Some(self).filter(|edit| edit.is_woven()),
         }
     }
 
     /// Returns whether it can share a module with others, selected by its number.
     pub fn is_woven(&self) -> bool {
         match self {
-            Edit::Value { .. } | Edit::Instead { .. } | Edit::Redirect { .. } => true,
+            Edit::Value { .. } | Edit::Instead { .. } | Edit::Redirect { .. } | Edit::Variant(_) => true,
             Edit::All(edits) => edits.iter().all(Edit::is_woven),
-            Edit::Privatise { .. } | Edit::Launch(_) => false,
+            Edit::Privatise { .. } | Edit::Launch(_) | Edit::Uncompilable { .. } => false,
         }
     }
 }

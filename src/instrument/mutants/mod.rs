@@ -10,10 +10,11 @@ mod resolve;
 pub mod schemata;
 pub mod single;
 mod thread_arguments;
+mod variant;
 mod weaver;
 
 pub use edit::{
     Action, Binary, Conversion, EdgeChange, Edit, Expr, Float, LaunchChange, LocalVariable, PhiValue, Place, Predicate,
-    Slot, Unary,
+    Slot, Unary, Variant,
 };
 pub use weaver::Form;

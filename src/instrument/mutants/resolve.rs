@@ -123,6 +123,8 @@ impl<'e, 'm> Resolver<'e, 'm> {
             Edit::Privatise { .. } => {
                 return Err(Error::internal("a private copy of a local variable needs a pass of its own"));
             }
+            Edit::Variant(_) => return Err(Error::internal("a variant is no edit of instructions")),
+            Edit::Uncompilable { .. } => return Err(Error::internal("a mutant that does not compile has no code")),
         }
         Ok(())
     }

@@ -2,13 +2,15 @@
 //! analysis using mutant schemata, ISSTA 1993).
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use inkwell::module::Module;
 
-use super::edit::{Edit, Place};
+use super::edit::{Edit, Place, Variant};
 use super::emitter::Emitter;
 use super::resolve::resolve;
 use super::thread_arguments;
+use super::variant;
 use super::weaver::{Activation, Form, Weaver};
 use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
@@ -35,6 +37,18 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pairs
 pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pairs: bool, form: Form) -> Result<()> {
     if let Some((number, _)) = mutants.iter().find(|(_, edit)| !edit.is_woven()) {
         return Err(Error::internal(format!("mutant {number} cannot share a module with others")));
+    }
+    let of_text = |(number, edit): &(u32, &Edit)| match edit {
+        Edit::Variant(variant) => Some((*number, Arc::clone(variant))),
+        _ => None,
+    };
+    let variants: Vec<(u32, Arc<Variant>)> = mutants.iter().filter_map(of_text).collect();
+    if !variants.is_empty() {
+        if variants.len() < mutants.len() || pairs {
+            return Err(Error::internal("variants share no module with other mutants, and make no pairs"));
+        }
+        let variants: Vec<(u32, &Variant)> = variants.iter().map(|(number, variant)| (*number, &**variant)).collect();
+        return variant::weave(module, sites, &variants);
     }
     let view = View::of(module);
     let mut resolved = resolve(view, sites, mutants.iter().map(|(_, edit)| *edit))?;

@@ -5,6 +5,7 @@ use inkwell::module::Module;
 use super::edit::Edit;
 use super::emitter::Emitter;
 use super::resolve::resolve;
+use super::variant;
 use super::weaver::{Activation, Form, Weaver};
 use crate::cfg::sites::Sites;
 use crate::error::Result;
@@ -25,6 +26,8 @@ pub fn apply(module: &Module<'_>, sites: &Sites, edit: &Edit) -> Result<()> {
 /// # Errors
 /// Those of [`apply`].
 pub fn apply_all(module: &Module<'_>, sites: &Sites, edits: &[&Edit]) -> Result<()> {
+    // Edits of instructions come first: their places are those of the original's bodies.
+    let (variants, edits): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|edit| matches!(edit, Edit::Variant(_)));
     let view = View::of(module);
     let resolved = resolve(view, sites, edits.iter().copied())?;
     let emitter = Emitter::new(view);
@@ -34,6 +37,11 @@ pub fn apply_all(module: &Module<'_>, sites: &Sites, edits: &[&Edit]) -> Result<
         weaver.instruction(changes)?;
     }
     weaver.edges(&resolved.edges.values().collect::<Vec<_>>())?;
+    for edit in variants {
+        if let Edit::Variant(variant) = edit {
+            variant::replace(module, variant)?;
+        }
+    }
     drop_effect_attributes(module);
     canonical::verify(module, "a mutant")
 }

@@ -58,11 +58,25 @@ fn between(sources: &Sources, begin: &Loc, end: &Loc, is_macro: bool) -> Option<
     if is_macro {
         stop = behind_arguments(&lines, stop);
     }
+    stop = behind_literal(&lines, start, stop);
     Some(Piece {
         text: slice(&lines, start, stop)?,
         range: SourceRange { file: begin.file.to_string(), start, end: stop },
         spelling: None,
     })
+}
+
+/// Returns the end of an expression that clang lets end before the parenthesis that closes a vector literal
+/// (`(int4)(x)`): behind as many closing parentheses as the text opens and does not close, if they follow directly.
+pub fn behind_literal(lines: &[String], start: Spot, end: Spot) -> Spot {
+    let Some(text) = slice(lines, start, end) else { return end };
+    let count = |wanted: char| text.chars().filter(|c| *c == wanted).count();
+    let missing = count('(').saturating_sub(count(')'));
+    let Some(rest) = lines.get(end.line as usize - 1).and_then(|line| line.get(end.column as usize - 1..)) else {
+        return end;
+    };
+    let closing = rest.bytes().take(missing).take_while(|byte| *byte == b')').count();
+    if closing == missing { Spot { column: end.column + missing as u32, ..end } } else { end }
 }
 
 /// Returns the text between two positions; each line break, with the white space and backslash around it, becomes

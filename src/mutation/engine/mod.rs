@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::exec::{Executor, ProgramId, RunOptions};
 use crate::instrument::mutants::{Edit, LocalVariable};
+use crate::kernel::inlined;
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
@@ -84,7 +85,7 @@ pub struct Engine<'a, 'c> {
     baselines: Vec<TestBaseline<'a>>,
     /// By test: why it was dropped.
     pub dropped: ByTest<Option<DropReason>>,
-    /// The module that holds all mutants (at most [`MAX_MUTANTS_PER_MODULE`]), kept while it is of use.
+    /// The module that holds all mutants (at most [`most_per_module`]), kept while it is of use.
     full_module: Option<LoadedModule>,
     /// The time that building it took.
     full_build_time: Duration,
@@ -93,6 +94,8 @@ pub struct Engine<'a, 'c> {
     settings: RunSettings,
     /// Whether the full module is woven so that two mutants can be in force.
     for_pairs: bool,
+    /// Most mutants in one module.
+    most_per_module: usize,
 }
 
 /// A module loaded on every executor, with the numbers of the mutants in it (by position).
@@ -104,6 +107,20 @@ struct LoadedModule {
 
 /// Most mutants in one module: the build time of backends grows faster than the module.
 const MAX_MUTANTS_PER_MODULE: usize = 1500;
+
+/// Most instructions of all variants in one module, each of which may bring the whole kernel. Measured on Intel's CPU
+/// runtime: modules of 12,000 run in milliseconds, one of 28,000 in minutes.
+const MAX_VARIANT_INSTRUCTIONS: u64 = 12_000;
+
+/// Returns how many of these mutants a module may hold.
+fn most_per_module(module_builder: &ModuleBuilder<'_, '_>, mutants: &[Mutant]) -> usize {
+    if !mutants.iter().any(|m| matches!(m.edit, Edit::Variant(_))) {
+        return MAX_MUTANTS_PER_MODULE;
+    }
+    let under_test = module_builder.under_test;
+    let size = inlined::size(&under_test.module, &under_test.entry).unwrap_or(inlined::LARGE).max(1);
+    ((MAX_VARIANT_INSTRUCTIONS / size) as usize).clamp(1, MAX_MUTANTS_PER_MODULE)
+}
 
 impl<'a, 'c> Engine<'a, 'c> {
     /// Creates an engine without baselines; [`Engine::establish_baselines`] comes next.
@@ -123,6 +140,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             end: options.end,
         };
         Engine {
+            most_per_module: most_per_module(&module_builder, mutants),
             module_builder,
             executors,
             tests,
@@ -174,7 +192,7 @@ impl<'a, 'c> Engine<'a, 'c> {
         let woven: Vec<MutantIndex> = match self.options.strategy {
             Strategy::Schemata => {
                 let fit = wanted.iter().copied().filter(|m| self.mutants[*m].edit.is_woven());
-                if pairs { fit.collect() } else { fit.take(MAX_MUTANTS_PER_MODULE).collect() }
+                if pairs { fit.collect() } else { fit.take(self.most_per_module).collect() }
             }
             Strategy::Rebuild => Vec::new(),
         };
@@ -292,7 +310,8 @@ impl<'a, 'c> Engine<'a, 'c> {
         let tests = self.baselines.len();
         let everywhere = Reach { reached: vec![true; tests], runs: vec![true; tests] };
         let mut found = vec![everywhere; wanted.len()];
-        let woven: Vec<usize> = (0..wanted.len()).filter(|i| self.mutants[wanted[*i]].edit.is_woven()).collect();
+        let woven: Vec<usize> =
+            (0..wanted.len()).filter(|i| self.mutants[wanted[*i]].edit.observed().is_some()).collect();
         for part in woven.chunks(MAX_MUTANTS_PER_MODULE) {
             if self.settings.is_over() {
                 part.iter().for_each(|i| found[*i].reached.fill(false));
@@ -302,7 +321,10 @@ impl<'a, 'c> Engine<'a, 'c> {
             let edits: Vec<(u32, &Edit, bool)> = part
                 .iter()
                 .zip(1..)
-                .map(|(i, n)| (n, &self.mutants[wanted[*i]].edit, self.mutants[wanted[*i]].is_structural))
+                .filter_map(|(i, n)| {
+                    let mutant = &self.mutants[wanted[*i]];
+                    Some((n, mutant.edit.observed()?, mutant.is_structural))
+                })
                 .collect();
             let (code, layout) = self.module_builder.infection(&edits)?;
             let program = self.executors[0].load(&code)?;
@@ -367,6 +389,12 @@ impl<'a, 'c> Engine<'a, 'c> {
                 continue;
             }
             let edits = || case.scenario.mutants.iter().map(|m| &mutants[*m].edit);
+            if let Some(Edit::Uncompilable { reason, .. }) = edits().find(|e| matches!(e, Edit::Uncompilable { .. })) {
+                case.outcome.refuse_build(reason);
+                on_decided(index, &case.outcome)?;
+                outcomes[index] = case.outcome;
+                continue;
+            }
             match edits().find(|e| matches!(e, Edit::Privatise { .. })) {
                 Some(_) => private.push(case),
                 None if edits().any(Edit::is_woven) => woven.push(case),

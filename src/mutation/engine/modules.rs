@@ -11,7 +11,7 @@ use super::super::indices::{MutantIndex, TestIndex};
 use super::super::module_builder::Effort;
 use super::super::module_sizing::{self, Sizes};
 use super::super::runner::Case;
-use super::{Engine, LoadedModule, MAX_MUTANTS_PER_MODULE};
+use super::{Engine, LoadedModule};
 
 impl Engine<'_, '_> {
     /// Runs cases in modules of the size that measurements favour.
@@ -37,12 +37,12 @@ impl Engine<'_, '_> {
                 false => Err(Error::internal("the module for pairs could not be built")),
             };
         }
-        let modules = cases.len().div_ceil(MAX_MUTANTS_PER_MODULE).max(1) as f64;
+        let modules = cases.len().div_ceil(self.most_per_module).max(1) as f64;
         if self.full_module.is_some() && full_time < self.full_build_time.mul_f64(module_sizing::WORTHWHILE * modules) {
             cases.sort_by_key(|case| !is_in_full(self, case));
             let (inside, outside) = cases.split_at_mut(cases.partition_point(|case| is_in_full(self, case)));
             self.run_in_full(inside, case_decided)?;
-            for some in outside.chunks_mut(MAX_MUTANTS_PER_MODULE) {
+            for some in outside.chunks_mut(self.most_per_module) {
                 self.run_quick(some, case_decided)?;
             }
             return Ok(());
@@ -57,7 +57,7 @@ impl Engine<'_, '_> {
                 rest.iter_mut().for_each(|case| case.outcome.leave_pending());
                 break;
             }
-            let (some, others) = rest.split_at_mut(size.min(rest.len()));
+            let (some, others) = rest.split_at_mut(size.min(self.most_per_module).min(rest.len()));
             rest = others;
             let build = self.run_chunk(some, case_decided, &mut sizes)?;
             sizes.record_build(some.len(), build);

@@ -26,6 +26,7 @@ use crate::instrument::mutants::{Edit, single};
 use crate::solve::{lockstep, proof};
 use normal::Classes;
 use parts::CanonicalForm;
+pub(in crate::mutation) use parts::delete_body;
 pub use parts::{Kernel, instructions_to_normalise};
 
 /// What is known about a mutant without running it.
@@ -191,5 +192,6 @@ fn replaces_values(edit: &Edit) -> bool {
         Edit::Value { .. } => true,
         Edit::All(edits) => edits.iter().all(replaces_values),
         Edit::Instead { .. } | Edit::Redirect { .. } | Edit::Privatise { .. } | Edit::Launch(_) => false,
+        Edit::Variant(_) | Edit::Uncompilable { .. } => false,
     }
 }

@@ -91,7 +91,14 @@ impl<'k, 'c> CanonicalForm<'k, 'c> {
         let function = match self.is_large {
             false => None,
             true => {
-                let functions: BTreeSet<FunctionIndex> = edit.places(&|_, _| 0).iter().map(|p| p.function).collect();
+                let root = |name: &String| {
+                    let mut all = FunctionIndex::enumerate(&self.kernel.sites.functions);
+                    all.find(|(_, f)| f.cfg.function == *name).map(|(f, _)| f)
+                };
+                let functions: BTreeSet<FunctionIndex> = match edit {
+                    Edit::Variant(variant) => variant.root.iter().filter_map(root).collect(),
+                    _ => edit.places(&|_, _| 0).iter().map(|p| p.function).collect(),
+                };
                 let mut functions = functions.into_iter();
                 match (functions.next(), functions.next()) {
                     (Some(only), None) => Some(only),
@@ -139,7 +146,7 @@ fn keep_only_body(module: &Module<'_>, name: &str) {
 }
 
 /// Turns a function into a declaration.
-fn delete_body(f: Function<'_>) {
+pub(in crate::mutation) fn delete_body(f: Function<'_>) {
     let blocks = f.blocks();
     for inst in blocks.iter().flat_map(|b| b.instructions()) {
         if !inst.ty().is_void() {

@@ -269,7 +269,7 @@ fn closed(text: &str) -> Option<&str> {
 }
 
 /// Splits a call's text into its arguments, at commas outside nested parentheses, brackets and braces.
-fn arguments(call: &str) -> Vec<String> {
+pub fn arguments(call: &str) -> Vec<String> {
     let Some((_, inner)) = call.strip_suffix(')').and_then(|call| call.split_once('(')) else { return Vec::new() };
     let (mut depth, mut from, mut all) = (0, 0, Vec::new());
     for (i, c) in inner.char_indices() {

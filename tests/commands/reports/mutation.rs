@@ -102,8 +102,8 @@ pub fn mutate_result() -> MutateResult {
             full_matrix: false,
             timeout_factor: 10.0,
             strategy: "schemata".into(),
-            ir_level: "raw".into(),
             level: "canonical".into(),
+            ir_level: "raw".into(),
         },
         texts: BTreeMap::from([(FILE.to_owned(), hash::hex_digest(SOURCE.as_bytes()))]),
         summary: Summary::default(),
@@ -139,6 +139,7 @@ pub fn mutate_result() -> MutateResult {
         .to_vec(),
         second_order: None,
         not_simulated: vec![],
+        excluded: vec![],
         notes: vec!["repeats: 3, because of the barrier and local memory".into()],
     };
     finish(&mut result, &class_of);

@@ -10,4 +10,5 @@ mod orders;
 mod reports;
 mod resume;
 mod shards;
+mod source_level;
 mod synchronisation;

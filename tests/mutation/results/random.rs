@@ -73,8 +73,8 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
             full_matrix: false,
             timeout_factor: 10.0,
             strategy: "schemata".into(),
-            ir_level: "raw".into(),
             level: "canonical".into(),
+            ir_level: "raw".into(),
         },
         texts: Default::default(),
         summary: Summary::default(),
@@ -87,6 +87,7 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
         tests: TESTS.iter().map(test).collect(),
         second_order: None,
         not_simulated: vec![],
+        excluded: vec![],
         notes: vec!["a note".into()],
     }
 }

@@ -18,7 +18,7 @@ pub struct InspectArgs {
     /// Write the control-flow graph in Graphviz format
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
-    /// Write the kernel's interface as far as it is known, to be corrected and given back with --interface
+    /// Write the kernel's interface as it is known, to correct and give back with --interface
     #[arg(long, value_name = "FILE")]
     pub write_interface: Option<PathBuf>,
     /// Mutation operators to count: all, peng, liu, or comma-separated ids

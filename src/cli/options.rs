@@ -246,10 +246,10 @@ pub enum MutationLevelFlag {
     /// Operators of the IR after LLVM's optimisations of level 1
     #[value(name = "ir:O1")]
     IrO1,
-    /// After those of level 2
+    /// Operators of the IR after LLVM's optimisations of level 2
     #[value(name = "ir:O2")]
     IrO2,
-    /// After those of level 3
+    /// Operators of the IR after LLVM's optimisations of level 3
     #[value(name = "ir:O3")]
     IrO3,
 }

@@ -271,8 +271,8 @@ kernel void k(global int *out, int n) {
 }";
     let launch = "global = [1]\nlocal = [1]\n[test.args]\nout = { fill = 0, len = 8 }\nn = 7";
     let result = covered(kernel, launch, 1);
-    // No definition of an array's element ends what the others have defined.
-    assert_eq!(pairs_of(&result, "a"), [(10, 13, Private, true), (11, 13, Private, false)]);
+    // Elements at constant positions are told apart, as are fields.
+    assert_eq!(pairs_of(&result, "a"), [(10, 13, Private, true)]);
     let x = [
         (6, 22, Private, true),
         (15, 18, Private, true),
@@ -342,4 +342,29 @@ fn results_are_the_same_on_any_device_and_number_of_workers() {
     assert_eq!(run(&["--device", "sim", "-j", "3"]), first);
     assert_eq!(run(&["--device", "sim"]), first);
     assert_eq!(run(&[]), first);
+}
+
+#[test]
+fn the_example_of_the_documentation_has_the_pairs_that_it_says() {
+    let kernel = "kernel void rotate(global int *x, local int *tile) {
+    int i = get_local_id(0);
+    tile[i] = x[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    x[i] = tile[(i + 1) % get_local_size(0)];
+}";
+    let page = std::fs::read_to_string(testdata::repository("docs/coverage-metrics.md")).unwrap();
+    assert!(page.contains(kernel), "docs/coverage-metrics.md has another example");
+    let pairs = |size: u32| {
+        let launch = format!(
+            "global = [{size}]\nlocal = [{size}]\n[test.args]\nx = {{ fill = 1, len = {size} }}\ntile = {{ local = 16 }}"
+        );
+        counts(&covered(kernel, &launch, 1))
+    };
+    let expected = |same, across| {
+        let count = |pairs, covered| Count { pairs, covered };
+        let kinds = [(Private, count(8, 8)), (SameWorkItem, count(1, same)), (AcrossBarrier, count(1, across))];
+        BTreeMap::from_iter(kinds.into_iter().chain([(HostToKernel, count(1, 1))]))
+    };
+    assert_eq!(pairs(1), expected(1, 0));
+    assert_eq!(pairs(2), expected(0, 1));
 }

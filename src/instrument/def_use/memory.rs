@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::accesses::{Access, Role};
+use super::accesses::{Access, Extent, Role};
 use super::paths::{Ordered, Paths, Reached};
 use super::variables::Names;
 use crate::cfg::points_to::{PointsTo, Root};
 use crate::error::{Error, Result};
-use crate::llvm::{AddressSpace, Function, Opcode, Value};
+use crate::llvm::{AddressSpace, DataLayout, Function, Opcode, Value};
 use crate::lower::host::table::Relation;
 
 /// A kind of memory whose accesses are followed.
@@ -135,6 +135,31 @@ fn base(pointer: Value<'_>) -> Value<'_> {
     base
 }
 
+/// The bytes of an object that an access concerns, if its pointer steps from the object by a constant: the object, the
+/// first byte, and the byte behind the last.
+type Range<'m> = (Value<'m>, i64, i64);
+
+/// `parameters`: those that are the same pointer whenever their function runs, or lead to memory of their own.
+fn constant_range<'m>(access: &Access<'m>, parameters: &[Value<'m>], layout: DataLayout<'m>) -> Option<Range<'m>> {
+    let Extent::Fixed(bytes) = access.extent else { return None };
+    let (mut pointer, mut start) = (access.pointer, 0_i64);
+    while let Some(gep) = pointer.as_opcode(Opcode::LLVMGetElementPtr) {
+        start = start.checked_add(layout.constant_offset(gep.value())?)?;
+        pointer = gep.operand(0);
+    }
+    let is_object = pointer.as_opcode(Opcode::LLVMAlloca).is_some() || pointer.as_global().is_some();
+    let end = start.checked_add(i64::try_from(bytes).ok()?)?;
+    (is_object || parameters.contains(&pointer)).then_some((pointer, start, end))
+}
+
+/// Returns whether two accesses concern different parts of the same object.
+fn are_apart(a: Option<Range<'_>>, b: Option<Range<'_>>) -> bool {
+    match (a, b) {
+        (Some((a, from_a, to_a)), Some((b, from_b, to_b))) => a == b && (to_a <= from_b || to_b <= from_a),
+        _ => false,
+    }
+}
+
 /// Returns the parameters of `functions` that are passed by value, behind pointers.
 fn by_value<'m>(functions: &[Function<'m>]) -> Vec<Value<'m>> {
     let own = |function: &Function<'m>| {
@@ -168,6 +193,10 @@ pub fn pairs<'m>(
     let reader =
         Reader { kernel: functions[0], points_to: &points_to, names, arguments, by_value: by_value(functions) };
     let objects: Vec<Objects<'m>> = accesses.iter().map(|access| reader.objects(access.pointer)).collect();
+    let layout = functions[0].view().layout();
+    let fixed = [functions[0].params(), reader.by_value.clone()].concat();
+    let range = |access: &Access<'m>| constant_range(access, &fixed, layout);
+    let ranges: Vec<Option<Range<'m>>> = accesses.iter().map(range).collect();
     let paths = Paths::new(functions, accesses);
     let order = Order::new(&paths);
     let mut found = MemoryPairs::default();
@@ -192,7 +221,7 @@ pub fn pairs<'m>(
         let after = After::new(&paths, &accesses[*definition]);
         for usage in &uses {
             let shared = common(&objects[*definition], &objects[*usage]);
-            if shared.is_empty() {
+            if shared.is_empty() || are_apart(ranges[*definition], ranges[*usage]) {
                 continue;
             }
             found.aliases.insert((*definition, *usage), reader.joined(shared.iter().map(|(_, object)| *object)));

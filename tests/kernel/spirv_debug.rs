@@ -47,7 +47,7 @@ fn with_bare_lines(text: &str) -> String {
 fn beside_sources(module: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     for file in ["peaks.cl", "clip.h"] {
-        fs::copy(testdata(&format!("spirv/lines/{file}")), folder.path().join(file)).unwrap();
+        fs::copy(testdata(format!("spirv/lines/{file}")), folder.path().join(file)).unwrap();
     }
     let path = folder.path().join("peaks.spvasm");
     fs::write(&path, module).unwrap();
@@ -142,7 +142,7 @@ fn values_of_variables_without_a_scope_do_no_harm() {
 fn helpers_of_cpp_kernels_have_the_names_of_the_source() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["window", "network", "policy", "span", "reduce", "opcodes"] {
-        let source = testdata(&format!("clcpp_{name}/clcpp_{name}.clcpp"));
+        let source = testdata(format!("clcpp_{name}/clcpp_{name}.clcpp"));
         let module = folder.path().join(format!("{name}.spv"));
         let arguments = ["-x", "clcpp", "-cl-std=clc++2021", "-target", "spirv64v1.2-unknown-unknown", "-O0", "-c"];
         let made = Command::new("clang-22").args(arguments).arg(&source).arg("-o").arg(&module).status().unwrap();

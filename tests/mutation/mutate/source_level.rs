@@ -146,7 +146,7 @@ fn strategies_agree_at_the_level_of_the_source() -> TestResult {
         assert_eq!(statuses(&together), statuses(&alone), "{kernel}");
         assert!(together["timing"]["builds"].as_u64() < Some(4), "{}", together["timing"]);
         let detected = ["killed", "timeout", "runtime_error"].map(|key| together["summary"][key].as_u64());
-        assert!(detected.iter().flatten().sum::<u64>() > 5, "{kernel}: {}", together["summary"]);
+        assert!(detected.iter().flatten().sum::<u64>() >= 5, "{kernel}: {}", together["summary"]);
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ use crate::mutation::mutant::Mutant;
 use crate::mutation::operators::{OPERATORS, Subject};
 use crate::mutation::{Selection, enumerate, source_level, twins};
 use crate::result::Header;
-use crate::result::compare::{self as result, CompareResult, FailedSuite, KernelComparison};
+use crate::result::compare::{self as result, CompareResult, FailedSuite, KernelComparison, LeftOut};
 use crate::result::cover::CoverResult;
 use crate::result::journal::{self, Journal};
 use crate::result::shard::Shard;
@@ -307,6 +307,11 @@ fn compare_suite(
         wanted => distinct(pool::more_tests(&first, wanted)?, first.tests()),
     };
     let (seed, kernel) = (first.seed(), first.kernel_file().to_owned());
+    let without_text = first
+        .with(SyntaxTree::Needed, |parsed| Ok(source_level::without_text(&parsed.loaded, first.kernel_options())))?;
+    if let (Some(why), [MutationLevel::Source]) = (&without_text, &options.levels[..]) {
+        return Err(Error::caller(why.clone()).help("compare other levels, such as canonical and ir:raw"));
+    }
     drop(first);
     let (mut faults, mut metrics) = (Vec::new(), Vec::new());
     if let Some(folder) = &options.faults {
@@ -317,8 +322,10 @@ fn compare_suite(
             metrics = coverage_metrics(&cover(&opened, &CoverOptions::new())?);
         }
     }
+    let is_meant = |level: &&MutationLevel| **level != MutationLevel::Source || without_text.is_none();
+    let levels = options.levels.iter().filter(is_meant);
     let runs: Vec<LevelRun> =
-        options.levels.iter().map(|level| run_level(suite, *level, &more, open, options)).collect::<Result<_>>()?;
+        levels.map(|level| run_level(suite, *level, &more, open, options)).collect::<Result<_>>()?;
     let concept_of = |operator: &str| {
         let known = OPERATORS.iter().find(|known| known.id == operator);
         known.map_or_else(String::new, |known| known.concept.name().to_owned())
@@ -332,7 +339,11 @@ fn compare_suite(
         faults: &faults,
         metrics: &metrics,
     };
-    Ok(study.compare(&runs))
+    let is_wanted = options.levels.contains(&MutationLevel::Source);
+    let left_out = without_text
+        .filter(|_| is_wanted)
+        .map(|reason| LeftOut { level: MutationLevel::Source.name().to_owned(), reason });
+    Ok(KernelComparison { left_out: left_out.into_iter().collect(), ..study.compare(&runs) })
 }
 
 /// Returns which tests cover each outcome of a metric.
@@ -419,6 +430,9 @@ fn configuration(suites: &[&Path], open: &OpenOptions, options: &CompareOptions)
 fn notes(kernels: &[KernelComparison]) -> Vec<String> {
     let mut notes = Vec::new();
     for kernel in kernels {
+        for left_out in &kernel.left_out {
+            notes.push(format!("{}: no mutants of level {}: {}", kernel.kernel, left_out.level, left_out.reason));
+        }
         let reasons = kernel.tests.iter().filter_map(|test| Some((&test.name, test.reason.as_ref()?)));
         for (test, reason) in reasons.take(3) {
             notes.push(format!("{}: the test \"{test}\" was dropped at every level: {reason}", kernel.kernel));

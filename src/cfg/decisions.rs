@@ -255,7 +255,7 @@ fn value_conditions(cfg: &Cfg, leaves: &[BlockIndex], phi: (BlockIndex, usize)) 
         })
         .collect();
     for (from, value) in incoming {
-        if matches!(value, Incoming::Other | Incoming::NotPhi { .. }) {
+        if *value == Incoming::Other {
             let outcome = |truth: bool| Outcome {
                 label: truth.to_string(),
                 events: vec![Event::PhiOperand { block: *from, phi, truth }],

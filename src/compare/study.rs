@@ -103,6 +103,7 @@ impl Study<'_> {
             source: header.map(|header| header.source.clone()).unwrap_or_default(),
             suite: self.suite.to_owned(),
             levels: levels.iter().flat_map(|level| self.rows(level)).collect(),
+            left_out: Vec::new(),
             twins: twins(runs),
             cross: self.cross(&levels),
             correlation: self.correlation(&levels, used.len()),

@@ -72,6 +72,9 @@ pub struct KernelComparison {
     pub tests: Vec<PoolTest>,
     /// For each level a row for each concept that has mutants, after one for all of them (`concept` is `all`).
     pub levels: Vec<LevelRow>,
+    /// Levels that this kernel does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Mutants of different levels that are the same program.
     pub twins: Vec<Twins>,
     /// How tests that suffice for one level do on another, for each ordered pair of levels.
@@ -87,6 +90,15 @@ pub struct KernelComparison {
     pub against_faults: Vec<FaultCorrelationRow>,
     /// The mutants of each level.
     pub mutants: Vec<ComparedMutant>,
+}
+
+/// A level that a kernel does not have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// The level.
+    pub level: String,
+    /// Why not.
+    pub reason: String,
 }
 
 /// A variant of the kernel that has a fault.

@@ -57,10 +57,10 @@ pub fn find(
     selection: &Selection,
     jobs: usize,
 ) -> Result<SourceMutants> {
-    let Some(ast) = loaded.ast.as_ref().filter(|_| loaded.format == Format::OpenClC) else {
-        let what = format!("{} has no source text whose mutants clang could compile", loaded.source.display());
-        return Err(Error::caller(what).help("give OpenCL C, or mutate the canonical form with --level canonical"));
-    };
+    if let Some(why) = without_text(loaded, options) {
+        return Err(Error::caller(why).help("give OpenCL C, or mutate the canonical form with --level canonical"));
+    }
+    let ast = loaded.ast.as_ref().ok_or_else(|| Error::internal("source was read without its syntax tree"))?;
     let subject = Subject {
         module: View::of(&under_test.module),
         entry: &under_test.entry,
@@ -91,6 +91,16 @@ pub fn find(
     let mutants =
         found.into_iter().zip(edits).map(|(found, edit)| Mutant { edit, is_structural: true, ..found.mutant });
     Ok(SourceMutants { mutants: mutants.collect(), excluded })
+}
+
+/// Returns why a kernel has no text whose mutants clang could compile; `None` if it has.
+pub fn without_text(loaded: &Loaded, options: &KernelOptions) -> Option<String> {
+    let source = loaded.source.display();
+    if loaded.format != Format::OpenClC {
+        return Some(format!("{source} has no source text whose mutants clang could compile"));
+    }
+    let is_cpp = options.language(&loaded.source) == Language::CppForOpenCl;
+    is_cpp.then(|| format!("{source} is C++ for OpenCL, whose text is not mutated"))
 }
 
 /// Finds the edits of mutants. Those that make the same edit by the same operator are one mutant.

@@ -20,7 +20,7 @@ use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::{Edit, Variant};
 use crate::kernel::compile::{Format, Loaded};
-use crate::kernel::options::KernelOptions;
+use crate::kernel::options::{KernelOptions, Language};
 use crate::kernel::source::Sources;
 use crate::llvm::View;
 use edits::{Placed, Source};
@@ -40,7 +40,7 @@ struct Found {
     /// The first of those of the canonical form that it stands for.
     mutant: Mutant,
     placed: Placed,
-    /// The edits of all of them: a macro's expansions, a template's instances.
+    /// The edits of all of them, such as a macro's expansions.
     reached: Vec<Edit>,
 }
 
@@ -48,7 +48,7 @@ struct Found {
 /// was compiled.
 ///
 /// # Errors
-/// `Caller` if there is no source text, or no syntax tree of it; those of clang's runs.
+/// `Caller` if there is no text of OpenCL C, or no syntax tree of it; those of clang's runs.
 pub fn find(
     under_test: &KernelUnderTest<'_>,
     loaded: &Loaded,

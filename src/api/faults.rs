@@ -72,7 +72,7 @@ fn find_one(
     steady: &BTreeSet<usize>,
 ) -> Result<Fault> {
     let input = Input { kernel: file.to_owned(), more_tests: more.to_vec(), ..Input::suite(suite, open)? };
-    let variant = Opened::of_input(input)?;
+    let variant = Opened::of_input(input).map_err(|error| with_file(error, file))?;
     if variant.interface().args != original.interface().args {
         return Err(Error::caller(format!("{} has other arguments than the kernel", file.display()))
             .help("a variant must take what the kernel takes, so that the same tests run on it"));
@@ -84,6 +84,18 @@ fn find_one(
         name: file.file_stem().map(|stem| stem.display().to_string()).unwrap_or_default(),
         found_by: steady.iter().filter(|at| finds(at)).map(|at| tests[*at].name.clone()).collect(),
     })
+}
+
+/// Adds to an error which variant it is about, if it does not say so.
+fn with_file(error: Error, file: &Path) -> Error {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match &error {
+        Error::Caller(_) if !error.to_string().contains(&name) => {
+            let what = format!("{} does not take what the suite gives: {}", file.display(), error.report().what);
+            Error::caller(what).help("a variant must take what the kernel takes, so that the same tests run on it")
+        }
+        _ => error,
+    }
 }
 
 /// Runs all tests once.

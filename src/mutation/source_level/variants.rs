@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn two_changed_functions_come_with_all_their_callers() {
-        let (functions, root, bundle) = changes("i32 %n", "i32 signext %n");
+        let (functions, root, bundle) = changes("(i32 %n)", "(i32 signext %n)");
         assert_eq!(functions, ["low", "mid"]);
         assert_eq!((root.as_deref(), bundle), (Some("k"), vec!["k".to_owned(), "low".to_owned(), "mid".to_owned()]));
     }

@@ -318,7 +318,11 @@ fn spirv_with_debug_information_has_lines() {
     let seen = inspect(&with, "k");
     assert_eq!((seen.counts.branches, seen.counts.lines, seen.counts.statements), (1, 3, 0));
     assert_eq!(place(&seen), Some(("k.cl".to_owned(), 2, 9)));
+    // Lines alone suffice; without them there are none.
     let seen = inspect(&without, "k");
+    assert_eq!((seen.counts.branches, seen.counts.lines, seen.counts.statements), (1, 3, 0));
+    let lines: Vec<&str> = lines.into_iter().filter(|line| !line.contains(" Line ")).collect();
+    let seen = inspect(&assembled("bare.spv", &(lines.join("\n") + "\n")), "k");
     assert_eq!((seen.counts.branches, seen.counts.lines, seen.counts.statements), (1, 0, 0));
 
     let suite = folder.path().join("suite.toml");

@@ -1,7 +1,7 @@
 // Mixes whole numbers, their signs and their lanes.
 //
 // Fixture: operators of the IR on values (IAO, IBO, ICP, IBR, ISL, ICN, INE, IST, ICA, IID, IGP, ICX, IPH, ISO, IVL), an example
-// each that is killed and that survives.
+// each that is killed and that survives. For eight work-items: more would write over each other's results.
 
 __kernel void opcodes(__global const int *a, __global const int *zero, __global int *out, __global int *spare, const int mode)
 {

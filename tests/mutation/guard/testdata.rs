@@ -41,10 +41,11 @@ impl Bench {
 }
 
 /// Returns the suites below `testdata`, except those of kernels with deliberate faults: the simulator accepts them,
-/// devices need not.
+/// devices need not. Nor those with a kernel for each set of values of specialisation constants.
 fn suites() -> Vec<PathBuf> {
     let mut found = files_below(&testdata(""), "toml");
     found.retain(|file| name(file).contains("suite") && !file.starts_with(testdata("check")));
+    found.retain(|file| !file.starts_with(testdata("spirv/spec_variants")));
     found
 }
 

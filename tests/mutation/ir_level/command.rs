@@ -52,7 +52,7 @@ fn shards_of_a_level_merge_to_the_whole() -> TestResult {
 fn a_level_is_refused_with_the_reason() -> TestResult {
     let bench = Bench::new()?;
     for (args, expected) in [
-        (&["--level", "source"][..], "possible values: canonical, ir:raw, ir:O1, ir:O2, ir:O3"),
+        (&["--level", "ir:O4"][..], "possible values: source, canonical, ir:raw, ir:O1, ir:O2, ir:O3"),
         (&["--level", "ir:O2", "--ir-level", "O1"], "cannot be used with"),
         (&["--level", "ir:O2", "--operators", "ROR"], "of the IR there is ICP"),
         (&["--operators", "IAO"], "`IAO` is an operator of the IR"),

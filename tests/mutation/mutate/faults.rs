@@ -122,7 +122,9 @@ fn texels_beyond_an_image_are_faults_with_both_strategies() -> TestResult {
         for larger in mutants(&result) {
             assert_eq!(text(larger, "status"), "runtime-error", "{larger}");
             assert!(text(larger, "reason").contains("access out of bounds at"), "{larger}");
-            assert!(text(larger, "reason").ends_with("sobel_image.cl:22:9"), "{larger}");
+            // Both write to the image; which group is the first to fault is left open.
+            let places = ["sobel_image.cl:22:9", "sobel_image.cl:39:5"];
+            assert!(places.iter().any(|place| text(larger, "reason").ends_with(place)), "{larger}");
         }
     }
     Ok(())

@@ -103,7 +103,7 @@ pub enum LoweredForm {
 ///
 /// let probes = LowerOptions::new().coverage(true);
 /// let lowered = lower("testdata/vector_add/vector_add.cl", &OpenOptions::new(), &probes)?;
-/// let Ok(LoweredForm::Woven { modules, map }) = &lowered[0].form else { panic!("it has probes") };
+/// let Ok(LoweredForm::Woven { modules, map, .. }) = &lowered[0].form else { panic!("it has probes") };
 /// assert_eq!((modules.len(), map.args.last().unwrap().position), (1, 4));
 /// # Ok(())
 /// # }

@@ -20,7 +20,6 @@ use crate::compare::total::total;
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::hash;
-use crate::llvm::View;
 use crate::mutation::level::MutationLevel;
 use crate::mutation::mutant::Mutant;
 use crate::mutation::operators::{OPERATORS, Subject};
@@ -398,17 +397,8 @@ fn mutants(opened: &Opened, parsed: &Parsed<'_>, level: MutationLevel) -> Result
         let options = opened.kernel_options();
         return Ok(source_level::find(under_test, &parsed.loaded, &sources, options, &selection, jobs)?.mutants);
     }
-    let subject = Subject {
-        module: View::of(&under_test.module),
-        entry: &under_test.entry,
-        interface: &under_test.interface,
-        sites: &under_test.sites,
-        ast: parsed.loaded.ast.as_ref().filter(|_| level == MutationLevel::Canonical),
-        sources: &sources,
-        preset: selection.preset(),
-        level: selection.level(),
-        cache: Default::default(),
-    };
+    let subject =
+        Subject::of(under_test, parsed.loaded.ast.as_ref().filter(|_| level == MutationLevel::Canonical), &sources);
     Ok(enumerate(&subject, &selection).mutants)
 }
 

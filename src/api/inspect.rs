@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::kernel::interface::{self, ArgKind, Evidence, Interface, Type};
 use crate::kernel::spirv::specialisation;
 use crate::kernel::{compile, module};
-use crate::llvm::View;
 use crate::mutation::level::MutationLevel;
 use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operators::{Subject, launch};
@@ -103,17 +102,8 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
             level => Some(file.under_test_at(level, name, &loaded, &sources)?),
         };
         let mutated = optimised.as_ref().unwrap_or(&under_test);
-        let subject = Subject {
-            module: View::of(&mutated.module),
-            entry: &mutated.entry,
-            interface: &mutated.interface,
-            sites: &mutated.sites,
-            ast: loaded.ast.as_ref().filter(|_| options.level == MutationLevel::Canonical),
-            sources: &sources,
-            preset: selection.preset(),
-            level: selection.level(),
-            cache: Default::default(),
-        };
+        let subject =
+            Subject::of(mutated, loaded.ast.as_ref().filter(|_| options.level == MutationLevel::Canonical), &sources);
         let (mutants, excluded) = match options.level {
             MutationLevel::Source => {
                 let jobs = std::thread::available_parallelism().map_or(1, usize::from);

@@ -15,7 +15,7 @@ use crate::instrument::mutants::Edit;
 use crate::kernel::ast::Ast;
 use crate::kernel::interface::{ArgSource, Interface};
 use crate::kernel::source::Sources;
-use crate::llvm::{DebugLocation, View};
+use crate::llvm::DebugLocation;
 use crate::lower::code::{Effort, Target};
 use crate::mutation::campaign;
 use crate::mutation::enumerate::enumerate;
@@ -193,17 +193,7 @@ impl Weaving<'_, '_> {
     /// Weaves all mutants that can share a module, in as few modules as they fit. Returns these and their reach modules.
     fn mutants(&self, map: &mut ProbeMap) -> Result<(Vec<Contents>, Vec<Contents>)> {
         let under_test = self.under_test;
-        let subject = Subject {
-            module: View::of(&under_test.module),
-            entry: &under_test.entry,
-            interface: &under_test.interface,
-            sites: &under_test.sites,
-            ast: self.ast,
-            sources: self.sources,
-            preset: self.selection.preset(),
-            level: self.selection.level(),
-            cache: Default::default(),
-        };
+        let subject = Subject::of(under_test, self.ast, self.sources);
         let found = enumerate(&subject, self.selection);
         let most = campaign::MOST_BEFORE;
         let (classes, by_edit) = equivalence_classes::classify(under_test, &found.mutants, self.proofs, most)?;

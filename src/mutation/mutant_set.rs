@@ -8,7 +8,6 @@ use super::higher_order;
 use super::indices::{ByMutant, MutantIndex, positions};
 use super::mutant::Mutant;
 use super::operators::{Subject, launch};
-use crate::llvm::View;
 
 /// The mutants of a run, and the pairs drawn from them.
 pub struct MutantSet {
@@ -28,17 +27,7 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
         }
         return MutantSet { mutants, drawn: None };
     }
-    let subject = Subject {
-        module: View::of(&under_test.module),
-        entry: &under_test.entry,
-        interface: &under_test.interface,
-        sites: &under_test.sites,
-        ast: campaign.ast,
-        sources: campaign.sources,
-        preset: request.selection.preset(),
-        level: request.selection.level(),
-        cache: Default::default(),
-    };
+    let subject = Subject::of(under_test, campaign.ast, campaign.sources);
     let Enumeration { mut mutants, duplicate_of, .. } = enumerate(&subject, &request.selection);
     mutants.extend(launch::mutants(&under_test.entry, campaign.dimensions as usize, request.selection.operators()));
     let Some(count) = request.sample else { return MutantSet { mutants, drawn: None } };

@@ -9,6 +9,7 @@ use super::mutant::{Excluded, Mutant};
 use super::source_ops::Operations;
 use super::source_ops::tokens::TokenCache;
 use crate::cfg::sites::Sites;
+use crate::coverage::build::KernelUnderTest;
 use crate::kernel::ast::Ast;
 use crate::kernel::interface::Interface;
 use crate::kernel::source::Sources;
@@ -41,6 +42,24 @@ pub struct Subject<'a> {
     pub level: OperatorLevel,
     /// Shared by all operators; empty at first.
     pub cache: Rc<SubjectCache<'a>>,
+}
+
+impl<'a> Subject<'a> {
+    /// Returns a kernel for all operators of the source; [`enumerate`](super::enumerate::enumerate) narrows it to those of a
+    /// selection.
+    pub fn of(under_test: &'a KernelUnderTest<'_>, ast: Option<&'a Ast>, sources: &'a Sources) -> Subject<'a> {
+        Subject {
+            module: View::of(&under_test.module),
+            entry: &under_test.entry,
+            interface: &under_test.interface,
+            sites: &under_test.sites,
+            ast,
+            sources,
+            preset: Preset::default(),
+            level: OperatorLevel::default(),
+            cache: Rc::default(),
+        }
+    }
 }
 
 /// Facts about a kernel that the first operator to need them computes for all.

@@ -22,7 +22,6 @@ use crate::instrument::mutants::{Edit, Variant};
 use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::options::{KernelOptions, Language};
 use crate::kernel::source::Sources;
-use crate::llvm::View;
 use edits::{Placed, Source};
 use text_edit::TextEdit;
 
@@ -61,17 +60,7 @@ pub fn find(
         return Err(Error::caller(why).help("give OpenCL C, or mutate the canonical form with --level canonical"));
     }
     let ast = loaded.ast.as_ref().ok_or_else(|| Error::internal("source was read without its syntax tree"))?;
-    let subject = Subject {
-        module: View::of(&under_test.module),
-        entry: &under_test.entry,
-        interface: &under_test.interface,
-        sites: &under_test.sites,
-        ast: Some(ast),
-        sources,
-        preset: selection.preset(),
-        level: selection.level(),
-        cache: Default::default(),
-    };
+    let subject = Subject::of(under_test, Some(ast), sources);
     let Enumeration { mutants, mut excluded, .. } = enumerate(&subject, selection);
     let found = distinct(&Source { ast, sources }, mutants, &mut excluded);
     let mut texts: Vec<&TextEdit> = Vec::new();

@@ -232,7 +232,7 @@ fn twin_counts<'a>(twins: impl Iterator<Item = (&'a str, u64)>, style: &Style) -
     if is_empty { String::new() } else { heading(style, "  twins: the same program") + &table.render(style) }
 }
 
-/// Rounded down, so that only all is 100.0.
+/// A percentage without its sign.
 fn percent(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{:.1}", (value * 10.0).floor() / 10.0))
+    value.map_or_else(|| "-".to_owned(), |value| style::percent(value).trim_end_matches(" %").to_owned())
 }

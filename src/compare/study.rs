@@ -323,7 +323,7 @@ fn cost(run: &LevelRun) -> Cost {
     let timing = &run.result.timing;
     Cost {
         build_s: timing.build_s,
-        run_s: timing.run_s,
+        run_s: timing.run_s + timing.simulator_s,
         equivalence_s: timing.equivalence_s,
         elapsed_s: run.elapsed_s,
         builds: timing.builds,

@@ -1,7 +1,7 @@
 //! Runs a mutation campaign, the mutants of a kernel against the tests of a suite, from enumeration to the result.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::exec::Executor;
@@ -19,7 +19,7 @@ use super::configuration::{configuration, options_of};
 use super::engine::{Engine, EngineCost, Options, Reach};
 use super::equivalence;
 pub use super::equivalence_classes::Class;
-use super::equivalence_classes::Search;
+use super::equivalence_classes::{Search, threads};
 use super::indices::{ByMutant, MutantIndex};
 use super::item_interaction;
 pub use super::ledger::Entry;
@@ -133,7 +133,9 @@ pub fn run(
         equivalence += searched.elapsed();
         open.retain(|m| ledger.is_distinct(*m));
     }
-    let not_simulated = judge_on_simulator(&engine, &mut ledger, campaign, &open, &reach, items_interact)?;
+    let judged = Instant::now();
+    let not_simulated = judge_on_simulator(&engine, &mut ledger, campaign, request, &open, &reach, items_interact)?;
+    let simulator = judged.elapsed();
     let searched = Instant::now();
     ledger.prove(campaign, request)?;
     equivalence += searched.elapsed();
@@ -163,7 +165,7 @@ pub fn run(
         operators: BTreeMap::new(),
         classes: BTreeMap::new(),
         lines: BTreeMap::new(),
-        timing: timing(&cost, equivalence.as_secs_f64(), engine.baselines()),
+        timing: timing(&cost, equivalence, simulator, engine.baselines()),
         mutants: ledger.into_rows(),
         tests,
         second_order: None,
@@ -302,6 +304,7 @@ fn judge_on_simulator(
     engine: &Engine<'_, '_>,
     ledger: &mut Ledger<'_>,
     campaign: &CampaignContext<'_, '_>,
+    request: &Request,
     open: &[MutantIndex],
     reach: &HashMap<MutantIndex, Reach>,
     items_interact: bool,
@@ -318,6 +321,7 @@ fn judge_on_simulator(
         mutants,
         baselines: engine.baselines(),
         settings: engine.settings(),
+        threads: threads(request),
     };
     let report = judge.judge(&wanted)?;
     for m in judged {
@@ -353,11 +357,17 @@ fn test_outcomes(engine: &Engine<'_, '_>) -> Vec<result::TestOutcome> {
     engine.tests.iter().zip(engine.dropped.values()).map(outcome).collect()
 }
 
-fn timing(cost: &EngineCost, equivalence_s: f64, baselines: &[TestBaseline<'_>]) -> result::Timing {
+fn timing(
+    cost: &EngineCost,
+    equivalence: Duration,
+    simulator: Duration,
+    baselines: &[TestBaseline<'_>],
+) -> result::Timing {
     result::Timing {
         build_s: cost.build.as_secs_f64(),
         run_s: cost.run.as_secs_f64(),
-        equivalence_s,
+        equivalence_s: equivalence.as_secs_f64(),
+        simulator_s: simulator.as_secs_f64(),
         builds: cost.builds,
         executions: cost.executions,
         pruned_pairs: cost.pruned_pairs,

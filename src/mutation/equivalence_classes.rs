@@ -248,7 +248,8 @@ fn kernel<'a>(under_test: &'a KernelUnderTest<'_>, bitcode: &'a [u8]) -> Kernel<
     Kernel { bitcode, sites: &under_test.sites, entry: &under_test.entry }
 }
 
-fn threads(request: &Request) -> usize {
+/// Returns how many threads work on what needs no device.
+pub fn threads(request: &Request) -> usize {
     (request.jobs as usize).max(processors())
 }
 

@@ -54,9 +54,12 @@ pub struct SimulatorJudge<'a, 'c> {
     pub mutants: &'a [Mutant],
     pub baselines: &'a [TestBaseline<'a>],
     pub settings: &'a RunSettings,
+    /// How many threads share the mutants.
+    pub threads: usize,
 }
 
 /// A mutant to be judged: its position, and by position of the baseline whether it is run there.
+#[derive(Clone, Copy)]
 pub struct MutantRuns<'a> {
     pub mutant: MutantIndex,
     pub runs: &'a [bool],
@@ -76,12 +79,10 @@ pub struct JudgeReport {
     /// By position of the mutant.
     pub outcomes: HashMap<MutantIndex, SimulatedOutcome>,
     pub not_simulated: Vec<NotSimulated>,
-    pub launches: u64,
 }
 
-/// Loaded simulator code that holds mutants.
+/// Simulator code that holds mutants.
 struct SimulatedModule {
-    program: ProgramId,
     code: Arc<HostCode>,
     /// Whether it takes the probe buffer.
     probed: bool,
@@ -89,44 +90,55 @@ struct SimulatedModule {
     numbers: HashMap<MutantIndex, u32>,
 }
 
-/// The state of one [`SimulatorJudge::judge`] call.
-struct JudgeSession<'a, 'c> {
+/// Builds the modules of mutants.
+struct ModuleSet<'a, 'c> {
     judge: &'a SimulatorJudge<'a, 'c>,
     module_builder: ModuleBuilder<'a, 'c>,
-    simulator: Simulator,
     /// The first module holds the original at number 0.
     modules: Vec<SimulatedModule>,
-    report: JudgeReport,
+    not_simulated: Vec<NotSimulated>,
 }
 
 impl SimulatorJudge<'_, '_> {
-    /// Judges mutants on all tests that have a baseline.
+    /// Judges mutants on all tests that have a baseline. No thread may fork meanwhile.
     ///
     /// # Errors
     /// `Internal` if a pass fails; `Environment` if there is no memory.
     pub fn judge(&self, wanted: &[MutantRuns<'_>]) -> Result<JudgeReport> {
-        let simulator = Simulator::new(1)?;
-        let module_builder = ModuleBuilder::new(self.under_test, simulator.target());
-        let mut session = JudgeSession {
-            judge: self,
-            module_builder,
-            simulator,
-            modules: Vec::new(),
-            report: JudgeReport::default(),
+        let module_builder = ModuleBuilder::new(self.under_test, Simulator::new(1)?.target());
+        let mut set = ModuleSet { judge: self, module_builder, modules: Vec::new(), not_simulated: Vec::new() };
+        set.build(wanted)?;
+        let ModuleSet { modules, not_simulated, .. } = set;
+        let (mutants, baselines, settings) = (self.mutants, self.baselines, self.settings);
+        let threads = self.threads.clamp(1, wanted.len().max(1));
+        let share = |number: usize| -> Result<JudgeReport> {
+            let own: Vec<MutantRuns<'_>> = wanted.iter().skip(number).step_by(threads).copied().collect();
+            let session = JudgeSession::begin(mutants, baselines, settings, &modules)?;
+            session.judge(&own)
         };
-        session.build(wanted)?;
-        for position in 0..self.baselines.len() {
-            if self.settings.is_over() {
-                break;
-            }
-            session.judge_test(position, wanted)?;
+        let share = &share;
+        let reports: Vec<Result<JudgeReport>> = std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..threads).map(|number| scope.spawn(move || share(number))).collect();
+            let lost = || Err(Error::internal("a thread that judged mutants on the simulator ended early"));
+            handles.into_iter().map(|handle| handle.join().unwrap_or_else(|_| lost())).collect()
+        });
+        let mut all = JudgeReport { not_simulated, ..JudgeReport::default() };
+        let mut skipped: Vec<NotSimulated> = Vec::new();
+        for report in reports {
+            let report = report?;
+            all.outcomes.extend(report.outcomes);
+            // Each thread skips a test for the same reason.
+            skipped.extend(report.not_simulated.into_iter().filter(|one| !skipped.contains(one)).collect::<Vec<_>>());
         }
-        Ok(session.report)
+        let position = |one: &NotSimulated| baselines.iter().position(|b| one.test.as_ref() == Some(&b.test.name));
+        skipped.sort_by_key(position);
+        all.not_simulated.extend(skipped);
+        Ok(all)
     }
 }
 
-impl JudgeSession<'_, '_> {
-    /// Builds and loads the modules of all wanted mutants, at least one that holds the original.
+impl ModuleSet<'_, '_> {
+    /// Builds the modules of all wanted mutants, at least one that holds the original.
     fn build(&mut self, wanted: &[MutantRuns<'_>]) -> Result<()> {
         let (woven, others): (Vec<MutantIndex>, Vec<MutantIndex>) =
             wanted.iter().map(|w| w.mutant).partition(|m| self.judge.mutants[*m].edit.is_woven());
@@ -137,7 +149,7 @@ impl JudgeSession<'_, '_> {
             self.weave(&[])?;
         }
         for m in others {
-            self.load_privatised(m)?;
+            self.privatise(m)?;
         }
         Ok(())
     }
@@ -146,7 +158,11 @@ impl JudgeSession<'_, '_> {
     fn weave(&mut self, members: &[MutantIndex]) -> Result<()> {
         let edits: Vec<(u32, &Edit)> = (1..).zip(members.iter().map(|m| &self.judge.mutants[*m].edit)).collect();
         match self.module_builder.for_simulator(&edits)? {
-            Ok(code) => self.load(code, true, members.iter().copied().zip(1..).collect()),
+            Ok(code) => {
+                let numbers = members.iter().copied().zip(1..).collect();
+                self.modules.push(SimulatedModule { code, probed: true, numbers });
+                Ok(())
+            }
             Err(why) => match members {
                 [] => Err(Error::internal(why)),
                 [one] => {
@@ -162,8 +178,8 @@ impl JudgeSession<'_, '_> {
         }
     }
 
-    /// Loads the module of a privatised variable, which holds that mutant only.
-    fn load_privatised(&mut self, m: MutantIndex) -> Result<()> {
+    /// Builds the module of a privatised variable, which holds that mutant only.
+    fn privatise(&mut self, m: MutantIndex) -> Result<()> {
         let Edit::Privatise { variable } = &self.judge.mutants[m].edit else { return Ok(()) };
         let bytes = match variable {
             LocalVariable::Global(_) => 0,
@@ -178,7 +194,10 @@ impl JudgeSession<'_, '_> {
         let made: Refusable<Refusable<Arc<HostCode>>> =
             self.module_builder.privatised_for_simulator(variable, bytes)?;
         match made {
-            Ok(Ok(code)) => self.load(code, false, HashMap::from([(m, 0)])),
+            Ok(Ok(code)) => {
+                self.modules.push(SimulatedModule { code, probed: false, numbers: HashMap::from([(m, 0)]) });
+                Ok(())
+            }
             // Where the kernel does not permit it, the engine has reported that already.
             Ok(Err(why)) | Err(why) => {
                 self.skip_mutant(m, &why);
@@ -187,16 +206,46 @@ impl JudgeSession<'_, '_> {
         }
     }
 
-    fn load(&mut self, code: Arc<HostCode>, probed: bool, numbers: HashMap<MutantIndex, u32>) -> Result<()> {
-        let program = self.simulator.load_host(&code)?;
-        self.modules.push(SimulatedModule { program, code, probed, numbers });
-        Ok(())
-    }
-
     fn skip_mutant(&mut self, m: MutantIndex, why: &str) {
         let mutant = Some(self.judge.mutants[m].id.clone());
         let reason = format!("it cannot be built for the simulator: {}", why.lines().next().unwrap_or_default());
-        self.report.not_simulated.push(NotSimulated { test: None, mutant, reason });
+        self.not_simulated.push(NotSimulated { test: None, mutant, reason });
+    }
+}
+
+/// Judges a share of the mutants.
+struct JudgeSession<'a> {
+    mutants: &'a [Mutant],
+    baselines: &'a [TestBaseline<'a>],
+    settings: &'a RunSettings,
+    modules: &'a [SimulatedModule],
+    simulator: Simulator,
+    /// By module.
+    programs: Vec<ProgramId>,
+    report: JudgeReport,
+}
+
+impl<'a> JudgeSession<'a> {
+    fn begin(
+        mutants: &'a [Mutant],
+        baselines: &'a [TestBaseline<'a>],
+        settings: &'a RunSettings,
+        modules: &'a [SimulatedModule],
+    ) -> Result<JudgeSession<'a>> {
+        let mut simulator = Simulator::new(1)?;
+        let programs = modules.iter().map(|module| simulator.load_host(&module.code)).collect::<Result<_>>()?;
+        Ok(JudgeSession { mutants, baselines, settings, modules, simulator, programs, report: JudgeReport::default() })
+    }
+
+    /// Judges mutants on all tests that have a baseline.
+    fn judge(mut self, wanted: &[MutantRuns<'_>]) -> Result<JudgeReport> {
+        for position in 0..self.baselines.len() {
+            if self.settings.is_over() {
+                break;
+            }
+            self.judge_test(position, wanted)?;
+        }
+        Ok(self.report)
     }
 
     fn skip_test(&mut self, name: &str, reason: String) {
@@ -205,12 +254,12 @@ impl JudgeSession<'_, '_> {
 
     /// Judges on one test all mutants that are still undecided.
     fn judge_test(&mut self, position: usize, wanted: &[MutantRuns<'_>]) -> Result<()> {
-        let (judge, baseline) = (self.judge, &self.judge.baselines[position]);
+        let (settings, baseline) = (self.settings, &self.baselines[position]);
         let is_open = |found: Option<&SimulatedOutcome>| {
-            judge.settings.full_matrix || !found.is_some_and(|f| f.outcome.is_decided())
+            settings.full_matrix || !found.is_some_and(|f| f.outcome.is_decided())
         };
         let place: HashMap<MutantIndex, usize> =
-            (0..).zip(&self.modules).flat_map(|(at, module)| module.numbers.keys().map(move |m| (*m, at))).collect();
+            (0..).zip(self.modules).flat_map(|(at, module)| module.numbers.keys().map(move |m| (*m, at))).collect();
         let open: Vec<(MutantIndex, usize)> = wanted
             .iter()
             .filter(|w| w.runs[position] && is_open(self.report.outcomes.get(&w.mutant)))
@@ -248,7 +297,7 @@ impl JudgeSession<'_, '_> {
             }
         }
         for (m, module) in open {
-            if judge.settings.is_over() {
+            if settings.is_over() {
                 break;
             }
             self.judge_mutant(baseline, m, module, &originals)?;
@@ -265,11 +314,11 @@ impl JudgeSession<'_, '_> {
         originals: &[(Planned, OriginalRun)],
     ) -> Result<()> {
         // A mutant that changes no synchronisation races under any schedule, if at all.
-        let count = if synchronises(&self.judge.mutants[m]) { originals.len() } else { 1 };
+        let count = if synchronises(&self.mutants[m]) { originals.len() } else { 1 };
         let mut detected = (TestVerdict::Passed, Schedule::default());
         for (planned, original) in &originals[..count.min(originals.len())] {
             let number = self.modules[module].numbers.get(&m).copied().unwrap_or(0);
-            let fuel = Some(u64::from(baseline.fuel(self.judge.settings.factor)));
+            let fuel = Some(u64::from(baseline.fuel(self.settings.factor)));
             let Some(simulation) = self.launch(baseline, &planned.schedule, module, number, fuel)? else { continue };
             let verdict = simulator_verdict::verdict(&simulation, self.table(module), original);
             if verdict.detects() {
@@ -329,8 +378,8 @@ impl JudgeSession<'_, '_> {
         number: u32,
         fuel: Option<u64>,
     ) -> Result<Option<Simulation>> {
-        let layout = self.judge.settings.layout;
-        let module = &self.modules[module];
+        let layout = self.settings.layout;
+        let (program, module) = (self.programs[module], &self.modules[module]);
         let mut head = Vec::new();
         if module.probed {
             head = probe_head(layout, &baseline.test.launch, i32::MAX as u32);
@@ -343,8 +392,7 @@ impl JudgeSession<'_, '_> {
             probe_words: module.probed.then_some(head.len() as u64),
             ..SimulationOptions::default()
         };
-        self.report.launches += 1;
-        match self.simulator.simulate(module.program, &baseline.test.launch, &options, LAUNCH_TIMEOUT, &head) {
+        match self.simulator.simulate(program, &baseline.test.launch, &options, LAUNCH_TIMEOUT, &head) {
             Ok(simulation) => Ok(Some(simulation)),
             Err(Error::Caller(_)) => Ok(None),
             Err(e) => Err(e),

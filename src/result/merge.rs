@@ -192,6 +192,7 @@ pub(super) fn add_timing(mut sum: Timing, more: &Timing) -> Timing {
     sum.build_s += more.build_s;
     sum.run_s += more.run_s;
     sum.equivalence_s += more.equivalence_s;
+    sum.simulator_s += more.simulator_s;
     sum.builds += more.builds;
     sum.executions += more.executions;
     sum.pruned_pairs += more.pruned_pairs;

@@ -239,6 +239,9 @@ pub struct Timing {
     pub run_s: f64,
     /// Seconds for the search for equivalent and duplicate mutants.
     pub equivalence_s: f64,
+    /// Seconds in which the simulator judged mutants whose outcome on a device depends on chance.
+    #[serde(default)]
+    pub simulator_s: f64,
     /// Programs built on the device.
     pub builds: u64,
     /// Runs of a mutant or of the original on a test, including repeats.

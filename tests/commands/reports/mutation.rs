@@ -115,6 +115,7 @@ pub fn mutate_result() -> MutateResult {
             build_s: 0.8,
             run_s: 0.05,
             equivalence_s: 0.25,
+            simulator_s: 0.0,
             builds: 3,
             executions: 45,
             pruned_pairs: 6,

@@ -1,6 +1,6 @@
 //! Collects the faults that checks detect, one entry per kind and site.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::observation::{FaultKind, SimulatorFault};
 
@@ -25,7 +25,7 @@ enum FaultPosition {
 #[derive(Debug, Default)]
 pub struct FaultLog {
     list: Vec<SimulatorFault>,
-    index: HashMap<(FaultKind, u32), usize>,
+    index: FxHashMap<(FaultKind, u32), usize>,
 }
 
 impl FaultLog {

@@ -9,7 +9,7 @@
 //! that fails is an atomic read: the hook reports it as an access of mode `AtomicRead`.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::clocks::Clock;
 use super::groups::ShadowGroup;
@@ -113,7 +113,7 @@ fn add_release(releases: &mut Vec<Release>, release: &Release, narrow: bool) {
 struct ReleaseSequence {
     releases: Vec<Release>,
     /// By work-item: its own releases among them, which its own later stores continue. Only kept where that can matter.
-    own: HashMap<u32, Vec<Release>>,
+    own: FxHashMap<u32, Vec<Release>>,
 }
 
 /// A work-item that synchronises by other means than barriers of the group.
@@ -159,9 +159,9 @@ pub struct SyncFeatures {
 #[derive(Debug, Default)]
 pub struct HappensBefore {
     seen: SyncFeatures,
-    items: HashMap<u32, Item>,
-    groups: HashMap<u32, Group>,
-    release_sequences: HashMap<Location, ReleaseSequence>,
+    items: FxHashMap<u32, Item>,
+    groups: FxHashMap<u32, Group>,
+    release_sequences: FxHashMap<Location, ReleaseSequence>,
     /// Whether some work-item has acquired what another one released.
     acquired: bool,
     /// Whether, after that, accesses were ordered that no barrier of a group orders.

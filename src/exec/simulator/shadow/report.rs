@@ -1,6 +1,6 @@
 //! Collects conflicts for the report: one per pair of sites and scope.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::groups::Groups;
 use super::launch::{Grid, Place};
@@ -33,7 +33,7 @@ struct Finding {
 /// All pairs that conflicted.
 #[derive(Debug, Default)]
 pub struct Findings {
-    numbers: HashMap<Pair, u32>,
+    numbers: FxHashMap<Pair, u32>,
     found: Vec<Finding>,
 }
 

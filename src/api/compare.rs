@@ -1,6 +1,7 @@
 //! Compares mutants of different levels, judged by the same tests.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,17 +10,18 @@ use serde::{Deserialize, Serialize};
 
 use super::cover::{CoverOptions, cover};
 use super::faults;
-use super::input::{Parsed, SyntaxTree};
-use super::mutate::{MutateOptions, mutate};
+use super::input::SyntaxTree;
+use super::mutate::{MutateOptions, mutate_then};
 use super::observer::Work;
 use super::opened::Opened;
 use super::options::{OpenOptions, check_range, options};
 use super::pool;
-use crate::compare::study::{LevelRun, Metric, Study};
+use crate::compare::study::{self, LevelRun, Metric, Study};
 use crate::compare::total::total;
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::hash;
+use crate::mutation::campaign::CampaignContext;
 use crate::mutation::level::MutationLevel;
 use crate::mutation::mutant::Mutant;
 use crate::mutation::operators::{OPERATORS, Subject};
@@ -28,6 +30,7 @@ use crate::result::Header;
 use crate::result::compare::{self as result, CompareResult, FailedSuite, KernelComparison, LeftOut};
 use crate::result::cover::CoverResult;
 use crate::result::journal::{self, Journal};
+use crate::result::mutate::MutateResult;
 use crate::result::shard::Shard;
 use crate::result::store::{self, AnyResult};
 use crate::suite::resolve::{Suite, Test};
@@ -381,25 +384,35 @@ fn run_level(
     let begun = Instant::now();
     let opened: Opened = open.clone().level(level.optimisation()).open_with_more(suite, more.to_vec())?;
     let mutate_options = MutateOptions::new().level(level).repeats(options.repeats).full_matrix(true);
-    let result = mutate(&opened, &mutate_options)?;
-    let forms = opened.with_any_level(SyntaxTree::Needed, |parsed| {
-        twins::forms(&parsed.under_test, &mutants(&opened, parsed, level)?, opened.options().jobs as usize)
+    let forms = RefCell::new(HashMap::new());
+    let jobs = opened.options().jobs as usize;
+    let result = mutate_then(&opened, &mutate_options, &|campaign, result| {
+        *forms.borrow_mut() = forms_of(campaign, level, result, jobs)?;
+        Ok(())
     })?;
-    Ok(LevelRun { level: level.name().to_owned(), result, forms, elapsed_s: begun.elapsed().as_secs_f64() })
+    let (level, forms) = (level.name().to_owned(), forms.into_inner());
+    Ok(LevelRun { level, result, forms, elapsed_s: begun.elapsed().as_secs_f64() })
 }
 
-/// Returns the mutants of a level, but those of launches.
-fn mutants(opened: &Opened, parsed: &Parsed<'_>, level: MutationLevel) -> Result<Vec<Mutant>> {
-    let (under_test, sources) = (&parsed.under_test, opened.sources());
-    let selection = Selection::all(level.operators());
-    if level == MutationLevel::Source {
-        let jobs = opened.options().jobs as usize;
-        let options = opened.kernel_options();
-        return Ok(source_level::find(under_test, &parsed.loaded, &sources, options, &selection, jobs)?.mutants);
-    }
-    let subject =
-        Subject::of(under_test, parsed.loaded.ast.as_ref().filter(|_| level == MutationLevel::Canonical), &sources);
-    Ok(enumerate(&subject, &selection).mutants)
+/// Returns by id what the mutants that count become when they are optimised: a mutant that equals the original or another
+/// one of its level has no twins of its own.
+fn forms_of(
+    campaign: &CampaignContext<'_, '_>,
+    level: MutationLevel,
+    result: &MutateResult,
+    jobs: usize,
+) -> Result<HashMap<String, String>> {
+    let rows = result.mutants.iter().filter(|row| study::counts(row));
+    let wanted: HashSet<&str> = rows.map(|row| row.id.as_str()).collect();
+    let mutants: Vec<Mutant> = match campaign.source_mutants {
+        Some(found) => found.mutants.clone(),
+        None => {
+            let subject = Subject::of(campaign.under_test, campaign.ast, campaign.sources);
+            enumerate(&subject, &Selection::all(level.operators())).mutants
+        }
+    };
+    let wanted: Vec<Mutant> = mutants.into_iter().filter(|mutant| wanted.contains(mutant.id.as_str())).collect();
+    twins::forms(campaign.under_test, &wanted, jobs)
 }
 
 /// Returns a hash of everything that determines the numbers, in hexadecimal: the suites and kernels as they are, and the

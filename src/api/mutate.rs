@@ -83,6 +83,17 @@ const ORIGINAL_TIMEOUT: Duration = Duration::from_secs(60);
 /// `Caller` if an option is wrong, a kernel without a suite was opened, or the device does not support a test;
 /// `Environment` if there is no device or it fails, or the result cannot be written.
 pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> {
+    mutate_then(opened, options, &|_, _| Ok(()))
+}
+
+/// What is done with the mutants of a variant once they have run.
+pub(super) type Then<'t> = &'t dyn Fn(&CampaignContext<'_, '_>, &MutateResult) -> Result<()>;
+
+/// Like [`mutate`], and calls `then` for each variant while its mutants are still at hand.
+///
+/// # Errors
+/// As for [`mutate`], and those of `then`.
+pub(super) fn mutate_then(opened: &Opened, options: &MutateOptions, then: Then<'_>) -> Result<MutateResult> {
     let selection = options.check()?;
     match options.level {
         MutationLevel::Source if opened.level() != Level::Raw => {
@@ -109,7 +120,8 @@ pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> 
     if variants.len() > 1 {
         options.check_for_variants()?;
     }
-    let making = Making { options, selection, most_before, dimensions: campaign::dimensions(opened.tests()) };
+    let dimensions = campaign::dimensions(opened.tests());
+    let making = Making { options, selection, most_before, dimensions, then };
     if let Some(result) = making.completed(&variants)? {
         return Ok(result);
     }
@@ -152,6 +164,7 @@ struct Making<'a> {
     most_before: u64,
     /// The most dimensions of a test of any variant.
     dimensions: u32,
+    then: Then<'a>,
 }
 
 impl Making<'_> {
@@ -159,7 +172,9 @@ impl Making<'_> {
     fn run(&self, opened: &Opened, part: usize) -> Result<(MutateResult, Option<Journal>)> {
         self.prepare(opened, |campaign, request, executors| {
             let Some(output) = &self.options.output else {
-                return Ok((campaign::run(campaign, request, executors, None, Vec::new())?, None));
+                let result = campaign::run(campaign, request, executors, None, Vec::new())?;
+                (self.then)(campaign, &result)?;
+                return Ok((result, None));
             };
             let shard = self.options.shard.map_or_else(String::new, |s| format!(" shard {s}"));
             let hash = configuration(campaign, request);
@@ -169,7 +184,9 @@ impl Making<'_> {
                 true => Journal::resume::<Entry>(&path, &header)?,
                 false => (Journal::create(&path, &header)?, Vec::new()),
             };
-            Ok((campaign::run(campaign, request, executors, Some(&journal), known)?, Some(journal)))
+            let result = campaign::run(campaign, request, executors, Some(&journal), known)?;
+            (self.then)(campaign, &result)?;
+            Ok((result, Some(journal)))
         })
     }
 

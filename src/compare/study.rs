@@ -70,7 +70,7 @@ pub struct Study<'a> {
 }
 
 /// A mutant that tests can be judged by: neither equivalent nor a duplicate, and it was run.
-fn counts(mutant: &Mutant) -> bool {
+pub fn counts(mutant: &Mutant) -> bool {
     let is_left_out =
         matches!(mutant.status, Status::Equivalent | Status::Ignored | Status::CompileError | Status::Pending);
     mutant.duplicate_of.is_none() && !is_left_out

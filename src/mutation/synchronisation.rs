@@ -255,9 +255,8 @@ impl<'a> JudgeSession<'a> {
     /// Judges on one test all mutants that are still undecided.
     fn judge_test(&mut self, position: usize, wanted: &[MutantRuns<'_>]) -> Result<()> {
         let (settings, baseline) = (self.settings, &self.baselines[position]);
-        let is_open = |found: Option<&SimulatedOutcome>| {
-            settings.full_matrix || !found.is_some_and(|f| f.outcome.is_decided())
-        };
+        let is_open =
+            |found: Option<&SimulatedOutcome>| settings.full_matrix || !found.is_some_and(|f| f.outcome.is_decided());
         let place: HashMap<MutantIndex, usize> =
             (0..).zip(self.modules).flat_map(|(at, module)| module.numbers.keys().map(move |m| (*m, at))).collect();
         let open: Vec<(MutantIndex, usize)> = wanted

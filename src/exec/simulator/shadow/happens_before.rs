@@ -8,8 +8,8 @@
 //! each one's scope includes the other's work-item; in local memory every scope includes the group. A compare-exchange
 //! that fails is an atomic read: the hook reports it as an access of mode `AtomicRead`.
 
-use std::cell::Cell;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 use super::clocks::Clock;
 use super::groups::ShadowGroup;

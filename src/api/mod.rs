@@ -11,6 +11,7 @@ mod generate;
 mod input;
 mod inspect;
 mod lower;
+mod metrics;
 mod mutate;
 mod observer;
 mod opened;

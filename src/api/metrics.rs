@@ -6,12 +6,9 @@ use crate::compare::goals::{Goal, Metric};
 use crate::coverage::mcdc;
 use crate::error::{Error, Result};
 use crate::result::compare::MetricLeftOut;
-use crate::result::cover::CoverResult;
-use crate::result::def_use::{DefUsePair, PairKind};
+use crate::result::cover::{CoverResult, METRICS};
+use crate::result::def_use::DefUsePair;
 use crate::result::mcdc::{Criterion, McdcCondition, McdcDecision};
-
-/// Kinds of pairs that are exercised by data which work-items exchange.
-const INTER_ITEM: [PairKind; 3] = [PairKind::AcrossBarrier, PairKind::WithinGroup, PairKind::AcrossGroups];
 
 /// Measures the metrics of a suite's tests: those of sites, `mcdc` (masking), `def_use` (pairs of all kinds) and
 /// `def_use_inter_item` (pairs of definitions and uses in different work-items). A metric is absent if the kernel has
@@ -41,6 +38,8 @@ fn metrics(result: &CoverResult) -> Vec<Metric> {
         });
         metrics[at].goals.push(Goal::of(covered_by.collect()));
     }
+    let order = |metric: &Metric| METRICS.iter().position(|known| known.site_kind == metric.name);
+    metrics.sort_by_key(order);
     let decisions = result.mcdc.iter().flat_map(|mcdc| &mcdc.decisions);
     let pairs = |is_meant: &dyn Fn(&DefUsePair) -> bool| {
         let pairs = result.def_use.iter().flat_map(|def_use| &def_use.pairs);
@@ -49,7 +48,7 @@ fn metrics(result: &CoverResult) -> Vec<Metric> {
     let more = [
         ("mcdc", decisions.flat_map(conditions).collect::<Vec<Goal>>()),
         ("def_use", pairs(&|_| true)),
-        ("def_use_inter_item", pairs(&|pair| INTER_ITEM.contains(&pair.kind))),
+        ("def_use_inter_item", pairs(&|pair| pair.kind.is_inter_item())),
     ];
     let named = more.into_iter().map(|(name, goals)| Metric { name: name.to_owned(), goals });
     metrics.extend(named.filter(|metric| !metric.goals.is_empty()));

@@ -13,6 +13,7 @@ use crate::api;
 use crate::error::{Error, Result};
 use crate::kernel::source::Sources;
 use crate::report::text;
+use crate::result::cover::Need;
 use crate::result::probe_map::{self, SlotsOf};
 
 /// Make a result of what a host program of your own read back: coverage of probe buffers, or mutants of outcomes
@@ -79,15 +80,19 @@ fn coverage(args: &TallyArgs) -> Result<u8> {
             }
         }
     }
-    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs_counts())
+    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs(Need::Counts))
         && probe_map::read(&args.map)?.coverage.is_some_and(|coverage| coverage.slots != SlotsOf::WorkItems)
     {
         return Err(Error::caller(format!("--fail-under {}: these probe buffers hold no counts", threshold.key()))
             .help("lower the kernel with --coverage --counts"));
     }
-    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs_vectors()) {
+    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs(Need::Vectors)) {
         return Err(Error::caller(format!("--fail-under {}: probe buffers hold no test vectors", threshold.key()))
             .help("`kassay cover --mcdc` measures it"));
+    }
+    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs(Need::DefUse)) {
+        return Err(Error::caller(format!("--fail-under {}: probe buffers tell no definitions", threshold.key()))
+            .help("`kassay cover --def-use` measures it"));
     }
     let result = api::tally(&args.map, &args.probes)?;
     let sources = Sources::beside(result.header.source.as_ref());

@@ -13,6 +13,7 @@ pub mod def_use;
 pub mod group_order;
 pub mod mcdc;
 pub mod measure;
+pub mod merge;
 pub mod observed;
 pub mod own_host;
 pub mod summary;

@@ -183,7 +183,7 @@ pub fn join_devices<'d>(devices: impl Iterator<Item = &'d Device>) -> Option<Dev
 }
 
 /// Returns each text once, in order of first appearance.
-pub(super) fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
+pub fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     texts.filter(|t| seen.insert(*t)).cloned().collect()
 }

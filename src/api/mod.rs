@@ -42,7 +42,7 @@ pub use options::{OpenOptions, StartWorkers};
 pub use results::{merge, merge_coverage, report};
 pub use run::{RunOptions, run};
 pub use schedule::{Replay, ScheduleOptions, schedule};
-pub use tally::{tally, tally_mutants};
+pub use tally::{tally, tally_by, tally_mutants};
 
 /// Opens a suite (TOML or JSON) and the kernel that it names, with the default [`OpenOptions`].
 ///

@@ -17,22 +17,35 @@ use crate::result::mcdc::{Criterion, Mcdc, McdcCondition, McdcDecision, McdcVect
 /// ([`Sites::with_vectors`]). `main_file` is the kernel's file.
 pub fn measure(sites: &Sites, tests: &[TestTally], criterion: Criterion, main_file: &str) -> Mcdc {
     let positions = (0..sites.sites.len()).filter(|s| sites.sites[*s].kind == SiteKind::Decision);
+    measure_at(decisions(sites, main_file).into_iter().zip(positions), tests, criterion)
+}
+
+/// As [`measure`], of decisions with the positions of their sites.
+pub fn measure_at(
+    decisions: impl Iterator<Item = (McdcDecision, usize)>,
+    tests: &[TestTally],
+    criterion: Criterion,
+) -> Mcdc {
     let with_hits = |(mut decision, s): (McdcDecision, usize)| {
-        record(&mut decision, |way| tests.iter().map(|t| (t.name.clone(), hits(t, s, way))).collect());
+        for (way, vector) in decision.vectors.iter_mut().enumerate() {
+            let hits = |test: &TestTally| test.sites[s].hits.get(way).copied().unwrap_or(0);
+            vector.hits_by_test = tests.iter().map(|test| (test.name.clone(), hits(test))).collect();
+        }
         decision
     };
-    judge(decisions(sites, main_file).into_iter().zip(positions).map(with_hits).collect(), criterion)
+    judge(decisions.map(with_hits).collect(), criterion)
 }
 
-/// The hits of an outcome of a site.
-pub fn hits(test: &TestTally, site: usize, outcome: usize) -> u64 {
-    test.sites.get(site).and_then(|site| site.hits.get(outcome)).copied().unwrap_or(0)
-}
-
-/// Writes down how often tests executed each vector of a decision, by its number.
-pub fn record(decision: &mut McdcDecision, hits_by_test: impl Fn(usize) -> BTreeMap<String, u64>) {
-    for (way, vector) in decision.vectors.iter_mut().enumerate() {
-        vector.hits_by_test = hits_by_test(way);
+/// Checks that vectors, which were read from a file, are as kassay writes them.
+///
+/// # Errors
+/// What is wrong.
+pub fn check(decision: &McdcDecision) -> std::result::Result<(), String> {
+    let conditions = decision.conditions.len();
+    let is_wrong = |text: &str| TestVector::parse(text, true).is_none_or(|v| v.values.len() != conditions);
+    match decision.vectors.iter().find(|vector| is_wrong(&vector.values)) {
+        Some(vector) => Err(format!("`{}` is no vector of {conditions} conditions", vector.values)),
+        None => Ok(()),
     }
 }
 

@@ -7,7 +7,6 @@ use super::mcdc;
 use super::measure::median_ratio;
 use super::summary::{SiteRow, TestTally, coverage_of};
 use super::tally::SiteTally;
-use crate::cfg::condition_graph::TestVector;
 use crate::cfg::sites::SiteKind;
 use crate::error::{Error, Result};
 use crate::result::cover::{CoverResult, Coverage, SiteOutcome, TestOutcome};
@@ -138,14 +137,8 @@ fn check_whole((path, result): &Part) -> Result<()> {
     if let Some(site) = result.sites.iter().find(|site| SiteKind::of_name(&site.kind).is_none()) {
         return Err(wrong(format!("site `{}` is of the unknown kind `{}`", site.id, site.kind)));
     }
-    for decision in result.mcdc.iter().flat_map(|mcdc| &mcdc.decisions) {
-        let conditions = decision.conditions.len();
-        let is_wrong = |text: &str| TestVector::parse(text, true).is_none_or(|v| v.values.len() != conditions);
-        if let Some(vector) = decision.vectors.iter().find(|vector| is_wrong(&vector.values)) {
-            return Err(wrong(format!("`{}` is no vector of {conditions} conditions", vector.values)));
-        }
-    }
-    Ok(())
+    let mut decisions = result.mcdc.iter().flat_map(|mcdc| &mcdc.decisions);
+    decisions.try_for_each(|decision| mcdc::check(decision).map_err(wrong))
 }
 
 /// Puts the name of its file behind the name of each test that an earlier result has, too.

@@ -1,8 +1,10 @@
 //! Measures the cost of coverage: kernel times with probes against those without, on large launches of the kernels
 //! in `testdata`.
 //!
-//! `cargo bench --bench overhead -- [--counts] [--mcdc] [--rounds N] [KERNEL]...` runs the suites in `benches/overhead` whose
-//! names contain one of the words, or all. Not for the time that kassay itself takes (`stages`).
+//! `cargo bench --bench overhead -- [--counts] [--mcdc] [--def-use] [--rounds N] [KERNEL]...` runs the suites in
+//! `benches/overhead` whose names contain one of the words, or all. Definitions are followed on the simulator only, so that
+//! this ratio is to the simulator's own time for the original, of smaller launches. Not for the time that kassay itself
+//! takes (`stages`).
 
 mod common;
 
@@ -14,9 +16,14 @@ use inkwell::context::Context;
 use kassay::OpenOptions;
 use kassay::api::Parsed;
 use kassay::cfg::sites::SiteKind;
+use kassay::coverage::build::KernelUnderTest;
+use kassay::coverage::def_use;
+use kassay::exec::simulator::Simulator;
+use kassay::exec::simulator::observation::SimulationOptions;
 use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
 use kassay::instrument::layout::Slots;
 use kassay::suite::launch::Launch;
+use kassay::suite::resolve::Test;
 
 use common::Limits;
 
@@ -26,6 +33,12 @@ const REPEATS: u32 = 2;
 /// A launch of fewer milliseconds says more about launching than about the kernel.
 const LEAST_MS: f64 = 10.0;
 
+/// The most work-items of a launch on the simulator.
+const SIMULATED_ITEMS: u64 = 2048;
+
+/// The longest launch.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Limits of the cost of coverage: for the median of the ratios (and its goal), and for the worst ratio.
 const MEDIAN_LIMIT: f64 = 1.3;
 const MEDIAN_GOAL: f64 = 1.15;
@@ -34,6 +47,7 @@ const WORST_LIMIT: f64 = 2.5;
 struct Options {
     counts: bool,
     mcdc: bool,
+    def_use: bool,
     rounds: u32,
     words: Vec<String>,
 }
@@ -61,6 +75,8 @@ struct Row {
     mcdc: Option<Times>,
     /// Whether the kernel has decisions with test vectors.
     has_vectors: bool,
+    /// With definitions followed: the ratio on the simulator.
+    def_use: Option<f64>,
 }
 
 impl Row {
@@ -88,9 +104,10 @@ impl Row {
             Some(_) => format!("{:>8}", "-"),
             None => String::new(),
         };
+        let def_use = self.def_use.map_or(String::new(), |r| format!("{r:>9.1}"));
         let mark = if self.is_long_enough() { "" } else { "  too short" };
         println!(
-            "{:<18}{:>10}{:>12.2}{:>14.2}{:>8.2}{:>12.2}{counts}{mcdc}{mark}",
+            "{:<18}{:>10}{:>12.2}{:>14.2}{:>8.2}{:>12.2}{counts}{mcdc}{def_use}{mark}",
             self.kernel,
             self.items,
             self.original.median(),
@@ -109,8 +126,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("medians of {} launches of each version, alternating; times in ms\n", options.rounds * REPEATS);
     let counts = if options.counts { "  counts" } else { "" };
     let mcdc = if options.mcdc { "    mcdc" } else { "" };
+    let def_use = if options.def_use { "  def-use" } else { "" };
     println!(
-        "{:<18}{:>10}{:>12}{:>14}{:>8}{:>12}{counts}{mcdc}",
+        "{:<18}{:>10}{:>12}{:>14}{:>8}{:>12}{counts}{mcdc}{def_use}",
         "kernel", "items", "original", "instrumented", "ratio", "of minima"
     );
     let mut rows = Vec::new();
@@ -135,23 +153,35 @@ fn main() -> Result<(), Box<dyn Error>> {
         let worst = ratios.iter().copied().fold(f64::NAN, f64::max);
         println!("\nmcdc, {} kernels with decisions: median {:.2}, worst {worst:.2}", ratios.len(), median(&ratios));
     }
+    if options.def_use {
+        // Likewise.
+        let ratios: Vec<f64> = rows.iter().filter_map(|row| row.def_use).collect();
+        let worst = ratios.iter().copied().fold(f64::NAN, f64::max);
+        println!(
+            "\ndef-use on one thread of the simulator, launches of at most {SIMULATED_ITEMS} work-items, {} kernels: median \
+             {:.1}, worst {worst:.1}",
+            ratios.len(),
+            median(&ratios)
+        );
+    }
     limits.end()
 }
 
 fn options() -> Result<Options, String> {
-    let mut options = Options { counts: false, mcdc: false, rounds: 6, words: Vec::new() };
+    let mut options = Options { counts: false, mcdc: false, def_use: false, rounds: 6, words: Vec::new() };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--bench" => {} // from cargo
             "--counts" => options.counts = true,
             "--mcdc" => options.mcdc = true,
+            "--def-use" => options.def_use = true,
             "--rounds" => {
                 let rounds = args.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0);
                 options.rounds = rounds.ok_or("--rounds takes a number above 0")?;
             }
             flag if flag.starts_with('-') => {
-                return Err(format!("{flag} is no option; there are --counts, --mcdc and --rounds N"));
+                return Err(format!("{flag} is no option; there are --counts, --mcdc, --def-use and --rounds N"));
             }
             word => options.words.push(word.to_owned()),
         }
@@ -212,7 +242,33 @@ fn measure(executor: &mut OpenClExecutor, path: &Path, options: &Options) -> Res
     let counted = if options.counts { times.next() } else { None };
     let mcdc = if options.mcdc { times.next() } else { None };
     let has_vectors = vectors.sites.of_kind(SiteKind::Decision).any(|site| !site.outcomes.is_empty());
-    Ok(Row { kernel: under_test.entry, items, original, instrumented, counted, mcdc, has_vectors })
+    let def_use = if options.def_use { Some(def_use_ratio(&under_test, test, options.rounds)?) } else { None };
+    Ok(Row { kernel: under_test.entry, items, original, instrumented, counted, mcdc, has_vectors, def_use })
+}
+
+/// Returns how many times longer a test takes on one thread of the simulator if definitions are followed; the launch is a
+/// part of the test's.
+fn def_use_ratio(under_test: &KernelUnderTest<'_>, test: &Test, rounds: u32) -> Result<f64, Box<dyn Error>> {
+    let mut test = test.clone();
+    let range = &mut test.launch.range;
+    let local = range.local.ok_or("the work-groups' size is open")?;
+    while range.items() > SIMULATED_ITEMS {
+        let groups = |d: usize| range.global[d] / local[d];
+        let Some(longest) = (0..3).max_by_key(|d| groups(*d)).filter(|d| groups(*d) > 1) else { break };
+        range.global[longest] = groups(longest) / 2 * local[longest];
+    }
+    let mut simulator = Simulator::new(1)?;
+    let plain = simulator.load_host(&under_test.plain(Target::Host)?.into_host()?)?;
+    let code = def_use::build(under_test)?;
+    let followed = simulator.load_host(&code.code)?;
+    let (mut original, mut with_definitions) = (Times(Vec::new()), Times(Vec::new()));
+    for _ in 0..=rounds {
+        let simulation = simulator.simulate(plain, &test.launch, &SimulationOptions::default(), TIMEOUT, &[])?;
+        original.0.extend(simulation.observation.kernel_times.iter().map(Duration::as_secs_f64));
+        let run = def_use::follow(&mut simulator, followed, &code.plan, &test, TIMEOUT)?;
+        with_definitions.0.push(run.time.ok_or("following definitions did not complete")?.as_secs_f64());
+    }
+    Ok(with_definitions.median() / original.median())
 }
 
 /// Returns the milliseconds on the device, one number for each of [`REPEATS`] launches.
@@ -222,7 +278,7 @@ fn time(
     launch: &Launch,
     probe_words: Option<u64>,
 ) -> Result<Vec<f64>, Box<dyn Error>> {
-    let options = RunOptions { timeout: Duration::from_secs(60), repeats: REPEATS, probe_words, outputs: false };
+    let options = RunOptions { timeout: TIMEOUT, repeats: REPEATS, probe_words, outputs: false };
     let observation = executor.run(program, launch, &options)?.map_err(|fault| format!("{fault:?}"))?;
     Ok(observation.kernel_times.iter().map(|t| t.as_secs_f64() * 1e3).collect())
 }

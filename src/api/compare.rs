@@ -8,15 +8,13 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::cover::{CoverOptions, cover};
-use super::faults;
 use super::input::SyntaxTree;
 use super::mutate::{MutateOptions, mutate_then};
 use super::observer::Work;
 use super::opened::Opened;
 use super::options::{OpenOptions, check_range, options};
-use super::pool;
-use crate::compare::study::{self, LevelRun, Metric, Study};
+use super::{faults, metrics, pool};
+use crate::compare::study::{self, LevelRun, Study};
 use crate::compare::total::total;
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
@@ -28,8 +26,8 @@ use crate::mutation::operators::{OPERATORS, Subject};
 use crate::mutation::{Selection, enumerate, source_level, twins};
 use crate::result::Header;
 use crate::result::compare::{self as result, CompareResult, FailedSuite, KernelComparison, LeftOut};
-use crate::result::cover::CoverResult;
 use crate::result::journal::{self, Journal};
+use crate::result::merge::join_devices;
 use crate::result::mutate::MutateResult;
 use crate::result::shard::Shard;
 use crate::result::store::{self, AnyResult};
@@ -144,7 +142,7 @@ pub fn compare(suites: &[impl AsRef<Path>], open: &OpenOptions, options: &Compar
             CompareResult::SCHEMA,
             names(&|kernel| &kernel.kernel),
             names(&|kernel| &kernel.source),
-            None,
+            join_devices(kernels.iter().filter_map(|kernel| kernel.device.as_ref())),
             seed,
         ),
         elapsed_s: begun.elapsed().as_secs_f64(),
@@ -209,6 +207,7 @@ pub fn merge_comparisons(results: &[impl AsRef<Path>]) -> Result<CompareResult> 
         header: Header {
             kernel: names(&|kernel| &kernel.kernel),
             source: names(&|kernel| &kernel.source),
+            device: join_devices(kernels.iter().filter_map(|kernel| kernel.device.as_ref())),
             ..first.header.clone()
         },
         elapsed_s,
@@ -315,13 +314,12 @@ fn compare_suite(
         return Err(Error::caller(why.clone()).help("compare other levels, such as canonical and ir:raw"));
     }
     drop(first);
-    let (mut faults, mut metrics) = (Vec::new(), Vec::new());
+    let (mut faults, mut metrics, mut metrics_left_out) = (Vec::new(), Vec::new(), Vec::new());
     if let Some(folder) = &options.faults {
         let files = faults::variants(folder, &kernel, is_only)?;
         if !files.is_empty() {
             faults = faults::find(suite, &files, &more, open)?;
-            let opened = open.clone().open_with_more(suite, more.clone())?;
-            metrics = coverage_metrics(&cover(&opened, &CoverOptions::new())?);
+            (metrics, metrics_left_out) = metrics::measure(&open.clone().open_with_more(suite, more.clone())?)?;
         }
     }
     let is_meant = |level: &&MutationLevel| **level != MutationLevel::Source || without_text.is_none();
@@ -345,21 +343,7 @@ fn compare_suite(
     let left_out = without_text
         .filter(|_| is_wanted)
         .map(|reason| LeftOut { level: MutationLevel::Source.name().to_owned(), reason });
-    Ok(KernelComparison { left_out: left_out.into_iter().collect(), ..study.compare(&runs) })
-}
-
-/// Returns which tests cover each outcome of a metric.
-fn coverage_metrics(result: &CoverResult) -> Vec<Metric> {
-    let mut metrics: Vec<Metric> = Vec::new();
-    for outcome in &result.sites {
-        let covered_by = outcome.hits_by_test.iter().filter(|(_, hits)| **hits > 0).map(|(test, _)| test.clone());
-        let at = metrics.iter().position(|metric| metric.name == outcome.kind).unwrap_or_else(|| {
-            metrics.push(Metric { name: outcome.kind.clone(), covered_by: Vec::new() });
-            metrics.len() - 1
-        });
-        metrics[at].covered_by.push(covered_by.collect());
-    }
-    metrics
+    Ok(KernelComparison { left_out: left_out.into_iter().collect(), metrics_left_out, ..study.compare(&runs) })
 }
 
 /// Gives tests names that differ from those of others.
@@ -426,6 +410,9 @@ fn configuration(suites: &[&Path], open: &OpenOptions, options: &CompareOptions)
         let kernel = Suite::load(suite).ok().and_then(|suite| std::fs::read(suite.kernel).ok()).unwrap_or_default();
         let _ = write!(text, "\n{} {} {}", shown(suite), hash::hex_digest(&bytes), hash::hex_digest(&kernel));
     }
+    if let Some(folder) = &options.faults {
+        let _ = write!(text, "\nfaults {}", faults::digest(folder));
+    }
     hash::hex_digest(text.as_bytes())
 }
 
@@ -435,6 +422,9 @@ fn notes(kernels: &[KernelComparison]) -> Vec<String> {
     for kernel in kernels {
         for left_out in &kernel.left_out {
             notes.push(format!("{}: no mutants of level {}: {}", kernel.kernel, left_out.level, left_out.reason));
+        }
+        for left_out in &kernel.metrics_left_out {
+            notes.push(format!("{}: {} is not measured: {}", kernel.kernel, left_out.metric, left_out.reason));
         }
         let reasons = kernel.tests.iter().filter_map(|test| Some((&test.name, test.reason.as_ref()?)));
         for (test, reason) in reasons.take(3) {

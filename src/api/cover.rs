@@ -16,6 +16,7 @@ use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::Slots;
 use crate::lower::code::Target;
 use crate::result::cover::{CoverResult, Coverage, TestOutcome};
+use crate::result::def_use::DefUse;
 use crate::result::mcdc::{Criterion, Mcdc};
 use crate::result::{Device, Header};
 use crate::suite::resolve::Test;
@@ -125,7 +126,12 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         Ok(CoverResult {
             header: Header::new(CoverResult::SCHEMA, entry, source.clone(), Some(device), opened.seed()),
             elapsed_s: begun.elapsed().as_secs_f64(),
-            coverage: Coverage { mcdc: mcdc.as_ref().map(Mcdc::ratio), ..coverage },
+            coverage: Coverage {
+                mcdc: mcdc.as_ref().map(Mcdc::ratio),
+                def_use: def_use.as_ref().map(DefUse::total),
+                def_use_inter_item: def_use.as_ref().map(DefUse::inter_item),
+                ..coverage
+            },
             def_use,
             sites: summary::outcomes(sites, &tallies, &source),
             mcdc,

@@ -1,6 +1,7 @@
 //! Runs tests on variants of a kernel that have faults, to learn which tests find them.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::input::Input;
@@ -9,6 +10,7 @@ use super::options::OpenOptions;
 use super::run::each_test;
 use crate::compare::study::Fault;
 use crate::error::{Error, Result};
+use crate::hash;
 use crate::suite::compare::compare;
 use crate::suite::resolve::Test;
 
@@ -45,6 +47,25 @@ pub(super) fn variants(folder: &Path, kernel: &Path, is_only: bool) -> Result<Ve
             .help("put each faulty variant of the kernel there, as a whole file"));
     }
     Ok(files)
+}
+
+/// Returns a hash of all files in a folder and in the folders there, in hexadecimal. What cannot be read is left out: using
+/// it says so.
+pub(super) fn digest(folder: &Path) -> String {
+    let listed = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.sort();
+        paths
+    };
+    let inner = |path: PathBuf| if path.is_dir() { listed(&path) } else { vec![path] };
+    let mut text = String::new();
+    for path in listed(folder).into_iter().flat_map(inner) {
+        if let Ok(bytes) = std::fs::read(&path) {
+            let _ = writeln!(text, "{} {}", path.display(), hash::hex_digest(&bytes));
+        }
+    }
+    hash::hex_digest(text.as_bytes())
 }
 
 /// Runs a suite's tests and `more` on each variant of its kernel; a test finds the fault if the variant faults, or an

@@ -1,5 +1,6 @@
 //! Shows interfaces, counts and sites of kernels, and draws their control-flow graphs.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use super::options::{OpenOptions, options};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::cfg::{dot, folded};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest, Level};
+use crate::coverage::{def_use, mcdc};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{self, ArgKind, Evidence, Interface, Type};
 use crate::kernel::spirv::specialisation;
@@ -18,6 +20,7 @@ use crate::mutation::mutant::{Excluded, Mutant};
 use crate::mutation::operators::{Subject, launch};
 use crate::mutation::{Selection, enumerate, source_level};
 use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site, SpecConstant};
+use crate::result::mcdc::Criterion;
 use crate::result::{Header, Location};
 use crate::suite::declared;
 
@@ -116,10 +119,21 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
                 (found.mutants, found.excluded)
             }
         };
-        kernels.push(Kernel {
-            level: options.level.name().to_owned(),
-            ..describe(&under_test, &mutants, &selection, &source)
-        });
+        let pairs = match def_use::count(&under_test) {
+            Ok(pairs) => Some(pairs),
+            Err(Error::Caller(report)) => {
+                notes.push(format!("the def-use pairs of `{name}` are not counted: {}", report.what));
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let described = describe(&under_test, &mutants, &selection, &source);
+        let counts = Counts {
+            def_use_pairs: pairs.as_ref().map(|pairs| pairs.values().sum()),
+            def_use_pairs_by_kind: pairs.unwrap_or_default(),
+            ..described.counts
+        };
+        kernels.push(Kernel { level: options.level.name().to_owned(), counts, ..described });
         let folded = loaded.ast.as_ref().filter(|_| options.explain).map(|a| folded::describe(&under_test.sites, a));
         let excluded = excluded.iter().filter(|_| options.explain).map(Excluded::to_string);
         notes.extend(untold(&under_test.interface));
@@ -230,7 +244,13 @@ fn fields(ty: &Type) -> Vec<Field> {
 
 fn counts(sites: &Sites) -> Counts {
     let count = |kind| sites.of_kind(kind).count() as u64;
+    // With no test, the conditions that count are known.
+    let decisions = mcdc::measure(&sites.with_vectors(), &[], Criterion::default(), "");
     Counts {
+        decisions: decisions.decisions.len() as u64,
+        mcdc_conditions: decisions.ratio().total,
+        def_use_pairs: None,
+        def_use_pairs_by_kind: BTreeMap::new(),
         branches: count(SiteKind::Branch),
         branch_outcomes: sites.of_kind(SiteKind::Branch).map(|s| s.outcomes.len() as u64).sum(),
         conditions: count(SiteKind::Condition),

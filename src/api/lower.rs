@@ -22,6 +22,8 @@ options! {
         coverage: bool = false,
         /// Whether coverage probes count work-items: each has a slot of its own in the probe buffer.
         counts: bool = false,
+        /// Whether coverage probes record the test vectors of decisions, which MC/DC needs.
+        mcdc: bool = false,
         /// Whether all mutants are inserted that can share a module, and guards; one more argument likewise. Only for
         /// code: no stage.
         mutants: bool = false,
@@ -135,7 +137,7 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
     if !options.kernels.is_empty() {
         let kernels = names.iter().map(|name| file.under_test(name, &loaded, &sources)).collect::<Result<_>>()?;
         let origin = own_host::File { path, open, others: &others(&names)? };
-        let woven = own_host::with_probes(&origin, kernels, slots)?;
+        let woven = own_host::with_probes(&origin, kernels, slots, options.mcdc)?;
         return Ok(names
             .into_iter()
             .zip(woven)
@@ -149,7 +151,7 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
         let origin = own_host::File { path, open, others };
         let purpose = match purpose {
             Purpose::Coverage => {
-                let woven = own_host::with_probes(&origin, vec![under_test], slots)?.pop();
+                let woven = own_host::with_probes(&origin, vec![under_test], slots, options.mcdc)?.pop();
                 return woven.map(LoweredForm::from).ok_or_else(|| Error::internal("nothing was woven"));
             }
             Purpose::Mutants => GuardedPurpose::Mutants,
@@ -194,6 +196,10 @@ impl LowerOptions {
         };
         if self.counts && (one != Some(Purpose::Coverage) || self.stage.is_some()) {
             return Err(Error::caller("only code with coverage probes counts work-items")
+                .help("ask for coverage probes, and for no stage"));
+        }
+        if self.mcdc && (one != Some(Purpose::Coverage) || self.stage.is_some()) {
+            return Err(Error::caller("only code with coverage probes records test vectors")
                 .help("ask for coverage probes, and for no stage"));
         }
         if !self.kernels.is_empty() && (one != Some(Purpose::Coverage) || self.stage.is_some()) {

@@ -11,6 +11,7 @@ mod generate;
 mod input;
 mod inspect;
 mod lower;
+mod metrics;
 mod mutate;
 mod observer;
 mod opened;
@@ -38,10 +39,10 @@ pub use mutate::{MutateOptions, Strategy, mutate};
 pub use observer::{Observer, Silent};
 pub use opened::Opened;
 pub use options::{OpenOptions, StartWorkers};
-pub use results::{merge, report};
+pub use results::{merge, merge_coverage, report};
 pub use run::{RunOptions, run};
 pub use schedule::{Replay, ScheduleOptions, schedule};
-pub use tally::{tally, tally_mutants};
+pub use tally::{tally, tally_by, tally_mutants};
 
 /// Opens a suite (TOML or JSON) and the kernel that it names, with the default [`OpenOptions`].
 ///

@@ -92,11 +92,15 @@ pub(super) fn with_probes(
     file: &File<'_>,
     mut kernels: Vec<KernelUnderTest<'_>>,
     slots: SlotsOf,
+    mcdc: bool,
 ) -> Result<Vec<WovenCode>> {
+    if mcdc {
+        kernels = kernels.iter().map(KernelUnderTest::with_vectors).collect::<Result<_>>()?;
+    }
     if let Some(first) = kernels.first_mut() {
         first.beside.extend(file.others.bitcode.clone());
     }
-    let (code, maps) = own_host::instrumented(&mut kernels, &file.path.display().to_string(), slots)?;
+    let (code, maps) = own_host::instrumented(&mut kernels, &file.path.display().to_string(), slots, mcdc)?;
     let code = device_code(&code)?;
     let woven = |(kernel, coverage): (&KernelUnderTest<'_>, CoverageMap)| {
         let mut map = file.empty_map(kernel, Purpose::Coverage);

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::coverage;
 use crate::error::{Error, Result};
 use crate::mutation::campaign::class_of;
 use crate::mutation::operators::OPERATORS;
+use crate::result::cover::CoverResult;
 use crate::result::mutate::MutateResult;
 use crate::result::store::AnyResult;
 use crate::result::{self, store};
@@ -19,6 +21,30 @@ pub fn merge(results: &[impl AsRef<Path>]) -> Result<MutateResult> {
     let loaded = results.iter().map(|path| load(path.as_ref())).collect::<Result<Vec<_>>>()?;
     loaded.iter().try_for_each(|(path, result)| check_operators(path, result))?;
     result::merge::merge(loaded, &class_of)
+}
+
+/// Merges results of [`cover`](super::cover) of one kernel, with other tests or on other devices, into one: what some test
+/// covers in one of them is covered. They need not be shards of one run.
+///
+/// # Errors
+/// `Caller` if a file is no result of `kassay cover` (or `kassay tally`), or they are not of the same kernel with the same
+/// sites and the same metrics.
+pub fn merge_coverage(results: &[impl AsRef<Path>]) -> Result<CoverResult> {
+    let load = |path: &Path| match store::read(path)? {
+        AnyResult::Cover(result) => Ok((path.to_owned(), *result)),
+        other => {
+            let what = format!("{} is a result of `kassay {}`", path.display(), other.command());
+            Err(Error::caller(what).help("name results of one command"))
+        }
+    };
+    let mut paths: Vec<&Path> = Vec::new();
+    for path in results.iter().map(AsRef::as_ref) {
+        if paths.contains(&path) {
+            return Err(Error::caller(format!("{} is named twice", path.display())).help("name each result once"));
+        }
+        paths.push(path);
+    }
+    coverage::merge::merge(paths.into_iter().map(load).collect::<Result<_>>()?)
 }
 
 /// Converts results to the format that the name of `output` ends with, such as `.lcov` or `.stryker.json`.

@@ -11,13 +11,14 @@ use crate::coverage::summary::{self, TestTally};
 use crate::error::{Error, Result};
 use crate::mutation::own_host;
 use crate::result::Header;
-use crate::result::cover::{CoverResult, TestOutcome, TestStatus};
+use crate::result::cover::{CoverResult, Coverage, TestOutcome, TestStatus};
+use crate::result::mcdc::{Criterion, Mcdc};
 use crate::result::mutate::MutateResult;
 use crate::result::outcomes;
 use crate::result::probe_map::{self, ProbeMap, Purpose};
 
 /// Tallies probe buffers, each a file, by the map of the module that wrote them (docs/bring-your-own-host.md). In the
-/// result, a test is a file, and its name is the file's as given.
+/// result, a test is a file, and its name is the file's as given. If they hold test vectors, there is MC/DC, by masking.
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
@@ -50,6 +51,14 @@ use crate::result::probe_map::{self, ProbeMap, Purpose};
 /// `Caller` if a file is missing, is no map of a module with coverage probes, or is not a buffer that this module wrote;
 /// `Environment` if a file cannot be read.
 pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<CoverResult> {
+    tally_by(map, probes, Criterion::Masking)
+}
+
+/// As [`tally`], with MC/DC by this criterion.
+///
+/// # Errors
+/// Those of [`tally`].
+pub fn tally_by(map: impl AsRef<Path>, probes: &[impl AsRef<Path>], criterion: Criterion) -> Result<CoverResult> {
     let (begun, map_file) = (Instant::now(), map.as_ref());
     let ProbeMap { header, purpose, coverage, mut notes, .. } = probe_map::read(map_file)?;
     let Some(coverage) = coverage else {
@@ -102,13 +111,15 @@ pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<Cover
         }
         notes.push(format!("{what} ({})", beside.join(", ")));
     }
+    let mcdc = reader.mcdc(&tallies, criterion);
+    let coverage = summary::coverage_of(reader.rows(), &tallies, reader.counts());
     Ok(CoverResult {
         header: Header::new(CoverResult::SCHEMA, header.kernel, header.source, None, header.seed),
         elapsed_s: begun.elapsed().as_secs_f64(),
-        coverage: summary::coverage_of(reader.rows(), &tallies, reader.counts()),
+        coverage: Coverage { mcdc: mcdc.as_ref().map(Mcdc::ratio), ..coverage },
         def_use: None,
         sites: summary::outcomes_of(reader.rows(), &tallies),
-        mcdc: None,
+        mcdc,
         tests,
         overhead: None,
         notes,

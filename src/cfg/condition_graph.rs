@@ -30,10 +30,39 @@ impl TestVector {
         self.values.iter().map(letter).collect()
     }
 
-    /// Returns how many conditions have different values in both vectors, of those that both evaluate.
-    fn differences(&self, other: &TestVector) -> usize {
+    /// Returns the vector that [`TestVector::text`] writes so; `None` if there are other letters.
+    pub fn parse(text: &str, result: bool) -> Option<TestVector> {
+        let value = |letter| match letter {
+            'T' => Some(Some(true)),
+            'F' => Some(Some(false)),
+            '-' => Some(None),
+            _ => None,
+        };
+        Some(TestVector { values: text.chars().map(value).collect::<Option<_>>()?, result })
+    }
+
+    /// The value of a condition; `None` if it is not evaluated.
+    pub fn value(&self, condition: usize) -> Option<bool> {
+        self.values.get(condition).copied().flatten()
+    }
+
+    /// Returns whether two vectors show the independent effect of a condition by unique-cause MC/DC (CAST-6): it alone has
+    /// different values, and the results differ. A condition that one of them does not evaluate counts as unchanged.
+    pub fn is_unique_cause_pair(&self, other: &TestVector, condition: usize) -> bool {
         let both = self.values.iter().zip(&other.values);
-        both.filter(|(a, b)| matches!((a, b), (Some(a), Some(b)) if a != b)).count()
+        let changed = both.filter(|(a, b)| matches!((a, b), (Some(a), Some(b)) if a != b)).count();
+        self.result != other.result && changed == 1 && self.has_other_value(other, condition)
+    }
+
+    /// Returns whether a condition decides the result: with its other value, and the others as they are, the result is the
+    /// other one. Conditions that are not evaluated may have any value. If not, the others mask it. `all` are all vectors
+    /// of the decision, executed or not: one of them is the evaluation with the other value.
+    pub fn is_decided_by(&self, condition: usize, all: &[TestVector]) -> bool {
+        all.iter().any(|other| self.is_unique_cause_pair(other, condition))
+    }
+
+    fn has_other_value(&self, other: &TestVector, condition: usize) -> bool {
+        matches!((self.value(condition), other.value(condition)), (Some(a), Some(b)) if a != b)
     }
 }
 
@@ -142,41 +171,6 @@ impl ConditionGraph {
                 Next::Result(result) => return (way, result),
             }
         }
-    }
-
-    /// Returns whether a condition decides the result of a vector: with its other value, and the others as they are, the
-    /// result is the other one. Conditions that are not evaluated in the vector may have any value. If not, the others
-    /// mask it.
-    pub fn decides(&self, condition: usize, vector: &TestVector) -> bool {
-        let Some(value) = vector.values[condition] else { return false };
-        let mut work = vec![self.next(condition, !value)];
-        let mut seen = vec![false; self.next.len()];
-        while let Some(next) = work.pop() {
-            match next {
-                Next::Result(result) if result != vector.result => return true,
-                Next::Result(_) => {}
-                Next::Condition(c) if std::mem::replace(&mut seen[c], true) => {}
-                Next::Condition(c) => match vector.values[c] {
-                    Some(known) => work.push(self.next(c, known)),
-                    None => work.extend(self.next[c]),
-                },
-            }
-        }
-        false
-    }
-
-    /// Returns whether two vectors show the independent effect of a condition by masking MC/DC (CAST-6): it has different
-    /// values and decides both results, which differ.
-    pub fn is_masking_pair(&self, condition: usize, a: &TestVector, b: &TestVector) -> bool {
-        let differs = matches!((a.values[condition], b.values[condition]), (Some(x), Some(y)) if x != y);
-        differs && a.result != b.result && self.decides(condition, a) && self.decides(condition, b)
-    }
-
-    /// Returns whether two vectors show the independent effect of a condition by unique-cause MC/DC (CAST-6): it alone has
-    /// different values, and the results differ. A condition that one of them does not evaluate counts as unchanged.
-    pub fn is_unique_cause_pair(&self, condition: usize, a: &TestVector, b: &TestVector) -> bool {
-        let differs = matches!((a.values[condition], b.values[condition]), (Some(x), Some(y)) if x != y);
-        differs && a.result != b.result && a.differences(b) == 1
     }
 }
 

@@ -10,7 +10,7 @@ use super::terminal::complain;
 use crate::api::{CoverOptions, StartWorkers, cover};
 use crate::error::Result;
 use crate::report::text;
-use crate::result::cover::{Coverage, METRICS, Metric, TestStatus};
+use crate::result::cover::{Coverage, METRICS, Metric, Need, TestStatus};
 use crate::result::mcdc::Criterion;
 
 /// Measure the coverage of a suite's tests
@@ -90,14 +90,9 @@ impl Threshold {
         self.metric.key
     }
 
-    /// Returns whether the metric needs counts of work-items.
-    pub(super) fn needs_counts(&self) -> bool {
-        self.metric.needs_counts
-    }
-
-    /// Returns whether the metric needs test vectors.
-    pub(super) fn needs_vectors(&self) -> bool {
-        self.metric.needs_vectors
+    /// Returns whether the metric needs this to be measured.
+    pub(super) fn needs(&self, what: Need) -> bool {
+        self.metric.needs == Some(what)
     }
 
     /// Returns the percentage reached if it is too low. A metric with nothing to cover is never too low.
@@ -138,13 +133,13 @@ pub(super) fn missed(thresholds: &[Threshold], coverage: &Coverage) -> bool {
 
 impl CoverArgs {
     pub(super) fn options(&self) -> CoverOptions {
-        let counts = self.counts || self.fail_under.iter().any(Threshold::needs_counts);
-        let by_default = self.fail_under.iter().any(Threshold::needs_vectors).then(Criterion::default);
+        let needs = |what: Need| self.fail_under.iter().any(|threshold| threshold.needs(what));
+        let by_default = needs(Need::Vectors).then(Criterion::default);
         let mcdc = self.mcdc.map(Criterion::from).or(by_default);
         CoverOptions::new()
-            .counts(counts)
+            .counts(self.counts || needs(Need::Counts))
             .mcdc(mcdc)
-            .def_use(self.def_use)
+            .def_use(self.def_use || needs(Need::DefUse))
             .repeats(self.repeats)
             .explain(self.output.verbose)
     }

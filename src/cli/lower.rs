@@ -40,6 +40,9 @@ pub struct LowerArgs {
     /// Let coverage probes count work-items, which need a buffer with a slot for each
     #[arg(long, requires = "coverage", conflicts_with = "print")]
     pub counts: bool,
+    /// Let coverage probes record the test vectors of decisions, for MC/DC
+    #[arg(long, requires = "coverage", conflicts_with = "print")]
+    pub mcdc: bool,
     /// Insert mutants, selected by a number in an additional last argument, and guards; of more than 1500 mutants, the
     /// others follow in files with the numbers -2, -3 ...
     #[arg(long, conflicts_with_all = ["guards", "print"])]
@@ -150,6 +153,7 @@ impl LowerArgs {
         LowerOptions::new()
             .coverage(self.coverage)
             .counts(self.counts)
+            .mcdc(self.mcdc)
             .kernels(self.kernels.clone())
             .others(self.output.is_some())
             .proofs(!self.no_proofs)

@@ -6,13 +6,15 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::cover::{Threshold, missed};
+use super::cover::{McdcFlag, Threshold, missed};
 use super::mutate::{complaints, percent};
 use super::options::OutputFlags;
 use crate::api;
 use crate::error::{Error, Result};
 use crate::kernel::source::Sources;
 use crate::report::text;
+use crate::result::cover::Need;
+use crate::result::mcdc::Criterion;
 use crate::result::probe_map::{self, SlotsOf};
 
 /// Make a result of what a host program of your own read back: coverage of probe buffers, or mutants of outcomes
@@ -26,6 +28,9 @@ pub struct TallyArgs {
     /// Files in which a program wrote what its tests showed of mutants
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub outcomes: Vec<PathBuf>,
+    /// What shows the independent effect of a condition, of buffers with test vectors: masking, the default, or unique cause
+    #[arg(long, value_enum, value_name = "CRITERION", conflicts_with = "outcomes")]
+    pub mcdc: Option<McdcFlag>,
     /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50; with --outcomes, if the score is
     /// below a percentage
     #[arg(long, value_name = "[METRIC=]PERCENT", value_delimiter = ',')]
@@ -61,7 +66,7 @@ impl FromStr for Least {
 /// threshold, or if the original does not pass a test.
 ///
 /// # Errors
-/// Those of [`api::tally`] and [`api::tally_mutants`]; `Caller` if a threshold is of something that the files do not
+/// Those of [`api::tally_by`] and [`api::tally_mutants`]; `Caller` if a threshold is of something that the files do not
 /// tell.
 pub fn run(args: &TallyArgs) -> Result<u8> {
     args.output.check()?;
@@ -79,17 +84,26 @@ fn coverage(args: &TallyArgs) -> Result<u8> {
             }
         }
     }
-    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs_counts())
+    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs(Need::Counts))
         && probe_map::read(&args.map)?.coverage.is_some_and(|coverage| coverage.slots != SlotsOf::WorkItems)
     {
         return Err(Error::caller(format!("--fail-under {}: these probe buffers hold no counts", threshold.key()))
             .help("lower the kernel with --coverage --counts"));
     }
-    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs_vectors()) {
-        return Err(Error::caller(format!("--fail-under {}: probe buffers hold no test vectors", threshold.key()))
-            .help("`kassay cover --mcdc` measures it"));
+    let needing = thresholds.iter().find(|threshold| threshold.needs(Need::Vectors));
+    let flag = needing.map(|threshold| format!("--fail-under {}", threshold.key()));
+    if let Some(flag) = flag.or(args.mcdc.map(|_| "--mcdc".to_owned()))
+        && probe_map::read(&args.map)?.coverage.is_some_and(|coverage| coverage.decisions.is_none())
+    {
+        return Err(Error::caller(format!("{flag}: these probe buffers hold no test vectors"))
+            .help("lower the kernel with --coverage --mcdc"));
     }
-    let result = api::tally(&args.map, &args.probes)?;
+    if let Some(threshold) = thresholds.iter().find(|threshold| threshold.needs(Need::DefUse)) {
+        return Err(Error::caller(format!("--fail-under {}: probe buffers tell no definitions", threshold.key()))
+            .help("`kassay cover --def-use` measures it"));
+    }
+    let criterion = args.mcdc.map(Criterion::from).unwrap_or_default();
+    let result = api::tally_by(&args.map, &args.probes, criterion)?;
     let sources = Sources::beside(result.header.source.as_ref());
     args.output.deliver(&result, |style| {
         text::cover(&result, text::CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)

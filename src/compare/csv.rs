@@ -41,8 +41,10 @@ pub fn tables(result: &CompareResult) -> Vec<Table> {
         twins(result),
         cross(result),
         correlation(result),
+        correlation_within_sizes(result),
         faults(result),
         against_faults(result),
+        against_faults_within_sizes(result),
     ];
     let described = tables.iter().flat_map(|table| {
         table.columns.iter().map(|(column, meaning)| vec![table.name.into(), (*column).into(), (*meaning).into()])
@@ -272,6 +274,51 @@ fn correlation(result: &CompareResult) -> Table {
     Table { name: "correlation", columns, rows: rows.collect() }
 }
 
+type Column = (&'static str, &'static str);
+
+/// Joins the columns of a table.
+const fn joined<const A: usize, const B: usize, const ALL: usize>(
+    first: [Column; A],
+    last: [Column; B],
+) -> [Column; ALL] {
+    assert!(A + B == ALL);
+    let mut all = [("", ""); ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < A { first[at] } else { last[at - A] };
+        at += 1;
+    }
+    all
+}
+
+/// The columns of both tables of correlations within sizes, behind those that name a row.
+const WITHIN: [(&str, &str); 9] = [
+    ("sizes", "sizes of random sub-suites, each of which is compared with those of its size only"),
+    ("defined", "sizes at which both sides vary"),
+    ("suites", "sub-suites drawn, of all sizes"),
+    ("pearson", "Pearson's partial correlation given the size"),
+    ("pearson_low", "lower end of its 95 % interval"),
+    ("pearson_high", "upper end"),
+    ("kendall", "Kendall's tau-b with the size as a blocking variable"),
+    ("kendall_low", "lower end of its 95 % interval"),
+    ("kendall_high", "upper end"),
+];
+
+fn correlation_within_sizes(result: &CompareResult) -> Table {
+    const COLUMNS: [(&str, &str); 13] = joined([KERNEL, SUITE, LEVEL, ("other_level", "another level")], WITHIN);
+    let rows = result.kernels.iter().flat_map(|kernel| {
+        kernel.correlation_within_sizes.iter().map(|row| {
+            let mut cells = vec![kernel.kernel.clone(), kernel.suite.clone()];
+            cells.extend([row.level.clone(), row.other_level.clone()]);
+            cells.extend([row.sizes, row.defined, row.suites].map(|count| count.to_string()));
+            cells.extend(ends(row.pearson));
+            cells.extend(ends(row.kendall));
+            cells
+        })
+    });
+    Table { name: "correlation_within_sizes", columns: &COLUMNS, rows: rows.collect() }
+}
+
 fn faults(result: &CompareResult) -> Table {
     let columns = &[
         KERNEL,
@@ -315,6 +362,21 @@ fn against_faults(result: &CompareResult) -> Table {
         })
     });
     Table { name: "against_faults", columns, rows: rows.collect() }
+}
+
+fn against_faults_within_sizes(result: &CompareResult) -> Table {
+    const COLUMNS: [(&str, &str); 12] =
+        joined([KERNEL, SUITE, ("measure", "level, for its score, or coverage metric")], WITHIN);
+    let rows = result.kernels.iter().flat_map(|kernel| {
+        kernel.against_faults_within_sizes.iter().map(|row| {
+            let mut cells = vec![kernel.kernel.clone(), kernel.suite.clone(), row.measure.clone()];
+            cells.extend([row.sizes, row.defined, row.suites].map(|count| count.to_string()));
+            cells.extend(ends(row.pearson));
+            cells.extend(ends(row.kendall));
+            cells
+        })
+    });
+    Table { name: "against_faults_within_sizes", columns: &COLUMNS, rows: rows.collect() }
 }
 
 /// The estimate and the ends of its interval.

@@ -3,10 +3,13 @@
 //! Must never know: how mutants are made and run.
 
 pub mod adequacy;
+pub mod associations;
 pub mod correlation;
 pub mod csv;
+pub mod goals;
 pub mod kill_matrix;
 pub mod mutant_sets;
 pub mod study;
 pub mod sub_suites;
 pub mod total;
+pub mod within_sizes;

@@ -6,15 +6,15 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::adequacy::cross_adequacy;
-use super::correlation::{Estimate, mean};
-use super::kill_matrix::{KillMatrix, TestSet};
+use super::correlation::Estimate;
+use super::goals::{Metric, set};
+use super::kill_matrix::KillMatrix;
 use super::mutant_sets::{disjoint, distinguished, hard, minimal, share_subsumed};
-use super::sub_suites::{at_size, draw, sizes};
 use crate::hash::fnv1a;
 use crate::result::compare::{
-    ComparedMutant, CorrelationRow, Cost, CrossRow, FaultCorrelationRow, FaultRow, Interval, KernelComparison,
-    LevelRow, PoolTest, TestOrigin, Twins,
+    ComparedMutant, Cost, CrossRow, FaultRow, Interval, KernelComparison, LevelRow, PoolTest, TestOrigin, Twins,
 };
+use crate::result::merge::join_devices;
 use crate::result::mutate::{Mutant, MutateResult, Status, TestStatus};
 
 /// The name of the row for all concepts.
@@ -40,15 +40,6 @@ pub struct Fault {
     pub name: String,
     /// Names of the tests that find it.
     pub found_by: Vec<String>,
-}
-
-/// A coverage metric: for each outcome that can be covered the names of the tests that cover it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Metric {
-    /// The metric's name.
-    pub name: String,
-    /// By outcome.
-    pub covered_by: Vec<Vec<String>>,
 }
 
 /// How a kernel's levels are compared.
@@ -77,12 +68,12 @@ pub fn counts(mutant: &Mutant) -> bool {
 }
 
 /// What is known of a level.
-struct Judged<'a> {
-    run: &'a LevelRun,
+pub(super) struct Judged<'a> {
+    pub(super) run: &'a LevelRun,
     /// The mutants that count, by their positions in the result.
     mutants: Vec<usize>,
     /// Which of the used tests kill them.
-    matrix: KillMatrix,
+    pub(super) matrix: KillMatrix,
     /// Positions in the result.
     minimal: BTreeSet<usize>,
     hard: BTreeSet<usize>,
@@ -98,17 +89,23 @@ impl Study<'_> {
             .collect();
         let levels: Vec<Judged<'_>> = runs.iter().map(|run| judge(run, &used)).collect();
         let header = runs.first().map(|run| &run.result.header);
+        let (correlation, correlation_within_sizes) = self.correlation(&levels, used.len());
+        let (against_faults, against_faults_within_sizes) = self.against_faults(&levels, &used);
         KernelComparison {
             kernel: header.map(|header| header.kernel.clone()).unwrap_or_default(),
             source: header.map(|header| header.source.clone()).unwrap_or_default(),
             suite: self.suite.to_owned(),
+            device: join_devices(runs.iter().filter_map(|run| run.result.header.device.as_ref())),
             levels: levels.iter().flat_map(|level| self.rows(level)).collect(),
             left_out: Vec::new(),
             twins: twins(runs),
             cross: self.cross(&levels),
-            correlation: self.correlation(&levels, used.len()),
+            correlation,
+            correlation_within_sizes,
             faults: self.faults.iter().map(|fault| fault_row(fault, &tests)).collect(),
-            against_faults: self.against_faults(&levels, &used),
+            against_faults,
+            against_faults_within_sizes,
+            metrics_left_out: Vec::new(),
             mutants: levels.iter().flat_map(|level| self.mutants(level, &tests)).collect(),
             tests,
         }
@@ -166,75 +163,6 @@ impl Study<'_> {
         rows
     }
 
-    fn correlation(&self, levels: &[Judged<'_>], pool: usize) -> Vec<CorrelationRow> {
-        let mut rows = Vec::new();
-        for size in sizes(pool) {
-            let suites = self.sub_suites(pool, size);
-            let scores: Vec<Vec<Option<f64>>> =
-                levels.iter().map(|level| suites.iter().map(|suite| level.matrix.score(suite)).collect()).collect();
-            for (one, level) in levels.iter().enumerate() {
-                for (other, other_level) in levels.iter().enumerate().skip(one + 1) {
-                    let (level, other_level) = (level.run.level.clone(), other_level.run.level.clone());
-                    let both = scores[one].iter().zip(&scores[other]);
-                    let pairs: Vec<(f64, f64)> = both.filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
-                    let mut random = self.random(&["correlation", &level, &other_level, &size.to_string()]);
-                    let found = at_size(size, &pairs, &mut random);
-                    rows.push(CorrelationRow {
-                        level,
-                        other_level,
-                        tests: size as u64,
-                        suites: found.suites as u64,
-                        pearson: found.pearson.map(interval),
-                        kendall: found.kendall.map(interval),
-                    });
-                }
-            }
-        }
-        rows
-    }
-
-    /// Holds the score of each level, and each coverage metric, against the share of the faults that are found.
-    fn against_faults(&self, levels: &[Judged<'_>], used: &HashMap<&str, usize>) -> Vec<FaultCorrelationRow> {
-        if self.faults.is_empty() {
-            return Vec::new();
-        }
-        let faults = matrix_of(used, self.faults.iter().map(|fault| fault.found_by.as_slice()));
-        let metrics: Vec<(&str, KillMatrix)> = self
-            .metrics
-            .iter()
-            .map(|metric| (metric.name.as_str(), matrix_of(used, metric.covered_by.iter().map(Vec::as_slice))))
-            .collect();
-        let of_levels = levels.iter().map(|level| (level.run.level.as_str(), &level.matrix));
-        let measures: Vec<(&str, &KillMatrix)> =
-            of_levels.chain(metrics.iter().map(|(name, matrix)| (*name, matrix))).collect();
-        let mut rows = Vec::new();
-        for size in sizes(used.len()) {
-            let suites = self.sub_suites(used.len(), size);
-            let found: Vec<f64> = suites.iter().filter_map(|suite| faults.score(suite)).collect();
-            for (measure, matrix) in &measures {
-                let scores = suites.iter().map(|suite| matrix.score(suite));
-                let pairs: Vec<(f64, f64)> =
-                    scores.zip(&found).filter_map(|(score, found)| Some((score?, *found))).collect();
-                let mut random = self.random(&["faults", measure, &size.to_string()]);
-                let at = at_size(size, &pairs, &mut random);
-                rows.push(FaultCorrelationRow {
-                    measure: (*measure).to_owned(),
-                    tests: size as u64,
-                    suites: at.suites as u64,
-                    found: 100.0 * mean(&found).unwrap_or(0.0),
-                    pearson: at.pearson.map(interval),
-                    kendall: at.kendall.map(interval),
-                });
-            }
-        }
-        rows
-    }
-
-    /// Draws the sub-suites of a size: the same ones for all that is measured.
-    fn sub_suites(&self, pool: usize, size: usize) -> Vec<TestSet> {
-        draw(pool, size, self.samples, &mut self.random(&["sub-suites", &size.to_string()]))
-    }
-
     fn mutants(&self, level: &Judged<'_>, tests: &[PoolTest]) -> Vec<ComparedMutant> {
         let positions: HashMap<&str, u32> = (0..).zip(tests).map(|(at, test)| (test.name.as_str(), at)).collect();
         let compared = |(at, mutant): (usize, &Mutant)| ComparedMutant {
@@ -254,20 +182,15 @@ impl Study<'_> {
     }
 
     /// Returns the random numbers for a purpose. Each has its own, so that one more level changes no other number.
-    fn random(&self, purpose: &[&str]) -> ChaCha8Rng {
+    pub(super) fn random(&self, purpose: &[&str]) -> ChaCha8Rng {
         let text = format!("{} {} {}", self.seed, self.suite, purpose.join(" "));
         ChaCha8Rng::seed_from_u64(fnv1a(text.as_bytes()))
     }
 }
 
 /// Returns which of the used tests do what these names are listed for.
-fn matrix_of<'n>(used: &HashMap<&str, usize>, names: impl Iterator<Item = &'n [String]>) -> KillMatrix {
-    let set = |names: &[String]| {
-        let mut tests = TestSet::with_capacity(used.len());
-        tests.extend(names.iter().filter_map(|test| used.get(test.as_str()).copied()));
-        tests
-    };
-    KillMatrix::new(used.len(), names.map(set).collect())
+pub(super) fn matrix_of<'n>(used: &HashMap<&str, usize>, names: impl Iterator<Item = &'n [String]>) -> KillMatrix {
+    KillMatrix::new(used.len(), names.map(|names| set(used, names)).collect())
 }
 
 fn fault_row(fault: &Fault, tests: &[PoolTest]) -> FaultRow {
@@ -383,6 +306,7 @@ fn percent(estimate: Estimate) -> Interval {
 mod tests {
     use serde_json::json;
 
+    use super::super::goals::Goal;
     use super::*;
 
     /// A level with these mutants: id, operator, status, the tests that detect it, the id of the one that it equals.
@@ -532,9 +456,14 @@ mod tests {
             Fault { name: "f".into(), found_by: names(&["t0"]) },
             Fault { name: "g".into(), found_by: names(&["t1", "t0"]) },
         ];
+        let metric = |name: &str, goals: Vec<Goal>| Metric { name: name.into(), goals };
+        let of = |tests: &[&str]| Goal::of(names(tests));
+        // Covered by the fault's test together with another one.
+        let both = Goal { ways: vec![vec![names(&["t0"]), names(&["t1", "t2"])]] };
         let metrics = [
-            Metric { name: "same".into(), covered_by: vec![names(&["t0"]), names(&["t0", "t1"])] },
-            Metric { name: "none".into(), covered_by: vec![names(&["t0", "t1", "t2"])] },
+            metric("same", vec![of(&["t0"]), of(&["t0", "t1"])]),
+            metric("none", vec![of(&["t0", "t1", "t2"])]),
+            metric("both", vec![both]),
         ];
         let concept_of = |operator: &str| operator.to_owned();
         let found = study(&concept_of, &faults, &metrics).compare(&runs);
@@ -545,7 +474,17 @@ mod tests {
             let pearson = row(measure).pearson.unwrap();
             assert!((pearson.mean - 1.0).abs() < 1e-12, "{measure}: {pearson:?}");
         }
-        assert_eq!(row("none").pearson, None);
+        assert_eq!((row("none").pearson, row("both").pearson), (None, None));
+        let within = |measure: &str| {
+            let found = found.against_faults_within_sizes.iter().find(|row| row.measure == measure).unwrap();
+            (found.sizes, found.defined, found.suites, found.pearson.map(|pearson| (pearson.mean * 1e9).round() / 1e9))
+        };
+        assert_eq!(within("same"), (2, 2, 100, Some(1.0)));
+        assert_eq!(within("none"), (2, 0, 100, None));
+        // Of two tests, those with t0 find all and cover it, and t1 with t2 finds half and does not.
+        let (sizes, defined, suites, pearson) = within("both");
+        assert_eq!((sizes, defined, suites), (2, 1, 100));
+        assert!((0.1..0.9).contains(&pearson.unwrap()), "{pearson:?}");
         // Of one test: both, one or none of two faults, each as likely.
         assert!((35.0..65.0).contains(&row("one").found), "{}", row("one").found);
     }

@@ -1,23 +1,9 @@
-//! Random sub-suites of a pool of tests, and how two measures of them go together.
+//! Random sub-suites of a pool of tests.
 
 use rand::Rng;
 use rand::seq::index;
 
-use super::correlation::{Estimate, estimate, kendall, pearson};
 use super::kill_matrix::TestSet;
-
-/// How two measures of random sub-suites of one size go together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AtSize {
-    /// Tests in each sub-suite.
-    pub tests: usize,
-    /// Sub-suites for which both measures are defined.
-    pub suites: usize,
-    /// Pearson's correlation; `None` if a measure has one value for all of them.
-    pub pearson: Option<Estimate>,
-    /// Kendall's τ-b; `None` as above.
-    pub kendall: Option<Estimate>,
-}
 
 /// Draws sub-suites of one size, each of them as likely as any other.
 pub fn draw(pool: usize, size: usize, samples: usize, random: &mut impl Rng) -> Vec<TestSet> {
@@ -35,17 +21,6 @@ pub fn sizes(pool: usize) -> Vec<usize> {
     sizes.retain(|size| *size < pool);
     sizes.dedup();
     sizes
-}
-
-/// Correlates two measures over sub-suites of one size; a pair has both measures of a sub-suite. At one size, a suite
-/// cannot score higher just because it has more tests.
-pub fn at_size(tests: usize, pairs: &[(f64, f64)], random: &mut impl Rng) -> AtSize {
-    AtSize {
-        tests,
-        suites: pairs.len(),
-        pearson: estimate(pairs, pearson, random),
-        kendall: estimate(pairs, kendall, random),
-    }
 }
 
 #[cfg(test)]
@@ -73,21 +48,6 @@ mod tests {
         assert_eq!(sizes(4), [1, 2, 3]);
         assert_eq!(sizes(1), [0_usize; 0]);
         assert_eq!(sizes(0), [0_usize; 0]);
-    }
-
-    #[test]
-    fn a_measure_correlates_with_itself_and_not_with_a_constant() {
-        let mut random = ChaCha8Rng::seed_from_u64(5);
-        let matrix = matrix(6, &[&[0], &[1, 2], &[3], &[4, 5], &[2, 5]]);
-        let scores: Vec<f64> = draw(6, 2, 60, &mut random).iter().filter_map(|suite| matrix.score(suite)).collect();
-        let same: Vec<(f64, f64)> = scores.iter().map(|score| (*score, *score)).collect();
-        let found = at_size(2, &same, &mut random);
-        for Estimate { value, interval } in [found.pearson.unwrap(), found.kendall.unwrap()] {
-            assert!((value - 1.0).abs() < 1e-12 && interval.unwrap().0 > 1.0 - 1e-12);
-        }
-        let constant: Vec<(f64, f64)> = scores.iter().map(|score| (*score, 0.5)).collect();
-        let found = at_size(2, &constant, &mut random);
-        assert_eq!((found.suites, found.pearson, found.kendall), (60, None, None));
     }
 
     #[test]

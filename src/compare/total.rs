@@ -7,7 +7,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::correlation::{estimate, mean};
 use super::study::interval;
-use crate::result::compare::{Cost, CrossRow, Interval, KernelComparison, LevelRow, Total, TotalCross};
+use crate::result::compare::{
+    Cost, CrossRow, Interval, KernelComparison, LevelRow, Total, TotalCorrelation, TotalCross, TotalFaultCorrelation,
+};
 
 /// Sums up. The rows are in the order in which they first occur; `seed` is that of the intervals over kernels.
 pub fn total(kernels: &[KernelComparison], seed: u64) -> Total {
@@ -36,7 +38,74 @@ pub fn total(kernels: &[KernelComparison], seed: u64) -> Total {
     let order: Vec<String> = levels.iter().map(|row| row.level.clone()).collect();
     levels.sort_by_key(|row| order.iter().position(|level| *level == row.level));
     let cross = crosses.into_iter().map(|(of, on)| total_cross(kernels, of, on, seed)).collect();
-    Total { kernels: kernels.len() as u64, levels, cross, twins }
+    Total {
+        kernels: kernels.len() as u64,
+        levels,
+        cross,
+        twins,
+        correlation: correlation(kernels, seed),
+        against_faults: against_faults(kernels, seed),
+    }
+}
+
+/// The correlations of what has the same name, of several kernels.
+struct Gathered<K> {
+    name: K,
+    pearson: Vec<Option<f64>>,
+    kendall: Vec<Option<f64>>,
+}
+
+/// Gathers correlations by name, in the order in which names first occur.
+fn gather<K: PartialEq>(rows: impl Iterator<Item = (K, Option<Interval>, Option<Interval>)>) -> Vec<Gathered<K>> {
+    let mut all: Vec<Gathered<K>> = Vec::new();
+    for (name, pearson, kendall) in rows {
+        let at = all.iter().position(|known| known.name == name).unwrap_or_else(|| {
+            all.push(Gathered { name, pearson: Vec::new(), kendall: Vec::new() });
+            all.len() - 1
+        });
+        all[at].pearson.push(pearson.map(|estimate| estimate.mean));
+        all[at].kendall.push(kendall.map(|estimate| estimate.mean));
+    }
+    all
+}
+
+/// The mean of those that are defined, with its interval over kernels.
+fn over_kernels(values: &[Option<f64>], random: &mut ChaCha8Rng) -> Option<Interval> {
+    let values: Vec<f64> = values.iter().copied().flatten().collect();
+    estimate(&values, mean, random).map(interval)
+}
+
+fn correlation(kernels: &[KernelComparison], seed: u64) -> Vec<TotalCorrelation> {
+    let rows = kernels.iter().flat_map(|kernel| &kernel.correlation_within_sizes);
+    let named = rows.map(|row| ((row.level.clone(), row.other_level.clone()), row.pearson, row.kendall));
+    let total = |Gathered { name: (level, other_level), pearson, kendall }: Gathered<(String, String)>| {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        TotalCorrelation {
+            level,
+            other_level,
+            kernels: pearson.len() as u64,
+            defined: pearson.iter().flatten().count() as u64,
+            pearson: over_kernels(&pearson, &mut random),
+            kendall: over_kernels(&kendall, &mut random),
+        }
+    };
+    gather(named).into_iter().map(total).collect()
+}
+
+fn against_faults(kernels: &[KernelComparison], seed: u64) -> Vec<TotalFaultCorrelation> {
+    let rows = kernels.iter().flat_map(|kernel| &kernel.against_faults_within_sizes);
+    let named = rows.map(|row| (row.measure.clone(), row.pearson, row.kendall));
+    let total = |Gathered { name: measure, pearson, kendall }: Gathered<String>| {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        TotalFaultCorrelation {
+            measure,
+            kernels: pearson.len() as u64,
+            defined: pearson.iter().flatten().count() as u64,
+            pearson: over_kernels(&pearson, &mut random),
+            kendall: over_kernels(&kendall, &mut random),
+        }
+    };
+    gather(named).into_iter().map(total).collect()
 }
 
 /// Adds all numbers; the score is left to [`score`].

@@ -1,8 +1,10 @@
 //! Def-use coverage: code that reports definitions and uses, launches of it on the simulator, and what these exercise.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+
+use inkwell::module::Module;
 
 use super::build::KernelUnderTest;
 use crate::error::Result;
@@ -41,11 +43,28 @@ pub struct Followed {
 /// `Caller` if the kernel has too many pairs, or something that the simulator lacks; `Internal` if it cannot be woven or
 /// lowered.
 pub fn build(under_test: &KernelUnderTest<'_>) -> Result<DefUseCode> {
+    let (module, plan) = woven(under_test)?;
+    let code = under_test.lower(module, simulator::CAPABILITIES.target, &under_test.lowering)?.into_host()?;
+    Ok(DefUseCode { code, plan })
+}
+
+fn woven<'c>(under_test: &KernelUnderTest<'c>) -> Result<(Module<'c>, DefUsePlan)> {
     let module = under_test.module.clone();
     let arguments: Vec<String> = under_test.interface.args.iter().map(|arg| arg.label()).collect();
     let plan = DefUsePlan::weave(&module, &under_test.entry, &arguments)?;
-    let code = under_test.lower(module, simulator::CAPABILITIES.target, &under_test.lowering)?.into_host()?;
-    Ok(DefUseCode { code, plan })
+    Ok((module, plan))
+}
+
+/// Returns the numbers of pairs of a kernel, by kind.
+///
+/// # Errors
+/// `Caller` if the kernel has too many pairs; `Internal` if it cannot be woven.
+pub fn count(under_test: &KernelUnderTest<'_>) -> Result<BTreeMap<PairKind, u64>> {
+    let mut counts = BTreeMap::new();
+    for pair in woven(under_test)?.1.pairs {
+        *counts.entry(kind(pair.relation)).or_default() += 1;
+    }
+    Ok(counts)
 }
 
 /// Runs a test. `program`: the code, loaded.

@@ -4,7 +4,8 @@
 //! `build` produces a kernel's code, plain and with probes, and `group_order` the same for orders of work-groups on
 //! devices; `observed` produces code that also reports comparisons. `measure` runs the tests on an executor. `tally`, a
 //! pure function, turns probe data into covered outcomes, which `summary` adds up and `mcdc` compares. `own_host` is for
-//! launches that the user's own program makes; `def_use` follows definitions to their uses, on the simulator.
+//! launches that the user's own program makes; `def_use` follows definitions to their uses, on the simulator; `merge` makes
+//! one result of several.
 //!
 //! Must never know: devices (it asks `exec`).
 
@@ -13,6 +14,7 @@ pub mod def_use;
 pub mod group_order;
 pub mod mcdc;
 pub mod measure;
+pub mod merge;
 pub mod observed;
 pub mod own_host;
 pub mod summary;

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use super::build::KernelUnderTest;
-use super::summary::{self, SiteRow};
+use super::mcdc;
+use super::summary::{self, SiteRow, TestTally};
 use super::tally::{self, Probe, SiteEvidence, SiteTally};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::error::{Error, Result};
@@ -14,6 +15,7 @@ use crate::instrument::coverage::{CoveragePlan, Evidence};
 use crate::instrument::layout::{CoverageLayout, HEADER_WORDS, Slots, header};
 use crate::llvm::View;
 use crate::lower::code::Target;
+use crate::result::mcdc::{Criterion, Mcdc};
 use crate::result::probe_map::{CoverageMap, HeaderLayout, KernelBeside, Outcome, Site, SlotsOf};
 use crate::suite::launch::NdRange;
 
@@ -29,7 +31,8 @@ const HEADER: HeaderLayout = HeaderLayout {
 
 /// Weaves probes into kernels that come to be in one module, the first of which has the others beside it: adds these.
 /// Returns the module's code, and the probes' map for each kernel. `source` is the kernels' file as results name it;
-/// `slots` says what has a slot of its own in the probe buffer.
+/// `slots` says what has a slot of its own in the probe buffer; `mcdc`, that the kernels' sites are those with vectors
+/// ([`KernelUnderTest::with_vectors`]).
 ///
 /// # Errors
 /// Those of [`KernelUnderTest::instrumented`].
@@ -37,6 +40,7 @@ pub fn instrumented(
     kernels: &mut [KernelUnderTest<'_>],
     source: &str,
     slots: SlotsOf,
+    mcdc: bool,
 ) -> Result<(Code, Vec<CoverageMap>)> {
     let ids: Vec<u32> = kernels.iter().map(|kernel| module_id(kernel, slots)).collect();
     let Some((first, others)) = kernels.split_first_mut() else { return Err(Error::internal("there is no kernel")) };
@@ -56,6 +60,7 @@ pub fn instrumented(
     let maps = (kernels.iter().zip(&plans).zip(&ids))
         .map(|((kernel, plan), id)| CoverageMap {
             beside: beside(*id),
+            decisions: mcdc.then(|| mcdc::decisions(&kernel.sites, source)),
             ..map_of(&kernel.sites, plan, (*id, slots), source)
         })
         .collect();
@@ -113,6 +118,7 @@ fn map_of(sites: &Sites, plan: &CoveragePlan, (id, slots): (u32, SlotsOf), sourc
         bit_words: plan.layout.words,
         barrier_bits: plan.layout.barrier_bits,
         sites: rows.into_iter().zip(evidence).map(site).collect(),
+        decisions: None,
     }
 }
 
@@ -171,7 +177,9 @@ impl<'a> Reader<'a> {
             if let Some(bit) = site.outcomes.iter().flat_map(|o| &o.bits).find(|bit| u64::from(**bit) >= limit) {
                 return Err(wrong(format!("site `{}` has bit {bit}, and there are {limit}", site.id)));
             }
-            if site.outcomes.is_empty() || is_barrier && site.outcomes.len() > 1 {
+            // A decision that is not measured has none.
+            let is_none = site.outcomes.is_empty() && kind != SiteKind::Decision;
+            if is_none || is_barrier && site.outcomes.len() > 1 {
                 return Err(wrong(format!("site `{}` has {} outcomes", site.id, site.outcomes.len())));
             }
             let of = |o: &Outcome| Evidence { always: o.always, bits: o.bits.iter().copied().collect() };
@@ -185,7 +193,21 @@ impl<'a> Reader<'a> {
                 outcomes: site.outcomes.iter().map(|o| o.outcome.as_str()).collect(),
             });
         }
+        let vectors: Vec<usize> =
+            rows.iter().filter(|row| row.kind == SiteKind::Decision).map(|row| row.outcomes.len()).collect();
+        let decisions = map.decisions.as_deref().unwrap_or_default();
+        if !decisions.iter().map(|decision| decision.vectors.len()).eq(vectors) {
+            return Err(wrong("its decisions are not those of its sites".to_owned()));
+        }
+        decisions.iter().try_for_each(|decision| mcdc::check(decision).map_err(&wrong))?;
         Ok(Reader { map, layout, evidence, rows })
+    }
+
+    /// Returns the MC/DC of launches; `None` if the module records no test vectors.
+    pub fn mcdc(&self, launches: &[TestTally], criterion: Criterion) -> Option<Mcdc> {
+        let positions = (0..self.rows.len()).filter(|s| self.rows[*s].kind == SiteKind::Decision);
+        let decisions = self.map.decisions.clone()?;
+        Some(mcdc::measure_at(decisions.into_iter().zip(positions), launches, criterion))
     }
 
     /// Returns the map's sites.

@@ -48,7 +48,7 @@ pub fn rows<'a>(sites: &'a Sites, main_file: &str) -> Vec<SiteRow<'a>> {
     sites.sites.iter().map(row).collect()
 }
 
-/// The metrics of all tests together, without MC/DC ([`super::mcdc`]). `counts` says that hits are numbers of work-items, which average
+/// The metrics of all tests together, without MC/DC ([`super::mcdc`]) and def-use ([`super::def_use`]). `counts` says that hits are numbers of work-items, which average
 /// statement coverage needs.
 pub fn coverage(sites: &Sites, tests: &[TestTally], counts: bool) -> Coverage {
     coverage_of(&rows(sites, ""), tests, counts)
@@ -95,6 +95,8 @@ pub fn coverage_of(sites: &[SiteRow<'_>], tests: &[TestTally], counts: bool) -> 
         statement: ratio(SiteKind::Statement),
         least_branch: ratio(SiteKind::Region),
         mcdc: None,
+        def_use: None,
+        def_use_inter_item: None,
         average_statement: if counts { average_statement(sites, tests) } else { None },
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Header;
 use super::mutate::{Status, TestStatus};
+use super::{Device, Header};
 
 /// The result of `kassay compare`: mutants of different levels, judged by the same tests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,6 +68,9 @@ pub struct KernelComparison {
     pub source: String,
     /// Path of the suite, as given.
     pub suite: String,
+    /// What ran mutants and faulty variants.
+    #[serde(default)]
+    pub device: Option<Device>,
     /// The pool of tests, in the order to which the positions in `killed_by` refer.
     pub tests: Vec<PoolTest>,
     /// For each level a row for each concept that has mutants, after one for all of them (`concept` is `all`).
@@ -81,6 +84,9 @@ pub struct KernelComparison {
     pub cross: Vec<CrossRow>,
     /// How the scores of two levels go together over random sub-suites, for each pair of levels and each size.
     pub correlation: Vec<CorrelationRow>,
+    /// The same within all sizes together: defined if it is at one of them.
+    #[serde(default)]
+    pub correlation_within_sizes: Vec<LevelCorrelationWithin>,
     /// With `--faults`: the faulty variants of the kernel, and which tests find them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRow>,
@@ -88,6 +94,12 @@ pub struct KernelComparison {
     /// each measure and size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub against_faults: Vec<FaultCorrelationRow>,
+    /// The same within all sizes together: defined if it is at one of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against_faults_within_sizes: Vec<FaultCorrelationWithin>,
+    /// Coverage metrics that could not be measured for `against_faults`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics_left_out: Vec<MetricLeftOut>,
     /// The mutants of each level.
     pub mutants: Vec<ComparedMutant>,
 }
@@ -97,6 +109,15 @@ pub struct KernelComparison {
 pub struct LeftOut {
     /// The level.
     pub level: String,
+    /// Why not.
+    pub reason: String,
+}
+
+/// A coverage metric that could not be measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MetricLeftOut {
+    /// The metric.
+    pub metric: String,
     /// Why not.
     pub reason: String,
 }
@@ -124,6 +145,24 @@ pub struct FaultCorrelationRow {
     /// Pearson's correlation; null if one side is the same for all sub-suites.
     pub pearson: Option<Interval>,
     /// Kendall's τ-b, null as above.
+    pub kendall: Option<Interval>,
+}
+
+/// How a measure of random sub-suites goes together with the share of the faults that they find, within sizes: each
+/// sub-suite is compared with others of its size only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultCorrelationWithin {
+    /// A level, for its score, or a coverage metric.
+    pub measure: String,
+    /// Sizes of sub-suites.
+    pub sizes: u64,
+    /// Sizes at which both sides vary, so that the correlation at that size is defined.
+    pub defined: u64,
+    /// Sub-suites drawn, of all sizes.
+    pub suites: u64,
+    /// Pearson's partial correlation given the size; null if one side varies at no size.
+    pub pearson: Option<Interval>,
+    /// Kendall's τ-b with the size as a blocking variable (Korn 1984), null as above.
     pub kendall: Option<Interval>,
 }
 
@@ -274,6 +313,25 @@ pub struct CorrelationRow {
     pub kendall: Option<Interval>,
 }
 
+/// How the scores of two levels go together within sizes: each sub-suite is compared with others of its size only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LevelCorrelationWithin {
+    /// One level.
+    pub level: String,
+    /// The other level.
+    pub other_level: String,
+    /// Sizes of sub-suites.
+    pub sizes: u64,
+    /// Sizes at which both scores vary, so that the correlation at that size is defined.
+    pub defined: u64,
+    /// Sub-suites drawn, of all sizes.
+    pub suites: u64,
+    /// Pearson's partial correlation given the size; null if one score varies at no size.
+    pub pearson: Option<Interval>,
+    /// Kendall's τ-b with the size as a blocking variable (Korn 1984), null as above.
+    pub kendall: Option<Interval>,
+}
+
 /// A mutant of a level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedMutant {
@@ -313,6 +371,44 @@ pub struct Total {
     pub cross: Vec<TotalCross>,
     /// Numbers of twins, by the two levels' names joined by ` = `.
     pub twins: BTreeMap<String, u64>,
+    /// For each pair of levels the means of the kernels' correlations within sizes.
+    #[serde(default)]
+    pub correlation: Vec<TotalCorrelation>,
+    /// For each measure the means of the kernels' correlations within sizes with finding faults.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against_faults: Vec<TotalFaultCorrelation>,
+}
+
+/// How the scores of two levels go together, over all kernels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TotalCorrelation {
+    /// One level.
+    pub level: String,
+    /// The other level.
+    pub other_level: String,
+    /// Kernels with both levels.
+    pub kernels: u64,
+    /// Those of which the correlation is defined, which the means are of.
+    pub defined: u64,
+    /// Pearson's, with its 95 % interval over kernels.
+    pub pearson: Option<Interval>,
+    /// Kendall's.
+    pub kendall: Option<Interval>,
+}
+
+/// How a measure goes together with finding faults, over all kernels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TotalFaultCorrelation {
+    /// A level, for its score, or a coverage metric.
+    pub measure: String,
+    /// Kernels with faulty variants and this measure.
+    pub kernels: u64,
+    /// Those of which the correlation is defined, which the means are of.
+    pub defined: u64,
+    /// Pearson's, with its 95 % interval over kernels.
+    pub pearson: Option<Interval>,
+    /// Kendall's.
+    pub kendall: Option<Interval>,
 }
 
 /// How tests that suffice for one level do on another, over all kernels.

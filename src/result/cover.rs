@@ -61,6 +61,12 @@ pub struct Coverage {
     /// Conditions whose independent effect is shown (MC/DC); only with `--mcdc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcdc: Option<Ratio>,
+    /// Pairs of a definition and a use, of all kinds; only with `--def-use`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub def_use: Option<Ratio>,
+    /// Those pairs in which one work-item uses what another one has defined; only with `--def-use`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub def_use_inter_item: Option<Ratio>,
     /// Percent; only with `--counts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average_statement: Option<f64>,
@@ -124,6 +130,17 @@ impl Measure {
     }
 }
 
+/// What is measured only if it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Counts of work-items (`--counts`).
+    Counts,
+    /// Test vectors (`--mcdc`).
+    Vectors,
+    /// Pairs of definitions and uses (`--def-use`).
+    DefUse,
+}
+
 /// A coverage metric.
 #[derive(Debug)]
 pub struct Metric {
@@ -131,18 +148,16 @@ pub struct Metric {
     pub key: &'static str,
     /// Name in reports.
     pub label: &'static str,
-    /// Kind of the sites that it counts, as spelt in [`SiteOutcome::kind`].
+    /// Kind of the sites that it counts, as spelt in [`SiteOutcome::kind`]; `pair` for pairs of definitions and uses.
     pub site_kind: &'static str,
-    /// Whether it needs counts of work-items (`--counts`).
-    pub needs_counts: bool,
-    /// Whether it needs test vectors (`--mcdc`).
-    pub needs_vectors: bool,
+    /// What has to be measured for it besides the outcomes of sites.
+    pub needs: Option<Need>,
     /// Reads it from a result.
     pub measure: fn(&Coverage) -> Measure,
 }
 
 /// All metrics, in the order in which reports show them.
-pub const METRICS: [Metric; 9] = [
+pub const METRICS: [Metric; 11] = [
     metric("branch", "branch", "branch", |c| Measure::Ratio(c.branch)),
     metric("condition", "condition", "condition", |c| Measure::Ratio(c.condition)),
     metric("loop", "loop", "loop", |c| Measure::Ratio(c.loops.classes())),
@@ -151,14 +166,21 @@ pub const METRICS: [Metric; 9] = [
     metric("statement", "statement", "statement", |c| Measure::Ratio(c.statement)),
     metric("least_branch", "least branch", "region", |c| Measure::Ratio(c.least_branch)),
     Metric {
-        needs_vectors: true,
-        ..metric("mcdc", "MC/DC", "decision", |c| match c.mcdc {
-            Some(ratio) => Measure::Ratio(ratio),
-            None => Measure::Unmeasured,
+        needs: Some(Need::Vectors),
+        ..metric("mcdc", "MC/DC", "decision", |c| c.mcdc.map_or(Measure::Unmeasured, Measure::Ratio))
+    },
+    Metric {
+        needs: Some(Need::DefUse),
+        ..metric("def_use", "def-use", "pair", |c| c.def_use.map_or(Measure::Unmeasured, Measure::Ratio))
+    },
+    Metric {
+        needs: Some(Need::DefUse),
+        ..metric("def_use_inter_item", "def-use inter-item", "pair", |c| {
+            c.def_use_inter_item.map_or(Measure::Unmeasured, Measure::Ratio)
         })
     },
     Metric {
-        needs_counts: true,
+        needs: Some(Need::Counts),
         ..metric("average_statement", "average statement", "statement", |c| Measure::Mean(c.average_statement))
     },
 ];
@@ -169,7 +191,7 @@ const fn metric(
     site_kind: &'static str,
     measure: fn(&Coverage) -> Measure,
 ) -> Metric {
-    Metric { key, label, site_kind, needs_counts: false, needs_vectors: false, measure }
+    Metric { key, label, site_kind, needs: None, measure }
 }
 
 impl LoopCoverage {

@@ -36,6 +36,11 @@ impl PairKind {
         PairKind::HostToKernel,
     ];
 
+    /// Returns whether definition and use are in different work-items.
+    pub fn is_inter_item(self) -> bool {
+        matches!(self, PairKind::AcrossBarrier | PairKind::WithinGroup | PairKind::AcrossGroups)
+    }
+
     /// Returns the name in reports.
     pub fn label(self) -> &'static str {
         match self {
@@ -128,8 +133,21 @@ impl DefUse {
 
     /// Returns the pairs of all kinds together.
     pub fn total(&self) -> Ratio {
-        let sum = |count: fn(&KindSummary) -> u64| self.summary.iter().map(count).sum();
-        Ratio { covered: sum(|kind| kind.covered), total: sum(|kind| kind.pairs) }
+        self.of_kinds(|_| true)
+    }
+
+    /// Returns the pairs of definitions and uses in different work-items.
+    pub fn inter_item(&self) -> Ratio {
+        self.of_kinds(PairKind::is_inter_item)
+    }
+
+    fn of_kinds(&self, is_meant: fn(PairKind) -> bool) -> Ratio {
+        let mut ratio = Ratio::default();
+        for kind in self.summary.iter().filter(|kind| is_meant(kind.kind)) {
+            ratio.covered += kind.covered;
+            ratio.total += kind.pairs;
+        }
+        ratio
     }
 
     /// Adds the result of other tests of the same kernel: a pair is covered if one of the two covers it. Pairs are

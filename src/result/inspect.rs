@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::def_use::PairKind;
 use super::{Header, Location};
 
 /// The result of `kassay inspect`: the interfaces of the kernels of a file and their sites.
@@ -123,6 +124,12 @@ pub struct Counts {
     pub branch_outcomes: u64,
     /// Operands of short-circuit decisions, with two outcomes each.
     pub conditions: u64,
+    /// Decisions of two conditions or more, which MC/DC is about.
+    #[serde(default)]
+    pub decisions: u64,
+    /// Conditions whose independent effect can be shown: what MC/DC counts.
+    #[serde(default)]
+    pub mcdc_conditions: u64,
     /// Loops: `for`, `while`, `do`.
     pub loops: u64,
     /// Calls of barriers.
@@ -133,6 +140,12 @@ pub struct Counts {
     pub lines: u64,
     /// Statements; 0 without the source's syntax tree.
     pub statements: u64,
+    /// Pairs of a definition and a use that it can reach; null if there are too many.
+    #[serde(default)]
+    pub def_use_pairs: Option<u64>,
+    /// The same by kind, for the kinds that there are.
+    #[serde(default)]
+    pub def_use_pairs_by_kind: BTreeMap<PairKind, u64>,
     /// First-order mutants of the requested operators, without launch mutants.
     pub mutants: u64,
 }

@@ -39,7 +39,7 @@ pub fn merge(results: Vec<ResultFile>, class_of: &dyn Fn(&str) -> String) -> Res
     let mut merged = first.result.clone();
     merged.shard = None;
     merged.elapsed_s = parts.iter().map(|p| p.result.elapsed_s).sum();
-    merged.header.device = merge_devices(&parts);
+    merged.header.device = join_devices(parts.iter().filter_map(|p| p.result.header.device.as_ref()));
     merged.timing = parts.iter().fold(Timing::default(), |sum, p| add_timing(sum, &p.result.timing));
     merged.mutants =
         (0..merged.mutants.len()).map(|at| owned_mutant(&parts, at).cloned()).collect::<Result<Vec<Mutant>>>()?;
@@ -164,9 +164,9 @@ fn merge_tests(merged: &mut MutateResult, parts: &[Part]) {
     }
 }
 
-/// Joins the devices: distinct names, drivers and kinds, and the IL versions that all of them accept.
-fn merge_devices(parts: &[Part]) -> Option<Device> {
-    let devices: Vec<&Device> = parts.iter().filter_map(|p| p.result.header.device.as_ref()).collect();
+/// Joins devices: distinct names, drivers and kinds, and the IL versions that all of them accept. `None` of nothing.
+pub fn join_devices<'d>(devices: impl Iterator<Item = &'d Device>) -> Option<Device> {
+    let devices: Vec<&Device> = devices.collect();
     let first = *devices.first()?;
     let join = |field: fn(&Device) -> &String| distinct(devices.iter().map(|d| field(d))).join("; ");
     Some(Device {
@@ -183,7 +183,7 @@ fn merge_devices(parts: &[Part]) -> Option<Device> {
 }
 
 /// Returns each text once, in order of first appearance.
-pub(super) fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
+pub fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     texts.filter(|t| seen.insert(*t)).cloned().collect()
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::mcdc::McdcDecision;
 use super::{Header, Location, mutate, store};
 use crate::error::{Error, Result};
 
@@ -202,6 +203,10 @@ pub struct CoverageMap {
     pub barrier_bits: u32,
     /// The sites: places in the code with outcomes to cover.
     pub sites: Vec<Site>,
+    /// If test vectors are recorded: the decisions, in the order of the sites of the kind `decision`, whose outcomes are
+    /// their vectors. Of these and of conditions, what was executed and covered is left open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decisions: Option<Vec<McdcDecision>>,
 }
 
 /// Another kernel with coverage probes in a module.
@@ -247,7 +252,7 @@ pub struct HeaderLayout {
 pub struct Site {
     /// Stable id: the same source and options give the same ids.
     pub id: String,
-    /// `branch`, `condition`, `loop`, `barrier`, `line`, `statement`, `region`.
+    /// `branch`, `condition`, `loop`, `barrier`, `line`, `statement`, `region`; `decision`, if test vectors are recorded.
     pub kind: String,
     /// Source construct: `if`, `switch`, `?:`, `for`, `while`, `do`, `&&`, `barrier` …; `branch` if it is unknown.
     pub construct: String,

@@ -103,7 +103,7 @@ fn levels_are_compared_on_the_same_tests() -> TestResult {
 
     // The tables say what the result says.
     let described = lines(&tables.join("columns.csv"))?;
-    for table in ["tests", "mutants", "kills", "levels", "twins", "cross", "correlation"] {
+    for table in ["tests", "mutants", "kills", "levels", "twins", "cross", "correlation", "correlation_within_sizes"] {
         let rows = lines(&tables.join(format!("{table}.csv")))?;
         let columns = rows[0].split(',').count();
         let own = described.iter().filter(|line| line.starts_with(&format!("{table},"))).count();
@@ -144,7 +144,8 @@ fn scores_are_held_against_faults() -> TestResult {
     assert_eq!(kernel["faults"], expected);
     let rows = kernel["against_faults"].as_array().unwrap();
     let measures: BTreeSet<&str> = rows.iter().filter_map(|row| row["measure"].as_str()).collect();
-    assert_eq!(measures, ["branch", "canonical", "line", "loop", "region", "statement"].into());
+    // Without a decision of several conditions there is no MC/DC, and its work-items exchange nothing.
+    assert_eq!(measures, ["branch", "canonical", "def_use", "line", "loop", "region", "statement"].into());
     // A sub-suite of one test finds one fault or four; those with a tail cover more loop classes, too.
     let row = rows.iter().find(|row| row["measure"] == "loop" && row["tests"] == 1).unwrap();
     assert!(row["pearson"]["mean"].as_f64().unwrap() > 0.5, "{row}");
@@ -159,6 +160,77 @@ fn scores_are_held_against_faults() -> TestResult {
     std::fs::write(&other, "kernel void saxpy_tail(global float *y) { y[0] = 1; }")?;
     let (_, err, code) = run(&["compare", &suite, "--device", "sim", "--faults", at(empty.path())])?;
     assert!(code == 2 && err.contains("other.cl"), "{err}");
+    Ok(())
+}
+
+#[test]
+fn coverage_against_faults_that_were_worked_out_by_hand() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let kernel = |decision: &str| {
+        format!(
+            "kernel void k(global int *out, int a, int b) {{
+                local int tile[2];
+                int i = get_local_id(0);
+                tile[i] = {decision} ? 1 : 2;
+                barrier(CLK_LOCAL_MEM_FENCE);
+                out[i] = tile[1 - i];
+            }}"
+        )
+    };
+    std::fs::create_dir(folder.path().join("faults"))?;
+    for (name, decision) in [("k", "a > 0 && b > 0"), ("faults/only_a", "a > 0"), ("faults/only_b", "b > 0")] {
+        std::fs::write(folder.path().join(format!("{name}.cl")), kernel(decision))?;
+    }
+    let suite = folder.path().join("suite.toml");
+    let test = |name: &str, a: i32, b: i32| {
+        format!(
+            "[[test]]\nname = \"{name}\"\nglobal = [2]\nlocal = [2]\n\
+             args = {{ out = {{ fill = 0, len = 2 }}, a = {a}, b = {b} }}\n"
+        )
+    };
+    let tests = test("TT", 1, 1) + &test("TF", 1, 0) + &test("F-", 0, 1);
+    std::fs::write(&suite, format!("kernel = \"k.cl\"\n{tests}"))?;
+    let faults = folder.path().join("faults");
+    let result = compare(&[at(&suite), "--levels", "canonical", "--faults", at(&faults)], 0)?;
+    valid(&result, "compare.schema.json")?;
+    assert_eq!(result["device"]["kind"], "simulator");
+    let kernel = &result["kernels"][0];
+    assert_eq!(kernel["device"], result["device"]);
+    // TF alone has a without b; F- has b without a.
+    let expected = json!([{ "fault": "only_a", "found_by": [1] }, { "fault": "only_b", "found_by": [2] }]);
+    assert_eq!(kernel["faults"], expected);
+    let pearson = |measure: &str, tests: u64| {
+        let mut rows = kernel["against_faults"].as_array().unwrap().iter();
+        let row = rows.find(|row| row["measure"] == measure && row["tests"] == tests).unwrap();
+        row["pearson"]["mean"].as_f64().map(|value| (value * 1e6).round() / 1e6)
+    };
+    // One test shows no condition and takes one of two outcomes. Of two, TT with TF shows b, and with F- a; each pair finds
+    // one fault. TF with F- finds both, shows nothing and takes one outcome.
+    for measure in ["mcdc", "branch"] {
+        assert_eq!((pearson(measure, 1), pearson(measure, 2)), (None, Some(-1.0)), "{measure}");
+    }
+    // Every test has each work-item read what the other one wrote.
+    assert_eq!((pearson("def_use_inter_item", 1), pearson("def_use_inter_item", 2)), (None, None));
+    let mut within = kernel["against_faults_within_sizes"].as_array().unwrap().iter();
+    let row = within.find(|row| row["measure"] == "mcdc").unwrap();
+    assert_eq!((&row["sizes"], &row["defined"], &row["suites"]), (&json!(2), &json!(1), &json!(50)));
+    let value = row["pearson"]["mean"].as_f64().unwrap();
+    assert!(-1.0 < value && value < 0.0, "{row}");
+    let totals = result["total"]["against_faults"].as_array().unwrap();
+    let total = totals.iter().find(|total| total["measure"] == "mcdc").unwrap();
+    assert_eq!(
+        (&total["kernels"], &total["defined"], &total["pearson"]["mean"]),
+        (&json!(1), &json!(1), &json!(value))
+    );
+
+    // Other faults are another run.
+    let output = folder.path().join("result.json");
+    let args = [at(&suite), "--levels", "canonical", "--faults", at(&faults), "-o", at(&output)];
+    compare(&args, 0)?;
+    std::fs::remove_file(faults.join("only_a.cl"))?;
+    let (_, err, code) =
+        run(&[&["compare", "--device", "sim", "--samples", "25", "-j", "2", "--resume"], &args[..]].concat())?;
+    assert!(code == 2 && err.contains("result of another run"), "{err}");
     Ok(())
 }
 

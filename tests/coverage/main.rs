@@ -8,4 +8,5 @@ mod ended_runs;
 mod hand_counts;
 mod instrumented_outputs;
 mod mcdc;
+mod merging;
 mod spirv;

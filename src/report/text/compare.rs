@@ -28,7 +28,7 @@ struct Cross<'a> {
 pub fn compare(result: &CompareResult, view: CompareView, style: &Style) -> String {
     let mut out = String::new();
     for kernel in &result.kernels {
-        out.push_str(&title(style, &kernel.kernel, &kernel.source, result.header.device.as_ref()));
+        out.push_str(&title(style, &kernel.kernel, &kernel.source, kernel.device.as_ref()));
         out.push_str(&of_kernel(kernel, view, style));
         out.push('\n');
     }
@@ -96,6 +96,24 @@ fn of_all(total: &Total, view: CompareView, style: &Style) -> String {
         })
         .collect();
     out.push_str(&cross(&crosses, style));
+    let correlations = total.correlation.iter().map(|row| Associated {
+        name: format!("{}, {}", row.level, row.other_level),
+        pearson: row.pearson,
+        kendall: row.kendall,
+        defined: row.defined,
+        of: row.kernels,
+    });
+    let about = "  mean correlation of scores over random sub-suites of the same size";
+    out.push_str(&associations(about, ["scores", "kernels"], correlations, style));
+    let correlations = total.against_faults.iter().map(|row| Associated {
+        name: row.measure.clone(),
+        pearson: row.pearson,
+        kendall: row.kendall,
+        defined: row.defined,
+        of: row.kernels,
+    });
+    let about = "  mean correlation with finding faults, over random sub-suites of the same size";
+    out.push_str(&associations(about, ["measure", "kernels"], correlations, style));
     out.push_str(&twin_counts(total.twins.iter().map(|(name, count)| (name.as_str(), *count)), style));
     out
 }
@@ -177,42 +195,72 @@ fn cross(rows: &[Cross<'_>], style: &Style) -> String {
         + &matrix(&|row| row.minimal_subsumed, false)
 }
 
-/// The correlation at the size that is nearest to half of the tests.
+/// How scores go together within sizes.
 fn correlation(kernel: &KernelComparison, style: &Style) -> String {
-    let half = kernel.tests.len() as u64 / 2;
-    let Some(tests) = kernel.correlation.iter().map(|row| row.tests).min_by_key(|tests| tests.abs_diff(half)) else {
-        return String::new();
-    };
-    let mut table = Table::new(4, "lrlrl");
-    table.head(&["scores", "Pearson", "", "Kendall", ""]);
-    for row in kernel.correlation.iter().filter(|row| row.tests == tests) {
-        let name = Cell::new(format!("{}, {}", row.level, row.other_level));
-        table.row(std::iter::once(name).chain(with_ends(row.pearson)).chain(with_ends(row.kendall)));
-    }
-    let about = format!("  correlation of scores over random sub-suites of {}", style::count(tests, "test"));
-    heading(style, &about) + &table.render(style)
+    let rows = kernel.correlation_within_sizes.iter().map(|row| Associated {
+        name: format!("{}, {}", row.level, row.other_level),
+        pearson: row.pearson,
+        kendall: row.kendall,
+        defined: row.defined,
+        of: row.sizes,
+    });
+    let Some(sizes) = range(kernel.correlation.iter().map(|row| row.tests)) else { return String::new() };
+    let about = format!("  correlation of scores over random sub-suites of the same size ({sizes})");
+    associations(&about, ["scores", "sizes"], rows, style)
 }
 
-/// How measures go with finding faults, at the size that is nearest to half of the tests.
+/// How measures go with finding faults within sizes.
 fn against_faults(kernel: &KernelComparison, style: &Style) -> String {
-    let half = kernel.tests.len() as u64 / 2;
-    let Some(tests) = kernel.against_faults.iter().map(|row| row.tests).min_by_key(|tests| tests.abs_diff(half)) else {
-        return String::new();
-    };
-    let mut table = Table::new(4, "lrlrl");
-    table.head(&["measure", "Pearson", "", "Kendall", ""]);
-    let rows: Vec<&FaultCorrelationRow> = kernel.against_faults.iter().filter(|row| row.tests == tests).collect();
-    for row in &rows {
-        table.row([Cell::new(&row.measure)].into_iter().chain(with_ends(row.pearson)).chain(with_ends(row.kendall)));
-    }
+    let rows = kernel.against_faults_within_sizes.iter().map(|row| Associated {
+        name: row.measure.clone(),
+        pearson: row.pearson,
+        kendall: row.kendall,
+        defined: row.defined,
+        of: row.sizes,
+    });
+    let Some(sizes) = range(kernel.against_faults.iter().map(|row| row.tests)) else { return String::new() };
     let never = kernel.faults.iter().filter(|fault| fault.found_by.is_empty()).count();
     let faults = style::count(kernel.faults.len() as u64, "fault");
+    let found = |row: Option<&FaultCorrelationRow>| percent(row.map(|row| row.found));
+    let (least, most) = (found(kernel.against_faults.first()), found(kernel.against_faults.last()));
     let about = format!(
-        "  {faults}, {never} found by no test; correlation with finding them, over random sub-suites of {}, which find {} %",
-        style::count(tests, "test"),
-        percent(rows.first().map(|row| row.found)),
+        "  {faults}, {never} found by no test; correlation with finding them, over random sub-suites of the same size\n  \
+         ({sizes}, which find {least} to {most} %)"
     );
-    heading(style, &about) + &table.render(style)
+    associations(&about, ["measure", "sizes"], rows, style)
+}
+
+/// The smallest and the largest number of tests; `None` without any.
+fn range(tests: impl Iterator<Item = u64> + Clone) -> Option<String> {
+    let (least, most) = (tests.clone().min()?, tests.max()?);
+    Some(if least == most { style::count(most, "test") } else { format!("{least} to {most} tests") })
+}
+
+/// A correlation, and of how many of those that could be it is made up.
+struct Associated {
+    name: String,
+    pearson: Option<Interval>,
+    kendall: Option<Interval>,
+    defined: u64,
+    of: u64,
+}
+
+fn associations(
+    about: &str,
+    [first, last]: [&str; 2],
+    rows: impl Iterator<Item = Associated>,
+    style: &Style,
+) -> String {
+    let mut table = Table::new(4, "lrlrlr");
+    table.head(&[first, "Pearson", "", "Kendall", "", last]);
+    let mut is_empty = true;
+    for row in rows {
+        is_empty = false;
+        let defined = Cell::painted(Paint::Dim, format!("{} of {}", row.defined, row.of));
+        let values = with_ends(row.pearson).into_iter().chain(with_ends(row.kendall));
+        table.row([Cell::new(row.name)].into_iter().chain(values).chain([defined]));
+    }
+    if is_empty { String::new() } else { heading(style, about) + &table.render(style) }
 }
 
 /// An estimate and the ends of its interval.

@@ -125,11 +125,18 @@ fn counts(counts: &Counts, style: &Style) -> String {
     let mut row = |name: &str, n: u64, more: &str| table.row([name.into(), n.to_string().into(), Cell::new(more)]);
     row("branches", counts.branches, &outcomes);
     row("conditions", counts.conditions, "");
+    if counts.decisions > 0 {
+        row("decisions", counts.decisions, &format!("{} for MC/DC", style::count(counts.mcdc_conditions, "condition")));
+    }
     row("loops", counts.loops, "");
     row("barriers", counts.barriers, "");
     row("basic blocks", counts.basic_blocks, "");
     row("lines", counts.lines, "");
     row("statements", counts.statements, "");
+    if let Some(pairs) = counts.def_use_pairs {
+        let kinds = counts.def_use_pairs_by_kind.iter().map(|(kind, count)| format!("{count} {}", kind.label()));
+        row("def-use pairs", pairs, &kinds.collect::<Vec<_>>().join(", "));
+    }
     if counts.mutants > 0 {
         row("mutants", counts.mutants, "");
     }

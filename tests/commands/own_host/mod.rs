@@ -3,6 +3,7 @@
 
 mod counts;
 mod coverage;
+mod mcdc;
 mod mutants;
 mod outcomes;
 mod several_kernels;

@@ -1,4 +1,4 @@
-// fault: data-race, output: parts are one element closer together than they are long.
+// fault: data-race: parts are one element closer together than they are long.
 //
 // The first work-item of each group fills the group's part of the first n elements.
 kernel void blocks(global int *out, int n) {

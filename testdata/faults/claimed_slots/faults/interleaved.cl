@@ -1,4 +1,4 @@
-// fault: output, out-of-bounds: only the first four slots are used.
+// fault: out-of-bounds: only the first four slots are used.
 //
 // Four work-items compete for each slot; the number of those that got one is counted.
 kernel void claim(global int *slots, global int *winners) {

@@ -1,4 +1,4 @@
-// fault: out-of-bounds, output: takes the right neighbour.
+// fault: out-of-bounds: takes the right neighbour.
 //
 // Differences of neighbours; the first element stays as it is.
 kernel void differences(global const int *in, global int *out, int n) {

@@ -1,4 +1,4 @@
-// fault: data-race, output: results are one apart.
+// fault: data-race: results are one apart.
 //
 // The first and the last element of each row, fetched by a helper.
 int at(global const int *p, int i) {

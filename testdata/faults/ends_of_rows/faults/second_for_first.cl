@@ -1,4 +1,4 @@
-// fault: out-of-bounds, output: counts elements from one.
+// fault: out-of-bounds: counts elements from one.
 //
 // The first and the last element of each row, fetched by a helper.
 int at(global const int *p, int i) {

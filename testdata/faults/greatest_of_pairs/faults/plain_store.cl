@@ -1,4 +1,4 @@
-// fault: data-race, output: both of a pair store their value.
+// fault: data-race: both of a pair store their value.
 //
 // The greater value of each pair of neighbours.
 kernel void halves(global const int *in, global int *out, int n) {

@@ -1,4 +1,4 @@
-// fault: data-race, output: the first work-item clears the bin that it raises.
+// fault: data-race: the first work-item clears the bin that it raises.
 //
 // Counts values in eight bins.
 kernel void histogram(global const uchar *in, global int *bins, int n) {

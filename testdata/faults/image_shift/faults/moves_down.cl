@@ -1,4 +1,4 @@
-// fault: out-of-bounds, output: moves the image down.
+// fault: out-of-bounds: moves the image down.
 //
 // Moves an image one texel to the right; its first column stays as it is.
 kernel void shift_right(read_only image2d_t from, write_only image2d_t to) {

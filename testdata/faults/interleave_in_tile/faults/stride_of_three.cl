@@ -1,4 +1,4 @@
-// fault: out-of-bounds, uninitialised, output: values are three apart: the tile is too small for that.
+// fault: out-of-bounds: values are three apart: the tile is too small for that.
 //
 // Each group puts its elements and their doubles alternately; the tile has room for two values of each work-item.
 kernel void interleave(global const int *in, global int *out, local int *tile) {

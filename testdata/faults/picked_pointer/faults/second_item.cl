@@ -1,4 +1,4 @@
-// fault: uninitialised, data-race: the second work-item writes the total, which groups of one do not have.
+// fault: data-race, uninitialised: the second work-item writes the total, which groups of one do not have.
 //
 // A pointer without an address space: for the first work-item it leads to the group's total, for the others to the
 // buffer.

@@ -1,4 +1,4 @@
-// fault: data-race, output: rows of the buffer are taken to be as long as the group.
+// fault: data-race: rows of the buffer are taken to be as long as the group.
 //
 // Each element takes its right neighbour in the row of the tile, the last one 0.
 kernel void shift(global const float *in, global float *out) {

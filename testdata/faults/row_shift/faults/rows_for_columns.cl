@@ -1,4 +1,4 @@
-// fault: out-of-bounds, output: asks for the number of rows.
+// fault: uninitialised: asks for the number of rows.
 //
 // Each element takes its right neighbour in the row of the tile, the last one 0.
 kernel void shift(global const float *in, global float *out) {

@@ -1,4 +1,4 @@
-// fault: output, out-of-bounds: rows are a width apart.
+// fault: out-of-bounds: rows are a width apart.
 //
 // Each work-item fills its row, which ends at the pitch.
 kernel void rows(global int *out, int height, int width, int pitch) {

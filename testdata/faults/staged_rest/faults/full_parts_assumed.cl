@@ -1,4 +1,4 @@
-// fault: out-of-bounds, output: every part is taken to be as long as the group.
+// fault: out-of-bounds: every part is taken to be as long as the group.
 //
 // Each group copies its part of the first n elements into a tile; the last part may be shorter.
 kernel void stage(global const int *in, global int *out, local int *tile, int n) {

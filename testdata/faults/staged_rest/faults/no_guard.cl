@@ -1,4 +1,4 @@
-// fault: out-of-bounds, output: all work-items write.
+// fault: out-of-bounds: all work-items write.
 //
 // Each group copies its part of the first n elements into a tile; the last part may be shorter.
 kernel void stage(global const int *in, global int *out, local int *tile, int n) {

@@ -1,4 +1,4 @@
-// fault: out-of-bounds, uninitialised, output: the part is reversed as if it were full.
+// fault: uninitialised: the part is reversed as if it were full.
 //
 // Each group copies its part of the first n elements into a tile; the last part may be shorter.
 kernel void stage(global const int *in, global int *out, local int *tile, int n) {

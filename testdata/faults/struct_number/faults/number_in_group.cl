@@ -1,4 +1,4 @@
-// fault: data-race, output: uses the number in the group as the place.
+// fault: data-race: uses the number in the group as the place.
 //
 // Numbers the elements of the buffer behind a pointer in a struct.
 struct job {

@@ -1,4 +1,4 @@
-// fault: data-race, output: the destination is the source.
+// fault: data-race: the destination is the source.
 //
 // Each work-item takes the element of its right neighbour; the buffers are behind pointers in a struct.
 struct job {

@@ -1,4 +1,4 @@
-// fault: data-race, output: a work-item reads what its neighbour writes.
+// fault: data-race: a work-item reads what its neighbour writes.
 //
 // Each work-item takes the element of its right neighbour; the buffers are behind pointers in a struct.
 struct job {

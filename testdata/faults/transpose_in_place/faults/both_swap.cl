@@ -1,4 +1,4 @@
-// fault: data-race, output: both work-items of a pair swap.
+// fault: data-race: both work-items of a pair swap.
 //
 // Each work-item above the diagonal swaps a pair of elements.
 kernel void transpose(global int *a, int n) {

@@ -1,4 +1,4 @@
-// fault: data-race, output, out-of-bounds: the end of the matrix is not checked.
+// fault: data-race, out-of-bounds: the end of the matrix is not checked.
 //
 // Each work-item above the diagonal swaps a pair of elements.
 kernel void transpose(global int *a, int n) {

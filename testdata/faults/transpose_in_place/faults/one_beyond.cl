@@ -1,4 +1,4 @@
-// fault: output, out-of-bounds, data-race: the guard lets one column too many through.
+// fault: data-race, out-of-bounds: the guard lets one column too many through.
 //
 // Each work-item above the diagonal swaps a pair of elements.
 kernel void transpose(global int *a, int n) {

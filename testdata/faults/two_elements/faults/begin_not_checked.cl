@@ -1,4 +1,4 @@
-// fault: out-of-bounds, data-race: neither element 0 nor those before it are excluded.
+// fault: data-race, out-of-bounds: neither element 0 nor those before it are excluded.
 //
 // The first work-item writes element 0, the eighth the element that the caller names, if it is another one.
 kernel void two(global int *p, const int n, const int x) {

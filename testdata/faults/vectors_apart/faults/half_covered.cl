@@ -1,4 +1,4 @@
-// fault: data-race, output: vectors are two elements apart: each covers half of its neighbour's.
+// fault: data-race: vectors are two elements apart: each covers half of its neighbour's.
 //
 // Each work-item stores a vector of four consecutive numbers.
 kernel void apart(global float *out, int n) {

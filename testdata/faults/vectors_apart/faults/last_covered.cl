@@ -1,4 +1,4 @@
-// fault: data-race, output: vectors are three elements apart.
+// fault: data-race: vectors are three elements apart.
 //
 // Each work-item stores a vector of four consecutive numbers.
 kernel void apart(global float *out, int n) {

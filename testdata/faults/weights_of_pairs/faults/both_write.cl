@@ -1,4 +1,4 @@
-// fault: data-race, output: both particles of a pair store its weight.
+// fault: data-race: both particles of a pair store its weight.
 //
 // Every other work-item stores the weight of its pair of particles.
 typedef struct {

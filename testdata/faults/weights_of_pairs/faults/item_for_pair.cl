@@ -1,4 +1,4 @@
-// fault: out-of-bounds, output: the pair is looked up by the number of the work-item.
+// fault: out-of-bounds: the pair is looked up by the number of the work-item.
 //
 // Every other work-item stores the weight of its pair of particles.
 typedef struct {

@@ -43,7 +43,7 @@ options! {
         /// How many random suites each estimate rests on.
         samples: u32 = 200,
         /// A folder with faulty variants of the kernel's file, to hold scores and coverage against finding them. For several
-        /// suites it has folders with the names of the kernels' files.
+        /// suites it has folders with the names of the kernels' files, in which the variants are, or a folder `faults` with them.
         faults: Option<PathBuf> = None,
         /// Runs of a mutant per test; `None`: as for [`mutate`](super::mutate).
         repeats: Option<u32> = None,

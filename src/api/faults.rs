@@ -20,13 +20,15 @@ const ORIGINALS: usize = 2;
 /// What a launch of a test left: its outputs by position; `None` if it faulted.
 type Left = Option<Vec<(u32, Vec<u8>)>>;
 
-/// Returns the files of faulty variants for a kernel: those in the folder of the kernel's name, if there is one, otherwise
-/// those in `folder` itself; with the extension of the kernel, by name.
+/// Returns the files of faulty variants for a kernel: those in the folder of the kernel's name, if there is one, or in its
+/// folder `faults`, which leaves room for the kernel itself; otherwise those in `folder` itself; with the extension of the
+/// kernel, by name.
 ///
 /// # Errors
 /// `Caller` if there are none.
 pub(super) fn variants(folder: &Path, kernel: &Path, is_only: bool) -> Result<Vec<PathBuf>> {
-    let own = kernel.file_stem().map(|stem| folder.join(stem)).filter(|own| own.is_dir());
+    let own = kernel.file_stem().map(|stem| folder.join(stem));
+    let own = own.and_then(|own| [own.join("faults"), own].into_iter().find(|place| place.is_dir()));
     // Of several kernels, the variants of one say nothing of another.
     let Some(place) = own.or_else(|| is_only.then(|| folder.to_owned())) else { return Ok(Vec::new()) };
     let unreadable = |e: std::io::Error| {

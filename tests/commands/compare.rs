@@ -153,6 +153,11 @@ fn scores_are_held_against_faults() -> TestResult {
     assert!((20.0..=80.0).contains(&found), "{found}");
     assert_eq!(lines(&folder.path().join("faults.csv"))?.len(), 1 + 2 + 2 + 2 + 1 + 3);
 
+    // The folders above it hold kernels, each with its folder `faults`; the kernel itself is no variant.
+    let above = testdata("");
+    let result = compare(&[&suite, "--levels", "canonical", "--faults", at(&above)], 0)?;
+    assert_eq!(result["kernels"][0]["faults"], expected);
+
     let empty = tempfile::tempdir()?;
     let (_, err, code) = run(&["compare", &suite, "--device", "sim", "--faults", at(empty.path())])?;
     assert!(code == 2 && err.contains("no file with the extension cl"), "{err}");

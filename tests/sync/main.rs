@@ -1,5 +1,5 @@
 //! Checks findings, schedules, reproductions and amplification, on observations made by hand and on kernels that are
-//! run; and `kassay check` on the kernels of `testdata/check`.
+//! run; and `kassay check` on the kernels of `testdata/check` and `testdata/faults`.
 
 mod amplification;
 mod check_budget;
@@ -8,6 +8,7 @@ mod checking;
 mod commands;
 #[path = "../common/mod.rs"]
 mod common;
+mod fault_variants;
 mod findings;
 mod scheduling;
 mod splits;

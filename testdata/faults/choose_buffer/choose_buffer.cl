@@ -1,0 +1,11 @@
+// Writes into one of two buffers, or into none.
+// The right form of `testdata/check/fault_null`.
+kernel void choose(global int *a, global int *b, int which) {
+    global int *to = 0;
+    if (which == 1)
+        to = a;
+    if (which == 2)
+        to = b;
+    if (to)
+        to[get_global_id(0)] = which;
+}

@@ -1,0 +1,7 @@
+// Four work-items compete for each slot; the number of those that got one is counted.
+// The right form of `testdata/check/race_lost_exchange`.
+kernel void claim(global int *slots, global int *winners) {
+    int i = (int)get_global_id(0);
+    if (atomic_cmpxchg(&slots[i / 4], 0, 1) == 0)
+        atomic_inc(winners);
+}

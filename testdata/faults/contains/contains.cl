@@ -1,0 +1,7 @@
+// Sets a flag if the key is among the first n elements.
+// The right form of `testdata/check/race_equal_flag`.
+kernel void contains(global const int *a, int n, int key, global int *found) {
+    int i = (int)get_global_id(0);
+    if (i < n && a[i] == key)
+        atomic_or(found, 1);
+}

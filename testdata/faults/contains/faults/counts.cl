@@ -1,0 +1,8 @@
+// fault: output: counts how often the key is there.
+//
+// Sets a flag if the key is among the first n elements.
+kernel void contains(global const int *a, int n, int key, global int *found) {
+    int i = (int)get_global_id(0);
+    if (i < n && a[i] == key)
+        atomic_inc(found);
+}

@@ -1,0 +1,7 @@
+// Counts all work-items whose value is positive, with an atomic that the whole device sees.
+// The right form of `testdata/check/race_narrow_scope`.
+kernel void count(global const int *in, int n, global atomic_int *counter) {
+    int i = (int)get_global_id(0);
+    if (i < n && in[i] > 0)
+        atomic_fetch_add_explicit(counter, 1, memory_order_relaxed, memory_scope_device);
+}

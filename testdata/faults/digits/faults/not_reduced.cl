@@ -1,0 +1,9 @@
+// fault: out-of-bounds: the index is taken as it is.
+//
+// Looks up powers of ten in a private array; the index is taken modulo its length.
+kernel void digits_of(global const int *at, global int *out, int n) {
+    int i = (int)get_global_id(0);
+    int digits[4] = {1, 10, 100, 1000};
+    if (i < n)
+        out[i] = digits[at[i]];
+}

@@ -1,0 +1,8 @@
+// Writes the doubles of a table in constant memory, repeated from its beginning.
+// The right form of `testdata/check/fault_write_to_constant`.
+kernel void scribble(constant int *table, global int *out, int size, int n) {
+    int i = (int)get_global_id(0);
+    if (i >= n)
+        return;
+    out[i] = 2 * table[i % size];
+}

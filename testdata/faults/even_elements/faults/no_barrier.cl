@@ -1,0 +1,9 @@
+// fault: data-race: the barrier is missing.
+//
+// The tile takes the even elements and zeros for the odd ones; each work-item adds its own and its neighbour's.
+kernel void gaps(global const int *in, global int *out) {
+    local int tile[16];
+    size_t l = get_local_id(0), i = get_global_id(0);
+    tile[l] = l % 2 == 0 ? in[i] : 0;
+    out[i] = tile[l] + tile[l ^ 1];
+}

@@ -1,0 +1,14 @@
+// fault: barrier-divergence: each side of the branch has a barrier of its own: the work-items wait, but not together.
+//
+// The first half of the group stores values, and all read them.
+kernel void half_waits(global const int *in, global int *out) {
+    local int tile[8];
+    size_t l = get_local_id(0), half_size = get_local_size(0) / 2, i = get_global_id(0);
+    if (l < half_size) {
+        tile[l] = in[i] + in[i + half_size];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    } else {
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[i] = tile[(l + 1) % half_size];
+}

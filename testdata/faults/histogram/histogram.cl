@@ -1,0 +1,7 @@
+// Counts values in eight bins.
+// The right form of `testdata/check/race_histogram`.
+kernel void histogram(global const uchar *in, global int *bins, int n) {
+    int i = (int)get_global_id(0);
+    if (i < n)
+        atomic_inc(&bins[in[i] % 8]);
+}

@@ -1,0 +1,13 @@
+// fault: data-race: the flag is released before the data are written.
+//
+// The first work-item passes a message: it writes the data, then releases the flag; the others take it where they see
+// the flag.
+kernel void pass(global int *data, global atomic_int *flag, global int *out) {
+    int i = (int)get_global_id(0);
+    if (i == 0) {
+        atomic_store_explicit(flag, 1, memory_order_release, memory_scope_device);
+        data[0] = 42;
+    } else if (atomic_load_explicit(flag, memory_order_acquire, memory_scope_device) == 1) {
+        out[i] = data[0];
+    }
+}

@@ -1,0 +1,9 @@
+// fault: data-race: every work-item writes the group's scalar, each another value.
+//
+// The first work-item of a group reads the group's offset, all add their number.
+kernel void offset_by(global const int *in, global int *out) {
+    local int base;
+    base = in[get_group_id(0)] + (int)get_local_id(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = base;
+}

@@ -1,0 +1,9 @@
+// fault: data-race: the barrier is missing.
+//
+// The first work-item of a group reads the group's offset, all add their number.
+kernel void offset_by(global const int *in, global int *out) {
+    local int base;
+    if (get_local_id(0) == 0)
+        base = in[get_group_id(0)];
+    out[get_global_id(0)] = base + (int)get_local_id(0);
+}

@@ -1,0 +1,13 @@
+// fault: data-race: the first two work-items write the total.
+//
+// A pointer without an address space: for the first work-item it leads to the group's total, for the others to the
+// buffer.
+kernel void pick(global const int *in, global int *out) {
+    local int shared;
+    size_t l = get_local_id(0), i = get_global_id(0), n = get_local_size(0);
+    int *to = l <= 1 ? (int *)&shared : (int *)&out[i];
+    *to = in[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l == n - 1)
+        out[i - l] = shared + 1;
+}

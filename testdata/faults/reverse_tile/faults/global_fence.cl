@@ -1,0 +1,10 @@
+// fault: data-race: the barrier orders global memory, the tile is local.
+//
+// Each group reverses its part.
+kernel void reverse(global const int *in, global int *out) {
+    local int tile[32];
+    size_t l = get_local_id(0), n = get_local_size(0);
+    tile[l] = in[get_global_id(0)];
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    out[get_global_id(0)] = tile[n - 1 - l];
+}

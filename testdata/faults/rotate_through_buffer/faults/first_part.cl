@@ -1,0 +1,9 @@
+// fault: data-race: every group uses the first one's part of the buffer.
+//
+// Rotates the elements of each group by one, through a buffer in global memory.
+kernel void rotate_left(global int *tmp, global const int *in, global int *out) {
+    size_t i = get_global_id(0), l = get_local_id(0), n = get_local_size(0);
+    tmp[l] = in[i];
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    out[i] = tmp[(l + 1) % n];
+}

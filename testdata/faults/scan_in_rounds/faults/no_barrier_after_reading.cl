@@ -1,0 +1,14 @@
+// fault: data-race: the barrier between reading and writing of a round is missing.
+//
+// Hillis and Steele's inclusive scan of each group's part, in one array.
+kernel void scan(global const int *in, global int *out, local int *s) {
+    uint l = (uint)get_local_id(0), n = (uint)get_local_size(0);
+    s[l] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint d = 1; d < n; d *= 2) {
+        int before = l >= d ? s[l - d] : 0;
+        s[l] += before;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[get_global_id(0)] = s[l];
+}

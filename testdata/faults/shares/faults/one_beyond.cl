@@ -1,0 +1,8 @@
+// fault: out-of-bounds: the guard lets one work-item too many through.
+//
+// Divides totals by counts; where there is nothing to count, the share is 0.
+kernel void shares(global const uint *total, global const uint *count, global uint *out, int n) {
+    int i = (int)get_global_id(0);
+    if (i <= n)
+        out[i] = count[i] != 0 ? total[i] / count[i] : 0;
+}

@@ -1,0 +1,8 @@
+// fault: division: asks whether the total is zero.
+//
+// Divides totals by counts; where there is nothing to count, the share is 0.
+kernel void shares(global const uint *total, global const uint *count, global uint *out, int n) {
+    int i = (int)get_global_id(0);
+    if (i < n)
+        out[i] = total[i] != 0 ? total[i] / count[i] : 0;
+}

@@ -1,0 +1,7 @@
+// Divides totals by counts; where there is nothing to count, the share is 0.
+// The right form of `testdata/check/fault_division_by_zero`.
+kernel void shares(global const uint *total, global const uint *count, global uint *out, int n) {
+    int i = (int)get_global_id(0);
+    if (i < n)
+        out[i] = count[i] != 0 ? total[i] / count[i] : 0;
+}

@@ -1,0 +1,10 @@
+// fault: data-race: `mem_fence` orders a work-item's own accesses only; it is no barrier.
+//
+// Moves the elements of each group one place to the right.
+kernel void shift(global const int *in, global int *out) {
+    local int tile[16];
+    size_t l = get_local_id(0), i = get_global_id(0);
+    tile[l] = in[i];
+    mem_fence(CLK_LOCAL_MEM_FENCE);
+    out[i] = l > 0 ? tile[l - 1] : 0;
+}

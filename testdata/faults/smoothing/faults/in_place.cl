@@ -1,0 +1,13 @@
+// fault: data-race: smooths in place first: neighbours read what others write.
+//
+// Smooths `a` into `b`; the first and the last element stay as they are.
+kernel void smooth(global float *a, global float *b, int n) {
+    int i = (int)get_global_id(0);
+    if (i >= n)
+        return;
+    float x = a[i];
+    if (i > 0 && i < n - 1)
+        x = 0.25f * a[i - 1] + 0.5f * x + 0.25f * a[i + 1];
+    a[i] = x;
+    b[i] = a[i];
+}

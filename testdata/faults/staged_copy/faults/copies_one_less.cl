@@ -1,0 +1,9 @@
+// fault: uninitialised: the copy leaves out the last element of the tile.
+//
+// Each group copies its part of `in` into a tile and writes it back in reverse.
+kernel void staged(global const int *in, global int *out, local int *tile) {
+    size_t n = get_local_size(0), l = get_local_id(0), first = get_group_id(0) * n;
+    event_t copied = async_work_group_copy(tile, in + first, n - 1, 0);
+    wait_group_events(1, &copied);
+    out[first + l] = tile[n - 1 - l];
+}

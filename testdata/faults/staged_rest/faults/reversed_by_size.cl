@@ -1,0 +1,11 @@
+// fault: uninitialised: the part is reversed as if it were full.
+//
+// Each group copies its part of the first n elements into a tile; the last part may be shorter.
+kernel void stage(global const int *in, global int *out, local int *tile, int n) {
+    int l = (int)get_local_id(0), size = (int)get_local_size(0), first = (int)get_group_id(0) * size;
+    int count = max(min(size, n - first), 0);
+    event_t e = async_work_group_copy(tile, in + first, (size_t)count, 0);
+    wait_group_events(1, &e);
+    if (l < count)
+        out[first + l] = tile[size - 1 - l];
+}

@@ -1,0 +1,13 @@
+// fault: out-of-bounds: the guard lets one work-item too many through.
+//
+// Numbers the elements of the buffer behind a pointer in a struct.
+struct job {
+    int n;
+    global int *to;
+};
+
+kernel void number(struct job j) {
+    int i = (int)get_global_id(0);
+    if (i <= j.n)
+        j.to[i] = i;
+}

@@ -1,0 +1,12 @@
+// fault: barrier-divergence: work-items with a negative value return early.
+//
+// Work-items with a positive value get the sum of the group's positive values.
+kernel void partial(global const int *in, global int *out) {
+    size_t i = get_global_id(0);
+    if (in[i] < 0)
+        return;
+    int mine = in[i] > 0 ? in[i] : 0;
+    int sum = work_group_reduce_add(mine);
+    if (in[i] > 0)
+        out[i] = sum;
+}

@@ -1,0 +1,17 @@
+// fault: barrier-divergence: work-items behind the end return before the barriers.
+//
+// The sum of each group's values by a tree; groups have a power of two of work-items.
+kernel void sum(global const int *in, global int *out, local int *part, int n) {
+    int l = (int)get_local_id(0), i = (int)get_global_id(0);
+    if (i >= n)
+        return;
+    part[l] = in[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int width = (int)get_local_size(0) / 2; width > 0; width /= 2) {
+        if (l < width)
+            part[l] += part[l + width];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        out[get_group_id(0)] = part[0];
+}

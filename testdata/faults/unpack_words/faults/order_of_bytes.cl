@@ -1,0 +1,8 @@
+// fault: output: the two bytes in the middle are swapped.
+//
+// Words in records of five bytes, the first byte of a record being its kind.
+kernel void unpack(global const uchar *bytes, global uint *out) {
+    size_t i = get_global_id(0);
+    global const uchar *b = bytes + 5 * i + 1;
+    out[i] = b[0] | (uint)b[2] << 8 | (uint)b[1] << 16 | (uint)b[3] << 24;
+}

@@ -1,0 +1,8 @@
+// fault: output: one zero replaces all components.
+//
+// Divides vectors component by component; components whose divisor is zero are not divided.
+kernel void parts(global const uint4 *a, global const uint4 *b, global uint4 *out) {
+    size_t i = get_global_id(0);
+    uint4 by = select(b[i], (uint4)(1), (uint4)(any(b[i] == (uint4)(0)) ? 0xffffffffu : 0));
+    out[i] = a[i] / by;
+}

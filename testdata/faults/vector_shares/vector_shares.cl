@@ -1,0 +1,7 @@
+// Divides vectors component by component; components whose divisor is zero are not divided.
+// The right form of `testdata/check/fault_vector_division`.
+kernel void parts(global const uint4 *a, global const uint4 *b, global uint4 *out) {
+    size_t i = get_global_id(0);
+    uint4 by = select(b[i], (uint4)(1), b[i] == (uint4)(0));
+    out[i] = a[i] / by;
+}

@@ -1,0 +1,10 @@
+// fault: out-of-bounds: the last vector reaches one element beyond the end.
+//
+// Sums of four consecutive elements, as far as there are four.
+kernel void windows(global const float *in, global float *out, int n) {
+    int i = (int)get_global_id(0);
+    if (i + 3 <= n) {
+        float4 v = vload4(0, in + i);
+        out[i] = v.x + v.y + v.z + v.w;
+    }
+}

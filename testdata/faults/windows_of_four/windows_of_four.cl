@@ -1,0 +1,9 @@
+// Sums of four consecutive elements, as far as there are four.
+// The right form of `testdata/check/fault_vector_load_at_end`.
+kernel void windows(global const float *in, global float *out, int n) {
+    int i = (int)get_global_id(0);
+    if (i + 4 <= n) {
+        float4 v = vload4(0, in + i);
+        out[i] = v.x + v.y + v.z + v.w;
+    }
+}

@@ -1,0 +1,12 @@
+// fault: data-race: the second to fourth work-items write bytes of the first one's word.
+//
+// The first work-item of a group writes a word, those from the fifth on write a byte each. Groups have a multiple of
+// four work-items.
+kernel void mixed(global uchar *out) {
+    uint l = (uint)get_local_id(0);
+    global uchar *mine = out + get_group_id(0) * get_local_size(0);
+    if (l == 0)
+        ((global uint *)mine)[0] = 0x01020304u;
+    else
+        mine[l] = (uchar)l;
+}

@@ -86,7 +86,7 @@ def against_faults(data, folder):
     """Each measure's correlation with finding faults at a fixed size of suites: means over kernels."""
     found = {}
     for measure, rows in st.against_faults(data).items():
-        estimate = data.mean([row["kendall"]["mean"] for row in rows if row["kendall"]], measure, "kendall")
+        estimate = st.mean_of(data, rows, "kendall", measure)
         if estimate:
             found[measure] = estimate
     if not found:

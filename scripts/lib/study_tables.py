@@ -186,6 +186,18 @@ def correlation_table(data):
     return table(["share of the pool", *(f"source, {other} (kernels)" for other in LEVELS[1:])], rows)
 
 
+def within_sizes(data):
+    """Correlations of the scores of two levels within sizes of sub-suites: means over kernels."""
+    rows = []
+    for i, one in enumerate(LEVELS):
+        for other in LEVELS[i + 1:]:
+            found = [row for k in data.kernels for row in k.result["correlation_within_sizes"]
+                     if {row["level"], row["other_level"]} == {one, other}]
+            rows.append([f"{one}, {other}", sum(bool(row["kendall"]) for row in found),
+                         shown(mean_of(data, found, "kendall", one, other), 2), shown(mean_of(data, found, "pearson", one, other), 2)])
+    return table(["scores", "kernels", "Kendall's τ-b", "Pearson"], rows)
+
+
 def concepts(data):
     """For each concept and level: mutants that count, how many are detected and minimal."""
     names = sorted({concept for k in data.kernels for _, concept in k.rows if concept != "all"})
@@ -273,24 +285,21 @@ def kernel_random(data, kernel, level):
     return data.random(kernel.collection, kernel.name, level)
 
 
-def against_faults(data):
-    """For each measure: over kernels, correlation with the share of the faults that sub-suites of a fixed size find."""
-    return {measure: [best for k in data.kernels if (best := best_sizes(k).get(measure))] for measure in measures(data)}
-
-
 def measures(data):
-    names = {row["measure"] for k in data.kernels for row in k.result.get("against_faults", [])}
+    """What is held against faults: levels for their scores, then coverage metrics."""
+    names = {row["measure"] for k in data.kernels for row in k.result.get("against_faults_within_sizes", [])}
     return [level for level in LEVELS if level in names] + sorted(names - set(LEVELS))
 
 
-def best_sizes(kernel):
-    """By measure: the row of the one size at which most measures are defined, the smallest of these sizes."""
-    rows = kernel.result.get("against_faults", [])
-    defined = collections.Counter(row["tests"] for row in rows if row["kendall"])
-    if not defined:
-        return {}
-    size = min(defined, key=lambda s: (-defined[s], s))
-    return {row["measure"]: row for row in rows if row["tests"] == size}
+def against_faults(data):
+    """By measure: the rows of the kernels, of correlations within sizes of sub-suites with the share of faults found."""
+    rows = [row for k in data.kernels for row in k.result.get("against_faults_within_sizes", [])]
+    return {measure: [row for row in rows if row["measure"] == measure] for measure in measures(data)}
+
+
+def mean_of(data, rows, key, *names):
+    """The mean over kernels of a correlation, where it is defined."""
+    return data.mean([row[key]["mean"] for row in rows if row[key]], key, *names)
 
 
 def faults(data):
@@ -308,11 +317,23 @@ def faults(data):
 def fault_table(data):
     rows = []
     for measure, found in against_faults(data).items():
-        defined = [row for row in found if row["kendall"]]
-        rows.append([measure, len(found), len(defined),
-                     shown(data.mean([row["kendall"]["mean"] for row in defined], measure, "kendall"), 2),
-                     shown(data.mean([row["pearson"]["mean"] for row in defined if row["pearson"]], measure, "pearson"), 2)])
+        rows.append([measure, len(found), sum(bool(row["kendall"]) for row in found),
+                     shown(mean_of(data, found, "kendall", measure), 2), shown(mean_of(data, found, "pearson", measure), 2)])
     return table(["measure", "kernels", "defined", "Kendall's τ-b", "Pearson"], rows)
+
+
+def paired(data, base="source"):
+    """For each measure: the mean difference to the base's correlation with finding faults, over kernels that have both."""
+    rows = []
+    for measure in measures(data):
+        differences = []
+        for kernel in data.kernels:
+            found = {row["measure"]: row["kendall"] for row in kernel.result.get("against_faults_within_sizes", [])}
+            if found.get(base) and found.get(measure):
+                differences.append(found[measure]["mean"] - found[base]["mean"])
+        if measure != base:
+            rows.append([measure, len(differences), shown(data.mean(differences, measure, "paired"), 2)])
+    return table(["measure", "kernels", f"τ-b less that of {base}"], rows)
 
 
 def cost(data):
@@ -356,13 +377,15 @@ def tables(data):
     parts += [
         ("Cross-adequacy", matrix(full, "mean")),
         ("Minimal mutants subsumed", matrix(full, "minimal_subsumed")),
-        ("Kendall's correlation of scores with the source's", correlation_table(full)),
+        ("Correlation of scores within sizes", within_sizes(full)),
+        ("Kendall's τ-b of scores with the source's, by size", correlation_table(full)),
         ("Twins", twins(full)),
         ("Concepts: count / detected, % / minimal", concepts(full)),
         ("Operators of the IR: count / minimal / not subsumed by the source", new_minimal(full)),
         ("Synchronisation", synchronisation(full)),
         ("Faults", faults(data)),
         ("Measures against faults", fault_table(data)),
+        ("Measures against faults: differences", paired(data)),
         ("Cost", cost(full)),
     ]
     return "\n".join(f"## {name}\n\n{text}" for name, text in parts)

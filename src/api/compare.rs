@@ -14,18 +14,20 @@ use super::observer::Work;
 use super::opened::Opened;
 use super::options::{OpenOptions, check_range, options};
 use super::{faults, metrics, pool};
+use crate::cfg::sites::SiteKind;
 use crate::compare::study::{self, LevelRun, Study};
 use crate::compare::total::total;
-use crate::coverage::build::Level;
+use crate::coverage::build::{KernelUnderTest, Level};
 use crate::error::{Error, Result};
 use crate::hash;
+use crate::llvm::{Function, View};
 use crate::mutation::campaign::CampaignContext;
 use crate::mutation::level::MutationLevel;
 use crate::mutation::mutant::Mutant;
 use crate::mutation::operators::{OPERATORS, Subject};
 use crate::mutation::{Selection, enumerate, source_level, twins};
 use crate::result::Header;
-use crate::result::compare::{self as result, CompareResult, FailedSuite, KernelComparison, LeftOut};
+use crate::result::compare::{self as result, CodeSize, CompareResult, FailedSuite, KernelComparison, LeftOut};
 use crate::result::journal::{self, Journal};
 use crate::result::merge::join_devices;
 use crate::result::mutate::MutateResult;
@@ -368,14 +370,14 @@ fn run_level(
     let begun = Instant::now();
     let opened: Opened = open.clone().level(level.optimisation()).open_with_more(suite, more.to_vec())?;
     let mutate_options = MutateOptions::new().level(level).repeats(options.repeats).full_matrix(true);
-    let forms = RefCell::new(HashMap::new());
+    let found = RefCell::new((HashMap::new(), CodeSize::default()));
     let jobs = opened.options().jobs as usize;
     let result = mutate_then(&opened, &mutate_options, &|campaign, result| {
-        *forms.borrow_mut() = forms_of(campaign, level, result, jobs)?;
+        *found.borrow_mut() = (forms_of(campaign, level, result, jobs)?, size_of(campaign.under_test));
         Ok(())
     })?;
-    let (level, forms) = (level.name().to_owned(), forms.into_inner());
-    Ok(LevelRun { level, result, forms, elapsed_s: begun.elapsed().as_secs_f64() })
+    let (level, (forms, code)) = (level.name().to_owned(), found.into_inner());
+    Ok(LevelRun { level, result, forms, code, elapsed_s: begun.elapsed().as_secs_f64() })
 }
 
 /// Returns by id what the mutants that count become when they are optimised: a mutant that equals the original or another
@@ -397,6 +399,14 @@ fn forms_of(
     };
     let wanted: Vec<Mutant> = mutants.into_iter().filter(|mutant| wanted.contains(mutant.id.as_str())).collect();
     twins::forms(campaign.under_test, &wanted, jobs)
+}
+
+fn size_of(under_test: &KernelUnderTest<'_>) -> CodeSize {
+    let blocks = |f: &Function<'_>| f.blocks().iter().map(|block| block.instructions().len() as u64).sum::<u64>();
+    CodeSize {
+        lines: under_test.sites.sites.iter().filter(|site| site.kind == SiteKind::Line).count() as u64,
+        instructions: View::of(&under_test.module).functions().iter().map(blocks).sum(),
+    }
 }
 
 /// Returns a hash of everything that determines the numbers, in hexadecimal: the suites and kernels as they are, and the

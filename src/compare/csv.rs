@@ -163,6 +163,8 @@ fn levels(result: &CompareResult) -> Table {
         ("disjoint", "disjoint mutants"),
         ("surface", "surface mutants"),
         ("hard", "hard mutants"),
+        ("lines", "lines with code; only for all concepts"),
+        ("instructions", "instructions of LLVM IR; only for all concepts"),
         ("build_s", "seconds for weaving and building; only for all concepts"),
         ("run_s", "seconds for runs; only for all concepts"),
         ("equivalence_s", "seconds for the search for equivalents; only for all concepts"),
@@ -191,6 +193,8 @@ fn levels(result: &CompareResult) -> Table {
             cells.extend(counts.map(|count| count.to_string()));
             cells.push(number(row.score));
             cells.extend(sets.map(|count| count.to_string()));
+            let code = row.code.map_or([None; 2], |code| [code.lines, code.instructions].map(Some));
+            cells.extend(code.map(|size| size.map(|size| size.to_string()).unwrap_or_default()));
             cells.extend(seconds.map(number));
             cells
         })

@@ -12,7 +12,8 @@ use super::kill_matrix::KillMatrix;
 use super::mutant_sets::{disjoint, distinguished, hard, minimal, share_subsumed};
 use crate::hash::fnv1a;
 use crate::result::compare::{
-    ComparedMutant, Cost, CrossRow, FaultRow, Interval, KernelComparison, LevelRow, PoolTest, TestOrigin, Twins,
+    CodeSize, ComparedMutant, Cost, CrossRow, FaultRow, Interval, KernelComparison, LevelRow, PoolTest, TestOrigin,
+    Twins,
 };
 use crate::result::merge::join_devices;
 use crate::result::mutate::{Mutant, MutateResult, Status, TestStatus};
@@ -29,6 +30,8 @@ pub struct LevelRun {
     pub result: MutateResult,
     /// By id: what mutants become when they are optimised. Those of different levels with the same form are twins.
     pub forms: HashMap<String, String>,
+    /// The size of what was mutated.
+    pub code: CodeSize,
     /// Wall-clock seconds, compilation included.
     pub elapsed_s: f64,
 }
@@ -138,7 +141,8 @@ impl Study<'_> {
             by_concept.entry((self.concept_of)(&mutant.operator)).or_default().push(at);
         }
         let all: Vec<usize> = (0..level.run.result.mutants.len()).collect();
-        let mut rows = vec![LevelRow { cost: Some(cost(level.run)), ..row(level, ALL, &all) }];
+        let mut rows =
+            vec![LevelRow { code: Some(level.run.code), cost: Some(cost(level.run)), ..row(level, ALL, &all) }];
         rows.extend(by_concept.iter().map(|(concept, mutants)| row(level, concept, mutants)));
         rows
     }
@@ -238,6 +242,7 @@ fn row(level: &Judged<'_>, concept: &str, mutants: &[usize]) -> LevelRow {
         disjoint: disjoint(&matrix).len() as u64,
         surface: minimal,
         hard: hard(&matrix).len() as u64,
+        code: None,
         cost: None,
     }
 }
@@ -344,6 +349,7 @@ mod tests {
             "timing": timing, "mutants": mutants, "tests": tests, "notes": [],
         });
         LevelRun {
+            code: CodeSize::default(),
             level: level.into(),
             result: serde_json::from_value(result).unwrap(),
             forms: forms.iter().map(|(id, form)| ((*id).to_owned(), (*form).to_owned())).collect(),

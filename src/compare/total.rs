@@ -126,6 +126,10 @@ fn add(sum: &mut LevelRow, row: &LevelRow) {
     sum.disjoint += row.disjoint;
     sum.surface += row.surface;
     sum.hard += row.hard;
+    if let (Some(sum), Some(code)) = (&mut sum.code, &row.code) {
+        sum.lines += code.lines;
+        sum.instructions += code.instructions;
+    }
     if let (Some(sum), Some(cost)) = (&mut sum.cost, &row.cost) {
         let Cost { build_s, run_s, equivalence_s, elapsed_s, builds, executions } = cost;
         sum.build_s += build_s;

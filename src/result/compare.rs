@@ -231,9 +231,22 @@ pub struct LevelRow {
     pub surface: u64,
     /// Mutants that are detected by at most 2.5 % of the tests (by one, if there are fewer than 80).
     pub hard: u64,
+    /// Only for all concepts: what is mutated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<CodeSize>,
     /// Only for all concepts: what the mutants cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+}
+
+/// The size of the kernel at a level, its helper functions included: at the levels of the source and the canonical form,
+/// that of the canonical form.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CodeSize {
+    /// Lines with code: those of the metric `line`.
+    pub lines: u64,
+    /// Instructions of LLVM IR.
+    pub instructions: u64,
 }
 
 /// What the mutants of a level cost.

@@ -119,7 +119,7 @@ fn of_all(total: &Total, view: CompareView, style: &Style) -> String {
 }
 
 fn levels(rows: &[LevelRow], view: CompareView, style: &Style) -> String {
-    let mut table = Table::new(4, "lrrrrrrrrrrr");
+    let mut table = Table::new(4, "lrrrrrrrrrrrr");
     table.head(&[
         "level",
         "mutants",
@@ -132,6 +132,7 @@ fn levels(rows: &[LevelRow], view: CompareView, style: &Style) -> String {
         "distinguished",
         "minimal",
         "hard",
+        "per line",
         "time",
     ]);
     for row in rows.iter().filter(|row| view.concepts || row.cost.is_some()) {
@@ -151,10 +152,16 @@ fn levels(rows: &[LevelRow], view: CompareView, style: &Style) -> String {
             row.distinguished.to_string().into(),
             row.minimal.to_string().into(),
             row.hard.to_string().into(),
+            per_line(row.generated, row.code.map(|code| code.lines)).into(),
             Cell::painted(Paint::Dim, row.cost.map(|cost| style::seconds(cost.elapsed_s)).unwrap_or_default()),
         ]);
     }
     heading(style, "  mutants") + &table.render(style)
+}
+
+/// Mutants for each of so many lines.
+fn per_line(mutants: u64, lines: Option<u64>) -> String {
+    lines.filter(|lines| *lines > 0).map(|lines| format!("{:.1}", mutants as f64 / lines as f64)).unwrap_or_default()
 }
 
 /// A matrix: what suites that suffice for a line's level detect of a column's.

@@ -31,8 +31,8 @@ pub struct TallyArgs {
     /// What shows the independent effect of a condition, of buffers with test vectors: masking, the default, or unique cause
     #[arg(long, value_enum, value_name = "CRITERION", conflicts_with = "outcomes")]
     pub mcdc: Option<McdcFlag>,
-    /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50; with --outcomes, if the score is
-    /// below a percentage
+    /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50, or the score of mutants below one that
+    /// is given alone
     #[arg(long, value_name = "[METRIC=]PERCENT", value_delimiter = ',')]
     pub fail_under: Vec<Least>,
     /// Leave the source, or the lists of mutants, out of the text

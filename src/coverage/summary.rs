@@ -105,13 +105,11 @@ pub fn coverage_of(sites: &[SiteRow<'_>], tests: &[TestTally], counts: bool) -> 
 /// statements, in percent. The work-items of all tests count together.
 fn average_statement(sites: &[SiteRow<'_>], tests: &[TestTally]) -> Option<f64> {
     let items: u64 = tests.iter().map(|t| t.items).sum();
-    let shares: Vec<f64> = sites
-        .iter()
-        .enumerate()
-        .filter(|(_, site)| site.kind == SiteKind::Statement)
-        .map(|(s, _)| tests.iter().map(|t| t.sites[s].hits[0]).sum::<u64>() as f64 / items as f64)
-        .collect();
-    (items > 0 && !shares.is_empty()).then(|| 100.0 * shares.iter().sum::<f64>() / shares.len() as f64)
+    let statements = sites.iter().enumerate().filter(|(_, site)| site.kind == SiteKind::Statement);
+    let hits: Vec<u64> = statements.map(|(s, _)| tests.iter().map(|t| t.sites[s].hits[0]).sum()).collect();
+    // In whole numbers, so that the order of statements and tests does not matter.
+    let all = items * hits.len() as u64;
+    (all > 0).then(|| 100.0 * hits.iter().sum::<u64>() as f64 / all as f64)
 }
 
 /// One entry per outcome of each site, in order of file, line and column; none for test vectors.

@@ -88,6 +88,6 @@ fn maps_without_vectors_and_maps_that_contradict_themselves_are_refused() -> Tes
     fails(&[], "its decisions are not those of its sites")?;
     let source = repository("testdata/mcdc_decisions/mcdc_decisions.cl");
     let (_, err, code) = run(&["lower", at(&source), "--mutants", "--mcdc"])?;
-    assert!(code == 2 && err.contains("--coverage"), "{err}");
+    assert!(code == 2 && err.contains("coverage probes"), "{err}");
     Ok(())
 }

@@ -217,7 +217,9 @@ impl<'c> KernelFile<'c> {
     ) -> Result<KernelUnderTest<'c>> {
         let (mut module, interface) = self.canonical(entry, loaded.format)?;
         if let Some(pipeline) = level.passes() {
+            let given = canonical::float_flags(View::of(&module));
             passes::run(&mut module, Some(&self.machine), pipeline)?;
+            canonical::keep_float_flags(View::of(&module), given);
             canonical::return_where_unreachable(View::of(&module));
             canonical::verify(&module, "optimisation")?;
         }

@@ -197,6 +197,17 @@ pub fn return_where_unreachable(view: View<'_>) {
     }
 }
 
+/// Returns the liberties with floats that some instruction has: those that the user gave by options.
+pub fn float_flags(view: View<'_>) -> u32 {
+    view.instructions().into_iter().fold(0, |all, inst| all | inst.float_flags())
+}
+
+/// Takes away the liberties with floats that an optimiser inferred of the values that there are: those that are not among
+/// the `given` ones.
+pub fn keep_float_flags(view: View<'_>, given: u32) {
+    view.instructions().into_iter().for_each(|inst| inst.keep_float_flags(given));
+}
+
 fn strip_tbaa(view: View<'_>) {
     let kinds = [view.metadata_kind("tbaa"), view.metadata_kind("tbaa.struct")];
     for inst in view.instructions() {

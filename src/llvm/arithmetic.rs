@@ -164,6 +164,26 @@ impl<'m> Builder<'m> {
         unsafe { ffi::LLVMBuildExtractValue(self.here(), value, field, c_name(name).as_ref().into()) }
     }
 
+    /// Puts a value into a field of a struct.
+    ///
+    /// # Panics
+    /// Also if the first value is no struct with such a field, or the other one is of another type than that field.
+    pub fn insert_field(
+        &self,
+        value: impl Into<Value<'m>>,
+        field: u32,
+        new: impl Into<Value<'m>>,
+        name: &str,
+    ) -> Value<'m> {
+        let (value, new) = (value.into(), new.into());
+        self.assert_operand(value);
+        self.assert_operand(new);
+        let held = value.ty().fields().get(field as usize).copied();
+        assert_eq!(held, Some(new.ty()), "{} cannot be field {field} of {}", new.text(), value.text());
+        // SAFETY: a struct with a field of the value's type; the builder stands somewhere.
+        unsafe { ffi::LLVMBuildInsertValue(self.here(), value, new, field, c_name(name).as_ref().into()) }
+    }
+
     /// Takes a lane out of a vector.
     pub fn extract_element(&self, vector: impl Into<Value<'m>>, index: impl Into<Value<'m>>, name: &str) -> Value<'m> {
         let (vector, index) = (vector.into(), index.into());

@@ -113,6 +113,11 @@ impl<'m> Inst<'m> {
         }
     }
 
+    /// Returns a copy, which is in no block and has no name.
+    pub fn copied(self) -> Inst<'m> {
+        ffi::LLVMInstructionClone(self)
+    }
+
     /// Moves the instruction in front of another one, with its name and debug location, and in front of that one's
     /// debug records.
     pub fn move_before(self, next: Inst<'m>) {
@@ -227,6 +232,16 @@ impl<'m> Inst<'m> {
         IntCompare::of(self).into_iter().for_each(|inst| ffi::LLVMSetICmpSameSign(inst, 0));
         GepInst::of(self).into_iter().for_each(|inst| ffi::LLVMGEPSetNoWrapFlags(inst, 0));
         FastMath::of(self).into_iter().for_each(|inst| ffi::LLVMSetFastMathFlags(inst, 0));
+    }
+
+    /// Returns the liberties that may be taken with floats, by LLVM's bits; none for what computes none.
+    pub fn float_flags(self) -> u32 {
+        FastMath::of(self).map_or(0, |inst| ffi::LLVMGetFastMathFlags(inst))
+    }
+
+    /// Takes away the liberties with floats that are not among these.
+    pub fn keep_float_flags(self, kept: u32) {
+        FastMath::of(self).into_iter().for_each(|inst| ffi::LLVMSetFastMathFlags(inst, self.float_flags() & kept));
     }
 
     /// Changes the pointer of a `load`, a `store` or a `ptrtoint`, also to one in another address space.

@@ -59,6 +59,65 @@ impl<'m> Inst<'m> {
         Atomic::of(self).map(|inst| SyncScope(ffi::LLVMGetAtomicSyncScopeID(inst)))
     }
 
+    /// Whether it is an atomic access or fence that synchronises with the scope of that name.
+    pub fn is_in_scope(self, name: &str) -> bool {
+        let own = self.sync_scope();
+        own.is_some() && own == Some(SyncScope(ffi::sync_scope(self.ty().context(), name)))
+    }
+
+    /// Sets the ordering; of a `cmpxchg`, that where it succeeds. Whether the instruction can have it, verifying says.
+    ///
+    /// # Panics
+    /// Unless it is an atomic access or fence, and stays one.
+    pub fn set_ordering(self, ordering: AtomicOrdering) {
+        self.assert_atomic(ordering);
+        // SAFETY: an ordering of what is atomic.
+        unsafe {
+            match Ordered::of(self) {
+                Some(inst) => ffi::LLVMSetOrdering(inst, ordering),
+                None => {
+                    let exchange = CompareExchange::of(self).into_iter();
+                    exchange.for_each(|inst| ffi::LLVMSetCmpXchgSuccessOrdering(inst, ordering));
+                }
+            }
+        }
+    }
+
+    /// Sets the ordering of a `cmpxchg` where it fails.
+    ///
+    /// # Panics
+    /// If it is none, or would not be atomic any more.
+    pub fn set_failure_ordering(self, ordering: AtomicOrdering) {
+        self.assert_atomic(ordering);
+        let inst = CompareExchange::of(self).unwrap_or_else(|| panic!("{} cannot fail", self.text()));
+        // SAFETY: an ordering of what is atomic.
+        unsafe { ffi::LLVMSetCmpXchgFailureOrdering(inst, ordering) }
+    }
+
+    fn assert_atomic(self, ordering: AtomicOrdering) {
+        let is_atomic = self.is_atomic() && ordering != AtomicOrdering::LLVMAtomicOrderingNotAtomic;
+        assert!(is_atomic, "{} has no ordering", self.text());
+    }
+
+    /// Sets what an atomic access or fence synchronises with.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn set_sync_scope(self, scope: SyncScope) {
+        let inst = Atomic::of(self).unwrap_or_else(|| panic!("{} synchronises with nothing", self.text()));
+        ffi::LLVMSetAtomicSyncScopeID(inst, scope.0);
+    }
+
+    /// Sets what an `atomicrmw` does. Whether it can do that with its operand, verifying says.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn set_rmw_operation(self, operation: AtomicRmwOperation) {
+        let inst = ReadModifyWrite::of(self).unwrap_or_else(|| panic!("{} modifies nothing", self.text()));
+        // SAFETY: an operation of an `atomicrmw`.
+        unsafe { ffi::LLVMSetAtomicRMWBinOp(inst, operation) }
+    }
+
     /// Returns what an `atomicrmw` does.
     pub fn rmw_operation(self) -> Option<AtomicRmwOperation> {
         ReadModifyWrite::of(self).map(|inst| ffi::LLVMGetAtomicRMWBinOp(inst))

@@ -128,6 +128,18 @@ fn instructions_tell_what_they_are() {
     assert_eq!(old.ordering(), Some(AtomicOrdering::LLVMAtomicOrderingAcquireRelease));
     assert_eq!(old.sync_scope(), Some(view.sync_scope("")));
     assert!(named(view, "sum").ordering().is_none() && named(view, "loaded").sync_scope().is_none());
+    let other = old.copied();
+    other.set_ordering(AtomicOrdering::LLVMAtomicOrderingMonotonic);
+    other.set_rmw_operation(AtomicRmwOperation::LLVMAtomicRMWBinOpAdd);
+    other.set_sync_scope(view.sync_scope("device"));
+    let builder = view.builder();
+    builder.before(old);
+    builder.insert(other);
+    assert!(other.text().contains("atomicrmw add ptr addrspace(1) %out, i32 %joined syncscope(\"device\") monotonic"));
+    assert!(other.is_in_scope("device") && old.is_in_scope("") && !old.is_in_scope("device"));
+    drop(builder);
+    // SAFETY: no copy of the handle is used afterwards, and the builder is gone.
+    unsafe { other.erase() };
 
     let place = named(view, "place");
     assert!(place.value().is_in_bounds());

@@ -3,6 +3,7 @@
 //! Must never know: what the probes mean.
 
 mod async_copies;
+mod atomic_instructions;
 pub mod code;
 pub use crate::kernel::forked;
 pub mod cached;

@@ -9,7 +9,7 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 
 use super::code::{Code, Effort, Lowered};
 use super::forked::{self, Failure, Limit};
-use super::{async_copies, cached, generic_atomics, undefined, vector_selects};
+use super::{async_copies, atomic_instructions, cached, generic_atomics, undefined, vector_selects};
 use crate::error::{Error, Result};
 use crate::kernel::{cache, canonical, inlined};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, SPIR_KERNEL, Value, View, passes};
@@ -89,6 +89,7 @@ pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) ->
     // Last, because a pass would fold its addresses of first elements away again.
     async_copies::rewrite(module);
     generic_atomics::rewrite(module);
+    atomic_instructions::rewrite(module);
     vector_selects::widen(module);
     canonical::verify(module, "inlining and promotion")
 }

@@ -4,17 +4,14 @@
 use crate::coverage::build::KernelUnderTest;
 use crate::kernel::builtins::{self, Effect};
 use crate::kernel::interface::ArgKind;
-use crate::llvm::{Function, Opcode, View};
+use crate::llvm::{Function, Inst, View};
 
 /// Returns whether work-items of the kernel may interact. Builtins are recognised among functions without a body; the
 /// names of the user's own functions do not matter.
 pub fn work_items_interact(under_test: &KernelUnderTest<'_>) -> bool {
     let functions = View::of(&under_test.module).functions();
     let builtin = |f: &Function<'_>| !f.has_body() && builtins::has(&f.name(), Effect::Synchronises);
-    let atomic = |f: &Function<'_>| {
-        let mut all = f.instructions().into_iter();
-        all.any(|i| matches!(i.opcode(), Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence))
-    };
+    let atomic = |f: &Function<'_>| f.instructions().into_iter().any(Inst::is_atomic);
     functions.iter().any(builtin)
         || functions.iter().any(atomic)
         || !under_test.interface.local_variables.is_empty()

@@ -23,6 +23,7 @@ pub mod mutant_pool;
 mod mutant_set;
 pub mod operators;
 pub mod own_host;
+mod promises;
 pub mod prunable;
 pub mod redirect_legality;
 pub mod reference;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use inkwell::module::Module;
 
-use super::equivalence::licences;
+use super::promises;
 use crate::coverage::build::{KernelUnderTest, Level};
 use crate::coverage::group_order;
 use crate::error::{Error, Result};
@@ -14,6 +14,7 @@ use crate::instrument::ids;
 use crate::instrument::layout::GuardLayout;
 use crate::instrument::mutants::infection::{self, InfectionLayout};
 use crate::instrument::mutants::{Edit, LocalVariable, privatise, schemata, single};
+use crate::kernel::canonical;
 use crate::llvm::{Opcode, Type, View};
 pub use crate::lower::code::Effort;
 use crate::lower::code::LoweringOptions;
@@ -151,17 +152,19 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         self.lower_for_simulator(module).map(Ok)
     }
 
-    /// Returns a copy of the kernel to weave into. What an optimiser inferred of the original may be wrong of mutants, whose
-    /// behaviour would then be undefined.
+    /// Returns a copy of the kernel to weave into. What holds of the original may be wrong of mutants, whose behaviour would
+    /// then be undefined: what an optimiser inferred, and that nothing gets to an `unreachable`.
     fn kernel(&self) -> Module<'c> {
         let module = self.under_test.module.clone();
+        canonical::return_where_unreachable(View::of(&module));
         if self.under_test.level != Level::Raw {
-            licences::drop_inferred(View::of(&module));
+            promises::drop_inferred(View::of(&module));
         }
         module
     }
 
     fn lower_for_simulator(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
+        promises::drop_assumptions(View::of(&module));
         initialise_private_variables(&module);
         let options = LoweringOptions { races: true, effort: Effort::Quick, ..self.under_test.lowering };
         match self.lower_to(module, simulator::CAPABILITIES.target, &options)? {
@@ -172,6 +175,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
 
     fn finish(&self, mut module: Module<'c>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
         let entry = &self.under_test.entry;
+        promises::drop_assumptions(View::of(&module));
         initialise_private_variables(&module);
         guard::inline_and_promote(&mut module, entry, &self.under_test.machine)?;
         let guards = guard::weave(&mut module, entry, self.layout, effort == Effort::Quick, &self.under_test.machine)?;

@@ -82,9 +82,6 @@ Two operators that make the same change give a mutant each; the later one is a d
 A mutant of the IR has the words of the IR: `add nsw %x, 3` becomes `sub`, or `add %x, 4`. `_` is a value without a name. Its
 place is the debug location of its instruction; several mutants of one place are numbered.
 
-- What replaces an instruction has no flags (`nsw`, `exact`, `inbounds`), and an instruction with another operand loses its own:
-  they were true of the original. A division that is put in is checked like any other, a shift amount is taken modulo the width.
-  In optimised IR, flags and promises that the optimiser inferred are dropped wherever mutants are woven in.
 - `IAO`, `IBO`, `ICP`, `ICN`, `INE`, `ISO`, `ICX`, `IVL`: integers of at most 64 bits, `half`, `float`, `double`, and vectors of
   these; `ICP` compares pointers, too. `frem` is put in nowhere: OpenCL C has no operator for it.
 - `IBR`: conditions that are no constants; a `switch` has none. A branch that may lead to `unreachable` stays; in optimised IR,
@@ -93,9 +90,43 @@ place is the debug location of its instruction; several mutants of one place are
   memory orders and scopes. Of a vector of different constants, c + 1 and c - 1 change every lane.
 - `IST`: stores of pointers stay, because what reads them would lead anywhere. In `ir:raw` a parameter's copy is a store, too.
 - `ICA`: barriers and fences are `SYR`'s and `FR`'s.
-- `IMO`: `atomic_*_explicit` and `atomic_work_item_fence` with constant orders and scopes. A load has no release, a store no
-  acquire. Scopes: all devices, device, work-group.
+- `IMO`: `atomic_*_explicit` and `atomic_work_item_fence` with constant orders and scopes, and instructions. A load has no
+  release, a store no acquire; a compare-exchange that fails becomes weaker along with one that succeeds, where it would be
+  ordered more strongly. Scopes: all devices, device, work-group.
 - `IPH`: a value of one way is often not known on the other: most `phi`s of loops are left, with the reason.
+- `IGP`: optimisers count in bytes; such an offset changes by the size of the largest number that is accessed through it. Where
+  a pointer is read or written, the address stays.
 - `ICX` and `IBO` both exchange `ashr` and `lshr`: the later one is a duplicate.
-- `SYR`, `FR`, `BFR`, `AR`, `AOP`: calls of builtins, as OpenCL C has them.
+- `SYR`, `FR`, `BFR`, `AR`, `AOP`: calls of builtins, as OpenCL C has them. `FR`, `AR`, `AOP`, `IMO` and `ICA` also change atomic
+  instructions (`atomicrmw`, `cmpxchg`, atomic `load` and `store`, `fence`), which clang makes of its own `__opencl_atomic_*`,
+  `__atomic_*` and `__sync_*`; SPIR-V that is read back has calls. `AOP` also knows `umin`/`umax`, and makes `nand` an `and`;
+  `AR` leaves loads and stores alone.
+
+### What keeps mutants defined
+
+Nothing that a mutant does is undefined unless the same would be of a mutant of the source: it runs out of bounds or divides by
+zero (which is checked), overflows signed arithmetic in IR that was not optimised, converts a float to an integer that
+cannot hold it, or races.
+
+| what the original's code says | what becomes of it |
+| --- | --- |
+| flags of an instruction (`nsw`, `nuw`, `exact`, `inbounds`, `nusw`, `disjoint`, `nneg`, `samesign`) | what replaces it has none; one with another operand loses its own; in optimised IR all go |
+| flags of floats (`nnan`, `ninf` …) | those that the user gave by options stay; what the optimiser inferred goes |
+| division by zero, `INT_MIN / -1`, also where the operator puts the division in | checked in each run: `runtime-error` |
+| shift by the width or more | a shift that is put in, or has another amount, takes it modulo the width |
+| addresses | checked in each run; offsets in bytes change by what is accessed, so that alignments stay |
+| alignments that the optimiser inferred | lowered to those of the types |
+| `llvm.assume`, also the user's `__builtin_assume` | erased behind the operators |
+| `unreachable`, also the user's `__builtin_unreachable` | a return; `IBR` leaves branches to it alone |
+| `llvm.abs`, `ctlz`, `cttz` with values for which they are poison | made defined for all |
+| attributes of values: `noundef`, `nonnull`, `range`, `nofpclass`, `returned`, `dereferenceable`, `readonly`, `readnone`, `writeonly`, `captures`, `initializes` | dropped in optimised IR; `noalias` is the user's `restrict` and stays |
+| attributes of functions: `memory`, `nosync`, `willreturn`, `mustprogress` | dropped wherever mutants are woven in |
+| `noreturn`, `speculatable`, `nofree`, `tail` of calls | dropped in optimised IR |
+| `convergent` | stays; a call that is put in for one of synchronisation is convergent |
+| metadata: `!range`, `!nonnull`, `!noundef`, `!nofpclass`, `!align`, `!dereferenceable`, `!invariant.*`, `!alias.scope`, `!noalias`, `!captures` | dropped in optimised IR |
+| `!tbaa` | dropped in every form |
+| private variables without a value, because a store or call is gone | hold a pattern, as all that is not initialised |
+| `undef` and `poison` operands | are not replaced (`ICN`, `INE`), exchanged (`IPH`) or chosen (`ISL`); lanes that hold anything stay (`IVL`) |
+| values where they are not known | `IPH` and `ICN` take only those that dominate; every module is verified |
+| memory orders that an instruction cannot have | are not made (`IMO`) |
 ";

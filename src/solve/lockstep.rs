@@ -104,6 +104,7 @@ impl<'m> Side<'m> {
             LLVMLoad | LLVMStore => {
                 mine.is_volatile() == theirs.is_volatile()
                     && mine.ordering() == theirs.ordering()
+                    && mine.sync_scope() == theirs.sync_scope()
                     && mine.alignment() == theirs.alignment()
             }
             LLVMAlloca => mine.allocated_type() == theirs.allocated_type(),

@@ -85,6 +85,35 @@ fn atomics_on_pointers_without_an_address_space_run() {
     assert_eq!(run(&woven, Some(1 << 12), 1, &[1, 0]), [6, 7]);
 }
 
+/// Operations of SPIR-V: an atomic load, an atomic store, a fence (SPIR-V 3.42.18 and 3.42.20).
+const ATOMIC_LOAD: u32 = 227;
+const ATOMIC_STORE: u32 = 228;
+const MEMORY_BARRIER: u32 = 225;
+
+#[test]
+fn atomic_instructions_stay_atomic() {
+    let source = "kernel void k(global int *a) {
+        __atomic_store_n(a, __atomic_load_n(a + 1, __ATOMIC_ACQUIRE) + 1, __ATOMIC_RELEASE);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        a[2] = __atomic_fetch_add(a, 5, __ATOMIC_RELAXED);
+    }";
+    let [plain, woven] = lower(source, "CL1.2").unwrap();
+    let bytes = &plain.as_device().unwrap().bytes;
+    let module: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+    let mut operations = Vec::new();
+    // Behind the header of five words, each instruction begins with its length and its operation.
+    let mut at = 5;
+    while at < module.len() {
+        operations.push(module[at] & 0xffff);
+        at += (module[at] >> 16) as usize;
+    }
+    for wanted in [ATOMIC_LOAD, ATOMIC_STORE, MEMORY_BARRIER] {
+        assert_eq!(operations.iter().filter(|operation| **operation == wanted).count(), 1, "{wanted}");
+    }
+    assert_eq!(run(&plain, None, 1, &[1, 3, 0]), [9, 3, 4]);
+    assert_eq!(run(&woven, Some(1 << 12), 1, &[1, 3, 0]), [9, 3, 4]);
+}
+
 #[test]
 fn a_function_without_a_body_is_the_callers_error() {
     let refused = lower("int helper(int);\nkernel void k(global int *a) { a[0] = helper(1); }", "CL1.2").unwrap_err();

@@ -43,6 +43,20 @@ fn groups_and_items_run_in_the_order_given() {
 }
 
 #[test]
+fn an_order_lasts_for_one_launch() {
+    let code = code(NUMBERS, numbers_table());
+    let (mut simulator, program) = loaded(&code);
+    let launch = launch(6, 3, vec![ints(vec![0; 12]), ints([0])]);
+    let reversed = Schedule { item_order: vec![2, 1, 0], ..Schedule::default() };
+    for (schedule, first) in [(Schedule::default(), [0, 1, 2]), (reversed, [2, 1, 0]), (Schedule::default(), [0, 1, 2])]
+    {
+        let options = SimulationOptions { schedule, ..SimulationOptions::default() };
+        let simulation = simulator.simulate(program, &launch, &options, LIMIT, &[]).unwrap();
+        assert_eq!(output(&simulation, 0)[..3], first);
+    }
+}
+
+#[test]
 fn items_are_interrupted_before_the_access_named() {
     let at = |item, access, to| Preemption { group: 0, item, access, to };
     // Item 0 stops before its first write to `out`; item 2 runs, then 0 continues, then 1.

@@ -128,6 +128,8 @@ pub struct GroupSlot {
     pub number: u32,
     /// Work-items by position in the order.
     pub order: Vec<u32>,
+    /// Whether that is another order than the natural one.
+    is_reordered: bool,
     pub cursor: u32,
     /// The work-item that a preemption names to run next.
     pub jump: Option<u32>,
@@ -171,6 +173,7 @@ impl GroupSlot {
             group: 0,
             number,
             order: Vec::new(),
+            is_reordered: false,
             cursor: 0,
             jump: None,
             finished: 0,
@@ -252,8 +255,11 @@ impl GroupSlot {
             size[d] = size[d].min(context.global_size[d] - id[d] * size[d]);
         }
         let count = size.iter().product::<u64>() as u32;
-        if context.local_size != size || self.order.len() != count as usize || !order.is_empty() {
+        // The launch before may have had an order of its own.
+        let is_natural = order.is_empty() && !self.is_reordered;
+        if context.local_size != size || self.order.len() != count as usize || !is_natural {
             context.local_size = size;
+            self.is_reordered = !order.is_empty();
             self.assign_ids(count, order);
         }
         self.group = group;

@@ -28,6 +28,11 @@ pub fn scope<'m>(view: View<'m>, inst: Inst<'m>) -> Scope {
     known.map_or(Scope::AllDevices, |(_, scope)| *scope)
 }
 
+/// Returns the name of the scope of an atomic instruction or fence; empty for the widest, and for one that is not known.
+pub fn scope_name(inst: Inst<'_>) -> &'static str {
+    SCOPES.iter().map(|(name, _)| *name).find(|name| inst.is_in_scope(name)).unwrap_or_default()
+}
+
 /// Returns whether an ordering has acquire semantics.
 pub fn acquires(order: AtomicOrdering) -> bool {
     matches!(

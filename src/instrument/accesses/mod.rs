@@ -18,7 +18,7 @@ mod iteration;
 mod locals;
 mod loops;
 mod memory_instructions;
-mod memory_orders;
+pub mod memory_orders;
 mod objects;
 mod printf;
 mod sites;

@@ -196,11 +196,48 @@ pub enum Action {
     /// result type; it is assumed to access memory and to be convergent.
     Call { callee: String, args: Vec<Expr> },
     /// A load from `pointer`, followed by a store of `new`, which is computed from the loaded value
-    /// ([`Expr::Current`]); the result is the loaded value. The type is that of the original's result.
+    /// ([`Expr::Current`]); the result is the loaded value. The type is that of the original's result. Instead of a
+    /// `cmpxchg`, the type is that of the expected value, and the result says, too, whether that was loaded.
     Plain { pointer: Expr, new: Expr },
     /// C11's `atomic_compare_exchange` without atomicity: if `*pointer == *expected`, `desired` is stored and the
     /// result is true; else `*expected` becomes `*pointer` and the result is false. The type is that of `desired`.
     PlainCompareExchange { pointer: Expr, expected: Expr, desired: Expr },
+    /// The same atomic access or fence, changed.
+    Atomic(AtomicChange),
+}
+
+/// A change of an atomic instruction (`load`, `store`, `atomicrmw`, `cmpxchg`) or `fence`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum AtomicChange {
+    /// What an `atomicrmw` does.
+    Operation(AtomicOperation),
+    /// Other memory orders: its own (of a `cmpxchg`: where it succeeds), and that of a `cmpxchg` which fails.
+    Order { order: MemoryOrder, failure: Option<MemoryOrder> },
+    /// Another scope, by its name in IR for SPIR-V.
+    Scope(&'static str),
+}
+
+/// The operations of `atomicrmw` that edits put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AtomicOperation {
+    Add,
+    Sub,
+    And,
+    Or,
+    Min,
+    Max,
+    UMin,
+    UMax,
+}
+
+/// The memory orders of OpenCL C (6.15.12.4), as LLVM knows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MemoryOrder {
+    Monotonic,
+    Acquire,
+    Release,
+    AcquireRelease,
+    SequentiallyConsistent,
 }
 
 /// A redirected edge of the CFG.

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::llvm::{Block, Builder, Inst, Type, Value, View};
+use super::edit::{AtomicChange, AtomicOperation, MemoryOrder};
+use crate::llvm::{AtomicOrdering, AtomicRmwOperation, Block, Builder, Inst, Type, Value, View};
 
 /// A builder and its module.
 pub(super) struct Emitter<'m> {
@@ -86,6 +87,47 @@ impl<'m> Emitter<'m> {
         // In front of the block's debug records too: no record may precede a phi.
         self.builder.before_records(block.walk().next().unwrap_or_else(|| block.terminator()));
         self.builder.phi(ty, incoming, "").value()
+    }
+}
+
+impl<'m> Emitter<'m> {
+    /// Builds a copy of an atomic access or fence with these operands and a change, at the builder's position.
+    pub fn changed_atomic(&self, inst: Inst<'m>, operands: &[Value<'m>], change: &AtomicChange) -> Inst<'m> {
+        let copy = inst.copied();
+        (0..).zip(operands).for_each(|(i, operand)| copy.set_operand(i, *operand));
+        match change {
+            AtomicChange::Operation(operation) => copy.set_rmw_operation(rmw_operation(*operation)),
+            AtomicChange::Order { order, failure } => {
+                copy.set_ordering(ordering(*order));
+                failure.into_iter().for_each(|order| copy.set_failure_ordering(ordering(*order)));
+            }
+            AtomicChange::Scope(name) => copy.set_sync_scope(self.view.sync_scope(name)),
+        }
+        self.builder.insert(copy);
+        copy
+    }
+}
+
+fn ordering(order: MemoryOrder) -> AtomicOrdering {
+    match order {
+        MemoryOrder::Monotonic => AtomicOrdering::LLVMAtomicOrderingMonotonic,
+        MemoryOrder::Acquire => AtomicOrdering::LLVMAtomicOrderingAcquire,
+        MemoryOrder::Release => AtomicOrdering::LLVMAtomicOrderingRelease,
+        MemoryOrder::AcquireRelease => AtomicOrdering::LLVMAtomicOrderingAcquireRelease,
+        MemoryOrder::SequentiallyConsistent => AtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent,
+    }
+}
+
+fn rmw_operation(operation: AtomicOperation) -> AtomicRmwOperation {
+    match operation {
+        AtomicOperation::Add => AtomicRmwOperation::LLVMAtomicRMWBinOpAdd,
+        AtomicOperation::Sub => AtomicRmwOperation::LLVMAtomicRMWBinOpSub,
+        AtomicOperation::And => AtomicRmwOperation::LLVMAtomicRMWBinOpAnd,
+        AtomicOperation::Or => AtomicRmwOperation::LLVMAtomicRMWBinOpOr,
+        AtomicOperation::Min => AtomicRmwOperation::LLVMAtomicRMWBinOpMin,
+        AtomicOperation::Max => AtomicRmwOperation::LLVMAtomicRMWBinOpMax,
+        AtomicOperation::UMin => AtomicRmwOperation::LLVMAtomicRMWBinOpUMin,
+        AtomicOperation::UMax => AtomicRmwOperation::LLVMAtomicRMWBinOpUMax,
     }
 }
 

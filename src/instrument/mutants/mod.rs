@@ -14,7 +14,7 @@ mod variant;
 mod weaver;
 
 pub use edit::{
-    Action, Binary, Conversion, EdgeChange, Edit, Expr, Float, LaunchChange, LocalVariable, PhiValue, Place, Predicate,
-    Slot, Unary, Variant,
+    Action, AtomicChange, AtomicOperation, Binary, Conversion, EdgeChange, Edit, Expr, Float, LaunchChange,
+    LocalVariable, MemoryOrder, PhiValue, Place, Predicate, Slot, Unary, Variant,
 };
 pub use weaver::Form;

@@ -102,9 +102,10 @@ impl<'e, 'm> Resolver<'e, 'm> {
             Edit::Instead { at, by } => {
                 for place in at {
                     let changes = self.at(place)?;
-                    let opcode = changes.inst.opcode();
-                    if !matches!(opcode, Opcode::LLVMCall | Opcode::LLVMStore) {
-                        return Err(Error::internal(format!("only calls and stores can be replaced: {place:?}")));
+                    let inst = changes.inst;
+                    if !matches!(inst.opcode(), Opcode::LLVMCall | Opcode::LLVMStore) && !inst.is_atomic() {
+                        let what = format!("only calls, stores and what is atomic can be replaced: {place:?}");
+                        return Err(Error::internal(what));
                     }
                     changes.instead.push(Change { owner, edit: by });
                 }

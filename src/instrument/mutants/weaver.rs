@@ -270,7 +270,27 @@ impl<'m> Weaver<'_, 'm> {
         if inst.ty().is_void() {
             return Ok(inst.value());
         }
-        Ok(self.emitter.phi(join, inst.ty(), &results))
+        Ok(self.joined(join, inst.ty(), &results))
+    }
+
+    /// Builds a `phi` at the start of `join`; of a struct, one for each field, because LLVM 22's SPIR-V backend emits no valid
+    /// one of a struct.
+    fn joined(&self, join: Block<'m>, ty: Type<'m>, results: &[(Value<'m>, Block<'m>)]) -> Value<'m> {
+        if !ty.is_struct() {
+            return self.emitter.phi(join, ty, results);
+        }
+        let b = &self.emitter.builder;
+        let field = |(at, ty): (usize, Type<'m>)| {
+            let one = |(value, from): &(Value<'m>, Block<'m>)| {
+                b.before(from.terminator());
+                (b.extract_field(*value, at as u32, ""), *from)
+            };
+            let values: Vec<_> = results.iter().map(one).collect();
+            self.emitter.phi(join, ty, &values)
+        };
+        let fields: Vec<Value<'m>> = ty.fields().into_iter().enumerate().map(field).collect();
+        b.before(join.walk().find(|inst| !inst.is(Opcode::LLVMPHI)).unwrap_or_else(|| join.terminator()));
+        (0..).zip(fields).fold(ty.null(), |all, (at, field)| b.insert_field(all, at, field, ""))
     }
 
     fn number<T>(&self, change: &Change<'_, T>) -> u32 {
@@ -284,6 +304,8 @@ impl<'m> Weaver<'_, 'm> {
     fn action(&self, anchor: Inst<'m>, inst: Inst<'m>, operands: &[Value<'m>], action: &Action) -> Result<Value<'m>> {
         let b = &self.emitter.builder;
         b.before(anchor);
+        // What stands for an instruction is at its place: findings are told apart by their places.
+        b.set_location(inst.debug_location());
         let ty = inst.ty();
         let void = ty.is_void();
         let mut at = ExprContext {
@@ -309,11 +331,22 @@ impl<'m> Weaver<'_, 'm> {
                     return Err(Error::internal("a plain access instead of an instruction without a result"));
                 }
                 let address = pointer(&at, address)?;
-                let old = b.load(ty, address, "").value();
+                let exchanged = inst.is(Opcode::LLVMAtomicCmpXchg).then(|| operands[1]);
+                at.ty = exchanged.map_or(ty, Value::ty);
+                let old = b.load(at.ty, address, "").value();
                 at.current = Some(old);
                 let new = at.replacement(new)?;
                 b.store(new, address);
-                Ok(old)
+                let Some(expected) = exchanged else { return Ok(old) };
+                let equal = b.icmp(IntPredicate::LLVMIntEQ, old, expected, "");
+                let result = b.insert_field(ty.null(), 0, old, "");
+                Ok(b.insert_field(result, 1, equal, ""))
+            }
+            Action::Atomic(change) => {
+                if !inst.is_atomic() {
+                    return Err(Error::internal("an atomic change of what is not atomic"));
+                }
+                Ok(self.emitter.changed_atomic(inst, operands, change).value())
             }
             Action::PlainCompareExchange { pointer: address, expected, desired } => {
                 let (address, expected) = (pointer(&at, address)?, pointer(&at, expected)?);

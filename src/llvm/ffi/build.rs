@@ -97,6 +97,13 @@ unsafe extern "C" {
     pub unsafe fn LLVMBuildRet<'m>(builder: BuilderHandle<'m>, value: Value<'m>) -> Inst<'m>;
     pub unsafe fn LLVMBuildRetVoid<'m>(builder: BuilderHandle<'m>) -> Inst<'m>;
     pub unsafe fn LLVMBuildUnreachable<'m>(builder: BuilderHandle<'m>) -> Inst<'m>;
+    pub unsafe fn LLVMBuildInsertValue<'m>(
+        builder: BuilderHandle<'m>,
+        aggregate: Value<'m>,
+        value: Value<'m>,
+        index: c_uint,
+        name: Text<'_>,
+    ) -> Value<'m>;
     pub unsafe fn LLVMBuildExtractValue<'m>(
         builder: BuilderHandle<'m>,
         aggregate: Value<'m>,

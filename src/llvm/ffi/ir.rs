@@ -219,6 +219,12 @@ unsafe extern "C" {
     pub safe fn LLVMGetCmpXchgFailureOrdering(inst: CompareExchange<'_>) -> LLVMAtomicOrdering;
     pub safe fn LLVMGetAtomicRMWBinOp(inst: ReadModifyWrite<'_>) -> LLVMAtomicRMWBinOp;
     pub safe fn LLVMGetAtomicSyncScopeID(inst: Atomic<'_>) -> c_uint;
+    pub unsafe fn LLVMSetOrdering(inst: Ordered<'_>, ordering: LLVMAtomicOrdering);
+    pub unsafe fn LLVMSetCmpXchgSuccessOrdering(inst: CompareExchange<'_>, ordering: LLVMAtomicOrdering);
+    pub unsafe fn LLVMSetCmpXchgFailureOrdering(inst: CompareExchange<'_>, ordering: LLVMAtomicOrdering);
+    pub unsafe fn LLVMSetAtomicRMWBinOp(inst: ReadModifyWrite<'_>, operation: LLVMAtomicRMWBinOp);
+    pub safe fn LLVMSetAtomicSyncScopeID(inst: Atomic<'_>, scope: c_uint);
+    pub safe fn LLVMInstructionClone<'m>(inst: Inst<'m>) -> Inst<'m>;
     pub safe fn LLVMGetGEPSourceElementType(gep: Gep<'_>) -> Type<'_>;
     pub safe fn LLVMIsInBounds(gep: Gep<'_>) -> Bool;
     pub safe fn LLVMSetIsInBounds(gep: GepInst<'_>, is_in_bounds: Bool);
@@ -246,5 +252,6 @@ unsafe extern "C" {
     pub safe fn LLVMGetICmpSameSign(inst: IntCompare<'_>) -> Bool;
     pub safe fn LLVMSetICmpSameSign(inst: IntCompare<'_>, is: Bool);
     pub safe fn LLVMCanValueUseFastMathFlags(value: Value<'_>) -> Bool;
+    pub safe fn LLVMGetFastMathFlags(inst: FastMath<'_>) -> c_uint;
     pub safe fn LLVMSetFastMathFlags(inst: FastMath<'_>, flags: c_uint);
 }

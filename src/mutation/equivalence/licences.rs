@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use crate::llvm::{AttributeIndex, AttributeKind, Attributes, Function, Inst, View};
+use crate::llvm::{AttributeIndex, AttributeKind, Function, Inst, View};
 use crate::solve::purity;
 
 /// Promises about a function's effects. Those of a declaration are kept if it reaches no memory through pointers.
@@ -38,38 +38,6 @@ pub fn drop_metadata(module: View<'_>) {
     for f in module.functions() {
         f.clear_metadata();
         f.instructions().into_iter().for_each(Inst::drop_metadata);
-    }
-}
-
-/// Promises about values that an optimiser may have found in the original, and that a mutant may break.
-const INFERRED: [&str; 7] =
-    ["noundef", "nonnull", "range", "nofpclass", "returned", "dereferenceable", "dereferenceable_or_null"];
-
-/// Metadata with which a load or call promises something of its value.
-const PROMISING_METADATA: [&str; 6] =
-    ["range", "nonnull", "noundef", "dereferenceable", "dereferenceable_or_null", "invariant.load"];
-
-/// Drops what an optimiser inferred of values: flags of integers and addresses by which results are poison, and promises
-/// of attributes and metadata. Flags of floats stay, because the user gives them.
-pub fn drop_inferred(module: View<'_>) {
-    let kinds = INFERRED.map(AttributeKind::of);
-    let metadata = PROMISING_METADATA.map(|name| module.metadata_kind(name));
-    let strip = |place: Attributes<'_>| {
-        if !place.is_empty() {
-            kinds.iter().for_each(|kind| place.remove_kind(*kind));
-        }
-    };
-    for f in module.functions().into_iter().filter(|f| f.has_body()) {
-        result_and_parameters(f.param_count()).for_each(|index| strip(f.attributes(index)));
-        for inst in f.instructions() {
-            if !inst.ty().scalar().is_float() {
-                inst.drop_poison_flags();
-            }
-            metadata.iter().for_each(|kind| inst.set_metadata(*kind, None));
-            if inst.is_call() {
-                result_and_parameters(inst.arg_count()).for_each(|index| strip(inst.attributes(index)));
-            }
-        }
     }
 }
 

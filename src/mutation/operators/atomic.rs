@@ -4,6 +4,7 @@
 //! OpenCL C 2.0 (6.13.11).
 
 use super::calls::{self, Call};
+use super::ir::atomics;
 use crate::instrument::mutants::edit::{Action, Binary, Edit, Expr, Predicate};
 use crate::kernel::builtins::{self, Operation, is_float, is_signed, operation, pointee};
 use crate::mutation::level::{self, Concept};
@@ -38,13 +39,14 @@ pub const AOP: Operator = Operator {
     enumerate: aop,
 };
 
-fn atomics(subject: &Subject<'_>) -> Vec<(Call, Operation)> {
+fn calls_of_atomics(subject: &Subject<'_>) -> Vec<(Call, Operation)> {
     let calls = calls::find(subject, |name| operation(name).is_some());
     calls.into_iter().filter_map(|call| operation(&call.name).map(|operation| (call, operation))).collect()
 }
 
 fn ar(subject: &Subject<'_>, found: &mut OperatorOutput) {
-    for (call, operation) in atomics(subject) {
+    atomics::plain(subject, AR.id, found);
+    for (call, operation) in calls_of_atomics(subject) {
         let Some(ty) = pointee(&call.params) else {
             call.exclude(AR.id, "the type of its memory is not known", found);
             continue;
@@ -127,7 +129,8 @@ fn place_text(pointer: &str) -> String {
 
 fn aop(subject: &Subject<'_>, found: &mut OperatorOutput) {
     use Operation::*;
-    for (call, operation) in atomics(subject) {
+    atomics::counterparts(subject, AOP.id, found);
+    for (call, operation) in calls_of_atomics(subject) {
         let (from, to) = match operation {
             Add => ("add", "sub"),
             Sub => ("sub", "add"),

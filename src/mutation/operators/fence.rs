@@ -1,6 +1,7 @@
 //! Memory fences: `FR` deletes one.
 
 use super::calls;
+use super::ir::atomics;
 use crate::instrument::mutants::edit::{Action, Edit};
 use crate::kernel::builtins::{self, Family};
 use crate::mutation::level::{self, Concept};
@@ -25,4 +26,5 @@ fn fr(subject: &Subject<'_>, found: &mut OperatorOutput) {
         let edit = Edit::Instead { at: call.places.clone(), by: Action::Nothing };
         found.mutants.push(call.mutant(FR.id, String::new(), edit, true));
     }
+    atomics::fences(subject, FR.id, found);
 }

@@ -29,22 +29,53 @@ fn inspect_counts_what_mutate_makes() -> TestResult {
 
 #[test]
 fn shards_of_a_level_merge_to_the_whole() -> TestResult {
+    for options in [
+        &["--level", "ir:O2"][..],
+        &["--level", "ir:raw", "--order", "2", "--sample", "20"],
+        &["--level", "ir:O1", "--full-matrix", "--sample", "20"],
+        &["--level", "ir:O3", "--no-prune", "--sample", "20", "--seed", "4"],
+    ] {
+        shards_merge("vector_add", options)?;
+    }
+    // Atomic instructions are judged on the simulator, too.
+    shards_merge("atomic_instructions", &["--level", "ir:O2", "--operators", "AR,AOP,FR,IMO"])
+}
+
+/// Runs a suite as a whole and in two parts; what is merged of these has to equal it, and Stryker's report has all.
+fn shards_merge(kernel: &str, options: &[&str]) -> TestResult {
     let bench = Bench::new()?;
-    let of = suite("vector_add");
-    let options = ["--level", "ir:O2"];
-    let whole = bench.mutate(&of, &options)?;
+    let of = suite(kernel);
+    let whole = bench.mutate(&of, options)?;
     for part in ["1/2", "2/2"] {
-        let shard = bench.mutate(&of, &[&options[..], &["--shard", part]].concat())?;
+        let shard = bench.mutate(&of, &[options, &["--shard", part]].concat())?;
         bench.put(&format!("{}.json", &part[..1]), &shard.to_string())?;
     }
     let merged = bench.run(&["merge", "1.json", "2.json", "-o", "merged.json"])?;
-    assert_eq!(merged.code, Some(0), "{}", merged.err);
+    assert_eq!(merged.code, Some(0), "{options:?}: {}", merged.err);
     let merged = crate::mutate::bench::result(&bench.path("merged.json"))?;
-    same(&lasting(&whole, &["device", "shard"]), &lasting(&merged, &["device", "shard"]), "merged")?;
+    same(&lasting(&whole, &["device", "shard"]), &lasting(&merged, &["device", "shard"]), &format!("{options:?}"))?;
     let report = bench.run(&["report", "merged.json", "-o", "merged.stryker.json"])?;
-    assert_eq!(report.code, Some(0), "{}", report.err);
+    assert_eq!(report.code, Some(0), "{options:?}: {}", report.err);
     let stryker = crate::mutate::bench::result(&bench.path("merged.stryker.json"))?.to_string();
-    assert!(stryker.contains("\"mutatorName\":\"ICP\""), "{stryker}");
+    // Pairs are no mutants of Stryker's.
+    for mutant in mutants(&whole).iter().filter(|m| m["parts"].as_array().is_none_or(Vec::is_empty)) {
+        assert!(stryker.contains(&format!("\"mutatorName\":{}", mutant["operator"])), "{options:?}: {mutant}");
+    }
+    Ok(())
+}
+
+#[test]
+fn results_of_other_levels_are_neither_resumed_nor_merged() -> TestResult {
+    let bench = Bench::new()?;
+    let of = suite("vector_add");
+    for (part, level) in [("1/2", "ir:O1"), ("2/2", "ir:O2")] {
+        let shard = bench.mutate(&of, &["--level", level, "--shard", part])?;
+        bench.put(&format!("{}.json", &part[..1]), &shard.to_string())?;
+    }
+    let merged = bench.run(&["merge", "1.json", "2.json", "-o", "merged.json"])?;
+    assert_eq!(merged.code, Some(2), "{}", merged.err);
+    let resumed = bench.run(&["mutate", &of, "--level", "ir:O3", "--shard", "1/2", "-o", "1.json", "--resume"])?;
+    assert_eq!(resumed.code, Some(2), "{}", resumed.err);
     Ok(())
 }
 

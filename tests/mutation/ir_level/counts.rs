@@ -32,7 +32,9 @@ fn agree(kernel: &str, level: Level) -> BTreeMap<String, usize> {
 #[test]
 fn a_script_counts_the_same_mutants() {
     let mut total: BTreeMap<String, usize> = BTreeMap::new();
-    for kernel in ["loop_shapes", "sha_like", "half_math", "long_vectors", "knapsack_dp", "helper_thrice"] {
+    for kernel in
+        ["loop_shapes", "sha_like", "half_math", "long_vectors", "knapsack_dp", "helper_thrice", "atomic_instructions"]
+    {
         for level in LEVELS {
             for (id, n) in agree(kernel, level) {
                 *total.entry(id).or_default() += n;

@@ -6,7 +6,7 @@ use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset, Subject};
 use crate::operators::support::{self, Known};
 
 /// Returns what an operator finds in a kernel of this body, as clang compiles it, and what it leaves out: both as text.
-fn found(body: &str, operator: &str) -> (Vec<String>, Vec<String>) {
+pub(super) fn found(body: &str, operator: &str) -> (Vec<String>, Vec<String>) {
     let source = format!("__kernel void k(__global int *o, __global float *f, int a, int b, uint u) {{\n{body}\n}}\n");
     support::kernel(&source, Known::Tokens, Preset::Full, |subject| {
         let mut found = OperatorOutput::default();
@@ -19,12 +19,12 @@ fn found(body: &str, operator: &str) -> (Vec<String>, Vec<String>) {
     })
 }
 
-fn mutants(body: &str, operator: &str) -> Vec<String> {
+pub(super) fn mutants(body: &str, operator: &str) -> Vec<String> {
     found(body, operator).0
 }
 
 /// Checks that exactly one instruction is replaced, by each of these.
-fn replaces(body: &str, operator: &str, original: &str, replacements: &[&str]) {
+pub(super) fn replaces(body: &str, operator: &str, original: &str, replacements: &[&str]) {
     let mut expected: Vec<String> = replacements.iter().map(|by| format!("{original} > {by}")).collect();
     expected.sort();
     assert_eq!(mutants(body, operator), expected, "{operator}");

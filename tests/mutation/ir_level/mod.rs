@@ -2,6 +2,7 @@
 //! in a module of many as alone.
 
 mod agreement;
+mod atomics;
 mod command;
 mod counts;
 mod families;

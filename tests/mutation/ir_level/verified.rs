@@ -44,6 +44,7 @@ fn every_mutant_verifies_at_every_level() {
         "struct_args",
         "reduction_tree",
         "atomics_cl20",
+        "atomic_instructions",
     ];
     for kernel in kernels {
         for level in LEVELS {

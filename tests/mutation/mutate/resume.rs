@@ -126,6 +126,11 @@ fn a_run_of_pairs_is_killed_and_resumed() -> TestResult {
 }
 
 #[test]
+fn a_run_on_optimised_ir_is_killed_and_resumed() -> TestResult {
+    killed_and_resumed("vector_add", &["--level", "ir:O2", "--order", "2", "--sample", "30"], 700, seed())
+}
+
+#[test]
 fn a_complete_result_is_resumed_as_it_is_and_no_other() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("vector_add");

@@ -64,6 +64,10 @@ fn selects(subject: &Subject<'_>, found: &mut OperatorOutput) {
             site.exclude(ISL.id, "its values are the same", found);
             continue;
         }
+        if [yes, no].into_iter().any(|value| value.is_undef() || value.is_poison()) {
+            site.exclude(ISL.id, "one of its values is undefined", found);
+            continue;
+        }
         let exchanged = shown_with(site.inst, &|i| match i {
             1 => Some(shown(no)),
             2 => Some(shown(yes)),

@@ -26,7 +26,8 @@ pub const ICA: Operator = Operator {
     id: "ICA",
     name: "call deletion",
     class: "statement",
-    description: "a call deleted, its result 0; not of barriers, fences, `printf`, and what gives a pointer",
+    description: "a call deleted, or an `atomicrmw` or `cmpxchg`, its result 0; not of barriers, fences, `printf`, and what gives \
+                  a pointer",
     origin: "ours",
     peng: false,
     liu: false,
@@ -60,8 +61,13 @@ fn may_point(ty: Type<'_>) -> bool {
 }
 
 fn calls(subject: &Subject<'_>, found: &mut OperatorOutput) {
-    for site in sites(subject, Inst::is_call) {
-        match kept(site.inst) {
+    let is_rmw = |inst: Inst<'_>| matches!(inst.opcode(), Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg);
+    for site in sites(subject, |inst| inst.is_call() || is_rmw(inst)) {
+        let reason = match is_rmw(site.inst) {
+            true => (site.inst.is_used() && may_point(site.inst.ty())).then_some("its result cannot be 0"),
+            false => kept(site.inst),
+        };
+        match reason {
             None => delete(&site, ICA.id, found),
             Some("") => {}
             Some(reason) => site.exclude(ICA.id, reason, found),

@@ -94,6 +94,10 @@ fn exchange_incoming(site: &Site<'_>, scopes: &Scopes<'_>, found: &mut OperatorO
             if x == y {
                 continue;
             }
+            if [x, y].into_iter().any(|value| value.is_undef() || value.is_poison()) {
+                site.exclude(IPH.id, "one of its values is undefined", found);
+                continue;
+            }
             if !scopes.is_known(x, from_y) || !scopes.is_known(y, from_x) {
                 let reason = format!("{} or {} is not known on the other way", shown(x), shown(y));
                 site.exclude(IPH.id, reason, found);

@@ -1,6 +1,8 @@
 //! The operators of the IR: they change instructions, whatever source these come from (`docs/operators.md`).
 
 pub mod arithmetic;
+mod atomic_words;
+pub(super) mod atomics;
 pub mod branches;
 pub mod constants;
 pub mod conversions;
@@ -12,5 +14,6 @@ pub mod order;
 pub mod pointers;
 pub mod predicates;
 mod site;
+mod weakening;
 
 pub use site::shown;

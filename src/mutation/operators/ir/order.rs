@@ -1,5 +1,7 @@
 //! IMO: weakens memory orders and scopes of atomics and fences (OpenCL C 6.13.11).
 
+use super::atomics;
+use super::weakening::{fitting_failure, weaker};
 use crate::instrument::mutants::{Action, Edit, Expr};
 use crate::kernel::builtins::{Builtin, Family, MemoryOrders, demangle, memory_orders};
 use crate::llvm::Inst;
@@ -41,23 +43,6 @@ pub fn is_order(call: Inst<'_>, argument: u32) -> bool {
     orders.is_some_and(|o| o.orders.contains(&(argument as usize)) || o.scope == argument as usize)
 }
 
-/// Returns the orders that are weaker than one, of an access that reads and writes as said.
-fn weaker(order: i64, (reads, writes): (bool, bool)) -> Vec<i64> {
-    let all: &[i64] = match order {
-        5 => &[4, 2, 3, 0],
-        4 => &[2, 3, 0],
-        2 | 3 => &[0],
-        _ => &[],
-    };
-    let fits = |order: &i64| match order {
-        4 => reads && writes,
-        2 => reads,
-        3 => writes,
-        _ => true,
-    };
-    all.iter().copied().filter(fits).collect()
-}
-
 fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     let is_ordered = |name: &str| {
         let family = Builtin::of(name).map(Builtin::family);
@@ -65,7 +50,7 @@ fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
     };
     for call in calls::find(subject, is_ordered) {
         let Some(MemoryOrders { orders, scope, accesses }) = memory_orders(&call.name) else { continue };
-        let mut changes: Vec<(usize, i64, &str)> = Vec::new();
+        let mut changes: Vec<Vec<(usize, i64)>> = Vec::new();
         for (nth, position) in orders.iter().enumerate() {
             let Some(own) = call.constant(*position) else {
                 call.exclude(IMO.id, "its memory order is no constant", found);
@@ -73,34 +58,30 @@ fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
             };
             // The order of a failed exchange is that of a load.
             let accesses = if nth == 0 { accesses } else { (true, false) };
-            let names = weaker(own, accesses).into_iter().filter_map(|n| ORDERS.iter().find(|(own, _)| *own == n));
-            changes.extend(names.map(|(order, name)| (*position, *order, *name)));
+            let failure = orders.get(1).filter(|_| nth == 0).and_then(|at| Some((*at, call.constant(*at)?)));
+            for order in weaker(own, accesses) {
+                let along = failure.map(|(at, own)| (at, own, fitting_failure(order, own)));
+                let along = along.filter(|(_, own, new)| own != new).map(|(at, _, new)| (at, new));
+                changes.push(std::iter::once((*position, order)).chain(along).collect());
+            }
         }
         let own_scope = call.constant(scope);
-        let narrower = own_scope.and_then(|own| SCOPES.iter().find(|(number, _)| own > 1 && *number == own - 1));
-        changes.extend(narrower.map(|(number, name)| (scope, *number, *name)));
-        for (position, number, name) in changes {
-            let arg = |i: usize| if i == position { Expr::Integer(number.into()) } else { Expr::Operand(i as u32) };
+        let narrower = own_scope.filter(|own| SCOPES.iter().skip(1).any(|(number, _)| number == own));
+        changes.extend(narrower.map(|own| vec![(scope, own - 1)]));
+        for change in changes {
+            let new = |i: usize| change.iter().find(|(position, _)| *position == i).map(|(_, number)| *number);
+            let arg = |i: usize| new(i).map_or(Expr::Operand(i as u32), |number| Expr::Integer(number.into()));
             let args = (0..call.operand_count()).map(arg).collect();
             let mut texts = call.all_args();
-            texts[position] = name.to_owned();
+            for (position, number) in &change {
+                let names: &[(i64, &str)] = if *position == scope { &SCOPES } else { &ORDERS };
+                let name = names.iter().find(|(own, _)| own == number).map(|(_, name)| *name);
+                texts[*position] = name.unwrap_or_default().to_owned();
+            }
             let edit =
                 Edit::Instead { at: call.places.clone(), by: Action::Call { callee: call.callee.clone(), args } };
             found.mutants.push(call.mutant(IMO.id, call.call_text(&call.name, &texts), edit, true));
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_access_has_only_the_orders_that_it_can_have() {
-        assert_eq!(weaker(5, (true, true)), [4, 2, 3, 0]);
-        assert_eq!(weaker(5, (true, false)), [2, 0]);
-        assert_eq!(weaker(5, (false, true)), [3, 0]);
-        assert_eq!(weaker(4, (true, true)), [2, 3, 0]);
-        assert!(weaker(0, (true, true)).is_empty());
-    }
+    atomics::weakened(subject, IMO.id, found);
 }

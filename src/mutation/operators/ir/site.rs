@@ -1,5 +1,6 @@
 //! The instructions that operators of the IR change, and their words.
 
+use super::atomic_words;
 use crate::instrument::mutants::{Edit, Expr, Place, Slot};
 use crate::kernel::builtins::demangle;
 use crate::llvm::{Inst, IntPredicate, Opcode, RealPredicate, Type, Value};
@@ -152,9 +153,16 @@ pub fn word(opcode: Opcode) -> &'static str {
 pub fn words(inst: Inst<'_>) -> String {
     let mut all = vec![word(inst.opcode())];
     all.extend(inst.flag_words());
+    all.extend(access_words(inst));
     all.extend(inst.int_predicate().map(int_word));
     all.extend(inst.real_predicate().map(real_word));
     all.join(" ")
+}
+
+/// Returns what stands between the opcode of an atomic access and its operands: `atomic`, or what an `atomicrmw` does.
+fn access_words(inst: Inst<'_>) -> Option<&'static str> {
+    let is_access = matches!(inst.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore) && inst.is_atomic();
+    is_access.then_some("atomic").or_else(|| inst.rmw_operation().map(atomic_words::operation_word))
 }
 
 /// Returns LLVM's word for a predicate of `icmp`.
@@ -205,8 +213,8 @@ pub fn shown_whole(inst: Inst<'_>) -> String {
 /// Returns the instruction with other words for some operands. Flags are left out: they were true of the old operands.
 pub fn shown_with(inst: Inst<'_>, other: &dyn Fn(u32) -> Option<String>) -> String {
     let predicate = inst.int_predicate().map(int_word).or_else(|| inst.real_predicate().map(real_word));
-    let opcode = word(inst.opcode());
-    assembled(inst, &predicate.map_or_else(|| opcode.to_owned(), |p| format!("{opcode} {p}")), other)
+    let head: Vec<&str> = std::iter::once(word(inst.opcode())).chain(predicate).chain(access_words(inst)).collect();
+    assembled(inst, &head.join(" "), other)
 }
 
 fn assembled(inst: Inst<'_>, head: &str, other: &dyn Fn(u32) -> Option<String>) -> String {
@@ -222,6 +230,8 @@ fn assembled(inst: Inst<'_>, head: &str, other: &dyn Fn(u32) -> Option<String>) 
     let operands: Vec<String> =
         (0..).zip(operands).map(|(i, operand)| other(i).unwrap_or_else(|| shown(operand))).collect();
     let operands = operands.join(", ");
+    let operands = [operands, atomic_words::order_words(inst)].into_iter().filter(|words| !words.is_empty());
+    let operands = operands.collect::<Vec<_>>().join(" ");
     match inst.callee() {
         Some(callee) => format!("{}({operands})", demangle(&callee).map_or(callee.as_str(), |(name, _)| name)),
         None if operands.is_empty() => head.to_owned(),

@@ -3,7 +3,30 @@
 use super::expression::{Term, Terms};
 use super::operation::{Operation, Sort};
 
+/// What is known of a query's answer in one dimension: it is at least `low` and at most `high`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryRange {
+    /// The builtin, such as `get_global_id`.
+    pub name: &'static str,
+    pub dimension: u64,
+    pub low: u64,
+    pub high: u64,
+}
+
 impl Terms {
+    /// Adds what is known of queries with answers of 64 bits.
+    pub fn assume_ranges(&mut self, ranges: &[QueryRange]) {
+        let sort = Sort::Bits(64);
+        for QueryRange { name, dimension, low, high } in ranges {
+            let answer = self.launch_value(name, *dimension, sort);
+            let (low, high) = (self.constant(*low, sort), self.constant(*high, sort));
+            for (less, more) in [(low, answer), (answer, high)] {
+                let fact = self.compare(Operation::Ule, less, more);
+                self.add_fact(fact);
+            }
+        }
+    }
+
     /// A query of the launch (`get_local_id`, ...) in one dimension. Adds facts from OpenCL's limits: sizes are at
     /// least 1, work-groups have fewer than 2^31 work-items, ids are below their sizes.
     pub fn launch_query(&mut self, name: &str, dimension: u64, sort: Sort) -> Term {

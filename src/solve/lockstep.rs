@@ -12,6 +12,7 @@ use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::expression::{Term, Terms};
+use super::launch_query::QueryRange;
 use super::proof::Question;
 use super::purity::{computes_term, depth_first};
 use super::values::Values;
@@ -21,13 +22,15 @@ use crate::llvm::{Block, DataLayout, Function, Inst, Opcode, Type, Value, View};
 const MAX_QUESTIONS: usize = 12;
 
 /// The equalities that must hold for `mutant` to behave like `original`; `None` if the two do not correspond, or differ
-/// at too many places. Both modules must be free of poison: see `mutation::equivalence`.
-pub fn compare(original: &Module<'_>, mutant: &Module<'_>) -> Option<(Terms, Vec<Question>)> {
+/// at too many places. Both modules must be free of poison: see `mutation::equivalence`. `ranges`: what is known of the
+/// launch.
+pub fn compare(original: &Module<'_>, mutant: &Module<'_>, ranges: &[QueryRange]) -> Option<(Terms, Vec<Question>)> {
     let (one, two) = (Side::of(original)?, Side::of(mutant)?);
     if one.blocks.len() != two.blocks.len() || !one.corresponds(&two) {
         return None;
     }
     let mut terms = Terms::unfolded();
+    terms.assume_ranges(ranges);
     let left = one.operands(&mut terms)?;
     let right = two.operands(&mut terms)?;
     let guards = Guards::of(&one, &left);

@@ -7,7 +7,7 @@ pub mod concrete;
 pub mod evaluation;
 pub mod expression;
 mod fold;
-mod launch_query;
+pub mod launch_query;
 pub mod lockstep;
 mod operation;
 pub mod proof;

@@ -1,5 +1,7 @@
 //! Proves equalities with Z3, each in a context of its own, so that the outcome does not depend on earlier queries.
 
+use std::collections::HashMap;
+
 use z3::{Config, Params, SatResult, Solver};
 
 use super::concrete::Valuation;
@@ -7,8 +9,10 @@ use super::expression::{Node, Operation, Sort, Term, Terms};
 use super::subterms::{Names, reachable};
 use super::translate::Translation;
 
-/// Z3's resource limit per question, a measure of work rather than time.
-const RLIMIT: u32 = 6_000;
+/// Z3's resource limit per query, a measure of work rather than time.
+const RLIMIT: u32 = 50_000;
+/// Most queries for all questions together.
+const MAX_QUERIES: usize = 24;
 /// Questions with more terms are not asked.
 const MAX_TERMS: usize = 400;
 /// Questions with more products, quotients and remainders of variables are not asked: these are what takes long.
@@ -28,7 +32,61 @@ pub struct Question {
 /// Returns whether every pair of terms is proved equal in every launch, whenever its place is reached. False if this
 /// could not be established.
 pub fn all_equal(terms: &Terms, questions: &[Question]) -> bool {
-    questions.iter().all(|q| !differs_in_a_valuation(terms, q)) && questions.iter().all(|q| is_proved(terms, q))
+    let mut proofs = Proofs { terms, known: HashMap::new(), queries: 0 };
+    questions.iter().all(|q| !differs_in_a_valuation(terms, q)) && questions.iter().all(|q| proofs.is_proved(q))
+}
+
+/// The proofs of one comparison.
+struct Proofs<'t> {
+    terms: &'t Terms,
+    known: HashMap<(Term, Term, Vec<(Term, bool)>), bool>,
+    queries: usize,
+}
+
+impl Proofs<'_> {
+    /// Proves a question by that about the operands that differ, if it is the same operation on both sides; else, or if
+    /// they may differ, as a whole. What is changed in a long computation is small, and the whole is not.
+    fn is_proved(&mut self, question: &Question) -> bool {
+        // From the whole to what differs: all of these pairs are equal if one of them is.
+        let mut chain = vec![question.clone()];
+        while let Some(inner) = chain.last().and_then(|last| only_difference(self.terms, last)) {
+            chain.push(inner);
+        }
+        let innermost = chain.pop();
+        innermost.into_iter().chain(chain.into_iter().rev()).any(|question| self.is_whole_proved(question))
+    }
+
+    fn is_whole_proved(&mut self, question: Question) -> bool {
+        let key = (question.left, question.right, question.conditions.clone());
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        if self.queries >= MAX_QUERIES || differs_in_a_valuation(self.terms, &question) {
+            self.known.insert(key, false);
+            return false;
+        }
+        self.queries += 1;
+        let proved = is_proved(self.terms, &question);
+        self.known.insert(key, proved);
+        proved
+    }
+}
+
+/// Returns the question about the only operands that differ in two applications of the same operation.
+fn only_difference(terms: &Terms, question: &Question) -> Option<Question> {
+    let (left, right) = match (terms.node(question.left), terms.node(question.right)) {
+        (Node::Apply(one, left), Node::Apply(two, right)) if one == two => (left, right),
+        (Node::Unknown(one, left), Node::Unknown(two, right)) if one == two => (left, right),
+        _ => return None,
+    };
+    if left.len() != right.len() {
+        return None;
+    }
+    let mut pairs: Vec<(Term, Term)> =
+        left.iter().copied().zip(right.iter().copied()).filter(|(left, right)| left != right).collect();
+    pairs.dedup();
+    let [(left, right)] = pairs[..] else { return None };
+    (terms.sort(left) == terms.sort(right)).then(|| Question { left, right, conditions: question.conditions.clone() })
 }
 
 fn differs_in_a_valuation(terms: &Terms, question: &Question) -> bool {

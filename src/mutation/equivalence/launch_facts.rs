@@ -1,7 +1,7 @@
 //! What the launches of a suite have in common, whatever buffers and images contain: sizes and offsets of the NDRange,
 //! arguments by value, sizes of images, which buffers are null or the same.
 
-use crate::solve::launch_query::QueryRange;
+use crate::solve::launch_query::{KnownLaunch, QueryRange};
 use crate::suite::launch::{ArgValue, ImageShape, Launch, NdRange};
 use crate::suite::resolve::Test;
 
@@ -124,20 +124,31 @@ impl LaunchFacts {
         }
     }
 
-    /// The queries of ids, for the solver; those of sizes are constants or left open.
-    pub fn ranges(&self) -> Vec<QueryRange> {
-        let range = |name: &'static str, span: Span, d: usize| QueryRange {
-            name,
-            dimension: d as u64,
-            low: span.0,
-            high: span.1,
-        };
+    /// The same for the solver; sizes that are known are constants already.
+    pub fn known(&self) -> KnownLaunch {
         let of = |(name, spans): &(&'static str, [Span; 3])| {
             let name = *name;
-            let known = spans.iter().enumerate().filter(|(_, span)| span.0 < span.1);
-            known.map(move |(d, span)| range(name, *span, d)).collect::<Vec<_>>()
+            let open = spans.iter().zip(0..).filter(|(span, _)| span.0 < span.1);
+            let range =
+                move |((low, high), dimension): (&Span, u64)| QueryRange { name, dimension, low: *low, high: *high };
+            open.map(range).collect::<Vec<_>>()
         };
-        self.queries.iter().flat_map(of).collect()
+        let groups = self.range.iter().flat_map(|range| {
+            let of = |d: usize| Some((d as u64, range.local?[d], range.offset[d]));
+            (0..3).filter(|d| range.global[*d] > 1).filter_map(of)
+        });
+        KnownLaunch { ranges: self.queries.iter().flat_map(of).collect(), groups: groups.collect() }
+    }
+
+    /// Returns whether every work-group is one work-item.
+    pub fn has_single_items(&self) -> bool {
+        (0..3).all(|d| self.query("get_local_size", d) == Some((1, 1)))
+    }
+
+    /// Returns whether local and global ids are the same in a dimension.
+    pub fn has_single_group(&self, dimension: u64) -> bool {
+        self.query("get_num_groups", dimension) == Some((1, 1))
+            && self.query("get_global_offset", dimension) == Some((0, 0))
     }
 
     /// The NDRange, if it is one.

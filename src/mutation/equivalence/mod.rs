@@ -227,13 +227,14 @@ fn verdicts(findings: Vec<Option<Finding>>) -> Vec<Verdict> {
 /// Examines one edit.
 fn judge(canonical: &CanonicalForm<'_, '_>, edit: &Edit, classes: &Classes, proofs: bool) -> Result<Finding> {
     let Some((part, mutant)) = promoted(canonical, edit, classes)? else { return Ok(Finding::Class(None)) };
-    let lockstep = if proofs && replaces_values(edit) { lockstep::compare(&part.promoted, &mutant, &[]) } else { None };
+    let lockstep =
+        if proofs && replaces_values(edit) { lockstep::compare(&part.promoted, &mutant, None) } else { None };
     let refined = if proofs { Some(mutant.clone()) } else { None };
     let class = match classes.of(normal::of_promoted(mutant)?) {
         Some(class) if Some(class) == part.original => return Ok(Finding::Original),
         class => class,
     };
-    if class.is_some() && lockstep.is_some_and(|(terms, questions)| proof::all_equal(&terms, &questions)) {
+    if class.is_some() && lockstep.is_some_and(|mut comparison| proof::all_equal(&mut comparison)) {
         return Ok(Finding::Proved(PROVED.to_owned()));
     }
     if let Some(mutant) = refined.filter(|_| class.is_some())
@@ -283,8 +284,8 @@ fn is_same_in<'c>(
         specialise::specialise(View::of(module), &part.entry, facts);
         OpaqueCalls::new(View::of(module)).restore_all();
     }
-    let compared = lockstep::compare(&original, &mutant, &facts.ranges());
-    Ok(compared.is_some_and(|(terms, questions)| proof::all_equal(&terms, &questions)))
+    let compared = lockstep::compare(&original, &mutant, Some(&facts.known()));
+    Ok(compared.is_some_and(|mut comparison| proof::all_equal(&mut comparison)))
 }
 
 /// Returns whether a promoted mutant has the refined normal form of the original.

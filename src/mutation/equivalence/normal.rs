@@ -44,7 +44,7 @@ const OPTIMISING: &str = "function(sroa,early-cse,instcombine<no-verify-fixpoint
 loop-simplify,lcssa,loop(indvars),adce,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
 
 /// Further passes, which use what branches and ranges say of values; they assume nothing either.
-const REFINING: &str = "function(sroa,early-cse<memssa>,sccp,correlated-propagation,instcombine<no-verify-fixpoint>,\
+const REFINING: &str = "function(sroa,early-cse<memssa>,sccp,loop-simplify,lcssa,loop(indvars),correlated-propagation,instcombine<no-verify-fixpoint>,\
 simplifycfg,jump-threading,reassociate,constraint-elimination,gvn,correlated-propagation,instcombine<no-verify-fixpoint>,simplifycfg,\
 loop-simplify,lcssa,loop(indvars),correlated-propagation,adce,instcombine<no-verify-fixpoint>,simplifycfg,gvn,early-cse)";
 

@@ -2,7 +2,7 @@
 //! ranges where they are not.
 
 use super::launch_facts::{ArgFact, LaunchFacts, Span};
-use crate::kernel::builtins;
+use crate::kernel::builtins::{self, Family};
 use crate::llvm::{AttributeIndex, Attributes, Function, Inst, Type, TypeKind, Value, View};
 use crate::suite::launch::ImageShape;
 
@@ -10,7 +10,7 @@ use crate::suite::launch::ImageShape;
 pub fn specialise(module: View<'_>, entry: &str, facts: &LaunchFacts) {
     let Some(kernel) = module.function(entry) else { return };
     for call in kernel.instructions().into_iter().filter(|inst| inst.is_call()) {
-        specialise_call(call, kernel, facts);
+        specialise_call(call, module, kernel, facts);
     }
     for (position, fact) in (0u32..).zip(facts.args()) {
         specialise_argument(kernel, position, fact);
@@ -66,10 +66,16 @@ fn constant<'m>(ty: Type<'m>, bytes: &[u8]) -> Option<Value<'m>> {
     }
 }
 
-fn specialise_call(call: Inst<'_>, kernel: Function<'_>, facts: &LaunchFacts) {
+fn specialise_call(call: Inst<'_>, module: View<'_>, kernel: Function<'_>, facts: &LaunchFacts) {
     let Some(name) = call.callee() else { return };
     let Some((builtin, parameters)) = builtins::demangle(&name) else { return };
     let args = call.args();
+    // A work-item alone in its group waits for nobody.
+    if builtins::family(&name) == Some(Family::Barrier) && call.ty().is_void() && facts.has_single_items() {
+        // SAFETY: the caller's loop has each call once, and nothing uses one without a result.
+        unsafe { call.erase() };
+        return;
+    }
     let span = match (parameters, &args[..]) {
         ("v", []) => facts.query(builtin, 0),
         ("j", [dimension]) => dimension.as_u64().and_then(|d| facts.query(builtin, d)),
@@ -80,9 +86,33 @@ fn specialise_call(call: Inst<'_>, kernel: Function<'_>, facts: &LaunchFacts) {
     if span.0 == span.1 {
         // SAFETY: the caller's loop has each call once.
         unsafe { call.replace_and_erase(call.ty().int(span.0)) };
+        return;
+    }
+    let dimension = args.first().and_then(|dimension| dimension.as_u64());
+    if builtin == "get_local_id" && dimension.is_some_and(|d| facts.has_single_group(d)) {
+        let function = same_function(module, call, &builtins::mangle("get_global_id", parameters));
+        let builder = module.builder();
+        builder.before(call);
+        let id = builder.call(function, &args, "");
+        limit(id.attributes(AttributeIndex::Result), call.ty(), span);
+        // SAFETY: the caller's loop has each call once, and the builder ends here.
+        unsafe { call.replace_and_erase(id) };
     } else {
         limit(call.attributes(AttributeIndex::Result), call.ty(), span);
     }
+}
+
+/// Returns the function of that name; if it is not declared, it is as the called one.
+fn same_function<'m>(module: View<'m>, call: Inst<'m>, name: &str) -> Function<'m> {
+    if let Some(function) = module.function(name) {
+        return function;
+    }
+    let called = call.called_function().expect("a builtin is called by its name");
+    let function = module.add_function(name, called.value_type());
+    for attribute in called.attributes(AttributeIndex::Function).all() {
+        function.attributes(AttributeIndex::Function).add(attribute);
+    }
+    function
 }
 
 /// Adds a range to a parameter or a result of integers, if it says anything.

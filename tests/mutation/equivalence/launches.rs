@@ -115,20 +115,20 @@ fn launches_that_differ_in_idle_work_items() {
     let groups = |by| Edit::Launch(LaunchChange::Groups { dimension: 0, by });
     let size = |by| Edit::Launch(LaunchChange::GroupSize { dimension: 0, by });
     let judge = |body: &str, n: i32| {
-        judged(body, &[test(64, 8, n)], false, |_, _| {
+        judged(body, &[test(64, 16, n)], false, |_, _| {
             vec![groups(1), groups(-1), size(1), size(-1), Edit::Launch(LaunchChange::Swap)]
         })
     };
     assert_eq!(judge("if (i < n) a[i] = 1;", 64), [true, false, true, false, true]);
-    assert_eq!(judge("if (i < n) a[i] = 1;", 56), [true, true, true, true, true]);
+    assert_eq!(judge("if (i < n) a[i] = 1;", 48), [true, true, true, true, true]);
     assert_eq!(judge("if (i < n) a[i] = 1;", 65), [false, false, false, false, true]);
     assert_eq!(judge("a[i] = 1;", 0), [false, false, false, false, true]);
     // What depends on the group changes with its size, what depends on the launch with that of the launch.
-    assert_eq!(judge("if (i < n) a[i] = l;", 56), [true, true, false, false, false]);
-    assert_eq!(judge("if (i < n) a[i] = get_global_size(0);", 56), [false; 5]);
-    assert_eq!(judge("barrier(CLK_LOCAL_MEM_FENCE); if (i < n) a[i] = 1;", 56), [false; 5]);
+    assert_eq!(judge("if (i < n) a[i] = l;", 48), [true, true, false, false, false]);
+    assert_eq!(judge("if (i < n) a[i] = get_global_size(0);", 48), [false; 5]);
+    assert_eq!(judge("barrier(CLK_LOCAL_MEM_FENCE); if (i < n) a[i] = 1;", 48), [false; 5]);
     // A read may be out of bounds.
-    assert_eq!(judge("int v = a[i]; if (i < n) a[i] = v;", 56)[0], false);
+    assert_eq!(judge("int v = a[i]; if (i < n) a[i] = v;", 48)[0], false);
 }
 
 #[test]

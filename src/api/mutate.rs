@@ -47,6 +47,9 @@ options! {
         strategy: Strategy = Strategy::Schemata,
         /// Whether mutants whose value never differs from the original's in a test are left out of it.
         prune: bool = true,
+        /// Whether survivors that no data could kill in launches of the tests' sizes are told apart
+        /// ([`Status::EquivalentForLaunches`](crate::result::mutate::Status::EquivalentForLaunches)).
+        launch_facts: bool = true,
         /// Whether a launch may combine runs of several mutants.
         batch: bool = true,
         /// The file for the result. While mutants run, a journal lies beside it.
@@ -253,6 +256,7 @@ impl Making<'_> {
                 timeout: ORIGINAL_TIMEOUT,
                 prune: options.prune,
                 batch: options.batch,
+                launch_facts: options.launch_facts,
                 end: None,
                 doubt: std::env::var_os(DOUBT_VARIABLE).is_some(),
                 most_before: self.most_before,

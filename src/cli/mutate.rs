@@ -63,6 +63,9 @@ pub struct MutateArgs {
     /// Run every mutant on every test that reaches it, even if its value never differs from the original's
     #[arg(long)]
     pub no_prune: bool,
+    /// Count survivors also where no data could kill them in launches of the tests' sizes
+    #[arg(long)]
+    pub no_launch_facts: bool,
     /// Whether a launch may combine runs of several mutants
     #[arg(long, value_enum, default_value_t)]
     pub batch: BatchFlag,
@@ -195,6 +198,7 @@ impl MutateArgs {
             .level(self.level.into())
             .strategy(self.strategy.into())
             .prune(!self.no_prune)
+            .launch_facts(!self.no_launch_facts)
             .batch(self.batch == BatchFlag::Auto)
             .output(self.output.output.clone())
             .resume(self.resume)

@@ -65,8 +65,8 @@ pub struct Study<'a> {
 
 /// A mutant that tests can be judged by: neither equivalent nor a duplicate, and it was run.
 pub fn counts(mutant: &Mutant) -> bool {
-    let is_left_out =
-        matches!(mutant.status, Status::Equivalent | Status::Ignored | Status::CompileError | Status::Pending);
+    let is_left_out = mutant.status.is_equivalent()
+        || matches!(mutant.status, Status::Ignored | Status::CompileError | Status::Pending);
     mutant.duplicate_of.is_none() && !is_left_out
 }
 
@@ -229,6 +229,7 @@ fn row(level: &Judged<'_>, concept: &str, mutants: &[usize]) -> LevelRow {
         compile_error: of_status(Status::CompileError),
         ignored: of_status(Status::Ignored),
         equivalent: of_status(Status::Equivalent),
+        equivalent_for_launches: of_status(Status::EquivalentForLaunches),
         duplicate: mutants.iter().filter(|at| all[**at].duplicate_of.is_some()).count() as u64,
         killed,
         timeout,

@@ -114,6 +114,7 @@ fn add(sum: &mut LevelRow, row: &LevelRow) {
     sum.compile_error += row.compile_error;
     sum.ignored += row.ignored;
     sum.equivalent += row.equivalent;
+    sum.equivalent_for_launches += row.equivalent_for_launches;
     sum.duplicate += row.duplicate;
     sum.killed += row.killed;
     sum.timeout += row.timeout;

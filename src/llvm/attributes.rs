@@ -167,6 +167,22 @@ impl<'m> Attributes<'m> {
         self.add(self.attribute(handle));
     }
 
+    /// Adds the attribute `range`, for a parameter or result of integers with `bits` bits: it is at least `low` and at
+    /// most `high`, as an unsigned number.
+    ///
+    /// # Panics
+    /// Unless `low <= high` and both fit the bits, of which there are 1 to 64, or if every number is in the range.
+    pub fn add_range(self, bits: u32, low: u64, high: u64) {
+        let most = u64::MAX >> 64u32.checked_sub(bits).filter(|unused| *unused < 64).expect("1 to 64 bits");
+        assert!(low <= high && high <= most && (low > 0 || high < most), "no range of {bits} bits: {low} to {high}");
+        let upper = high.wrapping_add(1) & most;
+        // SAFETY: the kind is that of ranges, and up to 64 bits are one word.
+        let handle = unsafe {
+            ffi::LLVMCreateConstantRangeAttribute(self.context(), AttributeKind::of("range"), bits, &low, &upper)
+        };
+        self.add(self.attribute(handle));
+    }
+
     /// Adds an attribute of text.
     pub fn add_text(self, key: &str, value: &str) {
         let (key_len, value_len) = (key.len() as u32, value.len() as u32);

@@ -137,7 +137,8 @@ pub fn run(
     let not_simulated = judge_on_simulator(&engine, &mut ledger, campaign, request, &open, &reach, items_interact)?;
     let simulator = judged.elapsed();
     let searched = Instant::now();
-    ledger.prove(campaign, request)?;
+    let all_ran = !engine.is_out_of_time() && engine.dropped.values().all(Option::is_none);
+    ledger.prove(campaign, request, all_ran)?;
     equivalence += searched.elapsed();
     if !pairs.is_empty() {
         second_order(&mut engine, &mut ledger, &pairs, &reach)?;

@@ -37,6 +37,8 @@ pub struct Request {
     pub batch: bool,
     /// When to stop: mutants that are undecided by then stay pending, and those without a proof count as distinct.
     pub end: Option<Instant>,
+    /// Whether survivors that no data could kill in launches of the tests' sizes are told apart.
+    pub launch_facts: bool,
     /// Whether the solver is also asked about killed mutants: a proof that one of them is equivalent is a bug
     /// in kassay.
     pub doubt: bool,

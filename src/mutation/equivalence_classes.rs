@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::campaign_context::{CampaignContext, Request};
 use super::enumerate::first_with_equal_edit;
-use super::equivalence::{self, Kernel, PROVED, Verdict};
+use super::equivalence::{self, Kernel, LaunchFacts, Verdict};
 use super::indices::{self, ByMutant, MutantIndex};
 use super::mutant::Mutant;
 use crate::coverage::build::KernelUnderTest;
@@ -45,8 +45,8 @@ pub struct Classes {
     same_form: ByMutant<MutantIndex>,
     /// Why it equals the original.
     equivalent: ByMutant<Option<String>>,
-    /// Whether the solver proved that it equals the original; `None`: it was not asked.
-    proved: ByMutant<Option<bool>>,
+    /// The proof that it equals the original, if one was found; `None`: none was sought.
+    proved: ByMutant<Option<Option<String>>>,
 }
 
 impl Classes {
@@ -111,7 +111,7 @@ impl Classes {
                 Verdict::DuplicateOf(_) if search == Search::OriginalOnly => {}
                 Verdict::DuplicateOf(other) => classes.same_form[*m] = distinct[other],
             }
-            classes.proved[*m] = (search == Search::Proofs).then_some(false);
+            classes.proved[*m] = (search == Search::Proofs).then_some(None);
         }
         Ok(classes)
     }
@@ -125,7 +125,7 @@ impl Classes {
     pub fn from_entries(mutants: &[Mutant], entries: &[(String, Class)], search: Search) -> Classes {
         let mut classes = Classes::by_edit(mutants);
         if search == Search::Proofs {
-            classes.proved.fill(Some(false));
+            classes.proved.fill(Some(None));
         }
         let positions = positions(mutants);
         for (id, class) in entries {
@@ -154,9 +154,8 @@ impl Classes {
         let mut first: HashMap<MutantIndex, MutantIndex> = HashMap::new();
         let mut classes: ByMutant<Option<Class>> = ByMutant::filled(None, mutants.len());
         for m in self.same_edit.positions().filter(|m| self.same_edit[*m] == *m) {
-            classes[m] = match (&self.equivalent[m], self.proved[m]) {
-                (Some(reason), _) => Some(Class::Equivalent(reason.clone())),
-                (None, Some(true)) => Some(Class::Equivalent(PROVED.to_owned())),
+            classes[m] = match (&self.equivalent[m], &self.proved[m]) {
+                (Some(reason), _) | (None, Some(Some(reason))) => Some(Class::Equivalent(reason.clone())),
                 (None, _) => {
                     let representative = *first.entry(self.same_form[m]).or_insert(m);
                     (representative != m).then(|| Class::Duplicate(mutants[representative].id.clone()))
@@ -180,7 +179,7 @@ impl Classes {
         all.filter_map(|(class, mutant)| Some((mutant.id.clone(), class?))).collect()
     }
 
-    /// Returns all mutants that share a normal form with one of `these` and that the solver was not asked about.
+    /// Returns all mutants that share a normal form with one of `these` and of which no proof was sought.
     pub fn unproved(&self, these: &[MutantIndex]) -> Vec<MutantIndex> {
         let mut members: HashMap<MutantIndex, Vec<MutantIndex>> = HashMap::new();
         let all = self.same_form.positions();
@@ -191,12 +190,13 @@ impl Classes {
         forms.flatten().filter(|m| self.proved[*m].is_none()).collect()
     }
 
-    /// Records the solver's answer about a mutant.
-    pub fn set_proved(&mut self, m: MutantIndex, proved: bool) {
-        self.proved[m] = Some(proved);
+    /// Records the outcome of the search for a proof: its reason, if there is one.
+    pub fn set_proved(&mut self, m: MutantIndex, proof: Option<String>) {
+        self.proved[m] = Some(proof);
     }
 
-    /// Asks the solver about the mutants `which`; `None`: the deadline passed first.
+    /// Seeks proofs that the mutants `which` equal the original, and returns their reasons; `None`: the deadline passed
+    /// first.
     ///
     /// # Errors
     /// As for [`equivalence::prove`].
@@ -205,15 +205,42 @@ impl Classes {
         mutants: &[Mutant],
         request: &Request,
         which: &[MutantIndex],
-    ) -> Result<Vec<Option<bool>>> {
-        if which.is_empty() {
-            return Ok(Vec::new());
-        }
-        let edits: Vec<&Edit> = which.iter().map(|m| &mutants[*m].edit).collect();
-        let bitcode = campaign.under_test.module.write_bitcode_to_memory();
-        let kernel = kernel(campaign.under_test, bitcode.as_slice());
-        equivalence::prove(kernel, &edits, threads(request), request.end)
+    ) -> Result<Vec<Option<Option<String>>>> {
+        seek(campaign, mutants, which, |kernel, edits| equivalence::prove(kernel, edits, threads(request), request.end))
     }
+
+    /// Seeks proofs that the mutants `which` equal the original in the launches of the tests; `None`: the deadline
+    /// passed first. `ran`: all tests were run, and showed no difference.
+    ///
+    /// # Errors
+    /// As for [`equivalence::prove_for_launches`].
+    pub fn prove_for_launches(
+        campaign: &CampaignContext<'_, '_>,
+        mutants: &[Mutant],
+        request: &Request,
+        which: &[MutantIndex],
+        ran: bool,
+    ) -> Result<Vec<Option<bool>>> {
+        let launches = LaunchFacts::of(campaign.tests);
+        seek(campaign, mutants, which, |kernel, edits| {
+            equivalence::prove_for_launches(kernel, &launches, ran, edits, threads(request), request.end)
+        })
+    }
+}
+
+/// Calls `prove` for the edits of some mutants.
+fn seek<T>(
+    campaign: &CampaignContext<'_, '_>,
+    mutants: &[Mutant],
+    which: &[MutantIndex],
+    prove: impl Fn(Kernel<'_>, &[&Edit]) -> Result<Vec<T>>,
+) -> Result<Vec<T>> {
+    if which.is_empty() {
+        return Ok(Vec::new());
+    }
+    let edits: Vec<&Edit> = which.iter().map(|m| &mutants[*m].edit).collect();
+    let bitcode = campaign.under_test.module.write_bitcode_to_memory();
+    prove(kernel(campaign.under_test, bitcode.as_slice()), &edits)
 }
 
 /// Returns what each mutant of a kernel equals, for mutants that nobody has run yet: by edits, normal forms and, if

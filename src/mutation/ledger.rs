@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::campaign_context::{CampaignContext, Request};
 use super::engine::Reach;
+use super::equivalence::SAME_FOR_LAUNCHES;
 use super::equivalence_classes::{Class, Classes, Search, positions};
 use super::higher_order;
 use super::indices::{ByMutant, MutantIndex};
@@ -29,8 +30,10 @@ pub enum Entry {
     Classified(Vec<(String, Class)>),
     /// The same by normal forms alone: mutants that no test detects are still to be proved.
     Sorted(Vec<(String, Class)>),
-    /// Ids, each with whether it is proved to be equivalent.
-    Proved(Vec<(String, bool)>),
+    /// Ids, each with the proof that it is equivalent, if one was found.
+    Proved(Vec<(String, Option<String>)>),
+    /// Ids, each with whether it is proved to be equivalent in the launches of the tests.
+    ProvedForLaunches(Vec<(String, bool)>),
     /// A mutant whose outcome is final.
     Decided(Box<result::Mutant>),
 }
@@ -220,13 +223,13 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Asks the solver about the mutants that no test detects. A mutant that it proves equivalent stops being a
+    /// Seeks proofs for the mutants that no test detects. A mutant that is proved equivalent stops being a
     /// duplicate or the representative of others, and what its runs showed is dropped from its row.
     ///
     /// # Errors
     /// As for [`Classes::prove`]; `Environment` if the journal cannot be written; `Internal` if a killed mutant is
     /// proved to be equivalent ([`Request::doubt`]).
-    pub fn prove(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
+    pub fn prove(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, all_ran: bool) -> Result<()> {
         let positions = positions(self.mutants);
         for (id, proved) in self
             .known
@@ -235,27 +238,30 @@ impl<'a> Ledger<'a> {
             .flatten()
         {
             if let Some(m) = positions.get(id.as_str()) {
-                self.classes.set_proved(*m, *proved);
+                self.classes.set_proved(*m, proved.clone());
             }
         }
         let before = self.classes.all(self.mutants);
         let undetected = |m: MutantIndex| {
             let status = self.rows[m].status;
-            self.is_in_shard(m) && !status.is_detected() && !matches!(status, Status::Equivalent | Status::Pending)
+            self.is_in_shard(m) && status.is_undetected() && !status.is_equivalent()
         };
         let open: Vec<MutantIndex> = self.rows.positions().filter(|m| undetected(*m)).collect();
         // Mutants with the same normal form as an undetected one have its outcome.
         let asked = self.classes.unproved(&open);
-        self.ask_solver(campaign, request, &asked)?;
+        self.seek_proofs(campaign, request, &asked)?;
         self.apply_proofs(&before);
+        if request.launch_facts {
+            self.prove_for_launches(campaign, request, all_ran)?;
+        }
         if request.doubt {
             self.check_killed(campaign, request)?;
         }
         Ok(())
     }
 
-    /// Asks the solver about `asked` until the deadline, and journals the answers.
-    fn ask_solver(
+    /// Seeks proofs for `asked` until the deadline, and journals the outcomes.
+    fn seek_proofs(
         &mut self,
         campaign: &CampaignContext<'_, '_>,
         request: &Request,
@@ -266,12 +272,49 @@ impl<'a> Ledger<'a> {
                 break;
             }
             let found = Classes::prove(campaign, self.mutants, request, some)?;
+            let answers: Vec<(MutantIndex, Option<String>)> =
+                some.iter().zip(found).filter_map(|(m, proof)| Some((*m, proof?))).collect();
+            self.append_to_journal(&Entry::Proved(
+                answers.iter().map(|(m, proof)| (self.mutants[*m].id.clone(), proof.clone())).collect(),
+            ))?;
+            answers.into_iter().for_each(|(m, proof)| self.classes.set_proved(m, proof));
+        }
+        Ok(())
+    }
+
+    /// Asks of the mutants that tests reach and do not detect whether other data in launches of the same sizes could.
+    /// Their duplicates go with them.
+    fn prove_for_launches(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, ran: bool) -> Result<()> {
+        let positions = positions(self.mutants);
+        let mut known: HashMap<MutantIndex, bool> = HashMap::new();
+        for entry in &self.known {
+            let Entry::ProvedForLaunches(all) = entry else { continue };
+            known.extend(all.iter().filter_map(|(id, proved)| Some((*positions.get(id.as_str())?, *proved))));
+        }
+        let is_open = |m: &MutantIndex| {
+            self.is_in_shard(*m) && matches!(self.rows[*m].status, Status::Survived | Status::Undecided)
+        };
+        let open: Vec<MutantIndex> = self.rows.positions().filter(is_open).collect();
+        let is_asked = |m: &MutantIndex| !known.contains_key(m);
+        let (survived, undecided): (Vec<MutantIndex>, Vec<MutantIndex>) =
+            open.iter().copied().filter(is_asked).partition(|m| self.rows[*m].status == Status::Survived);
+        let chunks = |all: &[MutantIndex], ran: bool| -> Vec<(Vec<MutantIndex>, bool)> {
+            all.chunks(PROOFS).map(|some| (some.to_vec(), ran)).collect()
+        };
+        let asked = [chunks(&survived, ran), chunks(&undecided, false)].concat();
+        for (some, ran) in &asked {
+            let found = Classes::prove_for_launches(campaign, self.mutants, request, some, *ran)?;
             let answers: Vec<(MutantIndex, bool)> =
                 some.iter().zip(found).filter_map(|(m, proved)| Some((*m, proved?))).collect();
-            self.append_to_journal(&Entry::Proved(
+            self.append_to_journal(&Entry::ProvedForLaunches(
                 answers.iter().map(|(m, proved)| (self.mutants[*m].id.clone(), *proved)).collect(),
             ))?;
-            answers.into_iter().for_each(|(m, proved)| self.classes.set_proved(m, proved));
+            known.extend(answers);
+        }
+        for m in open.into_iter().filter(|m| known.get(m) == Some(&true)) {
+            let row = &mut self.rows[m];
+            (row.status, row.reason) = (Status::EquivalentForLaunches, Some(SAME_FOR_LAUNCHES.to_owned()));
+            row.schedule = None;
         }
         Ok(())
     }
@@ -308,15 +351,20 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Asks the solver about killed mutants: it must not prove any of them equivalent.
+    /// Seeks proofs for killed mutants: there must be none.
     fn check_killed(&self, campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<()> {
         let killed = |m: &MutantIndex| {
             matches!(self.rows[*m].status, Status::Killed | Status::RuntimeError) && self.is_in_shard(*m)
         };
         let killed: Vec<MutantIndex> = self.rows.positions().filter(killed).collect();
         let proved = Classes::prove(campaign, self.mutants, request, &killed)?;
-        let wrong = killed.iter().zip(proved).filter(|(_, proved)| *proved == Some(true));
-        let wrong: Vec<&str> = wrong.map(|(m, _)| self.mutants[*m].id.as_str()).collect();
+        let mut wrong: Vec<MutantIndex> =
+            killed.iter().zip(proved).filter(|(_, proof)| matches!(proof, Some(Some(_)))).map(|(m, _)| *m).collect();
+        if request.launch_facts {
+            let proved = Classes::prove_for_launches(campaign, self.mutants, request, &killed, false)?;
+            wrong.extend(killed.iter().zip(proved).filter(|(_, proved)| *proved == Some(true)).map(|(m, _)| *m));
+        }
+        let wrong: Vec<&str> = wrong.into_iter().map(|m| self.mutants[m].id.as_str()).collect();
         if wrong.is_empty() {
             return Ok(());
         }

@@ -205,6 +205,9 @@ pub struct LevelRow {
     pub ignored: u64,
     /// Those that are proved to behave like the original.
     pub equivalent: u64,
+    /// Mutants proved to behave like the original in launches of the tests' sizes, whatever buffers and images contain.
+    #[serde(default)]
+    pub equivalent_for_launches: u64,
     /// Those that equal another one of the level.
     pub duplicate: u64,
     /// Those for which some test's output differs.

@@ -89,7 +89,8 @@ fn joined_row(rows: &[&Mutant], positions: &HashMap<&str, usize>, full_matrix: b
         Status::CompileError => (4, 0),
         Status::NoCoverage => (5, 0),
         Status::Ignored => (6, 0),
-        Status::Equivalent => (7, 0),
+        Status::EquivalentForLaunches => (7, 0),
+        Status::Equivalent => (8, 0),
     };
     let Some(decisive) = rows.iter().min_by_key(|row| rank(row)) else {
         unreachable!("there is a row for each part");
@@ -105,8 +106,8 @@ fn joined_row(rows: &[&Mutant], positions: &HashMap<&str, usize>, full_matrix: b
     if !full_matrix {
         row.killed_by.truncate(1);
     }
-    let is_partly_equivalent = rows.iter().any(|row| row.status == Status::Equivalent);
-    if row.status.is_undetected() && row.status != Status::Equivalent && is_partly_equivalent {
+    let is_partly_equivalent = rows.iter().any(|row| row.status.is_equivalent());
+    if row.status.is_undetected() && !row.status.is_equivalent() && is_partly_equivalent {
         let with_others = "with the values of other tests it is equivalent";
         row.reason = Some(row.reason.map_or(with_others.to_owned(), |reason| format!("{reason}; {with_others}")));
     }

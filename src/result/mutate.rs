@@ -129,6 +129,9 @@ pub enum Status {
     Undecided,
     /// Proved to behave like the original in launches that stay in bounds.
     Equivalent,
+    /// Reached by tests, and proved to behave like the original in launches with the sizes and the arguments by value of
+    /// these tests, whatever buffers and images contain.
+    EquivalentForLaunches,
 }
 
 /// A mutant and its status.
@@ -215,6 +218,9 @@ pub struct Summary {
     pub undecided: u64,
     /// Mutants proved to behave like the original in launches that stay in bounds.
     pub equivalent: u64,
+    /// Mutants proved to behave like the original in launches of the tests' sizes, whatever buffers and images contain.
+    #[serde(default)]
+    pub equivalent_for_launches: u64,
     /// Mutants that equal another one (`duplicate_of`).
     pub duplicate: u64,
     /// Mutants that were not run on purpose, such as launches beyond the limits of the device.
@@ -222,7 +228,8 @@ pub struct Summary {
     /// Mutants of other shards, or not yet run.
     pub pending: u64,
     /// Percent: (killed + runtime-error + timeout) /
-    /// (total − equivalent − duplicate − ignored − compile-error − pending). Null if the divisor is 0.
+    /// (total − equivalent − equivalent-for-launches − duplicate − ignored − compile-error − pending). Null if the
+    /// divisor is 0.
     pub score: Option<f64>,
     /// The same with time-outs excluded from both numbers.
     pub score_without_timeouts: Option<f64>,

@@ -12,7 +12,12 @@ impl Status {
 
     /// Returns whether no test distinguishes the mutant from the original, although it could be run.
     pub fn is_undetected(self) -> bool {
-        matches!(self, Status::Survived | Status::Undecided | Status::NoCoverage | Status::Equivalent)
+        matches!(self, Status::Survived | Status::Undecided | Status::NoCoverage) || self.is_equivalent()
+    }
+
+    /// Returns whether the mutant is proved to behave like the original, in all launches or in those of the tests.
+    pub fn is_equivalent(self) -> bool {
+        matches!(self, Status::Equivalent | Status::EquivalentForLaunches)
     }
 }
 
@@ -47,10 +52,11 @@ impl Summary {
                 Status::Pending => &mut s.pending,
                 Status::Undecided => &mut s.undecided,
                 Status::Equivalent => &mut s.equivalent,
+                Status::EquivalentForLaunches => &mut s.equivalent_for_launches,
             } += 1;
         }
         let run = s.total - s.duplicate - s.ignored - s.pending;
-        let judged = run - s.equivalent - s.compile_error;
+        let judged = run - s.equivalent - s.equivalent_for_launches - s.compile_error;
         s.score = percent(s.killed + s.runtime_error + s.timeout, judged);
         s.score_without_timeouts = percent(s.killed + s.runtime_error, judged - s.timeout);
         s.mutation_coverage = percent(reached, run);
@@ -141,8 +147,8 @@ fn second_order(mutants: &[Mutant]) -> SecondOrder {
         table.survived += 1;
         let (mut equivalent, mut survived) = (0, 0);
         for part in pair.parts.iter().filter_map(|id| status.get(id.as_str())) {
-            equivalent += u32::from(*part == Status::Equivalent);
-            survived += u32::from(*part != Status::Equivalent && part.is_undetected());
+            equivalent += u32::from(part.is_equivalent());
+            survived += u32::from(!part.is_equivalent() && part.is_undetected());
         }
         *match (equivalent, survived) {
             (0, 0) => &mut table.others,

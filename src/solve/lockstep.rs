@@ -5,15 +5,17 @@
 //! such instruction all operands are equal, given that everything before was (and so loads, calls and phis yielded the
 //! same). The conditions of branches that lead to an instruction hold there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use inkwell::module::Module;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::expression::{Term, Terms};
-use super::proof::Question;
+use super::launch_query::KnownLaunch;
+use super::operation::Sort;
 use super::purity::{computes_term, depth_first};
+use super::question::{CHANGING, Comparison, Incoming, Phi, Question};
 use super::values::Values;
 use crate::llvm::{Block, DataLayout, Function, Inst, Opcode, Type, Value, View};
 
@@ -21,16 +23,19 @@ use crate::llvm::{Block, DataLayout, Function, Inst, Opcode, Type, Value, View};
 const MAX_QUESTIONS: usize = 12;
 
 /// The equalities that must hold for `mutant` to behave like `original`; `None` if the two do not correspond, or differ
-/// at too many places. Both modules must be free of poison: see `mutation::equivalence`.
-pub fn compare(original: &Module<'_>, mutant: &Module<'_>) -> Option<(Terms, Vec<Question>)> {
+/// at too many places. Both modules must be free of poison: see `mutation::equivalence`. `launch`: what is known of
+/// the launch.
+pub fn compare(original: &Module<'_>, mutant: &Module<'_>, launch: Option<&KnownLaunch>) -> Option<Comparison> {
     let (one, two) = (Side::of(original)?, Side::of(mutant)?);
     if one.blocks.len() != two.blocks.len() || !one.corresponds(&two) {
         return None;
     }
     let mut terms = Terms::unfolded();
+    launch.into_iter().for_each(|launch| terms.assume(launch));
     let left = one.operands(&mut terms)?;
     let right = two.operands(&mut terms)?;
     let guards = Guards::of(&one, &left);
+    let phis = one.phis(&left, &guards, &mut terms);
     let mut questions = Vec::new();
     for (l, r) in left.iter().zip(&right) {
         if l.values.len() != r.values.len() {
@@ -42,10 +47,12 @@ pub fn compare(original: &Module<'_>, mutant: &Module<'_>) -> Option<(Terms, Vec
             }
             let mut conditions = guards.at(l.block);
             conditions.extend(l.edge_to.and_then(|to| guards.of_edge(l.block, to)));
-            questions.push(Question { left: *left, right: *right, conditions });
+            let after = guards.set_before(l.block, &phis);
+            questions.push(Question { left: *left, right: *right, conditions, after });
         }
     }
-    Some((terms, questions))
+    let phis = phis.into_iter().map(|(_, phi)| phi).collect();
+    Some(Comparison { terms, questions, phis })
 }
 
 /// The only function with a body in a module.
@@ -130,7 +137,7 @@ impl<'m> Side<'m> {
         }
         for (b, effects) in self.effects.iter().enumerate() {
             for (i, inst) in effects.iter().enumerate() {
-                values.name(inst.value(), &format!("block {b} instruction {i}"));
+                values.name(inst.value(), &format!("{CHANGING}{b} instruction {i}"));
             }
         }
         // A block comes after its dominators, so that the operands of its instructions are known.
@@ -152,6 +159,35 @@ impl<'m> Side<'m> {
             all.push(Operands { block, edge_to: None, is_branch, values: operand_terms });
         }
         Some(all)
+    }
+}
+
+impl<'m> Side<'m> {
+    /// The integer phis, with their blocks and with what they are set to.
+    fn phis(&self, operands: &[Operands], guards: &Guards, terms: &mut Terms) -> Vec<(usize, Phi)> {
+        let mut of_phis = operands.iter().filter(|o| o.edge_to.is_some());
+        let mut phis: Vec<(usize, Phi)> = Vec::new();
+        let mut edges: Vec<Vec<usize>> = Vec::new();
+        for (block, effects) in self.effects.iter().enumerate() {
+            for (i, inst) in effects.iter().enumerate().filter(|(_, inst)| inst.is(Opcode::LLVMPHI)) {
+                let sources: Vec<&Operands> = of_phis.by_ref().take(inst.incoming().len()).collect();
+                let Some(width) = inst.ty().int_width() else { continue };
+                let value = terms.symbol(format!("{CHANGING}{block} instruction {i}.0"), Sort::Bits(width));
+                let incoming = |source: &&Operands| {
+                    let mut conditions = guards.at(source.block);
+                    conditions.extend(guards.of_edge(source.block, block));
+                    Incoming { value: source.values[0], conditions, after: Vec::new() }
+                };
+                edges.push(sources.iter().map(|source| source.block).collect());
+                phis.push((block, Phi { value, incoming: sources.iter().map(incoming).collect() }));
+            }
+        }
+        let after: Vec<Vec<Vec<usize>>> =
+            edges.iter().map(|from| from.iter().map(|from| guards.set_before(*from, &phis)).collect()).collect();
+        for ((_, phi), after) in phis.iter_mut().zip(after) {
+            phi.incoming.iter_mut().zip(after).for_each(|(edge, after)| edge.after = after);
+        }
+        phis
     }
 }
 
@@ -208,6 +244,13 @@ impl Guards {
     fn of_edge(&self, from: usize, to: usize) -> Option<(Term, bool)> {
         let (condition, [yes, _]) = self.conditions.get(&from)?;
         Some((*condition, to == *yes))
+    }
+
+    /// The phis, by position, that are set whenever the end of a block is reached.
+    fn set_before(&self, block: usize, phis: &[(usize, Phi)]) -> Vec<usize> {
+        let dominators: HashSet<usize> =
+            self.dominators.dominators(NodeIndex::new(block)).into_iter().flatten().map(NodeIndex::index).collect();
+        (0..phis.len()).filter(|phi| dominators.contains(&phis[*phi].0)).collect()
     }
 
     /// The conditions that hold whenever a block is executed: those of the single-predecessor edges

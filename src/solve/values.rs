@@ -277,7 +277,8 @@ impl<'t, 'm> Values<'t, 'm> {
         Some(vec![address])
     }
 
-    /// Computes builtins whose meaning is exact: queries of the launch, and integer `min`, `max` and `clamp`.
+    /// Computes builtins whose meaning is exact: queries of the launch, and integer `min`, `max`,
+    /// `clamp` and `rotate`.
     fn call(&mut self, call: Inst<'m>) -> Option<Vec<Term>> {
         let name = call.callee()?;
         let (function, types) = builtins::demangle(&name)?;
@@ -300,6 +301,8 @@ impl<'t, 'm> Values<'t, 'm> {
         let lane = |values: &mut Self, i: usize| match (function, &args[..]) {
             ("min", [l, r]) => Some(values.minimum(less, l[i], r[i])),
             ("max", [l, r]) => Some(values.maximum(less, l[i], r[i])),
+            // By the amount modulo the width (6.12.3).
+            ("rotate", [v, amount]) => Some(values.rotation(v[i], amount[i])),
             // Undefined if the bounds are in the wrong order (OpenCL C 1.2, 6.12.3).
             ("clamp", [v, low, high]) => {
                 let raised = values.maximum(less, v[i], low[i]);
@@ -311,6 +314,19 @@ impl<'t, 'm> Values<'t, 'm> {
             _ => None,
         };
         (0..count).map(|i| lane(self, i)).collect()
+    }
+
+    fn rotation(&mut self, value: Term, amount: Term) -> Term {
+        let sort = self.terms.sort(value);
+        let Sort::Bits(width) = sort else { return value };
+        let mask = self.terms.constant(u64::from(width - 1), sort);
+        let zero = self.terms.constant(0, sort);
+        let left = self.terms.apply(Operation::And, vec![amount, mask], sort);
+        let right = self.terms.apply(Operation::Sub, vec![zero, amount], sort);
+        let right = self.terms.apply(Operation::And, vec![right, mask], sort);
+        let high = self.terms.apply(Operation::Shl, vec![value, left], sort);
+        let low = self.terms.apply(Operation::LShr, vec![value, right], sort);
+        self.terms.apply(Operation::Or, vec![high, low], sort)
     }
 
     fn minimum(&mut self, less: Operation, l: Term, r: Term) -> Term {

@@ -325,6 +325,8 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             prune: true,
             batch: true,
             end: Some(end),
+            // Further launches are what is sought.
+            launch_facts: false,
             doubt: false,
             most_before: MAX_INSTRUCTIONS_BEFORE,
         }

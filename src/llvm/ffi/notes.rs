@@ -16,6 +16,13 @@ unsafe extern "C" {
         kind: AttributeKind,
         value: u64,
     ) -> AttributeHandle<'_>;
+    pub unsafe fn LLVMCreateConstantRangeAttribute(
+        context: ContextHandle<'_>,
+        kind: AttributeKind,
+        bits: c_uint,
+        lower: *const u64,
+        upper: *const u64,
+    ) -> AttributeHandle<'_>;
     pub unsafe fn LLVMCreateStringAttribute<'m>(
         context: ContextHandle<'m>,
         key: *const c_char,

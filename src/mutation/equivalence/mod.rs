@@ -8,25 +8,35 @@
 //! (ARCHITECTURE.md).
 
 mod canonical_order;
+mod data;
+mod exact_builtins;
+mod launch_facts;
+mod launch_mutants;
 pub mod licences;
 pub mod normal;
 pub mod opaque_calls;
 mod parts;
+mod specialise;
 pub mod twins;
 
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use inkwell::context::Context;
+use inkwell::module::Module;
 
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::{Edit, single};
+use crate::llvm::View;
 use crate::solve::{lockstep, proof};
-use normal::Classes;
-use parts::CanonicalForm;
+pub use launch_facts::LaunchFacts;
+use normal::{Classes, NormalForm};
+use opaque_calls::OpaqueCalls;
 pub(in crate::mutation) use parts::delete_body;
+use parts::{CanonicalForm, Part};
 pub use parts::{Kernel, instructions_to_normalise};
 
 /// What is known about a mutant without running it.
@@ -45,6 +55,13 @@ const SAME_NORMAL_FORM: &str = "the same optimised IR, for launches in bounds";
 
 /// The reason that results give for mutants that the solver proved equivalent.
 pub const PROVED: &str = "proved by Z3: wherever the changed value is used, nothing can differ";
+
+/// The reason that results give for mutants with the refined normal form of the original.
+pub const SAME_REFINED_FORM: &str = "the same optimised IR, with what branches say of values, for launches in bounds";
+
+/// The reason that results give for mutants that equal the original in the launches of the tests.
+pub const SAME_FOR_LAUNCHES: &str =
+    "the same optimised IR in launches of these sizes with these arguments by value, whatever is in buffers and images";
 
 /// What a thread found out about a mutant.
 #[derive(Debug, Clone)]
@@ -88,14 +105,58 @@ pub fn classify_by_normal_form(
     Ok(verdicts(find(kernel, mutants, false, jobs, end)?))
 }
 
-/// Returns whether the solver proves each of the edits to change nothing ([`PROVED`]); `None`: it was not asked
-/// before `end`.
+/// Returns for each of the edits the reason why it changes nothing: the solver proves it ([`PROVED`]), or it leaves the
+/// refined normal form as it is ([`SAME_REFINED_FORM`]). `Some(None)`: no proof was found; `None`: none was sought before
+/// `end`.
 ///
 /// # Errors
 /// As for [`classify`].
-pub fn prove(kernel: Kernel<'_>, mutants: &[&Edit], jobs: usize, end: Option<Instant>) -> Result<Vec<Option<bool>>> {
+pub fn prove(
+    kernel: Kernel<'_>,
+    mutants: &[&Edit],
+    jobs: usize,
+    end: Option<Instant>,
+) -> Result<Vec<Option<Option<String>>>> {
     let findings = find(kernel, mutants, true, jobs, end)?;
-    Ok(findings.into_iter().map(|f| f.map(|f| matches!(f, Finding::Proved(_)))).collect())
+    let reason = |finding| if let Finding::Proved(reason) = finding { Some(reason) } else { None };
+    Ok(findings.into_iter().map(|f| f.map(reason)).collect())
+}
+
+/// Returns whether each of the edits is proved to change nothing in launches to which some of `launches` applies,
+/// whatever buffers and images contain. `None`: no proof was sought before `end`. `ran`: all of these launches were run,
+/// and showed no difference.
+///
+/// # Errors
+/// As for [`classify`].
+pub fn prove_for_launches(
+    kernel: Kernel<'_>,
+    launches: &[LaunchFacts],
+    ran: bool,
+    mutants: &[&Edit],
+    jobs: usize,
+    end: Option<Instant>,
+) -> Result<Vec<Option<bool>>> {
+    let classes = Classes::default();
+    on_threads(kernel, mutants, jobs, end, |canonical, edit| {
+        // Facts about arguments of the kernel say nothing of those of its functions.
+        if canonical.is_large() || launches.is_empty() {
+            return Ok(false);
+        }
+        if let Edit::Launch(change) = edit {
+            return launches
+                .iter()
+                .try_fold(true, |same, facts| Ok(same && launch_mutants::is_same(canonical, *change, facts)?));
+        }
+        let Some((part, mutant)) = promoted(canonical, edit, &classes)? else { return Ok(false) };
+        for (at, facts) in launches.iter().enumerate() {
+            let is_same = is_same_in(&part, &mutant, (at, facts), replaces_values(edit))?
+                || ran && data::is_ignored(&part, facts)? && data::is_ignored_by(&mutant, &part.entry, facts)?;
+            if !is_same {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
 }
 
 /// Examines each edit; `None`: it was not reached before `end`.
@@ -165,25 +226,75 @@ fn verdicts(findings: Vec<Option<Finding>>) -> Vec<Verdict> {
 
 /// Examines one edit.
 fn judge(canonical: &CanonicalForm<'_, '_>, edit: &Edit, classes: &Classes, proofs: bool) -> Result<Finding> {
-    if !edit.is_woven() {
-        return Ok(Finding::Class(None));
+    let Some((part, mutant)) = promoted(canonical, edit, classes)? else { return Ok(Finding::Class(None)) };
+    let lockstep =
+        if proofs && replaces_values(edit) { lockstep::compare(&part.promoted, &mutant, None) } else { None };
+    let refined = if proofs { Some(mutant.clone()) } else { None };
+    let class = match classes.of(normal::of_promoted(mutant)?) {
+        Some(class) if Some(class) == part.original => return Ok(Finding::Original),
+        class => class,
+    };
+    if class.is_some() && lockstep.is_some_and(|mut comparison| proof::all_equal(&mut comparison)) {
+        return Ok(Finding::Proved(PROVED.to_owned()));
     }
-    let Some(part) = canonical.part(edit, classes)? else { return Ok(Finding::Class(None)) };
+    if let Some(mutant) = refined.filter(|_| class.is_some())
+        && is_same_form(&part, mutant, None)?
+    {
+        return Ok(Finding::Proved(SAME_REFINED_FORM.to_owned()));
+    }
+    Ok(Finding::Class(class))
+}
+
+/// Returns the part in which an edit is compared, and that with the edit, inlined and promoted; `None`: nothing can be
+/// claimed.
+fn promoted<'c>(
+    canonical: &CanonicalForm<'_, 'c>,
+    edit: &Edit,
+    classes: &Classes,
+) -> Result<Option<(Rc<Part<'c>>, Module<'c>)>> {
+    if !edit.is_woven() {
+        return Ok(None);
+    }
+    let Some(part) = canonical.part(edit, classes)? else { return Ok(None) };
     // Without a normal form of the original there is nothing to compare with.
-    let Some(original) = part.original else { return Ok(Finding::Class(None)) };
+    if part.original.is_none() {
+        return Ok(None);
+    }
     let mut mutant = part.module.clone();
     single::apply(&mutant, canonical.kernel.sites, edit)?;
-    if !normal::promote(&mut mutant, &part.entry)? {
-        return Ok(Finding::Class(None));
+    Ok(normal::promote(&mut mutant, &part.entry)?.then_some((part, mutant)))
+}
+
+/// Returns whether a promoted mutant is the same as the original in the launch at a position; `values`: it only replaces
+/// values.
+fn is_same_in<'c>(
+    part: &Part<'c>,
+    mutant: &Module<'c>,
+    (at, facts): (usize, &LaunchFacts),
+    values: bool,
+) -> Result<bool> {
+    if is_same_form(part, mutant.clone(), Some((at, facts)))? {
+        return Ok(true);
     }
-    let to_prove = if proofs && replaces_values(edit) { lockstep::compare(&part.promoted, &mutant) } else { None };
-    match classes.of(normal::of_promoted(mutant)?) {
-        Some(class) if class == original => Ok(Finding::Original),
-        Some(_) if to_prove.is_some_and(|(terms, questions)| proof::all_equal(&terms, &questions)) => {
-            Ok(Finding::Proved(PROVED.to_owned()))
-        }
-        class => Ok(Finding::Class(class)),
+    if !values {
+        return Ok(false);
     }
+    let (original, mutant) = (part.promoted.clone(), mutant.clone());
+    for module in [&original, &mutant] {
+        specialise::specialise(View::of(module), &part.entry, facts);
+        OpaqueCalls::new(View::of(module)).restore_all();
+    }
+    let compared = lockstep::compare(&original, &mutant, Some(&facts.known()));
+    Ok(compared.is_some_and(|mut comparison| proof::all_equal(&mut comparison)))
+}
+
+/// Returns whether a promoted mutant has the refined normal form of the original.
+fn is_same_form(part: &Part<'_>, mutant: Module<'_>, launch: Option<(usize, &LaunchFacts)>) -> Result<bool> {
+    let original = part.refined(launch)?;
+    if *original == NormalForm::Indeterminate {
+        return Ok(false);
+    }
+    Ok(*original == normal::refined(mutant, &part.entry, launch.map(|(_, facts)| facts))?)
 }
 
 /// Returns whether the mutant has the effects of the original in the same order, perhaps with other values.

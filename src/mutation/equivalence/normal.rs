@@ -6,8 +6,10 @@ use std::sync::Mutex;
 
 use inkwell::module::Module;
 
+use super::launch_facts::LaunchFacts;
 use super::opaque_calls::{self, OpaqueCalls};
-use super::{canonical_order, licences};
+use super::specialise::specialise;
+use super::{canonical_order, exact_builtins, licences};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::llvm::{AttributeIndex, Function, Inst, Opcode, View, passes};
@@ -41,6 +43,11 @@ const INLINING: &str = "always-inline,globaldce,function(mem2reg)";
 const OPTIMISING: &str = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,sccp,reassociate,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
 loop-simplify,lcssa,loop(indvars),adce,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
 
+/// Further passes, which use what branches and ranges say of values; they assume nothing either.
+const REFINING: &str = "function(sroa,early-cse<memssa>,sccp,loop-simplify,lcssa,loop(indvars),correlated-propagation,instcombine<no-verify-fixpoint>,\
+simplifycfg,jump-threading,reassociate,constraint-elimination,gvn,correlated-propagation,instcombine<no-verify-fixpoint>,simplifycfg,\
+loop-simplify,lcssa,loop(indvars),correlated-propagation,adce,instcombine<no-verify-fixpoint>,simplifycfg,gvn,early-cse)";
+
 /// Returns the normal form of a (mutated) module, which is consumed.
 ///
 /// # Errors
@@ -58,6 +65,11 @@ pub fn of(mut module: Module<'_>, entry: &str) -> Result<NormalForm> {
 /// As for [`of`].
 pub fn of_promoted(mut module: Module<'_>) -> Result<NormalForm> {
     run(&mut module, OPTIMISING)?;
+    finish(module)
+}
+
+/// Returns an optimised module in canonical order as text.
+fn finish(module: Module<'_>) -> Result<NormalForm> {
     canonical_order::canonicalise(View::of(&module));
     canonical::verify(&module, "the normal form")?;
     let view = View::of(&module);
@@ -65,6 +77,33 @@ pub fn of_promoted(mut module: Module<'_>) -> Result<NormalForm> {
         return Ok(NormalForm::Indeterminate);
     }
     Ok(NormalForm::Text(text(view)))
+}
+
+/// Returns the refined normal form of a promoted module, which is consumed: it takes longer, and more modules that behave
+/// alike have the same one. With `facts`, it is that of the launches to which they apply.
+///
+/// # Errors
+/// As for [`of`].
+pub fn refined(mut module: Module<'_>, entry: &str, facts: Option<&LaunchFacts>) -> Result<NormalForm> {
+    refine(&mut module, entry, facts)?;
+    // What flags promise was concluded from the code, which says it too.
+    View::of(&module).instructions().into_iter().for_each(Inst::drop_poison_flags);
+    finish(module)
+}
+
+/// Simplifies a promoted module as [`refined`] does.
+///
+/// # Errors
+/// As for [`of`].
+pub fn refine(module: &mut Module<'_>, entry: &str, facts: Option<&LaunchFacts>) -> Result<()> {
+    if let Some(facts) = facts {
+        specialise(View::of(module), entry, facts);
+    }
+    exact_builtins::lower(View::of(module));
+    run(module, REFINING)?;
+    // Constants that the first round finds make divisors harmless.
+    OpaqueCalls::new(View::of(module)).restore_all();
+    run(module, REFINING)
 }
 
 /// Drops licences, inserts opaque calls, inlines everything and promotes variables to SSA values. Returns false if the

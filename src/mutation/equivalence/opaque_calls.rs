@@ -70,9 +70,7 @@ impl<'m> OpaqueCalls<'m> {
     /// Replaces, after inlining and promotion, the calls that turned out to be unnecessary, now that constants and
     /// addresses are visible; marks accesses, exposed variables and loop iterations.
     pub fn after_inlining(&self) {
-        for inst in self.module.instructions() {
-            self.restore(inst);
-        }
+        self.restore_all();
         for inst in self.module.instructions() {
             self.keep_access(inst);
         }
@@ -179,6 +177,11 @@ impl<'m> OpaqueCalls<'m> {
         let call = self.call_before(inst, &name, ty, &operands, effect);
         // SAFETY: the caller's loop does not come back to it, and the builder is placed anew before it inserts.
         unsafe { inst.replace_and_erase(call) };
+    }
+
+    /// Turns opaque divisions and shifts back into instructions where their right operands are harmless constants.
+    pub fn restore_all(&self) {
+        self.module.instructions().into_iter().for_each(|inst| self.restore(inst));
     }
 
     /// Turns an opaque division or shift back into an instruction if its right operand is a harmless constant.

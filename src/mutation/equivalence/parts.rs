@@ -9,8 +9,9 @@ use std::rc::Rc;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
+use super::launch_facts::LaunchFacts;
 use super::licences;
-use super::normal::{self, Classes};
+use super::normal::{self, Classes, NormalForm};
 use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
@@ -62,6 +63,30 @@ pub(super) struct Part<'c> {
     pub entry: String,
     /// The class of its normal form; `None`: it has none.
     pub original: Option<usize>,
+    /// Its refined normal forms so far, by the position of the launch; see [`Part::refined`].
+    refined: RefCell<HashMap<Option<usize>, Rc<NormalForm>>>,
+}
+
+impl Part<'_> {
+    /// Returns the refined normal form of the original, for a launch and its position among all, or for any launch.
+    ///
+    /// # Errors
+    /// `Internal` if a pass fails.
+    pub fn refined(&self, launch: Option<(usize, &LaunchFacts)>) -> Result<Rc<NormalForm>> {
+        let position = launch.map(|(position, _)| position);
+        if let Some(known) = self.refined.borrow().get(&position) {
+            return Ok(known.clone());
+        }
+        // Computed in the same way as for mutants, as above.
+        let mut module = self.module.clone();
+        let form = match normal::promote(&mut module, &self.entry)? {
+            true => normal::refined(module, &self.entry, launch.map(|(_, facts)| facts))?,
+            false => NormalForm::Indeterminate,
+        };
+        let form = Rc::new(form);
+        self.refined.borrow_mut().insert(position, form.clone());
+        Ok(form)
+    }
 }
 
 impl<'k, 'c> CanonicalForm<'k, 'c> {
@@ -76,6 +101,11 @@ impl<'k, 'c> CanonicalForm<'k, 'c> {
         licences::drop_metadata(View::of(&module));
         let is_large = inlined::size(&module, kernel.entry).is_none_or(|size| size > MAX_INLINED);
         Ok(CanonicalForm { kernel, module, is_large, parts: RefCell::default() })
+    }
+
+    /// Whether the kernel is compared function by function.
+    pub fn is_large(&self) -> bool {
+        self.is_large
     }
 
     /// Returns a copy of the kernel with everything that it calls; `None` if it is large.
@@ -124,7 +154,7 @@ impl<'k, 'c> CanonicalForm<'k, 'c> {
         normal::promote(&mut promoted, &entry)?;
         // Computed in the same way as for mutants: passes may transform a clone of the promoted form differently.
         let original = classes.of(normal::of(module.clone(), &entry)?);
-        let part = Rc::new(Part { module, promoted, entry, original });
+        let part = Rc::new(Part { module, promoted, entry, original, refined: RefCell::default() });
         self.parts.borrow_mut().insert(function, part.clone());
         Ok(Some(part))
     }

@@ -144,7 +144,7 @@ fn levels(rows: &[LevelRow], view: CompareView, style: &Style) -> String {
             Cell::new(name),
             row.generated.to_string().into(),
             (row.compile_error + row.ignored).to_string().into(),
-            row.equivalent.to_string().into(),
+            (row.equivalent + row.equivalent_for_launches).to_string().into(),
             row.duplicate.to_string().into(),
             (row.killed + row.timeout + row.runtime_error).to_string().into(),
             (row.survived + row.undecided + row.no_coverage).to_string().into(),

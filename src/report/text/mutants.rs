@@ -35,8 +35,8 @@ impl<'a> Listing<'a> {
         Listing { result, sources, style, duplicates }
     }
 
-    /// Renders survivors, then undecided mutants, then those that no test reaches, then undetected pairs; empty if
-    /// there are none.
+    /// Renders survivors, undecided mutants, those that no test reaches, those that no test of these sizes could detect,
+    /// and undetected pairs; empty if there are none.
     pub(super) fn render(&self) -> String {
         let mut out = String::new();
         let mut files: BTreeMap<&str, Option<Vec<String>>> = BTreeMap::new();
@@ -44,6 +44,10 @@ impl<'a> Listing<'a> {
             (Status::Survived, "survived"),
             (Status::Undecided, "undecided: in some runs an output differed, in others not"),
             (Status::NoCoverage, "reached by no test"),
+            (
+                Status::EquivalentForLaunches,
+                "equivalent for these launches: only other sizes or arguments could kill them",
+            ),
         ] {
             let mutants: Vec<&Mutant> = self
                 .result

@@ -54,7 +54,7 @@ pub fn mutate(
 /// Renders a row per entry with abbreviated statuses (`invalid`: compile-error); only statuses that occur get a column.
 fn breakdown(what: &str, rows: &BTreeMap<String, Summary>, all: Option<&Summary>, style: &Style) -> String {
     type Column = (&'static str, fn(&Summary) -> u64);
-    const COLUMNS: [Column; 11] = [
+    const COLUMNS: [Column; 12] = [
         ("killed", |s| s.killed),
         ("error", |s| s.runtime_error),
         ("timeout", |s| s.timeout),
@@ -62,6 +62,7 @@ fn breakdown(what: &str, rows: &BTreeMap<String, Summary>, all: Option<&Summary>
         ("undecided", |s| s.undecided),
         ("no-cov", |s| s.no_coverage),
         ("equiv", |s| s.equivalent),
+        ("launches", |s| s.equivalent_for_launches),
         ("dup", |s| s.duplicate),
         ("ignored", |s| s.ignored),
         ("invalid", |s| s.compile_error),
@@ -126,7 +127,8 @@ fn tests(tests: &[TestOutcome], timing: &Timing, style: &Style) -> String {
 }
 
 fn scores(s: &Summary, style: &Style) -> String {
-    let judged = s.total - s.equivalent - s.duplicate - s.ignored - s.compile_error - s.pending;
+    let equivalent = s.equivalent + s.equivalent_for_launches;
+    let judged = s.total - equivalent - s.duplicate - s.ignored - s.compile_error - s.pending;
     let detected = s.killed + s.runtime_error;
     let mut table = Table::new(0, "lrl");
     let of = |detected: u64, of: u64| Cell::new(format!("{detected} of {} detected", style::count(of, "mutant")));

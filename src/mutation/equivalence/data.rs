@@ -1,0 +1,60 @@
+//! Finds kernels that read no data, so that a launch shows what launches with the same arguments by value always do.
+
+use inkwell::module::Module;
+
+use super::launch_facts::LaunchFacts;
+use super::normal;
+use super::parts::Part;
+use crate::error::Result;
+use crate::kernel::builtins::{self, Effect, Family};
+use crate::llvm::{AddressSpace, Inst, Opcode, Value, View};
+
+/// Returns whether the original reads no buffers and images in a launch of which all is known but their contents.
+///
+/// # Errors
+/// `Internal` if a pass fails.
+pub(super) fn is_ignored(part: &Part<'_>, facts: &LaunchFacts) -> Result<bool> {
+    is_ignored_by(&part.promoted, &part.entry, facts)
+}
+
+/// The same of a promoted mutant.
+///
+/// # Errors
+/// As for [`is_ignored`].
+pub(super) fn is_ignored_by(promoted: &Module<'_>, entry: &str, facts: &LaunchFacts) -> Result<bool> {
+    if facts.range().is_none() {
+        return Ok(false);
+    }
+    let mut module = promoted.clone();
+    normal::refine(&mut module, entry, Some(facts))?;
+    Ok(View::of(&module).instructions().into_iter().all(reads_nothing))
+}
+
+fn reads_nothing(inst: Inst<'_>) -> bool {
+    match inst.opcode() {
+        Opcode::LLVMLoad => is_private(inst.operand(0)),
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => false,
+        Opcode::LLVMCall => {
+            let name = inst.callee().unwrap_or_default();
+            // Other work-items and sub-groups are as little known as data.
+            let is_open = |name: &str| builtins::has(name, Effect::DependsOnOthers);
+            match builtins::family(&name) {
+                Some(Family::Barrier | Family::ImageQuery | Family::ImageWrite | Family::VectorStore) => true,
+                Some(Family::WorkItemId | Family::LaunchQuery | Family::Fence) => !is_open(&name),
+                Some(Family::Conversion | Family::Reinterpretation) => true,
+                Some(_) => false,
+                None => {
+                    inst.args().into_iter().filter(|value| value.ty().is_pointer()).all(is_private)
+                        && builtins::may_be_builtin(&name)
+                        && !name.contains(builtins::SPIRV_BUILT_IN)
+                }
+            }
+        }
+        _ => true,
+    }
+}
+
+/// Whether a pointer is to private memory.
+fn is_private(pointer: Value<'_>) -> bool {
+    pointer.ty().space() == Some(AddressSpace::Private)
+}

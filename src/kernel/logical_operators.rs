@@ -138,7 +138,7 @@ impl<'m> Unfolding<'_, 'm> {
         self.builder.br(join);
         incoming.push((value, end));
         match join.first_instruction() {
-            Some(first) => self.builder.before(first),
+            Some(first) => self.builder.before_records(first),
             None => self.builder.at_end(join),
         }
         self.builder.phi(self.origin.ty(), &incoming, "")
@@ -169,5 +169,50 @@ impl<'m> Unfolding<'_, 'm> {
     fn at_end(&self, block: Block<'m>) {
         self.builder.at_end(block);
         self.builder.set_location(self.origin.debug_location());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+
+    /// What an optimiser leaves: a debug record in front of an operator, where its `phi` will be.
+    const RECORDED: &str = r#"
+        define i1 @k(i32 %n, i1 %c) !dbg !4 {
+          %a = icmp sgt i32 %n, 3, !dbg !8
+          %b = icmp slt i32 %n, 9, !dbg !8
+            #dbg_value(i32 %n, !7, !DIExpression(), !8)
+          %both = and i1 %a, %b, !dbg !8
+            #dbg_value(i1 %both, !7, !DIExpression(), !8)
+          %any = select i1 %both, i1 true, i1 %c, !dbg !8
+          ret i1 %any, !dbg !8
+        }
+        !llvm.dbg.cu = !{!0}
+        !llvm.module.flags = !{!2}
+        !0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, isOptimized: true, emissionKind: FullDebug)
+        !1 = !DIFile(filename: "k.cl", directory: ".")
+        !2 = !{i32 2, !"Debug Info Version", i32 3}
+        !3 = !DIBasicType(name: "int", size: 32, encoding: DW_ATE_signed)
+        !4 = distinct !DISubprogram(name: "k", file: !1, line: 1, type: !5, unit: !0, spFlags: DISPFlagDefinition)
+        !5 = !DISubroutineType(types: !6)
+        !6 = !{!3, !3}
+        !7 = !DILocalVariable(name: "n", arg: 1, scope: !4, file: !1, line: 1, type: !3)
+        !8 = !DILocation(line: 1, column: 2, scope: !4)
+    "#;
+
+    #[test]
+    fn no_debug_record_stands_before_a_phi() {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(RECORDED.as_bytes(), "k.ll");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        unfold(View::of(&module));
+        module.verify().unwrap_or_else(|error| panic!("{error}\n{}", module.print_to_string()));
+        let text = module.print_to_string().to_string();
+        // Both operators are branches now.
+        assert!(text.matches("br i1").count() == 2 && text.contains("phi i1"), "{text}");
+        assert!(text.matches("#dbg_value").count() == 2, "{text}");
     }
 }

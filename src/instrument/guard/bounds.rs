@@ -46,7 +46,7 @@ pub fn skip<'m>(emitter: &Emitter<'m>, inst: Inst<'m>, fits: Value<'m>, code: u3
     b.insert(inst);
     b.br(join);
     if inst.is_used() {
-        b.before(join.walk().next().expect("the block has a terminator"));
+        b.before_records(join.walk().next().expect("the block has a terminator"));
         let phi = b.phi(inst.ty(), &[], "");
         emitter.replace(inst, phi);
         phi.add_incoming(&[(inst.value(), inside), (Emitter::nothing(inst.ty()), head)]);

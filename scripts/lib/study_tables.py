@@ -35,7 +35,7 @@ class Kernel:
         """By level: those that are run, and are no duplicates."""
         found = collections.defaultdict(list)
         for mutant in self.result["mutants"]:
-            if mutant["status"] not in ("equivalent", "ignored", "compile-error", "pending") and not mutant.get("duplicate_of"):
+            if mutant["status"] not in ("equivalent", "equivalent-for-launches", "ignored", "compile-error", "pending") and not mutant.get("duplicate_of"):
                 found[mutant["level"]].append(mutant)
         return found
 
@@ -109,17 +109,26 @@ def pool(data):
     return table(["collection", "kernels", "with all levels", "tests: median (range)", "mutants"], rows)
 
 
+def counting(row):
+    """How many mutants of a row are run and are no duplicates."""
+    left_out = ("compile_error", "ignored", "equivalent", "equivalent_for_launches", "duplicate")
+    return row["generated"] - sum(row[key] for key in left_out)
+
+
 def levels(data):
     """Numbers of mutants by level, sums over kernels; and means over kernels of what is counted for each."""
     rows = []
     for level in LEVELS:
         of = [k.rows[level, "all"] for k in data.kernels]
         total = lambda key: sum(row[key] for row in of)
-        counted = total("generated") - total("compile_error") - total("ignored") - total("equivalent") - total("duplicate")
-        rows.append([level, total("generated"), total("compile_error"), total("equivalent"), total("duplicate"), counted,
+        counted = sum(counting(row) for row in of)
+        lines, instructions = (sum(row["code"][key] for row in of) for key in ("lines", "instructions"))
+        rows.append([level, total("generated"), f"{total('generated') / max(lines, 1):.1f}",
+                     f"{total('generated') / max(instructions, 1):.2f}", total("compile_error"),
+                     f"{total('equivalent')} + {total('equivalent_for_launches')}", total("duplicate"), counted,
                      total("distinguished"), total("minimal"), f"{100 * total('minimal') / max(counted, 1):.1f}", total("hard"),
                      shown(data.mean([row["score"] for row in of], level, "score"))])
-    return table(["level", "mutants", "do not compile", "equivalent", "duplicates", "count", "distinguished", "minimal",
+    return table(["level", "mutants", "a line", "an instruction", "do not compile", "equivalent + for the launches", "duplicates", "count", "distinguished", "minimal",
                   "minimal of those that count, %", "hard", "mean score, %"], rows)
 
 
@@ -206,7 +215,7 @@ def concepts(data):
         cells = []
         for level in LEVELS:
             of = [k.rows[level, concept] for k in data.kernels if (level, concept) in k.rows]
-            count = sum(r["generated"] - r["compile_error"] - r["ignored"] - r["equivalent"] - r["duplicate"] for r in of)
+            count = sum(counting(r) for r in of)
             detected = sum(r["killed"] + r["timeout"] + r["runtime_error"] for r in of)
             minimal = sum(r["minimal"] for r in of)
             cells.append(f"{count} / {100 * detected / count:.0f} / {minimal}" if count else "-")

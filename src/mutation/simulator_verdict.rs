@@ -23,6 +23,9 @@ pub struct OriginalRun {
     pub keys: BTreeSet<FindingKey>,
     /// The outputs that a mutant's are compared with.
     pub references: Vec<Reference>,
+    /// Whether the outputs are the same in every schedule, and those of a mutant that has no finding of its own, too:
+    /// without races, only what atomics read depends on the order of work-items.
+    pub is_determined: bool,
 }
 
 /// Returns the findings of a launch that the original may have too.
@@ -56,6 +59,9 @@ fn is_decisive(kind: FaultKind) -> bool {
 /// Judges a launch of a mutant. Races and divergence come first: a race decides what is read, so what follows from it
 /// (an index out of bounds, a loop that does not terminate) is an accident of one schedule.
 pub fn verdict(simulation: &Simulation, table: &HostTable, original: &OriginalRun) -> TestVerdict {
+    if simulation.conflicted {
+        return TestVerdict::Killed("data race".to_owned());
+    }
     if let Some(conflict) = simulation.conflicts.iter().find(|c| !original.keys.contains(&race_key(c, table))) {
         return TestVerdict::Killed(race_text(conflict, table));
     }

@@ -19,7 +19,7 @@ use crate::exec::simulator::schedule_families::{Plan, Planned};
 use crate::exec::{Executor, HostCode, ProgramId, Reference, Simulator, difference};
 use crate::instrument::layout::slot;
 use crate::instrument::mutants::{Edit, LocalVariable};
-use crate::lower::host::table::HostTable;
+use crate::lower::host::table::{HostTable, Mode};
 use crate::result::mutate::NotSimulated;
 use crate::suite::launch::ArgValue;
 use crate::suite::schedule::Schedule;
@@ -285,8 +285,11 @@ impl<'a> JudgeSession<'a> {
         let own = Some(&baseline.test.launch.schedule).filter(|s| !s.is_natural());
         let plan =
             Plan { range, count: MAX_SCHEDULES, seed: 0, test: &baseline.test.name, own, exact: true, races: &[] };
-        let mut originals = Vec::new();
+        let mut originals: Vec<(Planned, OriginalRun)> = Vec::new();
         for planned in plan.schedules() {
+            if originals.first().is_some_and(|(_, first)| first.is_determined) {
+                break;
+            }
             match self.run_original(baseline, &planned)? {
                 Ok(original) => originals.push((planned, original)),
                 Err(why) => {
@@ -312,13 +315,17 @@ impl<'a> JudgeSession<'a> {
         module: usize,
         originals: &[(Planned, OriginalRun)],
     ) -> Result<()> {
+        // The first test that detects it decides; of later ones only whether they detect it is of interest.
+        let is_decided = self.report.outcomes.get(&m).is_some_and(|found| found.outcome.is_decided());
         // A mutant that changes no synchronisation races under any schedule, if at all.
         let count = if synchronises(&self.mutants[m]) { originals.len() } else { 1 };
         let mut detected = (TestVerdict::Passed, Schedule::default());
         for (planned, original) in &originals[..count.min(originals.len())] {
             let number = self.modules[module].numbers.get(&m).copied().unwrap_or(0);
             let fuel = Some(u64::from(baseline.fuel(self.settings.factor)));
-            let Some(simulation) = self.launch(baseline, &planned.schedule, module, number, fuel)? else { continue };
+            let only_whether = is_decided && original.keys.is_empty();
+            let launched = self.launch(baseline, &planned.schedule, (module, number), fuel, only_whether)?;
+            let Some(simulation) = launched else { continue };
             let verdict = simulator_verdict::verdict(&simulation, self.table(module), original);
             if verdict.detects() {
                 detected = (with_schedule(verdict, planned), planned.schedule.clone());
@@ -340,7 +347,7 @@ impl<'a> JudgeSession<'a> {
         baseline: &TestBaseline<'_>,
         planned: &Planned,
     ) -> Result<std::result::Result<OriginalRun, String>> {
-        let Some(simulation) = self.launch(baseline, &planned.schedule, 0, 0, None)? else {
+        let Some(simulation) = self.launch(baseline, &planned.schedule, (0, 0), None, false)? else {
             return Ok(Err("it is too large to look for races".to_owned()));
         };
         if let Some(why) = simulator_verdict::unusable(&simulation) {
@@ -361,21 +368,30 @@ impl<'a> JudgeSession<'a> {
             let bytes = if expected { Arc::clone(&known.bytes) } else { Arc::new(left.clone()) };
             references.push(Reference { bytes, ..known.clone() });
         }
-        Ok(Ok(OriginalRun { keys: simulator_verdict::keys(&simulation, self.table(0)), references }))
+        let keys = simulator_verdict::keys(&simulation, self.table(0));
+        let is_determined = keys.is_empty() && simulation.sampled.is_none() && !self.has_atomics();
+        Ok(Ok(OriginalRun { keys, references, is_determined }))
+    }
+
+    /// Returns whether the original or any mutant uses atomics.
+    fn has_atomics(&self) -> bool {
+        let sites = self.modules.iter().flat_map(|module| &module.code.table.accesses);
+        sites.into_iter().any(|site| matches!(site.mode, Mode::Atomic | Mode::AtomicRead))
     }
 
     fn table(&self, module: usize) -> &HostTable {
         &self.modules[module].code.table
     }
 
-    /// Runs one launch; `None`: it exceeds the simulator's limits.
+    /// Runs one launch of the mutant with this number in a module; `None`: it exceeds the simulator's limits.
+    /// `only_whether`: it ends where a race or a fault shows.
     fn launch(
         &mut self,
         baseline: &TestBaseline<'_>,
         schedule: &Schedule,
-        module: usize,
-        number: u32,
+        (module, number): (usize, u32),
         fuel: Option<u64>,
+        only_whether: bool,
     ) -> Result<Option<Simulation>> {
         let layout = self.settings.layout;
         let (program, module) = (self.programs[module], &self.modules[module]);
@@ -387,6 +403,8 @@ impl<'a> JudgeSession<'a> {
         let options = SimulationOptions {
             schedule: schedule.clone(),
             races: true,
+            first_conflict: only_whether,
+            halts: only_whether,
             fuel,
             probe_words: module.probed.then_some(head.len() as u64),
             ..SimulationOptions::default()

@@ -125,7 +125,7 @@ impl Simulator {
         let Some(prepared) = &self.prepared else { return Err(Error::internal("a launch was lost")) };
         Ok(Simulation {
             observation: Observation {
-                outputs: if options.first_conflict { Vec::new() } else { prepared.outputs() },
+                outputs: if report.conflicted { Vec::new() } else { prepared.outputs() },
                 probe: prepared.probe().to_vec(),
                 kernel_times: vec![report.time],
                 printf: report.printf,

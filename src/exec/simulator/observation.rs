@@ -206,7 +206,7 @@ pub struct Simulation {
     /// The loop ([`crate::lower::host::table::HostTable::loops`]) in which a work-item was then, and its global id.
     pub cut_at: Option<(u32, [u64; 3])>,
     /// With [`SimulationOptions::first_conflict`]: whether there was a conflict. It ended the launch;
-    /// [`Simulation::conflicts`] and the outputs are empty.
+    /// the outputs are empty then, and [`Simulation::conflicts`] always.
     pub conflicted: bool,
     /// If the launch has too many work-items for race detection: the number of its groups in the sample that was run.
     /// `None`: all were run.

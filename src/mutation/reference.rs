@@ -94,8 +94,8 @@ place is the debug location of its instruction; several mutants of one place are
   release, a store no acquire; a compare-exchange that fails becomes weaker along with one that succeeds, where it would be
   ordered more strongly. Scopes: all devices, device, work-group.
 - `IPH`: a value of one way is often not known on the other: most `phi`s of loops are left, with the reason.
-- `IGP`: optimisers count in bytes; such an offset changes by the size of the largest number that is accessed through it. Where
-  a pointer is read or written, the address stays.
+- `IGP`: optimisers count in bytes; such an offset changes by the size of the largest number or vector that is accessed through
+  it. Where a pointer is read or written, the address stays.
 - `ICX` and `IBO` both exchange `ashr` and `lshr`: the later one is a duplicate.
 - `SYR`, `FR`, `BFR`, `AR`, `AOP`: calls of builtins, as OpenCL C has them. `FR`, `AR`, `AOP`, `IMO` and `ICA` also change atomic
   instructions (`atomicrmw`, `cmpxchg`, atomic `load` and `store`, `fence`), which clang makes of its own `__opencl_atomic_*`,

@@ -45,13 +45,30 @@ pub fn skip<'m>(emitter: &Emitter<'m>, inst: Inst<'m>, fits: Value<'m>, code: u3
     b.at_end(inside);
     b.insert(inst);
     b.br(join);
-    if inst.is_used() {
+    if inst.is_used() && inst.ty().is_struct() {
+        join_fields(emitter, inst, inside, head);
+    } else if inst.is_used() {
         b.before_records(join.walk().next().expect("the block has a terminator"));
         let phi = b.phi(inst.ty(), &[], "");
         emitter.replace(inst, phi);
         phi.add_incoming(&[(inst.value(), inside), (Emitter::nothing(inst.ty()), head)]);
     }
     Ok(())
+}
+
+/// Makes later code use what an access in the block `inside` yields, or nothing: by a `phi` for each field, because LLVM 22's
+/// SPIR-V backend emits no valid one of a struct (which a `cmpxchg` yields).
+fn join_fields<'m>(emitter: &Emitter<'m>, inst: Inst<'m>, inside: Block<'m>, head: Block<'m>) {
+    let b = &emitter.builder;
+    let next = inside.terminator().successors()[0].walk().next().expect("the block has a terminator");
+    b.before_records(next);
+    let phis: Vec<Inst<'m>> = inst.ty().fields().into_iter().map(|ty| b.phi(ty, &[], "")).collect();
+    let whole = (0..).zip(&phis).fold(inst.ty().null(), |all, (at, phi)| b.insert_field(all, at, *phi, ""));
+    emitter.replace(inst, whole);
+    b.before(inside.terminator());
+    for (at, phi) in (0..).zip(phis) {
+        phi.add_incoming(&[(b.extract_field(inst, at, ""), inside), (Emitter::nothing(phi.ty()), head)]);
+    }
 }
 
 /// Records a fault unless `fits` is true.

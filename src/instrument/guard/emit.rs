@@ -97,9 +97,10 @@ impl<'m> Emitter<'m> {
 
     /// Replaces all uses of `old` by `new`, including values that were read from the
     /// kernel before ([`Emitter::current`]).
-    pub fn replace(&self, old: Inst<'m>, new: Inst<'m>) {
+    pub fn replace(&self, old: Inst<'m>, new: impl Into<Value<'m>>) {
+        let new = new.into();
         old.replace_uses(new);
-        self.replaced.borrow_mut().insert(old.value(), new.value());
+        self.replaced.borrow_mut().insert(old.value(), new);
     }
 
     /// Returns the current replacement of a value that was read from the kernel before any guard was woven: a guarded

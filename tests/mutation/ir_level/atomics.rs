@@ -33,9 +33,9 @@ fn atomics_do_the_opposite() {
 
 #[test]
 fn orders_weaken_and_scopes_narrow() {
-    let release = "store atomic 1, _ syncscope(\"device\") release";
+    let release = "store atomic _, _ syncscope(\"device\") release";
     let weaker =
-        ["store atomic 1, _ syncscope(\"device\") monotonic", "store atomic 1, _ syncscope(\"workgroup\") release"];
+        ["store atomic _, _ syncscope(\"device\") monotonic", "store atomic _, _ syncscope(\"workgroup\") release"];
     replaces("__atomic_store_n(o, 1, __ATOMIC_RELEASE);", "IMO", release, &weaker);
     let fence = ["fence syncscope(\"device\") acq_rel", "fence acquire", "fence release"];
     replaces("__atomic_thread_fence(__ATOMIC_ACQ_REL);", "IMO", "fence acq_rel", &fence);

@@ -58,3 +58,27 @@ fn every_mutant_verifies_at_every_level() {
     let missing: Vec<&&str> = expected.iter().filter(|id| !seen.contains(*id)).collect();
     assert!(missing.is_empty(), "{missing:?} found nothing");
 }
+
+/// Returns the last operand of an instruction's text, if it is a number.
+fn last_number(text: &str) -> Option<i64> {
+    text.rsplit(", ").next()?.parse().ok()
+}
+
+#[test]
+fn offsets_in_bytes_change_by_what_is_accessed() {
+    // The elements of its array have 8 bytes, of which LLVM counts each.
+    let steps = with_mutants("clcpp_opcodes", Level::O2, "IGP", |_, found| {
+        let offsets = found.mutants.into_iter().filter(|m| m.original.starts_with("getelementptr inbounds %stack, "));
+        offsets
+            .filter_map(|m| Some((last_number(&m.replacement)? - last_number(&m.original)?).abs()))
+            .collect::<BTreeSet<i64>>()
+    });
+    assert_eq!(steps, BTreeSet::from([8]));
+    // Its struct has pointers, and another offset would make one of anything.
+    with_mutants("struct_pointers", Level::O1, "IGP", |_, found| {
+        let of_struct = found.mutants.iter().filter(|m| m.original.starts_with("getelementptr inbounds %w.given, "));
+        // What is left is an int.
+        assert!(of_struct.clone().all(|m| last_number(&m.original) == Some(24)), "{:?}", of_struct.count());
+        assert!(found.excluded.iter().any(|e| e.operator == "IGP" && e.reason.contains("lead anywhere")));
+    });
+}

@@ -55,7 +55,7 @@ fn enumerate(subject: &Subject<'_>, found: &mut OperatorOutput) {
 /// What is accessed through an address, or through what is computed of it, as far as that is seen.
 #[derive(Default)]
 struct Accessed {
-    /// The size of the largest number.
+    /// The size of the largest number or vector.
     bytes: Option<u64>,
     /// Whether pointers are accessed.
     is_pointer: bool,
@@ -100,7 +100,7 @@ impl Accessed {
         };
         match ty.scalar().is_pointer() {
             true => self.is_pointer = true,
-            false if is_number(ty) => self.bytes = self.bytes.max(Some(layout.abi_size(ty.scalar()))),
+            false if is_number(ty) => self.bytes = self.bytes.max(Some(layout.abi_size(ty))),
             false => {}
         }
     }

@@ -23,11 +23,18 @@ pub struct EditedFile {
 pub type Compiled = std::result::Result<Vec<u8>, String>;
 
 /// Compiles the variants of `source` that these files make, as [`compile::load`](super::compile::load) compiles the
-/// original, on `jobs` processors.
+/// original, on `jobs` processors. `lines_only`: their debug information has the lines of their code, but neither types
+/// nor variables.
 ///
 /// # Errors
 /// Those of [`compile::load`](super::compile::load) for the original; a variant that does not compile is no error.
-pub fn compile(source: &Path, options: &KernelOptions, edited: &[EditedFile], jobs: usize) -> Result<Vec<Compiled>> {
+pub fn compile(
+    source: &Path,
+    options: &KernelOptions,
+    edited: &[EditedFile],
+    lines_only: bool,
+    jobs: usize,
+) -> Result<Vec<Compiled>> {
     let language = options.language(source);
     let overlay = line_directives::overlay(source, &options.include_path())?;
     let features = features(source, options, language, overlay.as_ref())?;
@@ -37,7 +44,11 @@ pub fn compile(source: &Path, options: &KernelOptions, edited: &[EditedFile], jo
     for EditedFile { path, text } in edited {
         let path = std::path::absolute(path).map_err(no_copy)?;
         let overlay = copies.add(&path, text, overlay.as_ref()).map_err(no_copy)?;
-        arguments.push(arguments_of(source, options, language, features, Some(overlay)));
+        let mut own = arguments_of(source, options, language, features, Some(overlay));
+        if lines_only {
+            own.iter_mut().filter(|argument| *argument == "-g").for_each(|g| *g = "-gline-tables-only".into());
+        }
+        arguments.push(own);
     }
     let runs = clang::run_all(&arguments, jobs, options.deadline)?;
     let compiled = |run: Option<clang::Run>| match run {

@@ -1,6 +1,7 @@
 //! Lowers to SPIR-V 1.2 with LLVM's own backend.
 
 use std::ffi::CString;
+use std::sync::Once;
 use std::time::Duration;
 
 use inkwell::OptimizationLevel;
@@ -32,7 +33,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// # Errors
 /// `Environment` if this LLVM was built without the SPIR-V backend.
 pub fn machine() -> Result<TargetMachine> {
-    Target::initialize_all(&InitializationConfig::default());
+    static INITIALISED: Once = Once::new();
+    INITIALISED.call_once(|| Target::initialize_all(&InitializationConfig::default()));
     let triple = TargetTriple::create(TRIPLE);
     let missing = |why: String| {
         Error::environment(format!("this LLVM cannot emit SPIR-V: {why}")).help("install LLVM 22 (Debian: llvm-22-dev)")

@@ -12,6 +12,7 @@ mod members;
 mod variables;
 
 pub use members::may_share;
+pub use variables::is_needed as has_variables;
 
 use inkwell::module::Module;
 

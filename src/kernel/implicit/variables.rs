@@ -61,6 +61,11 @@ fn innermost_element(mut ty: Type) -> Type {
     ty
 }
 
+/// Returns whether a module has variables that would become parameters.
+pub fn is_needed(module: &Module<'_>) -> bool {
+    !writable(View::of(module)).is_empty()
+}
+
 /// The variables in global memory that are used and not constant.
 fn writable(view: View<'_>) -> Vec<Global<'_>> {
     let is_writable = |global: &Global<'_>| {

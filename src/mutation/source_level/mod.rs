@@ -71,7 +71,7 @@ pub fn find(
             texts.len() - 1
         });
     }
-    let made = variants::make(&under_test.module, &under_test.entry, loaded, options, &texts, jobs)?;
+    let made = variants::make(under_test, loaded, options, &texts, jobs)?;
     let edit = |found: &Found| match &made[positions[&found.placed.edit]] {
         Ok(variant) => Edit::Variant(Arc::new(Variant { reached: reached(found), ..variant.clone() })),
         Err(reason) => Edit::Uncompilable { change: format!("{:?}", found.placed.edit), reason: reason.clone() },

@@ -5,27 +5,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
 
 use super::text_edit::TextEdit;
-use crate::coverage::build::KernelFile;
+use crate::coverage::build::{KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::instrument::mutants::Variant;
 use crate::kernel::compile::Loaded;
+use crate::kernel::interface::ArgSource;
 use crate::kernel::options::KernelOptions;
 use crate::kernel::variants::{self, EditedFile};
+use crate::kernel::{canonical, implicit, module};
 use crate::llvm::{Linkage, View, passes};
+use crate::lower::spirv;
 use crate::mutation::equivalence::delete_body;
 
 /// The variant that an edit makes, or why there is none.
 pub type Made = std::result::Result<Variant, String>;
 
-/// Compiles edited texts and compares their canonical forms with `original`, that of the kernel `entry`.
+/// Compiles edited texts and compares their canonical forms with that of `original`.
 ///
 /// # Errors
 /// Those of clang's runs and passes; an edit that does not compile is no error.
 pub fn make(
-    original: &Module<'_>,
-    entry: &str,
+    original: &KernelUnderTest<'_>,
     loaded: &Loaded,
     options: &KernelOptions,
     edits: &[&TextEdit],
@@ -37,10 +40,16 @@ pub fn make(
         let text = text.ok_or_else(|| Error::caller(format!("{} changed while it was read", edit.file)))?;
         edited.push(EditedFile { path: edit.file.clone(), text });
     }
-    let compiled = variants::compile(&loaded.source, options, &edited, jobs)?;
-    let parts = Parts::of(original);
+    let sources = || original.interface.args.iter().map(|arg| &arg.source);
+    // Types are read only where pointers in structs become parameters.
+    let lines_only = !sources().any(|source| matches!(source, ArgSource::Member { .. }));
+    let compiled = variants::compile(&loaded.source, options, &edited, lines_only, jobs)?;
+    let parts = Parts::of(&original.module);
+    let has_implicit = sources().any(|source| *source != ArgSource::Parameter);
+    let reader = Reader { loaded, entry: &original.entry, has_implicit, original: &parts };
     let next = AtomicUsize::new(0);
     let worker = || -> Result<Vec<(usize, Made)>> {
+        let machine = spirv::machine()?;
         let mut made = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -48,7 +57,7 @@ pub fn make(
             made.push((
                 at,
                 match code {
-                    Ok(bitcode) => variant(bitcode, loaded, entry, &parts)?,
+                    Ok(bitcode) => reader.variant(&machine, bitcode)?,
                     Err(diagnostics) => Err(first_error(diagnostics)),
                 },
             ));
@@ -71,63 +80,88 @@ fn first_error(diagnostics: &str) -> String {
     first.or(diagnostics.lines().next()).unwrap_or("clang does not say why").to_owned()
 }
 
-/// Reads one variant.
-fn variant(bitcode: &[u8], loaded: &Loaded, entry: &str, original: &Parts) -> Result<Made> {
-    let context = Context::create();
-    let compiled = Loaded {
-        bitcode: bitcode.to_vec(),
-        format: loaded.format,
-        source: loaded.source.clone(),
-        warnings: String::new(),
-        spirv: None,
-        ast: None,
-        file_lookups: Vec::new(),
-    };
-    let form = KernelFile::parse(&context, &compiled).and_then(|file| file.canonical(entry, loaded.format));
-    let mut module = match form {
-        Ok((module, _)) => module,
-        // Such as a variable that code would have to initialise.
-        Err(error @ Error::Caller(_)) => return Ok(Err(error.to_string())),
-        Err(error) => return Err(error),
-    };
-    let parts = Parts::of(&module);
-    let changes = parts.changes(original);
-    let Some(root) = changes.root(&parts, original, entry) else {
-        return Ok(Ok(Variant {
-            code: String::new(),
-            root: None,
-            bitcode: Vec::new(),
-            variables: BTreeSet::new(),
+/// Reads variants of one kernel.
+struct Reader<'a> {
+    loaded: &'a Loaded,
+    entry: &'a str,
+    /// Whether the original has implicit arguments.
+    has_implicit: bool,
+    original: &'a Parts,
+}
+
+impl Reader<'_> {
+    /// Brings a variant into canonical form.
+    fn canonical<'c>(&self, context: &'c Context, machine: &TargetMachine, bitcode: &[u8]) -> Result<Module<'c>> {
+        if !self.has_implicit {
+            let mut module = module::parse(context, bitcode, &self.loaded.source)?;
+            canonical::keep_only(&mut module, self.entry, machine)?;
+            canonical::canonicalise(&mut module, self.entry, machine)?;
+            // Otherwise the edit brought in code that needs implicit arguments.
+            if !implicit::has_variables(&module) {
+                return Ok(module);
+            }
+        }
+        let compiled = Loaded {
+            bitcode: bitcode.to_vec(),
+            format: self.loaded.format,
+            source: self.loaded.source.clone(),
+            warnings: String::new(),
+            spirv: None,
+            ast: None,
+            file_lookups: Vec::new(),
+        };
+        Ok(KernelFile::parse(context, &compiled)?.canonical(self.entry, self.loaded.format)?.0)
+    }
+
+    /// Reads one variant.
+    fn variant(&self, machine: &TargetMachine, bitcode: &[u8]) -> Result<Made> {
+        let context = Context::create();
+        let Reader { entry, original, .. } = *self;
+        let mut module = match self.canonical(&context, machine, bitcode) {
+            Ok(module) => module,
+            // Such as a variable that code would have to initialise.
+            Err(error @ Error::Caller(_)) => return Ok(Err(error.to_string())),
+            Err(error) => return Err(error),
+        };
+        let parts = Parts::of(&module);
+        let changes = parts.changes(original);
+        let Some(root) = changes.root(&parts, original, entry) else {
+            return Ok(Ok(Variant {
+                code: String::new(),
+                root: None,
+                bitcode: Vec::new(),
+                variables: BTreeSet::new(),
+                reached: None,
+            }));
+        };
+        let signature = |parts: &Parts| parts.functions.get(&root).map(|text| signature(text).to_owned());
+        if signature(&parts) != signature(original) {
+            return Ok(Err(format!("`{root}` gets parameters of other types")));
+        }
+        let bundle = parts.bundle(&changes, &root);
+        for f in View::of(&module).functions().into_iter().filter(|f| f.has_body()) {
+            let name = f.name();
+            if !bundle.contains(&name) {
+                delete_body(f);
+                // A declaration must not have the place of a definition.
+                f.clear_metadata();
+            }
+            if name == root || !bundle.contains(&name) {
+                f.set_linkage(Linkage::LLVMExternalLinkage);
+            }
+        }
+        passes::run(&mut module, None, "globaldce")?;
+        let texts = |of: &BTreeMap<String, String>, names: &BTreeSet<String>| -> String {
+            names.iter().filter_map(|name| of.get(name)).map(String::as_str).collect()
+        };
+        Ok(Ok(Variant {
+            code: texts(&parts.functions, &changes.functions) + &texts(&parts.variables, &changes.variables),
+            root: Some(root),
+            bitcode: module.write_bitcode_to_memory().as_slice().to_vec(),
+            variables: changes.variables,
             reached: None,
-        }));
-    };
-    let signature = |parts: &Parts| parts.functions.get(&root).map(|text| signature(text).to_owned());
-    if signature(&parts) != signature(original) {
-        return Ok(Err(format!("`{root}` gets parameters of other types")));
+        }))
     }
-    let bundle = parts.bundle(&changes, &root);
-    for f in View::of(&module).functions().into_iter().filter(|f| f.has_body()) {
-        let name = f.name();
-        if !bundle.contains(&name) {
-            delete_body(f);
-            // A declaration must not have the place of a definition.
-            f.clear_metadata();
-        }
-        if name == root || !bundle.contains(&name) {
-            f.set_linkage(Linkage::LLVMExternalLinkage);
-        }
-    }
-    passes::run(&mut module, None, "globaldce")?;
-    let texts = |of: &BTreeMap<String, String>, names: &BTreeSet<String>| -> String {
-        names.iter().filter_map(|name| of.get(name)).map(String::as_str).collect()
-    };
-    Ok(Ok(Variant {
-        code: texts(&parts.functions, &changes.functions) + &texts(&parts.variables, &changes.variables),
-        root: Some(root),
-        bitcode: module.write_bitcode_to_memory().as_slice().to_vec(),
-        variables: changes.variables,
-        reached: None,
-    }))
 }
 
 /// The functions and variables that differ from the original's.

@@ -116,6 +116,12 @@ fn a_run_that_compares_normal_forms_last_is_killed_and_resumed() -> TestResult {
 }
 
 #[test]
+fn a_run_on_the_sources_text_is_killed_and_resumed() -> TestResult {
+    let of = ["--level", "source", "--device", "sim", "--operators", "ROR,AOR,SDL,GIR"];
+    killed_and_resumed("liu_example", &of, 2_000, seed())
+}
+
+#[test]
 fn a_rebuild_run_is_killed_and_resumed() -> TestResult {
     killed_and_resumed("palette_1d", &["--strategy", "rebuild", "--sample", "12"], 1500, seed())
 }

@@ -32,6 +32,12 @@ fn shards_of_first_order_mutants_merge_to_the_whole_run() -> TestResult {
 }
 
 #[test]
+fn shards_of_the_sources_text_merge_to_the_whole_run() -> TestResult {
+    let of = ["--level", "source", "--device", "sim", "--sample", "24"];
+    shards_are_the_whole("liu_example", &[&of[..], &["--operators", "ROR,AOR,SDL,SYR,GIR"]].concat())
+}
+
+#[test]
 fn shards_of_pairs_merge_to_the_whole_run() -> TestResult {
     shards_are_the_whole("vector_add", &["--order", "2", "--sample", "60"])
 }

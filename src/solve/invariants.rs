@@ -37,40 +37,20 @@ pub fn of_question(
     if variables.is_empty() || variables.len() > MAX_VARIABLES {
         return Vec::new();
     }
-    let variables = with_sources(terms, variables, phis);
     let mut candidates = candidates(terms, &mentioned, &variables, phis);
     // Proofs of candidates are worth it only if these decide the question.
-    let at_place = |candidate: &&Candidate| question.after.contains(&candidate.phi);
-    let known = candidates.iter().filter(at_place).map(|candidate| (candidate.term, true));
+    let known = candidates.iter().map(|candidate| (candidate.term, true));
     let conditions = question.conditions.iter().copied().chain(known).collect();
     if candidates.is_empty() || !ask(terms, &Question { conditions, ..question.clone() }) {
         return Vec::new();
     }
     loop {
-        let kept: Vec<bool> = (0..candidates.len()).map(|at| is_kept(terms, &candidates, at, phis, ask)).collect();
-        if kept.iter().all(|kept| *kept) {
-            return candidates.iter().filter(at_place).map(|candidate| candidate.term).collect();
+        let failing = (0..candidates.len()).find(|at| !is_kept(terms, &candidates, *at, phis, ask));
+        match failing {
+            Some(at) => drop(candidates.remove(at)),
+            None => return candidates.into_iter().map(|candidate| candidate.term).collect(),
         }
-        let mut kept = kept.into_iter();
-        candidates.retain(|_| kept.next() == Some(true));
     }
-}
-
-/// Adds the phis whose values these phis are set to.
-fn with_sources(terms: &Terms, mut variables: Vec<usize>, phis: &[Phi]) -> Vec<usize> {
-    let mut at = 0;
-    while at < variables.len() {
-        for edge in &phis[variables[at]].incoming {
-            let source = phis.iter().position(|phi| phi.value == edge.value);
-            let is_new =
-                |phi: &usize| !variables.contains(phi) && matches!(terms.sort(phis[*phi].value), Sort::Bits(_));
-            if let Some(source) = source.filter(is_new).filter(|_| variables.len() < MAX_VARIABLES) {
-                variables.push(source);
-            }
-        }
-        at += 1;
-    }
-    variables
 }
 
 /// Returns whether a candidate holds on every edge that sets its phi, provided that all candidates held when the phis
@@ -108,16 +88,7 @@ fn candidates(terms: &mut Terms, mentioned: &BTreeSet<Term>, variables: &[usize]
         let ([x, y], true) = (&args[..], matches!(operation, Eq | Ult | Ule | Slt | Sle)) else { continue };
         for (value, bound) in [(*x, *y), (*y, *x)] {
             let Some(phi) = only_variable(terms, value, variables, phis) else { continue };
-            if !is_fixed(terms, bound) {
-                continue;
-            }
-            // What a phi gets from others has the same bounds.
-            let others = variables
-                .iter()
-                .filter(|other| value == phis[phi].value && terms.sort(phis[**other].value) == terms.sort(value));
-            let all: Vec<(usize, Term)> =
-                others.map(|other| (*other, phis[*other].value)).chain([(phi, value)]).collect();
-            for (phi, value) in all {
+            if is_fixed(terms, bound) {
                 add(phi, terms.compare(Sle, value, bound));
                 add(phi, terms.compare(Sle, bound, value));
                 add(phi, terms.compare(Ule, value, bound));

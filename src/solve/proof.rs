@@ -21,8 +21,6 @@ const MAX_TERMS: usize = 400;
 const MAX_KEPT: usize = 60;
 /// Questions with more products, quotients and remainders of variables are not asked: these are what takes long.
 const MAX_PRODUCTS: usize = 2;
-/// Most pairs of terms that are asked about.
-const MAX_PAIRS: usize = 400;
 /// Random valuations that are tried before the solver is asked.
 const VALUATIONS: u64 = 160;
 
@@ -30,41 +28,21 @@ const VALUATIONS: u64 = 160;
 /// could not be established.
 pub fn all_equal(comparison: &mut Comparison) -> bool {
     let Comparison { terms, questions, phis } = comparison;
-    let mut proofs = Proofs { known: HashMap::new(), by_parts: HashMap::new(), queries: 0 };
-    questions.iter().all(|question| {
-        !differs_in_a_valuation(terms, question) && proofs.is_proved(terms, question)
-            || proofs.is_invariant(terms, question, phis)
-    })
+    let mut proofs = Proofs { known: HashMap::new(), queries: 0 };
+    questions.iter().all(|question| proofs.is_proved(terms, question) || proofs.is_invariant(terms, question, phis))
 }
 
 /// The proofs of one comparison.
 struct Proofs {
     known: HashMap<(Term, Term, Vec<(Term, bool)>), bool>,
-    by_parts: HashMap<(Term, Term, Vec<(Term, bool)>), bool>,
     queries: usize,
 }
 
 impl Proofs {
-    /// Proves a question by those about the operands that differ, if it is the same operation on both sides; else, or if
-    /// these may differ, as a whole. What is changed in a long computation is small, and the whole is not.
+    /// Proves a question by that about the operands that differ, if it is the same operation on both sides; else, or if
+    /// they may differ, as a whole. What is changed in a long computation is small, and the whole is not.
     fn is_proved(&mut self, terms: &Terms, question: &Question) -> bool {
-        if question.left == question.right {
-            return true;
-        }
-        let key = (question.left, question.right, question.conditions.clone());
-        if let Some(known) = self.by_parts.get(&key) {
-            return *known;
-        }
-        if self.by_parts.len() >= MAX_PAIRS {
-            return false;
-        }
-        // What is asked meanwhile is made of smaller terms, so that this answer is not needed for it.
-        self.by_parts.insert(key.clone(), false);
-        let parts = differences(terms, question);
-        let proved = parts.is_some_and(|parts| parts.iter().all(|part| self.is_proved(terms, part)))
-            || self.is_whole_proved(terms, question);
-        self.by_parts.insert(key, proved);
-        proved
+        chain(terms, question).iter().rev().any(|question| self.is_whole_proved(terms, question))
     }
 
     /// Proves a question with invariants of loops.
@@ -98,23 +76,27 @@ impl Proofs {
 /// Returns a question, that about the only operands that differ, and so on. All are proved by a proof of one.
 fn chain(terms: &Terms, question: &Question) -> Vec<Question> {
     let mut chain = vec![question.clone()];
-    while let Some([inner]) = chain.last().and_then(|last| differences(terms, last)).as_deref() {
-        let inner = inner.clone();
+    while let Some(inner) = chain.last().and_then(|last| only_difference(terms, last)) {
         chain.push(inner);
     }
     chain
 }
 
-/// Returns the questions about the operands that differ in two applications of the same operation.
-fn differences(terms: &Terms, question: &Question) -> Option<Vec<Question>> {
+/// Returns the question about the only operands that differ in two applications of the same operation.
+fn only_difference(terms: &Terms, question: &Question) -> Option<Question> {
     let (left, right) = match (terms.node(question.left), terms.node(question.right)) {
         (Node::Apply(one, left), Node::Apply(two, right)) if one == two => (left, right),
         (Node::Unknown(one, left), Node::Unknown(two, right)) if one == two => (left, right),
         _ => return None,
     };
-    let pairs = || left.iter().copied().zip(right.iter().copied()).filter(|(left, right)| left != right);
-    let fits = left.len() == right.len() && pairs().all(|(left, right)| terms.sort(left) == terms.sort(right));
-    fits.then(|| pairs().map(|(left, right)| Question { left, right, ..question.clone() }).collect())
+    if left.len() != right.len() {
+        return None;
+    }
+    let mut pairs: Vec<(Term, Term)> =
+        left.iter().copied().zip(right.iter().copied()).filter(|(left, right)| left != right).collect();
+    pairs.dedup();
+    let [(left, right)] = pairs[..] else { return None };
+    (terms.sort(left) == terms.sort(right)).then(|| Question { left, right, ..question.clone() })
 }
 
 fn differs_in_a_valuation(terms: &Terms, question: &Question) -> bool {

@@ -31,7 +31,6 @@ use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::{Edit, single};
 use crate::llvm::View;
-use crate::solve::launch_query::KnownLaunch;
 use crate::solve::{lockstep, proof};
 pub use launch_facts::LaunchFacts;
 use normal::{Classes, NormalForm};
@@ -228,33 +227,22 @@ fn verdicts(findings: Vec<Option<Finding>>) -> Vec<Verdict> {
 /// Examines one edit.
 fn judge(canonical: &CanonicalForm<'_, '_>, edit: &Edit, classes: &Classes, proofs: bool) -> Result<Finding> {
     let Some((part, mutant)) = promoted(canonical, edit, classes)? else { return Ok(Finding::Class(None)) };
-    let kept = if proofs { Some(mutant.clone()) } else { None };
+    let lockstep =
+        if proofs && replaces_values(edit) { lockstep::compare(&part.promoted, &mutant, None) } else { None };
+    let refined = if proofs { Some(mutant.clone()) } else { None };
     let class = match classes.of(normal::of_promoted(mutant)?) {
         Some(class) if Some(class) == part.original => return Ok(Finding::Original),
         class => class,
     };
-    let Some(mutant) = kept.filter(|_| class.is_some()) else { return Ok(Finding::Class(class)) };
-    if replaces_values(edit) && is_proved(&part.promoted, &mutant, None)? {
+    if class.is_some() && lockstep.is_some_and(|mut comparison| proof::all_equal(&mut comparison)) {
         return Ok(Finding::Proved(PROVED.to_owned()));
     }
-    if is_same_form(&part, mutant, None)? {
+    if let Some(mutant) = refined.filter(|_| class.is_some())
+        && is_same_form(&part, mutant, None)?
+    {
         return Ok(Finding::Proved(SAME_REFINED_FORM.to_owned()));
     }
     Ok(Finding::Class(class))
-}
-
-/// Returns whether the solver proves that a promoted mutant, which only replaces values, has the effects of the original.
-fn is_proved(original: &Module<'_>, mutant: &Module<'_>, launch: Option<&KnownLaunch>) -> Result<bool> {
-    let proved = |original: &Module<'_>, mutant: &Module<'_>| {
-        lockstep::compare(original, mutant, launch).is_some_and(|mut comparison| proof::all_equal(&mut comparison))
-    };
-    if proved(original, mutant) {
-        return Ok(true);
-    }
-    let (mut original, mut mutant) = (original.clone(), mutant.clone());
-    normal::thread(&mut original)?;
-    normal::thread(&mut mutant)?;
-    Ok(proved(&original, &mutant))
 }
 
 /// Returns the part in which an edit is compared, and that with the edit, inlined and promoted; `None`: nothing can be
@@ -296,7 +284,8 @@ fn is_same_in<'c>(
         specialise::specialise(View::of(module), &part.entry, facts);
         OpaqueCalls::new(View::of(module)).restore_all();
     }
-    is_proved(&original, &mutant, Some(&facts.known()))
+    let compared = lockstep::compare(&original, &mutant, Some(&facts.known()));
+    Ok(compared.is_some_and(|mut comparison| proof::all_equal(&mut comparison)))
 }
 
 /// Returns whether a promoted mutant has the refined normal form of the original.

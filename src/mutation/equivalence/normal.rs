@@ -106,15 +106,6 @@ pub fn refine(module: &mut Module<'_>, entry: &str, facts: Option<&LaunchFacts>)
     run(module, REFINING)
 }
 
-/// Gives each way through the short-circuits of a promoted module branches of its own, so that conditions are those of
-/// branches.
-///
-/// # Errors
-/// As for [`of`].
-pub fn thread(module: &mut Module<'_>) -> Result<()> {
-    run(module, "function(sccp,jump-threading)")
-}
-
 /// Drops licences, inserts opaque calls, inlines everything and promotes variables to SSA values. Returns false if the
 /// module is [`NormalForm::Indeterminate`].
 ///

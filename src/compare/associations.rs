@@ -131,8 +131,9 @@ impl Study<'_> {
 
 /// Both measures of each sub-suite for which they are defined, by size.
 fn pairs(drawn: &[Drawn], one: &Measured<'_>, other: &Measured<'_>) -> Vec<(usize, Vec<(f64, f64)>)> {
-    let of_size = |(at, (one, other)): (&Drawn, (&Vec<Option<f64>>, &Vec<Option<f64>>))| {
-        (at.tests, one.iter().zip(other).filter_map(|(one, other)| Some(((*one)?, (*other)?))).collect())
+    let both = |one: &[Option<f64>], other: &[Option<f64>]| {
+        one.iter().zip(other).filter_map(|(one, other)| Some(((*one)?, (*other)?))).collect()
     };
-    drawn.iter().zip(one.values.iter().zip(&other.values)).map(of_size).collect()
+    let values = one.values.iter().zip(&other.values);
+    drawn.iter().zip(values).map(|(at, (one, other))| (at.tests, both(one, other))).collect()
 }

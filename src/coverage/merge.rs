@@ -29,7 +29,7 @@ pub fn merge(mut parts: Vec<Part>) -> Result<CoverResult> {
         return Err(Error::caller("there is no result to merge").help(help));
     };
     others.iter().try_for_each(|other| check_same(&parts[0], other))?;
-    parts.iter().try_for_each(|part| check_whole(part))?;
+    parts.iter().try_for_each(check_whole)?;
     let mut notes = distinct(parts.iter().flat_map(|(_, part)| &part.notes));
     if others.iter().any(|(_, other)| other.header.seed != first.header.seed) {
         notes.push("the results have different seeds: `seed` is that of the first".to_owned());

@@ -32,9 +32,12 @@ pub fn all_equal(comparison: &mut Comparison) -> bool {
     questions.iter().all(|question| proofs.is_proved(terms, question) || proofs.is_invariant(terms, question, phis))
 }
 
+/// Two terms, and what is known where they are compared.
+type Compared = (Term, Term, Vec<(Term, bool)>);
+
 /// The proofs of one comparison.
 struct Proofs {
-    known: HashMap<(Term, Term, Vec<(Term, bool)>), bool>,
+    known: HashMap<Compared, bool>,
     queries: usize,
 }
 

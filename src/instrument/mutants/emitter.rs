@@ -99,7 +99,7 @@ impl<'m> Emitter<'m> {
             AtomicChange::Operation(operation) => copy.set_rmw_operation(rmw_operation(*operation)),
             AtomicChange::Order { order, failure } => {
                 copy.set_ordering(ordering(*order));
-                failure.into_iter().for_each(|order| copy.set_failure_ordering(ordering(*order)));
+                failure.iter().for_each(|order| copy.set_failure_ordering(ordering(*order)));
             }
             AtomicChange::Scope(name) => copy.set_sync_scope(self.view.sync_scope(name)),
         }

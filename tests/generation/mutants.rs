@@ -58,7 +58,8 @@ fn scores_rise_and_a_rerun_agrees() -> TestResult {
         assert_eq!(result["scores"]["suite"], mutation["summary"]["score"]);
 
         let again = folder.path().join("again.json");
-        kassay(&["mutate", at(&out.join("suite.toml")), "--device", "sim", "-o", at(&again), "--quiet"])?;
+        let fixed = ["mutate", "--device", "sim", "--no-launch-facts", "--quiet"];
+        kassay(&[&fixed[..], &[at(&out.join("suite.toml")), "-o", at(&again)]].concat())?;
         let again = read(&again)?;
         assert_eq!(outcomes(&again), outcomes(&mutation), "{name}");
         assert_eq!(again["configuration"], mutation["configuration"], "{name}");
@@ -103,7 +104,8 @@ fn on_an_opencl_device_a_rerun_agrees() -> TestResult {
     kassay(&[&fixed[..], &limits].concat())?;
     let again = folder.path().join("again.json");
     let suite = out.join("suite.toml");
-    kassay(&["mutate", at(&suite), "--device", "opencl:0.0", "--sample", "30", "-o", at(&again), "--quiet"])?;
+    let fixed = ["mutate", "--device", "opencl:0.0", "--sample", "30", "--no-launch-facts", "--quiet"];
+    kassay(&[&fixed[..], &[at(&suite), "-o", at(&again)]].concat())?;
     let (first, again) = (read(&out.join("mutate.json"))?, read(&again)?);
     assert_eq!(outcomes(&again), outcomes(&first));
     assert!(again["device"]["name"].as_str().is_some_and(|n| !n.contains("simulator")), "{}", again["device"]);
@@ -183,7 +185,8 @@ fn the_seed_draws_the_sample_that_mutate_draws() -> TestResult {
         let mutation = mutation.ok_or("none")?;
         let again = out.join("again.json");
         let suite = out.join("suite.toml");
-        let fixed = ["mutate", at(&suite), "--device", "sim", "--sample", "5", "--quiet", "--seed", seed];
+        let begin = ["mutate", at(&suite), "--device", "sim", "--no-launch-facts"];
+        let fixed = [&begin[..], &["--sample", "5", "--quiet", "--seed", seed]].concat();
         kassay(&[&fixed[..], &["-o", at(&again)]].concat())?;
         let again = read(&again)?;
         assert_eq!(again["seed"], mutation["seed"]);

@@ -123,7 +123,7 @@ fn run(kernel: &str, level: &str, operators: &[&str]) -> BTreeMap<String, Status
     let file = output.path().join("result.json");
     let mut command = kassay();
     command
-        .args(["mutate", "--quiet", "--level", level, "--operators", &operators.join(","), "-o"])
+        .args(["mutate", "--quiet", "--no-launch-facts", "--level", level, "--operators", &operators.join(","), "-o"])
         .arg(&file)
         .arg(folder().join(format!("suite_{kernel}.toml")));
     let ran = command.output().unwrap();

@@ -5,7 +5,7 @@
 
 use super::arithmetic::{counterpart, others};
 use super::replacing::{add, binary, for_each_instance, replace_operator, select_operations};
-use crate::instrument::mutants::Edit;
+use crate::instrument::mutants::{Edit, Expr, Predicate};
 use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::Excluded;
 use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
@@ -99,5 +99,16 @@ fn compound(operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static st
             _ => {}
         }
     }
-    for_each_instance(instances, &|i| binary(by, i.ty, &i.left, &i.right))
+    let is_truth_value =
+        sides.and_then(|sides| sides.first()).is_some_and(|left| left.canonical_type() == Some("bool"));
+    for_each_instance(instances, &|i| {
+        let computed = binary(by, i.ty, &i.left, &i.right)?;
+        Ok(if is_truth_value { as_truth_value(computed) } else { computed })
+    })
+}
+
+/// Converts a number to `bool` (C11, 6.3.1.2).
+fn as_truth_value(number: Expr) -> Expr {
+    let is_set = Expr::Compare(Predicate::Ne, Box::new(number), Box::new(Expr::Integer(0)));
+    Expr::Select(Box::new(is_set), Box::new(Expr::Integer(1)), Box::new(Expr::Integer(0)))
 }

@@ -30,11 +30,12 @@ fn test<'r>(result: &'r Value, name: &str) -> &'r Value {
 #[test]
 fn a_score_below_the_threshold_is_a_finding() -> TestResult {
     let bench = Bench::of(ADD, ADD_SUITE)?;
-    let met = bench.ends(0, "suite.toml", &["--operators", "ROR,SDL", "--fail-under", "10"])?;
+    let of = ["--operators", "ROR,SDL", "--no-launch-facts", "--fail-under"];
+    let met = bench.ends(0, "suite.toml", &[&of[..], &["10"]].concat())?;
     let score = met["summary"]["score"].as_f64().ok_or("no score")?;
     // `!=` in place of `<` changes nothing for so few work-items.
     assert!((10.0..100.0).contains(&score), "{score}");
-    let finished = bench.run(&["mutate", "suite.toml", "--operators", "ROR,SDL", "--fail-under", "99.9"])?;
+    let finished = bench.run(&[&["mutate", "suite.toml"], &of[..], &["99.9"]].concat())?;
     assert_eq!(finished.code, Some(1), "{}", finished.err);
     assert!(finished.err.contains("99.9") && finished.err.contains("mutation score"), "{}", finished.err);
     Ok(())

@@ -1,33 +1,11 @@
 //! Finds kernels that read no data, so that a launch shows what launches with the same arguments by value always do.
 
-use inkwell::module::Module;
-
-use super::launch_facts::LaunchFacts;
-use super::normal;
-use super::parts::Part;
-use crate::error::Result;
 use crate::kernel::builtins::{self, Effect, Family};
 use crate::llvm::{AddressSpace, Inst, Opcode, Value, View};
 
-/// Returns whether the original reads no buffers and images in a launch of which all is known but their contents.
-///
-/// # Errors
-/// `Internal` if a pass fails.
-pub(super) fn is_ignored(part: &Part<'_>, facts: &LaunchFacts) -> Result<bool> {
-    is_ignored_by(&part.promoted, &part.entry, facts)
-}
-
-/// The same of a promoted mutant.
-///
-/// # Errors
-/// As for [`is_ignored`].
-pub(super) fn is_ignored_by(promoted: &Module<'_>, entry: &str, facts: &LaunchFacts) -> Result<bool> {
-    if facts.range().is_none() {
-        return Ok(false);
-    }
-    let mut module = promoted.clone();
-    normal::refine(&mut module, entry, Some(facts))?;
-    Ok(View::of(&module).instructions().into_iter().all(reads_nothing))
+/// Returns whether a refined kernel reads no buffers, images and results of atomics.
+pub(super) fn is_ignored(refined: View<'_>) -> bool {
+    refined.instructions().into_iter().all(reads_nothing)
 }
 
 fn reads_nothing(inst: Inst<'_>) -> bool {

@@ -149,9 +149,8 @@ pub fn prove_for_launches(
         }
         let Some((part, mutant)) = promoted(canonical, edit, &classes)? else { return Ok(false) };
         for (at, facts) in launches.iter().enumerate() {
-            let is_same = is_same_in(&part, &mutant, (at, facts), replaces_values(edit))?
-                || ran && data::is_ignored(&part, facts)? && data::is_ignored_by(&mutant, &part.entry, facts)?;
-            if !is_same {
+            let options = SameIn { values: replaces_values(edit), ran: ran && facts.range().is_some() };
+            if !is_same_in(&part, &mutant, (at, facts), options)? {
                 return Ok(false);
             }
         }
@@ -238,7 +237,7 @@ fn judge(canonical: &CanonicalForm<'_, '_>, edit: &Edit, classes: &Classes, proo
         return Ok(Finding::Proved(PROVED.to_owned()));
     }
     if let Some(mutant) = refined.filter(|_| class.is_some())
-        && is_same_form(&part, mutant, None)?
+        && is_same_form(&part, mutant)?
     {
         return Ok(Finding::Proved(SAME_REFINED_FORM.to_owned()));
     }
@@ -265,18 +264,32 @@ fn promoted<'c>(
     Ok(normal::promote(&mut mutant, &part.entry)?.then_some((part, mutant)))
 }
 
-/// Returns whether a promoted mutant is the same as the original in the launch at a position; `values`: it only replaces
-/// values.
+/// What else is known of a mutant whose behaviour in a launch is compared.
+#[derive(Debug, Clone, Copy)]
+struct SameIn {
+    /// It only replaces values.
+    values: bool,
+    /// The launch was run, and showed no difference.
+    ran: bool,
+}
+
+/// Returns whether a promoted mutant is the same as the original in the launch at a position.
 fn is_same_in<'c>(
     part: &Part<'c>,
     mutant: &Module<'c>,
     (at, facts): (usize, &LaunchFacts),
-    values: bool,
+    known: SameIn,
 ) -> Result<bool> {
-    if is_same_form(part, mutant.clone(), Some((at, facts)))? {
+    let original = part.refined(Some((at, facts)))?;
+    let mut refined = mutant.clone();
+    normal::refine(&mut refined, &part.entry, Some(facts))?;
+    if known.ran && original.ignores_data && data::is_ignored(View::of(&refined)) {
         return Ok(true);
     }
-    if !values {
+    if original.form != NormalForm::Indeterminate && original.form == normal::of_refined(refined)? {
+        return Ok(true);
+    }
+    if !known.values {
         return Ok(false);
     }
     let (original, mutant) = (part.promoted.clone(), mutant.clone());
@@ -289,12 +302,13 @@ fn is_same_in<'c>(
 }
 
 /// Returns whether a promoted mutant has the refined normal form of the original.
-fn is_same_form(part: &Part<'_>, mutant: Module<'_>, launch: Option<(usize, &LaunchFacts)>) -> Result<bool> {
-    let original = part.refined(launch)?;
-    if *original == NormalForm::Indeterminate {
+fn is_same_form(part: &Part<'_>, mut mutant: Module<'_>) -> Result<bool> {
+    let original = part.refined(None)?;
+    if original.form == NormalForm::Indeterminate {
         return Ok(false);
     }
-    Ok(*original == normal::refined(mutant, &part.entry, launch.map(|(_, facts)| facts))?)
+    normal::refine(&mut mutant, &part.entry, None)?;
+    Ok(original.form == normal::of_refined(mutant)?)
 }
 
 /// Returns whether the mutant has the effects of the original in the same order, perhaps with other values.

@@ -79,19 +79,17 @@ fn finish(module: Module<'_>) -> Result<NormalForm> {
     Ok(NormalForm::Text(text(view)))
 }
 
-/// Returns the refined normal form of a promoted module, which is consumed: it takes longer, and more modules that behave
-/// alike have the same one. With `facts`, it is that of the launches to which they apply.
+/// Returns the refined normal form of a module that was refined: more modules that behave alike have the same one.
 ///
 /// # Errors
 /// As for [`of`].
-pub fn refined(mut module: Module<'_>, entry: &str, facts: Option<&LaunchFacts>) -> Result<NormalForm> {
-    refine(&mut module, entry, facts)?;
+pub fn of_refined(module: Module<'_>) -> Result<NormalForm> {
     // What flags promise was concluded from the code, which says it too.
     View::of(&module).instructions().into_iter().for_each(Inst::drop_poison_flags);
     finish(module)
 }
 
-/// Simplifies a promoted module as [`refined`] does.
+/// Simplifies a promoted module further, which takes longer. With `facts`, for the launches to which they apply.
 ///
 /// # Errors
 /// As for [`of`].

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
+use super::data;
 use super::launch_facts::LaunchFacts;
 use super::licences;
 use super::normal::{self, Classes, NormalForm};
@@ -64,7 +65,15 @@ pub(super) struct Part<'c> {
     /// The class of its normal form; `None`: it has none.
     pub original: Option<usize>,
     /// Its refined normal forms so far, by the position of the launch; see [`Part::refined`].
-    refined: RefCell<HashMap<Option<usize>, Rc<NormalForm>>>,
+    refined: RefCell<HashMap<Option<usize>, Rc<Refined>>>,
+}
+
+/// A refined part, for a launch or for any.
+#[derive(Debug)]
+pub(super) struct Refined {
+    pub form: NormalForm,
+    /// Whether it reads no buffers, images and results of atomics.
+    pub ignores_data: bool,
 }
 
 impl Part<'_> {
@@ -72,20 +81,24 @@ impl Part<'_> {
     ///
     /// # Errors
     /// `Internal` if a pass fails.
-    pub fn refined(&self, launch: Option<(usize, &LaunchFacts)>) -> Result<Rc<NormalForm>> {
+    pub fn refined(&self, launch: Option<(usize, &LaunchFacts)>) -> Result<Rc<Refined>> {
         let position = launch.map(|(position, _)| position);
         if let Some(known) = self.refined.borrow().get(&position) {
             return Ok(known.clone());
         }
         // Computed in the same way as for mutants, as above.
         let mut module = self.module.clone();
-        let form = match normal::promote(&mut module, &self.entry)? {
-            true => normal::refined(module, &self.entry, launch.map(|(_, facts)| facts))?,
-            false => NormalForm::Indeterminate,
+        let refined = match normal::promote(&mut module, &self.entry)? {
+            true => {
+                normal::refine(&mut module, &self.entry, launch.map(|(_, facts)| facts))?;
+                let ignores_data = data::is_ignored(View::of(&module));
+                Refined { form: normal::of_refined(module)?, ignores_data }
+            }
+            false => Refined { form: NormalForm::Indeterminate, ignores_data: false },
         };
-        let form = Rc::new(form);
-        self.refined.borrow_mut().insert(position, form.clone());
-        Ok(form)
+        let refined = Rc::new(refined);
+        self.refined.borrow_mut().insert(position, refined.clone());
+        Ok(refined)
     }
 }
 

@@ -35,7 +35,7 @@ class Kernel:
         """By level: those that are run, and are no duplicates."""
         found = collections.defaultdict(list)
         for mutant in self.result["mutants"]:
-            if mutant["status"] not in ("equivalent", "equivalent-for-launches", "ignored", "compile-error", "pending") and not mutant.get("duplicate_of"):
+            if mutant["status"] not in ("equivalent", "ignored", "compile-error", "pending") and not mutant.get("duplicate_of"):
                 found[mutant["level"]].append(mutant)
         return found
 
@@ -111,7 +111,7 @@ def pool(data):
 
 def counting(row):
     """How many mutants of a row are run and are no duplicates."""
-    left_out = ("compile_error", "ignored", "equivalent", "equivalent_for_launches", "duplicate")
+    left_out = ("compile_error", "ignored", "equivalent", "duplicate")
     return row["generated"] - sum(row[key] for key in left_out)
 
 
@@ -125,10 +125,10 @@ def levels(data):
         lines, instructions = (sum(row["code"][key] for row in of) for key in ("lines", "instructions"))
         rows.append([level, total("generated"), f"{total('generated') / max(lines, 1):.1f}",
                      f"{total('generated') / max(instructions, 1):.2f}", total("compile_error"),
-                     f"{total('equivalent')} + {total('equivalent_for_launches')}", total("duplicate"), counted,
+                     total("equivalent"), total("equivalent_for_launches"), total("duplicate"), counted,
                      total("distinguished"), total("minimal"), f"{100 * total('minimal') / max(counted, 1):.1f}", total("hard"),
                      shown(data.mean([row["score"] for row in of], level, "score"))])
-    return table(["level", "mutants", "a line", "an instruction", "do not compile", "equivalent + for the launches", "duplicates", "count", "distinguished", "minimal",
+    return table(["level", "mutants", "a line", "an instruction", "do not compile", "equivalent", "for the launches (count)", "duplicates", "count", "distinguished", "minimal",
                   "minimal of those that count, %", "hard", "mean score, %"], rows)
 
 

@@ -63,7 +63,7 @@ pub struct MutateArgs {
     /// Run every mutant on every test that reaches it, even if its value never differs from the original's
     #[arg(long)]
     pub no_prune: bool,
-    /// Count survivors also where no data could kill them in launches of the tests' sizes
+    /// Do not tell apart the survivors that no data could kill in launches of the tests' sizes
     #[arg(long)]
     pub no_launch_facts: bool,
     /// Whether a launch may combine runs of several mutants

@@ -256,7 +256,7 @@ fn status(mutant: &Mutant) -> (&'static str, Option<String>) {
         Status::Pending => ("Pending", reason),
         Status::Undecided => ("Survived", Some(because("undecided"))),
         Status::Equivalent => ("Ignored", Some(because("equivalent"))),
-        Status::EquivalentForLaunches => ("Ignored", Some(because("equivalent for these launches"))),
+        Status::EquivalentForLaunches => ("Survived", Some(because("equivalent for these launches"))),
     }
 }
 

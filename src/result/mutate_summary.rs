@@ -12,12 +12,14 @@ impl Status {
 
     /// Returns whether no test distinguishes the mutant from the original, although it could be run.
     pub fn is_undetected(self) -> bool {
-        matches!(self, Status::Survived | Status::Undecided | Status::NoCoverage) || self.is_equivalent()
+        matches!(self, Status::Survived | Status::Undecided | Status::NoCoverage | Status::EquivalentForLaunches)
+            || self.is_equivalent()
     }
 
-    /// Returns whether the mutant is proved to behave like the original, in all launches or in those of the tests.
+    /// Returns whether the mutant is proved to behave like the original in all launches. Of one that does so in those of
+    /// the tests alone, tests of other sizes may tell: the suite has missed it.
     pub fn is_equivalent(self) -> bool {
-        matches!(self, Status::Equivalent | Status::EquivalentForLaunches)
+        self == Status::Equivalent
     }
 }
 
@@ -56,7 +58,7 @@ impl Summary {
             } += 1;
         }
         let run = s.total - s.duplicate - s.ignored - s.pending;
-        let judged = run - s.equivalent - s.equivalent_for_launches - s.compile_error;
+        let judged = run - s.equivalent - s.compile_error;
         s.score = percent(s.killed + s.runtime_error + s.timeout, judged);
         s.score_without_timeouts = percent(s.killed + s.runtime_error, judged - s.timeout);
         s.mutation_coverage = percent(reached, run);

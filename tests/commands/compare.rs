@@ -55,6 +55,7 @@ fn levels_are_compared_on_the_same_tests() -> TestResult {
             "compile_error",
             "ignored",
             "equivalent",
+            "equivalent_for_launches",
             "duplicate",
             "killed",
             "timeout",

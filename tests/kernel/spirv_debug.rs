@@ -70,7 +70,14 @@ fn lines_without_scopes_give_the_sites_of_debug_information() {
     let (_folder, with_scopes) = beside_sources(&peaks());
     let (_other, bare) = beside_sources(&with_bare_lines(&peaks()));
     for translator in [None, Some("/usr/bin/llvm-spirv-15")] {
-        let (expected, found) = (inspected(&with_scopes, translator), inspected(&bare, translator));
+        let counted = |module: &Path| {
+            let mut kernel = inspected(module, translator);
+            // Only what is declared is a variable where there are declarations; bare lines have none.
+            let counts = kernel["counts"].as_object_mut().unwrap();
+            counts.retain(|key, _| !key.starts_with("def_use"));
+            kernel
+        };
+        let (expected, found) = (counted(&with_scopes), counted(&bare));
         for key in ["counts", "mutants_by_operator", "sites"] {
             assert_eq!(found[key], expected[key], "{translator:?}: {key}");
         }

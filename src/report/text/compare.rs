@@ -140,14 +140,15 @@ fn levels(rows: &[LevelRow], view: CompareView, style: &Style) -> String {
             Some(_) => row.level.clone(),
             None => format!("  {}", row.concept),
         };
+        let missed = row.survived + row.equivalent_for_launches + row.undecided + row.no_coverage;
         table.row([
             Cell::new(name),
             row.generated.to_string().into(),
             (row.compile_error + row.ignored).to_string().into(),
-            (row.equivalent + row.equivalent_for_launches).to_string().into(),
+            row.equivalent.to_string().into(),
             row.duplicate.to_string().into(),
             (row.killed + row.timeout + row.runtime_error).to_string().into(),
-            (row.survived + row.undecided + row.no_coverage).to_string().into(),
+            missed.to_string().into(),
             percent(row.score).into(),
             row.distinguished.to_string().into(),
             row.minimal.to_string().into(),

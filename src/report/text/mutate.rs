@@ -127,8 +127,7 @@ fn tests(tests: &[TestOutcome], timing: &Timing, style: &Style) -> String {
 }
 
 fn scores(s: &Summary, style: &Style) -> String {
-    let equivalent = s.equivalent + s.equivalent_for_launches;
-    let judged = s.total - equivalent - s.duplicate - s.ignored - s.compile_error - s.pending;
+    let judged = s.total - s.equivalent - s.duplicate - s.ignored - s.compile_error - s.pending;
     let detected = s.killed + s.runtime_error;
     let mut table = Table::new(0, "lrl");
     let of = |detected: u64, of: u64| Cell::new(format!("{detected} of {} detected", style::count(of, "mutant")));

@@ -1,9 +1,11 @@
 //! Finds kernels that read no data, so that a launch shows what launches with the same arguments by value always do.
 
+use super::opaque_calls;
 use crate::kernel::builtins::{self, Effect, Family};
 use crate::llvm::{AddressSpace, Inst, Opcode, Value, View};
 
-/// Returns whether a refined kernel reads no buffers, images and results of atomics.
+/// Returns whether a refined kernel reads no buffers, images, results of atomics and variables without a value: what these
+/// hold in a run, another one need not show.
 pub(super) fn is_ignored(refined: View<'_>) -> bool {
     refined.instructions().into_iter().all(reads_nothing)
 }
@@ -14,6 +16,9 @@ fn reads_nothing(inst: Inst<'_>) -> bool {
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => false,
         Opcode::LLVMCall => {
             let name = inst.callee().unwrap_or_default();
+            if name.starts_with(opaque_calls::UNKNOWN_CONTENTS) {
+                return false;
+            }
             // Other work-items and sub-groups are as little known as data.
             let is_open = |name: &str| builtins::has(name, Effect::DependsOnOthers);
             match builtins::family(&name) {

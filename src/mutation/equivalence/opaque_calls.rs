@@ -8,6 +8,8 @@ use crate::llvm::{AttributeIndex, Block, Builder, DataLayout, Function, Inst, Op
 
 /// Prefix of every opaque function.
 const PREFIX: &str = "__kassay_";
+/// What the names of all calls begin with that stand for uninitialised contents.
+pub const UNKNOWN_CONTENTS: &str = "__kassay_uninitialised";
 /// The value of an uninitialised scalar or vector.
 pub const UNINITIALISED: &str = "__kassay_uninitialised.";
 const UNINITIALISED_AGGREGATE: &str = "__kassay_uninitialised_aggregate.";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kassay::cfg::sites::Sites;
-use kassay::instrument::mutants::{Edit, Expr, LaunchChange, Place, Predicate, Slot};
+use kassay::instrument::mutants::{Binary, Edit, Expr, LaunchChange, Place, Predicate, Slot};
 use kassay::mutation::equivalence::{Kernel, LaunchFacts, Verdict, classify, prove_for_launches};
 use kassay::suite::launch::{ArgValue, Launch, NdRange};
 use kassay::suite::resolve::Test;
@@ -143,6 +143,20 @@ fn what_was_seen_of_a_kernel_without_data_is_all_there_is() {
     assert!(!seen(computed, false), "nobody saw it");
     assert!(!seen("a[i] = a[i] & (n * 7);", true), "other data may tell");
     assert!(!seen("a[i] = atomic_add(a, n * 7) & 1;", true));
+}
+
+#[test]
+fn what_was_seen_of_a_variable_without_a_value_is_chance() {
+    let by = |by: Expr| {
+        judged("int v; v = n * 7; a[i] = v;", &[test(64, 8, 7)], true, |bitcode, sites| {
+            // Before it, `a`, `n`, `i` and `l` are stored.
+            let (store, _) = places(bitcode, sites, LLVMOpcode::LLVMStore)[4];
+            vec![Edit::Value { at: vec![Slot::Operand(store, 0)], by: by.clone() }]
+        })[0]
+    };
+    let or = |left| Expr::Binary(Binary::Or, Box::new(left), Box::new(Expr::Original));
+    assert!(by(or(Expr::Integer(8))), "all of it was seen");
+    assert!(!by(or(Expr::Current)));
 }
 
 #[test]

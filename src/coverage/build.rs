@@ -174,11 +174,11 @@ impl<'c> KernelFile<'c> {
         }
     }
 
-    /// Brings a kernel into canonical form and reads its interface.
+    /// Brings a kernel into canonical form and reads its interface. `variables`: see [`implicit::append`].
     ///
     /// # Errors
     /// Those of the canonical form and of the interface; `Caller`, with its place, if what is declared contradicts it.
-    pub fn canonical(&self, entry: &str, format: Format) -> Result<(Module<'c>, Interface)> {
+    pub fn canonical(&self, entry: &str, format: Format, variables: &[String]) -> Result<(Module<'c>, Interface)> {
         let mut module = self.part_with(entry)?;
         canonical::keep_only(&mut module, entry, &self.machine)?;
         let mut interface = signature::interface(&module, entry)?;
@@ -190,7 +190,7 @@ impl<'c> KernelFile<'c> {
             logical_operators::unfold(View::of(&module));
             canonical::verify(&module, "undoing what producers of SPIR-V did")?;
         }
-        implicit::append(&module, &mut interface)?;
+        implicit::append(&module, &mut interface, variables)?;
         declared.map_or(Ok(()), |declared| declared.apply_implicit(&mut interface))?;
         Ok((module, interface))
     }
@@ -215,7 +215,7 @@ impl<'c> KernelFile<'c> {
         loaded: &Loaded,
         sources: &Sources,
     ) -> Result<KernelUnderTest<'c>> {
-        let (mut module, interface) = self.canonical(entry, loaded.format)?;
+        let (mut module, interface) = self.canonical(entry, loaded.format, &[])?;
         if let Some(pipeline) = level.passes() {
             let given = canonical::float_flags(View::of(&module));
             passes::run(&mut module, Some(&self.machine), pipeline)?;

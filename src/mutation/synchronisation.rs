@@ -142,7 +142,7 @@ impl ModuleSet<'_, '_> {
     fn build(&mut self, wanted: &[MutantRuns<'_>]) -> Result<()> {
         let (woven, others): (Vec<MutantIndex>, Vec<MutantIndex>) =
             wanted.iter().map(|w| w.mutant).partition(|m| self.judge.mutants[*m].edit.is_woven());
-        for some in woven.chunks(MAX_MUTANTS_PER_MODULE) {
+        for some in woven.chunks(self.module_builder.most_per_module(self.judge.mutants, MAX_MUTANTS_PER_MODULE)) {
             self.weave(some)?;
         }
         if self.modules.is_empty() {

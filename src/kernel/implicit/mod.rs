@@ -23,14 +23,16 @@ use crate::error::{Error, Result};
 /// The largest number of implicit arguments that a kernel may have.
 const MAX_IMPLICIT_ARGS: usize = 256;
 
-/// Adds the implicit arguments to the kernel of a module in canonical form and to its interface.
+/// Adds the implicit arguments to the kernel of a module in canonical form and to its interface. `variables`: names of
+/// variables of the program that become parameters first, in this order, even if the kernel does not use them: so a
+/// variant of a kernel takes what the kernel takes.
 ///
 /// # Errors
 /// `Caller` if there are too many, or if a variable's initial contents are not known before the program is loaded;
 /// `Internal` if the result does not verify.
-pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
+pub fn append(module: &Module<'_>, interface: &mut Interface, variables: &[String]) -> Result<()> {
     members::append(module, interface)?;
-    variables::append(module, interface)?;
+    variables::append(module, interface, variables)?;
     let count = interface.args.iter().filter(|a| a.source != ArgSource::Parameter).count();
     match count {
         0 => Ok(()),

@@ -17,39 +17,75 @@ use crate::llvm::{DataLayout, Function, Global, Inst, Linkage, TypeKind, Value, 
 /// The largest supported variable, in bytes.
 const MAX_VARIABLE_BYTES: u64 = 1 << 30;
 
-/// Turns the variables in global memory that the kernel uses and may write into parameters.
-pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
+/// Turns the variables in global memory that the kernel uses and may write into parameters: those named `first`, in that
+/// order, before all others. If the kernel does not use one of those, it gets a parameter that nothing uses, which the
+/// interface lacks.
+pub fn append(module: &Module<'_>, interface: &mut Interface, first: &[String]) -> Result<()> {
     let view = View::of(module);
-    let variables = writable(view);
-    if variables.is_empty() {
+    let mut variables: Vec<(String, Option<Global<'_>>)> =
+        writable(view).into_iter().map(|variable| (label(view, variable), Some(variable))).collect();
+    if variables.is_empty() && first.is_empty() {
         return Ok(());
     }
+    let place = |label: &String| first.iter().position(|name| name == label).unwrap_or(first.len());
+    let missing = first.iter().filter(|name| !variables.iter().any(|(label, _)| label == *name));
+    variables.extend(missing.map(|name| (name.clone(), None)).collect::<Vec<_>>());
+    variables.sort_by_key(|(label, _)| place(label));
     let debug = DebugTypes::read(&module.print_to_string().to_string_lossy());
-    for variable in variables {
-        let full_name = variable.name();
-        let initial = initial_contents(view.layout(), variable, &full_name)?;
-        let functions: Vec<String> = view.functions().into_iter().map(Function::name).collect();
-        let label = unscoped(&functions, &full_name).to_owned();
-        let declared = debug.variable(&label, &full_name).filter(|ty| ty.size() == initial.len() as u64);
-        let from_ir = || ir_types::from_ir(variable.value_type(), view.layout());
-        let evidence = if declared.is_some() { Evidence::Recorded } else { Evidence::Signless };
-        let element = declared.or_else(from_ir).map(innermost_element);
-        let position = interface.args.len() as u32;
-        let type_name = element.as_ref().map_or_else(|| "void*".to_owned(), |t| format!("{}*", t.name()));
-        add_parameter(view, &interface.name, variable, &label, &type_name)?;
-        interface.args.push(Arg {
-            name: Some(label),
-            position,
-            source: ArgSource::Variable { initial: Arc::new(initial) },
-            type_name,
-            kind: ArgKind::Buffer { element, space: AddressSpace::Global },
-            evidence,
-            access: Access::None,
-            is_const: false,
-            is_restrict: false,
-            is_volatile: false,
-        });
+    for (label, variable) in variables {
+        match variable {
+            Some(variable) => turn(view, interface, variable, label, &debug)?,
+            None => add_unused(view, &interface.name, &label)?,
+        }
     }
+    Ok(())
+}
+
+/// The name of a variable in the source.
+fn label(view: View<'_>, variable: Global<'_>) -> String {
+    let functions: Vec<String> = view.functions().into_iter().map(Function::name).collect();
+    unscoped(&functions, &variable.name()).to_owned()
+}
+
+/// Turns one variable into a parameter.
+fn turn<'m>(
+    view: View<'m>,
+    interface: &mut Interface,
+    variable: Global<'m>,
+    label: String,
+    debug: &DebugTypes,
+) -> Result<()> {
+    let full_name = variable.name();
+    let initial = initial_contents(view.layout(), variable, &full_name)?;
+    let declared = debug.variable(&label, &full_name).filter(|ty| ty.size() == initial.len() as u64);
+    let from_ir = || ir_types::from_ir(variable.value_type(), view.layout());
+    let evidence = if declared.is_some() { Evidence::Recorded } else { Evidence::Signless };
+    let element = declared.or_else(from_ir).map(innermost_element);
+    let position = interface.args.len() as u32;
+    let type_name = element.as_ref().map_or_else(|| "void*".to_owned(), |t| format!("{}*", t.name()));
+    add_parameter(view, &interface.name, variable, &label, &type_name)?;
+    interface.args.push(Arg {
+        name: Some(label),
+        position,
+        source: ArgSource::Variable { initial: Arc::new(initial) },
+        type_name,
+        kind: ArgKind::Buffer { element, space: AddressSpace::Global },
+        evidence,
+        access: Access::None,
+        is_const: false,
+        is_restrict: false,
+        is_volatile: false,
+    });
+    Ok(())
+}
+
+/// Gives the kernel a parameter that nothing uses.
+fn add_unused(view: View<'_>, kernel: &str, label: &str) -> Result<()> {
+    let old = view.function(kernel).ok_or_else(|| Error::internal(format!("the kernel {kernel} is gone")))?;
+    let new = parameters::append(old, view.pointer_type(AddressSpace::Global), label);
+    parameters::describe(new.function, label, "void*", AddressSpace::Global);
+    // SAFETY: nothing calls a kernel, and `old` is not used again.
+    unsafe { new.replace_old(|_| None) };
     Ok(())
 }
 

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::exec::{Executor, ProgramId, RunOptions};
 use crate::instrument::mutants::{Edit, LocalVariable};
-use crate::kernel::inlined;
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
@@ -108,20 +107,6 @@ struct LoadedModule {
 /// Most mutants in one module: the build time of backends grows faster than the module.
 const MAX_MUTANTS_PER_MODULE: usize = 1500;
 
-/// Most instructions of all variants in one module, each of which may bring the whole kernel. Measured on Intel's CPU
-/// runtime: modules of 12,000 run in milliseconds, one of 28,000 in minutes.
-const MAX_VARIANT_INSTRUCTIONS: u64 = 12_000;
-
-/// Returns how many of these mutants a module may hold.
-fn most_per_module(module_builder: &ModuleBuilder<'_, '_>, mutants: &[Mutant]) -> usize {
-    if !mutants.iter().any(|m| matches!(m.edit, Edit::Variant(_))) {
-        return MAX_MUTANTS_PER_MODULE;
-    }
-    let under_test = module_builder.under_test;
-    let size = inlined::size(&under_test.module, &under_test.entry).unwrap_or(inlined::LARGE).max(1);
-    ((MAX_VARIANT_INSTRUCTIONS / size) as usize).clamp(1, MAX_MUTANTS_PER_MODULE)
-}
-
 impl<'a, 'c> Engine<'a, 'c> {
     /// Creates an engine without baselines; [`Engine::establish_baselines`] comes next.
     pub fn new(
@@ -140,7 +125,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             end: options.end,
         };
         Engine {
-            most_per_module: most_per_module(&module_builder, mutants),
+            most_per_module: module_builder.most_per_module(mutants, MAX_MUTANTS_PER_MODULE),
             module_builder,
             executors,
             tests,

@@ -4,8 +4,10 @@
 //! of `a`, it computes in the type of `a`; mutants for which that conversion would be visible are excluded.
 
 use super::arithmetic::{counterpart, others};
+use super::logical::is_boolean;
 use super::replacing::{add, binary, for_each_instance, replace_operator, select_operations};
 use crate::instrument::mutants::{Edit, Expr, Predicate};
+use crate::kernel::ast::Node;
 use crate::mutation::level::{self, Concept};
 use crate::mutation::mutant::Excluded;
 use crate::mutation::source_ops::{BinaryOp, Class, Implementation, Operation, OperationKind};
@@ -96,15 +98,22 @@ fn compound(operation: &Operation<'_>, by: BinaryOp) -> Result<Edit, &'static st
             {
                 return Err("the right operand is converted before");
             }
+            Some("IntegralToBoolean" | "FloatingToBoolean") if !right.children.first().is_some_and(is_boolean) => {
+                return Err("the right operand is converted before");
+            }
             _ => {}
         }
     }
-    let is_truth_value =
-        sides.and_then(|sides| sides.first()).is_some_and(|left| left.canonical_type() == Some("bool"));
+    let is_truth_value = sides.and_then(|sides| sides.first()).is_some_and(is_bool);
     for_each_instance(instances, &|i| {
         let computed = binary(by, i.ty, &i.left, &i.right)?;
         Ok(if is_truth_value { as_truth_value(computed) } else { computed })
     })
+}
+
+/// Returns whether an expression has the type `bool`, in whatever address space.
+fn is_bool(node: &Node) -> bool {
+    node.canonical_type().and_then(|ty| ty.split_whitespace().last()) == Some("bool")
 }
 
 /// Converts a number to `bool` (C11, 6.3.1.2).

@@ -221,7 +221,7 @@ impl SourceMutator<'_, '_> {
 }
 
 /// Returns whether an expression's value is 0 or 1 (for vectors, 0 or -1) by itself.
-fn is_boolean(node: &Node) -> bool {
+pub(super) fn is_boolean(node: &Node) -> bool {
     let inner = node.without_parentheses();
     let is_relation =
         matches!(inner.opcode.as_deref(), Some("<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||" | "!"));

@@ -12,7 +12,7 @@ use crate::coverage::build::{KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::instrument::mutants::Variant;
 use crate::kernel::compile::Loaded;
-use crate::kernel::interface::ArgSource;
+use crate::kernel::interface::{Arg, ArgSource};
 use crate::kernel::options::KernelOptions;
 use crate::kernel::variants::{self, EditedFile};
 use crate::kernel::{canonical, implicit, module};
@@ -46,7 +46,9 @@ pub fn make(
     let compiled = variants::compile(&loaded.source, options, &edited, lines_only, jobs)?;
     let parts = Parts::of(&original.module);
     let has_implicit = sources().any(|source| *source != ArgSource::Parameter);
-    let reader = Reader { loaded, entry: &original.entry, has_implicit, original: &parts };
+    let is_variable = |arg: &&Arg| matches!(arg.source, ArgSource::Variable { .. });
+    let variables = original.interface.args.iter().filter(is_variable).filter_map(|arg| arg.name.clone()).collect();
+    let reader = Reader { variables, loaded, entry: &original.entry, has_implicit, original: &parts };
     let next = AtomicUsize::new(0);
     let worker = || -> Result<Vec<(usize, Made)>> {
         let machine = spirv::machine()?;
@@ -86,6 +88,8 @@ struct Reader<'a> {
     entry: &'a str,
     /// Whether the original has implicit arguments.
     has_implicit: bool,
+    /// The variables of the program that the original takes.
+    variables: Vec<String>,
     original: &'a Parts,
 }
 
@@ -110,7 +114,7 @@ impl Reader<'_> {
             ast: None,
             file_lookups: Vec::new(),
         };
-        Ok(KernelFile::parse(context, &compiled)?.canonical(self.entry, self.loaded.format)?.0)
+        Ok(KernelFile::parse(context, &compiled)?.canonical(self.entry, self.loaded.format, &self.variables)?.0)
     }
 
     /// Reads one variant.

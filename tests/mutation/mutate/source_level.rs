@@ -84,6 +84,43 @@ fn operands_stay_the_same_whatever_binds_tighter() -> TestResult {
     Ok(())
 }
 
+const TRUTH_VALUES: &str = "kernel void k(global const int *in, global int *out, int n) {
+    int i = get_global_id(0);
+    bool seen = in[i] > n;
+    if (in[i + 1] > n) seen = true;
+    const bool other = in[i + 2] & 1;
+    seen = seen && other;
+    if (in[i] == 5) seen = other;
+    if (in[i] == 3) seen = in[i + 1] & 2;
+    out[i] = seen ? 3 : 4;
+}
+";
+
+/// `op=` on a `bool` computes as an `int` and converts the result.
+#[test]
+fn truth_values_stay_truth_values() -> TestResult {
+    let test = "kernel = \"k.cl\"
+        [[test]]
+        global = [4]
+        args = { in = [5, 7, 6, 9, 3, 1], out = { fill = 0, len = 4 }, n = 4 }
+        [[test]]
+        global = [4]
+        args = { in = [5, 4, 3, 2, 5, 5], out = { fill = 0, len = 4 }, n = 4 }";
+    let bench = Bench::of(TRUTH_VALUES, test)?;
+    let (canonical, _) = levels_agree(&bench, "suite.toml", "ASR", 0)?;
+    // Its right operand is a `bool` in the canonical form, and an `int` of the text.
+    assert!(statuses(&canonical).keys().all(|id| !id.contains("k.cl:8:")), "{:#?}", statuses(&canonical));
+    let status = |id: &str| statuses(&canonical).get(id).map(|status| (*status).to_owned());
+    // 1 + 1 is 2, and as a `bool` 1.
+    assert!(
+        matches!(status("k.ASR@k.cl:4:29:+=").as_deref(), Some("survived" | "equivalent")),
+        "{:#?}",
+        statuses(&canonical)
+    );
+    assert_eq!(status("k.ASR@k.cl:4:29:-=").as_deref(), Some("killed"), "{:#?}", statuses(&canonical));
+    Ok(())
+}
+
 const MACROS: &str = "#define STEP 4
 #if STEP < 2
 #error \"too small a step\"
@@ -167,5 +204,14 @@ fn what_is_no_text_is_excluded_or_refused() -> TestResult {
         assert_eq!(refused.code, Some(2), "{}", refused.err);
         assert!(refused.err.contains(said) && refused.err.contains("help"), "{}", refused.err);
     }
+    Ok(())
+}
+
+/// A mutant that deletes the only use of a variable of the program takes what the original takes, in the same order.
+#[test]
+fn levels_agree_on_variables_of_the_program() -> TestResult {
+    let bench = Bench::new()?;
+    let (_, source) = levels_agree(&bench, &suite("program_variables"), "SDL,ASR,LVR", 0)?;
+    assert_eq!(source["summary"]["compile_error"], 0, "{:#?}", source["mutants"]);
     Ok(())
 }

@@ -7,7 +7,7 @@
 
 #include "host.h"
 
-enum { ROWS = 256, PER_ROW = 5, LAUNCHES = 6 };
+enum { ROWS = 256, PER_ROW = 5, LAUNCHES = 6 }; /* ROWS integers fit in a page */
 
 static const char *source =
     "kernel void spmv_rows(global const int *columns, global const int *values, global const int *x, global int *y, int per_row) {\n"
@@ -41,7 +41,7 @@ int main(void)
     cl_kernel spmv = host_kernel(program, "spmv_rows");
     enum { ENTRIES = ROWS * PER_ROW };
     cl_int *block = aligned_alloc(4096, (4 * ENTRIES) * sizeof *block);
-    cl_int *x = aligned_alloc(4096, ROWS * sizeof *x), *y = aligned_alloc(4096, ROWS * sizeof *y);
+    cl_int *x = aligned_alloc(4096, 4096), *y = aligned_alloc(4096, 4096);
     EXPECT(block && x && y);
     cl_int *columns = block + 1024, *values = columns + ENTRIES, per_row = PER_ROW;
     unsigned state = 21;

@@ -89,7 +89,7 @@ pub unsafe fn read(
             chunk.try_reserve_exact(room - chunk.len()).map_err(|_| Column::OutOfMemory)?;
             chunk.resize(room, 0);
         }
-        let is_hidden = region.flags & u64::from(CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_WRITE_ONLY) != 0;
+        let is_hidden = region.flags & (CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_WRITE_ONLY) != 0;
         match &region.source {
             Source::Buffers(segments) => reader.buffers(segments, is_hidden, &mut chunk, &mut draft)?,
             Source::Image(image, about) => reader.image(*image, about, is_hidden, &mut chunk, &mut draft)?,

@@ -102,6 +102,9 @@ unsafe fn prepare(driver: &'static Driver, request: &Request) -> Option<Prepared
     disturb(&state, request, planned.as_ref().ok());
     state.mark_arguments(key(request.kernel));
     drop(state);
+    if matches!(planned, Err(Column::MaxBytes)) {
+        tell_budget();
+    }
     let kept = planned.and_then(|plan| {
         let bytes = plan.bytes;
         let result = snapshot(driver, request, &process, plan);
@@ -216,19 +219,24 @@ unsafe fn write(
     })
 }
 
+/// Tells kassay once that the budget is used up.
+fn tell_budget() {
+    static ONCE: Once = Once::new();
+    spool::note_once(&ONCE, "budget-reached", || {
+        format!("max_bytes ({}) is reached: further launches are counted, not kept", spool::config().max_bytes)
+    });
+}
+
 /// Says why contents were not written, and tells kassay once.
 fn refused(refusal: Refusal, error: Option<&std::io::Error>) -> Column {
-    static BUDGET: Once = Once::new();
-    static UNWRITABLE: Once = Once::new();
+    static ONCE: Once = Once::new();
     match refusal {
         Refusal::Budget => {
-            spool::note_once(&BUDGET, "budget-reached", || {
-                format!("max_bytes ({}) is reached: further launches are counted, not kept", spool::config().max_bytes)
-            });
+            tell_budget();
             Column::MaxBytes
         }
         Refusal::Unwritable => {
-            spool::note_once(&UNWRITABLE, "unwritable", || {
+            spool::note_once(&ONCE, "unwritable", || {
                 format!("the spool cannot be written: {}", error.map_or_else(String::new, ToString::to_string))
             });
             Column::Unwritable

@@ -97,7 +97,7 @@ pub unsafe fn launch<'a>(
         sequence: plan.sequence,
         thread: libc::syscall(libc::SYS_gettid),
         time_ms: spool::now_ms(),
-        queue: Queue { out_of_order: plan.queue_properties & u64::from(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0 },
+        queue: Queue { out_of_order: plan.queue_properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0 },
         task: request.task,
         offset: request.offset.as_ref().map(|sizes| &sizes[..dimensions]),
         global: &request.global[..dimensions],

@@ -21,7 +21,7 @@ use crate::spool::process;
 
 /// The type to ask for instead, if a GPU is asked for and the CPU has to stand in.
 fn stand_in(kind: cl_device_type) -> Option<cl_device_type> {
-    let (gpu, cpu) = (cl_device_type::from(CL_DEVICE_TYPE_GPU), cl_device_type::from(CL_DEVICE_TYPE_CPU));
+    let (gpu, cpu) = (CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_CPU);
     (kind & gpu != 0 && kind & cpu == 0 && shielded(|| config().as_gpu) == Some(true)).then_some(kind | cpu)
 }
 
@@ -54,7 +54,7 @@ pub unsafe fn get_info(
     let is_type = what == CL_DEVICE_TYPE && status == 0 && !value.is_null() && size >= size_of::<cl_device_type>();
     if is_type && shielded(|| config().as_gpu) == Some(true) {
         let kind = value.cast::<cl_device_type>();
-        let (gpu, cpu) = (cl_device_type::from(CL_DEVICE_TYPE_GPU), cl_device_type::from(CL_DEVICE_TYPE_CPU));
+        let (gpu, cpu) = (CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_CPU);
         let told = kind.read_unaligned();
         if told & cpu != 0 {
             kind.write_unaligned(told & !cpu | gpu);

@@ -47,7 +47,7 @@ unsafe fn add(driver: &Driver, handle: cl_mem, kind: impl FnOnce() -> Kind) -> c
         let origin = if parent.is_null() { 0 } else { ask(driver, handle, CL_MEM_OFFSET, 0) };
         let mut state = shadow::state();
         let serial = state.serial();
-        let has_host = flags & u64::from(CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR) != 0;
+        let has_host = flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR) != 0;
         let whole = state.memory.get(&key(parent)).filter(|_| !parent.is_null());
         let mut memory = Memory {
             references: 1,

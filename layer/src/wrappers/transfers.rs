@@ -20,7 +20,7 @@ pub enum Target {
 impl Target {
     /// The target of a map, through which the host may write later.
     pub fn mapped(memory: cl_mem, flags: cl_map_flags) -> Target {
-        let write = u64::from(CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+        let write = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
         if flags & write != 0 { Target::Memory(memory) } else { Target::Nothing }
     }
 

@@ -11,7 +11,7 @@ fn printed(output: &[u8], name: &str) -> Vec<i32> {
     line.split(' ').map(|word| word.parse().unwrap()).collect()
 }
 
-fn memory_of<'a>(launch: &'a Value, argument: usize) -> &'a Value {
+fn memory_of(launch: &Value, argument: usize) -> &Value {
     &launch["memory"][launch["arguments"][argument]["memory"].as_u64().unwrap() as usize]
 }
 

@@ -45,7 +45,7 @@ const COLUMNS: [&str; 20] = [
 /// The library, which cargo builds beside the tests.
 pub fn library() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
-    let folders = [tests.parent().unwrap().parent().unwrap(), tests.parent().unwrap()];
+    let folders = [tests.parent().unwrap(), tests.parent().unwrap().parent().unwrap()];
     folders
         .iter()
         .map(|folder| folder.join("libkassay_layer.so"))

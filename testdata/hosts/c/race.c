@@ -1,8 +1,8 @@
 /* Wrong on purpose: a reduction without a barrier, and a count without atomics; beside each, the right kernel.
  *
  * Kernels: sum_hasty, sum_right, tally_plain, tally_atomic, 2 launches each.
- * A checker must find a data race within groups on local memory in sum_hasty, one between groups on global memory in
- * tally_plain, and none in the others.
+ * A checker must find a data race within groups on local memory in sum_hasty, one on global memory, within and
+ * between groups, in tally_plain, and none in the others.
  * Special: what the wrong kernels compute depends on the device, so the program only asks whether it lies where any order
  * of the work-items would put it; it prints how far off they are. */
 

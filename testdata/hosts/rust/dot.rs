@@ -177,7 +177,10 @@ fn main() {
         // SAFETY: reads eight bytes into `sum` and waits; the buffers were made above and are used no more.
         unsafe {
             let into = (&raw mut sum).cast();
-            check(clEnqueueReadBuffer(device.queue, products, 1, 0, 8, into, 0, null(), null_mut()), "clEnqueueReadBuffer");
+            check(
+                clEnqueueReadBuffer(device.queue, products, 1, 0, 8, into, 0, null(), null_mut()),
+                "clEnqueueReadBuffer",
+            );
             for buffer in [on_a, on_b, products] {
                 check(clReleaseMemObject(buffer), "clReleaseMemObject");
             }

@@ -40,7 +40,7 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
         let mut own = parsed.clone();
         let mut interface = signature::interface(&own, &entry).unwrap();
         canonical::canonicalise(&mut own, &entry, &machine).unwrap();
-        implicit::append(&own, &mut interface).unwrap();
+        implicit::append(&own, &mut interface, &[]).unwrap();
         let sites = Sites::read(&own, &entry, false, ast, &sources);
         let subject = Subject {
             module: View::of(&own),

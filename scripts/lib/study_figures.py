@@ -114,7 +114,7 @@ def cost(data, folder):
     axis.set_yticks(range(len(st.LEVELS)), st.LEVELS)
     axis.invert_yaxis()
     axis.set_xlabel("seconds, all kernels")
-    axis.legend(frameon=False, fontsize=8)
+    axis.legend(frameon=False, ncols=3, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 1.2))
     save(figure, folder, "cost")
 
 

@@ -318,9 +318,9 @@ def faults(data):
         for fault in kernel.result.get("faults", []):
             found = len(fault["found_by"])
             how = "none" if not found else "all" if found == kernel.tests else "some"
-            kinds[kernel.name.split("_")[0]][how] += 1
+            kinds[kernel.collection][how] += 1
     rows = [[kind, *(count[how] for how in ("all", "some", "none"))] for kind, count in sorted(kinds.items())]
-    return table(["kernels", "found by all tests", "by some", "by none"], rows)
+    return table(["faults of", "found by all tests", "by some", "by none"], rows)
 
 
 def fault_table(data):

@@ -140,6 +140,11 @@ impl Launch {
         self.views.get(position as usize).copied().unwrap_or_default()
     }
 
+    /// Returns whether no argument is a part of a buffer only.
+    pub fn has_whole_buffers(&self) -> bool {
+        self.views.iter().all(View::is_whole)
+    }
+
     /// Returns the position of the argument that holds the memory of the one at `position`: mostly itself.
     pub fn owner(&self, position: u32) -> u32 {
         match self.args.get(position as usize) {

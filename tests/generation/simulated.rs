@@ -12,7 +12,7 @@ use kassay::lower::code::LoweringOptions;
 use super::support::{fixtures, with_file, with_source};
 
 /// Fixtures with deliberate faults, or faults of their own.
-const FAULTY: [&str; 2] = ["divergent_exit", "opcodes"];
+const FAULTY: [&str; 3] = ["divergent_exit", "last_four", "opcodes"];
 
 /// Runs the generated launches of a kernel; returns the results by name.
 fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {

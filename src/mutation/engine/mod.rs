@@ -188,6 +188,8 @@ impl<'a, 'c> Engine<'a, 'c> {
                 t.launch.range.items() <= runner::BATCHED_ITEMS
                     && t.launch.range.has_uniform_groups()
                     && !writes_images(t)
+                    // Slots of one launch lie behind one another in the buffers.
+                    && t.launch.has_whole_buffers()
             });
         let effort = match self.options.strategy {
             Strategy::Schemata => Effort::Quick,

@@ -42,16 +42,15 @@ pub fn guarded(under_test: &KernelUnderTest<'_>) -> TestResult<Guarded> {
     Ok(Guarded { code, guards, layout })
 }
 
-/// Returns the words of the probe buffer that a launch with these arguments needs.
-pub fn probe(layout: GuardLayout, args: &[ArgValue], fuel: u32) -> Vec<u32> {
+/// Returns the words of the probe buffer that a launch needs.
+pub fn probe(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     let mut words = vec![0; layout.words(1, 0) as usize];
     words[header::FUEL as usize] = fuel;
     words[header::SLOTS as usize] = 1;
-    for (position, arg) in (0..).zip(args) {
-        let extent = match arg {
-            ArgValue::Buffer(bytes) => bytes.len() as u64,
-            ArgValue::Local(bytes) => *bytes,
-            _ => 0,
+    for position in 0..launch.args.len() as u32 {
+        let extent = match launch.value(position) {
+            Some(ArgValue::Local(bytes)) => *bytes,
+            _ => launch.reach(position).unwrap_or(0),
         };
         let at = layout.argument(position) as usize;
         words[at] = extent as u32;
@@ -81,10 +80,11 @@ impl Guarded {
         fuel: u32,
         options: &RunOptions,
     ) -> TestResult<Result<GuardedRun, kassay::exec::Fault>> {
-        let words = probe(self.layout, &launch.args, fuel);
+        let words = probe(self.layout, launch, fuel);
         let mut args = launch.args.clone();
         args.push(ArgValue::Buffer(Arc::new(words.iter().flat_map(|w| w.to_le_bytes()).collect())));
-        let result: RunResult = executor.run(program, &Launch::new(launch.range.clone(), args), options)?;
+        let launch = Launch { views: launch.views.clone(), ..Launch::new(launch.range.clone(), args) };
+        let result: RunResult = executor.run(program, &launch, options)?;
         let mut observation = match result {
             Ok(observation) => observation,
             Err(fault) => return Ok(Err(fault)),

@@ -1,0 +1,235 @@
+//! Which launches are kept, and their contents before and after.
+//!
+//! A launch that is kept is taken out of the stream of commands for a moment: everything that was asked for before it is
+//! finished, its memory is read, it runs, and its memory is read again. Commands that are not ordered with it may run
+//! before it or after it by OpenCL's rules, so this is one of the orders that the program allows. Only where it might
+//! wait for ever (user events) or where another thread writes the same memory meanwhile, the launch is left out.
+
+pub mod contents;
+pub mod kinds;
+pub mod plan;
+pub mod record;
+pub mod signature;
+
+use std::sync::{Arc, Once};
+
+use opencl_sys::{cl_command_queue, cl_event, cl_int, cl_kernel};
+
+use crate::boundary::shielded;
+use crate::driver::Driver;
+use crate::live;
+use crate::shadow::{self, State, key};
+use crate::spool::blobs::{self, Refusal};
+use crate::spool::counts::{Column, Row, count};
+use crate::spool::process::{self, Process};
+use crate::spool::{self, files};
+use crate::wrappers::Outcome as _;
+use contents::Taken;
+use plan::Plan;
+
+/// A launch as the program asks for it.
+pub struct Request {
+    pub queue: cl_command_queue,
+    pub kernel: cl_kernel,
+    /// By `clEnqueueTask`.
+    pub task: bool,
+    pub dimensions: u32,
+    pub offset: Option<[usize; 3]>,
+    pub global: [usize; 3],
+    pub local: Option<[usize; 3]>,
+    pub waits: u32,
+    pub wait_list: *const cl_event,
+}
+
+/// A launch that will be counted, and perhaps kept.
+struct Prepared {
+    process: Arc<Process>,
+    row: &'static Row,
+    kind: Option<usize>,
+    /// What there is to keep, or why it is not kept.
+    kept: Result<Box<Snapshot>, Column>,
+}
+
+struct Snapshot {
+    plan: Plan,
+    before: Vec<Taken>,
+    /// The launch as it was written already, if only its inputs are asked for.
+    written: Option<std::path::PathBuf>,
+}
+
+/// Enqueues a launch by `enqueue`, exactly once, and returns its status.
+///
+/// # Safety
+/// The wait list must have as many events as the request says.
+pub unsafe fn launch(driver: &'static Driver, request: &Request, enqueue: impl FnMut(cl_kernel) -> cl_int) -> cl_int {
+    let prepared = shielded(|| prepare(driver, request)).flatten();
+    let status = live::launch(driver, request.kernel, enqueue);
+    if let Some(prepared) = prepared {
+        shielded(|| finish(driver, request, prepared, status));
+    }
+    status
+}
+
+/// Counts a launch without a kernel or a queue.
+pub fn count_unknown(status: cl_int) {
+    if let Some(process) = process::current() {
+        if status.succeeded() {
+            count(process.unknown, Column::Launches);
+            count(process.unknown, Column::UnknownKernel);
+        } else {
+            count(process.unknown, Column::Refused);
+        }
+    }
+}
+
+unsafe fn prepare(driver: &'static Driver, request: &Request) -> Option<Prepared> {
+    let process = process::current()?;
+    let sequence = process.sequence.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let found = kinds::find(driver, &process, request);
+    let Some(found) = found else {
+        let row = process.unknown;
+        return Some(Prepared { process, row, kind: None, kept: Err(Column::UnknownKernel) });
+    };
+    let mut state = shadow::state();
+    // The kinds are counted anew after a fork, of which there was none since: this thread would have made it.
+    let row = state.kinds[found].row;
+    let decision = kinds::decide(&mut state, found, request);
+    let planned = decision.and_then(|()| plan::plan(&mut state, found, request, sequence));
+    if let Err(reason) = &planned {
+        kinds::failed(&mut state, found, *reason, u64::MAX);
+    }
+    disturb(&state, request, planned.as_ref().ok());
+    state.mark_arguments(key(request.kernel));
+    drop(state);
+    let kept = planned.and_then(|plan| {
+        let bytes = plan.bytes;
+        let result = snapshot(driver, request, &process, plan);
+        if let Err(reason) = &result {
+            kinds::failed(&mut shadow::state(), found, *reason, bytes);
+        }
+        result.map(Box::new)
+    });
+    Some(Prepared { process, row, kind: Some(found), kept })
+}
+
+/// Tells the snapshots of other threads that this launch may write their memory.
+fn disturb(state: &State, request: &Request, own: Option<&Plan>) {
+    if state.watches.is_empty() {
+        return;
+    }
+    let Some(kernel) = state.kernels.get(&key(request.kernel)) else { return };
+    let own = own.and_then(|plan| plan.pinned.as_ref()).map(|pinned| &pinned.watch);
+    for root in plan::roots(state, kernel) {
+        state.disturb(root, own);
+    }
+}
+
+unsafe fn snapshot(driver: &Driver, request: &Request, process: &Process, plan: Plan) -> Result<Snapshot, Column> {
+    contents::wait(driver, request, &plan)?;
+    let before = contents::read(driver, request.queue, &plan, |_| true)?;
+    let mut snapshot = Snapshot { plan, before, written: None };
+    if !spool::config().after {
+        check_undisturbed(&snapshot.plan)?;
+        let before = std::mem::take(&mut snapshot.before);
+        snapshot.written = Some(write(driver, request, process, &snapshot.plan, before, Vec::new())?);
+        snapshot.plan.pinned = None;
+    }
+    Ok(snapshot)
+}
+
+unsafe fn finish(driver: &Driver, request: &Request, prepared: Prepared, status: cl_int) {
+    let Prepared { process, row, kind, kept } = prepared;
+    if !status.succeeded() {
+        count(row, Column::Refused);
+        if let Ok(Snapshot { written: Some(path), .. }) = kept.as_deref() {
+            let _ = std::fs::remove_file(path);
+        }
+        return;
+    }
+    count(row, Column::Launches);
+    let snapshot = match kept {
+        Ok(snapshot) => snapshot,
+        Err(reason) => return count(row, reason),
+    };
+    let bytes = snapshot.plan.bytes;
+    match complete(driver, request, &process, *snapshot) {
+        Ok(()) => count(row, Column::Kept),
+        Err(reason) => {
+            count(row, reason);
+            if let Some(kind) = kind {
+                kinds::failed(&mut shadow::state(), kind, reason, bytes);
+            }
+        }
+    }
+}
+
+/// Reads what the launch has written, and writes the launch.
+unsafe fn complete(driver: &Driver, request: &Request, process: &Process, snapshot: Snapshot) -> Result<(), Column> {
+    let Snapshot { plan, before, written } = snapshot;
+    if written.is_some() {
+        return Ok(());
+    }
+    contents::finish(driver, request.queue)?;
+    let after = contents::read(driver, request.queue, &plan, |region| region.may_be_written)?;
+    check_undisturbed(&plan)?;
+    write(driver, request, process, &plan, before, after).map(|_| ())
+}
+
+fn check_undisturbed(plan: &Plan) -> Result<(), Column> {
+    let disturbed = |pinned: &shadow::Pinned| pinned.watch.disturbed.load(std::sync::atomic::Ordering::Relaxed);
+    if plan.pinned.as_ref().is_some_and(disturbed) { Err(Column::Disturbed) } else { Ok(()) }
+}
+
+/// Puts contents and the launch's file in place; the file last, so that it never names contents that are not there.
+unsafe fn write(
+    driver: &Driver,
+    request: &Request,
+    process: &Process,
+    plan: &Plan,
+    before: Vec<Taken>,
+    after: Vec<Taken>,
+) -> Result<std::path::PathBuf, Column> {
+    let spool = spool::folder().ok_or(Column::Unwritable)?;
+    let mut new: Vec<_> = before.iter().chain(&after).filter(|taken| !taken.draft.is_known(spool)).map(|t| t.draft.piece()).collect();
+    new.sort_by(|a, b| a.blob.cmp(&b.blob));
+    new.dedup_by(|a, b| a.blob == b.blob);
+    let bytes = new.iter().map(|piece| piece.bytes).sum();
+    blobs::take(bytes).map_err(|refusal| refused(refusal, None))?;
+    let keep = || -> std::io::Result<std::path::PathBuf> {
+        let mut pieces = vec![(None, None); plan.regions.len()];
+        for taken in before {
+            pieces[taken.region].0 = Some(taken.draft.keep(spool)?.blob);
+        }
+        for taken in after {
+            pieces[taken.region].1 = Some(taken.draft.keep(spool)?.blob);
+        }
+        let record = record::launch(driver, request, plan, &pieces);
+        let path = process.folder.join("launches").join(format!("{:010}.json", plan.sequence));
+        files::write_json(spool, &path, &record)?;
+        Ok(path)
+    };
+    keep().map_err(|error| {
+        blobs::give_back(bytes);
+        refused(Refusal::Unwritable, Some(&error))
+    })
+}
+
+/// Says why contents were not written, and tells kassay once.
+fn refused(refusal: Refusal, error: Option<&std::io::Error>) -> Column {
+    static BUDGET: Once = Once::new();
+    static UNWRITABLE: Once = Once::new();
+    match refusal {
+        Refusal::Budget => {
+            spool::note_once(&BUDGET, "budget-reached", || {
+                format!("max_bytes ({}) is reached: further launches are counted, not kept", spool::config().max_bytes)
+            });
+            Column::MaxBytes
+        }
+        Refusal::Unwritable => {
+            spool::note_once(&UNWRITABLE, "unwritable", || {
+                format!("the spool cannot be written: {}", error.map_or_else(String::new, ToString::to_string))
+            });
+            Column::Unwritable
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The file of a launch.
+
+use std::ffi::c_void;
+
+use opencl_sys::{
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS, cl_sampler,
+};
+use serde::Serialize;
+
+use super::Request;
+use super::plan::{Plan, Region, Source, Value};
+use crate::driver::{Driver, call};
+use crate::shadow::program::Id;
+use crate::spool;
+
+/// `launches/N.json`.
+#[derive(Serialize)]
+pub struct Launch<'a> {
+    schema: &'static str,
+    kernel: usize,
+    program: &'a Id,
+    name: &'a str,
+    launch: u64,
+    sequence: u64,
+    thread: i64,
+    time_ms: u64,
+    queue: Queue,
+    task: bool,
+    offset: Option<&'a [usize]>,
+    global: &'a [usize],
+    local: Option<&'a [usize]>,
+    arguments: Vec<Argument>,
+    memory: Vec<Memory<'a>>,
+    indirect: &'a [usize],
+}
+
+#[derive(Serialize)]
+struct Queue {
+    out_of_order: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum Argument {
+    Value { bytes: String },
+    Local { size: usize },
+    Null,
+    Memory { memory: usize, offset: usize, size: usize },
+    Svm { memory: usize, offset: usize },
+    Sampler { normalized: bool, addressing: u32, filter: u32 },
+}
+
+#[derive(Serialize)]
+struct Memory<'a> {
+    kind: &'static str,
+    object: u64,
+    offset: usize,
+    size: usize,
+    flags: u64,
+    written: Option<bool>,
+    may_be_written: bool,
+    before: Option<&'a Id>,
+    after: Option<&'a Id>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<Image>,
+}
+
+#[derive(Serialize)]
+struct Image {
+    object: u32,
+    channel_order: u32,
+    channel_type: u32,
+    element: usize,
+    extent: [usize; 3],
+}
+
+/// Describes a launch whose contents are in place: for each region the blobs before and after.
+///
+/// # Safety
+/// The objects of the plan must be alive.
+pub unsafe fn launch<'a>(
+    driver: &Driver,
+    request: &'a Request,
+    plan: &'a Plan,
+    pieces: &'a [(Option<Id>, Option<Id>)],
+) -> Launch<'a> {
+    let dimensions = request.dimensions as usize;
+    Launch {
+        schema: "kassay.spool-launch/1",
+        kernel: plan.kernel,
+        program: &plan.program,
+        name: &plan.name,
+        launch: plan.ordinal,
+        sequence: plan.sequence,
+        thread: libc::syscall(libc::SYS_gettid),
+        time_ms: spool::now_ms(),
+        queue: Queue { out_of_order: plan.queue_properties & u64::from(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0 },
+        task: request.task,
+        offset: request.offset.as_ref().map(|sizes| &sizes[..dimensions]),
+        global: &request.global[..dimensions],
+        local: request.local.as_ref().map(|sizes| &sizes[..dimensions]),
+        arguments: plan.arguments.iter().map(|value| argument(driver, value)).collect(),
+        memory: plan.regions.iter().zip(pieces).map(|(region, (before, after))| memory(region, before, after)).collect(),
+        indirect: &plan.indirect,
+    }
+}
+
+unsafe fn argument(driver: &Driver, value: &Value) -> Argument {
+    match value {
+        Value::Bytes(bytes) => Argument::Value { bytes: hex(bytes) },
+        Value::Local(size) => Argument::Local { size: *size },
+        Value::Null => Argument::Null,
+        Value::Memory { region, offset, size } => Argument::Memory { memory: *region, offset: *offset, size: *size },
+        Value::Svm { region, offset } => Argument::Svm { memory: *region, offset: *offset },
+        Value::Sampler(handle) => {
+            let ask = |what: u32| {
+                let (mut value, sampler) = (0_u32, *handle as cl_sampler);
+                let to = (&raw mut value).cast::<c_void>();
+                call!(driver, clGetSamplerInfo(sampler, what, size_of::<u32>(), to, std::ptr::null_mut()));
+                value
+            };
+            Argument::Sampler {
+                normalized: ask(CL_SAMPLER_NORMALIZED_COORDS) != 0,
+                addressing: ask(CL_SAMPLER_ADDRESSING_MODE),
+                filter: ask(CL_SAMPLER_FILTER_MODE),
+            }
+        }
+    }
+}
+
+fn memory<'a>(region: &Region, before: &'a Option<Id>, after: &'a Option<Id>) -> Memory<'a> {
+    let (kind, address, image) = match &region.source {
+        Source::Buffers(_) => ("buffer", None, None),
+        Source::Svm { address, .. } => ("svm", Some(*address), None),
+        Source::Image(_, image) => {
+            let image = Image {
+                object: image.object,
+                channel_order: image.channel_order,
+                channel_type: image.channel_type,
+                element: image.element,
+                extent: super::contents::extent(image),
+            };
+            ("image", None, Some(image))
+        }
+    };
+    Memory {
+        kind,
+        object: region.root,
+        offset: region.start,
+        size: region.length,
+        flags: region.flags,
+        written: region.is_written,
+        may_be_written: region.may_be_written,
+        before: before.as_ref(),
+        after: after.as_ref(),
+        address,
+        image,
+    }
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

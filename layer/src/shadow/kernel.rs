@@ -1,0 +1,121 @@
+//! Kernels and their arguments.
+
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use super::program::Build;
+use super::{Handle, State};
+
+/// A kernel object.
+#[derive(Clone)]
+pub struct Kernel {
+    pub references: u32,
+    pub name: Arc<str>,
+    pub build: Arc<Build>,
+    pub arguments: Vec<Argument>,
+    /// Shared virtual memory that the kernel reaches through other memory (`CL_KERNEL_EXEC_INFO_SVM_PTRS`).
+    pub indirect: Vec<usize>,
+    /// Its kind (`capture::kinds`) on the device it was last launched on.
+    pub kind: Option<(Handle, usize)>,
+    /// Whether its memory arguments have been marked as written since they were set.
+    pub marked: bool,
+}
+
+/// An argument, copied when it was set.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Argument {
+    #[default]
+    Unset,
+    /// The bytes; `memory` is the serial of the memory object whose handle they were then.
+    Value { bytes: Bytes, memory: Option<u64> },
+    /// No value was given: local memory of that many bytes, or a null buffer.
+    Sized(usize),
+    /// A pointer to shared virtual memory.
+    Pointer(usize),
+}
+
+/// Bytes of an argument; nearly all are a handle or a scalar.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bytes {
+    Few(u8, [u8; 16]),
+    Many(Box<[u8]>),
+}
+
+impl Bytes {
+    pub fn new(bytes: &[u8]) -> Bytes {
+        let mut few = [0; 16];
+        match few.get_mut(..bytes.len()) {
+            Some(room) => {
+                room.copy_from_slice(bytes);
+                Bytes::Few(bytes.len() as u8, few)
+            }
+            None => Bytes::Many(bytes.into()),
+        }
+    }
+
+    pub fn as_slice(&self) -> &[u8] {
+        match self {
+            Bytes::Few(length, bytes) => &bytes[..usize::from(*length)],
+            Bytes::Many(bytes) => bytes,
+        }
+    }
+
+    /// The bytes as a handle or pointer, if there are as many.
+    pub fn as_handle(&self) -> Option<Handle> {
+        self.as_slice().try_into().ok().map(usize::from_ne_bytes)
+    }
+}
+
+/// More arguments than a kernel can have; an index above is not from a successful call.
+const MOST_ARGUMENTS: usize = 65_536;
+
+impl State {
+    /// Adds a kernel that a driver has just made.
+    pub fn add_kernel(&mut self, handle: Handle, name: &str, build: Arc<Build>) {
+        let kernel = Kernel {
+            references: 1,
+            name: name.into(),
+            build,
+            arguments: Vec::new(),
+            indirect: Vec::new(),
+            kind: None,
+            marked: true,
+        };
+        self.kernels.insert(handle, kernel);
+    }
+
+    /// Sets an argument. `value` is called only if the kernel is known.
+    pub fn set_argument(&mut self, kernel: Handle, index: usize, value: impl FnOnce(&State) -> Argument) {
+        if index >= MOST_ARGUMENTS || !self.kernels.contains_key(&kernel) {
+            return;
+        }
+        let value = value(self);
+        if let Entry::Occupied(mut entry) = self.kernels.entry(kernel) {
+            let kernel = entry.get_mut();
+            if kernel.arguments.len() <= index {
+                kernel.arguments.resize(index + 1, Argument::Unset);
+            }
+            kernel.arguments[index] = value;
+            kernel.marked = false;
+        }
+    }
+
+    /// Marks the memory that a launched kernel has as arguments as written.
+    pub fn mark_arguments(&mut self, kernel: Handle) {
+        let Some(entry) = self.kernels.get_mut(&kernel).filter(|kernel| !kernel.marked) else { return };
+        entry.marked = true;
+        let handles: Vec<Handle> = entry
+            .arguments
+            .iter()
+            .filter_map(|argument| match argument {
+                Argument::Value { bytes, memory: Some(_) } => bytes.as_handle(),
+                _ => None,
+            })
+            .collect();
+        for handle in handles {
+            if let Some(memory) = self.memory.get_mut(&handle) {
+                memory.written = true;
+            }
+        }
+    }
+}

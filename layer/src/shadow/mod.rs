@@ -1,0 +1,149 @@
+//! What the program's handles stand for: objects by handle, with their reference counts, so that a handle that is used
+//! again after its release means the new object.
+//!
+//! One lock for everything, held for look-ups and never while a driver is called.
+
+pub mod kernel;
+pub mod memory;
+pub mod program;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard};
+
+use crate::boundary;
+use crate::capture::kinds::Kinds;
+
+/// A handle as a key. It is never looked into.
+pub type Handle = usize;
+
+/// All that is known of the program's objects.
+#[derive(Default)]
+pub struct State {
+    serial: u64,
+    pub devices: HashMap<Handle, Arc<program::Device>>,
+    pub queues: HashMap<Handle, Queue>,
+    pub memory: HashMap<Handle, memory::Memory>,
+    pub svm: BTreeMap<usize, memory::SvmAllocation>,
+    pub samplers: HashMap<Handle, u32>,
+    pub programs: HashMap<Handle, program::Program>,
+    pub kernels: HashMap<Handle, kernel::Kernel>,
+    pub user_events: HashSet<Handle>,
+    /// The snapshots that are being taken.
+    pub watches: Vec<Arc<Watch>>,
+    pub kinds: Kinds,
+}
+
+/// A command queue.
+pub struct Queue {
+    pub references: u32,
+    pub device: Handle,
+    pub context: Handle,
+    /// `CL_QUEUE_PROPERTIES`: out of order, profiling.
+    pub properties: u64,
+    /// How many snapshots wait for the queue; it is not released to the driver before they are done.
+    pub pins: u32,
+}
+
+/// The memory of a snapshot that is being taken, and whether another thread has asked for writes to it meanwhile.
+pub struct Watch {
+    pub roots: Vec<u64>,
+    pub disturbed: AtomicBool,
+}
+
+static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
+
+/// Told when a queue is unpinned.
+static UNPINNED: Condvar = Condvar::new();
+
+/// The number of `State::watches`, so that writes need no lock while there are none.
+static WATCHES: AtomicUsize = AtomicUsize::new(0);
+
+/// Locks the state. Must not be held while a driver is called.
+pub fn state() -> MutexGuard<'static, State> {
+    boundary::lock(&STATE)
+}
+
+/// Whether a snapshot is being taken.
+pub fn is_watching() -> bool {
+    WATCHES.load(Ordering::Relaxed) > 0
+}
+
+/// Waits until no snapshot uses the queue, and forgets it if this was its last reference.
+pub fn release_queue(handle: Handle) {
+    let mut state = state();
+    while state.queues.get(&handle).is_some_and(|queue| queue.pins > 0) {
+        state = UNPINNED.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+    }
+    if let Some(queue) = state.queues.get_mut(&handle) {
+        queue.references -= 1;
+        if queue.references == 0 {
+            state.queues.remove(&handle);
+        }
+    }
+}
+
+/// Keeps queues of a context from being released, and its memory watched, until dropped.
+pub struct Pinned {
+    pub queues: Vec<Handle>,
+    pub watch: Arc<Watch>,
+}
+
+impl State {
+    /// Returns a number that no object had before.
+    pub fn serial(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
+    }
+
+    /// Pins the queues of a context other than `except`, and watches the memory with these roots.
+    pub fn pin(&mut self, context: Handle, except: Handle, roots: Vec<u64>) -> Pinned {
+        let watch = Arc::new(Watch { roots, disturbed: AtomicBool::new(false) });
+        self.watches.push(watch.clone());
+        WATCHES.store(self.watches.len(), Ordering::Relaxed);
+        let mut queues = Vec::new();
+        for (handle, queue) in &mut self.queues {
+            if queue.context == context && *handle != except {
+                queue.pins += 1;
+                queues.push(*handle);
+            }
+        }
+        Pinned { queues, watch }
+    }
+
+    /// Notes that a command was asked for that may write the memory with this root. `own` is the snapshot whose launch
+    /// does so.
+    pub fn disturb(&self, root: u64, own: Option<&Arc<Watch>>) {
+        for watch in &self.watches {
+            if watch.roots.contains(&root) && !own.is_some_and(|own| Arc::ptr_eq(own, watch)) {
+                watch.disturbed.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        let mut state = state();
+        for handle in &self.queues {
+            if let Some(queue) = state.queues.get_mut(handle) {
+                queue.pins -= 1;
+            }
+        }
+        state.watches.retain(|watch| !Arc::ptr_eq(watch, &self.watch));
+        WATCHES.store(state.watches.len(), Ordering::Relaxed);
+        drop(state);
+        UNPINNED.notify_all();
+    }
+}
+
+/// Counts a further reference to an object before the driver does. Returns whether it is known.
+pub fn retained(count: Option<&mut u32>) -> bool {
+    count.map(|count| *count += 1).is_some()
+}
+
+/// A handle as a key.
+pub fn key(handle: *const c_void) -> Handle {
+    handle as Handle
+}

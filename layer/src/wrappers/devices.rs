@@ -1,0 +1,159 @@
+//! Devices and contexts. With `as_gpu`, a request for a GPU that finds none gets the CPU, which then calls itself a GPU.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use opencl_sys::{
+    CL_CONTEXT_PLATFORM, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
+    CL_DRIVER_VERSION, cl_context, cl_context_properties, cl_device_id, cl_device_info, cl_device_type, cl_int, cl_platform_id, cl_uint,
+};
+
+use super::ContextCallback;
+use crate::boundary::shielded;
+use crate::driver::{Driver, call};
+use crate::live;
+use crate::shadow::program::Device;
+use crate::shadow::{self, key};
+use crate::spool::config;
+use crate::spool::counts::Header;
+use crate::spool::process;
+
+/// The type to ask for instead, if a GPU is asked for and the CPU has to stand in.
+fn stand_in(kind: cl_device_type) -> Option<cl_device_type> {
+    let (gpu, cpu) = (cl_device_type::from(CL_DEVICE_TYPE_GPU), cl_device_type::from(CL_DEVICE_TYPE_CPU));
+    (kind & gpu != 0 && kind & cpu == 0 && shielded(|| config().as_gpu) == Some(true)).then_some(kind | cpu)
+}
+
+pub unsafe fn get_ids(
+    driver: &'static Driver,
+    platform: cl_platform_id,
+    kind: cl_device_type,
+    room: cl_uint,
+    devices: *mut cl_device_id,
+    count: *mut cl_uint,
+) -> cl_int {
+    let status = call!(driver, clGetDeviceIDs(platform, kind, room, devices, count));
+    match stand_in(kind) {
+        Some(kind) if status == CL_DEVICE_NOT_FOUND => call!(driver, clGetDeviceIDs(platform, kind, room, devices, count)),
+        _ => status,
+    }
+}
+
+pub unsafe fn get_info(
+    driver: &'static Driver,
+    device: cl_device_id,
+    what: cl_device_info,
+    size: usize,
+    value: *mut c_void,
+    size_ret: *mut usize,
+) -> cl_int {
+    let status = call!(driver, clGetDeviceInfo(device, what, size, value, size_ret));
+    let is_type = what == CL_DEVICE_TYPE && status == 0 && !value.is_null() && size >= size_of::<cl_device_type>();
+    if is_type && shielded(|| config().as_gpu) == Some(true) {
+        let kind = value.cast::<cl_device_type>();
+        let (gpu, cpu) = (cl_device_type::from(CL_DEVICE_TYPE_GPU), cl_device_type::from(CL_DEVICE_TYPE_CPU));
+        let told = kind.read_unaligned();
+        if told & cpu != 0 {
+            kind.write_unaligned(told & !cpu | gpu);
+        }
+    }
+    status
+}
+
+pub unsafe fn create_context(
+    driver: &'static Driver,
+    properties: *const cl_context_properties,
+    count: cl_uint,
+    devices: *const cl_device_id,
+    notify: ContextCallback,
+    data: *mut c_void,
+    error: *mut cl_int,
+) -> cl_context {
+    counted(call!(driver, clCreateContext(properties, count, devices, notify, data, error) else std::ptr::null_mut()))
+}
+
+pub unsafe fn create_context_from_type(
+    driver: &'static Driver,
+    properties: *const cl_context_properties,
+    kind: cl_device_type,
+    notify: ContextCallback,
+    data: *mut c_void,
+    error: *mut cl_int,
+) -> cl_context {
+    let ask = |kind: cl_device_type| call!(driver, clCreateContextFromType(properties, kind, notify, data, error) else std::ptr::null_mut());
+    let context = ask(kind);
+    match stand_in(kind) {
+        Some(kind) if context.is_null() => counted(ask(kind)),
+        _ => counted(context),
+    }
+}
+
+/// The first of some devices, by which loaders dispatch; null for none.
+pub unsafe fn first(count: cl_uint, devices: *const cl_device_id) -> cl_device_id {
+    if count == 0 || devices.is_null() { std::ptr::null_mut() } else { *devices }
+}
+
+/// The platform in a context's properties, by which loaders dispatch; null for none.
+pub unsafe fn platform(properties: *const cl_context_properties) -> cl_platform_id {
+    let mut at = properties;
+    while !at.is_null() && *at != 0 {
+        if *at == CL_CONTEXT_PLATFORM as cl_context_properties {
+            return *at.add(1) as cl_platform_id;
+        }
+        at = at.add(2);
+    }
+    std::ptr::null_mut()
+}
+
+fn counted(context: cl_context) -> cl_context {
+    if !context.is_null() {
+        shielded(|| process::count(Header::Contexts));
+    }
+    context
+}
+
+pub unsafe fn retain_context(driver: &'static Driver, context: cl_context) -> cl_int {
+    call!(driver, clRetainContext(context))
+}
+
+pub unsafe fn release_context(driver: &'static Driver, context: cl_context) -> cl_int {
+    shielded(|| live::twins().map(|twins| twins.context_released(driver, context)));
+    call!(driver, clReleaseContext(context))
+}
+
+/// Asks for a text of OpenCL: `ask` takes room, where to write, and where to write how much there is.
+pub fn text(ask: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Option<String> {
+    let mut size = 0;
+    if ask(0, std::ptr::null_mut(), &mut size) != 0 {
+        return None;
+    }
+    let mut bytes = vec![0_u8; size];
+    if ask(size, bytes.as_mut_ptr().cast(), std::ptr::null_mut()) != 0 {
+        return None;
+    }
+    while bytes.last() == Some(&0) {
+        bytes.pop();
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Asks a driver about a device, once.
+///
+/// # Safety
+/// The device must be one of the driver's.
+pub unsafe fn describe(driver: &Driver, device: cl_device_id) -> Arc<Device> {
+    if let Some(known) = shadow::state().devices.get(&key(device)) {
+        return known.clone();
+    }
+    let ask = |what: u32| {
+        text(|size, value, size_ret| call!(driver, clGetDeviceInfo(device, what, size, value, size_ret))).unwrap_or_default()
+    };
+    let about = Arc::new(Device {
+        name: ask(CL_DEVICE_NAME),
+        vendor: ask(CL_DEVICE_VENDOR),
+        version: ask(CL_DEVICE_VERSION),
+        driver: ask(CL_DRIVER_VERSION),
+    });
+    shadow::state().devices.insert(key(device), about.clone());
+    about
+}

@@ -9,9 +9,11 @@ use super::options::OpenOptions;
 use crate::coverage::build::{self, KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
 use crate::kernel::compile::{self, Loaded};
+use crate::kernel::implicit;
 use crate::kernel::options::KernelOptions;
 use crate::kernel::source::Sources;
 use crate::kernel::spirv::specialisation;
+use crate::llvm::View;
 use crate::suite::resolve::{Suite, Test, TestSpec};
 
 /// A suite's file or a kernel's, not compiled yet.
@@ -84,6 +86,10 @@ impl Input {
             None => Vec::new(),
         };
         tests.extend(self.more_tests.iter().cloned());
+        let shared: BTreeSet<u32> = tests.iter().flat_map(|test| test.launch.sharing()).collect();
+        if let (Some(kernel), false) = (View::of(&under_test.module).function(&entry), shared.is_empty()) {
+            implicit::note_sharing(kernel, &shared);
+        }
         // Preemptions need code that reports every access.
         under_test.lowering.races = tests.iter().any(|t| !t.launch.schedule.preemptions.is_empty());
         Ok(Parsed { under_test, loaded, tests })

@@ -15,7 +15,7 @@ use super::memory::Span;
 use super::{Batch, DeviceInfo, DeviceSelector, Target};
 use crate::error::Error;
 use crate::kernel::interface::Type;
-use crate::suite::launch::{Addressing, Filter, ImageFormat, ImageShape, NdRange};
+use crate::suite::launch::{Addressing, Filter, ImageFormat, ImageShape, NdRange, View};
 
 /// Upper limit for the length of a message in bytes; only garbage is longer.
 const MAX_MESSAGE_BYTES: u32 = 64 << 20;
@@ -47,6 +47,8 @@ pub enum Request {
         args: Vec<Arg>,
         /// By position: how many zero bytes before and after a buffer belong to it; missing entries are 0.
         margins: Vec<u64>,
+        /// By position: which part of its memory a buffer is; missing entries are the default.
+        views: Vec<View>,
         repeats: u32,
         probe: Option<Span>,
         /// What the probe buffer begins with; the rest is zero.
@@ -66,6 +68,8 @@ pub enum Request {
 pub struct Sweep {
     pub range: NdRange,
     pub args: Vec<Arg>,
+    /// By position: which part of its memory a buffer is; missing entries are the default.
+    pub views: Vec<View>,
     /// By position: whether the kernel cannot write to the argument.
     pub read_only: Vec<bool>,
     /// What the probe buffer begins with; the span's bytes are its 32-bit words.
@@ -101,7 +105,7 @@ pub enum Arg {
     Value(Span),
     /// A null pointer if the span is empty.
     Buffer(Span),
-    /// The buffer of the argument at this position.
+    /// In the memory of the argument at this position.
     Same(u32),
     /// A pointer to local memory of this size in bytes.
     Local(u64),

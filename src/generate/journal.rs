@@ -12,7 +12,7 @@ use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::result::generate::{By, Goal};
-use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch, NdRange};
+use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch, NdRange, View};
 use crate::suite::schedule::Schedule;
 
 /// A line of the journal of `kassay generate`.
@@ -84,6 +84,8 @@ struct StoredLaunch {
     allows_faults: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     margins: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    views: Vec<View>,
 }
 
 /// An argument; bytes are hexadecimal.
@@ -118,6 +120,7 @@ impl StoredLaunch {
             schedule: launch.schedule.clone(),
             allows_faults: launch.allows_faults,
             margins: launch.margins.clone(),
+            views: launch.views.clone(),
         }
     }
 
@@ -137,8 +140,9 @@ impl StoredLaunch {
             })
         };
         let args = self.args.iter().map(arg).collect::<Option<_>>()?;
-        let (allows_faults, margins) = (self.allows_faults, self.margins.clone());
-        Some(Launch { range: self.range.clone(), args, schedule: self.schedule.clone(), allows_faults, margins })
+        let (range, schedule) = (self.range.clone(), self.schedule.clone());
+        let (margins, views) = (self.margins.clone(), self.views.clone());
+        Some(Launch { range, args, schedule, allows_faults: self.allows_faults, margins, views })
     }
 }
 

@@ -116,9 +116,8 @@ pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     }
     for position in 0..launch.args.len() as u32 {
         let extent = match launch.value(position) {
-            Some(ArgValue::Buffer(bytes)) => bytes.len() as u64,
             Some(ArgValue::Local(bytes)) => *bytes,
-            _ => 0,
+            _ => launch.reach(position).unwrap_or(0),
         };
         let at = (layout.argument(position) + argument::EXTENT) as usize;
         words[at] = extent as u32;

@@ -229,6 +229,9 @@ pub struct Access {
     /// Number of bytes accessed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u32>,
+    /// For races of arguments that share memory: what the access calls the element, such as `y[0]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<String>,
     /// For barriers: number of work-items that wait there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,

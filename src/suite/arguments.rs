@@ -4,14 +4,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::buffer_format::{BufferSpec, Expect, ToleranceSpec};
 use super::compare::Tolerance;
 use super::data::{Data, DataRequest, Loader, Origin};
 use super::de::At;
 use super::document::{Node, Source, Span};
-use super::format::{AddressingName, BufferSpec, Expect, Form, ImageSpec, SamplerSpec, ToleranceSpec};
+use super::format::{AddressingName, Form, ImageSpec, SamplerSpec};
 use super::image;
-use super::launch::ArgValue;
-use super::values::Encoder;
+use super::launch::{ArgValue, View};
+use super::values::{self, Encoder};
+use super::views;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, Evidence, ImageKind, Type};
 
@@ -62,6 +64,8 @@ pub struct Resolved {
     pub value: ArgValue,
     /// Margin in bytes on either side of a buffer.
     pub margin: u64,
+    /// The part of its memory that a buffer is.
+    pub view: View,
     /// The expected contents; `None` if the test has none for this argument.
     pub expectation: Option<Expectation>,
     /// The argument as an output; `None` if the kernel cannot write to it.
@@ -123,25 +127,23 @@ fn with_other_sign(arg: &Arg) -> Option<Arg> {
 
 fn resolve_as_typed(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form) -> Result<Resolved> {
     let span = &context.key.span;
-    let only = |value| Resolved { value, margin: 0, expectation: None, output: None };
+    let only = |value| Resolved { value, margin: 0, view: View::default(), expectation: None, output: None };
     match (&context.arg.kind, form) {
         (ArgKind::Value(ty), Form::Plain(node)) => by_value(loader, ty, node, false).map(only),
         (ArgKind::Value(ty @ Type::Struct(_)), Form::Fields(spec)) => {
             by_value(loader, ty, &spec.fields, spec.partial).map(only)
         }
+        (ArgKind::Value(ty), Form::Bytes(spec)) => {
+            let bytes = values::hexadecimal(loader.source, &spec.bytes)?;
+            if bytes.len() as u64 != ty.size() {
+                let (label, given, wanted) = (context.arg.label(), bytes.len(), ty.size());
+                let what = format!("these are {given} bytes, but `{label}` (`{}`) has {wanted}", ty.name());
+                return Err(loader.error(&spec.bytes.span, what).help(format!("give {} digits", 2 * wanted)));
+            }
+            Ok(only(ArgValue::Value(bytes)))
+        }
         (ArgKind::Buffer { element, space }, Form::Plain(node)) if matches!(node.kind(), "a list") => {
-            let spec = BufferSpec {
-                npy: None,
-                values: Some(node.clone()),
-                fill: None,
-                len: None,
-                random: None,
-                arange: None,
-                margin: None,
-                expect: None,
-                tolerance: ToleranceSpec::default(),
-                bytes: None,
-            };
+            let spec = BufferSpec { values: Some(node.clone()), ..BufferSpec::empty() };
             buffer(loader, context, &spec, &node.span, element.as_ref(), *space)
         }
         (ArgKind::Buffer { element, space }, Form::Buffer(spec)) => {
@@ -257,12 +259,21 @@ fn buffer(
         arange: spec.arange.as_ref(),
         len: spec.len.as_ref(),
     };
-    let is_null = spec.len.as_ref().is_some_and(|len| len.value == 0) && spec.npy.is_none();
+    let set = |flag: &Option<At<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
+    let is_uninitialised = set(&spec.uninitialised);
+    if set(&spec.null) {
+        views::check_null(loader, spec)?;
+    }
+    let is_null = set(&spec.null) || spec.len.as_ref().is_some_and(|len| len.value == 0) && spec.npy.is_none();
     let data = match &spec.bytes {
         Some(bytes) => Data::of(bytes, element),
         None if is_null => Data::of(&Arc::new(Vec::new()), element),
+        None if is_uninitialised && !spec.has_data() => loader.uninitialised(span, spec.len.as_ref(), element)?,
         None => loader.load(origin, request)?,
     };
+    let view = views::View { uninitialised: is_uninitialised, ..views::of_buffer(spec) };
+    let place = views::ViewKeys { offset: spec.offset.as_ref(), size: spec.size.as_ref(), svm: spec.svm.as_ref() };
+    views::check(loader, context.arg, &view, &place, data.bytes.len() as u64)?;
     let written = space != AddressSpace::Constant;
     let margin = match &spec.margin {
         Some(given) if given.value > MAX_MARGIN => {
@@ -275,7 +286,7 @@ fn buffer(
     };
     let (expectation, output) =
         expectation_and_output(loader, context, &data, spec.expect.as_ref(), &spec.tolerance, written)?;
-    Ok(Resolved { value: ArgValue::Buffer(Arc::clone(&data.bytes)), margin, expectation, output })
+    Ok(Resolved { value: ArgValue::Buffer(Arc::clone(&data.bytes)), margin, view, expectation, output })
 }
 
 fn image(loader: &mut Loader<'_>, context: &Context<'_>, spec: &ImageSpec, kind: ImageKind) -> Result<Resolved> {
@@ -285,7 +296,7 @@ fn image(loader: &mut Loader<'_>, context: &Context<'_>, spec: &ImageSpec, kind:
     let (expectation, output) =
         expectation_and_output(loader, context, &image.data, spec.expect.as_ref(), &spec.tolerance, written)?;
     let value = ArgValue::Image { shape: image.shape, format: image.format, texels: image.data.bytes };
-    Ok(Resolved { value, margin: 0, expectation, output })
+    Ok(Resolved { value, margin: 0, view: View::default(), expectation, output })
 }
 
 /// Returns the expectation and the output entry of an argument; both are `None` if the kernel cannot write to it.

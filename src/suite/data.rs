@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::buffer_format::{ArangeSpec, RandomSpec, ToleranceSpec};
 use super::de::At;
 use super::document::{Node, Source, Span, Value};
-use super::format::{ArangeSpec, RandomSpec, ToleranceSpec};
+use super::dtype::Dtype;
 use super::random::{self, Bounds, Stream};
 use super::scalar_layout::{self, Number};
 use super::values::Encoder;
@@ -16,6 +17,9 @@ use crate::kernel::interface::{Scalar, Type};
 
 /// Upper bound on the data of a suite in bytes: 16 GiB.
 pub const LIMIT: u64 = 16 << 30;
+
+/// Every byte of a buffer to which nothing was written: as an integer, a float and an index an unlikely number.
+const UNINITIALISED: u8 = 0xdb;
 
 /// Loads the data of one suite: caches the files read and counts bytes against [`LIMIT`].
 pub struct Loader<'a> {
@@ -193,6 +197,20 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Returns the contents of a buffer to which nothing was written: elements of [`UNINITIALISED`].
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if `len` is missing or too large.
+    pub fn uninitialised(&mut self, span: &Span, len: Option<&At<u64>>, ty: Option<&Type>) -> Result<Data> {
+        let len = len.ok_or_else(|| {
+            self.error(span, "`uninitialised` does not say how many elements").help("add `len`, or data beside it")
+        })?;
+        let size = ty.map_or(1, Type::size).max(1);
+        self.charge(&len.span, len.value, size)?;
+        let bytes = usize::try_from(len.value * size).unwrap_or(usize::MAX);
+        Ok(Data::of(&Arc::new(vec![UNINITIALISED; bytes]), ty))
+    }
+
     fn file(&mut self, name: &At<String>, ty: Option<&Type>) -> Result<Data> {
         let path = self.folder.join(&name.value);
         if !self.files.contains_key(&path) {
@@ -203,6 +221,10 @@ impl<'a> Loader<'a> {
             Some(array) => array.clone(),
             None => return Err(Error::internal(format!("`{}` was read but not kept", path.display()))),
         };
+        if array.dtype == Dtype::Raw(1) && array.shape.len() == 1 {
+            self.charge(&name.span, array.data.len() as u64, 1)?;
+            return Ok(Data::of(&array.data, ty));
+        }
         let from_file = array.dtype.to_type();
         let ty = ty.unwrap_or(&from_file);
         let npy::Converted { bytes, shape } = npy::convert(&array, ty).map_err(|misfit| {

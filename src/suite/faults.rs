@@ -2,7 +2,7 @@
 
 use super::document::{Source, suggestion};
 use super::format::{FaultName, TestEntry};
-use super::launch::{ArgValue, Launch};
+use super::launch::Launch;
 use crate::error::Result;
 use crate::kernel::interface::{Arg, ArgKind, Interface};
 
@@ -176,10 +176,13 @@ pub fn refusal(launch: &Launch, faulted: &[AllowedFault], interface: &Interface)
             });
         };
         let arg = interface.args.get(reach.position as usize)?;
-        let Some(ArgValue::Buffer(bytes)) = launch.args.get(reach.position as usize) else { return None };
-        let element = element_size(arg);
-        let (has, needs) =
-            (launch.margin(reach.position as usize) / element, reach.margin(bytes.len() as u64 / element));
+        let (element, bytes) = (element_size(arg), launch.reach(reach.position)?);
+        let has = launch.margin(reach.position as usize) / element;
+        let needs = reach.margin(bytes / element);
+        if needs > 0 && (launch.owner(reach.position) != reach.position || !launch.view(reach.position).is_whole()) {
+            let why = "which is a part of a buffer, so that they may be another argument's";
+            return Some(format!("`{}` is accessed {needs} elements beyond its ends, {why}", arg.label()));
+        }
         (has < needs).then(|| {
             format!("`{}` is accessed {needs} elements beyond its ends, and has a margin of {has}", arg.label())
         })

@@ -9,11 +9,14 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
+use super::buffer_format::{BufferSpec, BytesSpec, SameSpec};
 use super::de::{At, read};
 use super::declared::table::{ArgEntry, StructEntry, VariableEntry};
 use super::document::{Node, Source, Value, closest, suggestion};
 use super::launch::{Addressing, Filter};
 use crate::error::Result;
+
+pub use super::buffer_format::{ArangeSpec, Expect, ExpectSpec, RandomSpec, ToleranceSpec};
 
 /// A suite: one kernel and its tests.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -50,16 +53,6 @@ pub struct SuiteFile {
     /// The tests, in order.
     #[serde(default)]
     pub test: Vec<At<TestEntry>>,
-}
-
-/// `|actual - expected| <= abs + rel * |expected|`; applies to floats only.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ToleranceSpec {
-    /// Permitted absolute deviation; if absent, that of the next outer tolerance, at last 0.
-    pub abs: Option<At<f64>>,
-    /// Permitted deviation relative to the expected value; if absent, that of the next outer tolerance, at last 0.
-    pub rel: Option<At<f64>>,
 }
 
 /// One launch and the outputs expected of it.
@@ -170,6 +163,7 @@ pub enum Form {
     /// A scalar, the components of a vector, or the values of a buffer.
     Plain(Node),
     Fields(FieldsSpec),
+    Bytes(BytesSpec),
     Same(SameSpec),
     Buffer(Box<BufferSpec>),
     Local(LocalSpec),
@@ -186,96 +180,6 @@ pub struct FieldsSpec {
     /// Whether fields left out are zero; otherwise every field is required.
     #[serde(default)]
     pub partial: bool,
-}
-
-/// Shares the buffer of another argument; only for a pointer in a struct.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SameSpec {
-    /// Name of the argument, of a pointer in a struct (`s.p`) or of a program-scope variable.
-    pub same_as: At<String>,
-}
-
-/// A buffer: exactly one of `npy`, `values`, `fill`, `random`, `arange`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BufferSpec {
-    /// Path of an `.npy` file, relative to the suite file.
-    pub npy: Option<At<String>>,
-    /// One value per element: numbers, lists of components for vectors, tables of fields for structs.
-    pub values: Option<Node>,
-    /// The value of every element; requires `len`.
-    pub fill: Option<Node>,
-    /// Number of elements.
-    pub len: Option<At<u64>>,
-    /// Random values.
-    pub random: Option<RandomSpec>,
-    /// An arithmetic sequence.
-    pub arange: Option<ArangeSpec>,
-    /// Zero-initialised elements added before and after the buffer, so that devices may access them.
-    pub margin: Option<At<u64>>,
-    /// Expected contents afterwards; if absent, the unmutated kernel's output is the reference.
-    pub expect: Option<Expect>,
-    /// Tolerance for this buffer.
-    #[serde(default)]
-    pub tolerance: ToleranceSpec,
-    /// Contents set by code; no key of the file gives them.
-    #[serde(skip)]
-    #[schemars(skip)]
-    pub bytes: Option<Arc<Vec<u8>>>,
-}
-
-/// Random data from a seed; by default integers over their full range and floats in [0, 1).
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RandomSpec {
-    /// Number of elements; not needed for images, whose size determines it.
-    pub len: Option<At<u64>>,
-    /// If absent, derived from the run's seed and the names of the test and the argument.
-    pub seed: Option<u64>,
-    /// The smallest value.
-    pub min: Option<Node>,
-    /// The largest value for integers; an exclusive upper bound for floats.
-    pub max: Option<Node>,
-}
-
-/// The sequence `start`, `start + step`, `start + 2 step` …; vectors are filled component by component.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ArangeSpec {
-    /// Number of elements; not needed where an image's size or the buffer of an expectation determines it.
-    pub len: Option<At<u64>>,
-    /// 0 if absent.
-    pub start: Option<Node>,
-    /// 1 if absent.
-    pub step: Option<Node>,
-}
-
-/// Expected contents of a buffer or an image: a list of values, or one of `npy`, `values`, `fill`, `arange`.
-#[derive(Debug, Clone)]
-pub struct Expect {
-    /// The value as the file has it.
-    pub node: Node,
-}
-
-/// The table form of [`Expect`].
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectSpec {
-    /// Path of an `.npy` file, relative to the suite file.
-    pub npy: Option<At<String>>,
-    /// One value per element.
-    pub values: Option<Node>,
-    /// The value of every element.
-    pub fill: Option<Node>,
-    /// Number of elements; if absent, as many as the buffer or image has.
-    pub len: Option<At<u64>>,
-    /// An arithmetic sequence.
-    pub arange: Option<ArangeSpec>,
-    /// Permitted absolute deviation; overrides any `tolerance`.
-    pub abs: Option<At<f64>>,
-    /// Permitted deviation relative to the expected value; overrides any `tolerance`.
-    pub rel: Option<At<f64>>,
 }
 
 /// Local memory for a `__local` pointer.
@@ -406,9 +310,9 @@ impl From<FilterName> for Filter {
     }
 }
 
-const BUFFER_KEYS: [&str; 5] = ["npy", "values", "fill", "random", "arange"];
+const BUFFER_KEYS: [&str; 7] = ["npy", "values", "fill", "random", "arange", "uninitialised", "null"];
 const IMAGE_KEYS: [&str; 6] = ["image1d", "image1d_array", "image1d_buffer", "image2d", "image2d_array", "image3d"];
-const OTHER_KEYS: [&str; 4] = ["fields", "same_as", "local", "sampler"];
+const OTHER_KEYS: [&str; 5] = ["fields", "bytes", "same_as", "local", "sampler"];
 
 impl Form {
     /// Returns the form of a null pointer to global or constant memory.
@@ -418,29 +322,13 @@ impl Form {
 
     /// Returns the form of a buffer with the given bytes.
     pub fn contents(bytes: &Arc<Vec<u8>>) -> Form {
-        let none = BufferSpec {
-            npy: None,
-            values: None,
-            fill: None,
-            len: None,
-            random: None,
-            arange: None,
-            margin: None,
-            expect: None,
-            tolerance: ToleranceSpec::default(),
-            bytes: None,
-        };
-        Form::Buffer(Box::new(BufferSpec { bytes: Some(Arc::clone(bytes)), ..none }))
+        Form::Buffer(Box::new(BufferSpec { bytes: Some(Arc::clone(bytes)), ..BufferSpec::empty() }))
     }
 
     /// Supplies `bytes` as the contents of a buffer for which the suite gives no data; other forms are unchanged.
     pub fn with_contents(mut self, bytes: &Arc<Vec<u8>>) -> Form {
         if let Form::Buffer(spec) = &mut self
-            && spec.npy.is_none()
-            && spec.values.is_none()
-            && spec.fill.is_none()
-            && spec.random.is_none()
-            && spec.arange.is_none()
+            && !spec.has_data()
         {
             spec.bytes = Some(Arc::clone(bytes));
         }
@@ -456,6 +344,8 @@ impl Form {
         let has = |keys: &[&str]| entries.iter().any(|e| keys.contains(&e.key.as_str()));
         if has(&["fields"]) {
             read(source, node).map(Form::Fields)
+        } else if has(&["bytes"]) {
+            read(source, node).map(Form::Bytes)
         } else if has(&["same_as"]) {
             read(source, node).map(Form::Same)
         } else if has(&["local"]) {
@@ -484,6 +374,7 @@ impl Form {
         match self {
             Form::Plain(node) => node.kind(),
             Form::Fields(_) => "a struct (`fields`)",
+            Form::Bytes(_) => "raw bytes (`bytes`)",
             Form::Same(_) => "another argument's buffer (`same_as`)",
             Form::Buffer(_) => "a buffer",
             Form::Local(_) => "local memory (`local`)",
@@ -516,29 +407,9 @@ impl JsonSchema for Node {
     }
 }
 
-impl<'de> Deserialize<'de> for Expect {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Node::deserialize(deserializer).map(|node| Expect { node })
-    }
-}
-
 impl<'de> Deserialize<'de> for Texels {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         Node::deserialize(deserializer).map(|node| Texels { node })
-    }
-}
-
-impl JsonSchema for Expect {
-    fn schema_name() -> Cow<'static, str> {
-        "Expect".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let table = generator.subschema_for::<ExpectSpec>();
-        json_schema!({
-            "description": "What the argument should hold afterwards: its values, or a table.",
-            "anyOf": [{ "type": "array" }, table]
-        })
     }
 }
 
@@ -553,27 +424,6 @@ impl JsonSchema for Texels {
             "description": "An image's data: the path of an .npy file, its values, or a table.",
             "anyOf": [{ "type": "string" }, { "type": "array" }, table]
         })
-    }
-}
-
-impl Expect {
-    /// Returns the table form; a plain list stands for `values`.
-    ///
-    /// # Errors
-    /// `Caller`, with its place, if it is neither a list nor a valid table.
-    pub fn spec(&self, source: &Source) -> Result<ExpectSpec> {
-        match &self.node.value {
-            Value::List(_) => Ok(ExpectSpec {
-                npy: None,
-                values: Some(self.node.clone()),
-                fill: None,
-                len: None,
-                arange: None,
-                abs: None,
-                rel: None,
-            }),
-            _ => read(source, &self.node),
-        }
     }
 }
 

@@ -2,11 +2,13 @@
 //! program-scope variables.
 
 use super::arguments::{Context, Resolved};
+use super::buffer_format::SameSpec;
 use super::data::Loader;
 use super::de::At;
 use super::document::{Node, Value, suggestion};
-use super::format::{Form, SameSpec};
+use super::format::Form;
 use super::launch::ArgValue;
+use super::views;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{AddressSpace, Arg, ArgKind, Interface, Step};
 
@@ -30,11 +32,11 @@ pub fn member_node<'n>(fields: &'n Node, path: &[Step]) -> Option<&'n Node> {
     Some(at)
 }
 
-/// Resolves `same_as`: a pointer in a struct that shares the buffer of another argument.
+/// Resolves `same_as`: an argument that shares the memory of another one.
 ///
 /// # Errors
-/// `Caller`, with its place, if the argument is not a pointer in a struct, or if the kernel has no other buffer of that
-/// name in the same address space.
+/// `Caller`, with its place, if the argument is no buffer, or if the kernel has no other buffer of that name in the same
+/// address space.
 pub fn resolve_same_as(
     loader: &Loader<'_>,
     context: &Context<'_>,
@@ -42,10 +44,10 @@ pub fn resolve_same_as(
     spec: &SameSpec,
 ) -> Result<Resolved> {
     let At { span, value: name } = &spec.same_as;
-    if !context.arg.is_member() {
+    if !matches!(context.arg.kind, ArgKind::Buffer { .. }) {
         return Err(loader
-            .error(&context.key.span, format!("`{}` needs a buffer of its own", context.arg.label()))
-            .help("`same_as` is for pointers in structs; give the data here"));
+            .error(&context.key.span, format!("`{}` ({}) is no buffer", context.arg.label(), context.arg.type_name))
+            .help("`same_as` is for pointers to global and constant memory; give the argument a value of its own"));
     }
     let buffers: Vec<&Arg> = interface.args.iter().filter(|a| matches!(a.kind, ArgKind::Buffer { .. })).collect();
     let other = |a: &&&Arg| a.label() == *name || (a.name.is_none() && a.position.to_string() == *name);
@@ -68,10 +70,11 @@ pub fn resolve_same_as(
             )
             .help("name a buffer of the same address space, or give the pointer one of its own"));
     }
-    Ok(Resolved { value: ArgValue::Same(target.position), expectation: None, output: None, margin: 0 })
+    let (value, view) = (ArgValue::Same(target.position), views::of_same(spec));
+    Ok(Resolved { value, view, margin: 0, expectation: None, output: None })
 }
 
-/// Checks that every `same_as` names a buffer with contents of its own, not another `same_as`.
+/// Checks that every `same_as` names a buffer with contents of its own, not another `same_as`, and a part of it.
 ///
 /// # Errors
 /// `Caller`, with its place.
@@ -81,13 +84,16 @@ pub fn check_same_as_targets(
     args: &[ArgValue],
     given: &[(&At<String>, &Form)],
 ) -> Result<()> {
-    for (value, (_, form)) in args.iter().zip(given) {
+    for ((value, (_, form)), arg) in args.iter().zip(given).zip(&interface.args) {
         let (ArgValue::Same(target), Form::Same(spec)) = (value, form) else { continue };
         if let Some(ArgValue::Same(last)) = args.get(*target as usize) {
             let label = |p: u32| interface.args.get(p as usize).map(Arg::label).unwrap_or_default();
             return Err(loader
                 .error(&spec.same_as.span, format!("`{}` has no buffer of its own", label(*target)))
                 .help(format!("write same_as = \"{}\"", label(*last))));
+        }
+        if let Some(ArgValue::Buffer(contents)) = args.get(*target as usize) {
+            views::check_same(loader, arg, spec, contents.len() as u64)?;
         }
     }
     Ok(())

@@ -51,7 +51,8 @@ pub enum ArgValue {
     /// A buffer with these contents, which is also an output unless it is `__constant`. Empty contents stand for a null
     /// pointer: OpenCL has no empty buffers (clCreateBuffer) but accepts null in place of one (clSetKernelArg).
     Buffer(Arc<Vec<u8>>),
-    /// Shares the buffer of the argument at this position, which is an [`ArgValue::Buffer`].
+    /// Points into the memory of the argument at this position, which is an [`ArgValue::Buffer`]; its [`View`] says
+    /// where.
     Same(u32),
     /// Local memory of this size in bytes.
     Local(u64),
@@ -66,6 +67,41 @@ pub enum ArgValue {
         filter: Filter,
         normalized: bool,
     },
+}
+
+/// The part of a memory that a buffer argument is. By default, the argument is all of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct View {
+    /// Where the argument points to, in bytes from the start of the memory.
+    pub offset: u64,
+    /// Length of the sub-buffer in bytes; `None`: up to the end of the memory.
+    pub size: Option<u64>,
+    /// Whether the program passed a pointer to shared virtual memory (clSetKernelArgSVMPointer). Such a pointer reaches
+    /// its whole allocation, before it, too; `size` is `None`.
+    pub svm: bool,
+    /// Whether nothing was written to the memory before the launch. Only of an argument that holds the memory.
+    pub uninitialised: bool,
+}
+
+impl View {
+    /// Returns what the argument may access of a memory of `len` bytes: start and length in bytes. `None` if it does
+    /// not lie in the memory.
+    pub fn window(&self, len: u64) -> Option<(u64, u64)> {
+        let rest = len.checked_sub(self.offset)?;
+        let size = self.size.unwrap_or(rest);
+        let is_inside = size <= rest && (len == 0 || (size > 0 && self.offset < len));
+        is_inside.then_some(if self.svm { (0, len) } else { (self.offset, size) })
+    }
+
+    /// Returns the bytes from where the argument points to up to the end of what it may access.
+    pub fn reach(&self, len: u64) -> u64 {
+        self.window(len).map_or(0, |(start, size)| (start + size).saturating_sub(self.offset))
+    }
+
+    /// Returns whether the argument is all of its memory.
+    pub fn is_whole(&self) -> bool {
+        self.offset == 0 && self.size.is_none()
+    }
 }
 
 /// One launch of a kernel.
@@ -83,17 +119,53 @@ pub struct Launch {
     /// Margin in bytes on either side of each buffer on devices, by argument position; entries left out at the end are
     /// 0. The simulator needs none because it skips accesses out of bounds.
     pub margins: Vec<u64>,
+    /// By position of an argument that is a buffer; entries left out at the end are the default.
+    pub views: Vec<View>,
 }
 
 impl Launch {
     /// Returns a launch in natural order that allows no faults and has no margins.
     pub fn new(range: NdRange, args: Vec<ArgValue>) -> Launch {
-        Launch { range, args, schedule: Schedule::default(), allows_faults: false, margins: Vec::new() }
+        let (schedule, margins, views) = (Schedule::default(), Vec::new(), Vec::new());
+        Launch { range, args, schedule, allows_faults: false, margins, views }
     }
 
     /// Returns the margin in bytes on either side of the buffer at this position.
     pub fn margin(&self, position: usize) -> u64 {
         self.margins.get(position).copied().unwrap_or(0)
+    }
+
+    /// Returns which part of its memory the argument at `position` is.
+    pub fn view(&self, position: u32) -> View {
+        self.views.get(position as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns the position of the argument that holds the memory of the one at `position`: mostly itself.
+    pub fn owner(&self, position: u32) -> u32 {
+        match self.args.get(position as usize) {
+            Some(ArgValue::Same(other)) => *other,
+            _ => position,
+        }
+    }
+
+    /// Returns the bytes from where a buffer argument points to up to the end of what it may access; `None` if the
+    /// argument is no buffer. A null pointer reaches 0 bytes.
+    pub fn reach(&self, position: u32) -> Option<u64> {
+        match self.value(position)? {
+            ArgValue::Buffer(bytes) => Some(self.view(position).reach(bytes.len() as u64)),
+            _ => None,
+        }
+    }
+
+    /// Returns the positions of the arguments whose memory is another one's, too.
+    pub fn sharing(&self) -> impl Iterator<Item = u32> {
+        (0..)
+            .zip(&self.args)
+            .filter_map(|(position, value)| match value {
+                ArgValue::Same(owner) => Some([position, *owner]),
+                _ => None,
+            })
+            .flatten()
     }
 
     /// Returns the value of the argument at `position`; if it shares a buffer, the value that holds the buffer.
@@ -102,5 +174,28 @@ impl Launch {
             ArgValue::Same(other) => self.args.get(*other as usize),
             value => Some(value),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_reaches_from_its_pointer_to_the_end_of_its_part() {
+        let part = |offset, size| View { offset, size, ..View::default() };
+        assert_eq!((part(10, Some(20)).window(100), part(10, Some(20)).reach(100)), (Some((10, 20)), 20));
+        assert_eq!((part(10, None).window(100), part(10, None).reach(100)), (Some((10, 90)), 90));
+        // An SVM pointer may go back.
+        let svm = View { svm: true, ..part(10, None) };
+        assert_eq!((svm.window(100), svm.reach(100)), (Some((0, 100)), 90));
+        // A null pointer has no parts, and nothing lies beyond the end.
+        assert_eq!(View::default().window(0), Some((0, 0)));
+        for (view, len) in
+            [(part(10, Some(91)), 100), (part(100, None), 100), (part(0, Some(0)), 100), (part(4, None), 0)]
+        {
+            assert_eq!((view.window(len), view.reach(len)), (None, 0), "{view:?} of {len}");
+        }
+        assert_eq!(part(u64::MAX, Some(u64::MAX)).window(u64::MAX), None);
     }
 }

@@ -4,6 +4,7 @@
 //! Must never know: LLVM, devices.
 
 mod arguments;
+mod buffer_format;
 pub mod compare;
 mod data;
 pub mod de;
@@ -27,6 +28,7 @@ mod schedule_spec;
 mod spec_values;
 mod syntax;
 mod values;
+mod views;
 pub mod write;
 
 pub use arguments::{Output, argument_value};

@@ -11,7 +11,7 @@ use super::declared::Declared;
 use super::document::{Node, Source, Span, suggestion};
 use super::faults::{self, AllowedFault};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
-use super::launch::{ArgValue, Launch, NdRange};
+use super::launch::{ArgValue, Launch, NdRange, View};
 use super::schedule::Schedule;
 use super::{implicit, range, schedule_spec, spec_values};
 use crate::error::{Error, Result};
@@ -217,7 +217,8 @@ impl Suite {
         let mut forms: Vec<(&At<String>, &Form)> = given;
         forms.extend(implicit.iter().map(|(key, form)| (key, form)));
         let mut args: Vec<ArgValue> = Vec::new();
-        let (mut expectations, mut outputs, mut margins) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut expectations, mut outputs) = (Vec::new(), Vec::new());
+        let (mut margins, mut views) = (Vec::new(), Vec::new());
         for (arg, (key, form)) in interface.args.iter().zip(&forms) {
             let context = arguments::Context {
                 arg,
@@ -231,16 +232,20 @@ impl Suite {
             };
             args.push(resolved.value);
             margins.push(resolved.margin);
+            views.push(resolved.view);
             expectations.extend(resolved.expectation);
             outputs.extend(resolved.output);
         }
         implicit::check_same_as_targets(loader, interface, &args, &forms)?;
         let (allows_faults, faulted) = faults::resolve(&self.source, &test.entry, interface)?;
-        // Trailing zeros are dropped, so that launches without margins compare equal.
+        // What is as by default is dropped at the end, so that launches without margins and views compare equal.
         while margins.last() == Some(&0) {
             margins.pop();
         }
-        let launch = Launch { range, args, schedule, allows_faults, margins };
+        while views.last() == Some(&View::default()) {
+            views.pop();
+        }
+        let launch = Launch { range, args, schedule, allows_faults, margins, views };
         Ok(Test { name: test.name.clone(), launch, faulted, expectations, outputs })
     }
 

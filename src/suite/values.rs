@@ -1,6 +1,6 @@
 //! Encodes values written in a suite as bytes of the kernel's types: little endian, padding zero.
 
-use super::de;
+use super::de::{self, At};
 use super::document::{Node, Source, Value, suggestion};
 use super::scalar_layout::{self, Number};
 use crate::error::{Error, Result};
@@ -227,5 +227,28 @@ impl Encoder<'_> {
             out.resize(end, 0);
         }
         Ok(())
+    }
+}
+
+/// Reads bytes from hexadecimal digits, two for each; white space and `_` between them are skipped.
+///
+/// # Errors
+/// `Caller`, with its place, if there is another character or half a byte.
+pub fn hexadecimal(source: &Source, text: &At<String>) -> Result<Vec<u8>> {
+    let wrong = |what: String| {
+        source.error(&text.span, what).help("give two hexadecimal digits for each byte, such as \"00ff10\"")
+    };
+    let (mut bytes, mut half) = (Vec::new(), None);
+    for c in text.value.chars().filter(|c| !c.is_whitespace() && *c != '_') {
+        let digit = c.to_digit(16).and_then(|d| u8::try_from(d).ok());
+        let digit = digit.ok_or_else(|| wrong(format!("`{c}` is no hexadecimal digit")))?;
+        match half.take() {
+            Some(high) => bytes.push(high << 4 | digit),
+            None => half = Some(digit),
+        }
+    }
+    match half {
+        Some(_) => Err(wrong("the last byte has one digit only".to_owned())),
+        None => Ok(bytes),
     }
 }

@@ -10,7 +10,7 @@ use super::arguments::Expectation;
 use super::declared;
 use super::faults::{self, AllowedFault};
 use super::image;
-use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch};
+use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch, View};
 use super::npy;
 use super::scalar_layout::{self, Number};
 use super::schedule::Schedule;
@@ -238,15 +238,25 @@ impl Writer<'_> {
                 }
             }
             let pointer = |offset: u64| members.iter().find(|(at, _)| *at == offset).map(|(_, value)| value.clone());
-            let value = value_of(ty, bytes, 0, &pointer).ok_or_else(|| type_mismatch(arg))?;
-            return Ok(match ty {
-                Type::Struct(_) => table([("fields", value)]),
-                _ => value,
-            });
+            if members.is_empty() && bytes.len() as u64 == ty.size() && !can_be_written(ty, bytes) {
+                return Ok(table([("bytes", digits(bytes))]));
+            }
+            return match (value_of(ty, bytes, 0, &pointer), ty) {
+                (Some(value), Type::Struct(_)) => Ok(table([("fields", value)])),
+                (Some(value), _) => Ok(value),
+                // What cannot be written by its parts.
+                (None, _) if members.is_empty() && bytes.len() as u64 == ty.size() => {
+                    Ok(table([("bytes", digits(bytes))]))
+                }
+                (None, _) => Err(type_mismatch(arg)),
+            };
         }
+        let view = view_entries(&test.launch.view(position));
         if let ArgValue::Same(target) = value {
             let label = interface.args.get(*target as usize).map(Arg::label).ok_or_else(|| type_mismatch(arg))?;
-            return Ok(table([("same_as", text(&label))]));
+            let mut written = entries([("same_as", text(&label))]);
+            written.extend(view);
+            return Ok(Value::Table(written));
         }
         let expectation = test.expectations.iter().find(|e| e.position == position);
         let mut written = self.storage(arg, value, expectation)?;
@@ -255,6 +265,9 @@ impl Writer<'_> {
             && margin > 0
         {
             entries.insert("margin".to_owned(), number(margin.into()));
+        }
+        if let Value::Table(entries) = &mut written {
+            entries.extend(view);
         }
         Ok(written)
     }
@@ -289,14 +302,20 @@ impl Writer<'_> {
         Ok(Value::Table(written))
     }
 
-    /// Encodes the contents of a buffer; `None` if they are not a whole number of elements.
+    /// Encodes the contents of a buffer; as raw bytes if they are not a whole number of elements. `None` if the type has
+    /// no size.
     fn buffer(&mut self, label: &str, element: Option<&Type>, bytes: &[u8]) -> Option<Result<Table>> {
         let byte = Type::Scalar(Scalar::U8);
         let ty = element.unwrap_or(&byte);
-        let size = usize::try_from(ty.size()).ok().filter(|size| *size > 0 && bytes.len().is_multiple_of(*size))?;
+        let size = usize::try_from(ty.size()).ok().filter(|size| *size > 0)?;
         let count = bytes.len() / size;
-        if count == 0 {
-            return Some(Ok(entries([("fill", Value::Integer(0)), ("len", Value::Integer(0))])));
+        if bytes.is_empty() {
+            return Some(Ok(entries([("null", Value::Boolean(true))])));
+        }
+        if !bytes.len().is_multiple_of(size) {
+            let raw = Type::Opaque { name: "void".to_owned(), size: 1 };
+            let name = self.file(label, &raw, &[bytes.len() as u64], bytes);
+            return Some(name.map(|name| entries([("npy", text(&name))])));
         }
         if let (Type::Scalar(scalar), Some(_)) = (ty, element) {
             let first = bytes.chunks_exact(size).next()?;
@@ -353,6 +372,39 @@ impl Writer<'_> {
         }
         Ok(file)
     }
+}
+
+/// Encodes the part of a memory that an argument is.
+fn view_entries(view: &View) -> Table {
+    let mut all = Table::new();
+    let is_set = |flag: bool| flag.then_some(Value::Boolean(true));
+    let known = [
+        ("offset", (view.offset > 0).then(|| number(view.offset.into()))),
+        ("size", view.size.map(|size| number(size.into()))),
+        ("svm", is_set(view.svm)),
+        ("uninitialised", is_set(view.uninitialised)),
+    ];
+    all.extend(known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    all
+}
+
+/// Returns whether the scalars of a value can be written as numbers: a NaN has bits that `nan` does not tell.
+fn can_be_written(ty: &Type, bytes: &[u8]) -> bool {
+    scalar_layout::leaves(ty).iter().all(|leaf| {
+        let Some(bytes) = usize::try_from(leaf.offset).ok().and_then(|at| bytes.get(at..)) else { return true };
+        let mut again = Vec::new();
+        match scalar_layout::decode(leaf.scalar, bytes) {
+            Number::Float(x) if x.is_nan() => {
+                scalar_layout::push_float(leaf.scalar, f64::NAN, &mut again) && bytes.starts_with(&again)
+            }
+            _ => true,
+        }
+    })
+}
+
+/// Encodes bytes as hexadecimal digits.
+fn digits(bytes: &[u8]) -> Value {
+    Value::String(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn type_mismatch(arg: &Arg) -> Error {

@@ -170,6 +170,13 @@ impl Reader<'_> {
     fn race(&self, observed: ObservedLaunch<'_>, conflict: &Conflict) -> Finding {
         let [a, b] = conflict.accesses;
         let mut accesses = [self.access(a), self.access(b)];
+        let aliases = [a, b].map(|access| self.alias(access.site, conflict, observed.launch));
+        if aliases.iter().any(Option::is_some) {
+            let own = self.object(Some(conflict.object), i64::try_from(conflict.offset).unwrap_or(i64::MAX)).words();
+            for (access, alias) in accesses.iter_mut().zip(aliases) {
+                access.element = Some(alias.unwrap_or_else(|| own.clone()));
+            }
+        }
         accesses.sort_by(|x, y| (&x.location, x.mode, x.global_id).cmp(&(&y.location, y.mode, y.global_id)));
         let object = self.object(Some(conflict.object), i64::try_from(conflict.offset).unwrap_or(i64::MAX));
         let scope = if conflict.inter_group { Scope::InterGroup } else { Scope::IntraGroup };
@@ -181,6 +188,19 @@ impl Reader<'_> {
             accesses: accesses.to_vec(),
             ..self.finding(FindingKind::DataRace, observed, object, message)
         }
+    }
+
+    /// Returns what the access calls the place of a conflict, if its argument has another start or another name than the
+    /// memory.
+    fn alias(&self, site: u32, conflict: &Conflict, launch: &Launch) -> Option<String> {
+        let object = self.table.accesses.get(site as usize)?.object?;
+        let Storage::Argument(position) = self.table.objects.get(object as usize)?.storage else { return None };
+        let offset = launch.view(position).offset;
+        if launch.owner(position) != conflict.object || (position == conflict.object && offset == 0) {
+            return None;
+        }
+        let offset = i64::try_from(conflict.offset).ok()?.checked_sub(i64::try_from(offset).ok()?)?;
+        Some(self.object(Some(object), offset).words())
     }
 
     fn divergence(&self, observed: ObservedLaunch<'_>, divergence: &Divergence) -> Finding {
@@ -268,6 +288,9 @@ impl Reader<'_> {
         }
         let message = match (fault.texel, &object.name) {
             (Some(texel), Some(name)) => messages::texel(&access, name, texel, dims),
+            _ if kind == FindingKind::Uninitialised && object.memory == Some(Memory::Global) => {
+                messages::never_written(&access, &object.words(), dims)
+            }
             _ => messages::fault(kind, &access, (&object.words(), object.index), elements, dims),
         };
         Finding { count: fault.count, accesses: vec![access], ..self.finding(kind, observed, object, message) }
@@ -307,6 +330,7 @@ impl Reader<'_> {
             bytes,
             global_id: Some(access.global_id),
             group_id: Some(access.group_id),
+            element: None,
             waiting: None,
         }
     }
@@ -338,6 +362,7 @@ impl Reader<'_> {
             group_id: None,
             builtin: None,
             bytes: None,
+            element: None,
             waiting: None,
         }
     }
@@ -372,9 +397,8 @@ impl Reader<'_> {
         let object = self.table.objects.get(object as usize)?;
         let bytes = match object.storage {
             Storage::Argument(position) => match launch.args.get(position as usize)? {
-                ArgValue::Buffer(bytes) => bytes.len() as u64,
                 ArgValue::Local(bytes) => *bytes,
-                _ => return None,
+                _ => launch.reach(position)?,
             },
             Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => bytes,
         };

@@ -30,7 +30,8 @@ fn items(n: u64) -> String {
     if n == 1 { "1 work-item".to_owned() } else { format!("{n} work-items") }
 }
 
-/// Describes a data race. `element`: what both access, such as `tmp[4]`.
+/// Describes a data race. `element`: what both access, such as `tmp[4]`, unless the accesses have names of their own
+/// for it.
 pub fn race(accesses: &[Access; 2], element: &str, scope: Scope, dims: u32) -> String {
     let [a, b] = accesses;
     let who = |access: &Access| access.global_id.map_or_else(|| "?".to_owned(), |g| id(g, dims));
@@ -42,12 +43,18 @@ pub fn race(accesses: &[Access; 2], element: &str, scope: Scope, dims: u32) -> S
         Scope::IntraGroup => "no barrier that orders this memory stands between",
         Scope::InterGroup => "nothing orders work-groups",
     };
+    let by_name = match &b.element {
+        Some(name) if b.element != a.element => format!(" as `{name}`"),
+        _ => String::new(),
+    };
     format!(
-        "work-item {} {} `{element}`{}, which {other} {}{}; {order}",
+        "work-item {} {} `{}`{}, which {other} {}{}{}; {order}",
         who(a),
         verb(a.mode),
+        a.element.as_deref().unwrap_or(element),
         line(a),
         verb(b.mode),
+        by_name,
         line(b),
     )
 }
@@ -120,6 +127,12 @@ pub fn fault(
         // These have sentences of their own.
         FindingKind::DataRace | FindingKind::BarrierDivergence | FindingKind::RedundantBarrier => String::new(),
     }
+}
+
+/// Describes a read of a buffer to which nothing was written, neither before the launch nor in it.
+pub fn never_written(access: &Access, element: &str, dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    format!("{who} reads `{element}`, which nothing has written, before the launch or in it")
 }
 
 /// Describes an access to a texel outside an image; `texel`: its coordinates, 0 in dimensions that the image lacks.

@@ -77,8 +77,8 @@ fn wrong_values_of_pointers_in_structs_are_refused() -> TestResult {
         bench.suite(&members(fields))?;
         bench.refuses(parts)?;
     }
-    bench.suite(&members("from = [1], to = [0], by = [3]").replace("x = [1, 2]", "x = { same_as = \"j.to\" }"))?;
-    bench.refuses(&["`x` needs a buffer of its own"])?;
+    bench.suite(&members("from = [1], to = [0], by = [3]").replace("x = [1, 2]", "x = { same_as = \"j\" }"))?;
+    bench.refuses(&["`k` has no other buffer `j`", "its buffers: `j.from`"])?;
     bench.suite(&members("from = [1], to = [0], by = [3]").replace("x = [1, 2]", "x = [1, 2]\n\"j.to\" = [1]"))?;
     bench.refuses(&["`k` has no argument `j.to`"])
 }

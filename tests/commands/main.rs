@@ -11,6 +11,7 @@ mod implicit_arguments;
 mod library;
 mod own_host;
 mod reports;
+mod shared_memory;
 mod spec_variants;
 mod specialisation;
 mod wrong_inputs;

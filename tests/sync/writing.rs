@@ -1,10 +1,15 @@
 //! Checks that suites which are written read back as the same launches.
 
+use std::sync::{Arc, LazyLock};
+
 use inkwell::context::Context;
+use kassay::kernel::interface::Interface;
 use kassay::kernel::options::KernelOptions;
+use kassay::suite::launch::{ArgValue, Launch, NdRange, View};
 use kassay::suite::resolve::Suite;
 use kassay::suite::schedule::{Preemption, Schedule};
 use kassay::suite::write::{self, NewSuite, NewTest};
+use proptest::prelude::*;
 
 use super::support::TestResult;
 use crate::common::kernels::{Opened, OpenedSuite, open_bare, open_suite};
@@ -114,4 +119,60 @@ fn schedules_and_awkward_values_read_back() -> TestResult {
     assert_eq!(again.options, ["-DA=\"b c\""]);
     assert_eq!(again.resolve(&under_test.interface, 0)?[0].launch, tests[0].launch);
     Ok(())
+}
+
+/// The interface of a kernel whose arguments may share memory.
+static SHARING: LazyLock<Interface> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = folder.path().join("k.cl");
+    let text = "struct pair { float x; int n; };
+                kernel void k(global int *a, global int *b, global float4 *c, struct pair p, double d, uint n) {}";
+    std::fs::write(&kernel, text).unwrap();
+    let context = Context::create();
+    open_bare(&context, &kernel, Some("k"), &KernelOptions::default()).unwrap().under_test.interface
+});
+
+/// A part, aligned to `align` bytes, of a memory of `len` bytes.
+fn view(len: u64, align: u64, owns: bool) -> impl Strategy<Value = View> {
+    let offset = (0..len.div_ceil(align).max(1)).prop_map(move |n| n * align);
+    (offset, any::<(Option<prop::sample::Index>, bool, bool)>()).prop_map(move |(offset, (size, svm, fresh))| {
+        let rest = usize::try_from(len - offset).unwrap_or(0);
+        let size = size.filter(|_| rest > 0 && !svm).map(|size| 1 + size.index(rest) as u64);
+        View { offset, size, svm, uninitialised: owns && fresh && len > 0 }
+    })
+}
+
+fn sharing_launch() -> impl Strategy<Value = Launch> {
+    let contents = || prop::collection::vec(any::<u8>(), 0..80);
+    let parts = (contents(), contents()).prop_flat_map(|(a, c)| {
+        let (a_len, c_len) = (a.len() as u64, c.len() as u64);
+        (Just(a), view(a_len, 4, true), view(a_len, 4, false), Just(c), view(c_len, 16, true))
+    });
+    let values = (any::<[u8; 8]>(), any::<[u8; 8]>(), any::<[u8; 4]>());
+    (parts, values).prop_map(|((a, of_a, of_b, c, of_c), (p, d, n))| {
+        let buffer = |bytes| ArgValue::Buffer(Arc::new(bytes));
+        let value = |bytes: &[u8]| ArgValue::Value(bytes.to_vec());
+        let args = vec![buffer(a), ArgValue::Same(0), buffer(c), value(&p), value(&d), value(&n)];
+        let range = NdRange { dims: 1, global: [4, 1, 1], local: None, offset: [0; 3] };
+        let mut views = vec![of_a, of_b, of_c];
+        while views.last() == Some(&View::default()) {
+            views.pop();
+        }
+        Launch { views, ..Launch::new(range, args) }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn launches_that_share_memory_read_back(launch in sharing_launch()) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("k.cl"), "").unwrap();
+        let test = NewTest { name: "t".into(), description: None, launch: &launch, faulted: &[], expectations: &[] };
+        let written = NewSuite { kernel: "k.cl".into(), entry: "k", tests: vec![test], ..NewSuite::default() };
+        let path = write::write(folder.path(), &written, &SHARING).unwrap();
+        let again = Suite::load(&path).unwrap().resolve(&SHARING, 0).unwrap();
+        prop_assert_eq!(&again[0].launch, &launch, "{}", std::fs::read_to_string(&path).unwrap());
+    }
 }

@@ -94,6 +94,7 @@ pub fn build(
         outputs: outputs.iter().map(|(position, _)| *position).collect(),
         args,
         margins: launch.margins.clone(),
+        views: launch.views.clone(),
         repeats: options.repeats.max(1),
         probe,
         head: head_span,

@@ -82,6 +82,9 @@ pub fn cannot_batch(launch: &Launch, read_only: impl Fn(u32) -> bool) -> Option<
         ArgValue::Image { .. } if !read_only(position) => {
             Some(format!("argument {position} is an image that the kernel may write"))
         }
+        ArgValue::Buffer(_) | ArgValue::Same(_) if !launch.view(position).is_whole() => {
+            Some(format!("argument {position} is a part of a buffer"))
+        }
         _ => None,
     })
 }
@@ -421,6 +424,7 @@ fn lay_out<'a>(
     let message = protocol::Sweep {
         range: sweep.launch.range.clone(),
         args,
+        views: sweep.launch.views.clone(),
         read_only,
         probe,
         probe_words: sweep.probe_words,

@@ -1,7 +1,8 @@
 //! Caches what the access hook needs to know of a site, once per run and slot.
 
+use super::launch::Home;
 use super::program::{NONE, Site};
-use super::shadow::{CheckKind, FastPath, Shadow};
+use super::shadow::{CheckKind, FastPath, Part, Shadow};
 use crate::lower::host::abi::Extent;
 
 /// A site whose pointer can only come from one object.
@@ -13,34 +14,40 @@ pub struct CachedSite {
     valid_offsets: u64,
     /// The address bits that must be zero.
     misaligned: u32,
-    /// Number in the table.
-    pub object: u32,
+    /// The object that owns the memory, by its number in the table.
+    pub owner: u32,
+    /// Where the object begins in that memory, in bytes.
+    pub start: u64,
     pub fast_path: FastPath,
 }
 
 impl CachedSite {
     /// Computes the entry of the site `number`, which is described by `site`, for the groups of `slot`. `extents`: by
-    /// object; `owners`: see [`super::launch::PreparedLaunch::owners`]; `shadow`: the race detector, in a run with it.
+    /// object; `homes`: see [`super::launch::PreparedLaunch::homes`]; `shadow`: the race detector, in a run with it.
     pub fn new(
         (number, site): (u32, &Site),
         slot: u32,
         extents: &[Extent],
-        owners: &[u32],
+        homes: &[Home],
         shadow: Option<&mut Shadow>,
     ) -> CachedSite {
-        let object = owners.get(site.object as usize).copied().unwrap_or(site.object);
+        let home = homes.get(site.object as usize).copied().unwrap_or(Home { owner: site.object, start: 0 });
         let known = extents.get(site.object as usize).filter(|_| site.object != NONE && !site.forbidden);
         let bytes = known.map_or(0, |e| e.bytes);
         let fast_path = match (known, shadow) {
             (_, None) => FastPath::without_cells(CheckKind::Unchecked),
             (None, Some(_)) => FastPath::without_cells(CheckKind::Slow),
-            (Some(_), Some(shadow)) => shadow.fast_path(slot, number, object, u64::from(site.bytes), bytes),
+            (Some(_), Some(shadow)) => {
+                let part = Part { object: home.owner, start: home.start, bytes };
+                shadow.fast_path(slot, number, u64::from(site.bytes), part)
+            }
         };
         CachedSite {
             base: known.map_or(0, |e| e.base),
             valid_offsets: (bytes + 1).saturating_sub(u64::from(site.bytes.max(1))),
             misaligned: site.misaligned,
-            object,
+            owner: home.owner,
+            start: home.start,
             fast_path,
         }
     }

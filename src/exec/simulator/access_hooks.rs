@@ -53,7 +53,8 @@ unsafe extern "C" fn slow_access(mut item: ItemRef<'_>, address: *mut u8, site: 
         let cached = item.cached_site(site);
         match cached.offset(address as u64) {
             Some(offset) => {
-                report_access(&mut item, site, Place { object: cached.object, offset }, address);
+                let place = Place { object: cached.owner, offset: cached.start + offset };
+                report_access(&mut item, site, place, address);
                 address
             }
             None => access_by_search(item, address, site),

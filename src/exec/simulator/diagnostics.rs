@@ -72,6 +72,9 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaun
                     let (index, length) = fault.inner.unwrap_or_default();
                     format!("element {index} of an array of {length} is {does}{by}")
                 }
+                (FaultKind::Uninitialised, Some((_, object))) if object.space == Space::Global => {
+                    format!("{} is read{by}, which nothing has written", place(object))
+                }
                 (FaultKind::Uninitialised, Some((_, object))) => {
                     format!("{} is read{by} before any work-item of the group wrote it", place(object))
                 }

@@ -188,13 +188,17 @@ impl Simulator {
         let area = |object: u32| match prepared.texel_bytes(object) {
             Some(texel) => Area::image(prepared.bytes(object), texel),
             None => {
-                let own = Area::of(table, object, prepared.bytes(object));
-                let sharers = (0..).zip(&prepared.owners).filter(|(o, owner)| **owner == object && *o != object);
-                let granules = sharers.map(|(o, _)| Area::of(table, o, 0).granule);
+                // An object in another one's memory has its shadow memory there.
+                let own = Area::of(table, object, prepared.owned_bytes(object));
+                let here = || (0..).zip(&prepared.homes).filter(move |(_, home)| home.owner == object);
+                // Every part begins with a cell.
+                let granules = here().map(|(o, home)| match home.start {
+                    0 => Area::of(table, o, 0).granule,
+                    start => Area::of(table, o, 0).granule.min(1 << start.trailing_zeros().min(16)),
+                });
                 let granule = granules.fold(own.granule, u32::min);
-                // An object that shares another one's memory has its shadow memory there.
-                let bytes = if prepared.owners[object as usize] == object { own.bytes } else { 0 };
-                Area { bytes, granule, ..own }
+                let uninitialised = prepared.is_uninitialised(object);
+                Area { granule, uninitialised, shared: here().count() > 1, ..own }
             }
         };
         let areas: Vec<Area> = (0..table.objects.len() as u32).map(area).collect();

@@ -177,11 +177,12 @@ impl FlowTracker {
         let is_local = region.space == Space::Local;
         let epoch = self.epochs(by.slot)[usize::from(!is_local)];
         let defines = flags & DEFINES != 0;
-        let Some(known) = self.shared.get_mut(&region.base) else {
+        let memory = region.base - region.start;
+        let Some(known) = self.shared.get_mut(&memory) else {
             if defines {
                 let shift = granule.max(1).ilog2();
-                let cells = vec![UNDEFINED; (region.bytes.div_ceil(1 << shift)) as usize];
-                self.shared.insert(region.base, Cells { shift, cells });
+                let cells = vec![UNDEFINED; ((region.start + region.bytes).div_ceil(1 << shift)) as usize];
+                self.shared.insert(memory, Cells { shift, cells });
                 self.shared(by, access, flags, region, granule, range);
             } else if !is_local {
                 self.found.note(Flow { definition: None, usage: access, relation: Relation::HostToKernel });
@@ -189,7 +190,11 @@ impl FlowTracker {
             return;
         };
         let first = (offset >> known.shift) as usize;
-        let end = (((offset + bytes - 1) >> known.shift) as usize + 1).min(known.cells.len());
+        let end = ((offset + bytes - 1) >> known.shift) as usize + 1;
+        // Another part of the memory may go on further.
+        if end > known.cells.len() {
+            known.cells.resize(end, UNDEFINED);
+        }
         if defines {
             known.cells[first..end].fill(Cell { access, item: by.item, group: by.group, epoch });
             return;

@@ -50,9 +50,9 @@ pub extern "C" fn flow(
             offset < region.bytes && region.bytes - offset >= bytes
         };
         let Some(region) = slot.regions.iter().filter(|region| region.object != NONE).find(inside) else { return };
-        let shares = (0..).zip(&slot.owners).any(|(object, owner)| object != *owner);
-        let granule = table.granule.get(region.object as usize).copied().filter(|_| !shares).unwrap_or(1);
+        let shares = (0..).zip(&slot.homes).any(|(object, home)| object != home.owner || home.start > 0);
+        let granule = table.granule.get(region.owner as usize).copied().filter(|_| !shares).unwrap_or(1);
         let by = Accessor { slot: slot.number, item: if collective { GROUP } else { index }, group: slot.group as u32 };
-        tracker.shared(by, access, flags, region, granule, (address - region.base, bytes));
+        tracker.shared(by, access, flags, region, granule, (region.start + (address - region.base), bytes));
     }
 }

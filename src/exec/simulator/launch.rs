@@ -22,10 +22,28 @@ pub struct Region {
     pub bytes: u64,
     /// Number in the table; [`NONE`] for the code's own constants.
     pub object: u32,
+    /// The object that owns the memory, which is another one if arguments share memory.
+    pub owner: u32,
+    /// Where it begins in that memory, in bytes.
+    pub start: u64,
     pub space: Space,
 }
 
-/// A buffer argument.
+impl Region {
+    /// Memory that belongs to one object alone.
+    pub fn of(object: u32, base: u64, bytes: u64, space: Space) -> Region {
+        Region { base, bytes, object, owner: object, start: 0, space }
+    }
+}
+
+/// Where an object lies: which object owns the memory, and the offset in it at which this one begins, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Home {
+    pub owner: u32,
+    pub start: u64,
+}
+
+/// A buffer argument that holds memory.
 struct BufferArg {
     position: u32,
     at: *mut u8,
@@ -52,8 +70,8 @@ pub struct PreparedLaunch {
     /// The context that groups have in common; slots fill in the rest.
     pub context: GroupContext,
     pub extents: Vec<Extent>,
-    /// By object: the object that owns its memory, which is another one if arguments share a buffer.
-    pub owners: Vec<u32>,
+    /// By object.
+    pub homes: Vec<Home>,
     pub regions: Vec<Region>,
     pub arguments: Vec<*const u8>,
     /// Local arguments: position and size in bytes.
@@ -97,6 +115,7 @@ impl PreparedLaunch {
         Arc::ptr_eq(&self.program, program)
             && self.probe_words == probe_words
             && self.launch.range == launch.range
+            && self.launch.views == launch.views
             && self.launch.args.len() == launch.args.len()
             && self.launch.args.iter().zip(&launch.args).all(|(a, b)| same_argument(a, b))
     }
@@ -133,8 +152,8 @@ impl PreparedLaunch {
             groups: context.groups.iter().product(),
             context,
             extents: vec![Extent { base: 0, bytes: 0 }; table.objects.len().max(count)],
-            owners: owners(launch, table.objects.len().max(count)),
-            regions: vec![Region { base: constants as u64, bytes: bytes as u64, object: NONE, space: Space::Constant }],
+            homes: homes(launch, table.objects.len().max(count)),
+            regions: vec![Region::of(NONE, constants as u64, bytes as u64, Space::Constant)],
             arguments: vec![std::ptr::null(); count],
             locals: Vec::new(),
             static_objects: Vec::new(),
@@ -186,18 +205,8 @@ impl PreparedLaunch {
                 self.arguments[index] = at;
             }
             ArgValue::Buffer(pristine) => {
-                let described = self.program.table().objects.get(index);
-                let constant = described.is_some_and(|o| o.space == Space::Constant);
-                let space = if constant { Space::Constant } else { Space::Global };
-                let region = Region { base: at as u64, bytes: pristine.len() as u64, object: position, space };
-                // An empty buffer is passed as a null pointer.
-                if !pristine.is_empty() {
-                    self.regions.push(region);
-                    self.extents[index] = Extent { base: region.base, bytes: region.bytes };
-                    self.set_pointer(index, at as u64);
-                } else {
-                    self.set_pointer(index, 0);
-                }
+                let constant = self.is_constant(position);
+                self.place(position, position, at, pristine.len() as u64)?;
                 let written = self.is_written(position);
                 let output = !constant;
                 // SAFETY: `at` was reserved for exactly these bytes, in memory of our own that cannot overlap
@@ -230,14 +239,36 @@ impl PreparedLaunch {
         Ok(())
     }
 
-    /// Makes an argument point to the buffer of another one.
+    fn is_constant(&self, position: u32) -> bool {
+        self.program.table().objects.get(position as usize).is_some_and(|o| o.space == Space::Constant)
+    }
+
+    /// Makes an argument point into the memory of another one.
     fn share(&mut self, position: u32, other: u32) -> std::result::Result<(), PrepareError> {
-        let (index, from) = (position as usize, other as usize);
-        let Some(ArgValue::Buffer(_)) = self.launch.args.get(from) else {
+        let Some(owner) = self.buffers.iter().find(|b| b.position == other) else {
             return Err(Error::internal(format!("argument {position} shares what is no buffer")).into());
         };
-        self.extents[index] = Extent { ..self.extents[from] };
-        self.set_pointer(index, self._pointers[from]);
+        let (at, bytes) = (owner.at, owner.pristine.len() as u64);
+        self.place(position, other, at, bytes)
+    }
+
+    /// Makes an argument point to its part of the memory of `owner`, which has `bytes` bytes at `at`.
+    fn place(&mut self, position: u32, owner: u32, at: *mut u8, bytes: u64) -> std::result::Result<(), PrepareError> {
+        let index = position as usize;
+        // Memory without contents is passed as a null pointer.
+        if bytes == 0 {
+            self.set_pointer(index, 0);
+            return Ok(());
+        }
+        let view = self.launch.view(position);
+        let (start, size) = view.window(bytes).ok_or_else(|| {
+            Error::internal(format!("argument {position} does not lie in its memory of {bytes} bytes"))
+        })?;
+        let base = at as u64;
+        let space = if self.is_constant(position) { Space::Constant } else { Space::Global };
+        self.regions.push(Region { base: base + start, bytes: size, object: position, owner, start, space });
+        self.extents[index] = Extent { base: base + view.offset, bytes: view.reach(bytes) };
+        self.set_pointer(index, base + view.offset);
         Ok(())
     }
 
@@ -295,7 +326,7 @@ impl PreparedLaunch {
     /// Returns whether some access may write to the argument at `position`.
     fn is_written(&self, position: u32) -> bool {
         let sites = &self.program.sites;
-        let leads_here = |object: u32| object == NONE || self.owners[object as usize] == position;
+        let leads_here = |object: u32| object == NONE || self.homes[object as usize].owner == position;
         sites.iter().any(|s| writes(s.mode) && !s.forbidden && leads_here(s.object))
     }
 
@@ -326,19 +357,29 @@ impl PreparedLaunch {
         local.or(fixed).unwrap_or(known)
     }
 
+    /// Size in bytes of the memory that an object owns; 0 if another one owns it.
+    pub fn owned_bytes(&self, object: u32) -> u64 {
+        if self.homes.get(object as usize).is_some_and(|home| home.owner != object) {
+            return 0;
+        }
+        let buffer = self.buffers.iter().find(|b| b.position == object);
+        buffer.map_or_else(|| self.bytes(object), |b| b.pristine.len() as u64)
+    }
+
+    /// Returns whether nothing was written to a buffer before the launch.
+    pub fn is_uninitialised(&self, object: u32) -> bool {
+        self.launch.view(object).uninitialised
+    }
+
     /// Number of work-items in a full group.
     pub fn items(&self) -> u64 {
         self.context.enqueued_local_size.iter().product()
     }
 }
 
-/// Computes [`PreparedLaunch::owners`].
-fn owners(launch: &Launch, objects: usize) -> Vec<u32> {
-    let of = |object: u32| match launch.args.get(object as usize) {
-        Some(ArgValue::Same(other)) => *other,
-        _ => object,
-    };
-    (0..objects as u32).map(of).collect()
+/// Computes [`PreparedLaunch::homes`].
+fn homes(launch: &Launch, objects: usize) -> Vec<Home> {
+    (0..objects as u32).map(|o| Home { owner: launch.owner(o), start: launch.view(o).offset }).collect()
 }
 
 /// The maximum size of a group's local memory in bytes.

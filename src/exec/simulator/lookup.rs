@@ -62,13 +62,11 @@ pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
     }
     let slot = item.slot();
     let mut near = None;
-    let wanted_object = slot.owners.get(at.object as usize).copied().unwrap_or(at.object);
     for region in &slot.regions {
         let offset = address.wrapping_sub(region.base) as i64;
         let object = (region.object != NONE).then_some(region.object);
         // The pointer comes from this object, or its origin is unknown but its address space fits.
-        let wanted =
-            if at.object == NONE { may_point_to(at.space, region.space) } else { wanted_object == region.object };
+        let wanted = if at.object == NONE { may_point_to(at.space, region.space) } else { at.object == region.object };
         if offset < -(NEAR as i64) || offset >= (region.bytes + NEAR) as i64 {
             continue;
         }
@@ -83,10 +81,9 @@ pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
         if writes(at.mode) && region.space == Space::Constant {
             return Lookup::Fault(FaultKind::ReadOnlyWrite, object, offset);
         }
-        return match object {
-            Some(object) if region.space != Space::Constant => Lookup::At(Place { object, offset: offset as u64 }),
-            _ => Lookup::Unshared,
-        };
+        let is_shared = object.is_some() && region.space != Space::Constant;
+        let place = Place { object: region.owner, offset: region.start + offset as u64 };
+        return if is_shared { Lookup::At(place) } else { Lookup::Unshared };
     }
     // The object that the pointer comes from, wherever it leads now.
     if at.object != NONE {

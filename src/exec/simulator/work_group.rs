@@ -6,7 +6,7 @@ use super::access_cache::CachedSite;
 use super::events::Events;
 use super::fault_log::ItemIds;
 use super::fiber::Task;
-use super::launch::{PreparedLaunch, Region};
+use super::launch::{Home, PreparedLaunch, Region};
 use super::memory::{OffsetAllocator, Reservation};
 use super::program::Site;
 use super::run_state::RunState;
@@ -105,8 +105,8 @@ pub const MAX_EXCHANGED_BYTES: usize = 128;
 pub struct GroupSlot {
     pub context: GroupContext,
     pub extents: Vec<Extent>,
-    /// See [`PreparedLaunch::owners`].
-    pub owners: Vec<u32>,
+    /// See [`PreparedLaunch::homes`].
+    pub homes: Vec<Home>,
     /// By access site; filled for the run with the number `cached_run`.
     site_cache: Vec<CachedSite>,
     cached_run: u64,
@@ -160,7 +160,7 @@ impl GroupSlot {
         let mut slot = Box::new(GroupSlot {
             context: prepared.context.clone(),
             extents: prepared.extents.clone(),
-            owners: prepared.owners.clone(),
+            homes: prepared.homes.clone(),
             site_cache: Vec::new(),
             cached_run: 0,
             regions: prepared.regions.clone(),
@@ -242,7 +242,7 @@ impl GroupSlot {
     fn add_local(&mut self, object: u32, base: *mut u8, bytes: u64) {
         let base = base as u64;
         self.extents[object as usize] = Extent { base, bytes };
-        self.regions.push(Region { base, bytes, object, space: Space::Local });
+        self.regions.push(Region::of(object, base, bytes, Space::Local));
     }
 
     /// Prepares for the group with linear number `group` and id `id`, whose work-items have not begun. `order`: of
@@ -296,7 +296,7 @@ impl GroupSlot {
         self.site_cache.extend(
             (0..)
                 .zip(sites)
-                .map(|site| CachedSite::new(site, self.number, &self.extents, &self.owners, shadow.as_deref_mut())),
+                .map(|site| CachedSite::new(site, self.number, &self.extents, &self.homes, shadow.as_deref_mut())),
         );
         for item in &mut self.items {
             item.site_cache = self.site_cache.as_ptr();

@@ -1,6 +1,6 @@
 //! Turns pointers in structs that are passed by value into parameters.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use inkwell::module::Module;
 
@@ -15,6 +15,13 @@ const SHARED: &str = "kassay-shared";
 /// Returns whether a launch may pass the memory of another parameter to the one at `position`.
 pub fn may_share(kernel: Function<'_>, position: u32) -> bool {
     kernel.attributes(AttributeIndex::Parameter(position)).text(SHARED).is_some()
+}
+
+/// Notes that launches pass parameters of `kernel` memory of other parameters.
+pub fn note_sharing(kernel: Function<'_>, positions: &BTreeSet<u32>) {
+    for position in positions.iter().copied().filter(|position| !may_share(kernel, *position)) {
+        kernel.attributes(AttributeIndex::Parameter(position)).add_text(SHARED, "");
+    }
 }
 
 /// A pointer inside a type.

@@ -11,7 +11,7 @@
 mod members;
 mod variables;
 
-pub use members::may_share;
+pub use members::{may_share, note_sharing};
 pub use variables::is_needed as has_variables;
 
 use inkwell::module::Module;

@@ -20,7 +20,7 @@ pub enum ArgFact {
     Span(usize, Span),
     /// A null pointer.
     Null,
-    /// The buffer of the argument at this position.
+    /// The pointer that the argument at this position is.
     Same(u32),
     /// An image of this shape.
     Image(ImageShape),
@@ -87,14 +87,15 @@ impl LaunchFacts {
             ("get_num_groups", by(&|d| (fewest(d), groups(d)))),
             ("get_group_id", by(&|d| (0, groups(d).max(1) - 1))),
         ];
-        let arg = |value: &ArgValue| match value {
+        let pointer = |position: u32| launch.view(position).offset;
+        let arg = |(position, value): (u32, &ArgValue)| match value {
             ArgValue::Value(bytes) => ArgFact::Value(bytes.clone()),
             ArgValue::Buffer(bytes) if bytes.is_empty() => ArgFact::Null,
-            ArgValue::Same(other) => ArgFact::Same(*other),
+            ArgValue::Same(other) if pointer(*other) == pointer(position) => ArgFact::Same(*other),
             ArgValue::Image { shape, .. } => ArgFact::Image(shape.clone()),
-            ArgValue::Buffer(_) | ArgValue::Local(_) | ArgValue::Sampler { .. } => ArgFact::Unknown,
+            ArgValue::Buffer(_) | ArgValue::Same(_) | ArgValue::Local(_) | ArgValue::Sampler { .. } => ArgFact::Unknown,
         };
-        LaunchFacts { queries, args: launch.args.iter().map(arg).collect(), range: Some(range.clone()) }
+        LaunchFacts { queries, args: (0..).zip(&launch.args).map(arg).collect(), range: Some(range.clone()) }
     }
 
     /// What two have in common.

@@ -42,10 +42,14 @@ impl Domain for Interpreter<'_> {
                 }
                 Value::of(lanes, shape)
             }
-            Some(ArgValue::Buffer(bytes)) if bytes.is_empty() => Value::known(0),
-            Some(ArgValue::Same(other)) => self.param(*other as usize, shape),
-            Some(ArgValue::Value(_) | ArgValue::Buffer(_) | ArgValue::Local(_)) => {
-                Value::known(pointer::encode(position as u64, 0))
+            Some(ArgValue::Value(_) | ArgValue::Local(_)) => Value::known(pointer::encode(position as u64, 0)),
+            Some(ArgValue::Buffer(_) | ArgValue::Same(_)) => {
+                let number = position as u32;
+                let owner = setup.launch.owner(number);
+                match setup.launch.args.get(owner as usize) {
+                    Some(ArgValue::Buffer(bytes)) if bytes.is_empty() => Value::known(0),
+                    _ => Value::known(pointer::encode(owner.into(), setup.launch.view(number).offset as i64)),
+                }
             }
             _ => Value::of(Vec::new(), shape),
         }

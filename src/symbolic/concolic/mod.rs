@@ -274,6 +274,7 @@ fn hash_of(launch: &Launch) -> u64 {
     let mut hasher = StableHasher::new();
     let range = &launch.range;
     (range.dims, range.global, range.local, range.offset).hash(&mut hasher);
+    launch.views.hash(&mut hasher);
     for value in &launch.args {
         match value {
             ArgValue::Value(bytes) => bytes.hash(&mut hasher),

@@ -206,7 +206,10 @@ impl Changes {
             }
         }
         let range = self.range.clone().unwrap_or_else(|| launch.range.clone());
-        if range == launch.range { Launch { range, args, ..launch.clone() } } else { Launch::new(range, args) }
+        match range == launch.range {
+            true => Launch { range, args, ..launch.clone() },
+            false => Launch { views: launch.views.clone(), ..Launch::new(range, args) },
+        }
     }
 
     /// Returns the changes as a proposal to cover the mark `aims_at`.

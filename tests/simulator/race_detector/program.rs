@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kassay::exec::simulator::observation::{Conflict, Footprint};
-use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Pass, Place, Shadow, Strided};
+use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Part, Pass, Place, Shadow, Strided};
 use kassay::lower::host::table::{AccessSite, BarrierSite, HostTable, Mode, Object, Ordering, Space, Storage};
 
 /// Items of a group; programs use only some of them, in two sub-groups.
@@ -203,7 +203,8 @@ impl Program {
                 let bytes = self.sites[site as usize].cells * u64::from(granule);
                 let place = Place { object, offset };
                 let target = &mut memories[owner][object as usize][offset as usize..(offset + bytes) as usize];
-                let fast_path = shadow.fast_path(who.slot, site, object, bytes, self.bytes(object));
+                let fast_path =
+                    shadow.fast_path(who.slot, site, bytes, Part { object, start: 0, bytes: self.bytes(object) });
                 // SAFETY: the group runs in this launch, the access is in bounds, and `target` outlives the pass.
                 let fine = unsafe {
                     fast_path.pass(shadow.group(who.slot), item, offset)

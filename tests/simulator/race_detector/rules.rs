@@ -337,7 +337,13 @@ fn a_pair_that_conflicts_once_is_found_next_to_one_that_conflicts_everywhere() {
 fn local_memory_must_be_written_before_it_is_read() {
     let table = table();
     let mut shadow = Shadow::new(&table);
-    let areas = [0, 4096, 0].map(|bytes| Area { memory: Memory::Local, bytes, granule: 4 });
+    let areas = [0, 4096, 0].map(|bytes| Area {
+        memory: Memory::Local,
+        bytes,
+        granule: 4,
+        uninitialised: false,
+        shared: false,
+    });
     let grid = Grid { global: [2, 1, 1], local: [1, 1, 1], offset: [0; 3] };
     shadow.begin(grid, &areas, Pass::Find { footprint: false }).unwrap();
     let mut shadow = Run { shadow: &mut shadow, memory: vec![0; 64], initialised: true };

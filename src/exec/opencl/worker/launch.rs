@@ -17,9 +17,10 @@ use super::handles::{Event, Memory};
 use super::memory::{Object, empty_buffer};
 use super::program::LoadedProgram;
 use super::refusal::{Refusal, outside};
+use super::svm::{self, SvmBuffer};
 use crate::exec::memory::Span;
 use crate::exec::protocol::{Arg, Reply};
-use crate::suite::launch::{Addressing, Filter, NdRange};
+use crate::suite::launch::{Addressing, Filter, NdRange, View};
 
 /// The parameters of a launch.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct LaunchParams<'a> {
     pub args: &'a [Arg],
     /// By position: how many zero bytes before and after a buffer belong to it; missing entries are 0.
     pub margins: &'a [u64],
+    /// By position: which part of its memory a buffer is; missing entries are the default.
+    pub views: &'a [View],
     pub repeats: u32,
     pub probe: Option<Span>,
     /// What the probe buffer begins with.
@@ -41,6 +44,8 @@ pub struct LaunchParams<'a> {
 pub enum ArgResource {
     None,
     Object(Object, Span),
+    /// Memory shared with the host, into which pointers may lead anywhere.
+    Svm(SvmBuffer, Span),
     /// Kept for its `Drop` only.
     Sampler(#[expect(dead_code, reason = "released when dropped")] Sampler),
 }
@@ -59,13 +64,13 @@ pub fn run(
         return Err(Refusal::new("CL_INVALID_KERNEL_ARGS", explanation));
     }
     let mut resources = Vec::with_capacity(params.args.len());
+    let mut parts = Vec::new();
     for (position, arg) in (0..).zip(params.args) {
-        let margin = params.margins.get(position as usize).copied().unwrap_or(0);
         resources.push(match arg {
-            Arg::Buffer(span) if margin > 0 => {
-                let object = Object::with_margin(context, bytes(memory, *span)?, margin, params.repeats > 1)?;
-                set_memory(loaded, position, &object.work)?;
-                ArgResource::Object(object, *span)
+            Arg::Buffer(span) if span.len > 0 => {
+                let resource = memory_of(context, params, position, *span, memory)?;
+                parts.extend(resource.set(context, loaded, position, &params.view(position))?);
+                resource
             }
             _ => set(context, loaded, position, arg, params.repeats > 1, memory)?,
         });
@@ -73,7 +78,9 @@ pub fn run(
     for (position, arg) in (0..).zip(params.args) {
         if let Arg::Same(other) = arg {
             match resources.get(*other as usize) {
-                Some(ArgResource::Object(object, _)) => set_memory(loaded, position, &object.work)?,
+                Some(owner @ (ArgResource::Object(..) | ArgResource::Svm(..))) => {
+                    parts.extend(owner.set(context, loaded, position, &params.view(position))?);
+                }
                 _ => set_null(loaded, position)?,
             }
         }
@@ -86,17 +93,30 @@ pub fn run(
         }
         None => None,
     };
+    let done = execute(queue, loaded, params, memory, &mut resources, probe.as_ref());
+    if done.is_err() {
+        // What was enqueued still uses the memory, which is about to be released.
+        let _ = queue::finish(queue);
+    }
+    drop(parts);
+    done
+}
 
+/// Runs the kernel, whose arguments are set, and reads what it left behind.
+fn execute(
+    queue: cl_command_queue,
+    loaded: &LoadedProgram,
+    params: &LaunchParams,
+    memory: &mut [u8],
+    resources: &mut [ArgResource],
+    probe: Option<&(Memory, Span)>,
+) -> Result<Reply, Refusal> {
     let mut events = Vec::with_capacity(params.repeats as usize);
     for repeat in 0..params.repeats {
         if repeat > 0 {
-            for one in &resources {
-                if let ArgResource::Object(object, span) = one {
-                    object.reset(queue, length(*span)?)?;
-                }
-            }
+            reset(queue, resources, memory)?;
         }
-        if let Some((buffer, span)) = &probe {
+        if let Some((buffer, span)) = probe {
             zero(queue, buffer, length(*span)?)?;
             if let Some(head) = params.head {
                 let words = bytes(memory, head)?;
@@ -118,11 +138,13 @@ pub fn run(
     }
 
     for position in params.outputs {
-        if let Some(ArgResource::Object(object, span)) = resources.get(*position as usize) {
-            object.read(queue, bytes_mut(memory, *span)?)?;
+        match resources.get(*position as usize) {
+            Some(ArgResource::Object(object, span)) => object.read(queue, bytes_mut(memory, *span)?)?,
+            Some(ArgResource::Svm(shared, span)) => bytes_mut(memory, *span)?.copy_from_slice(shared.bytes()),
+            Some(ArgResource::None | ArgResource::Sampler(_)) | None => {}
         }
     }
-    if let Some((buffer, span)) = &probe {
+    if let Some((buffer, span)) = probe {
         let into = bytes_mut(memory, *span)?;
         if !into.is_empty() {
             let to = into.as_mut_ptr().cast::<c_void>();
@@ -133,6 +155,94 @@ pub fn run(
         }
     }
     Ok(Reply::Done { kernel_times })
+}
+
+impl LaunchParams<'_> {
+    fn view(&self, position: u32) -> View {
+        self.views.get(position as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns whether an argument is an SVM pointer into the middle of the memory of the argument `owner`.
+    fn has_inner_pointers(&self, owner: u32) -> bool {
+        let shares = |position: u32, arg: &Arg| position == owner || matches!(arg, Arg::Same(o) if *o == owner);
+        let is_inner = |view: View| view.svm && view.offset > 0;
+        (0..).zip(self.args).any(|(position, arg)| shares(position, arg) && is_inner(self.view(position)))
+    }
+}
+
+impl ArgResource {
+    /// Sets an argument to its part of this memory. Returns the sub-buffer that has to be kept until the launch is over,
+    /// if there is one.
+    fn set(
+        &self,
+        context: &Context,
+        loaded: &LoadedProgram,
+        position: u32,
+        view: &View,
+    ) -> Result<Option<Memory>, Refusal> {
+        match self {
+            ArgResource::Object(object, span) => set_part(context, loaded, position, object, view, span.len),
+            ArgResource::Svm(shared, _) => shared.set(loaded, position, view.offset).map(|()| None),
+            ArgResource::None | ArgResource::Sampler(_) => Err(outside()),
+        }
+    }
+}
+
+/// Creates the memory of a buffer argument, with the contents in `span`.
+fn memory_of(
+    context: &Context,
+    params: &LaunchParams<'_>,
+    position: u32,
+    span: Span,
+    memory: &[u8],
+) -> Result<ArgResource, Refusal> {
+    let contents = bytes(memory, span)?;
+    let margin = params.margins.get(position as usize).copied().unwrap_or(0);
+    if margin == 0 && params.has_inner_pointers(position) && svm::fine_grained(context.default_device()) {
+        let mut shared = SvmBuffer::new(context, contents.len())?;
+        shared.bytes_mut().copy_from_slice(contents);
+        return Ok(ArgResource::Svm(shared, span));
+    }
+    let repeats = params.repeats > 1;
+    let object = match margin {
+        0 => Object::buffer(context, contents, repeats)?,
+        _ => Object::with_margin(context, contents, margin, repeats)?,
+    };
+    Ok(ArgResource::Object(object, span))
+}
+
+/// Sets an argument to a buffer or image, or to the part that `view` names of a buffer with `len` bytes of contents.
+/// Returns the sub-buffer that has to be kept until the launches are over, if there is one.
+pub fn set_part(
+    context: &Context,
+    loaded: &LoadedProgram,
+    position: u32,
+    object: &Object,
+    view: &View,
+    len: u64,
+) -> Result<Option<Memory>, Refusal> {
+    if view.is_whole() {
+        return set_memory(loaded, position, &object.work).map(|()| None);
+    }
+    let part = object.part(context, position, view, len)?;
+    set_memory(loaded, position, &part)?;
+    Ok(Some(part))
+}
+
+/// Puts the pristine contents, which lie in `memory`, back between two repeats.
+fn reset(queue: cl_command_queue, resources: &mut [ArgResource], memory: &[u8]) -> Result<(), Refusal> {
+    // The host must not write what a launch still uses.
+    if resources.iter().any(|one| matches!(one, ArgResource::Svm(..))) {
+        queue::finish(queue).map_err(|code| Refusal::driver("running the kernel", code))?;
+    }
+    for one in resources {
+        match one {
+            ArgResource::Object(object, span) => object.reset(queue, length(*span)?)?,
+            ArgResource::Svm(shared, span) => shared.bytes_mut().copy_from_slice(bytes(memory, *span)?),
+            ArgResource::None | ArgResource::Sampler(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Creates the OpenCL object for an argument, if it needs one, and sets the argument.

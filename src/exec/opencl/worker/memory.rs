@@ -18,9 +18,9 @@ use opencl3::types::{
 
 use super::super::errors;
 use super::handles::{Event, Memory};
-use super::refusal::Refusal;
+use super::refusal::{Refusal, outside};
 use crate::exec::formats;
-use crate::suite::launch::{ImageFormat, ImageShape};
+use crate::suite::launch::{ImageFormat, ImageShape, View};
 
 /// A buffer or image that a launch may change.
 #[derive(Debug)]
@@ -39,8 +39,12 @@ enum Content {
     Image([usize; 3]),
     /// An image over a buffer; its contents are those of the buffer.
     ImageBuffer(Memory),
-    /// A sub-buffer of a longer buffer of this many bytes, the rest of which is initially zero.
-    SubBuffer(Memory, usize),
+    /// The middle of a longer buffer of `total` bytes, from `margin` on; the rest is initially zero.
+    WithMargin {
+        whole: Memory,
+        margin: usize,
+        total: usize,
+    },
 }
 
 /// OpenCL refuses buffers of 0 bytes; buffers of this size replace them, and none of their bytes is returned.
@@ -56,10 +60,9 @@ impl Object {
 
     /// A buffer with these contents, with `margin` zero bytes before and after them that belong to it.
     pub fn with_margin(context: &Context, bytes: &[u8], margin: u64, repeats: bool) -> Result<Object, Refusal> {
-        // Sub-buffers must be aligned as the device requires (OpenCL 1.2, section 5.2.1); the query returns bits, at
-        // least those of a `long16`.
-        let align = Device::new(context.default_device()).mem_base_addr_align().map_or(0, |bits| bits / 8).max(128);
-        let margin = usize::try_from(margin).ok().and_then(|m| m.checked_next_multiple_of(align as usize));
+        // At least that of a `long16`.
+        let align = sub_buffer_alignment(context).max(128);
+        let margin = usize::try_from(margin).ok().and_then(|m| m.checked_next_multiple_of(align));
         let total = margin.and_then(|m| m.checked_mul(2)?.checked_add(bytes.len()));
         let (Some(margin), Some(total)) = (margin, total) else {
             return Err(Refusal::new("CL_INVALID_BUFFER_SIZE", "the margin of a buffer is too large".into()));
@@ -68,16 +71,33 @@ impl Object {
         contents[margin..margin + bytes.len()].copy_from_slice(bytes);
         let whole = buffer(context, &contents, CL_MEM_READ_WRITE)?;
         let pristine = if repeats { Some(buffer(context, &contents, CL_MEM_READ_WRITE)?) } else { None };
-        let region = cl_buffer_region { origin: margin, size: bytes.len().max(1) };
-        // SAFETY: the region lies within the buffer, which `Content::SubBuffer` keeps alive; it is only read during
-        // the call.
-        let work = unsafe {
-            let region = (&raw const region).cast::<c_void>();
-            memory::create_sub_buffer(whole.0, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, region)
+        let work = sub_buffer(&whole, margin, bytes.len().max(1))
+            .map_err(|code| Refusal::driver("making a buffer with a margin", code))?;
+        Ok(Object { work, pristine, content: Content::WithMargin { whole, margin, total } })
+    }
+
+    /// The sub-buffer that `view` names of a buffer with `len` bytes of contents, for the argument at `position`.
+    pub fn part(&self, context: &Context, position: u32, view: &View, len: u64) -> Result<Memory, Refusal> {
+        let (whole, margin) = match &self.content {
+            Content::Buffer => (&self.work, 0),
+            Content::WithMargin { whole, margin, .. } => (whole, *margin),
+            Content::Image(_) | Content::ImageBuffer(_) => return Err(outside()),
+        };
+        let size = usize::try_from(view.reach(len)).ok().filter(|size| *size > 0);
+        let (Ok(offset), Some(size)) = (usize::try_from(view.offset), size) else { return Err(outside()) };
+        let align = sub_buffer_alignment(context);
+        if !offset.is_multiple_of(align) {
+            let what = match view.svm {
+                false => "the device takes sub-buffers",
+                true => "the device has no fine-grained SVM, so the pointer becomes a sub-buffer, and it takes those",
+            };
+            let explanation = format!(
+                "argument {position} begins at byte {offset} of its buffer, but {what} at multiples of {align} bytes only"
+            );
+            return Err(Refusal::new("CL_MISALIGNED_SUB_BUFFER_OFFSET", explanation));
         }
-        .map(Memory)
-        .map_err(|code| Refusal::driver("making a buffer with a margin", code))?;
-        Ok(Object { work, pristine, content: Content::SubBuffer(whole, total) })
+        sub_buffer(whole, margin + offset, size)
+            .map_err(|code| Refusal::driver(&format!("making the sub-buffer of argument {position}"), code))
     }
 
     /// An image with these texels, row by row without padding.
@@ -118,7 +138,7 @@ impl Object {
                 }
                 Content::Buffer => copy(queue, from, self.work.0, len),
                 Content::ImageBuffer(base) => copy(queue, from, base.0, len),
-                Content::SubBuffer(whole, total) => copy(queue, from, whole.0, *total),
+                Content::WithMargin { whole, total, .. } => copy(queue, from, whole.0, *total),
             }
         };
         event.map(|raw| drop(Event(raw))).map_err(|code| Refusal::driver("resetting an argument", code))
@@ -139,7 +159,7 @@ impl Object {
                     let (origin, region) = (origin.as_ptr(), region.as_ptr());
                     queue::enqueue_read_image(queue, self.work.0, CL_TRUE, origin, region, 0, 0, to, 0, ptr::null())
                 }
-                Content::Buffer | Content::SubBuffer(..) => {
+                Content::Buffer | Content::WithMargin { .. } => {
                     queue::enqueue_read_buffer(queue, self.work.0, CL_TRUE, 0, into.len(), to, 0, ptr::null())
                 }
                 Content::ImageBuffer(base) => {
@@ -148,6 +168,23 @@ impl Object {
             }
         };
         event.map(|raw| drop(Event(raw))).map_err(|code| Refusal::driver("reading an argument back", code))
+    }
+}
+
+/// Bytes of which the start of a sub-buffer must be a multiple (OpenCL 1.2, section 5.2.1).
+fn sub_buffer_alignment(context: &Context) -> usize {
+    let bits = Device::new(context.default_device()).mem_base_addr_align().unwrap_or(0);
+    usize::try_from(bits / 8).unwrap_or(1).max(1)
+}
+
+/// Makes the sub-buffer of `size` bytes from `origin` on.
+fn sub_buffer(whole: &Memory, origin: usize, size: usize) -> Result<Memory, cl_int> {
+    let region = cl_buffer_region { origin, size };
+    // SAFETY: the driver reads the region during the call, and keeps the buffer for as long as the sub-buffer lives
+    // (clCreateSubBuffer, clReleaseMemObject).
+    unsafe {
+        let region = (&raw const region).cast::<c_void>();
+        memory::create_sub_buffer(whole.0, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, region).map(Memory)
     }
 }
 

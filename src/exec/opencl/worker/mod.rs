@@ -11,6 +11,7 @@ mod open_device;
 mod program;
 mod refusal;
 mod store;
+mod svm;
 mod sweep;
 mod warm;
 
@@ -114,14 +115,14 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             }
             Reply::Unloaded
         }
-        Request::Run { program, memory, range, args, margins, repeats, probe, head, outputs } => {
+        Request::Run { program, memory, range, args, margins, views, repeats, probe, head, outputs } => {
             let Some(open) = open else { return unprepared() };
             let Some(loaded) = open.programs.get(&program) else { return unprepared() };
             if shared.map_reserved(memory).is_err() {
                 return unprepared();
             }
-            let (args, margins) = (&args[..], &margins[..]);
-            let params = launch::LaunchParams { range: &range, args, margins, repeats, probe, head, outputs: &outputs };
+            let (args, margins, views, outputs) = (&args[..], &margins[..], &views[..], &outputs[..]);
+            let params = launch::LaunchParams { range: &range, args, margins, views, repeats, probe, head, outputs };
             launch::run(&open.context, open.queue, loaded, &params, shared.bytes()).unwrap_or_else(Refusal::reply)
         }
         Request::Sweep { program, memory, sweep } => {

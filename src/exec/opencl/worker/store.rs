@@ -6,80 +6,15 @@ use std::ffi::c_void;
 use std::ptr;
 
 use opencl3::context::Context;
-use opencl3::device::{self, CL_DEVICE_SVM_CAPABILITIES};
-use opencl3::kernel;
-use opencl3::memory::{CL_MEM_READ_WRITE, svm_alloc, svm_free};
-use opencl3::types::{cl_command_queue, cl_context, cl_device_id};
+use opencl3::types::cl_command_queue;
 
+use super::handles::Memory;
 use super::launch;
 use super::memory::Object;
 use super::program::LoadedProgram;
 use super::refusal::Refusal;
-
-/// The bits of `CL_DEVICE_SVM_FINE_GRAIN_BUFFER` and `CL_MEM_SVM_FINE_GRAIN_BUFFER`.
-const CAN_FINE_GRAIN: u64 = 1 << 1;
-const FINE_GRAIN: u64 = 1 << 10;
-
-/// Number of unused bytes before and after each buffer, so that an access slightly out of bounds does no harm.
-const MARGIN: usize = 4096;
-
-/// Returns whether host and device can share memory without commands.
-pub fn fine_grained(device: cl_device_id) -> bool {
-    let capabilities = device::get_device_data(device, CL_DEVICE_SVM_CAPABILITIES).unwrap_or_default();
-    capabilities.first().is_some_and(|c| u64::from(*c) & CAN_FINE_GRAIN != 0)
-}
-
-/// Memory that host and device share.
-#[derive(Debug)]
-pub struct SvmBuffer {
-    context: cl_context,
-    start: *mut c_void,
-    len: usize,
-}
-
-impl SvmBuffer {
-    /// Allocates `len` bytes with a margin on either side.
-    pub fn new(context: &Context, len: usize) -> Result<SvmBuffer, Refusal> {
-        let size = len.saturating_add(2 * MARGIN);
-        // SAFETY: the context is alive for the call, and the device offers the OpenCL 2.0 feature that the
-        // flags request.
-        let start = unsafe { svm_alloc(context.get(), CL_MEM_READ_WRITE | FINE_GRAIN, size, 128) }
-            .map_err(|code| Refusal::driver(&format!("making a buffer of {len} bytes"), code))?;
-        Ok(SvmBuffer { context: context.get(), start, len })
-    }
-
-    fn address(&self) -> *mut c_void {
-        // SAFETY: the allocation has `MARGIN` bytes before and after the contents, so the address lies inside it.
-        unsafe { self.start.byte_add(MARGIN) }
-    }
-
-    /// The contents. Must not be called while a launch runs.
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the allocation has `len` bytes after the margin, and no launch writes to it meanwhile.
-        unsafe { std::slice::from_raw_parts(self.address().cast::<u8>(), self.len) }
-    }
-
-    /// The contents, mutably. Must not be called while a launch runs.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the allocation has `len` bytes after the margin, no launch uses it meanwhile, and `&mut self`
-        // excludes other references.
-        unsafe { std::slice::from_raw_parts_mut(self.address().cast::<u8>(), self.len) }
-    }
-
-    /// Sets a kernel argument to this memory.
-    pub fn set(&self, loaded: &LoadedProgram, position: u32) -> Result<(), Refusal> {
-        // SAFETY: the address lies in an SVM allocation that lives until the launches are over.
-        unsafe { kernel::set_kernel_arg_svm_pointer(loaded.kernel.0, position, self.address()) }
-            .map_err(|code| Refusal::driver(&format!("setting argument {position}"), code))
-    }
-}
-
-impl Drop for SvmBuffer {
-    fn drop(&mut self) {
-        // SAFETY: `new` allocated it in this context, nothing else frees it, and the launches that use it have ended.
-        let _ = unsafe { svm_free(self.context, self.start) };
-    }
-}
+use super::svm::SvmBuffer;
+use crate::suite::launch::View;
 
 /// A buffer or image of a sweep.
 #[derive(Debug)]
@@ -109,11 +44,20 @@ impl Store {
         Ok(Store::Object(Object::buffer(context, &all, true)?, all))
     }
 
-    /// Sets a kernel argument to this buffer or image.
-    pub fn set(&self, loaded: &LoadedProgram, position: u32) -> Result<(), Refusal> {
+    /// Sets a kernel argument to this buffer or image, or to the part of it that `view` names. Returns the sub-buffer
+    /// that has to be kept until the launches are over, if there is one.
+    pub fn set(
+        &self,
+        context: &Context,
+        loaded: &LoadedProgram,
+        position: u32,
+        view: &View,
+    ) -> Result<Option<Memory>, Refusal> {
         match self {
-            Store::Svm(shared) => shared.set(loaded, position),
-            Store::Object(object, _) => launch::set_memory(loaded, position, &object.work),
+            Store::Svm(shared) => shared.set(loaded, position, view.offset).map(|()| None),
+            Store::Object(object, contents) => {
+                launch::set_part(context, loaded, position, object, view, contents.len() as u64)
+            }
         }
     }
 
@@ -176,7 +120,7 @@ impl Probe {
     /// Sets a kernel argument to the probe buffer.
     pub fn set(&self, loaded: &LoadedProgram, position: u32) -> Result<(), Refusal> {
         match self {
-            Probe::Svm(shared) => shared.set(loaded, position),
+            Probe::Svm(shared) => shared.set(loaded, position, 0),
             Probe::Object(memory, _) => launch::set_memory(loaded, position, memory),
         }
     }

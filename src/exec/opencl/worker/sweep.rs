@@ -5,11 +5,13 @@
 use opencl3::command_queue as queue;
 use opencl3::types::cl_command_queue;
 
+use super::handles::Memory;
 use super::launch::{self, ArgResource};
 use super::open_device::OpenDevice;
 use super::program::LoadedProgram;
 use super::refusal::{Refusal, outside};
-use super::store::{Probe, Store, fine_grained};
+use super::store::{Probe, Store};
+use super::svm::fine_grained;
 use crate::exec::difference;
 use crate::exec::protocol::{Arg, Expected, Reply, Sweep};
 use crate::exec::records::{ProgressWords, Records};
@@ -88,8 +90,9 @@ struct SweepState<'a> {
     sweep: &'a Sweep,
     range: NdRange,
     sweep_args: Vec<SweepArg<'a>>,
-    /// Objects of arguments that are set once; kept alive until the end.
+    /// Objects of arguments that are set once, and sub-buffers; kept alive until the end.
     _resources: Vec<ArgResource>,
+    _parts: Vec<Memory>,
     probe: Probe,
     probe_head: &'a [u8],
     slots: Slots,
@@ -116,6 +119,8 @@ impl<'a> SweepState<'a> {
             None => Slots { count: 1, first: 0, words: 0 },
         };
         let (mut sweep_args, mut resources): (Vec<SweepArg<'_>>, _) = (Vec::new(), Vec::new());
+        let mut parts = Vec::new();
+        let view = |position: u32| sweep.views.get(position as usize).copied().unwrap_or_default();
         // By position: the index in `sweep_args` of an argument.
         let mut at: Vec<(u32, usize)> = Vec::new();
         for (position, arg) in (0..).zip(&sweep.args) {
@@ -127,7 +132,7 @@ impl<'a> SweepState<'a> {
                 Arg::Buffer(span) if span.len > 0 => {
                     let pristine = launch::bytes(inputs, *span)?;
                     let store = Store::buffer(&open.context, fine, pristine, copies, stride)?;
-                    store.set(loaded, position)?;
+                    parts.extend(store.set(&open.context, loaded, position, &view(position))?);
                     (store, pristine)
                 }
                 _ => match launch::set(&open.context, loaded, position, arg, !read_only, inputs)? {
@@ -153,7 +158,7 @@ impl<'a> SweepState<'a> {
                 let shared = at.iter().find(|(p, _)| p == other).and_then(|(_, i)| sweep_args.get_mut(*i));
                 match shared {
                     Some(sweep_arg) => {
-                        sweep_arg.store.set(loaded, position)?;
+                        parts.extend(sweep_arg.store.set(&open.context, loaded, position, &view(position))?);
                         sweep_arg.written |= !sweep.read_only.get(position as usize).copied().unwrap_or(false);
                     }
                     None => launch::set_null(loaded, position)?,
@@ -179,6 +184,7 @@ impl<'a> SweepState<'a> {
             range: sweep.range.clone(),
             sweep_args,
             _resources: resources,
+            _parts: parts,
             probe,
             probe_head,
             slots,

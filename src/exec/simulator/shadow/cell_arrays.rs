@@ -90,7 +90,7 @@ impl<T: Plain> CellArrays<T> {
     /// `Environment`: not enough memory.
     pub fn begin(&mut self, areas: &[Area]) -> Result<()> {
         self.objects.resize_with(areas.len(), || CellArray {
-            area: Area { memory: Memory::Global, bytes: 0, granule: 1 },
+            area: Area { memory: Memory::Global, bytes: 0, granule: 1, uninitialised: false, shared: false },
             shift: 0,
             first: LazyArray::default(),
             others: Vec::new(),

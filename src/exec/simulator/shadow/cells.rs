@@ -32,6 +32,8 @@ pub type Cell<const N: usize> = [u64; N];
 pub struct CurrentAccess<'a> {
     pub slot: &'a ShadowGroup,
     pub memory: Memory,
+    /// Whether a read finds no value unless something was written before it.
+    pub starts_empty: bool,
     /// The word by which the cell will remember it.
     pub word: u64,
     /// Words below this are of earlier launches or groups.
@@ -40,9 +42,9 @@ pub struct CurrentAccess<'a> {
 
 impl<'a> CurrentAccess<'a> {
     #[inline(always)]
-    /// The access of the group's work-item with local linear id `item`.
-    pub fn new(slot: &'a ShadowGroup, memory: Memory, item: u32) -> CurrentAccess<'a> {
-        CurrentAccess { slot, memory, word: slot.word(memory, item), valid: slot.valid(memory) }
+    /// The access of the group's work-item with local linear id `item` to a memory, which may start empty.
+    pub fn new(slot: &'a ShadowGroup, (memory, starts_empty): (Memory, bool), item: u32) -> CurrentAccess<'a> {
+        CurrentAccess { slot, memory, starts_empty, word: slot.word(memory, item), valid: slot.valid(memory) }
     }
 
     /// Returns whether the accesses that a word stands for are concurrent with this one.
@@ -87,7 +89,7 @@ pub enum CellResult {
     Nothing,
     /// The cell is flagged from now on.
     Conflict,
-    /// It reads local memory that the group has not written.
+    /// It reads memory to which nothing was written.
     Uninitialised,
 }
 
@@ -97,7 +99,7 @@ pub fn is_known<const N: usize>(cell: &Cell<N>, now: &CurrentAccess<'_>, mode: M
     match mode {
         Mode::Read => {
             cell[WRITE] == now.word
-                || (cell[READ] & !SEVERAL == now.word && (now.memory != Memory::Local || cell[WRITE] >= now.valid))
+                || (cell[READ] & !SEVERAL == now.word && (!now.starts_empty || cell[WRITE] >= now.valid))
         }
         Mode::Write => cell[WRITE] == now.word,
         Mode::Atomic | Mode::AtomicRead => false,
@@ -122,7 +124,7 @@ pub fn access<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>, mode:
         Mode::AtomicRead => cell[ATOMIC_READ.min(N - 1)] = now.merged_with(cell[ATOMIC_READ.min(N - 1)]),
     }
     let reads = matches!(mode, Mode::Read | Mode::AtomicRead);
-    if reads && now.memory == Memory::Local && !written && !now.slot.was_reset {
+    if reads && now.starts_empty && !written && !now.slot.has_forgotten(now.memory) {
         CellResult::Uninitialised
     } else {
         CellResult::Nothing
@@ -154,7 +156,7 @@ pub fn copy<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>, copy: u
         cell[READ] = copy | GROUPS;
     }
     let written = write >= now.valid || (N > ATOMIC && cell[ATOMIC] >= now.valid);
-    let unknown = now.memory == Memory::Local && !written && !now.slot.was_reset;
+    let unknown = now.starts_empty && !written && !now.slot.has_forgotten(now.memory);
     if unknown { CellResult::Uninitialised } else { CellResult::Nothing }
 }
 

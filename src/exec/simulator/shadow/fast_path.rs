@@ -6,7 +6,7 @@
 
 use super::cells::{ATOMIC, ATOMIC_READ, Cell, CurrentAccess, FLAGGED, READ, WRITE};
 use super::groups::{GROUPS, ShadowGroup};
-use super::launch::Memory;
+use super::launch::{Area, Memory};
 use crate::lower::host::table::Mode;
 
 /// How a site's accesses are checked.
@@ -43,21 +43,24 @@ impl CheckKind {
 pub struct FastPath {
     kind: CheckKind,
     memory: Memory,
+    /// See [`Area::starts_empty`].
+    starts_empty: bool,
     /// Binary logarithm of the size of a cell in bytes.
     shift: u8,
-    /// The object's first cell.
+    /// The first cell of the object's part of the memory.
     cells: *mut u64,
 }
 
 impl FastPath {
     /// A path that does not look at cells.
     pub const fn without_cells(kind: CheckKind) -> FastPath {
-        FastPath { kind, memory: Memory::Global, shift: 0, cells: std::ptr::null_mut() }
+        FastPath { kind, memory: Memory::Global, starts_empty: false, shift: 0, cells: std::ptr::null_mut() }
     }
 
-    /// A path for an object with these `cells`, of `1 << shift` bytes each.
-    pub(super) fn new<const N: usize>(kind: CheckKind, memory: Memory, shift: u32, cells: &mut [Cell<N>]) -> FastPath {
-        FastPath { kind, memory, shift: shift as u8, cells: cells.as_mut_ptr().cast() }
+    /// A path for an object with these `cells` of an area, of `1 << shift` bytes each.
+    pub(super) fn new<const N: usize>(kind: CheckKind, area: &Area, shift: u32, cells: &mut [Cell<N>]) -> FastPath {
+        let (memory, starts_empty) = (area.memory, area.starts_empty());
+        FastPath { kind, memory, starts_empty, shift: shift as u8, cells: cells.as_mut_ptr().cast() }
     }
 
     /// Checks an access by the work-item of `group` with local linear id `item` to the object's bytes from `offset` on.
@@ -82,7 +85,7 @@ impl FastPath {
             if !group.pending_copies.is_empty() {
                 return false;
             }
-            let now = CurrentAccess::new(group, self.memory, item);
+            let now = CurrentAccess::new(group, (self.memory, self.starts_empty), item);
             let index = (offset >> self.shift) as usize;
             let (plain, with_atomics) = (self.cells.cast::<Cell<2>>(), self.cells.cast::<Cell<4>>());
             match self.kind {
@@ -115,8 +118,8 @@ fn read<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>) -> bool {
     if last == now.word {
         return true;
     }
-    // Memory that was never written may be read, except local memory.
-    let fine = if last < now.valid { now.memory != Memory::Local } else { is_before(last, now) };
+    // Memory that was not written in this launch may be read, unless nothing was written there before, either.
+    let fine = if last < now.valid { !now.starts_empty } else { is_before(last, now) };
     if !fine || (N > ATOMIC && cell[ATOMIC.min(N - 1)] >= now.valid) {
         return false;
     }

@@ -5,7 +5,7 @@ use super::cells::{self, Cell, CellResult, CurrentAccess};
 use super::fast_path::{CheckKind, FastPath};
 use super::flags::Flags;
 use super::groups::{PendingCopy, ShadowGroup};
-use super::launch::{Accessor, Area, Memory, Place, Strided};
+use super::launch::{Accessor, Area, Memory, Part, Place, Strided};
 use super::sites::Site;
 use crate::error::Result;
 use crate::lower::host::table::Mode;
@@ -68,19 +68,20 @@ impl FirstPass {
         either!(self, places => places.clear());
     }
 
-    /// The fast path for accesses to `bytes` bytes of an object, of which a group of `slot` may touch `extent` bytes.
-    pub fn fast_path(&mut self, slot: u32, mode: Mode, object: u32, bytes: u64, extent: u64) -> FastPath {
+    /// The fast path for accesses to `bytes` bytes by a group of `slot`, which may touch `part`.
+    pub fn fast_path(&mut self, slot: u32, mode: Mode, bytes: u64, part: Part) -> FastPath {
         let kind = CheckKind::of(mode, self.has_atomics());
-        either!(self, places => places.object(object).map_or(FastPath::without_cells(CheckKind::Slow), |o| fast_path(o, slot, kind, bytes, extent)))
+        let slow = FastPath::without_cells(CheckKind::Slow);
+        either!(self, places => places.object(part.object).map_or(slow, |o| fast_path(o, slot, kind, bytes, part)))
     }
 
-    /// Records an access by a work-item; returns whether all local memory that it reads was initialised.
+    /// Records an access by a work-item; returns whether all memory that it reads was initialised.
     #[inline]
     pub fn access(&mut self, slot: &ShadowGroup, accessor: Accessor, touch: SiteAccess<'_>, flags: &mut Flags) -> bool {
         either!(self, places => item(places, slot, accessor, touch, flags))
     }
 
-    /// Records one side of a copy that begins; `word` is that of the copy's own interval. Returns whether all local
+    /// Records one side of a copy that begins; `word` is that of the copy's own interval. Returns whether all
     /// memory that it reads was initialised.
     pub fn copy(
         &mut self,
@@ -99,15 +100,19 @@ fn fast_path<const N: usize>(
     slot: u32,
     kind: CheckKind,
     bytes: u64,
-    extent: u64,
+    part: Part,
 ) -> FastPath {
     let area = object.area;
-    let cells = object.range(slot, 0, area.cells());
-    let is_there = extent <= area.bytes && cells.len() as u64 == area.cells() && !cells.is_empty();
-    if !is_there || bytes != u64::from(area.granule) || area.memory == Memory::Image {
+    let granule = u64::from(area.granule);
+    let is_inside = part.start.is_multiple_of(granule) && part.start.saturating_add(part.bytes) <= area.bytes;
+    let (first, shift) = (part.start / granule, area.granule.trailing_zeros());
+    let wanted = area.cells().saturating_sub(first);
+    let cells = object.range(slot, first, wanted);
+    let is_there = is_inside && cells.len() as u64 == wanted && !cells.is_empty();
+    if !is_there || bytes != granule || area.memory == Memory::Image {
         return FastPath::without_cells(CheckKind::Slow);
     }
-    FastPath::new(kind, area.memory, area.granule.trailing_zeros(), cells)
+    FastPath::new(kind, &area, shift, cells)
 }
 
 #[inline]
@@ -120,7 +125,7 @@ fn item<const N: usize>(
 ) -> bool {
     let Some(object) = places.object(touch.place.object) else { return true };
     let area = object.area;
-    let now = CurrentAccess::new(slot, area.memory, accessor.item);
+    let now = CurrentAccess::new(slot, (area.memory, area.starts_empty()), accessor.item);
     let mode = touch.site.first_mode(area.memory);
     let (first, count) = object.touched(touch.place.offset, touch.bytes);
     let mut initialised = true;
@@ -156,7 +161,7 @@ fn copy<const N: usize>(
 ) -> bool {
     let Some(object) = places.object(side.place.object) else { return true };
     let area = object.area;
-    let now = CurrentAccess::new(slot, area.memory, slot.copier());
+    let now = CurrentAccess::new(slot, (area.memory, area.starts_empty()), slot.copier());
     let mut initialised = true;
     for place in side.places() {
         let (first, count) = object.touched(place.offset, side.element);

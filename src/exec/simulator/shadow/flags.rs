@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn late_sites_still_have_their_cells() {
-        let area = Area { memory: Memory::Global, bytes: 4 << 20, granule: 4 };
+        let area = Area { memory: Memory::Global, bytes: 4 << 20, granule: 4, uninitialised: false, shared: false };
         let mut flags = Flags::default();
         flags.begin(&[area], 2);
         (0..CELLS + 100).for_each(|cell| flags.set(0, 0, cell));

@@ -37,7 +37,9 @@ pub struct ShadowGroup {
     /// By memory: the number of completed intervals.
     pub intervals: [u32; 3],
     /// Whether stamps were reset while it ran, so that cells forgot what it had written.
-    pub was_reset: bool,
+    was_reset: bool,
+    /// Whether they were reset since the launch began.
+    launch_was_reset: bool,
     pub active: bool,
     pub pending_copies: Vec<PendingCopy>,
 }
@@ -53,6 +55,11 @@ impl ShadowGroup {
     /// Words below this are stale in `memory`.
     pub fn valid(&self, memory: Memory) -> u64 {
         self.valid[memory as usize]
+    }
+
+    /// Returns whether cells may have forgotten what was written to `memory`.
+    pub fn has_forgotten(&self, memory: Memory) -> bool {
+        if memory == Memory::Local { self.was_reset } else { self.launch_was_reset }
     }
 
     /// The work-item that stands for the group's copies.
@@ -82,6 +89,8 @@ pub struct Groups {
     /// The launch's first stamp.
     launch: u32,
     stride: u32,
+    /// Whether stamps were reset since the launch began.
+    was_reset: bool,
     /// Linear numbers of the groups that have begun, in that order, which is the order in which work-items
     /// are numbered.
     begun: Vec<u64>,
@@ -102,7 +111,7 @@ const RESET_FROM: u32 = 1 << 31;
 impl Groups {
     /// No slots; stamps begin with 1.
     pub fn new() -> Groups {
-        Groups { slots: Vec::new(), next: 1, launch: 1, stride: 1, begun: Vec::new() }
+        Groups { slots: Vec::new(), next: 1, launch: 1, stride: 1, was_reset: false, begun: Vec::new() }
     }
 
     /// Begins a launch whose groups have at most `items` work-items.
@@ -113,6 +122,7 @@ impl Groups {
             self.next = 1;
         }
         self.launch = self.next;
+        self.was_reset = false;
         self.stride = items + 1;
         self.begun.clear();
         reset
@@ -135,6 +145,7 @@ impl Groups {
             first,
             stride: self.stride,
             sequence,
+            launch_was_reset: self.was_reset,
             active: true,
             ..ShadowGroup::default()
         };
@@ -188,10 +199,12 @@ impl Groups {
         if reset == StampReset::Clear {
             self.launch = 1;
             self.next = 2;
+            self.was_reset = true;
             for slot in self.slots.iter_mut().filter(|s| s.active) {
                 slot.words = [1 << 32 | u64::from(slot.first); 3];
                 slot.valid = [1 << 32; 3];
                 slot.was_reset = true;
+                slot.launch_was_reset = true;
             }
         }
         let stamp = self.next;

@@ -33,6 +33,11 @@ pub struct Area {
     pub bytes: u64,
     /// Size of a cell in bytes, a power of two: accesses are treated as covering whole cells.
     pub granule: u32,
+    /// Whether it is a buffer to which nothing was written before the launch. (Nothing is ever written to local memory
+    /// before the group.)
+    pub uninitialised: bool,
+    /// Whether it is also the memory of other objects, which may write there.
+    pub shared: bool,
 }
 
 impl Area {
@@ -46,13 +51,18 @@ impl Area {
             Space::Global | Space::Generic => (Memory::Global, bytes),
             Space::Private | Space::Constant => (Memory::Global, 0),
         };
-        Area { memory, bytes, granule }
+        Area { memory, bytes, granule, uninitialised: false, shared: false }
     }
 
     /// The area of an image of `bytes` bytes, as the simulator stores it, with `texel` bytes per texel.
     pub fn image(bytes: u64, texel: u32) -> Area {
         let granule = 1 << texel.trailing_zeros().min(4);
-        Area { memory: Memory::Image, bytes, granule }
+        Area { memory: Memory::Image, bytes, granule, uninitialised: false, shared: false }
+    }
+
+    /// Returns whether a read finds no value unless something was written before it.
+    pub(super) fn starts_empty(&self) -> bool {
+        self.memory == Memory::Local || self.uninitialised
     }
 
     /// Number of cells in the area.
@@ -118,6 +128,16 @@ pub struct Accessor {
 pub struct Place {
     pub object: u32,
     pub offset: u64,
+}
+
+/// A part of an object's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    pub object: u32,
+    /// Where it begins, in bytes.
+    pub start: u64,
+    /// Length in bytes.
+    pub bytes: u64,
 }
 
 /// `count` elements of `element` bytes, each beginning `stride` elements after the one before.

@@ -41,12 +41,12 @@ use sites::Site;
 
 pub use fast_path::{CheckKind, FastPath};
 pub use groups::ShadowGroup as Group;
-pub use launch::{Accessor, Area, Grid, Memory, Place, Strided};
+pub use launch::{Accessor, Area, Grid, Memory, Part, Place, Strided};
 
 /// The purpose of a run of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
-    /// Finds the cells at which accesses conflict, reads of uninitialised local memory, and the footprint if requested.
+    /// Finds the cells at which accesses conflict, reads of uninitialised memory, and the footprint if requested.
     Find { footprint: bool },
     /// Knows from the previous pass which cells matter, and records which accesses conflicted there.
     Record,
@@ -125,11 +125,10 @@ impl Shadow {
                 self.recorder = None;
                 self.seen = self.code;
                 self.flags.begin(areas, self.sites.len());
-                // Objects that are never written need no cells, except in local memory, where it matters whether they
-                // were written.
-                let is_written = |o: usize| self.written.get(o).is_none_or(|w| *w);
+                // Objects that are never written need no cells, except where it matters whether they were written.
+                let is_written = |o: usize, a: &Area| a.shared || self.written.get(o).is_none_or(|w| *w);
                 let needed = |(o, a): (usize, &Area)| {
-                    if is_written(o) || a.memory == Memory::Local { *a } else { Area { bytes: 0, ..*a } }
+                    if is_written(o, a) || a.starts_empty() { *a } else { Area { bytes: 0, ..*a } }
                 };
                 self.first_pass.begin(&areas.iter().enumerate().map(needed).collect::<Vec<_>>())?;
                 self.footprint_counter =
@@ -164,20 +163,20 @@ impl Shadow {
         self.footprint_counter.as_mut().map_or(Ok(()), |footprint_counter| footprint_counter.open(slot))
     }
 
-    /// How accesses of `site` to `bytes` bytes of `object` are checked, from now until the launch ends, if a group of
-    /// `slot` makes them and may touch `extent` bytes there.
-    pub fn fast_path(&mut self, slot: u32, site: u32, object: u32, bytes: u64, extent: u64) -> FastPath {
-        let index = object as usize;
+    /// How accesses of `site` to `bytes` bytes are checked, from now until the launch ends, if a group of `slot` makes
+    /// them in `part`, from whose start their offsets count.
+    pub fn fast_path(&mut self, slot: u32, site: u32, bytes: u64, part: Part) -> FastPath {
+        let index = part.object as usize;
         let (Some(site), Some(area)) = (self.sites.get(site as usize), self.areas.get(index)) else {
             return FastPath::without_cells(CheckKind::Slow);
         };
         if self.recorder.is_some() || self.footprint_counter.is_some() {
             return FastPath::without_cells(CheckKind::Slow);
         }
-        if area.memory != Memory::Local && self.written.get(index) == Some(&false) {
+        if !area.starts_empty() && !area.shared && self.written.get(index) == Some(&false) {
             return FastPath::without_cells(CheckKind::Unchecked);
         }
-        self.first_pass.fast_path(slot, site.first_mode(area.memory), object, bytes, extent)
+        self.first_pass.fast_path(slot, site.first_mode(area.memory), bytes, part)
     }
 
     /// The state that [`FastPath::pass`] needs of the group of `slot`; its address is the same for all groups there.
@@ -227,7 +226,8 @@ impl Shadow {
     }
 
     /// A work-item is about to make the access `site` (of known length) at `place`, in bounds. Returns `false` if it
-    /// reads local memory that no work-item of its group has written (only in [`Pass::Find`]), else `true`.
+    /// reads memory to which nothing was written: local memory by no work-item of its group, an uninitialised buffer by
+    /// none at all (only in [`Pass::Find`]), else `true`.
     ///
     /// # Safety
     /// `address` is that of the bytes that the access reads or writes, which stay readable until the next call of any
@@ -422,7 +422,8 @@ mod tests {
 
     fn begin(shadow: &mut Shadow) {
         let grid = Grid { global: [8, 1, 1], local: [4, 1, 1], offset: [0; 3] };
-        let areas = [Memory::Global, Memory::Local].map(|memory| Area { memory, bytes: 64, granule: 4 });
+        let area = |memory| Area { memory, bytes: 64, granule: 4, uninitialised: false, shared: false };
+        let areas = [Memory::Global, Memory::Local].map(area);
         shadow.begin(grid, &areas, Pass::Find { footprint: true }).unwrap();
     }
 

@@ -21,11 +21,18 @@ pub fn shielded<R>(work: impl FnOnce() -> R) -> Option<R> {
         Ok(result) => Some(result),
         Err(_) => {
             if !STEPPED_ASIDE.swap(true, Ordering::Relaxed) {
-                let _ = catch_unwind(|| crate::spool::note("stepped-aside", "the layer failed and only lets calls through"));
+                let _ = catch_unwind(|| {
+                    crate::spool::note("stepped-aside", "the layer failed and only lets calls through")
+                });
             }
             None
         }
     }
+}
+
+/// Whether the layer has failed and only lets calls through.
+pub fn has_stepped_aside() -> bool {
+    STEPPED_ASIDE.load(Ordering::Relaxed)
 }
 
 /// Locks a mutex, also one whose holder has panicked.

@@ -68,10 +68,7 @@ pub unsafe fn patched(handle: *const c_void) -> Option<&'static Driver> {
         return None;
     }
     let address = *handle.cast::<usize>();
-    PATCHED
-        .iter()
-        .map_while(|slot| slot.load(Ordering::Acquire).as_ref())
-        .find(|driver| driver.address == address)
+    PATCHED.iter().map_while(|slot| slot.load(Ordering::Acquire).as_ref()).find(|driver| driver.address == address)
 }
 
 /// Returns the driver that a call to a driver's wrapper belongs to.
@@ -256,7 +253,10 @@ mod tests {
     #[test]
     fn a_table_is_as_long_as_its_version_says() {
         let index = |bytes: usize| bytes / size_of::<usize>();
-        assert_eq!(entries_of_version("OpenCL 1.0 X"), index(offset_of!(cl_icd_dispatch, clGetExtensionFunctionAddress)) + 1);
+        assert_eq!(
+            entries_of_version("OpenCL 1.0 X"),
+            index(offset_of!(cl_icd_dispatch, clGetExtensionFunctionAddress)) + 1
+        );
         assert!(entries_of_version("OpenCL 1.1") > index(offset_of!(cl_icd_dispatch, clCreateSubBuffer)));
         assert!(entries_of_version("OpenCL 1.1") < index(offset_of!(cl_icd_dispatch, clCreateImage)));
         assert!(entries_of_version("OpenCL 1.2 pocl") < index(offset_of!(cl_icd_dispatch, clSVMAlloc)));
@@ -268,10 +268,26 @@ mod tests {
     #[test]
     fn entries_stand_where_the_khronos_header_has_them() {
         // cc lays out the table of CL/cl_icd.h; its offsets are compared with those of the Rust type.
-        let names = ["clGetDeviceIDs", "clCreateBuffer", "clBuildProgram", "clEnqueueNDRangeKernel", "clCreateSubBuffer",
-            "clCreateImage", "clLinkProgram", "clCreateCommandQueueWithProperties", "clSVMAlloc", "clSetKernelArgSVMPointer",
-            "clCloneKernel", "clCreateProgramWithIL", "clSetProgramSpecializationConstant", "clCreateBufferWithProperties",
-            "clSetContextDestructorCallback", "clGetExtensionFunctionAddress", "clEnqueueTask", "clCreateFromGLTexture"];
+        let names = [
+            "clGetDeviceIDs",
+            "clCreateBuffer",
+            "clBuildProgram",
+            "clEnqueueNDRangeKernel",
+            "clCreateSubBuffer",
+            "clCreateImage",
+            "clLinkProgram",
+            "clCreateCommandQueueWithProperties",
+            "clSVMAlloc",
+            "clSetKernelArgSVMPointer",
+            "clCloneKernel",
+            "clCreateProgramWithIL",
+            "clSetProgramSpecializationConstant",
+            "clCreateBufferWithProperties",
+            "clSetContextDestructorCallback",
+            "clGetExtensionFunctionAddress",
+            "clEnqueueTask",
+            "clCreateFromGLTexture",
+        ];
         let mut program = "#define CL_TARGET_OPENCL_VERSION 300\n#include <CL/cl_icd.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n".to_owned();
         for name in names {
             program += &format!("printf(\"%zu\\n\", offsetof(cl_icd_dispatch, {name}));\n");
@@ -284,15 +300,24 @@ mod tests {
         let output = std::process::Command::new(&binary).output().unwrap().stdout;
         let theirs: Vec<usize> = String::from_utf8(output).unwrap().lines().map(|line| line.parse().unwrap()).collect();
         let ours = [
-            offset_of!(cl_icd_dispatch, clGetDeviceIDs), offset_of!(cl_icd_dispatch, clCreateBuffer),
-            offset_of!(cl_icd_dispatch, clBuildProgram), offset_of!(cl_icd_dispatch, clEnqueueNDRangeKernel),
-            offset_of!(cl_icd_dispatch, clCreateSubBuffer), offset_of!(cl_icd_dispatch, clCreateImage),
-            offset_of!(cl_icd_dispatch, clLinkProgram), offset_of!(cl_icd_dispatch, clCreateCommandQueueWithProperties),
-            offset_of!(cl_icd_dispatch, clSVMAlloc), offset_of!(cl_icd_dispatch, clSetKernelArgSVMPointer),
-            offset_of!(cl_icd_dispatch, clCloneKernel), offset_of!(cl_icd_dispatch, clCreateProgramWithIL),
-            offset_of!(cl_icd_dispatch, clSetProgramSpecializationConstant), offset_of!(cl_icd_dispatch, clCreateBufferWithProperties),
-            offset_of!(cl_icd_dispatch, clSetContextDestructorCallback), offset_of!(cl_icd_dispatch, clGetExtensionFunctionAddress),
-            offset_of!(cl_icd_dispatch, clEnqueueTask), offset_of!(cl_icd_dispatch, clCreateFromGLTexture),
+            offset_of!(cl_icd_dispatch, clGetDeviceIDs),
+            offset_of!(cl_icd_dispatch, clCreateBuffer),
+            offset_of!(cl_icd_dispatch, clBuildProgram),
+            offset_of!(cl_icd_dispatch, clEnqueueNDRangeKernel),
+            offset_of!(cl_icd_dispatch, clCreateSubBuffer),
+            offset_of!(cl_icd_dispatch, clCreateImage),
+            offset_of!(cl_icd_dispatch, clLinkProgram),
+            offset_of!(cl_icd_dispatch, clCreateCommandQueueWithProperties),
+            offset_of!(cl_icd_dispatch, clSVMAlloc),
+            offset_of!(cl_icd_dispatch, clSetKernelArgSVMPointer),
+            offset_of!(cl_icd_dispatch, clCloneKernel),
+            offset_of!(cl_icd_dispatch, clCreateProgramWithIL),
+            offset_of!(cl_icd_dispatch, clSetProgramSpecializationConstant),
+            offset_of!(cl_icd_dispatch, clCreateBufferWithProperties),
+            offset_of!(cl_icd_dispatch, clSetContextDestructorCallback),
+            offset_of!(cl_icd_dispatch, clGetExtensionFunctionAddress),
+            offset_of!(cl_icd_dispatch, clEnqueueTask),
+            offset_of!(cl_icd_dispatch, clCreateFromGLTexture),
         ];
         assert_eq!(theirs, ours);
     }

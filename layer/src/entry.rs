@@ -11,10 +11,12 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use opencl_sys::cl_icd::cl_icd_dispatch;
-use opencl_sys::cl_layer::{CL_LAYER_API_VERSION, CL_LAYER_API_VERSION_100, CL_LAYER_NAME, cl_layer_info, cl_layer_properties};
+use opencl_sys::cl_layer::{
+    CL_LAYER_API_VERSION, CL_LAYER_API_VERSION_100, CL_LAYER_NAME, cl_layer_info, cl_layer_properties,
+};
 use opencl_sys::{
-    CL_INVALID_PLATFORM, CL_INVALID_VALUE, CL_PLATFORM_NOT_FOUND_KHR, CL_PLATFORM_VERSION, CL_SUCCESS, cl_int, cl_platform_id,
-    cl_platform_info, cl_uint,
+    CL_INVALID_PLATFORM, CL_INVALID_VALUE, CL_PLATFORM_NOT_FOUND_KHR, CL_PLATFORM_VERSION, CL_SUCCESS, cl_int,
+    cl_platform_id, cl_platform_info, cl_uint,
 };
 
 use crate::boundary::shielded;
@@ -62,7 +64,8 @@ unsafe fn open(path: &Path) -> Option<Opened> {
     };
     let get_ids = if get_ids.is_null() { libc::dlsym(library, c"clIcdGetPlatformIDsKHR".as_ptr()) } else { get_ids };
     let get_ids: Option<GetPlatformIds> = std::mem::transmute(get_ids);
-    let Some(get_ids) = get_ids.filter(|get_ids| *get_ids as usize != clIcdGetPlatformIDsKHR as *const () as usize) else {
+    let Some(get_ids) = get_ids.filter(|get_ids| *get_ids as usize != clIcdGetPlatformIDsKHR as *const () as usize)
+    else {
         failed("it is no driver for a loader (clIcdGetPlatformIDsKHR)");
         return None;
     };
@@ -87,9 +90,9 @@ unsafe fn open(path: &Path) -> Option<Opened> {
 /// Overwrites the dispatch table of a platform, as far as its version says that it goes.
 unsafe fn patch(platform: cl_platform_id) -> Patch {
     let table = *platform.cast::<*mut cl_icd_dispatch>();
-    let version = (*table).clGetPlatformInfo.and_then(|get| {
-        text(|size, value, size_ret| get(platform, CL_PLATFORM_VERSION, size, value, size_ret))
-    });
+    let version = (*table)
+        .clGetPlatformInfo
+        .and_then(|get| text(|size, value, size_ret| get(platform, CL_PLATFORM_VERSION, size, value, size_ret)));
     driver::patch(table, driver::entries_of_version(version.as_deref().unwrap_or_default()))
 }
 
@@ -98,11 +101,16 @@ unsafe fn patch(platform: cl_platform_id) -> Patch {
 /// # Safety
 /// `platforms` must be null or have room for `room` platforms, `count` be null or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(room: cl_uint, platforms: *mut cl_platform_id, count: *mut cl_uint) -> cl_int {
+pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(
+    room: cl_uint,
+    platforms: *mut cl_platform_id,
+    count: *mut cl_uint,
+) -> cl_int {
     if (room == 0 && !platforms.is_null()) || (platforms.is_null() && count.is_null()) {
         return CL_INVALID_VALUE;
     }
-    let all: Vec<usize> = shielded(|| opened().iter().flat_map(|driver| &driver.platforms).copied().collect()).unwrap_or_default();
+    let all: Vec<usize> =
+        shielded(|| opened().iter().flat_map(|driver| &driver.platforms).copied().collect()).unwrap_or_default();
     if !count.is_null() {
         *count = cl_uint::try_from(all.len()).unwrap_or(cl_uint::MAX);
     }
@@ -110,7 +118,10 @@ pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(room: cl_uint, platforms: *mut c
         return CL_PLATFORM_NOT_FOUND_KHR;
     }
     if !platforms.is_null() {
-        all.iter().take(room as usize).enumerate().for_each(|(index, platform)| *platforms.add(index) = *platform as cl_platform_id);
+        all.iter()
+            .take(room as usize)
+            .enumerate()
+            .for_each(|(index, platform)| *platforms.add(index) = *platform as cl_platform_id);
     }
     CL_SUCCESS
 }
@@ -169,7 +180,12 @@ pub unsafe extern "C" fn clGetPlatformInfo(
 /// # Safety
 /// `value` must be null or have `size` bytes, `size_ret` be null or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clGetLayerInfo(what: cl_layer_info, size: usize, value: *mut c_void, size_ret: *mut usize) -> cl_int {
+pub unsafe extern "C" fn clGetLayerInfo(
+    what: cl_layer_info,
+    size: usize,
+    value: *mut c_void,
+    size_ret: *mut usize,
+) -> cl_int {
     const NAME: &CStr = c"kassay";
     let version = CL_LAYER_API_VERSION_100.to_ne_bytes();
     let bytes = match what {

@@ -15,7 +15,12 @@ pub trait Twins: Send + Sync {
     fn argument_set(&self, driver: &'static Driver, kernel: cl_kernel, index: u32);
 
     /// Enqueues a launch: `enqueue` takes the program's kernel or its twin, and must be called once.
-    fn launch(&self, driver: &'static Driver, kernel: cl_kernel, enqueue: &mut dyn FnMut(cl_kernel) -> cl_int) -> cl_int;
+    fn launch(
+        &self,
+        driver: &'static Driver,
+        kernel: cl_kernel,
+        enqueue: &mut dyn FnMut(cl_kernel) -> cl_int,
+    ) -> cl_int;
 
     /// The last reference to a kernel is about to go.
     fn kernel_released(&self, driver: &'static Driver, kernel: cl_kernel);

@@ -16,6 +16,7 @@ readonly SETUP_PACKAGES=(
   spirv-tools         # reads .spvasm kernels; spirv-val's word about .spv kernels
   libz3-dev           # the solver (also required by llvm-22-dev)
   ocl-icd-libopencl1  # libOpenCL.so.1, the loader of OpenCL runtimes
+  ocl-icd-opencl-dev  # headers and libOpenCL.so for the host programs of the layer's tests
 )
 
 # Intel's CPU runtime for OpenCL: the Python wheels that contain it, pinned by version and hash.

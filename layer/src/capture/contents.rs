@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::io;
 
 use opencl_sys::{
-    CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_WRITE_ONLY, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_TRUE, cl_command_queue,
-    cl_context, cl_int, cl_mem,
+    CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_WRITE_ONLY, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_TRUE,
+    cl_command_queue, cl_context, cl_int, cl_mem,
 };
 
 use super::Request;
@@ -93,7 +93,9 @@ pub unsafe fn read(
         match &region.source {
             Source::Buffers(segments) => reader.buffers(segments, is_hidden, &mut chunk, &mut draft)?,
             Source::Image(image, about) => reader.image(*image, about, is_hidden, &mut chunk, &mut draft)?,
-            Source::Svm { address, unified } => reader.svm(*address, region.length, *unified, &mut chunk, &mut draft)?,
+            Source::Svm { address, unified } => {
+                reader.svm(*address, region.length, *unified, &mut chunk, &mut draft)?
+            }
         }
         all.push(Taken { region: index, draft });
     }
@@ -138,7 +140,13 @@ impl<'a> Reader<'a> {
         ))
     }
 
-    unsafe fn buffers(&self, segments: &[Segment], is_hidden: bool, chunk: &mut [u8], draft: &mut Draft) -> Result<(), Column> {
+    unsafe fn buffers(
+        &self,
+        segments: &[Segment],
+        is_hidden: bool,
+        chunk: &mut [u8],
+        draft: &mut Draft,
+    ) -> Result<(), Column> {
         let staging = if is_hidden { Some(self.staging(chunk.len())?) } else { None };
         for Segment { buffer, offset, length } in segments {
             let mut done = 0;
@@ -197,7 +205,17 @@ impl<'a> Reader<'a> {
                         let (to, origin, region) = (staging.buffer, origin.as_ptr(), region.as_ptr());
                         check(call!(
                             self.driver,
-                            clEnqueueCopyImageToBuffer(self.queue, image, to, origin, region, 0, 0, std::ptr::null(), none)
+                            clEnqueueCopyImageToBuffer(
+                                self.queue,
+                                image,
+                                to,
+                                origin,
+                                region,
+                                0,
+                                0,
+                                std::ptr::null(),
+                                none
+                            )
                         ))?;
                         self.read_buffer_in_order(to, part)?;
                     }
@@ -205,7 +223,19 @@ impl<'a> Reader<'a> {
                         let (origin, region, to) = (origin.as_ptr(), region.as_ptr(), part.as_mut_ptr().cast());
                         check(call!(
                             self.driver,
-                            clEnqueueReadImage(self.queue, image, CL_TRUE, origin, region, 0, 0, to, 0, std::ptr::null(), none)
+                            clEnqueueReadImage(
+                                self.queue,
+                                image,
+                                CL_TRUE,
+                                origin,
+                                region,
+                                0,
+                                0,
+                                to,
+                                0,
+                                std::ptr::null(),
+                                none
+                            )
                         ))?;
                     }
                 }
@@ -216,7 +246,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    unsafe fn svm(&self, address: usize, length: usize, unified: bool, chunk: &mut [u8], draft: &mut Draft) -> Result<(), Column> {
+    unsafe fn svm(
+        &self,
+        address: usize,
+        length: usize,
+        unified: bool,
+        chunk: &mut [u8],
+        draft: &mut Draft,
+    ) -> Result<(), Column> {
         let mut done = 0;
         while done < length {
             let part = &mut chunk[..CHUNK.min(length - done)];

@@ -51,6 +51,13 @@ pub struct Kinds {
     all: Vec<Kind>,
 }
 
+impl Kinds {
+    /// Whether these are the kinds of this process, not of the one that it was forked from.
+    pub fn is_current(&self) -> bool {
+        self.generation == lifecycle::generation()
+    }
+}
+
 impl Index<usize> for Kinds {
     type Output = Kind;
 
@@ -81,7 +88,7 @@ struct Line<'a> {
 /// The driver must be that of the request's objects.
 pub unsafe fn find(driver: &Driver, process: &Process, request: &Request) -> Option<usize> {
     let mut state = shadow::state();
-    if state.kinds.generation != lifecycle::generation() {
+    if !state.kinds.is_current() {
         forget(&mut state);
     }
     let device = state.queues.get(&key(request.queue))?.device;

@@ -93,7 +93,8 @@ unsafe fn prepare(driver: &'static Driver, request: &Request) -> Option<Prepared
     let mut state = shadow::state();
     // The kinds are counted anew after a fork, of which there was none since: this thread would have made it.
     let row = state.kinds[found].row;
-    let decision = kinds::decide(&mut state, found, request);
+    let decision =
+        if process.is_writable { kinds::decide(&mut state, found, request) } else { Err(Column::Unwritable) };
     let planned = decision.and_then(|()| plan::plan(&mut state, found, request, sequence));
     if let Err(reason) = &planned {
         kinds::failed(&mut state, found, *reason, u64::MAX);
@@ -190,7 +191,8 @@ unsafe fn write(
     after: Vec<Taken>,
 ) -> Result<std::path::PathBuf, Column> {
     let spool = spool::folder().ok_or(Column::Unwritable)?;
-    let mut new: Vec<_> = before.iter().chain(&after).filter(|taken| !taken.draft.is_known(spool)).map(|t| t.draft.piece()).collect();
+    let mut new: Vec<_> =
+        before.iter().chain(&after).filter(|taken| !taken.draft.is_known(spool)).map(|t| t.draft.piece()).collect();
     new.sort_by(|a, b| a.blob.cmp(&b.blob));
     new.dedup_by(|a, b| a.blob == b.blob);
     let bytes = new.iter().map(|piece| piece.bytes).sum();

@@ -63,7 +63,10 @@ pub enum Source {
     Buffers(Vec<Segment>),
     Image(cl_mem, Image),
     /// The address of the allocation, and whether it is unified shared memory.
-    Svm { address: usize, unified: bool },
+    Svm {
+        address: usize,
+        unified: bool,
+    },
 }
 
 /// A part of a buffer, in bytes of that buffer.
@@ -109,7 +112,10 @@ pub fn plan(state: &mut State, kind: usize, request: &Request, sequence: u64) ->
         indirect.push(svm_region(state, *pointer, true, &mut regions).ok_or(Column::UnknownMemory)?.0);
     }
     merge(state, uses, &mut arguments, &mut regions)?;
-    let bytes = regions.iter().map(|region| region.length as u64 * if region.may_be_written && config().after { 2 } else { 1 }).sum();
+    let bytes = regions
+        .iter()
+        .map(|region| region.length as u64 * if region.may_be_written && config().after { 2 } else { 1 })
+        .sum();
     let mut plan = Plan {
         kernel: found.number,
         name: found.name.to_string(),
@@ -172,7 +178,11 @@ fn value(
                 return Ok(Value::Null);
             }
             if let (true, Some(handle)) = (is_sampler, handle) {
-                return if state.samplers.contains_key(&handle) { Ok(Value::Sampler(handle)) } else { Err(Column::UnknownArgument) };
+                return if state.samplers.contains_key(&handle) {
+                    Ok(Value::Sampler(handle))
+                } else {
+                    Err(Column::UnknownArgument)
+                };
             }
             // Set before it was released, a handle may stand for another object by now.
             let found = handle.and_then(|handle| Some((handle, state.memory.get(&handle)?)));
@@ -190,7 +200,12 @@ fn value(
 }
 
 /// Adds the allocation that a pointer points into, or finds it among the regions; returns its index and the offset in it.
-fn svm_region(state: &State, pointer: usize, may_be_written: bool, regions: &mut Vec<Region>) -> Option<(usize, usize)> {
+fn svm_region(
+    state: &State,
+    pointer: usize,
+    may_be_written: bool,
+    regions: &mut Vec<Region>,
+) -> Option<(usize, usize)> {
     let (address, allocation) = state.svm_at(pointer)?;
     let offset = pointer - address;
     if let Some(index) = regions.iter().position(|region| region.root == allocation.serial) {
@@ -219,12 +234,15 @@ fn merge(state: &State, mut uses: Vec<Use>, arguments: &mut [Value], regions: &m
         let source = match &memory.kind {
             Kind::Pipe => return Err(Column::Pipe),
             Kind::Image(image) if image.mip_levels > 1 || image.samples > 1 => return Err(Column::Image),
-            Kind::Image(image) if image.buffer.is_some_and(|root| roots.contains(&root)) => return Err(Column::AliasedImage),
+            Kind::Image(image) if image.buffer.is_some_and(|root| roots.contains(&root)) => {
+                return Err(Column::AliasedImage);
+            }
             Kind::Image(image) => Source::Image(buffer, image.clone()),
             Kind::Buffer => Source::Buffers(vec![Segment { buffer, offset: 0, length: memory.size }]),
         };
         let end = memory.origin + memory.size;
-        let last = regions.last_mut().filter(|last| last.root == memory.root && memory.origin < last.start + last.length);
+        let last =
+            regions.last_mut().filter(|last| last.root == memory.root && memory.origin < last.start + last.length);
         match last {
             Some(last) => {
                 last.may_be_written |= may_be_written;
@@ -246,7 +264,8 @@ fn merge(state: &State, mut uses: Vec<Use>, arguments: &mut [Value], regions: &m
             }),
         }
         let region = regions.len() - 1;
-        arguments[argument] = Value::Memory { region, offset: memory.origin - regions[region].start, size: memory.size };
+        arguments[argument] =
+            Value::Memory { region, offset: memory.origin - regions[region].start, size: memory.size };
     }
     Ok(())
 }
@@ -276,10 +295,18 @@ mod tests {
     fn overlapping_parts_are_read_once() {
         let mut arguments: Vec<Value> = (0..4).map(|_| Value::Null).collect();
         let mut regions = Vec::new();
-        let uses = vec![part(2, 100, 50, 0, false), part(3, 0, 60, 1, false), part(4, 40, 60, 2, true), part(5, 45, 10, 3, false)];
+        let uses = vec![
+            part(2, 100, 50, 0, false),
+            part(3, 0, 60, 1, false),
+            part(4, 40, 60, 2, true),
+            part(5, 45, 10, 3, false),
+        ];
         merge(&State::default(), uses, &mut arguments, &mut regions).unwrap();
         // [0, 60) and [40, 100) overlap; [100, 150) only touches them.
-        assert_eq!(regions.iter().map(|r| (r.start, r.length, r.may_be_written)).collect::<Vec<_>>(), [(0, 100, true), (100, 50, false)]);
+        assert_eq!(
+            regions.iter().map(|r| (r.start, r.length, r.may_be_written)).collect::<Vec<_>>(),
+            [(0, 100, true), (100, 50, false)]
+        );
         let Source::Buffers(segments) = &regions[0].source else { panic!() };
         let segment = |handle: usize, offset, length| Segment { buffer: handle as cl_mem, offset, length };
         assert_eq!(segments, &[segment(3000, 0, 60), segment(4000, 20, 40)]);

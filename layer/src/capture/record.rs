@@ -3,7 +3,8 @@
 use std::ffi::c_void;
 
 use opencl_sys::{
-    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS, cl_sampler,
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE,
+    CL_SAMPLER_NORMALIZED_COORDS, cl_sampler,
 };
 use serde::Serialize;
 
@@ -102,7 +103,12 @@ pub unsafe fn launch<'a>(
         global: &request.global[..dimensions],
         local: request.local.as_ref().map(|sizes| &sizes[..dimensions]),
         arguments: plan.arguments.iter().map(|value| argument(driver, value)).collect(),
-        memory: plan.regions.iter().zip(pieces).map(|(region, (before, after))| memory(region, before, after)).collect(),
+        memory: plan
+            .regions
+            .iter()
+            .zip(pieces)
+            .map(|(region, (before, after))| memory(region, before, after))
+            .collect(),
         indirect: &plan.indirect,
     }
 }

@@ -65,7 +65,13 @@ impl Signature {
         let mut count = 0_u32;
         let status = call!(
             driver,
-            clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, size_of::<u32>(), (&raw mut count).cast(), std::ptr::null_mut())
+            clGetKernelInfo(
+                kernel,
+                CL_KERNEL_NUM_ARGS,
+                size_of::<u32>(),
+                (&raw mut count).cast(),
+                std::ptr::null_mut()
+            )
         );
         let count = if status == 0 { count } else { return Signature { parameters: None } };
         Signature { parameters: (0..count).map(|index| parameter(driver, kernel, index)).collect() }
@@ -81,9 +87,17 @@ unsafe fn parameter(driver: &Driver, kernel: cl_kernel, index: u32) -> Option<Pa
             clGetKernelArgInfo(kernel, index, what, size_of::<u64>(), (&raw mut value).cast::<c_void>(), &mut size)
         );
         // Two of the numbers have four bytes.
-        (status == 0).then(|| if size == 4 { u64::from(value.to_ne_bytes().first_chunk().map_or(0, |b| u32::from_ne_bytes(*b))) } else { value })
+        (status == 0).then(|| {
+            if size == 4 {
+                u64::from(value.to_ne_bytes().first_chunk().map_or(0, |b| u32::from_ne_bytes(*b)))
+            } else {
+                value
+            }
+        })
     };
-    let string = |what: u32| text(|size, value, size_ret| call!(driver, clGetKernelArgInfo(kernel, index, what, size, value, size_ret)));
+    let string = |what: u32| {
+        text(|size, value, size_ret| call!(driver, clGetKernelArgInfo(kernel, index, what, size, value, size_ret)))
+    };
     let address = match number(CL_KERNEL_ARG_ADDRESS_QUALIFIER)? {
         0x119B => Address::Global,
         0x119C => Address::Local,

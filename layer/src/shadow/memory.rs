@@ -90,7 +90,10 @@ impl State {
     /// Whether the host or a kernel may have written to the memory that an object has or shares.
     pub fn is_written(&self, memory: &Memory) -> bool {
         memory.written
-            || self.memory.values().any(|other| other.root == memory.root && other.serial != memory.serial && other.written)
+            || self
+                .memory
+                .values()
+                .any(|other| other.root == memory.root && other.serial != memory.serial && other.written)
     }
 
     /// Forgets an object when its last reference goes. Sub-buffers live on.

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard};
+use std::time::Duration;
 
 use crate::boundary;
 use crate::capture::kinds::Kinds;
@@ -73,8 +74,13 @@ pub fn is_watching() -> bool {
 /// Waits until no snapshot uses the queue, and forgets it if this was its last reference.
 pub fn release_queue(handle: Handle) {
     let mut state = state();
-    while state.queues.get(&handle).is_some_and(|queue| queue.pins > 0) {
-        state = UNPINNED.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+    // After a fork, the threads that took snapshots are gone; after a failure, they may be.
+    while state.kinds.is_current()
+        && !boundary::has_stepped_aside()
+        && state.queues.get(&handle).is_some_and(|queue| queue.pins > 0)
+    {
+        let waited = UNPINNED.wait_timeout(state, Duration::from_millis(100));
+        state = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
     }
     if let Some(queue) = state.queues.get_mut(&handle) {
         queue.references -= 1;
@@ -125,10 +131,14 @@ impl State {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
+        // A failure under the lock may have led here.
+        if std::thread::panicking() {
+            return;
+        }
         let mut state = state();
         for handle in &self.queues {
             if let Some(queue) = state.queues.get_mut(handle) {
-                queue.pins -= 1;
+                queue.pins = queue.pins.saturating_sub(1);
             }
         }
         state.watches.retain(|watch| !Arc::ptr_eq(watch, &self.watch));

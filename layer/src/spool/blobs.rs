@@ -144,13 +144,15 @@ pub fn left() -> u64 {
 
 /// Bytes of contents in the spool: a file that all processes map. If that fails, each counts its own.
 static USED: LazyLock<&'static AtomicU64> = LazyLock::new(|| {
-    let shared = super::folder().and_then(|spool| files::quietly(|| shared_counter(&spool.join("used-bytes.bin"))).ok());
+    let shared =
+        super::folder().and_then(|spool| files::quietly(|| shared_counter(&spool.join("used-bytes.bin"))).ok());
     shared.unwrap_or_else(|| Box::leak(Box::new(AtomicU64::new(0))))
 });
 
 fn shared_counter(path: &Path) -> io::Result<&'static AtomicU64> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    let file = std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    let file =
+        std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
     let mapped = counts::map_shared(&file, size_of::<AtomicU64>())?;
     // SAFETY: a mapping of a page, never unmapped, used atomically by all.
     Ok(unsafe { &*mapped.cast::<AtomicU64>() })

@@ -120,7 +120,11 @@ mod tests {
     #[test]
     fn what_the_file_leaves_out_has_its_default() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("config.json"), r#"{"mode": "capture", "as_gpu": true, "kernels": ["a*", "b?"]}"#).unwrap();
+        std::fs::write(
+            folder.path().join("config.json"),
+            r#"{"mode": "capture", "as_gpu": true, "kernels": ["a*", "b?"]}"#,
+        )
+        .unwrap();
         let config = Config::of_spool(folder.path());
         assert_eq!(config, Config { as_gpu: true, kernels: vec!["a*".into(), "b?".into()], ..Config::default() });
         assert!(config.selects("axpy") && config.selects("b1") && !config.selects("b12") && !config.selects("c"));

@@ -92,7 +92,9 @@ impl Counts {
         if number / ROWS == rows.files.len() {
             let path = self.folder.as_ref().map(|folder| folder.join(format!("counts-{}.bin", number / ROWS)));
             let mapped = path.and_then(|path| files::quietly(|| map(&path)).ok());
-            rows.files.push(mapped.unwrap_or_else(|| Box::leak(Box::new([const { [const { AtomicU64::new(0) }; COLUMNS] }; ROWS]))));
+            rows.files.push(
+                mapped.unwrap_or_else(|| Box::leak(Box::new([const { [const { AtomicU64::new(0) }; COLUMNS] }; ROWS]))),
+            );
         }
         rows.used += 1;
         (number, &rows.files[number / ROWS][number % ROWS])
@@ -102,7 +104,9 @@ impl Counts {
 /// Maps a new file of zeros. It is never unmapped: other threads may be counting.
 fn map(path: &Path) -> io::Result<&'static [Row; ROWS]> {
     let file = files::create(path)?;
-    let mapped = map_shared(&file, size_of::<[Row; ROWS]>())?;
+    let mapped = map_shared(&file, size_of::<[Row; ROWS]>()).inspect_err(|_| {
+        let _ = std::fs::remove_file(path);
+    })?;
     // SAFETY: the mapping has this size and alignment, is never unmapped, and its words are only used atomically.
     Ok(unsafe { &*mapped.cast() })
 }

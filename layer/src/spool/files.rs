@@ -70,7 +70,9 @@ pub fn temporary(spool: &Path) -> std::path::PathBuf {
 pub fn write_whole(spool: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     quietly(|| {
         let temporary = temporary(spool);
-        let result = create(&temporary).and_then(|mut file| file.write_all(bytes)).and_then(|()| std::fs::rename(&temporary, path));
+        let result = create(&temporary)
+            .and_then(|mut file| file.write_all(bytes))
+            .and_then(|()| std::fs::rename(&temporary, path));
         if result.is_err() {
             let _ = std::fs::remove_file(&temporary);
         }

@@ -15,6 +15,8 @@ pub struct Process {
     /// The name of its folder.
     pub name: String,
     pub folder: PathBuf,
+    /// Whether the folder could be made.
+    pub is_writable: bool,
     pub counts: Counts,
     /// Row 0: the process's own counters, in the order of [`Header`].
     pub header: &'static Row,
@@ -116,7 +118,15 @@ impl Process {
         let (_, header) = counts.next_row();
         header[Header::Magic as usize].store(MAGIC, Ordering::Relaxed);
         let (_, unknown) = counts.next_row();
-        Process { name, folder: folder.unwrap_or_default(), counts, header, unknown, sequence: AtomicU64::new(0) }
+        Process {
+            name,
+            folder: folder.unwrap_or_default(),
+            is_writable: made,
+            counts,
+            header,
+            unknown,
+            sequence: AtomicU64::new(0),
+        }
     }
 
     /// Adds one to a counter of the process.

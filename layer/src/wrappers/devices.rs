@@ -4,8 +4,9 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use opencl_sys::{
-    CL_CONTEXT_PLATFORM, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
-    CL_DRIVER_VERSION, cl_context, cl_context_properties, cl_device_id, cl_device_info, cl_device_type, cl_int, cl_platform_id, cl_uint,
+    CL_CONTEXT_PLATFORM, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
+    CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION, cl_context, cl_context_properties, cl_device_id,
+    cl_device_info, cl_device_type, cl_int, cl_platform_id, cl_uint,
 };
 
 use super::ContextCallback;
@@ -34,7 +35,9 @@ pub unsafe fn get_ids(
 ) -> cl_int {
     let status = call!(driver, clGetDeviceIDs(platform, kind, room, devices, count));
     match stand_in(kind) {
-        Some(kind) if status == CL_DEVICE_NOT_FOUND => call!(driver, clGetDeviceIDs(platform, kind, room, devices, count)),
+        Some(kind) if status == CL_DEVICE_NOT_FOUND => {
+            call!(driver, clGetDeviceIDs(platform, kind, room, devices, count))
+        }
         _ => status,
     }
 }
@@ -146,7 +149,8 @@ pub unsafe fn describe(driver: &Driver, device: cl_device_id) -> Arc<Device> {
         return known.clone();
     }
     let ask = |what: u32| {
-        text(|size, value, size_ret| call!(driver, clGetDeviceInfo(device, what, size, value, size_ret))).unwrap_or_default()
+        text(|size, value, size_ret| call!(driver, clGetDeviceInfo(device, what, size, value, size_ret)))
+            .unwrap_or_default()
     };
     let about = Arc::new(Device {
         name: ask(CL_DEVICE_NAME),

@@ -39,7 +39,10 @@ pub unsafe fn release(driver: &'static Driver, event: cl_event) -> cl_int {
             let to = (&raw mut references).cast();
             // One that never got a status goes with its last reference.
             if is_pending
-                && call!(driver, clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, size_of::<u32>(), to, std::ptr::null_mut())) == 0
+                && call!(
+                    driver,
+                    clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, size_of::<u32>(), to, std::ptr::null_mut())
+                ) == 0
                 && references == 1
             {
                 forget(event);

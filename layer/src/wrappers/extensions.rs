@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::Mutex;
 
 use opencl_sys::{
-    CL_INVALID_OPERATION, CL_TRUE, cl_command_queue, cl_context, cl_device_id, cl_int, cl_kernel, cl_platform_id, cl_program,
-    cl_queue_properties, cl_uint,
+    CL_INVALID_OPERATION, CL_TRUE, cl_command_queue, cl_context, cl_device_id, cl_int, cl_kernel, cl_platform_id,
+    cl_program, cl_queue_properties, cl_uint,
 };
 
 use super::{Way, by_name, kernels, memory, programs, queues};
@@ -87,7 +87,8 @@ unsafe fn table(object: *const c_void) -> usize {
 unsafe fn original(object: *const c_void, number: Number) -> Option<usize> {
     let table = table(object);
     let originals = boundary::lock(&ORIGINALS);
-    let of = |(owner, found, address): &(usize, usize, usize)| (*found == number as usize).then_some((*owner, *address));
+    let of =
+        |(owner, found, address): &(usize, usize, usize)| (*found == number as usize).then_some((*owner, *address));
     let exact = originals.iter().filter_map(of).find(|(owner, _)| *owner == table);
     exact.or_else(|| originals.iter().filter_map(of).next()).map(|(_, address)| address)
 }
@@ -111,7 +112,11 @@ macro_rules! original {
     };
 }
 
-pub unsafe fn address_for_platform(driver: &'static Driver, platform: cl_platform_id, name: *const c_char) -> *mut c_void {
+pub unsafe fn address_for_platform(
+    driver: &'static Driver,
+    platform: cl_platform_id,
+    name: *const c_char,
+) -> *mut c_void {
     let found = call!(driver, clGetExtensionFunctionAddressForPlatform(platform, name) else std::ptr::null_mut());
     let way = if driver::patched(platform).is_some() { Way::Driver } else { Way::Layer };
     wrapped(platform, name, found, way)
@@ -128,9 +133,17 @@ pub unsafe extern "C" fn address_from_layer(name: *const c_char) -> *mut c_void 
     }
 }
 
-unsafe extern "C" fn create_with_il(context: cl_context, il: *const c_void, length: usize, error: *mut cl_int) -> cl_program {
+unsafe extern "C" fn create_with_il(
+    context: cl_context,
+    il: *const c_void,
+    length: usize,
+    error: *mut cl_int,
+) -> cl_program {
     let program = original!(
-        context, ProgramWithIl, fn(cl_context, *const c_void, usize, *mut cl_int) -> cl_program, (context, il, length, error),
+        context,
+        ProgramWithIl,
+        fn(cl_context, *const c_void, usize, *mut cl_int) -> cl_program,
+        (context, il, length, error),
         std::ptr::null_mut()
     );
     programs::added_with_il(program, il, length)
@@ -143,8 +156,11 @@ unsafe extern "C" fn create_queue(
     error: *mut cl_int,
 ) -> cl_command_queue {
     let queue = original!(
-        context, QueueWithProperties, fn(cl_context, cl_device_id, *const cl_queue_properties, *mut cl_int) -> cl_command_queue,
-        (context, device, properties, error), std::ptr::null_mut()
+        context,
+        QueueWithProperties,
+        fn(cl_context, cl_device_id, *const cl_queue_properties, *mut cl_int) -> cl_command_queue,
+        (context, device, properties, error),
+        std::ptr::null_mut()
     );
     queues::added_with_properties(queue, context, device, properties)
 }
@@ -157,8 +173,11 @@ unsafe extern "C" fn host_alloc(
     error: *mut cl_int,
 ) -> *mut c_void {
     let pointer = original!(
-        context, HostAlloc, fn(cl_context, Properties, usize, cl_uint, *mut cl_int) -> *mut c_void,
-        (context, properties, size, alignment, error), std::ptr::null_mut()
+        context,
+        HostAlloc,
+        fn(cl_context, Properties, usize, cl_uint, *mut cl_int) -> *mut c_void,
+        (context, properties, size, alignment, error),
+        std::ptr::null_mut()
     );
     memory::add_svm(context, pointer, size, 0, true)
 }
@@ -172,8 +191,11 @@ unsafe extern "C" fn device_alloc(
     error: *mut cl_int,
 ) -> *mut c_void {
     let pointer = original!(
-        context, DeviceAlloc, fn(cl_context, cl_device_id, Properties, usize, cl_uint, *mut cl_int) -> *mut c_void,
-        (context, device, properties, size, alignment, error), std::ptr::null_mut()
+        context,
+        DeviceAlloc,
+        fn(cl_context, cl_device_id, Properties, usize, cl_uint, *mut cl_int) -> *mut c_void,
+        (context, device, properties, size, alignment, error),
+        std::ptr::null_mut()
     );
     memory::add_svm(context, pointer, size, 0, true)
 }
@@ -187,8 +209,11 @@ unsafe extern "C" fn shared_alloc(
     error: *mut cl_int,
 ) -> *mut c_void {
     let pointer = original!(
-        context, SharedAlloc, fn(cl_context, cl_device_id, Properties, usize, cl_uint, *mut cl_int) -> *mut c_void,
-        (context, device, properties, size, alignment, error), std::ptr::null_mut()
+        context,
+        SharedAlloc,
+        fn(cl_context, cl_device_id, Properties, usize, cl_uint, *mut cl_int) -> *mut c_void,
+        (context, device, properties, size, alignment, error),
+        std::ptr::null_mut()
     );
     memory::add_svm(context, pointer, size, 0, true)
 }
@@ -205,7 +230,11 @@ unsafe extern "C" fn blocking_free(context: cl_context, pointer: *mut c_void) ->
 
 unsafe extern "C" fn set_arg_pointer(kernel: cl_kernel, index: cl_uint, value: *const c_void) -> cl_int {
     let status = original!(
-        kernel, SetArgPointer, fn(cl_kernel, cl_uint, *const c_void) -> cl_int, (kernel, index, value), CL_INVALID_OPERATION
+        kernel,
+        SetArgPointer,
+        fn(cl_kernel, cl_uint, *const c_void) -> cl_int,
+        (kernel, index, value),
+        CL_INVALID_OPERATION
     );
     if status == 0
         && let Some(driver) = driver_of(kernel)
@@ -216,7 +245,14 @@ unsafe extern "C" fn set_arg_pointer(kernel: cl_kernel, index: cl_uint, value: *
 }
 
 type Copy = unsafe extern "C" fn(
-    cl_command_queue, cl_uint, *mut c_void, *const c_void, usize, cl_uint, *const *mut c_void, *mut *mut c_void,
+    cl_command_queue,
+    cl_uint,
+    *mut c_void,
+    *const c_void,
+    usize,
+    cl_uint,
+    *const *mut c_void,
+    *mut *mut c_void,
 ) -> cl_int;
 
 #[allow(clippy::too_many_arguments)]
@@ -233,14 +269,22 @@ unsafe extern "C" fn copy(
     let Some(address) = original(queue, Number::Copy) else { return CL_INVALID_OPERATION };
     // SAFETY: the driver gave this address for the function of this name, which has this type.
     let function: Copy = std::mem::transmute(address);
-    super::transfers::marking(super::Target::Svm(to), || function(queue, blocking, to, from, size, waits, wait_list, event))
+    super::transfers::marking(super::Target::Svm(to), || {
+        function(queue, blocking, to, from, size, waits, wait_list, event)
+    })
 }
 
 /// Reads unified shared memory.
 ///
 /// # Safety
 /// The queue must be one of the driver's; there must be `size` bytes to read, and room for them.
-pub unsafe fn copy_unified(driver: &Driver, queue: cl_command_queue, to: *mut c_void, from: *const c_void, size: usize) -> cl_int {
+pub unsafe fn copy_unified(
+    driver: &Driver,
+    queue: cl_command_queue,
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+) -> cl_int {
     match original(queue, Number::Copy) {
         Some(address) => {
             // SAFETY: the driver gave this address for the function of this name, which has this type.
@@ -248,6 +292,8 @@ pub unsafe fn copy_unified(driver: &Driver, queue: cl_command_queue, to: *mut c_
             function(queue, CL_TRUE, to, from, size, 0, std::ptr::null(), std::ptr::null_mut())
         }
         // The program copies by other means; where the memory is the host's too, this does.
-        None => call!(driver, clEnqueueSVMMemcpy(queue, CL_TRUE, to, from, size, 0, std::ptr::null(), std::ptr::null_mut())),
+        None => {
+            call!(driver, clEnqueueSVMMemcpy(queue, CL_TRUE, to, from, size, 0, std::ptr::null(), std::ptr::null_mut()))
+        }
     }
 }

@@ -15,7 +15,12 @@ use crate::shadow::{self, key, retained};
 use crate::spool::counts::Header;
 use crate::spool::process;
 
-pub unsafe fn create(driver: &'static Driver, program: cl_program, name: *const c_char, error: *mut cl_int) -> cl_kernel {
+pub unsafe fn create(
+    driver: &'static Driver,
+    program: cl_program,
+    name: *const c_char,
+    error: *mut cl_int,
+) -> cl_kernel {
     let kernel = call!(driver, clCreateKernel(program, name, error) else std::ptr::null_mut());
     if !kernel.is_null() {
         // SAFETY: the driver found a kernel of this name.
@@ -41,7 +46,9 @@ pub unsafe fn create_all(
         shielded(|| {
             for index in 0..made.min(room) as usize {
                 let kernel = *kernels.add(index);
-                let ask = |size, value, size_ret| call!(driver, clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, value, size_ret));
+                let ask = |size, value, size_ret| {
+                    call!(driver, clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, value, size_ret))
+                };
                 if let Some(name) = text(ask) {
                     add(program, kernel, &name);
                 }
@@ -77,7 +84,8 @@ pub unsafe fn clone(driver: &'static Driver, kernel: cl_kernel, error: *mut cl_i
 }
 
 pub unsafe fn retain(driver: &'static Driver, kernel: cl_kernel) -> cl_int {
-    let known = shielded(|| retained(shadow::state().kernels.get_mut(&key(kernel)).map(|kernel| &mut kernel.references)));
+    let known =
+        shielded(|| retained(shadow::state().kernels.get_mut(&key(kernel)).map(|kernel| &mut kernel.references)));
     let status = call!(driver, clRetainKernel(kernel));
     if status != 0 && known == Some(true) {
         shielded(|| forget(driver, kernel));
@@ -104,7 +112,13 @@ fn forget(driver: &'static Driver, kernel: cl_kernel) {
     }
 }
 
-pub unsafe fn set_arg(driver: &'static Driver, kernel: cl_kernel, index: cl_uint, size: usize, value: *const c_void) -> cl_int {
+pub unsafe fn set_arg(
+    driver: &'static Driver,
+    kernel: cl_kernel,
+    index: cl_uint,
+    size: usize,
+    value: *const c_void,
+) -> cl_int {
     let status = call!(driver, clSetKernelArg(kernel, index, size, value));
     if status == 0 {
         // SAFETY: the driver has read as many bytes.
@@ -120,7 +134,12 @@ pub unsafe fn set_arg(driver: &'static Driver, kernel: cl_kernel, index: cl_uint
     status
 }
 
-pub unsafe fn set_arg_svm_pointer(driver: &'static Driver, kernel: cl_kernel, index: cl_uint, value: *const c_void) -> cl_int {
+pub unsafe fn set_arg_svm_pointer(
+    driver: &'static Driver,
+    kernel: cl_kernel,
+    index: cl_uint,
+    value: *const c_void,
+) -> cl_int {
     let status = call!(driver, clSetKernelArgSVMPointer(kernel, index, value));
     if status == 0 {
         set(driver, kernel, index, |_| Argument::Pointer(value as usize));
@@ -148,7 +167,8 @@ pub unsafe fn set_exec_info(
     let status = call!(driver, clSetKernelExecInfo(kernel, what, size, value));
     if status == 0 && what == CL_KERNEL_EXEC_INFO_SVM_PTRS && !value.is_null() {
         shielded(|| {
-            let pointers = (0..size / size_of::<usize>()).map(|index| value.cast::<usize>().add(index).read_unaligned());
+            let pointers =
+                (0..size / size_of::<usize>()).map(|index| value.cast::<usize>().add(index).read_unaligned());
             let pointers: Vec<usize> = pointers.filter(|pointer| *pointer != 0).collect();
             if let Some(kernel) = shadow::state().kernels.get_mut(&key(kernel)) {
                 kernel.indirect = pointers;

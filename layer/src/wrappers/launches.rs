@@ -59,8 +59,17 @@ pub unsafe fn enqueue_task(
         return refused(plain(kernel));
     }
     let one = [1, 0, 0];
-    let request =
-        Request { queue, kernel, task: true, dimensions: 1, offset: None, global: one, local: Some(one), waits, wait_list };
+    let request = Request {
+        queue,
+        kernel,
+        task: true,
+        dimensions: 1,
+        offset: None,
+        global: one,
+        local: Some(one),
+        waits,
+        wait_list,
+    };
     capture::launch(driver, &request, plain)
 }
 
@@ -84,8 +93,10 @@ pub unsafe fn enqueue_native(
     wait_list: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
-    let status =
-        call!(driver, clEnqueueNativeKernel(queue, function, arguments, size, count, memory, places, waits, wait_list, event));
+    let status = call!(
+        driver,
+        clEnqueueNativeKernel(queue, function, arguments, size, count, memory, places, waits, wait_list, event)
+    );
     if status == 0 && !memory.is_null() {
         shielded(|| {
             let mut state = shadow::state();

@@ -4,10 +4,11 @@ use std::ffi::c_void;
 
 use opencl_sys::{
     CL_IMAGE_ARRAY_SIZE, CL_IMAGE_DEPTH, CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_FORMAT, CL_IMAGE_HEIGHT,
-    CL_IMAGE_NUM_MIP_LEVELS, CL_IMAGE_NUM_SAMPLES, CL_IMAGE_WIDTH, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_COPY_HOST_PTR, CL_MEM_FLAGS,
-    CL_MEM_OFFSET, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USE_HOST_PTR, cl_addressing_mode, cl_bool, cl_buffer_create_type, cl_command_queue,
-    cl_context, cl_event, cl_filter_mode, cl_image_desc, cl_image_format, cl_int, cl_mem, cl_mem_flags, cl_mem_properties,
-    cl_pipe_properties, cl_sampler, cl_sampler_properties, cl_svm_mem_flags, cl_uint,
+    CL_IMAGE_NUM_MIP_LEVELS, CL_IMAGE_NUM_SAMPLES, CL_IMAGE_WIDTH, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_COPY_HOST_PTR,
+    CL_MEM_FLAGS, CL_MEM_OFFSET, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USE_HOST_PTR, cl_addressing_mode, cl_bool,
+    cl_buffer_create_type, cl_command_queue, cl_context, cl_event, cl_filter_mode, cl_image_desc, cl_image_format,
+    cl_int, cl_mem, cl_mem_flags, cl_mem_properties, cl_pipe_properties, cl_sampler, cl_sampler_properties,
+    cl_svm_mem_flags, cl_uint,
 };
 
 use super::FreeCallback;
@@ -21,13 +22,15 @@ const NULL: *mut c_void = std::ptr::null_mut();
 /// Asks the driver something about a memory object; zeros if it does not tell.
 unsafe fn ask<T: Copy>(driver: &Driver, memory: cl_mem, what: u32, zero: T) -> T {
     let mut value = zero;
-    let status = call!(driver, clGetMemObjectInfo(memory, what, size_of::<T>(), (&raw mut value).cast(), std::ptr::null_mut()));
+    let status =
+        call!(driver, clGetMemObjectInfo(memory, what, size_of::<T>(), (&raw mut value).cast(), std::ptr::null_mut()));
     if status == 0 { value } else { zero }
 }
 
 unsafe fn ask_image<T: Copy>(driver: &Driver, image: cl_mem, what: u32, zero: T) -> T {
     let mut value = zero;
-    let status = call!(driver, clGetImageInfo(image, what, size_of::<T>(), (&raw mut value).cast(), std::ptr::null_mut()));
+    let status =
+        call!(driver, clGetImageInfo(image, what, size_of::<T>(), (&raw mut value).cast(), std::ptr::null_mut()));
     if status == 0 { value } else { zero }
 }
 
@@ -68,8 +71,12 @@ unsafe fn add(driver: &Driver, handle: cl_mem, kind: impl FnOnce() -> Kind) -> c
 
 unsafe fn add_image(driver: &Driver, handle: cl_mem) -> cl_mem {
     add(driver, handle, || {
-        let format: cl_image_format =
-            ask_image(driver, handle, CL_IMAGE_FORMAT, cl_image_format { image_channel_order: 0, image_channel_data_type: 0 });
+        let format: cl_image_format = ask_image(
+            driver,
+            handle,
+            CL_IMAGE_FORMAT,
+            cl_image_format { image_channel_order: 0, image_channel_data_type: 0 },
+        );
         Kind::Image(Image {
             object: ask(driver, handle, CL_MEM_TYPE, 0),
             channel_order: format.image_channel_order,
@@ -160,7 +167,10 @@ pub unsafe fn create_image_2d(
     host: *mut c_void,
     error: *mut cl_int,
 ) -> cl_mem {
-    add_image(driver, call!(driver, clCreateImage2D(context, flags, format, width, height, pitch, host, error) else NULL))
+    add_image(
+        driver,
+        call!(driver, clCreateImage2D(context, flags, format, width, height, pitch, host, error) else NULL),
+    )
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -177,8 +187,7 @@ pub unsafe fn create_image_3d(
     host: *mut c_void,
     error: *mut cl_int,
 ) -> cl_mem {
-    let made =
-        call!(driver, clCreateImage3D(context, flags, format, width, height, depth, row_pitch, slice_pitch, host, error) else NULL);
+    let made = call!(driver, clCreateImage3D(context, flags, format, width, height, depth, row_pitch, slice_pitch, host, error) else NULL);
     add_image(driver, made)
 }
 
@@ -195,7 +204,8 @@ pub unsafe fn create_pipe(
 }
 
 pub unsafe fn retain(driver: &'static Driver, memory: cl_mem) -> cl_int {
-    let known = shielded(|| retained(shadow::state().memory.get_mut(&key(memory)).map(|memory| &mut memory.references)));
+    let known =
+        shielded(|| retained(shadow::state().memory.get_mut(&key(memory)).map(|memory| &mut memory.references)));
     let status = call!(driver, clRetainMemObject(memory));
     if status != 0 && known == Some(true) {
         shielded(|| shadow::state().release_memory(key(memory)));

@@ -18,10 +18,10 @@ use std::ffi::{c_char, c_uchar, c_void};
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::{
     CL_INVALID_OPERATION, CL_SUCCESS, cl_addressing_mode, cl_bool, cl_buffer_create_type, cl_command_queue,
-    cl_command_queue_properties, cl_context, cl_context_properties, cl_device_id, cl_device_info, cl_device_type, cl_event,
-    cl_filter_mode, cl_image_desc, cl_image_format, cl_int, cl_kernel, cl_kernel_exec_info, cl_map_flags, cl_mem,
-    cl_mem_flags, cl_mem_properties, cl_pipe_properties, cl_platform_id, cl_program, cl_queue_properties, cl_sampler,
-    cl_sampler_properties, cl_svm_mem_flags, cl_uint,
+    cl_command_queue_properties, cl_context, cl_context_properties, cl_device_id, cl_device_info, cl_device_type,
+    cl_event, cl_filter_mode, cl_image_desc, cl_image_format, cl_int, cl_kernel, cl_kernel_exec_info, cl_map_flags,
+    cl_mem, cl_mem_flags, cl_mem_properties, cl_pipe_properties, cl_platform_id, cl_program, cl_queue_properties,
+    cl_sampler, cl_sampler_properties, cl_svm_mem_flags, cl_uint,
 };
 
 use crate::driver::{self, Layered};

@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Arc;
 
 use opencl_sys::{
-    CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_DEVICES, cl_context, cl_device_id, cl_int, cl_program,
-    cl_uint,
+    CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_DEVICES, cl_context, cl_device_id,
+    cl_int, cl_program, cl_uint,
 };
 use serde::Serialize;
 
@@ -99,7 +99,8 @@ pub unsafe fn create_with_binary(
     status: *mut cl_int,
     error: *mut cl_int,
 ) -> cl_program {
-    let program = call!(driver, clCreateProgramWithBinary(context, count, devices, lengths, binaries, status, error) else NULL);
+    let program =
+        call!(driver, clCreateProgramWithBinary(context, count, devices, lengths, binaries, status, error) else NULL);
     add(program, || {
         // Of several devices, one may have had no good binary.
         let piece = |index: usize| {
@@ -220,7 +221,11 @@ pub unsafe fn compile(
     if was_tried(result) {
         shielded(|| {
             let header = |index: usize| {
-                let pieces = match shadow::state().programs.get(&key(*header_programs.add(index))).map(|program| &program.origin) {
+                let pieces = match shadow::state()
+                    .programs
+                    .get(&key(*header_programs.add(index)))
+                    .map(|program| &program.origin)
+                {
                     Some(Origin::Source { pieces }) => pieces.clone(),
                     _ => Vec::new(),
                 };
@@ -312,7 +317,8 @@ unsafe fn built(
         };
         let log = matches!(status, Status::Error(_)).then_some(()).and_then(log);
         let has_source = matches!(build.origin, Origin::Source { .. });
-        let binary = || (status == Status::Success && !has_source).then(|| binary_of(driver, program, device)).flatten();
+        let binary =
+            || (status == Status::Success && !has_source).then(|| binary_of(driver, program, device)).flatten();
         write_record(&build, &about, &id, status, log, binary);
     }
 }
@@ -374,7 +380,8 @@ fn write_record(
 }
 
 pub unsafe fn retain(driver: &'static Driver, program: cl_program) -> cl_int {
-    let known = shielded(|| retained(shadow::state().programs.get_mut(&key(program)).map(|program| &mut program.references)));
+    let known =
+        shielded(|| retained(shadow::state().programs.get_mut(&key(program)).map(|program| &mut program.references)));
     let result = call!(driver, clRetainProgram(program));
     if result != 0 && known == Some(true) {
         shielded(|| forget(program));

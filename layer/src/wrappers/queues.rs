@@ -1,7 +1,8 @@
 //! Command queues.
 
 use opencl_sys::{
-    CL_QUEUE_PROPERTIES, cl_command_queue, cl_command_queue_properties, cl_context, cl_device_id, cl_int, cl_queue_properties,
+    CL_QUEUE_PROPERTIES, cl_command_queue, cl_command_queue_properties, cl_context, cl_device_id, cl_int,
+    cl_queue_properties,
 };
 
 use crate::boundary::shielded;
@@ -26,7 +27,8 @@ pub unsafe fn create_with_properties(
     properties: *const cl_queue_properties,
     error: *mut cl_int,
 ) -> cl_command_queue {
-    let queue = call!(driver, clCreateCommandQueueWithProperties(context, device, properties, error) else std::ptr::null_mut());
+    let queue =
+        call!(driver, clCreateCommandQueueWithProperties(context, device, properties, error) else std::ptr::null_mut());
     added_with_properties(queue, context, device, properties)
 }
 

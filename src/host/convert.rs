@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::hexadecimal::hexadecimal;
 use super::images;
-use super::spool::{self, Argument, Reason, Spool};
+use super::records::{self, Argument};
+use super::spool::{Reason, Spool};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
 use crate::suite::compare::Tolerance;
@@ -60,7 +62,7 @@ const ALIASED_CONSTANT: Reason =
 /// # Errors
 /// `Environment` if contents cannot be read.
 pub fn convert(
-    launch: &spool::Launch,
+    launch: &records::Launch,
     interface: &Interface,
     contents: &mut Contents<'_>,
 ) -> Result<std::result::Result<Converted, Reason>> {
@@ -94,7 +96,7 @@ impl From<Reason> for Stop {
 type Step<T> = std::result::Result<T, Stop>;
 
 struct Conversion<'a, 'b> {
-    launch: &'a spool::Launch,
+    launch: &'a records::Launch,
     interface: &'a Interface,
     contents: &'a mut Contents<'b>,
     /// The position of the argument that holds a region.
@@ -166,7 +168,7 @@ impl Conversion<'_, '_> {
         })
     }
 
-    fn region(&self, number: usize) -> Step<&spool::Memory> {
+    fn region(&self, number: usize) -> Step<&records::Memory> {
         self.launch.memory.get(number).ok_or(Stop::Cannot(OTHER_INTERFACE))
     }
 
@@ -241,7 +243,7 @@ fn element_type(element: Option<&Type>) -> Type {
     known.cloned().unwrap_or(Type::Scalar(Scalar::U8))
 }
 
-fn range(launch: &spool::Launch) -> Step<NdRange> {
+fn range(launch: &records::Launch) -> Step<NdRange> {
     let dims = launch.global.len();
     if !(1..=3).contains(&dims) || launch.global.contains(&0) {
         return Err(EMPTY.into());
@@ -255,25 +257,9 @@ fn range(launch: &spool::Launch) -> Step<NdRange> {
     })
 }
 
-/// Reads bytes from two hexadecimal digits each.
-pub(super) fn hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let digit = |c: &u8| char::from(*c).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
-        [high, low] => Some(digit(high)? << 4 | digit(low)?),
-        _ => None,
-    });
-    pairs.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hexadecimal_digits_are_read() {
-        assert_eq!(hexadecimal("00ff1A"), Some(vec![0, 255, 26]));
-        assert_eq!((hexadecimal("0"), hexadecimal("0g"), hexadecimal("é")), (None, None, None));
-    }
 
     #[test]
     fn ranges_have_three_sizes() {

@@ -15,7 +15,8 @@ pub fn copy_headers(folder: &Path, include_dirs: &[PathBuf], found: &[PathBuf]) 
     let mut copies: Vec<(usize, PathBuf, PathBuf)> = Vec::new();
     for file in found {
         let Ok(real) = file.canonicalize() else { continue };
-        if real.starts_with(folder.canonicalize()?) {
+        // clang looks for folders, too.
+        if !real.is_file() || real.starts_with(folder.canonicalize()?) {
             continue;
         }
         let at = canonical.iter().position(|dir| dir.as_ref().is_some_and(|dir| real.starts_with(dir)));
@@ -59,7 +60,7 @@ mod tests {
             fs::write(at(path), path).unwrap();
         }
         let dirs = [at("c"), at("a"), at("b")];
-        let found = [at("a/x.h"), at("a/sub/y.h"), at("b/z.h"), at("out/k.cl")];
+        let found = [at("a"), at("a/x.h"), at("a/sub/y.h"), at("b/z.h"), at("out/k.cl")];
         let used = copy_headers(&at("out"), &dirs, &found).unwrap().unwrap();
         assert_eq!(used, [Path::new("include-2"), Path::new("include-3")]);
         assert_eq!(fs::read_to_string(at("out/include-2/sub/y.h")).unwrap(), "a/sub/y.h");

@@ -1,6 +1,6 @@
 //! OpenCL's numbers for images and samplers, as suites name them.
 
-use super::spool;
+use super::records;
 use crate::suite::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape};
 
 /// Channel orders from `CL_R` (0x10B0) on.
@@ -26,7 +26,7 @@ const TYPES: [&str; 15] = [
 ];
 
 /// Returns the size and the format of an image; `None` if suites have no such image.
-pub fn image(image: &spool::Image) -> Option<(ImageShape, ImageFormat)> {
+pub fn image(image: &records::Image) -> Option<(ImageShape, ImageFormat)> {
     let name = |names: &[&str], first: u32, number: u32| {
         let at = usize::try_from(number.checked_sub(first)?).ok()?;
         names.get(at).map(|name| (*name).to_owned())

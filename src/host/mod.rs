@@ -8,9 +8,11 @@ mod build_options;
 mod command;
 mod convert;
 mod headers;
+mod hexadecimal;
 mod images;
 mod library;
 mod origin;
+mod records;
 mod session;
 mod sources;
 mod spool;
@@ -20,9 +22,7 @@ pub use command::{Ended, signal_name};
 pub use convert::{Contents, Converted, convert};
 pub use headers::copy_headers;
 pub use origin::{Code, code_of};
+pub use records::{BuildStatus, Constant, Header, Launch, Origin, Piece, Program};
 pub use session::{CaptureSettings, Session};
 pub use sources::{SameText, SourceFiles, same_texts};
-pub use spool::{
-    BuildStatus, Constant, Header, Launch, LaunchedKernel, Origin, Piece, Process, Program, Reason, Spool, kernels_of,
-    unknown_launches,
-};
+pub use spool::{LaunchedKernel, Process, Reason, Spool, kernels_of, unknown_launches};

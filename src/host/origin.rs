@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use object::{Object as _, ObjectSection as _};
 
-use super::spool::{Constant, Origin, Program, Spool};
+use super::records::{Constant, Origin, Program};
+use super::spool::Spool;
 use crate::error::Result;
 
 /// Code that kassay can read.

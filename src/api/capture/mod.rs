@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use self::suites::cannot_write;
 use super::options::{OpenOptions, options};
 use crate::error::{Error, Result};
 use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Reason, Session, SourceFiles, Spool};
@@ -107,11 +108,6 @@ fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
     // A file that was edited must not lead out of the folder.
     let is_plain = |path: &&Path| path.components().count() == 1 && path.file_name().is_some();
     Ok(folders.filter(is_plain).map(Path::to_owned).collect())
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
-    Error::environment(format!("cannot write {}: {error}", path.display()))
-        .help("free some space, or name a folder in which files can be made")
 }
 
 /// How the program ended, as a sentence goes on.

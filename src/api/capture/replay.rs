@@ -4,14 +4,21 @@ use std::collections::BTreeMap;
 
 use super::super::opened::Opened;
 use super::super::run;
-use super::suites::Test;
 use crate::error::Result;
 use crate::exec::{Fault, Observation};
+use crate::host::Converted;
 use crate::kernel::interface::{Arg, Interface};
 use crate::result::Device;
 use crate::result::capture::{MeasuredTolerance, NotReproduced, NotReproducedReason, Replay};
 use crate::suite::compare::{self, Deviation, Tolerance};
 use crate::suite::resolve::{self, Expectation};
+
+/// A launch as a test.
+pub(super) struct Test {
+    pub name: String,
+    pub description: Option<String>,
+    pub converted: Converted,
+}
 
 /// Relative differences up to this are called rounding, of whatever element.
 const ROUNDING: f64 = 1e-4;

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::super::input::SyntaxTree;
 use super::super::opened::Opened;
 use super::super::options::{OpenOptions, StartWorkers};
-use super::{cannot_write, replay};
-use crate::error::Result;
+use super::replay::{self, Test};
+use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
-use crate::host::{self, Code, Contents, Converted, LaunchedKernel, Reason, Spool};
+use crate::host::{self, Code, Contents, LaunchedKernel, Reason, Spool};
 use crate::kernel::interface::Interface;
 use crate::kernel::options::SpecValue;
 use crate::result::Device;
@@ -19,6 +19,12 @@ use crate::suite::write::{self, NewSuite, NewTest};
 
 const NO_CODE: Reason = Reason { name: "no-code", meaning: "its program's code is in no form that kassay reads" };
 const NOT_COMPILED: Reason = Reason { name: "not-compiled", meaning: "kassay cannot compile its program" };
+
+/// The error for a file or folder of the capture that cannot be made.
+pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    Error::environment(format!("cannot write {}: {error}", path.display()))
+        .help("free some space, or name a folder in which files can be made")
+}
 
 /// What became of a kernel.
 #[derive(Debug, Default)]
@@ -53,13 +59,6 @@ struct Draft<'k> {
     options: Vec<String>,
     spec: Vec<SpecValue>,
     interface: Interface,
-}
-
-/// A launch as a test.
-pub(super) struct Test {
-    pub name: String,
-    pub description: Option<String>,
-    pub converted: Converted,
 }
 
 impl<'a> Writer<'a> {

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use object::{Object as _, ObjectSection as _};
+use object::Endianness;
+use object::read::elf::{ElfFile64, SectionHeader as _};
 
 use super::records::{Constant, Origin, Program};
 use super::spool::Spool;
@@ -114,12 +115,20 @@ fn module(bytes: Vec<u8>, program: &Program) -> Option<Code> {
         return Some(Code::Module { bytes, extension, constants: program.constants.clone() });
     }
     // Intel's runtime keeps the module in the section .ocl.ir, as clang gave it.
-    let file = object::File::parse(&*bytes).ok()?;
-    let section = file.sections().find(|section| section.name() == Ok(".ocl.ir"))?;
-    let bytes = section.data().ok()?.to_vec();
+    let bytes = section(&bytes, b".ocl.ir")?.to_vec();
     let extension = kind(&bytes)?;
     // The constants have their values in it already.
     Some(Code::Module { bytes, extension, constants: Vec::new() })
+}
+
+/// Returns the contents of a section by its header alone: Intel's have no type, so that a reader would pass over them.
+fn section<'a>(elf: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let file = ElfFile64::<Endianness>::parse(elf).ok()?;
+    let (endian, table) = (file.endian(), file.elf_section_table());
+    let header = table.iter().find(|header| table.section_name(endian, header) == Ok(name))?;
+    let start = usize::try_from(header.sh_offset(endian)).ok()?;
+    let length = usize::try_from(header.sh_size(endian)).ok()?;
+    elf.get(start..start.checked_add(length)?)
 }
 
 /// Tells modules apart by their first bytes.

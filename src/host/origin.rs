@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use object::Endianness;
-use object::read::elf::{ElfFile64, SectionHeader as _};
+use object::LittleEndian;
+use object::elf::FileHeader64;
+use object::read::elf::{FileHeader as _, SectionHeader as _};
 
 use super::records::{Constant, Origin, Program};
 use super::spool::Spool;
@@ -121,13 +122,18 @@ fn module(bytes: Vec<u8>, program: &Program) -> Option<Code> {
     Some(Code::Module { bytes, extension, constants: Vec::new() })
 }
 
-/// Returns the contents of a section by its header alone: Intel's have no type, so that a reader would pass over them.
+/// Returns the contents of a section by its header alone: Intel's files have no version, and their sections no type, so that a
+/// reader of whole files refuses them.
 fn section<'a>(elf: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    let file = ElfFile64::<Endianness>::parse(elf).ok()?;
-    let (endian, table) = (file.endian(), file.elf_section_table());
-    let header = table.iter().find(|header| table.section_name(endian, header) == Ok(name))?;
-    let start = usize::try_from(header.sh_offset(endian)).ok()?;
-    let length = usize::try_from(header.sh_size(endian)).ok()?;
+    // 64 bits, little endian.
+    if !elf.starts_with(b"\x7fELF\x02\x01") {
+        return None;
+    }
+    let (file, _) = object::pod::from_bytes::<FileHeader64<LittleEndian>>(elf).ok()?;
+    let table = file.sections(LittleEndian, elf).ok()?;
+    let header = table.iter().find(|header| table.section_name(LittleEndian, header) == Ok(name))?;
+    let start = usize::try_from(header.sh_offset(LittleEndian)).ok()?;
+    let length = usize::try_from(header.sh_size(LittleEndian)).ok()?;
     elf.get(start..start.checked_add(length)?)
 }
 

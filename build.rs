@@ -1,4 +1,5 @@
-//! Compiles the device-side code (`runtime-cl/`) to bitcode, which the library embeds.
+//! Compiles what the library embeds: the device-side code (`runtime-cl/`), the library around clang, and the layer that
+//! goes into host programs (`layer/`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,6 +23,45 @@ fn main() {
     }
     compile("host", HOST_OPTIONS);
     clang_library();
+    layer();
+}
+
+/// Builds `layer/` with cargo, into a folder of its own: this build holds the lock of the usual one. The layer is always
+/// optimised, because it lives in programs whose time is measured. `KASSAY_LAYER` names one that is built already.
+fn layer() {
+    for path in ["layer/src", "layer/Cargo.toml", "layer/build.rs"] {
+        println!("cargo:rerun-if-changed={path}");
+    }
+    println!("cargo:rerun-if-env-changed=KASSAY_LAYER");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let name = "libkassay_layer.so";
+    let built = match std::env::var_os("KASSAY_LAYER").filter(|path| !path.is_empty()) {
+        Some(path) => PathBuf::from(path),
+        None => {
+            let target = out.join("layer");
+            let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+            let status = Command::new(cargo)
+                .args(["build", "--release", "--manifest-path", "layer/Cargo.toml", "--target-dir"])
+                .arg(&target)
+                // What this build is made with (clippy, coverage, sanitisers) does not belong into other programs.
+                .env_remove("RUSTC_WORKSPACE_WRAPPER")
+                .env_remove("RUSTFLAGS")
+                .env_remove("CARGO_ENCODED_RUSTFLAGS")
+                .env_remove("CARGO_BUILD_TARGET")
+                .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+                .env("CARGO_PROFILE_RELEASE_STRIP", "true")
+                .status();
+            match status {
+                Ok(status) if status.success() => {}
+                Ok(status) => panic!("cargo could not build layer/: {status}"),
+                Err(error) => panic!("cargo could not be run for layer/: {error}"),
+            }
+            target.join("release").join(name)
+        }
+    };
+    if let Err(error) = std::fs::copy(&built, out.join(name)) {
+        panic!("{} could not be copied: {error}", built.display());
+    }
 }
 
 /// Compiles `src/kernel/clang/`, the library around clang that the compiling child process loads. It is separate so

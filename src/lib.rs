@@ -49,6 +49,8 @@ pub mod generate;
 #[doc(hidden)]
 pub mod hash;
 #[doc(hidden)]
+pub mod host;
+#[doc(hidden)]
 pub mod instrument;
 #[doc(hidden)]
 pub mod kernel;

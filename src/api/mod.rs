@@ -2,6 +2,7 @@
 //!
 //! The crate's root re-exports all of it. Must never know: terminals, exit codes.
 
+mod capture;
 mod check;
 mod compare;
 mod cover;
@@ -27,6 +28,7 @@ use std::path::Path;
 
 use crate::error::Result;
 
+pub use capture::{CaptureOptions, capture};
 pub use check::{CheckOptions, check};
 pub use compare::{CompareOptions, compare, merge_comparisons};
 pub use cover::{CoverOptions, cover};

@@ -95,10 +95,21 @@ fn run_tests(opened: &Opened, options: &RunOptions) -> Result<(Vec<Test>, Device
     })
 }
 
+/// How a launch ended.
+type Ended = std::result::Result<Observation, Fault>;
+
 /// Runs each test of a variant once. Returns what `judge` makes of how they ended, and the device.
 pub(super) fn each_test<T: Send>(
     opened: &Opened,
-    judge: impl Fn(&resolve::Test, &std::result::Result<Observation, Fault>) -> Result<T> + Sync,
+    judge: impl Fn(&resolve::Test, &Ended) -> Result<T> + Sync,
+) -> Result<(Vec<T>, Device)> {
+    each_test_again(opened, |test, again| judge(test, &again()?))
+}
+
+/// Calls `judge` with each test of a variant and a function that runs it. Returns what it makes of them, and the device.
+pub(super) fn each_test_again<T: Send>(
+    opened: &Opened,
+    judge: impl Fn(&resolve::Test, &mut dyn FnMut() -> Result<Ended>) -> Result<T> + Sync,
 ) -> Result<(Vec<T>, Device)> {
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         let under_test = &parsed.under_test;
@@ -117,12 +128,13 @@ pub(super) fn each_test<T: Send>(
         let timeout = opened.options().timeout;
         let launching = crate::exec::RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
         let results = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, t| {
-            let executor = &mut *runner.executor;
-            let result = match runner.mapped.filter(|_| is_mapped(t)) {
-                Some(program) => program.run(executor, &t.launch, &launching)?,
-                None => executor.run(runner.plain, &t.launch, &launching)?,
-            };
-            judge(t, &result)
+            judge(t, &mut || {
+                let executor = &mut *runner.executor;
+                match runner.mapped.filter(|_| is_mapped(t)) {
+                    Some(program) => program.run(executor, &t.launch, &launching),
+                    None => executor.run(runner.plain, &t.launch, &launching),
+                }
+            })
         })?;
         Ok((results, executors::device(runners[0].executor.device())))
     })

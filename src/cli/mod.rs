@@ -1,6 +1,7 @@
 //! Implements the command line, one file per command: turns flags into a request, writes the result, and turns errors
 //! into exit codes.
 
+mod capture;
 mod check;
 mod compare;
 mod cover;
@@ -45,6 +46,7 @@ enum Command {
     Schedule(schedule::ScheduleArgs),
     Check(check::CheckArgs),
     Compare(compare::CompareArgs),
+    Capture(capture::CaptureArgs),
     Lower(lower::LowerArgs),
     Tally(tally::TallyArgs),
     Merge(merge::MergeArgs),
@@ -72,6 +74,7 @@ pub fn main() -> ExitCode {
         Command::Schedule(args) => schedule::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Capture(args) => capture::run(&args),
         Command::Lower(args) => lower::run(&args),
         Command::Tally(args) => tally::run(&args),
         Command::Merge(args) => merge::run(&args),
@@ -116,6 +119,8 @@ mod tests {
         same(&check.options(), &api::CheckOptions::new());
         let Command::Generate(generate) = parse(&["generate", "k.cl", "-o", "d"]) else { panic!() };
         same(&generate.options(), &api::GenerateOptions::new());
+        let Command::Capture(capture) = parse(&["capture", "-o", "d", "--", "p"]) else { panic!() };
+        same(&capture.options(), &api::CaptureOptions::new());
         let Command::Inspect(inspect) = parse(&["inspect", "k.cl"]) else { panic!() };
         same(&inspect.options(), &api::InspectOptions::new());
         let Command::Lower(lower) = parse(&["lower", "k.cl"]) else { panic!() };

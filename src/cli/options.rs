@@ -153,6 +153,15 @@ impl OutputFlags {
         self.show(result, text)
     }
 
+    /// Prints a text to standard error, for commands whose standard output is a program's.
+    pub fn show_on_stderr(&self, text: impl FnOnce(&Style) -> String) {
+        if !self.quiet {
+            let style = Style { color: colours(std::io::stderr().is_terminal()), ..style() };
+            // There is nobody to tell if it cannot be written.
+            let _ = std::io::stderr().write_all(text(&style).as_bytes());
+        }
+    }
+
     /// Prints the text or the JSON of a result.
     ///
     /// # Errors
@@ -183,12 +192,16 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
+/// Returns whether to use colours on a terminal.
+fn colours(is_terminal: bool) -> bool {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    is_terminal && !no_color
+}
+
 /// Returns the style of text: coloured on a terminal unless `NO_COLOR` is set; as wide as `COLUMNS` says.
 fn style() -> Style {
-    let terminal = std::io::stdout().is_terminal();
-    let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     let width = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).filter(|w| *w >= 40);
-    Style { color: terminal && !no_color, width: width.unwrap_or(Style::default().width) }
+    Style { color: colours(std::io::stdout().is_terminal()), width: width.unwrap_or(Style::default().width) }
 }
 
 /// Flags for running tests.
@@ -219,7 +232,7 @@ impl ExecutionFlags {
     }
 }
 
-fn seconds(text: &str) -> std::result::Result<f64, String> {
+pub(super) fn seconds(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s <= 86_400.0 => Ok(s),
         Ok(_) => Err("not between 0 and 86400".into()),

@@ -2,6 +2,7 @@
 //!
 //! Must never know: how anything was computed.
 
+pub mod capture;
 pub mod check;
 pub mod compare;
 pub mod cover;

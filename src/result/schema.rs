@@ -2,6 +2,7 @@
 
 use schemars::{JsonSchema, schema_for};
 
+use super::capture::CaptureResult;
 use super::check::CheckResult;
 use super::compare::CompareResult;
 use super::cover::CoverResult;
@@ -24,6 +25,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("schedule.schema.json", schema::<ScheduleResult>()),
         ("generate.schema.json", schema::<GenerateResult>()),
         ("check.schema.json", schema::<CheckResult>()),
+        ("capture.schema.json", schema::<CaptureResult>()),
         ("compare.schema.json", schema::<CompareResult>()),
         ("map.schema.json", schema::<ProbeMap>()),
     ]

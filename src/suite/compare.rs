@@ -92,6 +92,57 @@ pub fn compare(expected: &[u8], actual: &[u8], ty: Option<&Type>, tolerance: Tol
     out
 }
 
+/// How far floats differ, of all elements together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Deviation {
+    /// The largest `|actual - expected|`.
+    pub absolute: f64,
+    /// The largest `|actual - expected| / |expected|`; infinite where 0 is expected and something else is there.
+    pub relative: f64,
+    /// The largest `|expected|`.
+    pub largest: f64,
+}
+
+impl Deviation {
+    /// Measures how far two arrays of `ty` differ. `None` if a tolerance could not make them agree: there are not as many
+    /// elements, integers differ, or a float is infinite or NaN and the other one is not the same.
+    pub fn between(expected: &[u8], actual: &[u8], ty: &Type) -> Option<Deviation> {
+        let mut all = Deviation { absolute: 0.0, relative: 0.0, largest: 0.0 };
+        let size = usize::try_from(ty.size()).ok().filter(|size| *size > 0)?;
+        if expected.len() != actual.len() || !expected.len().is_multiple_of(size) {
+            return None;
+        }
+        let leaves = scalar_layout::leaves(ty);
+        for (e, a) in expected.chunks_exact(size).zip(actual.chunks_exact(size)) {
+            for leaf in &leaves {
+                let (e, a) = (leaf_bytes(leaf, e), leaf_bytes(leaf, a));
+                match (scalar_layout::decode(leaf.scalar, e), scalar_layout::decode(leaf.scalar, a)) {
+                    (Number::Float(x), Number::Float(y)) if x.is_finite() && y.is_finite() => {
+                        let error = (y - x).abs();
+                        all.absolute = all.absolute.max(error);
+                        all.relative = all.relative.max(if error == 0.0 { 0.0 } else { error / x.abs() });
+                        all.largest = all.largest.max(x.abs());
+                    }
+                    (Number::Float(x), Number::Float(y)) if x == y || (x.is_nan() && y.is_nan()) => {}
+                    (Number::Integer(x), Number::Integer(y)) if x == y => {}
+                    _ => return None,
+                }
+            }
+        }
+        Some(all)
+    }
+
+    /// Returns what two measurements have in common.
+    #[must_use]
+    pub fn max(self, other: Deviation) -> Deviation {
+        Deviation {
+            absolute: self.absolute.max(other.absolute),
+            relative: self.relative.max(other.relative),
+            largest: self.largest.max(other.largest),
+        }
+    }
+}
+
 fn leaf_bytes<'a>(leaf: &Leaf, element: &'a [u8]) -> &'a [u8] {
     let start = usize::try_from(leaf.offset).unwrap_or(usize::MAX);
     let end = start.saturating_add(usize::try_from(leaf.scalar.size()).unwrap_or(8));

@@ -13,7 +13,7 @@ pub mod document;
 mod dtype;
 pub mod faults;
 pub mod format;
-mod image;
+pub mod image;
 mod implicit;
 mod json;
 pub mod launch;

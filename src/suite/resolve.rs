@@ -99,6 +99,19 @@ fn folder(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
+/// Returns compiler options in which folders of `-I` that are there, relative to the suite's folder, have their place: a suite
+/// can then be moved, and used from anywhere. Others are relative to the working directory.
+fn beside(folder: &Path, options: Vec<String>) -> Vec<String> {
+    let placed = |option: String| {
+        let dir = option.strip_prefix("-I").filter(|dir| !dir.is_empty() && Path::new(dir).is_relative());
+        match dir.map(|dir| folder.join(dir)).filter(|dir| dir.is_dir()) {
+            Some(dir) => format!("-I{}", normalised(dir).display()),
+            None => option,
+        }
+    };
+    options.into_iter().map(placed).collect()
+}
+
 impl Suite {
     /// Reads a suite: JSON if the name ends in `.json`, else TOML.
     ///
@@ -162,7 +175,7 @@ impl Suite {
             path: source.path.clone(),
             kernel: normalised(folder(&source.path).join(&file.kernel.value)),
             entry: file.entry,
-            options: file.options,
+            options: beside(folder(&source.path), file.options),
             spec: spec_values::read(&source, file.spec.as_ref())?,
             tolerance,
             name: file.name,

@@ -10,7 +10,7 @@ const LEVELS: &[&[&str]] = &[
     &["kernel"],
     &["cfg", "lower", "suite"],
     &["instrument", "program", "solve", "exec", "result"],
-    &["compare", "coverage", "report", "symbolic"],
+    &["compare", "coverage", "host", "report", "symbolic"],
     &["mutation"],
     &["generate"],
     &["sync"],

@@ -1,5 +1,6 @@
 //! Renders results as text for human readers. Colour never carries information that the words do not.
 
+mod capture;
 mod check;
 mod compare;
 mod cover;
@@ -13,6 +14,7 @@ mod run;
 mod schedule;
 mod source;
 
+pub use capture::capture;
 pub use check::{CheckView, check};
 pub use compare::{CompareView, compare};
 pub use cover::{CoverOptions, cover};

@@ -1,0 +1,246 @@
+//! Captures the launches of a host program as suites.
+
+mod replay;
+mod suites;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use self::suites::cannot_write;
+use super::options::{OpenOptions, options};
+use crate::error::{Error, Result};
+use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Reason, Session, SourceFiles, Spool};
+use crate::result::capture::{self as result, CaptureResult, LeftOut};
+use crate::result::{Device, Header, store};
+
+options! {
+    /// Options of [`capture`].
+    pub struct CaptureOptions {
+        /// Whether requests for a GPU get the CPU device where there is no GPU.
+        as_gpu: bool = false,
+        /// Launches kept of a kernel, at most.
+        max_launches: u64 = 8,
+        /// Bytes of contents kept of all launches together, at most.
+        max_bytes: u64 = 1 << 30,
+        /// Shell patterns of kernels' names (`fnmatch`); empty: all kernels.
+        kernels: Vec<String> = Vec::new(),
+        /// Whether to keep all launches, as far as `max_bytes` goes.
+        all: bool = false,
+        /// Whether the suites are run: without, they expect what the program's launches left, bit for bit.
+        replay: bool = true,
+    }
+}
+
+/// The name of the result in its folder.
+const RESULT: &str = "capture.json";
+
+/// Runs a host program, keeps launches of its kernels as suites in `folder`, and runs these on the same device to find out
+/// which tolerances they need. Writes `folder/capture.json`. The program runs with this process's standard streams and
+/// working directory.
+///
+/// # Errors
+/// `Caller` if there is no such program, or the folder holds anything but an earlier capture; `Environment` if the program
+/// made no OpenCL call, or files cannot be written. What cannot be captured is part of the result.
+pub fn capture(
+    command: &[OsString],
+    folder: &Path,
+    open: &OpenOptions,
+    options: &CaptureOptions,
+) -> Result<CaptureResult> {
+    open.check()?;
+    let begun = Instant::now();
+    let replaced = earlier(folder)?;
+    let is_new = !folder.exists();
+    fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+    let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, replay: _ } = options.clone();
+    let session = Session::new(folder, &CaptureSettings { as_gpu, max_launches, max_bytes, kernels, all })?;
+    let ended = session.run(command);
+    let read = ended.and_then(|ended| Ok((ended, Spool::read(session.spool())?)));
+    let (ended, mut spool) = match read {
+        Ok((ended, spool)) if !spool.processes.is_empty() => (ended, spool),
+        other => {
+            let drivers = session.drivers().to_vec();
+            drop(session);
+            if is_new {
+                let _ = fs::remove_dir(folder);
+            }
+            return Err(other.map_or_else(|error| error, |(ended, _)| no_call(&ended, &drivers)));
+        }
+    };
+    for old in replaced {
+        let _ = fs::remove_dir_all(folder.join(old));
+    }
+    let _ = fs::remove_file(folder.join(RESULT));
+    let most = (!options.all).then_some(options.max_launches);
+    let mut kernels = host::kernels_of(&mut spool.processes, most);
+    let mut writer = suites::Writer::new(folder, session.spool().join("suites"), &spool, open, options.replay)?;
+    let made: Vec<suites::Made> = kernels.iter_mut().map(|kernel| writer.kernel(kernel)).collect::<Result<_>>()?;
+    let device = writer.device();
+    let files = writer.files();
+    let result = assemble(command, &ended, &spool, kernels, made, &files, device, folder, begun);
+    store::write(&result, &folder.join(RESULT))?;
+    Ok(result)
+}
+
+/// Returns the folders of the suites of an earlier capture; nothing if the folder is empty or not there.
+fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries: Vec<_> = match fs::read_dir(folder) {
+        Ok(entries) => entries.flatten().collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => {
+            return Err(Error::caller(format!("cannot capture into {}: {error}", folder.display()))
+                .help("name a folder; it need not exist yet"));
+        }
+    };
+    if entries.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = fs::read_to_string(folder.join(RESULT)).ok();
+    let known = known.and_then(|text| serde_json::from_str::<CaptureResult>(&text).ok());
+    let Some(known) = known else {
+        return Err(Error::caller(format!("{} holds files that are not of a capture", folder.display()))
+            .help("name an empty folder, or one that does not exist"));
+    };
+    let folders = known.kernels.iter().filter_map(|kernel| Path::new(kernel.suite.as_ref()?).parent());
+    // A file that was edited must not lead out of the folder.
+    let is_plain = |path: &&Path| path.components().count() == 1 && path.file_name().is_some();
+    Ok(folders.filter(is_plain).map(Path::to_owned).collect())
+}
+
+/// How the program ended, as a sentence goes on.
+fn end(ended: &Ended) -> String {
+    match (ended.exit_code, ended.signal) {
+        (Some(code), _) => format!("it ended with exit code {code}"),
+        (None, Some(signal)) => format!("{} ended it", host::signal_name(signal)),
+        (None, None) => "it ended".to_owned(),
+    }
+}
+
+fn no_call(ended: &Ended, drivers: &[String]) -> Error {
+    let help = if drivers.is_empty() {
+        "no OpenCL driver is installed here: `kassay devices` tells where drivers are looked for".to_owned()
+    } else {
+        "the program has to reach OpenCL through a loader (libOpenCL.so); one that links or opens a driver itself cannot be \
+         captured, nor one that runs with other rights (setuid) or another environment (sudo, a container)"
+            .to_owned()
+    };
+    Error::environment(format!("no OpenCL call was seen; {}", end(ended))).help(help)
+}
+
+fn left_out(reasons: BTreeMap<Reason, u64>) -> Vec<LeftOut> {
+    let row =
+        |(reason, count): (Reason, u64)| LeftOut { reason: reason.name.into(), meaning: reason.meaning.into(), count };
+    reasons.into_iter().map(row).collect()
+}
+
+#[allow(clippy::too_many_arguments)]
+fn assemble(
+    command: &[OsString],
+    ended: &Ended,
+    spool: &Spool,
+    kernels: Vec<LaunchedKernel>,
+    made: Vec<suites::Made>,
+    files: &BTreeMap<String, String>,
+    device: Option<Device>,
+    folder: &Path,
+    begun: Instant,
+) -> CaptureResult {
+    let launched: BTreeSet<&str> = kernels.iter().map(|kernel| kernel.program.as_str()).collect();
+    let programs = programs(spool, &launched, files, folder);
+    let mut notes = spool.notes.clone();
+    if kernels.is_empty() {
+        notes.push("the program launched no kernel".to_owned());
+    }
+    let command: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut names: Vec<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    names.dedup();
+    let source = command.first().cloned().unwrap_or_default();
+    let header = Header::new(CaptureResult::SCHEMA, names.join(", "), source, device, 0);
+    let row = |(kernel, made): (LaunchedKernel, suites::Made)| result::Kernel {
+        name: kernel.name,
+        program: kernel.program,
+        launches: kernel.launches,
+        refused: kernel.refused,
+        kept: made.kept,
+        left_out: left_out(kernel.left_out),
+        suite: made.suite,
+        error: made.error,
+        replay: made.replay,
+    };
+    CaptureResult {
+        header,
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        program_s: ended.seconds,
+        native_s: None,
+        command,
+        exit_code: ended.exit_code,
+        signal: ended.signal.map(host::signal_name),
+        processes: spool.processes.len() as u64,
+        programs,
+        kernels: kernels.into_iter().zip(made).map(row).collect(),
+        left_out: left_out(host::unknown_launches(&spool.processes)),
+        notes,
+    }
+}
+
+fn programs(
+    spool: &Spool,
+    launched: &BTreeSet<&str>,
+    files: &BTreeMap<String, String>,
+    folder: &Path,
+) -> Vec<result::Program> {
+    let working = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let below = SourceFiles::below(&working, folder);
+    let row = |program: &host::Program| {
+        let texts = match &program.origin {
+            host::Origin::Source { pieces } => {
+                pieces.iter().filter_map(|piece| spool.contents(&piece.blob).ok()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let same = host::same_texts(&below, &texts).into_iter();
+        let options = program.options.clone().unwrap_or_default();
+        let directory = program.directory.as_deref().unwrap_or(Path::new("/"));
+        result::Program {
+            id: program.id.clone(),
+            origin: origin(spool, program, 0),
+            dropped_options: host::translate(&options, directory).dropped,
+            options,
+            file: files.get(&program.id).cloned(),
+            same_text: same
+                .map(|same| result::SameText { file: same.file.display().to_string(), line: same.line })
+                .collect(),
+            device: program.device.name.clone(),
+            status: match program.status {
+                BuildStatus::Error => result::BuildStatus::Failed,
+                BuildStatus::Success => result::BuildStatus::Built,
+                // It has kernels, so it was built.
+                BuildStatus::Unknown if launched.contains(program.id.as_str()) => result::BuildStatus::Built,
+                BuildStatus::Unknown => result::BuildStatus::Unknown,
+            },
+            log: program.log.clone(),
+        }
+    };
+    spool.programs.values().map(row).collect()
+}
+
+/// Where a program's code comes from; of one that was linked, where that of its first part comes from.
+fn origin(spool: &Spool, program: &host::Program, depth: u32) -> result::Origin {
+    match &program.origin {
+        host::Origin::Source { .. } => result::Origin::Source,
+        host::Origin::Il { .. } => result::Origin::Il,
+        host::Origin::Binary { .. } => result::Origin::Binary,
+        host::Origin::BuiltIn { .. } => result::Origin::BuiltIn,
+        host::Origin::Linked { inputs } => {
+            let first = inputs.iter().find_map(|id| spool.programs.get(id));
+            // Libraries are linked from others, but a damaged file could say so without end.
+            match first.filter(|_| depth < 100) {
+                Some(first) => origin(spool, first, depth + 1),
+                None => result::Origin::Binary,
+            }
+        }
+    }
+}

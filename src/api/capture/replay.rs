@@ -1,0 +1,201 @@
+//! Runs captured suites: each test twice, compared with what the program's own launch left.
+
+use std::collections::BTreeMap;
+
+use super::super::opened::Opened;
+use super::super::run;
+use crate::error::Result;
+use crate::exec::{Fault, Observation};
+use crate::host::Converted;
+use crate::kernel::interface::{Arg, Interface};
+use crate::result::Device;
+use crate::result::capture::{MeasuredTolerance, NotReproduced, NotReproducedReason, Replay};
+use crate::suite::compare::{self, Deviation, Tolerance};
+use crate::suite::resolve::{self, Expectation};
+
+/// A launch as a test.
+pub(super) struct Test {
+    pub name: String,
+    pub description: Option<String>,
+    pub converted: Converted,
+}
+
+/// Relative differences up to this are called rounding, of whatever element.
+const ROUNDING: f64 = 1e-4;
+
+/// Differences up to this part of the largest element are called rounding.
+const ROUNDING_OF_LARGEST: f64 = 1e-2;
+
+/// What two runs of a test have shown of one output.
+enum Shown {
+    Exact,
+    Within { largest: f64, tolerance: Tolerance },
+    Not { reason: NotReproducedReason, message: String },
+}
+
+/// What two runs of a test have shown: of each output, by its position, or why it did not end.
+type Ran = std::result::Result<Vec<(u32, Shown)>, String>;
+
+/// Runs the tests and changes what they expect: tolerances as they were measured, and nothing of what was not reproduced.
+/// Returns what was found, and the device.
+///
+/// # Errors
+/// Those of [`run::run`].
+pub(super) fn replay(opened: &Opened, interface: &Interface, tests: &mut [Test]) -> Result<(Replay, Device)> {
+    let (rows, device) = run::each_test_again(opened, |test, again| {
+        let runs = [again()?, again()?];
+        Ok((test.name.clone(), judge(test, &runs)))
+    })?;
+    let mut rows: BTreeMap<String, Ran> = rows.into_iter().collect();
+    let mut replay = Replay::default();
+    let label = |position: u32| interface.args.get(position as usize).map_or_else(|| position.to_string(), Arg::label);
+    for test in tests {
+        match rows.remove(&test.name) {
+            Some(Ok(outputs)) => apply(test, outputs, &label, &mut replay),
+            Some(Err(message)) => replay.not_reproduced.push(NotReproduced {
+                test: test.name.clone(),
+                argument: None,
+                reason: NotReproducedReason::Fault,
+                message,
+            }),
+            None => {}
+        }
+    }
+    Ok((replay, device))
+}
+
+fn judge(test: &resolve::Test, runs: &[std::result::Result<Observation, Fault>; 2]) -> Ran {
+    let [first, second] = match runs {
+        [Ok(first), Ok(second)] => [first, second],
+        [Err(fault), _] | [_, Err(fault)] => return Err(format!("the kernel {fault}")),
+    };
+    let show = |expectation: &Expectation| {
+        let actual = |run: &'_ Observation| {
+            run.outputs.iter().find(|(position, _)| *position == expectation.position).map(|(_, bytes)| bytes.clone())
+        };
+        let (first, second) = (actual(first).unwrap_or_default(), actual(second).unwrap_or_default());
+        (expectation.position, shown(expectation, &first, &second))
+    };
+    Ok(test.expectations.iter().map(show).collect())
+}
+
+fn shown(expectation: &Expectation, first: &[u8], second: &[u8]) -> Shown {
+    let Expectation { bytes, ty, .. } = expectation;
+    let exact = Tolerance::default();
+    let compared = [first, second].map(|actual| compare::compare(bytes, actual, Some(ty), exact));
+    if compared.iter().all(compare::Comparison::passed) {
+        return Shown::Exact;
+    }
+    let deviation =
+        Deviation::between(bytes, first, ty).and_then(|a| Some(a.max(Deviation::between(bytes, second, ty)?)));
+    if let Some(deviation) = deviation
+        && let Some(tolerance) = tolerance(deviation)
+    {
+        return Shown::Within { largest: deviation.absolute, tolerance };
+    }
+    let is_same = compare::compare(first, second, Some(ty), exact).passed();
+    let reason = if is_same { NotReproducedReason::Differs } else { NotReproducedReason::Nondeterministic };
+    let first = compared.iter().find_map(|compared| compared.first.as_ref().map(|first| (compared, first)));
+    let message = first.map_or_else(String::new, |(compared, first)| {
+        let field = first.field.as_ref().map(|field| format!(".{field}")).unwrap_or_default();
+        format!(
+            "element {}{field}: the program's launch left {}, the test {}; {} of {} elements differ",
+            first.index, first.expected, first.actual, compared.mismatches, compared.elements
+        )
+    });
+    Shown::Not { reason, message }
+}
+
+/// Returns twice what was measured, relative to each element if that is little, otherwise absolute; `None` if it is
+/// more than rounding.
+fn tolerance(deviation: Deviation) -> Option<Tolerance> {
+    let twice = |measured: f64| round_up(2.0 * measured);
+    if deviation.relative <= ROUNDING {
+        Some(Tolerance { abs: 0.0, rel: twice(deviation.relative) })
+    } else if deviation.absolute <= ROUNDING_OF_LARGEST * deviation.largest {
+        Some(Tolerance { abs: twice(deviation.absolute), rel: 0.0 })
+    } else {
+        None
+    }
+}
+
+/// Rounds up to two digits.
+fn round_up(value: f64) -> f64 {
+    if value <= 0.0 || !value.is_finite() {
+        return value;
+    }
+    let unit = 10_f64.powf(value.log10().floor() - 1.0);
+    let rounded = (value / unit).ceil() * unit;
+    // Without the digits that the multiplication adds.
+    let text = format!("{rounded:.1e}");
+    text.parse::<f64>().ok().filter(|short| *short >= value).unwrap_or(rounded)
+}
+
+fn apply(test: &mut Test, outputs: Vec<(u32, Shown)>, label: &impl Fn(u32) -> String, replay: &mut Replay) {
+    let (mut is_exact, mut is_whole, mut remarks) = (true, true, Vec::new());
+    for (position, shown) in outputs {
+        let argument = label(position);
+        match shown {
+            Shown::Exact => {}
+            Shown::Within { largest, tolerance } => {
+                is_exact = false;
+                for expectation in test.converted.expectations.iter_mut().filter(|e| e.position == position) {
+                    expectation.tolerance = tolerance;
+                }
+                remarks.push(format!(
+                    "{argument}: the program's launch left values that differ by up to {largest:.3e}; the tolerance is twice what was measured"
+                ));
+                let Tolerance { abs, rel } = tolerance;
+                let name = test.name.clone();
+                replay.tolerances.push(MeasuredTolerance {
+                    test: name,
+                    argument,
+                    largest_difference: largest,
+                    abs,
+                    rel,
+                });
+            }
+            Shown::Not { reason, message } => {
+                is_whole = false;
+                test.converted.expectations.retain(|e| e.position != position);
+                let what = match reason {
+                    NotReproducedReason::Nondeterministic => "two runs differ",
+                    _ => "the program's launch left something else than the test",
+                };
+                remarks.push(format!("{argument} is not expected: {what}"));
+                let name = test.name.clone();
+                replay.not_reproduced.push(NotReproduced { test: name, argument: Some(argument), reason, message });
+            }
+        }
+    }
+    match (is_whole, is_exact) {
+        (true, true) => replay.exact += 1,
+        (true, false) => replay.within_tolerance += 1,
+        (false, _) => {}
+    }
+    if !remarks.is_empty() {
+        test.description = Some(remarks.join("; "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tolerances_are_rounded_up() {
+        assert_eq!(round_up(1.21e-7), 1.3e-7);
+        assert_eq!(round_up(2.0), 2.0);
+        assert_eq!(round_up(0.0), 0.0);
+        assert!(round_up(9.99e-5) >= 9.99e-5);
+    }
+
+    #[test]
+    fn what_is_more_than_rounding_has_no_tolerance() {
+        let of = |absolute, relative, largest| tolerance(Deviation { absolute, relative, largest });
+        assert_eq!(of(1e-6, 1e-6, 1.0), Some(Tolerance { abs: 0.0, rel: 2e-6 }));
+        // Near zero, the difference is relative to nothing.
+        assert_eq!(of(1e-6, f64::INFINITY, 1.0), Some(Tolerance { abs: 2e-6, rel: 0.0 }));
+        assert_eq!(of(0.5, 0.5, 1.0), None);
+    }
+}

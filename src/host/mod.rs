@@ -1,0 +1,28 @@
+//! Host programs: runs an unmodified program with the layer in it, reads what the layer has left, and turns launches of
+//! the program into launches of suites.
+//!
+//! The layer (`layer/`) is a library of its own, because it lives in somebody else's process; `layer/README.md` describes
+//! the folder (the spool) through which it speaks to this room. Must never know: LLVM, how a suite is run.
+
+mod build_options;
+mod command;
+mod convert;
+mod headers;
+mod hexadecimal;
+mod images;
+mod library;
+mod origin;
+mod records;
+mod session;
+mod sources;
+mod spool;
+
+pub use build_options::{BuildOptions, translate};
+pub use command::{Ended, signal_name};
+pub use convert::{Contents, Converted, convert};
+pub use headers::copy_headers;
+pub use origin::{Code, code_of};
+pub use records::{BuildStatus, Constant, Header, Launch, Origin, Piece, Program};
+pub use session::{CaptureSettings, Session};
+pub use sources::{SameText, SourceFiles, same_texts};
+pub use spool::{LaunchedKernel, Process, Reason, Spool, kernels_of, unknown_launches};

@@ -1,0 +1,166 @@
+//! The code of a captured program, in forms that kassay reads.
+
+use std::path::PathBuf;
+
+use object::LittleEndian;
+use object::elf::FileHeader64;
+use object::read::elf::{FileHeader as _, SectionHeader as _};
+
+use super::records::{Constant, Origin, Program};
+use super::spool::Spool;
+use crate::error::Result;
+
+/// Code that kassay can read.
+#[derive(Debug, Clone)]
+pub enum Code {
+    /// OpenCL C.
+    Source {
+        /// The text that the kernel's file gets.
+        text: Vec<u8>,
+        /// The pieces that the program gave, in order.
+        pieces: Vec<Vec<u8>>,
+        /// Files beside it: headers and texts that it includes.
+        files: Vec<(String, Vec<u8>)>,
+        /// As the program gave them.
+        options: String,
+        /// The working directory of the build.
+        directory: PathBuf,
+    },
+    /// A module.
+    Module {
+        bytes: Vec<u8>,
+        /// `spv` or `bc`.
+        extension: &'static str,
+        /// Values of specialisation constants.
+        constants: Vec<Constant>,
+    },
+}
+
+/// Returns the forms in which a program's code is there, those first that tell most. Empty: kassay cannot read it.
+///
+/// # Errors
+/// `Environment` if contents cannot be read.
+pub fn code_of(spool: &Spool, program: &Program) -> Result<Vec<Code>> {
+    let mut forms = Vec::new();
+    match &program.origin {
+        Origin::Source { .. } => forms.extend(source(spool, &[program])?),
+        Origin::Linked { inputs } => {
+            let inputs: Option<Vec<&Program>> = inputs.iter().map(|id| spool.programs.get(id)).collect();
+            forms.extend(source(spool, &inputs.unwrap_or_default())?);
+        }
+        Origin::Il { il } => forms.extend(module(spool.contents(&il.blob)?, program)),
+        Origin::Binary { binary } => {
+            for piece in binary {
+                forms.extend(module(spool.contents(&piece.blob)?, program));
+            }
+        }
+        Origin::BuiltIn { .. } => {}
+    }
+    if let Some(built) = &program.built {
+        forms.extend(module(spool.contents(&built.blob)?, program));
+    }
+    Ok(forms)
+}
+
+/// Returns the source of a program that was linked from these, or is the only one; `None` if one has no source or their
+/// options differ.
+fn source(spool: &Spool, inputs: &[&Program]) -> Result<Option<Code>> {
+    let Some((first, others)) = inputs.split_first() else { return Ok(None) };
+    if others.iter().any(|other| other.options != first.options) {
+        return Ok(None);
+    }
+    let (mut texts, mut files, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
+    for input in inputs {
+        let Origin::Source { pieces: own } = &input.origin else { return Ok(None) };
+        for piece in own {
+            pieces.push(spool.contents(&piece.blob)?);
+        }
+        texts.push(spool.text(own)?);
+        for header in &input.headers {
+            let file = (header.name.clone(), spool.text(&header.pieces)?);
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+    }
+    // Names by which sources include headers stay below the kernel's folder.
+    if files.iter().any(|(name, _)| !is_below(name)) {
+        return Ok(None);
+    }
+    let text = match &texts[..] {
+        [only] => only.clone(),
+        several => {
+            let mut all = String::new();
+            for (number, text) in (1..).zip(several) {
+                let name = format!("part-{number}.cl");
+                all += &format!("#include \"{name}\"\n");
+                files.push((name, text.clone()));
+            }
+            all.into_bytes()
+        }
+    };
+    let options = first.options.clone().unwrap_or_default();
+    let directory = first.directory.clone().unwrap_or_default();
+    Ok(Some(Code::Source { text, pieces, files, options, directory }))
+}
+
+fn is_below(name: &str) -> bool {
+    use std::path::{Component, Path};
+    !name.is_empty()
+        && Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// Recognises SPIR-V, LLVM bitcode, and binaries with such a module in them.
+fn module(bytes: Vec<u8>, program: &Program) -> Option<Code> {
+    if let Some(extension) = kind(&bytes) {
+        return Some(Code::Module { bytes, extension, constants: program.constants.clone() });
+    }
+    // Intel's runtime keeps the module in the section .ocl.ir, as clang gave it.
+    let bytes = section(&bytes, b".ocl.ir")?.to_vec();
+    let extension = kind(&bytes)?;
+    // The constants have their values in it already.
+    Some(Code::Module { bytes, extension, constants: Vec::new() })
+}
+
+/// Returns the contents of a section by its header alone: Intel's files have no version, and their sections no type, so that a
+/// reader of whole files refuses them.
+fn section<'a>(elf: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    // 64 bits, little endian.
+    if !elf.starts_with(b"\x7fELF\x02\x01") {
+        return None;
+    }
+    let (file, _) = object::pod::from_bytes::<FileHeader64<LittleEndian>>(elf).ok()?;
+    let table = file.sections(LittleEndian, elf).ok()?;
+    let header = table.iter().find(|header| table.section_name(LittleEndian, header) == Ok(name))?;
+    let start = usize::try_from(header.sh_offset(LittleEndian)).ok()?;
+    let length = usize::try_from(header.sh_size(LittleEndian)).ok()?;
+    elf.get(start..start.checked_add(length)?)
+}
+
+/// Tells modules apart by their first bytes.
+fn kind(bytes: &[u8]) -> Option<&'static str> {
+    match bytes.first_chunk()? {
+        [0x03, 0x02, 0x23, 0x07] | [0x07, 0x23, 0x02, 0x03] => Some("spv"),
+        // With and without LLVM's wrapper.
+        [b'B', b'C', 0xC0, 0xDE] | [0xDE, 0xC0, 0x17, 0x0B] => Some("bc"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_told_apart() {
+        assert_eq!(kind(b"\x03\x02\x23\x07...."), Some("spv"));
+        assert_eq!(kind(b"BC\xC0\xDE...."), Some("bc"));
+        assert_eq!((kind(b"\x7FELF"), kind(b"BC")), (None, None));
+    }
+
+    #[test]
+    fn headers_stay_below_the_kernels_folder() {
+        assert!(is_below("a.h") && is_below("inc/./a.h"));
+        assert!(!is_below("../a.h") && !is_below("/etc/a.h") && !is_below("inc/../../a.h") && !is_below(""));
+    }
+}

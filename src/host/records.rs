@@ -1,0 +1,194 @@
+//! The files that the layer writes of programs and launches, as `layer/README.md` describes them.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::hexadecimal::hexadecimal;
+
+/// `programs/ID.json`: a program as it was built.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Program {
+    /// Its id.
+    pub id: String,
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// `build`, `compile` or `link`.
+    #[serde(default)]
+    pub stage: String,
+    /// The build options; `None` if the program passed null.
+    #[serde(default)]
+    pub options: Option<String>,
+    /// Headers of `clCompileProgram`.
+    #[serde(default)]
+    pub headers: Vec<Header>,
+    /// Values of specialisation constants.
+    #[serde(default)]
+    pub constants: Vec<Constant>,
+    /// What it was built for.
+    pub device: Device,
+    /// How the build ended.
+    pub status: BuildStatus,
+    /// What the driver's build log says, if it failed.
+    #[serde(default)]
+    pub log: Option<String>,
+    /// What the driver hands out for a program that has no source.
+    #[serde(default)]
+    pub built: Option<Piece>,
+    /// The working directory during the build.
+    #[serde(default)]
+    pub directory: Option<PathBuf>,
+}
+
+/// How a build ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BuildStatus {
+    Success,
+    Error,
+    /// It went on while the program did something else.
+    Unknown,
+}
+
+/// Where a program's code comes from.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "origin")]
+pub enum Origin {
+    /// Texts, one after the other.
+    Source { pieces: Vec<Piece> },
+    /// An intermediate language, such as SPIR-V.
+    Il { il: Piece },
+    /// Binaries, one for each device that has one.
+    Binary { binary: Vec<Piece> },
+    /// Names of kernels that the driver has.
+    BuiltIn { kernels: String },
+    /// The programs that it was linked from.
+    Linked { inputs: Vec<String> },
+}
+
+/// Contents in the spool: a file's name and size.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Piece {
+    /// The name in `blobs/`.
+    pub blob: String,
+}
+
+/// A header of `clCompileProgram`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Header {
+    /// The name by which sources include it.
+    pub name: String,
+    /// Its texts, one after the other.
+    pub pieces: Vec<Piece>,
+}
+
+/// A value of `clSetProgramSpecializationConstant`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Constant {
+    /// Its number.
+    pub id: u32,
+    /// The bytes of its value in hexadecimal.
+    pub value: String,
+}
+
+impl Constant {
+    /// The bits of its value; `None` if it has more than 64, or none.
+    pub fn bits(&self) -> Option<u64> {
+        let bytes = hexadecimal(&self.value).filter(|bytes| (1..=8).contains(&bytes.len()))?;
+        Some(bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
+    }
+}
+
+/// A device as its driver describes it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Device {
+    pub name: String,
+    #[serde(default)]
+    pub version: String,
+    #[serde(default)]
+    pub driver: String,
+}
+
+/// `launches/N.json`: a launch that was kept.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Launch {
+    pub program: String,
+    /// The kernel's name.
+    pub name: String,
+    /// Its number among those of its kernel in its process, from 1.
+    pub launch: u64,
+    /// Its number among all launches of its process.
+    pub sequence: u64,
+    #[serde(default)]
+    pub offset: Option<Vec<u64>>,
+    pub global: Vec<u64>,
+    #[serde(default)]
+    pub local: Option<Vec<u64>>,
+    pub arguments: Vec<Argument>,
+    pub memory: Vec<Memory>,
+    /// Regions that only other memory points to.
+    #[serde(default)]
+    pub indirect: Vec<usize>,
+}
+
+/// An argument of a launch.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Argument {
+    /// By value: bytes in hexadecimal.
+    Value {
+        bytes: String,
+    },
+    /// Local memory, in bytes.
+    Local {
+        size: u64,
+    },
+    /// A null pointer.
+    Null,
+    /// A part of a region, in bytes.
+    Memory {
+        memory: usize,
+        offset: u64,
+        size: u64,
+    },
+    /// A pointer into shared virtual memory, in bytes from the start of the region.
+    Svm {
+        memory: usize,
+        offset: u64,
+    },
+    Sampler {
+        normalized: bool,
+        addressing: u32,
+        filter: u32,
+    },
+}
+
+/// A region of memory that no other region overlaps.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+pub struct Memory {
+    pub size: u64,
+    /// Whether anything may have written to it before; `None`: not known.
+    #[serde(default)]
+    pub written: Option<bool>,
+    /// The contents before the launch.
+    #[serde(default)]
+    pub before: Option<String>,
+    /// The contents after it.
+    #[serde(default)]
+    pub after: Option<String>,
+    #[serde(default)]
+    pub image: Option<Image>,
+}
+
+/// What is known of an image; constants are OpenCL's.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+pub struct Image {
+    /// `CL_MEM_OBJECT_IMAGE2D`, …
+    pub object: u32,
+    pub channel_order: u32,
+    pub channel_type: u32,
+    /// Bytes of a texel.
+    pub element: u64,
+    /// Sizes as regions of commands have them.
+    pub extent: [u64; 3],
+}

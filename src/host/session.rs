@@ -1,0 +1,193 @@
+//! A run of a program with the layer in it: the private folder that they share, and the environment that brings the layer
+//! in.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::command::{self, Ended};
+use super::library;
+use crate::error::{Error, Result};
+use crate::exec::discover::{Icd, Vendors};
+use crate::kernel::external_tools::Origin;
+
+/// What the layer is asked to keep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CaptureSettings {
+    /// Whether requests for a GPU get the CPU device.
+    pub as_gpu: bool,
+    /// Launches kept of a kernel in each process.
+    pub max_launches: u64,
+    /// Bytes of contents kept of all launches together.
+    pub max_bytes: u64,
+    /// Shell patterns of which one must match a kernel's name; none: all kernels.
+    pub kernels: Vec<String>,
+    /// Whether all launches are kept, as far as `max_bytes` goes.
+    pub all: bool,
+}
+
+/// `config.json`, as `layer/README.md` describes it.
+#[derive(Serialize)]
+struct Config<'a> {
+    mode: &'static str,
+    drivers: &'a [String],
+    after: bool,
+    #[serde(flatten)]
+    settings: &'a CaptureSettings,
+}
+
+/// Variables by which a user names drivers; the layer opens these drivers instead of the loader.
+const DRIVER_VARIABLES: [&str; 3] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES"];
+
+/// A folder for a program and the layer in it. It vanishes when dropped.
+#[derive(Debug)]
+pub struct Session {
+    spool: TempDir,
+    /// Holds the library where the spool's file system does not let libraries be loaded.
+    _elsewhere: Option<TempDir>,
+    environment: BTreeMap<&'static str, OsString>,
+    drivers: Vec<String>,
+}
+
+impl Session {
+    /// Makes the folder inside of `parent`, which must exist.
+    ///
+    /// # Errors
+    /// `Environment` if it cannot be made, or no file system lets the library be loaded.
+    pub fn new(parent: &Path, settings: &CaptureSettings) -> Result<Session> {
+        let broken = |error: std::io::Error| {
+            Error::environment(format!("cannot make a folder in {}: {error}", parent.display()))
+                .help("name a folder in which files can be made")
+        };
+        let parent = std::path::absolute(parent).map_err(broken)?;
+        // Only its owner can use it (mode 0700).
+        let spool = tempfile::Builder::new().prefix(".spool-").tempdir_in(&parent).map_err(broken)?;
+        let elsewhere = if library::can_be_loaded_from(spool.path()) {
+            None
+        } else {
+            let other = tempfile::Builder::new().prefix("kassay-layer-").tempdir().map_err(broken)?;
+            if !library::can_be_loaded_from(other.path()) {
+                let folder = other.path().parent().unwrap_or(other.path()).display().to_string();
+                return Err(Error::environment(format!(
+                    "no library can be loaded from {folder}: it is mounted with noexec"
+                ))
+                .help("set TMPDIR to a folder on a file system without noexec"));
+            }
+            Some(other)
+        };
+        let library = library::write(elsewhere.as_ref().unwrap_or(&spool).path())?;
+        let vendors = spool.path().join("vendors");
+        let caches = spool.path().join("caches");
+        let drivers = drivers(&Vendors::discover());
+        let config = Config { mode: "capture", drivers: &drivers, after: true, settings };
+        let config = serde_json::to_vec_pretty(&config);
+        let config = config.map_err(|error| Error::internal(format!("cannot write the layer's settings: {error}")))?;
+        let icd = [library.as_os_str().as_bytes(), b"\n"].concat();
+        fs::create_dir(&vendors)
+            .and_then(|()| fs::create_dir(&caches))
+            .and_then(|()| fs::write(vendors.join("kassay.icd"), icd))
+            .and_then(|()| fs::write(spool.path().join("config.json"), config))
+            .map_err(broken)?;
+        let environment = environment(spool.path(), &library, &vendors, &caches, std::env::var_os("OPENCL_LAYERS"));
+        Ok(Session { spool, _elsewhere: elsewhere, environment, drivers })
+    }
+
+    /// The spool: where the layer leaves what it has seen.
+    pub fn spool(&self) -> &Path {
+        self.spool.path()
+    }
+
+    /// The libraries of the real drivers.
+    pub fn drivers(&self) -> &[String] {
+        &self.drivers
+    }
+
+    /// Runs a program until it ends.
+    ///
+    /// # Errors
+    /// `Caller` if there is no such program or it cannot be executed; `Environment` if no process can be made.
+    pub fn run(&self, command: &[OsString]) -> Result<Ended> {
+        command::run(command, |child: &mut Command| {
+            for name in DRIVER_VARIABLES {
+                child.env_remove(name);
+            }
+            child.envs(&self.environment);
+        })
+    }
+}
+
+/// Returns the libraries of the drivers that the program would find by itself; those of kassay's set-up if there are none.
+fn drivers(vendors: &Vendors) -> Vec<String> {
+    let is_there = |icd: &&Icd| !icd.library.is_empty();
+    let of = |origin| vendors.icds.iter().filter(is_there).filter(move |icd| icd.origin == origin);
+    let own: Vec<&Icd> = of(Origin::User).chain(of(Origin::System)).collect();
+    let found = if own.is_empty() && vendors.user.is_none() { of(Origin::Kassay).collect() } else { own };
+    found.into_iter().map(|icd| icd.library.clone()).collect()
+}
+
+/// Returns the variables that bring the layer in both ways, and empty caches: from a cached binary nobody could read the
+/// source.
+fn environment(
+    spool: &Path,
+    library: &Path,
+    vendors: &Path,
+    caches: &Path,
+    layers: Option<OsString>,
+) -> BTreeMap<&'static str, OsString> {
+    let mut all: BTreeMap<&'static str, OsString> = BTreeMap::from([
+        ("KASSAY_SPOOL", spool.into()),
+        ("OCL_ICD_VENDORS", vendors.into()),
+        ("XDG_CACHE_HOME", caches.into()),
+        ("POCL_CACHE_DIR", caches.join("pocl").into()),
+        ("PYOPENCL_NO_CACHE", "1".into()),
+    ]);
+    // The list has no way to write a colon in a path; without it, the proxy driver is still in.
+    if !library.as_os_str().as_bytes().contains(&b':') {
+        let mut list = library.as_os_str().to_owned();
+        if let Some(others) = layers.filter(|others| !others.is_empty()) {
+            list.push(OsStr::new(":"));
+            list.push(others);
+        }
+        all.insert("OPENCL_LAYERS", list);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn icd(library: &str, origin: Origin) -> Icd {
+        Icd { file: PathBuf::from("x.icd"), library: library.to_owned(), origin }
+    }
+
+    #[test]
+    fn the_programs_own_drivers_come_first() {
+        let all = vec![icd("own.so", Origin::Kassay), icd("system.so", Origin::System), icd("", Origin::System)];
+        let vendors = |icds: Vec<Icd>, user| Vendors { icds, folders: Vec::new(), user };
+        assert_eq!(drivers(&vendors(all.clone(), None)), ["system.so"]);
+        assert_eq!(drivers(&vendors(all[..1].to_vec(), None)), ["own.so"]);
+        let user = Some(("OCL_ICD_VENDORS".to_owned(), "/x".to_owned()));
+        assert!(drivers(&vendors(Vec::new(), user)).is_empty());
+    }
+
+    #[test]
+    fn layers_that_the_user_has_set_stay() {
+        let path = Path::new;
+        let with = |library: &str, layers: Option<&str>| {
+            let all = environment(path("/s"), path(library), path("/s/v"), path("/s/c"), layers.map(OsString::from));
+            all.get("OPENCL_LAYERS").cloned()
+        };
+        assert_eq!(with("/s/l.so", Some("/a.so:/b.so")).unwrap(), "/s/l.so:/a.so:/b.so");
+        assert_eq!(with("/s/l.so", Some("")).unwrap(), "/s/l.so");
+        assert_eq!(with("/a:b/l.so", Some("/a.so")), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! `kassay capture`: counts, suites that pass, programs that end in their own ways.
+
+use std::fs;
+use std::process::Command;
+
+use super::TestResult;
+use super::programs::{Program, kassay, kernels, launches, repository};
+
+#[test]
+fn aliases_become_suites_that_pass() -> TestResult {
+    let program = Program::of("in_place")?;
+    let result = program.result(&["--all"], &[])?;
+    assert_eq!((result["schema"].as_str(), result["exit_code"].as_i64()), (Some("kassay.capture/1"), Some(0)));
+    let [kernel] = kernels(&result, "combine")[..] else { panic!("{result:#}") };
+    assert_eq!((kernel["launches"].as_u64(), kernel["kept"].as_u64()), (Some(5), Some(5)));
+    assert_eq!(kernel["replay"]["exact"], 5, "{kernel:#}");
+    program.passes(kernel)?;
+    let suite = fs::read_to_string(program.captured().join("combine/suite.toml"))?;
+    assert!(suite.contains("same_as = \"a\""), "{suite}");
+    let schema: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(repository("docs/schema/capture.schema.json"))?)?;
+    let errors: Vec<String> = jsonschema::validator_for(&schema)?.iter_errors(&result).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    Ok(())
+}
+
+#[test]
+fn sub_buffers_and_several_kernels_become_suites_that_pass() -> TestResult {
+    let program = Program::of("sub_buffers")?;
+    let result = program.result(&[], &[])?;
+    assert_eq!((launches(&result, "relax_slab"), launches(&result, "add_shifted")), (40, 1));
+    let [relax] = kernels(&result, "relax_slab")[..] else { panic!("{result:#}") };
+    assert!((2..=8).contains(&relax["kept"].as_u64().unwrap_or(0)), "{relax:#}");
+    for name in ["relax_slab", "add_shifted"] {
+        program.passes(kernels(&result, name)[0])?;
+    }
+    Ok(())
+}
+
+#[test]
+fn kernels_of_one_name_get_suites_of_their_own() -> TestResult {
+    let program = Program::of("built_twice")?;
+    let result = program.result(&["--no-replay"], &[])?;
+    let all = kernels(&result, "blend");
+    let mut counts: Vec<_> = all.iter().filter_map(|kernel| kernel["launches"].as_u64()).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [1, 2, 3]);
+    let suites: Vec<_> = all.iter().filter_map(|kernel| kernel["suite"].as_str()).collect();
+    assert_eq!(suites[0], "blend/suite.toml");
+    for (kernel, suite) in all.iter().zip(&suites).skip(1) {
+        let hash = kernel["program"].as_str().and_then(|id| id.get(..8)).unwrap_or_default();
+        assert_eq!(*suite, format!("blend-{hash}/suite.toml"));
+    }
+    for kernel in all {
+        program.passes(kernel)?;
+    }
+    // A second capture takes the place of the first.
+    let again = program.result(&["--no-replay", "--kernel", "no*"], &[])?;
+    assert!(kernels(&again, "blend").iter().all(|kernel| kernel["suite"].is_null()));
+    assert!(!program.captured().join("blend").exists());
+    Ok(())
+}
+
+#[test]
+fn what_was_kept_before_a_crash_is_there() -> TestResult {
+    let program = Program::of("sudden_end")?;
+    let result = program.result(&["--no-replay"], &["crash"])?;
+    assert_eq!((result["exit_code"].as_i64(), result["signal"].as_str()), (None, Some("SIGSEGV")));
+    assert_eq!(launches(&result, "halve"), 20);
+    program.passes(kernels(&result, "halve")[0])?;
+    let result = program.result(&["--no-replay"], &["exit"])?;
+    assert_eq!((result["exit_code"].as_i64(), launches(&result, "halve")), (Some(5), 20));
+    Ok(())
+}
+
+#[test]
+fn a_program_that_asks_for_a_gpu_gets_the_cpu_if_it_is_told_so() -> TestResult {
+    let program = Program::of("gpu_only")?;
+    let result = program.result(&["--as-gpu", "--no-replay"], &[])?;
+    assert_eq!((result["exit_code"].as_i64(), launches(&result, "dither")), (Some(0), 2));
+    program.passes(kernels(&result, "dither")[0])
+}
+
+#[test]
+fn programs_from_il_become_suites_of_spir_v() -> TestResult {
+    let mut program = Program::of("from_il")?;
+    program.directory = program.folder.path().to_owned();
+    let module = program.directory.join("from_il.spv");
+    let text = repository("testdata/hosts/c/from_il.spvasm");
+    assert!(Command::new("spirv-as").arg(text).arg("-o").arg(module).status()?.success());
+    let result = program.result(&[], &[])?;
+    if result["exit_code"] == 77 {
+        return Ok(());
+    }
+    assert_eq!(launches(&result, "gcd_table"), 3);
+    for kernel in kernels(&result, "gcd_table") {
+        program.passes(kernel)?;
+    }
+    let file = result["programs"][0]["file"].as_str().unwrap_or_default();
+    assert!(file.ends_with(".spv"), "{result:#}");
+    Ok(())
+}
+
+#[test]
+fn standard_output_is_the_programs() -> TestResult {
+    let program = Program::of("in_place")?;
+    let output = program.capture(&["--no-replay"], &[])?;
+    assert_eq!(String::from_utf8(output.stdout)?, "in_place: right\n");
+    assert!(String::from_utf8(output.stderr)?.contains("1 suite in "));
+    Ok(())
+}
+
+#[test]
+fn a_program_without_opencl_is_told() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let target = folder.path().join("captured");
+    let output = kassay().arg("capture").arg("-o").arg(&target).args(["--", "sh", "-c", "exit 4"]).output()?;
+    let error = String::from_utf8(output.stderr)?;
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("no OpenCL call was seen; it ended with exit code 4") && error.contains("help:"), "{error}");
+    assert!(!target.exists());
+    Ok(())
+}
+
+#[test]
+fn wrong_calls_are_refused_before_the_program_runs() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    fs::write(folder.path().join("mine.txt"), "precious")?;
+    let at = folder.path().to_str().unwrap_or_default();
+    let mark = folder.path().join("ran");
+    let touch = mark.to_str().unwrap_or_default();
+    for (arguments, what) in [
+        (vec!["-o", at, "--", "touch", touch], "holds files that are not of a capture"),
+        (vec!["-o", "x", "--max-bytes", "much", "--", "touch", touch], "no number of bytes"),
+        (vec!["-o", "x", "--max-launches", "0", "--", "touch", touch], "--max-launches"),
+        (vec!["-o", "x"], "COMMAND"),
+        (vec!["--", "touch", touch], "--output"),
+    ] {
+        let output = kassay().arg("capture").args(&arguments).current_dir(folder.path()).output()?;
+        let error = String::from_utf8(output.stderr)?;
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(what), "{arguments:?}: {error}");
+        assert!(!mark.exists());
+    }
+    let missing =
+        kassay().args(["capture", "-o", "x", "--", "/nonexistent/program"]).current_dir(folder.path()).output()?;
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(!folder.path().join("x").exists());
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! Checks commands on host programs: those of `testdata/hosts`, compiled here.
+
+mod capture;
+mod programs;
+
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;

@@ -121,6 +121,27 @@ fn truth_values_stay_truth_values() -> TestResult {
     Ok(())
 }
 
+/// An array that a mutant leaves without elements: LLVM's SPIR-V backend refuses to fill it, or does not come to an end.
+#[test]
+fn arrays_without_elements_are_built_for_devices() -> TestResult {
+    let source = "#define EACH 1
+kernel void k(global int *out, int n) {
+    int last[EACH];
+    if (n < EACH) last[n] = 5;
+    out[get_global_id(0)] = last[n] + n;
+}
+";
+    let test = "kernel = \"k.cl\"
+        [[test]]
+        global = [2]
+        args = { out = { fill = 0, len = 2, expect = [5, 5] }, n = 0 }";
+    let bench = Bench::of(source, test)?;
+    let result = bench.mutate("suite.toml", &["--device", "opencl", "--level", "source", "--operators", "LVR"])?;
+    let status = |id: &str| statuses(&result).get(id).map(|status| (*status).to_owned());
+    assert_eq!(status("k.LVR@k.cl:1:14:0").as_deref(), Some("runtime-error"), "{:#?}", result["mutants"]);
+    Ok(())
+}
+
 const MACROS: &str = "#define STEP 4
 #if STEP < 2
 #error \"too small a step\"

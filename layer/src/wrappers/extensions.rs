@@ -182,41 +182,31 @@ unsafe extern "C" fn host_alloc(
     memory::add_svm(context, pointer, size, 0, true)
 }
 
-unsafe extern "C" fn device_alloc(
-    context: cl_context,
-    device: cl_device_id,
-    properties: Properties,
-    size: usize,
-    alignment: cl_uint,
-    error: *mut cl_int,
-) -> *mut c_void {
-    let pointer = original!(
-        context,
-        DeviceAlloc,
-        fn(cl_context, cl_device_id, Properties, usize, cl_uint, *mut cl_int) -> *mut c_void,
-        (context, device, properties, size, alignment, error),
-        std::ptr::null_mut()
-    );
-    memory::add_svm(context, pointer, size, 0, true)
+/// Defines the wrapper of an allocation for one device.
+macro_rules! allocates_for_device {
+    ($wrapper:ident, $entry:ident) => {
+        unsafe extern "C" fn $wrapper(
+            context: cl_context,
+            device: cl_device_id,
+            properties: Properties,
+            size: usize,
+            alignment: cl_uint,
+            error: *mut cl_int,
+        ) -> *mut c_void {
+            let pointer = original!(
+                context,
+                $entry,
+                fn(cl_context, cl_device_id, Properties, usize, cl_uint, *mut cl_int) -> *mut c_void,
+                (context, device, properties, size, alignment, error),
+                std::ptr::null_mut()
+            );
+            memory::add_svm(context, pointer, size, 0, true)
+        }
+    };
 }
 
-unsafe extern "C" fn shared_alloc(
-    context: cl_context,
-    device: cl_device_id,
-    properties: Properties,
-    size: usize,
-    alignment: cl_uint,
-    error: *mut cl_int,
-) -> *mut c_void {
-    let pointer = original!(
-        context,
-        SharedAlloc,
-        fn(cl_context, cl_device_id, Properties, usize, cl_uint, *mut cl_int) -> *mut c_void,
-        (context, device, properties, size, alignment, error),
-        std::ptr::null_mut()
-    );
-    memory::add_svm(context, pointer, size, 0, true)
-}
+allocates_for_device!(device_alloc, DeviceAlloc);
+allocates_for_device!(shared_alloc, SharedAlloc);
 
 unsafe extern "C" fn free(context: cl_context, pointer: *mut c_void) -> cl_int {
     memory::forget_svm(pointer);

@@ -21,6 +21,7 @@ pub mod probe_map;
 pub mod run;
 pub mod schedule;
 pub mod schema;
+pub mod set;
 pub mod shard;
 pub mod store;
 

@@ -13,6 +13,7 @@ use super::mutate::MutateResult;
 use super::probe_map::ProbeMap;
 use super::run::RunResult;
 use super::schedule::ScheduleResult;
+use super::set::CoverSet;
 
 /// Returns the schema of every result with the name of its file under `docs/schema/`.
 pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
@@ -21,6 +22,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("inspect.schema.json", schema::<InspectResult>()),
         ("run.schema.json", schema::<RunResult>()),
         ("cover.schema.json", schema::<CoverResult>()),
+        ("cover-set.schema.json", schema::<CoverSet>()),
         ("mutate.schema.json", schema::<MutateResult>()),
         ("schedule.schema.json", schema::<ScheduleResult>()),
         ("generate.schema.json", schema::<GenerateResult>()),

@@ -1,0 +1,223 @@
+//! The result of a command for several kernels: those of several suites, or those that a host program launched.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::cover::{CoverResult, Coverage, LoopApplicable, LoopCoverage};
+use super::{Header, Ratio};
+
+/// The results of several kernels, with what they sum up to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SetResult<R, T> {
+    /// The fields that every result begins with. `kernel` names all kernels, joined by commas; of a host program, `source`
+    /// is the program and `device` the device that ran the kernels; `kernels` have their own.
+    #[serde(flatten)]
+    pub header: Header,
+    /// Wall-clock seconds of everything.
+    pub elapsed_s: f64,
+    /// The host program; nothing for suites.
+    #[serde(flatten)]
+    pub program: Option<ProgramRun>,
+    /// One entry per suite, in their order, or per kernel of the host program, in the order of their first launches. The
+    /// same kernel of another program object, built with other options or for another device, is another kernel.
+    pub kernels: Vec<KernelResult<R>>,
+    /// The same summary over all kernels.
+    pub total: T,
+    /// Kernels without a result.
+    pub failed: Vec<Failed>,
+    /// Launches of a host program that the result says nothing about, by reason.
+    pub left_out: Vec<LeftOut>,
+    /// Further remarks for the reader, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// How a host program ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramRun {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Its exit code; null if a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// Processes that made OpenCL calls: the program, and what it started.
+    pub processes: u64,
+    /// Wall-clock seconds of the program.
+    pub program_s: f64,
+}
+
+/// The result of one kernel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelResult<R> {
+    /// The result, as the command gives it for a kernel alone.
+    #[serde(flatten)]
+    pub result: R,
+    /// The suite; null for kernels of a host program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<String>,
+    /// Of a host program: the id of the program object, a hash of code, options and device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// Of a host program: the launches that the driver took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launches: Option<u64>,
+}
+
+/// A kernel without a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failed {
+    /// Its name; null if even that is not known.
+    pub kernel: Option<String>,
+    /// The suite; null for kernels of a host program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<String>,
+    /// Of a host program: the id of the program object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// Why there is none.
+    pub error: String,
+}
+
+/// Launches of a host program that the result says nothing about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// The kernel; null if it is not known which, or all are meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// The id of the program object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// A word for the reason.
+    pub reason: String,
+    /// The reason in words.
+    pub meaning: String,
+    /// Number of launches.
+    pub count: u64,
+}
+
+/// A result of a command that sets of kernels can have.
+pub trait InSet: Sized {
+    /// What the results of a set sum up to.
+    type Total;
+
+    /// The value of `schema` in results of sets.
+    const SET_SCHEMA: &'static str;
+
+    /// Sums results up.
+    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Self::Total
+    where
+        Self: 'a;
+}
+
+/// The result of `kassay cover` for several kernels.
+pub type CoverSet = SetResult<CoverResult, Coverage>;
+
+impl<R: InSet> SetResult<R, R::Total> {
+    /// Makes the result of a set. `header` has the schema [`InSet::SET_SCHEMA`].
+    pub fn new(header: Header, program: Option<ProgramRun>, kernels: Vec<KernelResult<R>>) -> Self {
+        let total = R::total(kernels.iter().map(|kernel| &kernel.result));
+        let (failed, left_out, notes) = (Vec::new(), Vec::new(), Vec::new());
+        SetResult { header, elapsed_s: 0.0, program, kernels, total, failed, left_out, notes }
+    }
+}
+
+impl InSet for CoverResult {
+    type Total = Coverage;
+
+    const SET_SCHEMA: &'static str = "kassay.cover-set/1";
+
+    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Coverage {
+        results.fold(Coverage::default(), |total, result| sum(&total, &result.coverage))
+    }
+}
+
+/// Adds two kernels' coverage up. The mean of statements is not a sum: it is that of one kernel only.
+fn sum(a: &Coverage, b: &Coverage) -> Coverage {
+    let optional = |a: Option<Ratio>, b: Option<Ratio>| match (a, b) {
+        (Some(a), Some(b)) => Some(add(a, b)),
+        (one, other) => one.or(other),
+    };
+    Coverage {
+        branch: add(a.branch, b.branch),
+        condition: add(a.condition, b.condition),
+        loops: LoopCoverage {
+            total: a.loops.total + b.loops.total,
+            zero: a.loops.zero + b.loops.zero,
+            one: a.loops.one + b.loops.one,
+            many: a.loops.many + b.loops.many,
+            boundary: a.loops.boundary + b.loops.boundary,
+            applicable: LoopApplicable {
+                zero: a.loops.applicable.zero + b.loops.applicable.zero,
+                boundary: a.loops.applicable.boundary + b.loops.applicable.boundary,
+            },
+        },
+        barrier: add(a.barrier, b.barrier),
+        line: add(a.line, b.line),
+        statement: add(a.statement, b.statement),
+        least_branch: add(a.least_branch, b.least_branch),
+        mcdc: optional(a.mcdc, b.mcdc),
+        def_use: optional(a.def_use, b.def_use),
+        def_use_inter_item: optional(a.def_use_inter_item, b.def_use_inter_item),
+        average_statement: None,
+    }
+}
+
+fn add(a: Ratio, b: Ratio) -> Ratio {
+    Ratio { covered: a.covered + b.covered, total: a.total + b.total }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(covered: u64, total: u64, mcdc: Option<Ratio>) -> KernelResult<CoverResult> {
+        let coverage = Coverage { branch: Ratio { covered, total }, mcdc, ..Coverage::default() };
+        let header = Header::new(CoverResult::SCHEMA, "k".to_owned(), "k.cl".to_owned(), None, 0);
+        let (sites, tests, notes) = (Vec::new(), Vec::new(), Vec::new());
+        let result = CoverResult {
+            header,
+            elapsed_s: 0.5,
+            coverage,
+            def_use: None,
+            sites,
+            mcdc: None,
+            tests,
+            overhead: None,
+            notes,
+        };
+        KernelResult { result, suite: None, program: Some("p".to_owned()), launches: Some(3) }
+    }
+
+    #[test]
+    fn a_set_sums_up_and_reads_back() {
+        let program = ProgramRun {
+            command: vec!["./host".to_owned()],
+            exit_code: Some(0),
+            signal: None,
+            processes: 1,
+            program_s: 0.25,
+        };
+        let header = Header::new(CoverResult::SET_SCHEMA, "k, k".to_owned(), "./host".to_owned(), None, 0);
+        let one = Ratio { covered: 1, total: 2 };
+        let set = CoverSet::new(header, Some(program), vec![result(1, 4, None), result(2, 2, Some(one))]);
+        assert_eq!((set.total.branch, set.total.mcdc), (Ratio { covered: 3, total: 6 }, Some(one)));
+        let text = serde_json::to_string(&set).unwrap();
+        assert_eq!(serde_json::from_str::<CoverSet>(&text).unwrap(), set);
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["schema"], "kassay.cover-set/1");
+        assert_eq!((&json["exit_code"], &json["kernels"][1]["program"]), (&0.into(), &"p".into()));
+        // Each entry is a whole result of the command.
+        let kernel: CoverResult = serde_json::from_value(json["kernels"][0].clone()).unwrap();
+        assert_eq!(kernel, set.kernels[0].result);
+    }
+
+    #[test]
+    fn a_set_of_suites_has_no_program() {
+        let header = Header::new(CoverResult::SET_SCHEMA, "k".to_owned(), "a.toml".to_owned(), None, 0);
+        let set = CoverSet::new(header, None, vec![result(0, 0, None)]);
+        let text = serde_json::to_string(&set).unwrap();
+        assert!(!text.contains("exit_code"));
+        assert_eq!(serde_json::from_str::<CoverSet>(&text).unwrap().program, None);
+    }
+}

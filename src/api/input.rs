@@ -26,6 +26,8 @@ pub(super) struct Input {
     pub kernel_options: KernelOptions,
     /// Tests beside the suite's.
     pub more_tests: Vec<Test>,
+    /// Positions of arguments that share memory in launches to come, beside those that do in the tests.
+    pub shared: BTreeSet<u32>,
 }
 
 /// Whether clang's syntax tree is needed.
@@ -53,14 +55,14 @@ impl Input {
         let first = suite.tests.first().map_or(&[][..], |test| &test.spec);
         kernel_options.spec = [&suite.spec, first, &kernel_options.spec].concat();
         let kernel = suite.kernel.clone();
-        Ok(Input { suite: Some(suite), kernel, options: options.clone(), kernel_options, more_tests: Vec::new() })
+        Ok(Input { suite: Some(suite), kernel, options: options.clone(), kernel_options, more_tests: Vec::new(), shared: BTreeSet::new() })
     }
 
     pub fn kernel(path: &Path, options: &OpenOptions) -> Result<Input> {
         options.check()?;
         let kernel_options = options.kernel_options(Vec::new());
         let (kernel, options) = (path.to_owned(), options.clone());
-        Ok(Input { suite: None, kernel, options, kernel_options, more_tests: Vec::new() })
+        Ok(Input { suite: None, kernel, options, kernel_options, more_tests: Vec::new(), shared: BTreeSet::new() })
     }
 
     /// Compiles the kernel.
@@ -86,7 +88,8 @@ impl Input {
             None => Vec::new(),
         };
         tests.extend(self.more_tests.iter().cloned());
-        let shared: BTreeSet<u32> = tests.iter().flat_map(|test| test.launch.sharing()).collect();
+        let shared = tests.iter().flat_map(|test| test.launch.sharing());
+        let shared: BTreeSet<u32> = shared.chain(self.shared.iter().copied()).collect();
         if let (Some(kernel), false) = (View::of(&under_test.module).function(&entry), shared.is_empty()) {
             implicit::note_sharing(kernel, &shared);
         }
@@ -128,7 +131,7 @@ impl Input {
             kernel_options.varying_spec = varying.clone();
             let suite = Some(suite.with_tests(tests));
             let (kernel, options) = (self.kernel.clone(), self.options.clone());
-            Input { suite, kernel, options, kernel_options, more_tests: Vec::new() }
+            Input { suite, kernel, options, kernel_options, more_tests: Vec::new(), shared: BTreeSet::new() }
         };
         Ok(classes.into_iter().map(variant).collect())
     }

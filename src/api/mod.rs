@@ -9,6 +9,7 @@ mod cover;
 pub(crate) mod executors;
 mod faults;
 mod generate;
+mod host_kernel;
 mod input;
 mod inspect;
 mod lower;

@@ -1,7 +1,7 @@
 //! Opens suites and kernels: compiles the kernel, resolves the tests, starts executors.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,6 +62,11 @@ impl OpenOptions {
     pub(super) fn open_with_more(&self, suite: &Path, more_tests: Vec<Test>) -> Result<Opened> {
         let input = Input { more_tests, ..Input::suite(suite, self)? };
         Opened::of_input(input)
+    }
+
+    /// Opens a kernel for launches to come in which these arguments share memory.
+    pub(super) fn open_kernel_sharing(&self, kernel: &Path, shared: BTreeSet<u32>) -> Result<Opened> {
+        Opened::of_input(Input { shared, ..Input::kernel(kernel, self)? })
     }
 
     /// Opens a kernel without a suite: a `.cl`, `.ll`, `.bc`, `.spv` or `.spvasm` file.

@@ -1,12 +1,13 @@
 //! Turns a captured launch into a launch of a suite, with what it left as expectations.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::hexadecimal::hexadecimal;
 use super::images;
 use super::records::{self, Argument};
-use super::spool::{Reason, Spool};
+use super::spool::{self, Reason, Spool};
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
 use crate::suite::compare::Tolerance;
@@ -22,24 +23,24 @@ pub struct Converted {
     pub expectations: Vec<Expectation>,
 }
 
-/// Contents of the spool; equal ones are in memory once.
+/// Contents of a spool; equal ones are in memory once.
 #[derive(Debug)]
-pub struct Contents<'a> {
-    spool: &'a Spool,
+pub struct Contents {
+    spool: PathBuf,
     known: HashMap<String, Arc<Vec<u8>>>,
 }
 
-impl<'a> Contents<'a> {
+impl Contents {
     /// Contents of a spool, read when they are asked for.
-    pub fn new(spool: &'a Spool) -> Contents<'a> {
-        Contents { spool, known: HashMap::new() }
+    pub fn new(spool: &Spool) -> Contents {
+        Contents { spool: spool.folder().to_owned(), known: HashMap::new() }
     }
 
     fn get(&mut self, blob: &str) -> Result<Arc<Vec<u8>>> {
         if let Some(known) = self.known.get(blob) {
             return Ok(Arc::clone(known));
         }
-        let bytes = Arc::new(self.spool.contents(blob)?);
+        let bytes = Arc::new(spool::read_contents(&self.spool, blob)?);
         self.known.insert(blob.to_owned(), Arc::clone(&bytes));
         Ok(bytes)
     }
@@ -64,7 +65,7 @@ const ALIASED_CONSTANT: Reason =
 pub fn convert(
     launch: &records::Launch,
     interface: &Interface,
-    contents: &mut Contents<'_>,
+    contents: &mut Contents,
 ) -> Result<std::result::Result<Converted, Reason>> {
     let mut conversion =
         Conversion { launch, interface, contents, owners: BTreeMap::new(), images: Vec::new(), views: Vec::new() };
@@ -95,10 +96,10 @@ impl From<Reason> for Stop {
 
 type Step<T> = std::result::Result<T, Stop>;
 
-struct Conversion<'a, 'b> {
+struct Conversion<'a> {
     launch: &'a records::Launch,
     interface: &'a Interface,
-    contents: &'a mut Contents<'b>,
+    contents: &'a mut Contents,
     /// The position of the argument that holds a region.
     owners: BTreeMap<usize, u32>,
     /// Regions that are images of arguments before.
@@ -106,7 +107,7 @@ struct Conversion<'a, 'b> {
     views: Vec<View>,
 }
 
-impl Conversion<'_, '_> {
+impl Conversion<'_> {
     fn run(&mut self) -> Step<Converted> {
         if !self.launch.indirect.is_empty() {
             return Err(INDIRECT.into());
@@ -203,7 +204,7 @@ impl Conversion<'_, '_> {
 
     fn image(&mut self, arg: &Arg, number: usize) -> Step<ArgValue> {
         let region = self.region(number)?;
-        let is_written = region.after.is_some();
+        let is_written = region.may_be_written || region.after.is_some();
         let about = region.image.as_ref().ok_or(OTHER_INTERFACE)?;
         let (shape, format) = images::image(about).ok_or(IMAGE)?;
         if texel_type(&format).is_none_or(|ty| ty.size() != about.element) {

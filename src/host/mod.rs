@@ -16,6 +16,7 @@ mod records;
 mod session;
 mod sources;
 mod spool;
+mod watch;
 
 pub use build_options::{BuildOptions, translate};
 pub use command::{Ended, signal_name};
@@ -26,3 +27,4 @@ pub use records::{BuildStatus, Constant, Header, Launch, Origin, Piece, Program}
 pub use session::{CaptureSettings, Session};
 pub use sources::{SameText, SourceFiles, same_texts};
 pub use spool::{LaunchedKernel, Process, Reason, Spool, kernels_of, unknown_launches};
+pub use watch::{Arrival, Watch};

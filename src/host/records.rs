@@ -119,6 +119,9 @@ pub struct Launch {
     pub launch: u64,
     /// Its number among all launches of its process.
     pub sequence: u64,
+    /// Linux's number of the host thread that asked for it.
+    #[serde(default)]
+    pub thread: u64,
     #[serde(default)]
     pub offset: Option<Vec<u64>>,
     pub global: Vec<u64>,
@@ -167,6 +170,9 @@ pub enum Argument {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 pub struct Memory {
     pub size: u64,
+    /// Whether the kernel may write to it.
+    #[serde(default)]
+    pub may_be_written: bool,
     /// Whether anything may have written to it before; `None`: not known.
     #[serde(default)]
     pub written: Option<bool>,

@@ -20,6 +20,8 @@ use crate::kernel::external_tools::Origin;
 /// What the layer is asked to keep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CaptureSettings {
+    /// Whether contents after launches are kept, too. Without, a launch is there before the driver gets it.
+    pub after: bool,
     /// Whether requests for a GPU get the CPU device.
     pub as_gpu: bool,
     /// Launches kept of a kernel in each process.
@@ -37,7 +39,6 @@ pub struct CaptureSettings {
 struct Config<'a> {
     mode: &'static str,
     drivers: &'a [String],
-    after: bool,
     #[serde(flatten)]
     settings: &'a CaptureSettings,
 }
@@ -85,7 +86,7 @@ impl Session {
         let vendors = spool.path().join("vendors");
         let caches = spool.path().join("caches");
         let drivers = drivers(&Vendors::discover());
-        let config = Config { mode: "capture", drivers: &drivers, after: true, settings };
+        let config = Config { mode: "capture", drivers: &drivers, settings };
         let config = serde_json::to_vec_pretty(&config);
         let config = config.map_err(|error| Error::internal(format!("cannot write the layer's settings: {error}")))?;
         let icd = [library.as_os_str().as_bytes(), b"\n"].concat();

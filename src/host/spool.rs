@@ -69,6 +69,8 @@ const ENDED: Reason = Reason { name: "process-ended", meaning: "the process ende
 #[derive(Debug, Clone, Deserialize)]
 struct ProcessRecord {
     #[serde(default)]
+    pid: u64,
+    #[serde(default)]
     started_ms: u64,
     #[serde(default)]
     command: Vec<String>,
@@ -91,6 +93,10 @@ struct NoteLine {
 /// A process that made an OpenCL call.
 #[derive(Debug)]
 pub struct Process {
+    /// The name of its folder.
+    pub name: String,
+    /// Its number in Linux.
+    pub pid: u64,
     /// Its arguments.
     pub command: Vec<String>,
     started_ms: u64,
@@ -132,22 +138,32 @@ pub struct LaunchedKernel {
 }
 
 impl Spool {
+    /// A folder of which nothing has been read yet.
+    pub(super) fn unread(folder: &Path) -> Spool {
+        Spool { folder: folder.to_owned(), processes: Vec::new(), programs: BTreeMap::new(), notes: Vec::new() }
+    }
+
+    /// Reads the programs that are there and not known yet.
+    pub(super) fn read_programs(&mut self) {
+        for path in files_in(&self.folder.join("programs")) {
+            let is_known = path.file_stem().is_some_and(|id| self.programs.contains_key(&*id.to_string_lossy()));
+            if let Some(program) = (!is_known).then(|| self.json::<Program>(&path)).flatten() {
+                self.programs.insert(program.id.clone(), program);
+            }
+        }
+    }
+
     /// Reads a folder. Without a process in it, no OpenCL call was seen.
     ///
     /// # Errors
     /// `Environment` if the folder itself cannot be read.
     pub fn read(folder: &Path) -> Result<Spool> {
-        let mut spool =
-            Spool { folder: folder.to_owned(), processes: Vec::new(), programs: BTreeMap::new(), notes: Vec::new() };
+        let mut spool = Spool::unread(folder);
         let lost = |error: std::io::Error| {
             Error::environment(format!("cannot read {}: {error}", folder.display())).help("make the folder readable")
         };
         fs::read_dir(folder).map_err(lost)?;
-        for path in files_in(&folder.join("programs")) {
-            if let Some(program) = spool.json::<Program>(&path) {
-                spool.programs.insert(program.id.clone(), program);
-            }
-        }
+        spool.read_programs();
         let mut processes = Vec::new();
         for path in files_in(&folder.join("processes")) {
             // A folder without this file was not finished.
@@ -177,7 +193,9 @@ impl Spool {
         let mut launches: Vec<Launch> =
             files_in(&folder.join("launches")).iter().filter_map(|path| self.json(path)).collect();
         launches.sort_by_key(|launch| launch.sequence);
-        Process { command: record.command, started_ms: record.started_ms, counts, unknown: row(UNKNOWN_ROW), launches }
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let ProcessRecord { pid, started_ms, command } = record;
+        Process { name, pid, command, started_ms, counts, unknown: row(UNKNOWN_ROW), launches }
     }
 
     /// Reads the counters of a process.
@@ -202,8 +220,12 @@ impl Spool {
     /// # Errors
     /// `Environment` if they cannot be read.
     pub fn contents(&self, blob: &str) -> Result<Vec<u8>> {
-        let path = self.folder.join("blobs").join(blob);
-        fs::read(&path).map_err(|error| Error::environment(format!("cannot read {}: {error}", path.display())))
+        read_contents(&self.folder, blob)
+    }
+
+    /// The folder that was read.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Reads a text that was made of pieces.
@@ -244,8 +266,20 @@ impl Spool {
     }
 }
 
+/// Reads contents in the spool of this folder.
+///
+/// # Errors
+/// `Environment` if they cannot be read.
+pub(super) fn read_contents(spool: &Path, blob: &str) -> Result<Vec<u8>> {
+    let path = spool.join("blobs").join(blob);
+    fs::read(&path).map_err(|error| {
+        Error::environment(format!("cannot read {}: {error}", path.display()))
+            .help("leave the folder alone while kassay runs")
+    })
+}
+
 /// Lists a folder in order of names; a folder that is not there is empty.
-fn files_in(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn files_in(folder: &Path) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> =
         fs::read_dir(folder).map(|all| all.flatten().map(|entry| entry.path()).collect()).unwrap_or_default();
     all.sort();

@@ -7,8 +7,9 @@ use super::budget::Budget;
 use super::exploration::Explored;
 use super::findings::{self, Findings, Found, ObservedLaunch, Reader};
 use super::{messages, outcomes, pool, redundancy, schedule_families};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
+use crate::lower::host::table::HostTable;
 use crate::result::check::{Barrier, Finding, FindingKind, HoldsFor, Input, Memory, Summary, Verdict};
 use crate::suite::launch::Launch;
 
@@ -35,10 +36,27 @@ pub struct Checked {
 }
 
 /// Share of the time that the first runs of the inputs may take together.
-const EXPLORING: f64 = 0.8;
+pub const EXPLORING: f64 = 0.8;
 
-/// Checks all cases. `simulators` are the simulators that run launches concurrently; findings do not depend on
-/// their number.
+/// Runs the first runs of all cases. `simulators` are the simulators that run launches concurrently. The simulations are
+/// in the order of the cases.
+///
+/// # Errors
+/// As of [`Simulate::simulate`].
+pub fn explore_all<S: Simulate + Send>(
+    simulators: &mut [S],
+    table: &HostTable,
+    cases: &mut [Case],
+    budget: Budget,
+) -> Result<Vec<Simulation>> {
+    let (time, count) = (budget.up_to(EXPLORING), simulators.len().max(1));
+    pool::each(simulators, cases.iter_mut(), |sim, case, left| {
+        // The first input is run even if no time is left, for a moment.
+        explore(sim, table, case, time.part(left.div_ceil(count))).map_err(|e| of_input(e, case))
+    })
+}
+
+/// Checks all cases: explores and judges them.
 ///
 /// # Errors
 /// As of [`Simulate::simulate`].
@@ -48,14 +66,27 @@ pub fn check<S: Simulate + Send>(
     cases: &mut [Case],
     options: CheckOptions,
 ) -> Result<Checked> {
-    let (table, count) = (reader.table, simulators.len().max(1));
-    let time = options.budget.up_to(EXPLORING);
-    let simulations = pool::each(simulators, cases.iter_mut(), |sim, case, left| {
-        // The first input is run even if no time is left, for a moment.
-        explore(sim, table, case, time.part(left.div_ceil(count)))
-            .map_err(|e| e.details(format!("this happened with the input \"{}\"", case.name)))
-    })?;
-    let cases = &*cases;
+    let simulations = explore_all(simulators, reader.table, cases, options.budget)?;
+    judge(simulators, reader, cases, simulations, options)
+}
+
+/// Adds to an error which input it came with.
+pub fn of_input(error: Error, case: &Case) -> Error {
+    error.details(format!("this happened with the input \"{}\"", case.name))
+}
+
+/// Judges cases by the simulations of their first runs, which are in the same order, and by further runs. Findings do
+/// not depend on the number of `simulators`.
+///
+/// # Errors
+/// As of [`Simulate::simulate`].
+pub fn judge<S: Simulate + Send>(
+    simulators: &mut [S],
+    reader: &Reader<'_>,
+    cases: &[Case],
+    simulations: Vec<Simulation>,
+    options: CheckOptions,
+) -> Result<Checked> {
     let mut findings = Findings::default();
     let mut explored = Vec::with_capacity(cases.len());
     for ((input, case), simulation) in cases.iter().enumerate().zip(simulations) {

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use self::suites::cannot_write;
+use super::host_kernel::cannot_write;
 use super::options::{OpenOptions, options};
 use crate::error::{Error, Result};
 use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Reason, Session, SourceFiles, Spool};
@@ -56,7 +56,7 @@ pub fn capture(
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, replay: _ } = options.clone();
-    let session = Session::new(folder, &CaptureSettings { as_gpu, max_launches, max_bytes, kernels, all })?;
+    let session = Session::new(folder, &CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all })?;
     let ended = session.run(command);
     let read = ended.and_then(|ended| Ok((ended, Spool::read(session.spool())?)));
     let (ended, mut spool) = match read {

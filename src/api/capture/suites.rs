@@ -4,27 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::input::SyntaxTree;
-use super::super::opened::Opened;
+use super::super::host_kernel::{FolderNames, HostKernel, NO_CODE, NOT_COMPILED, cannot_write};
 use super::super::options::{OpenOptions, StartWorkers};
 use super::replay::{self, Test};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::DeviceRequest;
-use crate::host::{self, Code, Contents, LaunchedKernel, Reason, Spool};
-use crate::kernel::interface::Interface;
-use crate::kernel::options::SpecValue;
+use crate::host::{self, Contents, LaunchedKernel, Spool};
 use crate::result::Device;
 use crate::result::capture::Replay;
-use crate::suite::write::{self, NewSuite, NewTest};
-
-const NO_CODE: Reason = Reason { name: "no-code", meaning: "its program's code is in no form that kassay reads" };
-const NOT_COMPILED: Reason = Reason { name: "not-compiled", meaning: "kassay cannot compile its program" };
-
-/// The error for a file or folder of the capture that cannot be made.
-pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
-    Error::environment(format!("cannot write {}: {error}", path.display()))
-        .help("free some space, or name a folder in which files can be made")
-}
+use crate::suite::write::NewTest;
 
 /// What became of a kernel.
 #[derive(Debug, Default)]
@@ -42,23 +30,13 @@ pub struct Writer<'a> {
     /// Where suites are made before they are put in place; on the same file system.
     staging: PathBuf,
     spool: &'a Spool,
-    contents: Contents<'a>,
+    contents: Contents,
     open: &'a OpenOptions,
     replay: bool,
-    names: BTreeSet<String>,
+    names: FolderNames,
     /// The file of each program's code, relative to the folder.
     files: BTreeMap<String, String>,
     device: Option<Device>,
-}
-
-/// A kernel's suite in the making.
-struct Draft<'k> {
-    folder: PathBuf,
-    kernel: PathBuf,
-    entry: &'k str,
-    options: Vec<String>,
-    spec: Vec<SpecValue>,
-    interface: Interface,
 }
 
 impl<'a> Writer<'a> {
@@ -71,7 +49,7 @@ impl<'a> Writer<'a> {
         replay: bool,
     ) -> Result<Writer<'a>> {
         fs::create_dir_all(&staging).map_err(|error| cannot_write(&staging, &error))?;
-        let (names, files) = (BTreeSet::new(), BTreeMap::new());
+        let (names, files) = (FolderNames::default(), BTreeMap::new());
         Ok(Writer { folder, staging, spool, contents: Contents::new(spool), open, replay, names, files, device: None })
     }
 
@@ -90,7 +68,7 @@ impl<'a> Writer<'a> {
     /// # Errors
     /// `Environment` if files cannot be read or written.
     pub fn kernel(&mut self, kernel: &mut LaunchedKernel) -> Result<Made> {
-        let name = self.name(kernel);
+        let name = self.names.name(&kernel.name, &kernel.program);
         let launches = std::mem::take(&mut kernel.kept);
         if launches.is_empty() {
             return Ok(Made::default());
@@ -98,9 +76,10 @@ impl<'a> Writer<'a> {
         let program = self.spool.programs.get(&kernel.program);
         let forms = program.map(|program| host::code_of(self.spool, program)).transpose()?.unwrap_or_default();
         let (mut why, entry) = (None, kernel.name.clone());
+        let open = self.open.clone().syntax_tree(false);
         for form in &forms {
             let folder = self.staging.join(&name);
-            let draft = match self.draft(&folder, &entry, form) {
+            let draft = match HostKernel::open(&open, &folder, &entry, form, &BTreeSet::new()) {
                 Ok(draft) => draft,
                 Err(error) if error.exit_code() == 3 => return Err(error),
                 Err(error) => {
@@ -116,7 +95,7 @@ impl<'a> Writer<'a> {
                     1 => format!("launch {number}"),
                     _ => format!("process {}, launch {number}", process + 1),
                 };
-                match host::convert(launch, &draft.interface, &mut self.contents)? {
+                match host::convert(launch, draft.opened.interface(), &mut self.contents)? {
                     Ok(converted) => tests.push(Test { name, description: None, converted }),
                     Err(reason) => kernel.leave_out(reason, 1),
                 }
@@ -124,7 +103,7 @@ impl<'a> Writer<'a> {
             let made = if tests.is_empty() { Made::default() } else { self.finish(&draft, &name, tests)? };
             let _ = fs::remove_dir_all(&folder);
             if let Some(suite) = &made.suite {
-                let file = Path::new(suite).with_file_name(&draft.kernel);
+                let file = Path::new(suite).with_file_name(&draft.file);
                 self.files.entry(kernel.program.clone()).or_insert(file.display().to_string());
             }
             return Ok(made);
@@ -134,94 +113,13 @@ impl<'a> Writer<'a> {
         Ok(Made { error: why, ..Made::default() })
     }
 
-    /// Returns a name for a kernel's folder: its own, for the second program with a hash behind it.
-    fn name(&mut self, kernel: &LaunchedKernel) -> String {
-        let safe: String =
-            kernel.name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
-        let safe = if safe.is_empty() { "kernel".to_owned() } else { safe };
-        let hash = |digits: usize| format!("{safe}-{}", kernel.program.get(..digits).unwrap_or(&kernel.program));
-        let names = [safe.clone(), hash(8), hash(16)];
-        let free = names.into_iter().find(|name| !self.names.contains(name));
-        // Two kernels of one program have different names, which may look the same here.
-        let name = free.unwrap_or_else(|| format!("{}-{}", hash(32), self.names.len()));
-        self.names.insert(name.clone());
-        name
-    }
-
-    /// Writes a kernel's code and compiles it, to know its interface.
-    fn draft<'k>(&self, folder: &Path, entry: &'k str, code: &Code) -> Result<Draft<'k>> {
-        let write = |name: &str, bytes: &[u8]| {
-            let path = folder.join(name);
-            let parent = path.parent().unwrap_or(folder);
-            let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes));
-            written.map_err(|error| cannot_write(&path, &error)).map(|()| path)
-        };
-        let base: String =
-            entry.chars().take(100).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
-        let open = self.open.clone().entry(Some(entry.to_owned())).syntax_tree(false);
-        match code {
-            Code::Source { text, files, options, directory, .. } => {
-                let kernel = format!("{base}.cl");
-                for (name, bytes) in files {
-                    write(name, bytes)?;
-                }
-                let path = write(&kernel, text)?;
-                let translated = host::translate(options, directory);
-                // Sources in memory include what is in the working directory, too.
-                let mut include_dirs = translated.include_dirs;
-                if directory.is_absolute() {
-                    include_dirs.push(directory.clone());
-                }
-                let mut dirs = include_dirs.clone();
-                if !files.is_empty() {
-                    dirs.insert(0, folder.to_owned());
-                }
-                let opened = open.include_dirs(dirs).clang_args(translated.arguments.clone()).open_kernel(&path)?;
-                let found = opened.with(SyntaxTree::NotNeeded, |parsed| Ok(parsed.loaded.file_lookups.clone()))?;
-                let found: Vec<PathBuf> =
-                    found.into_iter().filter(|(_, exists)| *exists).map(|(path, _)| path).collect();
-                let copied = host::copy_headers(folder, &include_dirs, &found);
-                let dirs = copied.map_err(|error| cannot_write(folder, &error))?.unwrap_or(include_dirs);
-                let mut options = translated.arguments;
-                options.extend((!files.is_empty()).then(|| "-I.".to_owned()));
-                options.extend(dirs.iter().map(|dir| format!("-I{}", dir.display())));
-                Ok(Draft {
-                    folder: folder.to_owned(),
-                    kernel: kernel.into(),
-                    entry,
-                    options,
-                    spec: Vec::new(),
-                    interface: opened.interface().clone(),
-                })
-            }
-            Code::Module { bytes, extension, constants } => {
-                let kernel = format!("{base}.{extension}");
-                let path = write(&kernel, bytes)?;
-                let mut opened = open.open_kernel(&path)?;
-                let spec = spec_values(&opened, constants)?;
-                if !spec.is_empty() {
-                    let values = spec.iter().map(|value| format!("{}={}", value.constant, value.value)).collect();
-                    opened = open.spec(values).open_kernel(&path)?;
-                }
-                Ok(Draft {
-                    folder: folder.to_owned(),
-                    kernel: kernel.into(),
-                    entry,
-                    options: Vec::new(),
-                    spec,
-                    interface: opened.interface().clone(),
-                })
-            }
-        }
-    }
-
     /// Writes the suite, runs it, writes what it then expects, and puts it in place.
-    fn finish(&mut self, draft: &Draft<'_>, name: &str, mut tests: Vec<Test>) -> Result<Made> {
-        let suite = draft.write(&tests)?;
+    fn finish(&mut self, draft: &HostKernel, name: &str, mut tests: Vec<Test>) -> Result<Made> {
+        let suite = write(draft, &tests)?;
         let replayed = self.replay.then(|| self.replay(&suite, draft, &mut tests)).transpose()?;
         if replayed.as_ref().is_some_and(|replay| !replay.tolerances.is_empty() || !replay.not_reproduced.is_empty()) {
             draft.clear().map_err(|error| cannot_write(&draft.folder, &error))?;
-            draft.write(&tests)?;
+            write(draft, &tests)?;
         }
         let target = self.folder.join(name);
         fs::rename(&draft.folder, &target).map_err(|error| cannot_write(&target, &error))?;
@@ -229,11 +127,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Runs the suite on the device of the program.
-    fn replay(&mut self, suite: &Path, draft: &Draft<'_>, tests: &mut [Test]) -> Result<Replay> {
+    fn replay(&mut self, suite: &Path, draft: &HostKernel, tests: &mut [Test]) -> Result<Replay> {
         let device = self.spool.programs.values().find(|program| !program.device.name.is_empty());
         let device = device.map_or(DeviceRequest::Auto, |program| DeviceRequest::Name(program.device.name.clone()));
         let open = self.open.clone().entry(None).syntax_tree(false).device(device).start(StartWorkers::PerTest);
-        let run = open.open(suite).and_then(|opened| replay::replay(&opened, &draft.interface, tests));
+        let run = open.open(suite).and_then(|opened| replay::replay(&opened, draft.opened.interface(), tests));
         match run {
             Ok((replay, device)) => {
                 self.device.get_or_insert(device);
@@ -244,51 +142,13 @@ impl<'a> Writer<'a> {
     }
 }
 
-impl Draft<'_> {
-    fn write(&self, tests: &[Test]) -> Result<PathBuf> {
-        let rows = tests.iter().map(|test| NewTest {
-            name: test.name.clone(),
-            description: test.description.clone(),
-            launch: &test.converted.launch,
-            faulted: &[],
-            expectations: &test.converted.expectations,
-        });
-        let suite = NewSuite {
-            kernel: self.kernel.clone(),
-            entry: self.entry,
-            options: &self.options,
-            spec: &self.spec,
-            name: None,
-            description: None,
-            tests: rows.collect(),
-        };
-        write::write(&self.folder, &suite, &self.interface)
-    }
-
-    /// Removes the suite's files, but for the kernel's.
-    fn clear(&self) -> std::io::Result<()> {
-        for entry in fs::read_dir(&self.folder)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|extension| extension == "npy" || extension == "toml") {
-                fs::remove_file(path)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Returns the values of specialisation constants, as suites write them.
-fn spec_values(opened: &Opened, constants: &[host::Constant]) -> Result<Vec<SpecValue>> {
-    if constants.is_empty() {
-        return Ok(Vec::new());
-    }
-    opened.with(SyntaxTree::NotNeeded, |parsed| {
-        let known = parsed.loaded.spirv.iter().flat_map(|spirv| &spirv.constants);
-        let value = |constant: &host::Constant| {
-            let known = known.clone().find(|known| known.spec_id == constant.id)?;
-            let value = known.ty.shown(constant.bits()?);
-            Some(SpecValue { constant: constant.id.to_string(), value, places: None })
-        };
-        Ok(constants.iter().filter_map(value).collect())
-    })
+fn write(kernel: &HostKernel, tests: &[Test]) -> Result<PathBuf> {
+    let rows = tests.iter().map(|test| NewTest {
+        name: test.name.clone(),
+        description: test.description.clone(),
+        launch: &test.converted.launch,
+        faulted: &[],
+        expectations: &test.converted.expectations,
+    });
+    kernel.write_suite(rows.collect())
 }

@@ -1,17 +1,19 @@
 //! Finds races, barrier divergence, memory faults and redundant barriers.
 
-use std::cell::{Cell, OnceCell};
+mod conclusion;
+
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::executors;
+use self::conclusion::{Judging, LoadedSimulator};
 use super::input::{Parsed, SyntaxTree};
 use super::opened::Opened;
 use super::options::{MAX_BUDGET, OpenOptions, check_range, options};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
-use crate::exec::simulator::observation::{Simulation, SimulationOptions};
-use crate::exec::{ProgramId, Simulator, simulator};
+use crate::exec::Simulator;
+use crate::exec::simulator::observation::SimulationOptions;
 use crate::generate::collisions::Suspect;
 use crate::generate::evolve::{self, EvolutionParameters};
 use crate::generate::launches::{self, FirstRound, Request};
@@ -19,18 +21,14 @@ use crate::generate::planned_launch::GeneratedLaunch;
 use crate::generate::roles;
 use crate::lower::code::LoweringOptions;
 use crate::lower::host::table::HostTable;
-use crate::result::Header;
-use crate::result::check::{Amplification, CheckResult, Finding, HoldsFor, Verdict};
+use crate::result::check::CheckResult;
 use crate::suite::launch::{Launch, NdRange};
 use crate::suite::resolve::Test;
 use crate::sync::budget::Budget;
 use crate::sync::checking::{self, Case, Simulate};
-use crate::sync::divergence_cause::DivergenceAnalysis;
-use crate::sync::findings::Reader;
-use crate::sync::reproduction;
 use crate::sync::schedule_families::Plan;
 use crate::sync::solved_inputs::{self, SuspectedConflict};
-use crate::sync::{amplification, inputs, join, schedule_independence};
+use crate::sync::{inputs, join};
 
 options! {
     /// Options of [`check`].
@@ -72,14 +70,6 @@ struct Inputs {
     notes: Vec<String>,
 }
 
-/// A simulator with the kernel loaded; counts its launches.
-struct LoadedSimulator {
-    simulator: Simulator,
-    program: ProgramId,
-    timeout: Duration,
-    launches: u64,
-}
-
 /// Share of the budget by which generating inputs must end.
 const GENERATION_SHARE: f64 = 0.25;
 
@@ -90,13 +80,6 @@ const CONFIRMING_SHARE: f64 = 0.1;
 
 /// Share of the budget by which the search for further inputs must end.
 const SEARCH_SHARE: f64 = 0.5;
-
-impl Simulate for LoadedSimulator {
-    fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
-        self.launches += 1;
-        self.simulator.simulate(self.program, launch, options, self.timeout, &[])
-    }
-}
 
 /// Looks for races, barrier divergence, memory faults and redundant barriers: in the tests of a suite, or in launches
 /// that are generated if a kernel was opened. Runs on the simulator.
@@ -196,6 +179,7 @@ impl Checking<'_, '_> {
     fn run(&self) -> Result<CheckResult> {
         let Checking { opened, parsed, options, budget, begun } = *self;
         let under_test = &parsed.under_test;
+        let judging = Judging { opened, parsed, options, budget, begun, reproduce: options.reproduce.clone() };
         let mut inputs = match opened.is_suite() {
             true => Inputs { cases: suite_cases(&parsed.tests, under_test), ..Inputs::default() },
             false => self.generated()?,
@@ -203,16 +187,16 @@ impl Checking<'_, '_> {
         let wanted = LoweringOptions { races: true, deadline: budget.end(), ..LoweringOptions::default() };
         let code = match inputs.late.take().map_or_else(|| under_test.for_simulator(&wanted), Err) {
             Ok(code) => code,
-            Err(e) if e.is_late() => return Ok(self.unknown(inputs, &e)),
+            Err(e) if e.is_late() => return Ok(judging.unknown(inputs.notes, &e)),
             Err(e) => return Err(e),
         };
-        let load = |_| {
-            let mut simulator = Simulator::new(1)?;
-            let program = simulator.load_host(&code)?;
-            Ok(LoadedSimulator { simulator, program, timeout: opened.options().timeout, launches: 0 })
-        };
         let jobs = opened.options().jobs.max(1);
-        let mut simulators: Vec<LoadedSimulator> = (0..jobs).map(load).collect::<Result<_>>()?;
+        let mut owned: Vec<Simulator> = (0..jobs).map(|_| Simulator::new(1)).collect::<Result<_>>()?;
+        let mut simulators = Vec::new();
+        for simulator in &mut owned {
+            let program = simulator.load_host(&code)?;
+            simulators.push(LoadedSimulator { simulator, program, timeout: opened.options().timeout, launches: 0 });
+        }
         if let Some(simulator) = simulators.first_mut() {
             self.add_confirmed(&mut inputs, simulator, &code.table)?;
         }
@@ -222,99 +206,8 @@ impl Checking<'_, '_> {
         if let (2.., Some(simulator)) = (options.schedules, simulators.first_mut()) {
             self.add_schedules(&mut inputs, simulator, &code.table)?;
         }
-
-        let source = opened.source();
-        // Few kernels diverge.
-        let divergence_analysis = OnceCell::new();
-        let diverging_branch = |divergence: &_| {
-            let divergence_analysis = divergence_analysis.get_or_init(|| DivergenceAnalysis::of(under_test, &source));
-            divergence_analysis.as_ref().ok()?.branch(&code.table, divergence)
-        };
-        let reader = Reader {
-            table: &code.table,
-            interface: &under_test.interface,
-            source: &source,
-            diverging_branch: &diverging_branch,
-        };
-        let atomics_read = schedule_independence::atomics_read(under_test, &code.table);
-        let checking_options = checking::CheckOptions {
-            atomics_read,
-            redundant: options.redundant,
-            budget,
-            ..checking::CheckOptions::default()
-        };
-        let mut checked = checking::check(&mut simulators, &reader, &mut inputs.cases, checking_options)?;
-        if let Some(Err(e)) = divergence_analysis.into_inner() {
-            return Err(e);
-        }
-        if let Some(folder) = &options.reproduce {
-            let arguments = opened.kernel_options().as_arguments();
-            let kernel = reproduction::Kernel {
-                path: opened.kernel_file(),
-                entry: &under_test.entry,
-                interface: &under_test.interface,
-                options: &arguments,
-                spec: &opened.kernel_options().spec,
-            };
-            reproduction::write(folder, kernel, &mut checked.found, &inputs.cases)?;
-        }
-        let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
-        let flows = schedule_independence::flows(under_test, &findings)?;
-        let (mut holds_for, mut holds_for_because) =
-            checking::holds_for(&flows, &checked.ordered_by_atomics, &checked.inputs);
-        if !checked.sampled.is_empty() {
-            holds_for = HoldsFor::ExploredSchedules;
-            holds_for_because.extend(checked.sampled);
-        }
-        let mut notes = inputs.notes;
-        notes.extend(checked.left_out);
-        let amplification = match options.amplify {
-            true => amplify(under_test, budget, &mut notes)?,
-            false => None,
-        };
-        let launches = simulators.iter().map(|s| s.launches).sum();
-        Ok(CheckResult {
-            header: self.header(),
-            elapsed_s: begun.elapsed().as_secs_f64(),
-            verdict: checked.verdict,
-            holds_for,
-            holds_for_because,
-            summary: checking::summary(&findings, &checked.inputs, &checked.barriers, launches),
-            findings,
-            inputs: checked.inputs,
-            barriers: checked.barriers,
-            amplification,
-            notes,
-        })
-    }
-
-    fn header(&self) -> Header {
-        Header::new(
-            CheckResult::SCHEMA,
-            self.parsed.under_test.entry.clone(),
-            self.opened.source(),
-            Some(executors::device(&simulator::device())),
-            self.opened.seed(),
-        )
-    }
-
-    /// Returns the result for a kernel whose code was not ready within the budget: verdict `unknown`.
-    fn unknown(&self, inputs: Inputs, late: &Error) -> CheckResult {
-        let (mut notes, why) = (inputs.notes, &late.report().what);
-        notes.push(format!("no input was run: {why} ({}); --budget gives more time", self.budget.words()));
-        CheckResult {
-            header: self.header(),
-            elapsed_s: self.begun.elapsed().as_secs_f64(),
-            verdict: Verdict::Unknown,
-            holds_for: HoldsFor::ExploredSchedules,
-            holds_for_because: vec!["no input was run".to_owned()],
-            summary: checking::summary(&[], &[], &[], 0),
-            findings: Vec::new(),
-            inputs: Vec::new(),
-            barriers: Vec::new(),
-            amplification: None,
-            notes,
-        }
+        let simulations = checking::explore_all(&mut simulators, &code.table, &mut inputs.cases, budget)?;
+        judging.judge(&code.table, &mut simulators, &inputs.cases, simulations, inputs.notes)
     }
 
     /// Generates inputs for a kernel without a suite.
@@ -358,7 +251,7 @@ impl Checking<'_, '_> {
     }
 
     /// Runs the solved launches and adds those in which accesses do conflict.
-    fn add_confirmed(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator, table: &HostTable) -> Result<()> {
+    fn add_confirmed(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator<'_>, table: &HostTable) -> Result<()> {
         let suspected = std::mem::take(&mut inputs.suspected);
         let confirmed = solved_inputs::confirmed(simulator, table, suspected, self.budget.share(CONFIRMING_SHARE))?;
         confirmed.cases.into_iter().for_each(|case| add_case(&mut inputs.cases, case));
@@ -371,7 +264,7 @@ impl Checking<'_, '_> {
     }
 
     /// Adds the launches found by an evolutionary search (SIMULEE 3.1).
-    fn add_evolved(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator) -> Result<()> {
+    fn add_evolved(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator<'_>) -> Result<()> {
         let under_test = &self.parsed.under_test;
         let model = roles::infer(under_test)?;
         let request = self.request()?;
@@ -398,7 +291,7 @@ impl Checking<'_, '_> {
     }
 
     /// Replaces every input by the input under each of its schedules.
-    fn add_schedules(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator, table: &HostTable) -> Result<()> {
+    fn add_schedules(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator<'_>, table: &HostTable) -> Result<()> {
         let (count, seed) = (self.options.schedules as usize, self.opened.seed());
         let mut all = Vec::new();
         let (time, cases) = (self.budget.up_to(SEARCH_SHARE), std::mem::take(&mut inputs.cases));
@@ -485,28 +378,4 @@ fn with_unique_name(mut case: Case, others: &[Case]) -> Case {
         case.name = format!("{plain} ({number})");
     }
     case
-}
-
-/// Determines for which input values a clean verdict holds; `None`, with a note, if the budget is over.
-fn amplify(under_test: &KernelUnderTest<'_>, budget: Budget, notes: &mut Vec<String>) -> Result<Option<Amplification>> {
-    let found = match budget.is_over() {
-        true => None,
-        false => match amplification::amplify_until(under_test, budget.end()) {
-            Err(e) if e.is_late() => None,
-            found => Some(found?),
-        },
-    };
-    let Some(found) = found else {
-        notes.push(format!(
-            "for which values of the inputs the verdict holds was not asked: {} was over",
-            budget.words()
-        ));
-        return Ok(None);
-    };
-    Ok(Some(Amplification {
-        access_invariant: found.access_invariant,
-        holds_for_all_values_of: found.holds_for_all_values_of,
-        property_integrity_inputs: found.property_integrity_inputs,
-        why_not: found.why_not,
-    }))
 }

@@ -1,0 +1,182 @@
+//! From the first runs of a kernel's inputs to its result.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::super::executors;
+use super::super::input::Parsed;
+use super::super::opened::Opened;
+use super::CheckOptions;
+use crate::coverage::build::KernelUnderTest;
+use crate::error::{Error, Result};
+use crate::exec::simulator::observation::{Simulation, SimulationOptions};
+use crate::exec::{ProgramId, Simulator, simulator};
+use crate::lower::host::table::HostTable;
+use crate::result::Header;
+use crate::result::check::{Amplification, CheckResult, Finding, HoldsFor, Verdict};
+use crate::suite::launch::Launch;
+use crate::sync::budget::Budget;
+use crate::sync::checking::{self, Case, Simulate};
+use crate::sync::divergence_cause::DivergenceAnalysis;
+use crate::sync::findings::Reader;
+use crate::sync::{amplification, reproduction, schedule_independence};
+
+/// A simulator that has loaded the kernel; counts its launches.
+pub(super) struct LoadedSimulator<'s> {
+    pub simulator: &'s mut Simulator,
+    pub program: ProgramId,
+    pub timeout: Duration,
+    pub launches: u64,
+}
+
+impl Simulate for LoadedSimulator<'_> {
+    fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
+        self.launches += 1;
+        self.simulator.simulate(self.program, launch, options, self.timeout, &[])
+    }
+}
+
+/// A kernel that is judged.
+pub(super) struct Judging<'a, 'c> {
+    pub opened: &'a Opened,
+    pub parsed: &'a Parsed<'c>,
+    pub options: &'a CheckOptions,
+    /// Ends further runs.
+    pub budget: Budget,
+    pub begun: Instant,
+    /// Where the kernel's findings are written as suites.
+    pub reproduce: Option<PathBuf>,
+}
+
+impl Judging<'_, '_> {
+    /// Judges the inputs by the simulations of their first runs, which are in the same order, and by further runs.
+    /// `notes` come before those of the judgement.
+    pub(super) fn judge(
+        &self,
+        table: &HostTable,
+        simulators: &mut [LoadedSimulator<'_>],
+        cases: &[Case],
+        simulations: Vec<Simulation>,
+        mut notes: Vec<String>,
+    ) -> Result<CheckResult> {
+        let Judging { opened, parsed, options, budget, begun, .. } = *self;
+        let under_test = &parsed.under_test;
+        let source = opened.source();
+        // Few kernels diverge.
+        let divergence_analysis = OnceCell::new();
+        let diverging_branch = |divergence: &_| {
+            let divergence_analysis = divergence_analysis.get_or_init(|| DivergenceAnalysis::of(under_test, &source));
+            divergence_analysis.as_ref().ok()?.branch(table, divergence)
+        };
+        let reader =
+            Reader { table, interface: &under_test.interface, source: &source, diverging_branch: &diverging_branch };
+        let atomics_read = schedule_independence::atomics_read(under_test, table);
+        let checking_options = checking::CheckOptions {
+            atomics_read,
+            redundant: options.redundant,
+            budget,
+            ..checking::CheckOptions::default()
+        };
+        let mut checked = checking::judge(simulators, &reader, cases, simulations, checking_options)?;
+        if let Some(Err(e)) = divergence_analysis.into_inner() {
+            return Err(e);
+        }
+        if let Some(folder) = &self.reproduce {
+            self.reproduce(folder, &mut checked.found, cases)?;
+        }
+        let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
+        let flows = schedule_independence::flows(under_test, &findings)?;
+        let (mut holds_for, mut holds_for_because) =
+            checking::holds_for(&flows, &checked.ordered_by_atomics, &checked.inputs);
+        if !checked.sampled.is_empty() {
+            holds_for = HoldsFor::ExploredSchedules;
+            holds_for_because.extend(checked.sampled);
+        }
+        notes.extend(checked.left_out);
+        let amplification = match options.amplify {
+            true => amplify(under_test, budget, &mut notes)?,
+            false => None,
+        };
+        let launches = simulators.iter().map(|s| s.launches).sum();
+        Ok(CheckResult {
+            header: self.header(),
+            elapsed_s: begun.elapsed().as_secs_f64(),
+            verdict: checked.verdict,
+            holds_for,
+            holds_for_because,
+            summary: checking::summary(&findings, &checked.inputs, &checked.barriers, launches),
+            findings,
+            inputs: checked.inputs,
+            barriers: checked.barriers,
+            amplification,
+            notes,
+        })
+    }
+
+    fn reproduce(&self, folder: &Path, found: &mut [crate::sync::findings::Found], cases: &[Case]) -> Result<()> {
+        let (opened, under_test) = (self.opened, &self.parsed.under_test);
+        let arguments = opened.kernel_options().as_arguments();
+        let kernel = reproduction::Kernel {
+            path: opened.kernel_file(),
+            entry: &under_test.entry,
+            interface: &under_test.interface,
+            options: &arguments,
+            spec: &opened.kernel_options().spec,
+        };
+        reproduction::write(folder, kernel, found, cases)
+    }
+
+    fn header(&self) -> Header {
+        Header::new(
+            CheckResult::SCHEMA,
+            self.parsed.under_test.entry.clone(),
+            self.opened.source(),
+            Some(executors::device(&simulator::device())),
+            self.opened.seed(),
+        )
+    }
+
+    /// Returns the result for a kernel whose code was not ready within the budget: verdict `unknown`.
+    pub(super) fn unknown(&self, mut notes: Vec<String>, late: &Error) -> CheckResult {
+        let why = &late.report().what;
+        notes.push(format!("no input was run: {why} ({}); --budget gives more time", self.budget.words()));
+        CheckResult {
+            header: self.header(),
+            elapsed_s: self.begun.elapsed().as_secs_f64(),
+            verdict: Verdict::Unknown,
+            holds_for: HoldsFor::ExploredSchedules,
+            holds_for_because: vec!["no input was run".to_owned()],
+            summary: checking::summary(&[], &[], &[], 0),
+            findings: Vec::new(),
+            inputs: Vec::new(),
+            barriers: Vec::new(),
+            amplification: None,
+            notes,
+        }
+    }
+}
+
+/// Determines for which input values a clean verdict holds; `None`, with a note, if the budget is over.
+fn amplify(under_test: &KernelUnderTest<'_>, budget: Budget, notes: &mut Vec<String>) -> Result<Option<Amplification>> {
+    let found = match budget.is_over() {
+        true => None,
+        false => match amplification::amplify_until(under_test, budget.end()) {
+            Err(e) if e.is_late() => None,
+            found => Some(found?),
+        },
+    };
+    let Some(found) = found else {
+        notes.push(format!(
+            "for which values of the inputs the verdict holds was not asked: {} was over",
+            budget.words()
+        ));
+        return Ok(None);
+    };
+    Ok(Some(Amplification {
+        access_invariant: found.access_invariant,
+        holds_for_all_values_of: found.holds_for_all_values_of,
+        property_integrity_inputs: found.property_integrity_inputs,
+        why_not: found.why_not,
+    }))
+}

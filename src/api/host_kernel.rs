@@ -1,0 +1,169 @@
+//! A kernel of a host program: writes its code into a folder and compiles it as the program had it built.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::input::SyntaxTree;
+use super::opened::Opened;
+use super::options::OpenOptions;
+use crate::error::{Error, Result};
+use crate::host::{self, Code, Reason};
+use crate::kernel::options::SpecValue;
+use crate::suite::write::{self, NewSuite, NewTest};
+
+/// Why launches of a kernel are left out.
+pub(super) const NO_CODE: Reason =
+    Reason { name: "no-code", meaning: "its program's code is in no form that kassay reads" };
+/// Why launches of a kernel are left out.
+pub(super) const NOT_COMPILED: Reason = Reason { name: "not-compiled", meaning: "kassay cannot compile its program" };
+
+/// The error for a file or folder that cannot be made.
+pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    Error::environment(format!("cannot write {}: {error}", path.display()))
+        .help("free some space, or name a folder in which files can be made")
+}
+
+/// A kernel of a host program, compiled, in a folder of its own.
+pub(super) struct HostKernel {
+    pub folder: PathBuf,
+    /// Its file's name in the folder.
+    pub file: PathBuf,
+    /// How suites in the folder compile it, as arguments to clang.
+    options: Vec<String>,
+    spec: Vec<SpecValue>,
+    pub opened: Opened,
+}
+
+impl HostKernel {
+    /// Writes a program's code and compiles the kernel `entry` of it. `shared`: the arguments that share memory in some launch.
+    ///
+    /// # Errors
+    /// `Environment` if files cannot be written; those of [`OpenOptions::open_kernel`].
+    pub fn open(
+        open: &OpenOptions,
+        folder: &Path,
+        entry: &str,
+        code: &Code,
+        shared: &BTreeSet<u32>,
+    ) -> Result<HostKernel> {
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.join(name);
+            let parent = path.parent().unwrap_or(folder);
+            let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes));
+            written.map_err(|error| cannot_write(&path, &error)).map(|()| path)
+        };
+        let base: String =
+            entry.chars().take(100).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+        let open = open.clone().entry(Some(entry.to_owned()));
+        match code {
+            Code::Source { text, files, options, directory, .. } => {
+                let kernel = format!("{base}.cl");
+                for (name, bytes) in files {
+                    write(name, bytes)?;
+                }
+                let path = write(&kernel, text)?;
+                let translated = host::translate(options, directory);
+                // Sources in memory include what is in the working directory, too.
+                let mut include_dirs = translated.include_dirs;
+                if directory.is_absolute() {
+                    include_dirs.push(directory.clone());
+                }
+                let mut dirs = include_dirs.clone();
+                if !files.is_empty() {
+                    dirs.insert(0, folder.to_owned());
+                }
+                let open = open.include_dirs(dirs).clang_args(translated.arguments.clone());
+                let opened = open.open_kernel_sharing(&path, shared.clone())?;
+                let found = opened.with(SyntaxTree::NotNeeded, |parsed| Ok(parsed.loaded.file_lookups.clone()))?;
+                let found: Vec<PathBuf> =
+                    found.into_iter().filter(|(_, exists)| *exists).map(|(path, _)| path).collect();
+                let copied = host::copy_headers(folder, &include_dirs, &found);
+                let dirs = copied.map_err(|error| cannot_write(folder, &error))?.unwrap_or(include_dirs);
+                let mut options = translated.arguments;
+                options.extend((!files.is_empty()).then(|| "-I.".to_owned()));
+                options.extend(dirs.iter().map(|dir| format!("-I{}", dir.display())));
+                let folder = folder.to_owned();
+                Ok(HostKernel { folder, file: kernel.into(), options, spec: Vec::new(), opened })
+            }
+            Code::Module { bytes, extension, constants } => {
+                let kernel = format!("{base}.{extension}");
+                let path = write(&kernel, bytes)?;
+                let mut opened = open.open_kernel_sharing(&path, shared.clone())?;
+                let spec = spec_values(&opened, constants)?;
+                if !spec.is_empty() {
+                    let values = spec.iter().map(|value| format!("{}={}", value.constant, value.value)).collect();
+                    opened = open.spec(values).open_kernel_sharing(&path, shared.clone())?;
+                }
+                let folder = folder.to_owned();
+                Ok(HostKernel { folder, file: kernel.into(), options: Vec::new(), spec, opened })
+            }
+        }
+    }
+
+    /// Writes a suite beside the kernel's file and returns its path.
+    ///
+    /// # Errors
+    /// `Environment` if files cannot be written.
+    pub fn write_suite(&self, tests: Vec<NewTest<'_>>) -> Result<PathBuf> {
+        let suite = NewSuite {
+            kernel: self.file.clone(),
+            entry: self.opened.entry(),
+            options: &self.options,
+            spec: &self.spec,
+            name: None,
+            description: None,
+            tests,
+        };
+        write::write(&self.folder, &suite, self.opened.interface())
+    }
+
+    /// Removes the suite's files, but for the kernel's.
+    ///
+    /// # Errors
+    /// If a file cannot be removed.
+    pub fn clear(&self) -> std::io::Result<()> {
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "npy" || extension == "toml") {
+                fs::remove_file(path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names of folders, each given once.
+#[derive(Debug, Default)]
+pub(super) struct FolderNames(BTreeSet<String>);
+
+impl FolderNames {
+    /// Returns a name for a kernel's folder: its own, for the second program with a hash behind it.
+    pub fn name(&mut self, kernel: &str, program: &str) -> String {
+        let safe: String = kernel.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+        let safe = if safe.is_empty() { "kernel".to_owned() } else { safe };
+        let hash = |digits: usize| format!("{safe}-{}", program.get(..digits).unwrap_or(program));
+        let names = [safe.clone(), hash(8), hash(16)];
+        let free = names.into_iter().find(|name| !self.0.contains(name));
+        // Two kernels of one program have different names, which may look the same here.
+        let name = free.unwrap_or_else(|| format!("{}-{}", hash(32), self.0.len()));
+        self.0.insert(name.clone());
+        name
+    }
+}
+
+/// Returns the values of specialisation constants, as suites write them.
+fn spec_values(opened: &Opened, constants: &[host::Constant]) -> Result<Vec<SpecValue>> {
+    if constants.is_empty() {
+        return Ok(Vec::new());
+    }
+    opened.with(SyntaxTree::NotNeeded, |parsed| {
+        let known = parsed.loaded.spirv.iter().flat_map(|spirv| &spirv.constants);
+        let value = |constant: &host::Constant| {
+            let known = known.clone().find(|known| known.spec_id == constant.id)?;
+            let value = known.ty.shown(constant.bits()?);
+            Some(SpecValue { constant: constant.id.to_string(), value, places: None })
+        };
+        Ok(constants.iter().filter_map(value).collect())
+    })
+}

@@ -12,6 +12,7 @@ mod generate;
 mod host_kernel;
 mod input;
 mod inspect;
+mod live;
 mod lower;
 mod metrics;
 mod mutate;
@@ -37,6 +38,7 @@ pub use generate::{GenerateOptions, Goal, generate};
 #[doc(hidden)]
 pub use input::Parsed;
 pub use inspect::{InspectOptions, Inspected, inspect};
+pub use live::{CoverProgramOptions, cover_program};
 pub use lower::{LowerOptions, Lowered, LoweredForm, LoweringStage, lower};
 pub use mutate::{MutateOptions, Strategy, mutate};
 pub use observer::{Observer, Silent};

@@ -68,7 +68,8 @@ mod tests {
         fs::create_dir_all(folder.path().join("programs")).unwrap();
         let launch = r#"{"program": "p", "name": "k", "launch": 3, "sequence": 9, "thread": 12, "global": [4],
                          "arguments": [], "memory": []}"#;
-        let program = r#"{"id": "p", "origin": "built-in", "kernels": "k", "status": "success", "device": {"name": "d"}}"#;
+        let program =
+            r#"{"id": "p", "origin": "built-in", "kernels": "k", "status": "success", "device": {"name": "d"}}"#;
         fs::write(launches.join("0000000009.json"), launch).unwrap();
         fs::write(folder.path().join("programs/p.json"), program).unwrap();
         let arrived = watch.poll();

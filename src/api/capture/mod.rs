@@ -56,7 +56,8 @@ pub fn capture(
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, replay: _ } = options.clone();
-    let session = Session::new(folder, &CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all })?;
+    let session =
+        Session::new(folder, &CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all })?;
     let ended = session.run(command);
     let read = ended.and_then(|ended| Ok((ended, Spool::read(session.spool())?)));
     let (ended, mut spool) = match read {
@@ -111,7 +112,7 @@ fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// How the program ended, as a sentence goes on.
-fn end(ended: &Ended) -> String {
+pub(super) fn end(ended: &Ended) -> String {
     match (ended.exit_code, ended.signal) {
         (Some(code), _) => format!("it ended with exit code {code}"),
         (None, Some(signal)) => format!("{} ended it", host::signal_name(signal)),
@@ -119,7 +120,7 @@ fn end(ended: &Ended) -> String {
     }
 }
 
-fn no_call(ended: &Ended, drivers: &[String]) -> Error {
+pub(super) fn no_call(ended: &Ended, drivers: &[String]) -> Error {
     let help = if drivers.is_empty() {
         "no OpenCL driver is installed here: `kassay devices` tells where drivers are looked for".to_owned()
     } else {

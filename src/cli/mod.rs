@@ -109,6 +109,8 @@ mod tests {
         };
         let Command::Cover(cover) = parse(&["cover", "s.toml"]) else { panic!() };
         same(&cover.options(), &api::CoverOptions::new());
+        let Command::Cover(cover) = parse(&["cover", "--", "p"]) else { panic!() };
+        same(&cover.program_options(), &api::CoverProgramOptions::new());
         let Command::Run(run) = parse(&["run", "s.toml"]) else { panic!() };
         same(&run.options(), &api::RunOptions::new());
         let Command::Mutate(mutate) = parse(&["mutate", "s.toml"]) else { panic!() };

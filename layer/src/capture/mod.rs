@@ -57,13 +57,14 @@ struct Snapshot {
     written: Option<std::path::PathBuf>,
 }
 
-/// Enqueues a launch by `enqueue`, exactly once, and returns its status.
+/// Enqueues a launch by `enqueue`, as the program's kernel or its twin, and returns its status.
 ///
 /// # Safety
 /// The wait list must have as many events as the request says.
 pub unsafe fn launch(driver: &'static Driver, request: &Request, enqueue: impl FnMut(cl_kernel) -> cl_int) -> cl_int {
     let prepared = shielded(|| prepare(driver, request)).flatten();
-    let status = live::launch(driver, request.kernel, enqueue);
+    let counted = prepared.as_ref().map(|prepared| live::Counted { row: prepared.row, kind: prepared.kind });
+    let status = live::launch(driver, request, counted, enqueue);
     if let Some(prepared) = prepared {
         shielded(|| finish(driver, request, prepared, status));
     }

@@ -41,6 +41,14 @@ pub struct Request {
     pub wait_list: *const cl_event,
 }
 
+impl Request {
+    /// Whether the local size does not divide the global one.
+    pub fn has_partial_groups(&self) -> bool {
+        let mut sizes = self.global.iter().zip(self.local.iter().flatten()).take(self.dimensions as usize);
+        sizes.any(|(global, local)| global.checked_rem(*local) != Some(0))
+    }
+}
+
 /// A launch that will be counted, and perhaps kept.
 struct Prepared {
     process: Arc<Process>,

@@ -23,6 +23,7 @@ use crate::boundary::shielded;
 use crate::capture::Request;
 use crate::driver::{Driver, call};
 use crate::lifecycle;
+use crate::shadow::program::PartialGroups;
 use crate::shadow::{self, Handle, key};
 use crate::spool::config;
 use crate::spool::counts::{Column, Row, count};
@@ -102,6 +103,14 @@ unsafe fn prepare(driver: &'static Driver, request: &Request, counted: &Counted)
     let queue = state.queues.get(&key(request.queue))?;
     let (device, context) = (queue.device, queue.context);
     let kernel = state.kernels.get(&key(request.kernel))?;
+    if request.has_partial_groups() && kernel.build.partial_groups() == PartialGroups::Unknown {
+        let (program, name) = (state.kinds[kind].program.clone(), kernel.name.clone());
+        drop(state);
+        let message =
+            "the local size does not divide the global one, and it is not known whether the program may do so";
+        table::tell(&program, &name, &Why::new("partial-groups", message));
+        return None;
+    }
     let is_here = |slot: &&Slot| (slot.device, slot.context) == (device, context);
     let twin = match kernel.twins.iter().find(is_here) {
         Some(slot) => slot.twin.clone()?,

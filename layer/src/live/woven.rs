@@ -1,13 +1,13 @@
 //! Woven programs in a context: modules, variables, probe buffers, and the twins of the program's kernel objects.
 
 use std::collections::HashMap;
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use opencl_sys::{
-    CL_DEVICE_PLATFORM, CL_KERNEL_NUM_ARGS, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_PROGRAM_BUILD_LOG, cl_context,
-    cl_device_id, cl_int, cl_kernel, cl_mem, cl_platform_id, cl_program, cl_uint,
+    CL_DEVICE_PLATFORM, CL_INVALID_BUILD_OPTIONS, CL_KERNEL_NUM_ARGS, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE,
+    CL_PROGRAM_BUILD_LOG, cl_context, cl_device_id, cl_int, cl_kernel, cl_mem, cl_platform_id, cl_program, cl_uint,
 };
 
 use super::arguments::{Changes, Value};
@@ -17,7 +17,7 @@ use super::probes::{Mapping, Probe, Reader};
 use super::reply::{self, Argument, Why};
 use crate::boundary::lock;
 use crate::driver::{Driver, call};
-use crate::shadow::program::{Build, Id};
+use crate::shadow::program::{Build, Id, PartialGroups, UNIFORM};
 use crate::spool;
 use crate::wrappers::devices::text;
 
@@ -94,7 +94,8 @@ impl Woven {
 
     unsafe fn twin_of(self: &Arc<Woven>, name: &str, recipe: &reply::Kernel, build: &Arc<Build>) -> Result<Twin, Why> {
         let module = self.modules.get(recipe.module).cloned().unwrap_or_default();
-        let module = module.get(self.limit, || self.build(recipe.module).map(Arc::new)).ok_or_else(Woven::busy)??;
+        let module =
+            module.get(self.limit, || self.build(recipe.module, build).map(Arc::new)).ok_or_else(Woven::busy)??;
         let variables = self.variables_of(build)?;
         let name = CString::new(name).map_err(|_| Why::new("not-built", "a name with a zero byte"))?;
         Ok(Twin { woven: self.clone(), name, module, variables, idle: Mutex::default() })
@@ -112,7 +113,7 @@ impl Woven {
     }
 
     /// Builds a module.
-    unsafe fn build(&self, index: usize) -> Result<Owned, Why> {
+    unsafe fn build(&self, index: usize, of: &Build) -> Result<Owned, Why> {
         let module =
             self.reply.modules.get(index).ok_or_else(|| Why::new("bad-answer", format!("no module {index}")))?;
         let path = spool::folder().unwrap_or_else(|| std::path::Path::new("")).join(&module.file);
@@ -123,8 +124,14 @@ impl Woven {
         let program = create(self.context as cl_context, code.as_ptr().cast(), code.len(), &mut error);
         let program = Owned::new(self.driver, Kind::Program, program, error, "clCreateProgramWithIL")?;
         let device = self.device as cl_device_id;
-        let (handle, options) = (program.handle(), module.options.as_ptr());
-        let status = call!(self.driver, clBuildProgram(handle, 1, &device, options, None, std::ptr::null_mut()));
+        let handle = program.handle();
+        let with = |options: &CStr| {
+            call!(self.driver, clBuildProgram(handle, 1, &device, options.as_ptr(), None, std::ptr::null_mut()))
+        };
+        let mut status = with(&options_of(module, of));
+        if status == CL_INVALID_BUILD_OPTIONS {
+            status = with(&module.options);
+        }
         if status == 0 {
             return Ok(program);
         }
@@ -144,7 +151,7 @@ impl Woven {
     }
 
     /// An extension function of the device's driver.
-    unsafe fn extension(&self, name: &std::ffi::CStr) -> Option<usize> {
+    unsafe fn extension(&self, name: &CStr) -> Option<usize> {
         let mut platform: cl_platform_id = std::ptr::null_mut();
         let (device, to) = (self.device as cl_device_id, (&raw mut platform).cast());
         let size = size_of::<cl_platform_id>();
@@ -381,6 +388,16 @@ impl Twin {
             (_, false) => intel(),
         }
     }
+}
+
+/// The options of a module. SPIR-V has partial work-groups, the program's own kernels may not.
+fn options_of(module: &reply::Module, build: &Build) -> CString {
+    let given = module.options.to_string_lossy();
+    let is_there = given.split_ascii_whitespace().any(|word| word == UNIFORM);
+    if build.partial_groups() != PartialGroups::Refused || is_there {
+        return module.options.clone();
+    }
+    CString::new(format!("{given} {UNIFORM}")).unwrap_or_else(|_| module.options.clone())
 }
 
 fn set(status: cl_int, position: u32) -> Result<(), Why> {

@@ -1,8 +1,8 @@
 //! Woven twins: with `KASSAY_SOCKET` set, each kernel of the program has a twin with probes, which is launched in its place.
 //!
 //! At the first launch of a kernel of a program, kassay is asked for woven code ([`ask`], [`reply`]), which is built in the
-//! program's context ([`woven`]). From then on a launch gives the twin the arguments that have changed ([`arguments`]) and
-//! enqueues it. What it records is in a file of the spool ([`probes`]). Whatever fails leaves the launch as it is.
+//! program's context ([`woven`]). From then on a launch gives the twin ([`twin`]) the arguments that have changed
+//! ([`arguments`]) and enqueues it. What it records is in a file of the spool ([`probes`]). Whatever fails leaves the launch as it is.
 
 mod arguments;
 mod ask;
@@ -11,6 +11,7 @@ mod once;
 mod probes;
 mod reply;
 mod table;
+mod twin;
 mod woven;
 
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use crate::spool::counts::{Column, Row, count};
 use crate::wrappers::Outcome as _;
 use reply::{BUSY, Why};
 pub use table::Table;
-use woven::{Ready, Twin};
+use twin::{Ready, Twin};
 
 /// What becomes of the launches of a kernel object on a device.
 #[derive(Clone)]

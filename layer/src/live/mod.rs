@@ -74,8 +74,8 @@ pub unsafe fn launch(
             count(counted.row, Column::Woven);
             let woven = twin.woven.clone();
             twin.give_back(ready);
-            if woven.reader.is_due() {
-                woven.read_probes();
+            if woven.reader.is_due() && !woven.read_probes() {
+                woven.reader.put_off();
             }
         });
         return status;
@@ -227,7 +227,7 @@ pub fn context_is_done(context: Handle) {
     let slots: Vec<Slot> = kernels.flat_map(|kernel| kernel.twins.extract_if(.., of_context)).collect();
     drop(state);
     // SAFETY: the context is still there: this is before the driver's own release.
-    woven.iter().for_each(|woven| unsafe { woven.read_probes() });
+    let _ = woven.iter().all(|woven| unsafe { woven.read_probes() });
     slots.into_iter().for_each(forget);
 }
 
@@ -238,7 +238,7 @@ extern "C" fn at_exit() {
         let woven = if state.twins.is_current() { state.twins.all() } else { Vec::new() };
         drop(state);
         // SAFETY: the contexts are there: the layer's objects keep them.
-        woven.iter().for_each(|woven| unsafe { woven.read_probes() });
+        let _ = woven.iter().all(|woven| unsafe { woven.read_probes() });
     });
 }
 

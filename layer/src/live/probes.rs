@@ -185,6 +185,11 @@ impl Probe {
         if kind & CL_DEVICE_TYPE_CPU == 0 || config().read_probes {
             return false;
         }
+        if crate::lifecycle::generation() > 0 {
+            // The driver's threads may not be in a forked child: its commands then run in blocking calls alone, and the
+            // word would be waited for in vain.
+            return true;
+        }
         static SIGNS: [u32; 2] = [0x6b61_7373, 0];
         let last = self.mapping.length / 4 - 1;
         SIGNS.iter().all(|sign| {
@@ -205,7 +210,8 @@ impl Probe {
 pub struct Reader {
     /// `None` where devices work in the mapping itself.
     queue: OnceLock<Option<Owned>>,
-    last_ms: std::sync::atomic::AtomicU64,
+    /// When the next read is due, in milliseconds since 1970.
+    next_ms: std::sync::atomic::AtomicU64,
 }
 
 impl Reader {
@@ -233,8 +239,12 @@ impl Reader {
         if self.queue().is_none() {
             return false;
         }
-        let (now, last) = (crate::spool::now_ms(), self.last_ms.load(Ordering::Relaxed));
-        now.abs_diff(last) >= 1000
-            && self.last_ms.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        let (now, next) = (crate::spool::now_ms(), self.next_ms.load(Ordering::Relaxed));
+        now >= next && self.next_ms.compare_exchange(next, now + 1000, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Puts the next read off, after one that was given up: the program must not wait again and again.
+    pub fn put_off(&self) {
+        self.next_ms.store(crate::spool::now_ms() + 60_000, Ordering::Relaxed);
     }
 }

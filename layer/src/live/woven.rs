@@ -231,13 +231,13 @@ impl Woven {
         made.get(self.limit, make).ok_or_else(Woven::busy)?
     }
 
-    /// Reads the probe buffers where that is necessary.
-    pub unsafe fn read_probes(&self) {
-        let Some(queue) = self.reader.queue() else { return };
+    /// Reads the probe buffers where that is necessary. Returns `false` if a read was given up.
+    pub unsafe fn read_probes(&self) -> bool {
+        let Some(queue) = self.reader.queue() else { return true };
         let all: Vec<_> = lock(&self.probes).values().cloned().collect();
         // Where one cannot be read in time, the others would not be, either.
         let mut made = all.iter().filter_map(|made: &Made<Probe>| made.peek()?.ok());
-        let _ = made.all(|probe| probe.read(queue));
+        made.all(|probe| probe.read(queue))
     }
 }
 

@@ -8,7 +8,7 @@ use super::input::SyntaxTree;
 use super::opened::Opened;
 use super::options::OpenOptions;
 use crate::error::{Error, Result};
-use crate::host::{self, Code, Reason};
+use crate::host::{self, Code, Ended, Reason};
 use crate::kernel::options::SpecValue;
 use crate::suite::write::{self, NewSuite, NewTest};
 
@@ -24,11 +24,34 @@ pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
         .help("free some space, or name a folder in which files can be made")
 }
 
+/// How the program ended, as a sentence goes on.
+fn end(ended: &Ended) -> String {
+    match (ended.exit_code, ended.signal) {
+        (Some(code), _) => format!("it ended with exit code {code}"),
+        (None, Some(signal)) => format!("{} ended it", host::signal_name(signal)),
+        (None, None) => "it ended".to_owned(),
+    }
+}
+
+/// The error for a program that made no OpenCL call.
+pub(super) fn no_call(ended: &Ended, drivers: &[String]) -> Error {
+    let help = if drivers.is_empty() {
+        "no OpenCL driver is installed here: `kassay devices` tells where drivers are looked for".to_owned()
+    } else {
+        "the program has to reach OpenCL through a loader (libOpenCL.so); one that links or opens a driver itself cannot be \
+         seen, nor one that runs with other rights (setuid) or another environment (sudo, a container)"
+            .to_owned()
+    };
+    Error::environment(format!("no OpenCL call was seen; {}", end(ended))).help(help)
+}
+
 /// A kernel of a host program, compiled, in a folder of its own.
 pub(super) struct HostKernel {
     pub folder: PathBuf,
     /// Its file's name in the folder.
     pub file: PathBuf,
+    /// Files beside it that the program gave: headers, or texts that it includes.
+    files: Vec<String>,
     /// How suites in the folder compile it, as arguments to clang.
     options: Vec<String>,
     spec: Vec<SpecValue>,
@@ -83,8 +106,8 @@ impl HostKernel {
                 let mut options = translated.arguments;
                 options.extend((!files.is_empty()).then(|| "-I.".to_owned()));
                 options.extend(dirs.iter().map(|dir| format!("-I{}", dir.display())));
-                let folder = folder.to_owned();
-                Ok(HostKernel { folder, file: kernel.into(), options, spec: Vec::new(), opened })
+                let (folder, files) = (folder.to_owned(), files.iter().map(|(name, _)| name.clone()).collect());
+                Ok(HostKernel { folder, file: kernel.into(), files, options, spec: Vec::new(), opened })
             }
             Code::Module { bytes, extension, constants } => {
                 let kernel = format!("{base}.{extension}");
@@ -96,7 +119,7 @@ impl HostKernel {
                     opened = open.spec(values).open_kernel_sharing(&path, shared.clone())?;
                 }
                 let folder = folder.to_owned();
-                Ok(HostKernel { folder, file: kernel.into(), options: Vec::new(), spec, opened })
+                Ok(HostKernel { folder, file: kernel.into(), files: Vec::new(), options: Vec::new(), spec, opened })
             }
         }
     }
@@ -116,6 +139,13 @@ impl HostKernel {
             tests,
         };
         write::write(&self.folder, &suite, self.opened.interface())
+    }
+
+    /// The files of the program's own code: the kernel's, and those beside it.
+    pub fn code_files(&self) -> Vec<PathBuf> {
+        let mut all = vec![self.folder.join(&self.file)];
+        all.extend(self.files.iter().map(|name| self.folder.join(name)));
+        all
     }
 
     /// Removes the suite's files, but for the kernel's.
@@ -140,7 +170,8 @@ pub(super) struct FolderNames(BTreeSet<String>);
 impl FolderNames {
     /// Returns a name for a kernel's folder: its own, for the second program with a hash behind it.
     pub fn name(&mut self, kernel: &str, program: &str) -> String {
-        let safe: String = kernel.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+        let safe: String =
+            kernel.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
         let safe = if safe.is_empty() { "kernel".to_owned() } else { safe };
         let hash = |digits: usize| format!("{safe}-{}", program.get(..digits).unwrap_or(program));
         let names = [safe.clone(), hash(8), hash(16)];

@@ -55,7 +55,14 @@ impl Input {
         let first = suite.tests.first().map_or(&[][..], |test| &test.spec);
         kernel_options.spec = [&suite.spec, first, &kernel_options.spec].concat();
         let kernel = suite.kernel.clone();
-        Ok(Input { suite: Some(suite), kernel, options: options.clone(), kernel_options, more_tests: Vec::new(), shared: BTreeSet::new() })
+        Ok(Input {
+            suite: Some(suite),
+            kernel,
+            options: options.clone(),
+            kernel_options,
+            more_tests: Vec::new(),
+            shared: BTreeSet::new(),
+        })
     }
 
     pub fn kernel(path: &Path, options: &OpenOptions) -> Result<Input> {

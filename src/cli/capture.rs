@@ -62,7 +62,7 @@ pub struct CaptureArgs {
 #[command(next_help_heading = "Program options")]
 pub struct ProgramFlags {
     /// Give the CPU device to a program that asks for a GPU where there is none
-    #[arg(long)]
+    #[arg(long, requires = "command")]
     pub as_gpu: bool,
 }
 
@@ -95,7 +95,7 @@ impl CaptureArgs {
 }
 
 /// Parses a number of bytes: `1000`, `64k`, `500M`, `2GiB`. Units are powers of 1024.
-fn size(text: &str) -> std::result::Result<u64, String> {
+pub(super) fn size(text: &str) -> std::result::Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

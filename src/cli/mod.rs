@@ -117,6 +117,7 @@ mod tests {
         same(&schedule.options(), &api::ScheduleOptions::new());
         let Command::Check(check) = parse(&["check", "k.cl"]) else { panic!() };
         same(&check.options(), &api::CheckOptions::new());
+        same(&check.program_options(), &api::ProgramOptions::new());
         let Command::Generate(generate) = parse(&["generate", "k.cl", "-o", "d"]) else { panic!() };
         same(&generate.options(), &api::GenerateOptions::new());
         let Command::Capture(capture) = parse(&["capture", "-o", "d", "--", "p"]) else { panic!() };

@@ -22,6 +22,13 @@ pub struct Arrival {
     pub launch: Launch,
 }
 
+impl Arrival {
+    /// Names the launch: its process's folder, and its number in the process.
+    pub fn id(&self) -> (String, u64) {
+        (self.process.clone(), self.launch.sequence)
+    }
+}
+
 impl Watch {
     /// Watches a folder from now on; it may still be empty.
     pub fn new(folder: &Path) -> Watch {
@@ -68,7 +75,8 @@ mod tests {
         fs::create_dir_all(folder.path().join("programs")).unwrap();
         let launch = r#"{"program": "p", "name": "k", "launch": 3, "sequence": 9, "thread": 12, "global": [4],
                          "arguments": [], "memory": []}"#;
-        let program = r#"{"id": "p", "origin": "built-in", "kernels": "k", "status": "success", "device": {"name": "d"}}"#;
+        let program =
+            r#"{"id": "p", "origin": "built-in", "kernels": "k", "status": "success", "device": {"name": "d"}}"#;
         fs::write(launches.join("0000000009.json"), launch).unwrap();
         fs::write(folder.path().join("programs/p.json"), program).unwrap();
         let arrived = watch.poll();

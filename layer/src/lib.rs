@@ -15,7 +15,7 @@
 //! | [`shadow`] | what the program's handles stand for |
 //! | [`capture`] | which launches are kept, and their contents |
 //! | [`spool`] | the folder |
-//! | [`live`] | where twins of kernels (live coverage) will come in |
+//! | [`live`] | woven twins of kernels, which are launched in their place |
 
 // The whole crate is a C boundary: nearly every function takes handles and pointers on trust, as OpenCL's specification
 // lets the driver behind it do. An unsafe function says in its documentation what it trusts.

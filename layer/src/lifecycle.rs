@@ -61,7 +61,6 @@ extern "C" fn after_fork_in_child() {
 
 extern "C" fn at_exit() {
     boundary::shielded(|| {
-        crate::live::at_exit();
         process::count(Header::Ended);
     });
 }

@@ -9,6 +9,7 @@ use super::opened::Opened;
 use super::options::OpenOptions;
 use crate::error::{Error, Result};
 use crate::host::{self, Code, Ended, Reason};
+use crate::kernel::compile::Loaded;
 use crate::kernel::options::SpecValue;
 use crate::suite::write::{self, NewSuite, NewTest};
 
@@ -70,56 +71,30 @@ impl HostKernel {
         code: &Code,
         shared: &BTreeSet<u32>,
     ) -> Result<HostKernel> {
-        let write = |name: &str, bytes: &[u8]| {
-            let path = folder.join(name);
-            let parent = path.parent().unwrap_or(folder);
-            let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes));
-            written.map_err(|error| cannot_write(&path, &error)).map(|()| path)
-        };
         let base: String =
             entry.chars().take(100).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
         let open = open.clone().entry(Some(entry.to_owned()));
+        let Placed { path, open, options: mut arguments, include_dirs, has_files } = place(&open, folder, &base, code)?;
+        let (folder, file) = (folder.to_owned(), path.file_name().map(PathBuf::from).unwrap_or_default());
+        let mut opened = open.open_kernel_sharing(&path, shared.clone())?;
         match code {
-            Code::Source { text, files, options, directory, .. } => {
-                let kernel = format!("{base}.cl");
-                for (name, bytes) in files {
-                    write(name, bytes)?;
-                }
-                let path = write(&kernel, text)?;
-                let translated = host::translate(options, directory);
-                // Sources in memory include what is in the working directory, too.
-                let mut include_dirs = translated.include_dirs;
-                if directory.is_absolute() {
-                    include_dirs.push(directory.clone());
-                }
-                let mut dirs = include_dirs.clone();
-                if !files.is_empty() {
-                    dirs.insert(0, folder.to_owned());
-                }
-                let open = open.include_dirs(dirs).clang_args(translated.arguments.clone());
-                let opened = open.open_kernel_sharing(&path, shared.clone())?;
+            Code::Source { files, .. } => {
+                let files = files.iter().map(|(name, _)| name.clone()).collect();
                 let found = opened.with(SyntaxTree::NotNeeded, |parsed| Ok(parsed.loaded.file_lookups.clone()))?;
                 let found: Vec<PathBuf> =
                     found.into_iter().filter(|(_, exists)| *exists).map(|(path, _)| path).collect();
-                let copied = host::copy_headers(folder, &include_dirs, &found);
-                let dirs = copied.map_err(|error| cannot_write(folder, &error))?.unwrap_or(include_dirs);
-                let mut options = translated.arguments;
-                options.extend((!files.is_empty()).then(|| "-I.".to_owned()));
-                options.extend(dirs.iter().map(|dir| format!("-I{}", dir.display())));
-                let (folder, files) = (folder.to_owned(), files.iter().map(|(name, _)| name.clone()).collect());
-                Ok(HostKernel { folder, file: kernel.into(), files, options, spec: Vec::new(), opened })
+                let copied = host::copy_headers(&folder, &include_dirs, &found);
+                let dirs = copied.map_err(|error| cannot_write(&folder, &error))?.unwrap_or(include_dirs);
+                arguments.extend(has_files.then(|| "-I.".to_owned()));
+                arguments.extend(dirs.iter().map(|dir| format!("-I{}", dir.display())));
+                Ok(HostKernel { folder, file, files, options: arguments, spec: Vec::new(), opened })
             }
-            Code::Module { bytes, extension, constants } => {
-                let kernel = format!("{base}.{extension}");
-                let path = write(&kernel, bytes)?;
-                let mut opened = open.open_kernel_sharing(&path, shared.clone())?;
-                let spec = spec_values(&opened, constants)?;
+            Code::Module { constants, .. } => {
+                let spec = opened.with(SyntaxTree::NotNeeded, |parsed| Ok(spec_values(&parsed.loaded, constants)))?;
                 if !spec.is_empty() {
-                    let values = spec.iter().map(|value| format!("{}={}", value.constant, value.value)).collect();
-                    opened = open.spec(values).open_kernel_sharing(&path, shared.clone())?;
+                    opened = open.spec(texts(&spec)).open_kernel_sharing(&path, shared.clone())?;
                 }
-                let folder = folder.to_owned();
-                Ok(HostKernel { folder, file: kernel.into(), files: Vec::new(), options: Vec::new(), spec, opened })
+                Ok(HostKernel { folder, file, files: Vec::new(), options: Vec::new(), spec, opened })
             }
         }
     }
@@ -183,18 +158,70 @@ impl FolderNames {
     }
 }
 
-/// Returns the values of specialisation constants, as suites write them.
-fn spec_values(opened: &Opened, constants: &[host::Constant]) -> Result<Vec<SpecValue>> {
-    if constants.is_empty() {
-        return Ok(Vec::new());
+/// A program's code in a folder.
+pub(super) struct Placed {
+    pub path: PathBuf,
+    /// How it is compiled there, but for specialisation constants.
+    pub open: OpenOptions,
+    /// Arguments to clang without folders.
+    options: Vec<String>,
+    /// The program's own folders of headers.
+    include_dirs: Vec<PathBuf>,
+    /// Whether it includes files that the program gave as texts.
+    has_files: bool,
+}
+
+/// Writes a program's code to `folder/base.EXTENSION`, and beside it the texts that it includes.
+///
+/// # Errors
+/// `Environment` if files cannot be written.
+pub(super) fn place(open: &OpenOptions, folder: &Path, base: &str, code: &Code) -> Result<Placed> {
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        let parent = path.parent().unwrap_or(folder);
+        let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes));
+        written.map_err(|error| cannot_write(&path, &error)).map(|()| path)
+    };
+    match code {
+        Code::Source { text, files, options, directory, .. } => {
+            for (name, bytes) in files {
+                write(name, bytes)?;
+            }
+            let path = write(&format!("{base}.cl"), text)?;
+            let translated = host::translate(options, directory);
+            // Sources in memory include what is in the working directory, too.
+            let mut include_dirs = translated.include_dirs;
+            if directory.is_absolute() {
+                include_dirs.push(directory.clone());
+            }
+            let mut dirs = include_dirs.clone();
+            if !files.is_empty() {
+                dirs.insert(0, folder.to_owned());
+            }
+            let options = translated.arguments;
+            let open = open.clone().include_dirs(dirs).clang_args(options.clone());
+            Ok(Placed { path, open, options, include_dirs, has_files: !files.is_empty() })
+        }
+        Code::Module { bytes, extension, .. } => {
+            let path = write(&format!("{base}.{extension}"), bytes)?;
+            let (options, include_dirs) = (Vec::new(), Vec::new());
+            Ok(Placed { path, open: open.clone(), options, include_dirs, has_files: false })
+        }
     }
-    opened.with(SyntaxTree::NotNeeded, |parsed| {
-        let known = parsed.loaded.spirv.iter().flat_map(|spirv| &spirv.constants);
-        let value = |constant: &host::Constant| {
-            let known = known.clone().find(|known| known.spec_id == constant.id)?;
-            let value = known.ty.shown(constant.bits()?);
-            Some(SpecValue { constant: constant.id.to_string(), value, places: None })
-        };
-        Ok(constants.iter().filter_map(value).collect())
-    })
+}
+
+/// Returns the values of specialisation constants, as suites write them.
+pub(super) fn spec_values(loaded: &Loaded, constants: &[host::Constant]) -> Vec<SpecValue> {
+    let known = || loaded.spirv.iter().flat_map(|spirv| &spirv.constants);
+    let value = |constant: &host::Constant| {
+        let known = known().find(|known| known.spec_id == constant.id)?;
+        let value = known.ty.shown(constant.bits()?);
+        Some(SpecValue { constant: constant.id.to_string(), value, places: None })
+    };
+    constants.iter().filter_map(value).collect()
+}
+
+/// Returns values of specialisation constants as options have them.
+pub(super) fn texts(spec: &[SpecValue]) -> Vec<String> {
+    spec.iter().map(|value| format!("{}={}", value.constant, value.value)).collect()
 }

@@ -12,6 +12,7 @@ mod generate;
 mod host_kernel;
 mod input;
 mod inspect;
+mod live;
 mod lower;
 mod metrics;
 mod mutate;
@@ -30,13 +31,14 @@ use std::path::Path;
 use crate::error::Result;
 
 pub use capture::{CaptureOptions, capture};
-pub use check::{CheckOptions, ProgramOptions, Texts, check, check_program};
+pub use check::{CheckOptions, CheckProgramOptions, Texts, check, check_program};
 pub use compare::{CompareOptions, compare, merge_comparisons};
 pub use cover::{CoverOptions, cover};
 pub use generate::{GenerateOptions, Goal, generate};
 #[doc(hidden)]
 pub use input::Parsed;
 pub use inspect::{InspectOptions, Inspected, inspect};
+pub use live::{CoverProgramOptions, cover_program, texts_beside};
 pub use lower::{LowerOptions, Lowered, LoweredForm, LoweringStage, lower};
 pub use mutate::{MutateOptions, Strategy, mutate};
 pub use observer::{Observer, Silent};

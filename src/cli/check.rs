@@ -8,8 +8,8 @@ use clap::Args;
 
 use super::capture::{ProgramFlags, size};
 use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags};
-use crate::api::{CheckOptions, OpenOptions, ProgramOptions, check, check_program};
-use crate::error::{Error, Result};
+use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_program, texts_beside};
+use crate::error::Result;
 use crate::report::text::{self, CheckView};
 use crate::result::check::Verdict;
 use crate::result::store;
@@ -22,7 +22,7 @@ pub struct CheckArgs {
     #[arg(value_name = "SUITE|KERNEL", required_unless_present = "command", conflicts_with = "command")]
     pub target: Option<PathBuf>,
     /// A host program and its arguments, behind `--`: its launches are the inputs
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_FILES)]
     pub command: Vec<OsString>,
     /// Global work size of the launches generated for a kernel, such as 256,256; if left out, several small ones
     /// are tried
@@ -61,6 +61,23 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub output: OutputFlags,
 }
+
+/// Flags that say nothing about a host program, which has its own options and launches.
+const FOR_FILES: [&str; 13] = [
+    "global",
+    "local",
+    "evolve",
+    "schedules",
+    "entry",
+    "interface",
+    "define",
+    "include",
+    "cl_std",
+    "clang_arg",
+    "spec",
+    "device",
+    "seed",
+];
 
 /// Flags for the launches of a host program.
 #[derive(Debug, Clone, Args)]
@@ -105,10 +122,6 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
 
 /// Checks the launches of a host program. Standard output is the program's, so the text goes to standard error.
 fn program(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Result<u8> {
-    if let Some(flag) = args.kernel.of_compilation() {
-        return Err(Error::caller(format!("{flag} cannot be given with a program, which has its own build options"))
-            .help("capture the program (`kassay capture`) and change the options in the suite"));
-    }
     let (result, texts) = check_program(&args.command, open, options, &args.program_options())?;
     if let Some(path) = &args.output.output {
         store::write(&result, path)?;
@@ -124,13 +137,15 @@ fn program(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Resu
 }
 
 impl CheckArgs {
-    pub(super) fn program_options(&self) -> ProgramOptions {
-        ProgramOptions::new()
+    pub(super) fn program_options(&self) -> CheckProgramOptions {
+        let texts = self.output.output.as_deref().map(texts_beside);
+        CheckProgramOptions::new()
             .as_gpu(self.program.as_gpu)
             .max_launches(self.launches.max_launches)
             .max_bytes(self.launches.max_bytes)
             .kernels(self.launches.kernels.clone())
             .keep(self.launches.keep.clone())
+            .texts(texts)
     }
 
     pub(super) fn options(&self) -> CheckOptions {

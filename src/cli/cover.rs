@@ -1,23 +1,30 @@
-//! `kassay cover`: measures what the tests of a suite cover.
+//! `kassay cover`: measures what the tests of a suite cover, or the launches of a host program.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
+use super::capture::ProgramFlags;
+use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags};
 use super::terminal::complain;
-use crate::api::{CoverOptions, StartWorkers, cover};
-use crate::error::Result;
+use crate::api::{CoverOptions, CoverProgramOptions, StartWorkers, cover, cover_program, texts_beside};
+use crate::error::{Error, Result};
 use crate::report::text;
 use crate::result::cover::{Coverage, METRICS, Metric, Need, TestStatus};
 use crate::result::mcdc::Criterion;
+use crate::result::store;
 
-/// Measure the coverage of a suite's tests
+/// Measure the coverage of a suite's tests, or of the launches of an unmodified host program
 #[derive(Debug, Args)]
 pub struct CoverArgs {
     /// A suite file, TOML or JSON
-    pub suite: PathBuf,
+    #[arg(required_unless_present = "command", conflicts_with = "command")]
+    pub suite: Option<PathBuf>,
+    /// Instead of a suite: a host program and its arguments, behind `--`
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES)]
+    pub command: Vec<OsString>,
     /// Count work-items per outcome and report average statement coverage (slower)
     #[arg(long)]
     pub counts: bool,
@@ -37,11 +44,46 @@ pub struct CoverArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: u32,
     #[command(flatten)]
+    pub program: ProgramFlags,
+    #[command(flatten)]
+    pub of_program: CoveredProgramFlags,
+    #[command(flatten)]
     pub kernel: KernelFlags,
     #[command(flatten)]
     pub execution: ExecutionFlags,
     #[command(flatten)]
     pub output: OutputFlags,
+}
+
+/// Flags that say nothing about a host program, which has its own options, launches and device.
+const FOR_SUITES: [&str; 15] = [
+    "counts",
+    "def_use",
+    "repeats",
+    "entry",
+    "interface",
+    "define",
+    "include",
+    "cl_std",
+    "clang_arg",
+    "spec",
+    "device",
+    "seed",
+    "jobs",
+    "timeout",
+    "summary",
+];
+
+/// Flags for covering a host program.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Program options")]
+pub struct CoveredProgramFlags {
+    /// Cover kernels only whose names match a shell pattern; repeatable
+    #[arg(long = "kernel", value_name = "GLOB", conflicts_with = "suite", requires = "command")]
+    pub kernels: Vec<String>,
+    /// Folder for texts of programs that no file below the working directory holds; FILE-texts beside -o FILE if left out
+    #[arg(long, value_name = "DIR", conflicts_with = "suite", requires = "command")]
+    pub keep: Option<PathBuf>,
 }
 
 /// Values of `--mcdc`.
@@ -108,8 +150,9 @@ impl Threshold {
 /// Those of the suite, the kernel and the device.
 pub fn run(args: &CoverArgs) -> Result<u8> {
     args.output.check()?;
+    let Some(suite) = &args.suite else { return run_program(args) };
     let options = args.execution.apply(args.kernel.open_options(args.output.terminal())).start(StartWorkers::PerTest);
-    let opened = options.open(&args.suite)?;
+    let opened = options.open(suite)?;
     let result = cover(&opened, &args.options())?;
     let sources = opened.sources();
     args.output.deliver(&result, |style| {
@@ -117,6 +160,28 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     })?;
     let ended_early = result.tests.iter().any(|t| t.status != TestStatus::Completed);
     Ok(u8::from(missed(&args.fail_under, &result.coverage) || ended_early))
+}
+
+/// Runs a host program, and delivers what its launches cover. Returns the exit code: 1 if a metric is below its threshold,
+/// however the program ended.
+fn run_program(args: &CoverArgs) -> Result<u8> {
+    if let Some(threshold) = args.fail_under.iter().find(|t| t.needs(Need::Counts) || t.needs(Need::DefUse)) {
+        let what = format!("{} coverage is not measured of host programs", threshold.key());
+        return Err(Error::caller(what).help("capture a suite of it (`kassay capture`), and cover that"));
+    }
+    let open = args.kernel.open_options(args.output.terminal());
+    let result = cover_program(&args.command, &open, &args.program_options())?;
+    if let Some(file) = &args.output.output {
+        store::write(&result, file)?;
+    }
+    match args.output.format {
+        Format::Json => args.output.show(&result, |_| String::new())?,
+        Format::Text => args.output.show_on_stderr(|style| {
+            let source = |file: &str| std::fs::read_to_string(Path::new(file)).ok();
+            text::cover_set(&result, args.output.verbose, &source, style)
+        }),
+    }
+    Ok(u8::from(missed(&args.fail_under, &result.total)))
 }
 
 /// Complains of each metric that is below its threshold. Returns whether there is one.
@@ -132,6 +197,15 @@ pub(super) fn missed(thresholds: &[Threshold], coverage: &Coverage) -> bool {
 }
 
 impl CoverArgs {
+    pub(super) fn program_options(&self) -> CoverProgramOptions {
+        let texts = self.of_program.keep.clone().or(self.output.output.as_deref().map(texts_beside));
+        CoverProgramOptions::new()
+            .as_gpu(self.program.as_gpu)
+            .kernels(self.of_program.kernels.clone())
+            .mcdc(self.options().mcdc)
+            .texts(texts)
+    }
+
     pub(super) fn options(&self) -> CoverOptions {
         let needs = |what: Need| self.fail_under.iter().any(|threshold| threshold.needs(what));
         let by_default = needs(Need::Vectors).then(Criterion::default);

@@ -109,6 +109,8 @@ mod tests {
         };
         let Command::Cover(cover) = parse(&["cover", "s.toml"]) else { panic!() };
         same(&cover.options(), &api::CoverOptions::new());
+        let Command::Cover(cover) = parse(&["cover", "--", "p"]) else { panic!() };
+        same(&cover.program_options(), &api::CoverProgramOptions::new());
         let Command::Run(run) = parse(&["run", "s.toml"]) else { panic!() };
         same(&run.options(), &api::RunOptions::new());
         let Command::Mutate(mutate) = parse(&["mutate", "s.toml"]) else { panic!() };
@@ -117,7 +119,8 @@ mod tests {
         same(&schedule.options(), &api::ScheduleOptions::new());
         let Command::Check(check) = parse(&["check", "k.cl"]) else { panic!() };
         same(&check.options(), &api::CheckOptions::new());
-        same(&check.program_options(), &api::ProgramOptions::new());
+        let Command::Check(check) = parse(&["check", "--", "p"]) else { panic!() };
+        same(&check.program_options(), &api::CheckProgramOptions::new());
         let Command::Generate(generate) = parse(&["generate", "k.cl", "-o", "d"]) else { panic!() };
         same(&generate.options(), &api::GenerateOptions::new());
         let Command::Capture(capture) = parse(&["capture", "-o", "d", "--", "p"]) else { panic!() };

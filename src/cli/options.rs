@@ -74,20 +74,6 @@ impl KernelFlags {
 }
 
 impl KernelFlags {
-    /// Returns the first flag that was given of those that say what is compiled, and how.
-    pub fn of_compilation(&self) -> Option<&'static str> {
-        let given = [
-            ("--entry", self.entry.is_some()),
-            ("--interface", self.interface.is_some()),
-            ("-D", !self.define.is_empty()),
-            ("-I", !self.include.is_empty()),
-            ("--cl-std", self.cl_std.is_some()),
-            ("--clang-arg", !self.clang_arg.is_empty()),
-            ("--spec", !self.spec.is_empty()),
-        ];
-        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
-    }
-
     /// Returns the folder of the cache by flag, environment variable or default; `None` if the cache is off.
     fn cache_folder(&self) -> Option<PathBuf> {
         let variable = std::env::var_os(CACHE_VARIABLE).filter(|value| !value.is_empty());

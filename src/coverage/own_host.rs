@@ -122,6 +122,15 @@ fn map_of(sites: &Sites, plan: &CoveragePlan, (id, slots): (u32, SlotsOf), sourc
     }
 }
 
+/// What a probe buffer says that several launches wrote to.
+#[derive(Debug)]
+pub struct Launches {
+    /// By site, in the map's order.
+    pub sites: Vec<SiteTally>,
+    /// The work-items of one of the last launches, and its work-groups.
+    pub last: (u64, u64),
+}
+
 /// The coverage part of a map, ready to tally probe buffers.
 #[derive(Debug)]
 pub struct Reader<'a> {
@@ -227,6 +236,77 @@ impl<'a> Reader<'a> {
     /// `Caller` if it is not a buffer that the map's module wrote to, or one that is damaged.
     pub fn tally(&self, bytes: &[u8], path: &Path) -> Result<Option<Launch>> {
         let wrong = |what: String, help: String| Error::caller(format!("{}: {what}", path.display())).help(help);
+        let Some(words) = self.words(bytes, path)? else { return Ok(None) };
+        let (word, length) = (|position: u32| words[position as usize], words.len() as u64);
+        let slot_words = u64::from(self.map.slot_words);
+        let slots = (length - HEADER_WORDS) / slot_words;
+        if slots == 0 {
+            let what = format!("{length} words have no room for a slot of {slot_words} words: nothing was recorded");
+            let help = format!("the buffer needs at least {} words", HEADER_WORDS + slot_words);
+            return Err(wrong(what, help));
+        }
+        let three = |first: u32| [0, 1, 2].map(|d| u64::from(word(first + d)));
+        let (groups, local) = (three(header::GROUPS), three(header::LOCAL));
+        let range = NdRange { dims: 3, global: three(header::GLOBAL), local: Some(local), offset: [0; 3] };
+        let items = range.global.iter().try_fold(1u64, |product, size| product.checked_mul(*size));
+        if local.contains(&0) || items.is_none() || range.group_counts() != groups {
+            let what = format!(
+                "its header is damaged: {} work-items in groups of {} are not {} groups",
+                by_dimension(range.global),
+                by_dimension(local),
+                by_dimension(groups)
+            );
+            return Err(wrong(what, "one buffer can take several launches, one after the other".to_owned()));
+        }
+        let wanted = self.layout.words_for(&range).unwrap_or(u64::MAX);
+        if self.counts() && wanted > length {
+            let what = format!(
+                "it has {slots} slots, too few for {} work-items in groups of {}: those without a slot are not counted",
+                by_dimension(range.global),
+                by_dimension(local)
+            );
+            return Err(wrong(what, format!("such a launch needs a buffer of {wanted} words")));
+        }
+        let too_few_slots = Some(slots).filter(|slots| *slots < range.groups() && !self.counts());
+        let probe = Probe { words: &words, range: &range };
+        let sites = tally::tally_evidence(&self.evidence, &self.layout, probe);
+        Ok(Some(Launch { sites, range, too_few_slots }))
+    }
+
+    /// Returns the positions and values of the words that a buffer of `length` words has before its first launch, for
+    /// [`Reader::tally_launches`]; the others are zero. The kernel writes some of them itself, but the process may be killed before.
+    pub fn first_words(map: &CoverageMap, length: u64) -> impl Iterator<Item = (u64, u32)> + use<> {
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        let words = [(header::LENGTH, length), (header::MAGIC, header::MAGIC_NUMBER), (header::ID, map.id)];
+        words.into_iter().map(|(position, value)| (u64::from(position), value))
+    }
+
+    /// Tallies a probe buffer that any number of launches wrote to, also at the same time and with other ranges, by site in the
+    /// map's order. No work-groups count as divergent. The parameters are those of [`Reader::tally`]; `None` if no work-item has
+    /// written to it.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tally`], but for those of the last launch's range.
+    pub fn tally_launches(&self, bytes: &[u8], path: &Path) -> Result<Option<Launches>> {
+        let first: Vec<usize> = Self::first_words(self.map, 0).map(|(position, _)| position as usize).collect();
+        let is_unused = bytes
+            .chunks_exact(4)
+            .enumerate()
+            .all(|(position, word)| first.contains(&position) || word.iter().all(|byte| *byte == 0));
+        if is_unused {
+            return Ok(None);
+        }
+        let Some(words) = self.words(bytes, path)? else { return Ok(None) };
+        let sites = tally::tally_launches(&self.evidence, &self.layout, &words);
+        // Launches at the same time may have mixed their sizes up.
+        let product =
+            |first: u32| (first..first + 3).map(|at| u64::from(words[at as usize])).fold(1, u64::saturating_mul);
+        Ok(Some(Launches { sites, last: (product(header::GLOBAL), product(header::GROUPS)) }))
+    }
+
+    /// Reads the words of a probe buffer. `None` if another kernel of the module wrote it.
+    fn words(&self, bytes: &[u8], path: &Path) -> Result<Option<Vec<u32>>> {
+        let wrong = |what: String, help: String| Error::caller(format!("{}: {what}", path.display())).help(help);
         let slot_words = u64::from(self.map.slot_words);
         let sizes = format!(
             "write the whole buffer as it was read back: {HEADER_WORDS} words of 4 bytes, and {slot_words} for each slot"
@@ -272,41 +352,93 @@ impl<'a> Reader<'a> {
                 format!("before a launch, write the buffer's length in words to word {}; {sizes}", header::LENGTH);
             return Err(wrong(what, help));
         }
-        let slots = (length - HEADER_WORDS) / slot_words;
-        if slots == 0 {
-            let what = format!("{length} words have no room for a slot of {slot_words} words: nothing was recorded");
-            let help = format!("the buffer needs at least {} words", HEADER_WORDS + slot_words);
-            return Err(wrong(what, help));
-        }
-        let three = |first: u32| [0, 1, 2].map(|d| u64::from(word(first + d)));
-        let (groups, local) = (three(header::GROUPS), three(header::LOCAL));
-        let range = NdRange { dims: 3, global: three(header::GLOBAL), local: Some(local), offset: [0; 3] };
-        let items = range.global.iter().try_fold(1u64, |product, size| product.checked_mul(*size));
-        if local.contains(&0) || items.is_none() || range.group_counts() != groups {
-            let what = format!(
-                "its header is damaged: {} work-items in groups of {} are not {} groups",
-                by_dimension(range.global),
-                by_dimension(local),
-                by_dimension(groups)
-            );
-            return Err(wrong(what, "one buffer can take several launches, one after the other".to_owned()));
-        }
-        let wanted = self.layout.words_for(&range).unwrap_or(u64::MAX);
-        if self.counts() && wanted > length {
-            let what = format!(
-                "it has {slots} slots, too few for {} work-items in groups of {}: those without a slot are not counted",
-                by_dimension(range.global),
-                by_dimension(local)
-            );
-            return Err(wrong(what, format!("such a launch needs a buffer of {wanted} words")));
-        }
-        let too_few_slots = Some(slots).filter(|slots| *slots < range.groups() && !self.counts());
-        let probe = Probe { words: &words, range: &range };
-        let sites = tally::tally_evidence(&self.evidence, &self.layout, probe);
-        Ok(Some(Launch { sites, range, too_few_slots }))
+        Ok(Some(words))
     }
 }
 
 fn by_dimension(sizes: [u64; 3]) -> String {
     sizes.map(|size| size.to_string()).join(" x ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::Location;
+
+    /// A branch with two outcomes, and a barrier that its evidence shares a word with.
+    fn map() -> CoverageMap {
+        let outcome = |name: &str, bit: u32| Outcome { outcome: name.to_owned(), always: false, bits: vec![bit] };
+        let site = |kind: &str, outcomes: Vec<Outcome>| Site {
+            id: kind.to_owned(),
+            kind: kind.to_owned(),
+            construct: "if".to_owned(),
+            function: "k".to_owned(),
+            location: Location { file: "k.cl".to_owned(), line: 1, column: 1 },
+            outcomes,
+        };
+        CoverageMap {
+            id: 77,
+            beside: Vec::new(),
+            slots: SlotsOf::WorkGroups,
+            header_words: HEADER_WORDS as u32,
+            header_layout: HEADER,
+            slot_words: 2,
+            bit_words: 1,
+            barrier_bits: 1,
+            sites: vec![
+                site("barrier", vec![outcome("all", 0)]),
+                site("branch", vec![outcome("true", 1), outcome("false", 2)]),
+            ],
+            decisions: None,
+        }
+    }
+
+    /// A buffer with these slots after a launch of one work-group, whatever came before it.
+    fn buffer(map: &CoverageMap, slots: &[[u32; 2]]) -> Vec<u32> {
+        let length = HEADER_WORDS + 2 * slots.len() as u64;
+        let mut words = vec![0_u32; length as usize];
+        Reader::first_words(map, length).for_each(|(position, value)| words[position as usize] = value);
+        for position in [header::GROUPS, header::LOCAL, header::GLOBAL] {
+            words[position as usize..position as usize + 3].fill(1);
+        }
+        for (slot, word) in words[HEADER_WORDS as usize..].iter_mut().zip(slots.as_flattened()) {
+            *slot = *word;
+        }
+        words
+    }
+
+    fn tally(slots: &[[u32; 2]]) -> Vec<SiteTally> {
+        let map = map();
+        let reader = Reader::new(&map, Path::new("map")).unwrap();
+        let bytes: Vec<u8> = buffer(&map, slots).iter().flat_map(|word| word.to_le_bytes()).collect();
+        reader.tally_launches(&bytes, Path::new("probe")).unwrap().unwrap().sites
+    }
+
+    #[test]
+    fn bits_of_all_launches_count_whatever_the_last_one_was() {
+        // The last launch had one work-group; an earlier one had four.
+        let sites = tally(&[[0b010, 0], [0, 0], [0, 0], [0b101, 0]]);
+        assert_eq!((sites[0].hits.as_slice(), sites[1].hits.as_slice()), (&[1][..], &[1, 1][..]));
+        // Both outcomes in a slot may be of two launches: nothing diverged for sure.
+        let sites = tally(&[[0b110, 0]]);
+        assert_eq!((sites[1].hits.as_slice(), sites[1].divergent_groups), (&[1, 1][..], 0));
+        // Somebody arrived and somebody did not.
+        let sites = tally(&[[0b001, 0b001], [0, 0]]);
+        assert_eq!((sites[0].hits.as_slice(), sites[0].divergent_groups), (&[0][..], 0));
+    }
+
+    #[test]
+    fn a_buffer_that_nobody_wrote_to_says_nothing() {
+        let map = map();
+        let reader = Reader::new(&map, Path::new("map")).unwrap();
+        let mut words = vec![0_u32; HEADER_WORDS as usize + 4];
+        Reader::first_words(&map, HEADER_WORDS + 4).for_each(|(position, value)| words[position as usize] = value);
+        let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        assert!(reader.tally_launches(&bytes(&words), Path::new("probe")).unwrap().is_none());
+        // A process that was killed before the header was written leaves its bits.
+        words[HEADER_WORDS as usize] = 0b010;
+        let sites = reader.tally_launches(&bytes(&words), Path::new("probe")).unwrap().unwrap().sites;
+        assert_eq!(sites[1].hits, [1, 0]);
+        assert!(reader.tally_launches(&bytes(&words)[4..], Path::new("probe")).is_err());
+    }
 }

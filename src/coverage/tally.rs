@@ -94,6 +94,16 @@ pub fn tally(sites: &Sites, plan: &CoveragePlan, probe: Probe<'_>) -> Vec<SiteTa
     tally_evidence(&evidence(sites, plan), &plan.layout, probe)
 }
 
+/// Tallies any number of launches with one buffer that has slots per work-group, by site: its words, header included. Nothing
+/// tells which launch wrote what, so whether a work-group diverged is unknown, and a barrier is covered if in some slot all
+/// work-items that came by arrived there.
+pub fn tally_launches(sites: &[SiteEvidence], layout: &CoverageLayout, words: &[u32]) -> Vec<SiteTally> {
+    let slots = &words[(HEADER_WORDS as usize).min(words.len())..];
+    let one = |words| Group { words, is_shared: true };
+    let stride = layout.stride() as usize;
+    sites.iter().map(|site| tally_site(site, layout, slots.chunks_exact(stride).map(one))).collect()
+}
+
 /// Tallies a launch, by site, from evidence that may have been written down before. A barrier in a slot that work-groups
 /// share is covered if all of their work-items arrived there.
 pub fn tally_evidence(sites: &[SiteEvidence], layout: &CoverageLayout, probe: Probe<'_>) -> Vec<SiteTally> {
@@ -110,26 +120,31 @@ pub fn tally_evidence(sites: &[SiteEvidence], layout: &CoverageLayout, probe: Pr
         // An earlier launch with the same buffer may have had more groups.
         Slots::Bounded { .. } => (available, available.checked_sub(1).filter(|_| available < launched)),
     };
-    sites
-        .iter()
-        .map(|site| {
-            let masks_of_outcomes: Vec<OutcomeMasks> = site.outcomes.iter().map(OutcomeMasks::of).collect();
-            let mut result = SiteTally { hits: vec![0; masks_of_outcomes.len()], divergent_groups: 0 };
-            let groups = slots.chunks_exact(stride * per_group).take(read as usize);
-            for (number, words) in (0..).zip(groups) {
-                let group =
-                    Group { words: words.get(..used(number)).unwrap_or(words), is_shared: shared == Some(number) };
-                match masks_of_outcomes.first() {
-                    Some(arrival) if site.is_barrier => barrier(layout, arrival, group, stride, &mut result),
-                    _ => outcomes(&masks_of_outcomes, group, stride, &mut result),
-                }
-            }
-            if !per_item {
-                result.hits.iter_mut().for_each(|h| *h = (*h).min(1));
-            }
-            result
-        })
-        .collect()
+    let tally = |site: &SiteEvidence| {
+        let groups = slots.chunks_exact(stride * per_group).take(read as usize);
+        let groups = (0..).zip(groups).map(|(number, words)| Group {
+            words: words.get(..used(number)).unwrap_or(words),
+            is_shared: shared == Some(number),
+        });
+        tally_site(site, layout, groups)
+    };
+    sites.iter().map(tally).collect()
+}
+
+fn tally_site<'a>(site: &SiteEvidence, layout: &CoverageLayout, groups: impl Iterator<Item = Group<'a>>) -> SiteTally {
+    let stride = layout.stride() as usize;
+    let masks_of_outcomes: Vec<OutcomeMasks> = site.outcomes.iter().map(OutcomeMasks::of).collect();
+    let mut result = SiteTally { hits: vec![0; masks_of_outcomes.len()], divergent_groups: 0 };
+    for group in groups {
+        match masks_of_outcomes.first() {
+            Some(arrival) if site.is_barrier => barrier(layout, arrival, group, stride, &mut result),
+            _ => outcomes(&masks_of_outcomes, group, stride, &mut result),
+        }
+    }
+    if !layout.slots.are_per_item() {
+        result.hits.iter_mut().for_each(|h| *h = (*h).min(1));
+    }
+    result
 }
 
 fn outcomes(masks_of_outcomes: &[OutcomeMasks], group: Group<'_>, stride: usize, result: &mut SiteTally) {

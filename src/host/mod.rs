@@ -7,12 +7,15 @@
 mod build_options;
 mod command;
 mod convert;
+mod globs;
 mod headers;
 mod hexadecimal;
 mod images;
 mod library;
 mod origin;
+pub mod protocol;
 mod records;
+mod server;
 mod session;
 mod sources;
 mod spool;
@@ -21,10 +24,14 @@ mod watch;
 pub use build_options::{BuildOptions, translate};
 pub use command::{Ended, signal_name};
 pub use convert::{Contents, Converted, convert};
+pub use globs::matches_one;
 pub use headers::copy_headers;
 pub use origin::{Code, code_of};
 pub use records::{BuildStatus, Constant, Header, Launch, Origin, Piece, Program};
+pub use server::{Answers, Server};
 pub use session::{CaptureSettings, Session};
 pub use sources::{SameText, SourceFiles, same_texts};
-pub use spool::{LaunchedKernel, Process, Reason, Spool, kernels_of, unknown_launches};
+pub use spool::{
+    LaunchedKernel, NOT_SELECTED, NotWoven, ProbeFile, Process, Reason, Spool, kernels_of, unknown_launches,
+};
 pub use watch::{Arrival, Watch};

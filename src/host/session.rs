@@ -7,12 +7,14 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use serde::Serialize;
 use tempfile::TempDir;
 
 use super::command::{self, Ended};
 use super::library;
+use super::server::{Answers, Server};
 use crate::error::{Error, Result};
 use crate::exec::discover::{Icd, Vendors};
 use crate::kernel::external_tools::Origin;
@@ -49,12 +51,20 @@ const DRIVER_VARIABLES: [&str; 3] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "O
 /// A folder for a program and the layer in it. It vanishes when dropped.
 #[derive(Debug)]
 pub struct Session {
+    /// Ends before its folder vanishes.
+    server: Option<Server>,
     spool: TempDir,
     /// Holds the library where the spool's file system does not let libraries be loaded.
     _elsewhere: Option<TempDir>,
     environment: BTreeMap<&'static str, OsString>,
     drivers: Vec<String>,
 }
+
+/// Variables of the layer that a program under another kassay may have.
+const OWN_VARIABLES: [&str; 2] = [SOCKET, "KASSAY_MUTANT"];
+
+/// Where the layer asks for woven kernels.
+const SOCKET: &str = "KASSAY_SOCKET";
 
 impl Session {
     /// Makes the folder inside of `parent`, which must exist.
@@ -96,7 +106,7 @@ impl Session {
             .and_then(|()| fs::write(spool.path().join("config.json"), config))
             .map_err(broken)?;
         let environment = environment(spool.path(), &library, &vendors, &caches, std::env::var_os("OPENCL_LAYERS"));
-        Ok(Session { spool, _elsewhere: elsewhere, environment, drivers })
+        Ok(Session { spool, _elsewhere: elsewhere, environment, drivers, server: None })
     }
 
     /// The spool: where the layer leaves what it has seen.
@@ -109,13 +119,30 @@ impl Session {
         &self.drivers
     }
 
+    /// Lets the layer ask for woven kernels of the programs that run from now on.
+    ///
+    /// # Errors
+    /// `Environment` if no socket can be made.
+    pub fn answer(&mut self, answers: Arc<dyn Answers>) -> Result<()> {
+        let server = Server::start(self.spool.path(), answers)?;
+        self.environment.insert(SOCKET, server.path().into());
+        self.server = Some(server);
+        Ok(())
+    }
+
+    /// Stops answering, after what is being answered.
+    pub fn fall_silent(&mut self) {
+        self.server = None;
+        self.environment.remove(SOCKET);
+    }
+
     /// Runs a program until it ends.
     ///
     /// # Errors
     /// `Caller` if there is no such program or it cannot be executed; `Environment` if no process can be made.
     pub fn run(&self, command: &[OsString]) -> Result<Ended> {
         command::run(command, |child: &mut Command| {
-            for name in DRIVER_VARIABLES {
+            for name in DRIVER_VARIABLES.iter().chain(&OWN_VARIABLES) {
                 child.env_remove(name);
             }
             child.envs(&self.environment);

@@ -27,6 +27,9 @@ const UNKNOWN_ROW: usize = 1;
 const LAUNCHES: usize = 0;
 const REFUSED: usize = 1;
 const KEPT: usize = 2;
+/// The columns of launches that ran woven and as they are, behind those of the reasons.
+const WOVEN: usize = 21;
+const PLAIN: usize = 22;
 
 /// Why a launch is not kept, with the sentence that explains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +40,9 @@ pub struct Reason {
     pub meaning: &'static str,
 }
 
+/// The user asked for other kernels.
+pub const NOT_SELECTED: Reason = Reason { name: "not-selected", meaning: "no --kernel names it" };
+
 /// The reasons in the order of their columns, from [`KEPT`] + 1.
 const REASONS: [Reason; 18] = [
     Reason {
@@ -46,7 +52,7 @@ const REASONS: [Reason; 18] = [
     Reason { name: "max-launches", meaning: "as many launches of the kernel as --max-launches says were kept" },
     Reason { name: "max-bytes", meaning: "its contents would have exceeded --max-bytes" },
     Reason { name: "max-launch-bytes", meaning: "its contents are larger than those of one launch may be" },
-    Reason { name: "not-selected", meaning: "no --kernel names it" },
+    NOT_SELECTED,
     Reason { name: "user-event", meaning: "the program had user events, for which waiting might never end" },
     Reason { name: "disturbed", meaning: "another thread used the same memory meanwhile" },
     Reason { name: "unknown-argument", meaning: "an argument was not seen being set" },
@@ -88,6 +94,38 @@ struct KernelLine {
 #[derive(Debug, Deserialize)]
 struct NoteLine {
     message: String,
+    #[serde(flatten)]
+    about: Option<NotWoven>,
+}
+
+/// Why launches of a kernel ran as they are although they were to run woven.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct NotWoven {
+    /// The program's id.
+    pub program: String,
+    pub kernel: String,
+    /// A word for the reason.
+    pub reason: String,
+    /// For people.
+    #[serde(skip)]
+    pub meaning: String,
+}
+
+/// A line of `probes.jsonl`.
+#[derive(Debug, Deserialize)]
+struct ProbeLine {
+    probe: u64,
+    program: String,
+    kernel: String,
+}
+
+/// The probe buffer of a woven kernel, as a process left it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeFile {
+    /// The program's id.
+    pub program: String,
+    pub kernel: String,
+    pub path: PathBuf,
 }
 
 /// A process that made an OpenCL call.
@@ -104,6 +142,10 @@ pub struct Process {
     counts: Vec<(String, String, Row)>,
     unknown: Row,
     launches: Vec<Launch>,
+    /// The probe buffers of woven kernels.
+    pub probes: Vec<ProbeFile>,
+    /// Why kernels ran as they are.
+    pub not_woven: Vec<NotWoven>,
 }
 
 /// A row of counters.
@@ -131,6 +173,10 @@ pub struct LaunchedKernel {
     pub launches: u64,
     /// Launches that the driver refused.
     pub refused: u64,
+    /// Launches that ran woven.
+    pub woven: u64,
+    /// Launches that ran as they are although they were to run woven.
+    pub plain: u64,
     /// By reason.
     pub left_out: BTreeMap<Reason, u64>,
     /// Those that are kept: the number of the process, from 0, and the launch.
@@ -141,6 +187,13 @@ impl Spool {
     /// A folder of which nothing has been read yet.
     pub(super) fn unread(folder: &Path) -> Spool {
         Spool { folder: folder.to_owned(), processes: Vec::new(), programs: BTreeMap::new(), notes: Vec::new() }
+    }
+
+    /// Reads only the programs that are there by now.
+    pub fn programs_in(folder: &Path) -> Spool {
+        let mut spool = Spool::unread(folder);
+        spool.read_programs();
+        spool
     }
 
     /// Reads the programs that are there and not known yet.
@@ -185,17 +238,26 @@ impl Spool {
         for line in self.lines::<KernelLine>(&folder.join("kernels.jsonl")) {
             counts.push((line.program, line.name, row(line.kernel)));
         }
-        for note in self.lines::<NoteLine>(&folder.join("notes.jsonl")) {
-            if !self.notes.contains(&note.message) {
-                self.notes.push(note.message);
+        let mut not_woven = Vec::new();
+        for NoteLine { message, about } in self.lines(&folder.join("notes.jsonl")) {
+            match about {
+                Some(about) => not_woven.push(NotWoven { meaning: message, ..about }),
+                None if self.notes.contains(&message) => {}
+                None => self.notes.push(message),
             }
         }
+        let lines = self.lines::<ProbeLine>(&folder.join("probes.jsonl")).into_iter();
+        let file = |ProbeLine { probe, program, kernel }| {
+            let path = folder.join("probes").join(format!("{probe}.bin"));
+            ProbeFile { program, kernel, path }
+        };
+        let probes = lines.map(file).collect();
         let mut launches: Vec<Launch> =
             files_in(&folder.join("launches")).iter().filter_map(|path| self.json(path)).collect();
         launches.sort_by_key(|launch| launch.sequence);
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let ProcessRecord { pid, started_ms, command } = record;
-        Process { name, pid, command, started_ms, counts, unknown: row(UNKNOWN_ROW), launches }
+        Process { name, pid, command, started_ms, counts, unknown: row(UNKNOWN_ROW), launches, probes, not_woven }
     }
 
     /// Reads the counters of a process.
@@ -316,7 +378,9 @@ pub fn kernels_of(processes: &mut [Process], most: Option<u64>) -> Vec<LaunchedK
             let position = *positions.entry(key.clone()).or_insert_with(|| {
                 let (name, program) = (name.clone(), program.clone());
                 let (left_out, kept) = (BTreeMap::new(), Vec::new());
-                kernels.push(LaunchedKernel { name, program, launches: 0, refused: 0, left_out, kept });
+                let counts =
+                    LaunchedKernel { name, program, launches: 0, refused: 0, woven: 0, plain: 0, left_out, kept };
+                kernels.push(counts);
                 kernels.len() - 1
             });
             let kernel = &mut kernels[position];
@@ -326,6 +390,8 @@ pub fn kernels_of(processes: &mut [Process], most: Option<u64>) -> Vec<LaunchedK
             let launches = row[LAUNCHES].max(written.len() as u64 + reasons);
             kernel.launches += launches;
             kernel.refused += row[REFUSED];
+            kernel.woven += row[WOVEN];
+            kernel.plain += row[PLAIN];
             add_reasons(&mut kernel.left_out, row);
             let lost = launches - written.len() as u64 - reasons;
             if lost > 0 {
@@ -412,6 +478,27 @@ mod tests {
         assert_eq!(kept, [(0, 1), (0, 2), (0, 4), (1, 2)], "the first launches are the same");
         let left_out: Vec<_> = kernel.left_out.iter().map(|(reason, count)| (reason.name, *count)).collect();
         assert_eq!(left_out, [("max-launches", 1), ("not-sampled", 6), ("process-ended", 1)]);
+    }
+
+    #[test]
+    fn what_was_woven_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        process(folder.path(), "a", 1, &[(LAUNCHES, 5), (WOVEN, 3), (PLAIN, 2)], &[]);
+        let of_process = folder.path().join("processes/a");
+        let notes = r#"{"time_ms": 1, "kind": "not-woven", "message": "no IL", "program": "p", "kernel": "k", "reason": "not-built"}
+{"time_ms": 2, "kind": "other", "message": "something"}
+"#;
+        write(&of_process.join("notes.jsonl"), notes);
+        let probe = r#"{"probe": 1, "program": "p", "kernel": "k", "words": 20, "mutant": null}"#;
+        write(&of_process.join("probes.jsonl"), &format!("{probe}\n"));
+        let mut spool = Spool::read(folder.path()).unwrap();
+        assert!(spool.notes.contains(&"something".to_owned()) && !spool.notes.contains(&"no IL".to_owned()));
+        let [process] = &spool.processes[..] else { panic!() };
+        assert_eq!(process.probes[0].path, of_process.join("probes/1.bin"));
+        let not = &process.not_woven[0];
+        assert_eq!((not.kernel.as_str(), not.reason.as_str(), not.meaning.as_str()), ("k", "not-built", "no IL"));
+        let kernels = kernels_of(&mut spool.processes, None);
+        assert_eq!((kernels[0].woven, kernels[0].plain), (3, 2));
     }
 
     #[test]

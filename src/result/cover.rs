@@ -27,7 +27,7 @@ pub struct CoverResult {
     /// Decisions with their test vectors; only with `--mcdc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcdc: Option<Mcdc>,
-    /// Outcomes of the tests, in suite order.
+    /// Outcomes of the tests, in suite order; of a host program, a test is a process in which the kernel ran.
     pub tests: Vec<TestOutcome>,
     /// Instrumented kernel time divided by the original's: the median over the tests. Null if no test completed.
     pub overhead: Option<f64>,
@@ -229,7 +229,7 @@ pub struct SiteOutcome {
     /// By test name: 0 or 1; with `--counts` the number of work-items that reached it.
     pub hits_by_test: BTreeMap<String, u64>,
     /// For branches: work-groups in which more than one outcome was taken; for barriers: work-groups of which only some
-    /// work-items arrived. Summed over the tests.
+    /// work-items arrived. Summed over the tests. Not known of host programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divergent_groups: Option<u64>,
 }
@@ -276,9 +276,9 @@ pub struct TestOutcome {
     /// Explanation of a status other than `completed`; also the first allowed fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Number of work-items of the launch.
+    /// Number of work-items of the launch; of a host program, of its last one.
     pub work_items: u64,
-    /// Number of work-groups of the launch.
+    /// Number of work-groups of the launch, likewise.
     pub work_groups: u64,
     /// Kernel time of the original in seconds, median of the repeats.
     pub original_s: Option<f64>,

@@ -41,6 +41,14 @@ pub struct Request {
     pub wait_list: *const cl_event,
 }
 
+impl Request {
+    /// Whether the local size does not divide the global one.
+    pub fn has_partial_groups(&self) -> bool {
+        let mut sizes = self.global.iter().zip(self.local.iter().flatten()).take(self.dimensions as usize);
+        sizes.any(|(global, local)| global.checked_rem(*local) != Some(0))
+    }
+}
+
 /// A launch that will be counted, and perhaps kept.
 struct Prepared {
     process: Arc<Process>,
@@ -57,13 +65,14 @@ struct Snapshot {
     written: Option<std::path::PathBuf>,
 }
 
-/// Enqueues a launch by `enqueue`, exactly once, and returns its status.
+/// Enqueues a launch by `enqueue`, as the program's kernel or its twin, and returns its status.
 ///
 /// # Safety
 /// The wait list must have as many events as the request says.
 pub unsafe fn launch(driver: &'static Driver, request: &Request, enqueue: impl FnMut(cl_kernel) -> cl_int) -> cl_int {
     let prepared = shielded(|| prepare(driver, request)).flatten();
-    let status = live::launch(driver, request.kernel, enqueue);
+    let counted = prepared.as_ref().map(|prepared| live::Counted { row: prepared.row, kind: prepared.kind });
+    let status = live::launch(driver, request, counted, enqueue);
     if let Some(prepared) = prepared {
         shielded(|| finish(driver, request, prepared, status));
     }

@@ -1,10 +1,12 @@
 //! Kernels and their arguments.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use super::program::Build;
 use super::{Handle, State};
+use crate::live::Slot;
 
 /// A kernel object.
 #[derive(Clone)]
@@ -13,13 +15,23 @@ pub struct Kernel {
     pub name: Arc<str>,
     pub build: Arc<Build>,
     pub arguments: Vec<Argument>,
+    /// For each argument a number that no other setting of an argument has.
+    pub stamps: Vec<u64>,
+    /// What was set by `clSetKernelExecInfo`, and its stamp; 0: nothing was.
+    pub settings: Arc<Settings>,
+    pub settings_stamp: u64,
     /// Shared virtual memory that the kernel reaches through other memory (`CL_KERNEL_EXEC_INFO_SVM_PTRS`).
     pub indirect: Vec<usize>,
     /// Its kind (`capture::kinds`) on the device it was last launched on.
     pub kind: Option<(Handle, usize)>,
     /// Whether its memory arguments have been marked as written since they were set.
     pub marked: bool,
+    /// Its twins, one for each device that it was launched on; not shared with clones.
+    pub twins: Vec<Slot>,
 }
+
+/// Settings of `clSetKernelExecInfo`: their bytes by `cl_kernel_exec_info`; no bytes for a null pointer.
+pub type Settings = BTreeMap<u32, Box<[u8]>>;
 
 /// An argument, copied when it was set.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -77,11 +89,24 @@ impl State {
             name: name.into(),
             build,
             arguments: Vec::new(),
+            stamps: Vec::new(),
+            settings: Arc::default(),
+            settings_stamp: 0,
             indirect: Vec::new(),
             kind: None,
             marked: true,
+            twins: Vec::new(),
         };
         self.kernels.insert(handle, kernel);
+    }
+
+    /// Notes a setting of `clSetKernelExecInfo`.
+    pub fn set_exec_info(&mut self, kernel: Handle, what: u32, bytes: Box<[u8]>) {
+        let stamp = self.serial();
+        if let Some(kernel) = self.kernels.get_mut(&kernel) {
+            Arc::make_mut(&mut kernel.settings).insert(what, bytes);
+            kernel.settings_stamp = stamp;
+        }
     }
 
     /// Sets an argument. `value` is called only if the kernel is known.
@@ -90,12 +115,15 @@ impl State {
             return;
         }
         let value = value(self);
+        let stamp = self.serial();
         if let Entry::Occupied(mut entry) = self.kernels.entry(kernel) {
             let kernel = entry.get_mut();
             if kernel.arguments.len() <= index {
                 kernel.arguments.resize(index + 1, Argument::Unset);
+                kernel.stamps.resize(index + 1, 0);
             }
             kernel.arguments[index] = value;
+            kernel.stamps[index] = stamp;
             kernel.marked = false;
         }
     }

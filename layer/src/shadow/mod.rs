@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use crate::boundary;
 use crate::capture::kinds::Kinds;
+use crate::live::Table;
 
 /// A handle as a key. It is never looked into.
 pub type Handle = usize;
@@ -24,6 +25,7 @@ pub type Handle = usize;
 pub struct State {
     serial: u64,
     pub devices: HashMap<Handle, Arc<program::Device>>,
+    pub contexts: HashMap<Handle, Context>,
     pub queues: HashMap<Handle, Queue>,
     pub memory: HashMap<Handle, memory::Memory>,
     pub svm: BTreeMap<usize, memory::SvmAllocation>,
@@ -34,6 +36,15 @@ pub struct State {
     /// The snapshots that are being taken.
     pub watches: Vec<Arc<Watch>>,
     pub kinds: Kinds,
+    pub twins: Table,
+}
+
+/// A context.
+pub struct Context {
+    /// The program's own; objects of the context are not counted. There may be none as long as there are queues.
+    pub references: u32,
+    /// The process that made it (`lifecycle::generation`).
+    pub generation: u64,
 }
 
 /// A command queue.
@@ -71,8 +82,9 @@ pub fn is_watching() -> bool {
     WATCHES.load(Ordering::Relaxed) > 0
 }
 
-/// Waits until no snapshot uses the queue, and forgets it if this was its last reference.
-pub fn release_queue(handle: Handle) {
+/// Waits until no snapshot uses the queue, and forgets it if this was its last reference. Returns the context if nothing can
+/// be launched in it any more.
+pub fn release_queue(handle: Handle) -> Option<Handle> {
     let mut state = state();
     // After a fork, the threads that took snapshots are gone; after a failure, they may be.
     while state.kinds.is_current()
@@ -82,12 +94,13 @@ pub fn release_queue(handle: Handle) {
         let waited = UNPINNED.wait_timeout(state, Duration::from_millis(100));
         state = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
     }
-    if let Some(queue) = state.queues.get_mut(&handle) {
-        queue.references -= 1;
-        if queue.references == 0 {
-            state.queues.remove(&handle);
-        }
+    let queue = state.queues.get_mut(&handle)?;
+    queue.references -= 1;
+    if queue.references > 0 {
+        return None;
     }
+    let context = state.queues.remove(&handle)?.context;
+    state.forget_if_done(context).then_some(context)
 }
 
 /// Keeps queues of a context from being released, and its memory watched, until dropped.
@@ -101,6 +114,25 @@ impl State {
     pub fn serial(&mut self) -> u64 {
         self.serial += 1;
         self.serial
+    }
+
+    /// Forgets a context to which the program has no reference and in which it has no queue: nothing can be launched in it
+    /// any more, but on a queue that is made by way of another object of the context. Returns whether that is so.
+    fn forget_if_done(&mut self, context: Handle) -> bool {
+        let is_done = self.contexts.get(&context).is_some_and(|context| context.references == 0)
+            && !self.queues.values().any(|queue| queue.context == context);
+        if is_done {
+            self.contexts.remove(&context);
+        }
+        is_done
+    }
+
+    /// Counts a reference to a context less. Returns whether nothing can be launched in it any more.
+    pub fn release_context(&mut self, context: Handle) -> bool {
+        if let Some(known) = self.contexts.get_mut(&context) {
+            known.references = known.references.saturating_sub(1);
+        }
+        self.forget_if_done(context)
     }
 
     /// Pins the queues of a context other than `except`, and watches the memory with these roots.

@@ -73,7 +73,50 @@ pub struct Build {
     pub constants: Vec<SpecialisationConstant>,
 }
 
+/// The option by which a program has no partial work-groups.
+pub const UNIFORM: &str = "-cl-uniform-work-group-size";
+
+/// Whether launches may have work-groups of which a part is missing at the edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartialGroups {
+    Refused,
+    Accepted,
+    Unknown,
+}
+
 impl Build {
+    /// Whether this is the build that the program has already. (Drivers then keep its variables, as measured.)
+    pub fn repeats(&self, earlier: &Build) -> bool {
+        let text = |build: &Build| {
+            [
+                serde_json::to_string(&build.origin),
+                serde_json::to_string(&build.headers),
+                serde_json::to_string(&build.constants),
+            ]
+            .map(Result::unwrap_or_default)
+        };
+        (self.stage, &self.options, text(self)) == (earlier.stage, &earlier.options, text(earlier))
+    }
+
+    /// What OpenCL says of sizes that the local size does not divide: OpenCL C before 2.0 has no partial groups, and without
+    /// `-cl-std` it is such a version; later ones have them unless `-cl-uniform-work-group-size` is given, as has SPIR-V.
+    pub fn partial_groups(&self) -> PartialGroups {
+        let options = self.options.as_deref().unwrap_or_default();
+        let mut words = options.split_ascii_whitespace();
+        if words.clone().any(|word| word == UNIFORM) {
+            return PartialGroups::Refused;
+        }
+        match self.origin {
+            Origin::Source { .. } => match words.rfind(|word| word.starts_with("-cl-std=")) {
+                None => PartialGroups::Refused,
+                Some(word) if word.starts_with("-cl-std=CL1") => PartialGroups::Refused,
+                Some(_) => PartialGroups::Accepted,
+            },
+            Origin::Il { .. } => PartialGroups::Accepted,
+            Origin::Binary { .. } | Origin::BuiltIn { .. } | Origin::Linked { .. } => PartialGroups::Unknown,
+        }
+    }
+
     /// Returns the id of this build for a device: the same code with the same options on the same device has the same id,
     /// in every process and on every day.
     pub fn id(&self, device: &Device) -> Id {
@@ -94,5 +137,32 @@ impl Build {
         add(self.stage);
         add(self.options.as_deref().unwrap_or("\0"));
         format!("{:032x}", hash.finish128().as_u128())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(origin: Origin, options: Option<&str>) -> Build {
+        let options = options.map(str::to_owned);
+        Build { origin, stage: "build", options, headers: Vec::new(), constants: Vec::new() }
+    }
+
+    #[test]
+    fn partial_groups_follow_the_language() {
+        let source = |options| build(Origin::Source { pieces: Vec::new() }, options).partial_groups();
+        assert_eq!(source(None), PartialGroups::Refused);
+        assert_eq!(source(Some("-w -cl-std=CL1.2 -DX")), PartialGroups::Refused);
+        assert_eq!(source(Some("-cl-std=CL2.0")), PartialGroups::Accepted);
+        assert_eq!(source(Some("-cl-std=CL3.0 -cl-uniform-work-group-size")), PartialGroups::Refused);
+        assert_eq!(build(Origin::Linked { inputs: Vec::new() }, None).partial_groups(), PartialGroups::Unknown);
+    }
+
+    #[test]
+    fn a_build_is_repeated_by_the_same_options_alone() {
+        let of = |options| build(Origin::Source { pieces: Vec::new() }, options);
+        assert!(of(Some("-w")).repeats(&of(Some("-w"))));
+        assert!(!of(Some("-w")).repeats(&of(None)));
     }
 }

@@ -16,6 +16,12 @@ pub struct Config {
     /// Why the file could not be read; not from the file.
     #[serde(skip)]
     pub error: Option<String>,
+    /// Where kassay answers requests for woven code (`KASSAY_SOCKET`); not from the file.
+    #[serde(skip)]
+    pub socket: Option<PathBuf>,
+    /// The mutant to ask for (`KASSAY_MUTANT`); not from the file.
+    #[serde(skip)]
+    pub mutant: Option<String>,
     /// The drivers that the proxy opens.
     pub drivers: Vec<PathBuf>,
     /// Requests for a GPU get the CPU device where there is no GPU; it then calls itself one.
@@ -34,6 +40,8 @@ pub struct Config {
     pub all: bool,
     /// Whether contents are also read after a launch. Without, a launch is written before the driver sees it.
     pub after: bool,
+    /// How long kassay may take for an answer, in milliseconds.
+    pub weave_timeout_ms: u64,
 }
 
 impl Default for Config {
@@ -41,6 +49,8 @@ impl Default for Config {
         Config {
             spool: None,
             error: None,
+            socket: None,
+            mutant: None,
             drivers: Vec::new(),
             as_gpu: false,
             max_launches: 8,
@@ -50,6 +60,7 @@ impl Default for Config {
             kernels: Vec::new(),
             all: false,
             after: true,
+            weave_timeout_ms: 120_000,
         }
     }
 }
@@ -62,6 +73,9 @@ impl Config {
         let spool = spool.and_then(|spool| std::path::absolute(spool).ok());
         let mut config = spool.as_deref().map_or_else(Config::default, Config::of_spool);
         config.spool = spool;
+        let socket = std::env::var_os("KASSAY_SOCKET").filter(|name| !name.is_empty());
+        config.socket = socket.and_then(|socket| std::path::absolute(socket).ok());
+        config.mutant = std::env::var_os("KASSAY_MUTANT").map(|mutant| mutant.to_string_lossy().into_owned());
         if let Some(drivers) = std::env::var_os("KASSAY_DRIVERS").filter(|drivers| !drivers.is_empty()) {
             config.drivers = std::env::split_paths(&drivers).filter(|path| !path.as_os_str().is_empty()).collect();
         }

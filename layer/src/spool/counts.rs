@@ -41,6 +41,11 @@ pub enum Column {
     Unwritable,
     OutOfMemory,
     UnknownKernel,
+    // Of all launches, whether kept or not, where kassay is asked for twins.
+    /// Launches that ran as twins. (Readers have a reason for column 20, which the layer does not count.)
+    Woven = 21,
+    /// Launches that ran as they are.
+    Plain,
 }
 
 /// Columns of row 0, the process's own.

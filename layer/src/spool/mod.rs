@@ -39,12 +39,29 @@ struct Note<'a> {
     time_ms: u64,
     kind: &'a str,
     message: &'a str,
+    #[serde(flatten)]
+    about: Option<About<'a>>,
+}
+
+/// The kernel that a note is about.
+#[derive(Serialize)]
+pub struct About<'a> {
+    pub program: &'a str,
+    pub kernel: &'a str,
+    /// Short, and the same for the same cause.
+    pub reason: &'a str,
 }
 
 /// Tells kassay something that is no launch. `kind` is for programs, `message` for people.
 pub fn note(kind: &str, message: &str) {
+    note_about(kind, message, None);
+}
+
+/// The same of a kernel.
+pub fn note_about(kind: &str, message: &str, about: Option<About>) {
     if let Some(process) = process::current() {
-        let _ = files::append_line(&process.folder.join("notes.jsonl"), &Note { time_ms: now_ms(), kind, message });
+        let note = Note { time_ms: now_ms(), kind, message, about };
+        let _ = files::append_line(&process.folder.join("notes.jsonl"), &note);
     }
 }
 

@@ -12,9 +12,10 @@ use opencl_sys::{
 use super::ContextCallback;
 use crate::boundary::shielded;
 use crate::driver::{Driver, call};
+use crate::lifecycle;
 use crate::live;
 use crate::shadow::program::Device;
-use crate::shadow::{self, key};
+use crate::shadow::{self, Context, key, retained};
 use crate::spool::config;
 use crate::spool::counts::Header;
 use crate::spool::process;
@@ -110,18 +111,36 @@ pub unsafe fn platform(properties: *const cl_context_properties) -> cl_platform_
 
 fn counted(context: cl_context) -> cl_context {
     if !context.is_null() {
-        shielded(|| process::count(Header::Contexts));
+        shielded(|| {
+            let known = Context { references: 1, generation: lifecycle::generation() };
+            shadow::state().contexts.insert(key(context), known);
+            process::count(Header::Contexts);
+        });
     }
     context
 }
 
 pub unsafe fn retain_context(driver: &'static Driver, context: cl_context) -> cl_int {
-    call!(driver, clRetainContext(context))
+    let known =
+        shielded(|| retained(shadow::state().contexts.get_mut(&key(context)).map(|context| &mut context.references)));
+    let status = call!(driver, clRetainContext(context));
+    if status != 0 && known == Some(true) {
+        shielded(|| forget(context));
+    }
+    status
 }
 
 pub unsafe fn release_context(driver: &'static Driver, context: cl_context) -> cl_int {
-    shielded(|| live::twins().map(|twins| twins.context_released(driver, context)));
+    shielded(|| forget(context));
     call!(driver, clReleaseContext(context))
+}
+
+/// Forgets a reference before the driver does: what the layer has in the context would keep it alive.
+fn forget(context: cl_context) {
+    let is_done = shadow::state().release_context(key(context));
+    if is_done {
+        live::context_is_done(key(context));
+    }
 }
 
 /// Asks for a text of OpenCL: `ask` takes room, where to write, and where to write how much there is.

@@ -93,11 +93,6 @@ unsafe fn original(object: *const c_void, number: Number) -> Option<usize> {
     exact.or_else(|| originals.iter().filter_map(of).next()).map(|(_, address)| address)
 }
 
-/// The functions behind a wrapper that programs call directly.
-unsafe fn driver_of(object: *const c_void) -> Option<&'static Driver> {
-    driver::patched(object).or_else(driver::layer).or_else(|| driver::of(object))
-}
-
 /// Calls the original of an extension function; without one, the program could not have got the wrapper.
 macro_rules! original {
     ($object:expr, $number:ident, fn($($type:ty),*) -> $result:ty, ($($argument:expr),*), $otherwise:expr) => {
@@ -226,10 +221,8 @@ unsafe extern "C" fn set_arg_pointer(kernel: cl_kernel, index: cl_uint, value: *
         (kernel, index, value),
         CL_INVALID_OPERATION
     );
-    if status == 0
-        && let Some(driver) = driver_of(kernel)
-    {
-        kernels::set(driver, kernel, index, |_| Argument::Pointer(value as usize));
+    if status == 0 {
+        kernels::set(kernel, index, |_| Argument::Pointer(value as usize));
     }
     status
 }

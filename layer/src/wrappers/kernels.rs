@@ -74,6 +74,7 @@ pub unsafe fn clone(driver: &'static Driver, kernel: cl_kernel, error: *mut cl_i
             let mut state = shadow::state();
             if let Some(mut known) = state.kernels.get(&key(kernel)).cloned() {
                 known.references = 1;
+                known.twins = Vec::new();
                 state.kernels.insert(key(copy), known);
             }
             drop(state);
@@ -88,27 +89,26 @@ pub unsafe fn retain(driver: &'static Driver, kernel: cl_kernel) -> cl_int {
         shielded(|| retained(shadow::state().kernels.get_mut(&key(kernel)).map(|kernel| &mut kernel.references)));
     let status = call!(driver, clRetainKernel(kernel));
     if status != 0 && known == Some(true) {
-        shielded(|| forget(driver, kernel));
+        shielded(|| forget(kernel));
     }
     status
 }
 
 pub unsafe fn release(driver: &'static Driver, kernel: cl_kernel) -> cl_int {
-    shielded(|| forget(driver, kernel));
+    shielded(|| forget(kernel));
     call!(driver, clReleaseKernel(kernel))
 }
 
 /// Forgets a reference before the driver does: it may give the handle to another thread at once.
-fn forget(driver: &'static Driver, kernel: cl_kernel) {
+fn forget(kernel: cl_kernel) {
     let mut state = shadow::state();
     let Some(known) = state.kernels.get_mut(&key(kernel)) else { return };
     known.references -= 1;
     if known.references == 0 {
-        state.kernels.remove(&key(kernel));
+        let gone = state.kernels.remove(&key(kernel));
         drop(state);
-        if let Some(twins) = live::twins() {
-            twins.kernel_released(driver, kernel);
-        }
+        // The twins go with it, by calls to the driver.
+        gone.into_iter().flat_map(|kernel| kernel.twins).for_each(live::forget);
     }
 }
 
@@ -122,7 +122,7 @@ pub unsafe fn set_arg(
     let status = call!(driver, clSetKernelArg(kernel, index, size, value));
     if status == 0 {
         // SAFETY: the driver has read as many bytes.
-        set(driver, kernel, index, |state| match value.is_null() {
+        set(kernel, index, |state| match value.is_null() {
             true => Argument::Sized(size),
             false => {
                 let bytes = Bytes::new(std::slice::from_raw_parts(value.cast(), size));
@@ -142,19 +142,14 @@ pub unsafe fn set_arg_svm_pointer(
 ) -> cl_int {
     let status = call!(driver, clSetKernelArgSVMPointer(kernel, index, value));
     if status == 0 {
-        set(driver, kernel, index, |_| Argument::Pointer(value as usize));
+        set(kernel, index, |_| Argument::Pointer(value as usize));
     }
     status
 }
 
 /// Remembers an argument that the driver has taken.
-pub fn set(driver: &'static Driver, kernel: cl_kernel, index: cl_uint, value: impl FnOnce(&shadow::State) -> Argument) {
-    shielded(|| {
-        shadow::state().set_argument(key(kernel), index as usize, value);
-        if let Some(twins) = live::twins() {
-            twins.argument_set(driver, kernel, index);
-        }
-    });
+pub fn set(kernel: cl_kernel, index: cl_uint, value: impl FnOnce(&shadow::State) -> Argument) {
+    shielded(|| shadow::state().set_argument(key(kernel), index as usize, value));
 }
 
 pub unsafe fn set_exec_info(
@@ -165,6 +160,16 @@ pub unsafe fn set_exec_info(
     value: *const c_void,
 ) -> cl_int {
     let status = call!(driver, clSetKernelExecInfo(kernel, what, size, value));
+    if status == 0 {
+        shielded(|| {
+            let bytes = match value.is_null() {
+                true => &[],
+                // SAFETY: the driver has read as many bytes.
+                false => std::slice::from_raw_parts(value.cast::<u8>(), size),
+            };
+            shadow::state().set_exec_info(key(kernel), what, bytes.into());
+        });
+    }
     if status == 0 && what == CL_KERNEL_EXEC_INFO_SVM_PTRS && !value.is_null() {
         shielded(|| {
             let pointers =

@@ -304,7 +304,11 @@ unsafe fn built(
     let mut state = shadow::state();
     let Some(known) = state.programs.get_mut(&key(program)) else { return };
     let (origin, constants) = (known.origin.clone(), known.constants.clone());
-    let build = Arc::new(Build { origin, stage, options, headers, constants });
+    let build = Build { origin, stage, options, headers, constants };
+    let build = match &known.build {
+        Some(earlier) if build.repeats(earlier) => earlier.clone(),
+        _ => Arc::new(build),
+    };
     known.build = Some(build.clone());
     drop(state);
     for device in devices_of(driver, program) {

@@ -7,6 +7,7 @@ use opencl_sys::{
 
 use crate::boundary::shielded;
 use crate::driver::{Driver, call};
+use crate::live;
 use crate::shadow::{self, Queue, key, retained};
 
 pub unsafe fn create(
@@ -69,12 +70,18 @@ pub unsafe fn retain(driver: &'static Driver, queue: cl_command_queue) -> cl_int
     let known = shielded(|| retained(shadow::state().queues.get_mut(&key(queue)).map(|queue| &mut queue.references)));
     let status = call!(driver, clRetainCommandQueue(queue));
     if status != 0 && known == Some(true) {
-        shielded(|| shadow::release_queue(key(queue)));
+        shielded(|| forget(queue));
     }
     status
 }
 
 pub unsafe fn release(driver: &'static Driver, queue: cl_command_queue) -> cl_int {
-    shielded(|| shadow::release_queue(key(queue)));
+    shielded(|| forget(queue));
     call!(driver, clReleaseCommandQueue(queue))
+}
+
+fn forget(queue: cl_command_queue) {
+    if let Some(context) = shadow::release_queue(key(queue)) {
+        live::context_is_done(context);
+    }
 }

@@ -19,7 +19,7 @@ pub enum Way {
 pub const WAYS: [Way; 2] = [Way::Proxy, Way::Layer];
 
 /// The columns of the counters, in the order of the file.
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 23] = [
     "launches",
     "refused",
     "kept",
@@ -40,6 +40,9 @@ const COLUMNS: [&str; 20] = [
     "unwritable",
     "out-of-memory",
     "unknown-kernel",
+    "",
+    "woven",
+    "plain",
 ];
 
 /// The library, which cargo builds beside the tests.
@@ -132,6 +135,8 @@ pub struct Process {
     pub kernels: Vec<Value>,
     pub launches: Vec<Value>,
     pub notes: Vec<Value>,
+    /// Lines of `probes.jsonl`, with the words of their files.
+    pub probes: Vec<(Value, Vec<u32>)>,
     words: Vec<u64>,
 }
 
@@ -200,11 +205,18 @@ impl Process {
             fs::read_dir(folder.join("launches")).unwrap().map(|file| file.unwrap().path()).collect();
         files.sort();
         let counts = fs::read(folder.join("counts-0.bin")).unwrap_or_default();
+        let probe = |line: Value| {
+            let bytes = fs::read(folder.join(format!("probes/{}.bin", line["probe"]))).unwrap();
+            let words = bytes.chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap()));
+            let words = words.take(usize::try_from(line["words"].as_u64().unwrap()).unwrap()).collect();
+            (line, words)
+        };
         Process {
             record: json(&folder.join("process.json")),
             kernels: lines(&folder.join("kernels.jsonl")),
             launches: files.iter().map(|path| json(path)).collect(),
             notes: lines(&folder.join("notes.jsonl")),
+            probes: lines(&folder.join("probes.jsonl")).into_iter().map(probe).collect(),
             words: counts.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect(),
         }
     }
@@ -228,10 +240,33 @@ impl Process {
         assert_eq!(&self.words[0].to_le_bytes(), b"kassay\0\x01");
         let mut kept = 0;
         for row in self.words.chunks_exact(32).skip(1) {
-            assert_eq!(row[0], row[2..].iter().sum::<u64>());
+            assert_eq!(row[0], row[2..20].iter().sum::<u64>());
             kept += row[2];
         }
         assert_eq!(kept, self.launches.len() as u64);
+    }
+
+    /// Where kassay is asked for twins, every launch is counted as one or as none.
+    pub fn check_twins(&self) {
+        for row in self.words.chunks_exact(32).skip(2) {
+            assert_eq!(row[0], row[21] + row[22]);
+        }
+    }
+
+    /// The probe buffers of a kernel.
+    pub fn probes_of(&self, kernel: &str) -> Vec<&Vec<u32>> {
+        self.probes.iter().filter(|(line, _)| line["kernel"] == kernel).map(|(_, words)| words).collect()
+    }
+
+    /// The only probe buffer of a kernel.
+    pub fn probe(&self, kernel: &str) -> &Vec<u32> {
+        let [probe] = self.probes_of(kernel)[..] else { panic!("{:?}", self.probes) };
+        probe
+    }
+
+    /// The first words of a kernel's probe buffers, added up.
+    pub fn total(&self, kernel: &str) -> u32 {
+        self.probes_of(kernel).iter().map(|probe| probe[0]).sum()
     }
 
     pub fn has_ended(&self) -> bool {

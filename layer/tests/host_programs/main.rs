@@ -5,4 +5,6 @@
 mod ends;
 mod features;
 mod harness;
+mod kassay;
 mod limits;
+mod twins;

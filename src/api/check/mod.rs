@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use self::conclusion::{Judging, LoadedSimulator, with_local_size};
-pub use self::options::{CheckOptions, ProgramOptions};
+pub use self::options::{CheckOptions, CheckProgramOptions};
 pub use self::program::{Texts, check_program};
 use super::input::{Parsed, SyntaxTree};
 use super::opened::Opened;

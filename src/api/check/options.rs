@@ -34,7 +34,7 @@ options! {
 
 options! {
     /// How a host program runs, and which of its launches are looked at.
-    pub struct ProgramOptions {
+    pub struct CheckProgramOptions {
         /// Whether requests for a GPU get the CPU device where there is no GPU.
         as_gpu: bool = false,
         /// Launches of a kernel that are looked at, at most.
@@ -45,6 +45,9 @@ options! {
         kernels: Vec<String> = Vec::new(),
         /// The folder that keeps kernels and launches as suites.
         keep: Option<PathBuf> = None,
+        /// The folder for texts of kernels that are in no other file that lasts; it is made if there are any. `None`: they
+        /// are not kept.
+        texts: Option<PathBuf> = None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use super::super::executors;
 use super::super::host_kernel::{cannot_write, no_call};
 use super::super::options::OpenOptions;
 use super::kernels::Kernels;
-use super::options::{CheckOptions, ProgramOptions};
+use super::options::{CheckOptions, CheckProgramOptions};
 use super::queue::LaunchId;
 use crate::error::{Error, Result};
 use crate::exec::simulator;
@@ -29,7 +30,7 @@ pub struct Texts(BTreeMap<String, String>);
 impl Texts {
     /// The text of a file.
     pub fn text(&self, file: &str) -> Option<String> {
-        let read = || std::fs::read(file).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let read = || fs::read(file).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         self.0.get(file).cloned().or_else(read)
     }
 }
@@ -48,18 +49,18 @@ pub fn check_program(
     command: &[OsString],
     open: &OpenOptions,
     options: &CheckOptions,
-    program: &ProgramOptions,
+    program: &CheckProgramOptions,
 ) -> Result<(CheckSet, Texts)> {
     open.check()?;
     options.check(open)?;
     options.check_for_program()?;
     let begun = Instant::now();
-    let ProgramOptions { as_gpu, max_launches, max_bytes, kernels, keep } = program.clone();
+    let CheckProgramOptions { as_gpu, max_launches, max_bytes, kernels, keep, texts } = program.clone();
     let settings = CaptureSettings { after: false, as_gpu, max_launches, max_bytes, kernels, all: false };
     let session = Session::new(&std::env::temp_dir(), &settings)?;
     let base =
         keep.as_ref().or(options.reproduce.as_ref()).map_or_else(|| session.spool().join("kernels"), Clone::clone);
-    std::fs::create_dir_all(&base).map_err(|error| cannot_write(&base, &error))?;
+    fs::create_dir_all(&base).map_err(|error| cannot_write(&base, &error))?;
     let base = base.canonicalize().map_err(|error| cannot_write(&base, &error))?;
     let mut watch = Watch::new(session.spool());
     let mut kernels = Kernels::new(open, options, program.max_launches, &base, watch.spool())?;
@@ -70,7 +71,7 @@ pub fn check_program(
     if spool.processes.is_empty() {
         return Err(no_call(&ended, session.drivers()));
     }
-    let names = Names::of(&base, session.spool(), &kernels);
+    let names = Names::of(&base, session.spool(), texts.as_deref(), &kernels)?;
     if keep.is_some() {
         kernels.write_suites()?;
     }
@@ -111,28 +112,36 @@ struct Names {
 }
 
 impl Names {
-    /// A kernel whose text is in a file below the working directory gets that name; others get that of the file in `base`,
-    /// or only its last part where that vanishes with the spool.
-    fn of(base: &Path, spool: &Path, kernels: &Kernels<'_>) -> Names {
+    /// A kernel whose text is in a file below the working directory gets that name; others get that of the file in `base`, or
+    /// of a copy in `texts` where that vanishes with the spool; only its last part if there are no copies.
+    fn of(base: &Path, spool: &Path, texts: Option<&Path>, kernels: &Kernels<'_>) -> Result<Names> {
         let working = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let mut below = None;
         let vanishes = spool.canonicalize().is_ok_and(|spool| base.starts_with(spool));
         let mut names = Names { by_path: HashMap::new(), texts: Texts::default() };
         for kernel in kernels.compiled() {
             for path in kernel.code_files() {
-                let Ok(text) = std::fs::read(&path) else { continue };
+                let Ok(text) = fs::read(&path) else { continue };
                 let below = below.get_or_insert_with(|| SourceFiles::below(&working, base));
                 let same = host::same_texts(below, std::slice::from_ref(&text)).into_iter().next();
-                let shown = match same {
-                    Some(same) => same.file.display().to_string(),
-                    None if vanishes => path.strip_prefix(base).unwrap_or(&path).display().to_string(),
-                    None => path.display().to_string(),
+                let relative = path.strip_prefix(base).unwrap_or(&path);
+                let shown = match (same, texts) {
+                    (Some(same), _) => same.file,
+                    (None, _) if !vanishes => path.clone(),
+                    (None, None) => relative.to_owned(),
+                    (None, Some(texts)) => {
+                        let copy = texts.join(relative);
+                        let written = fs::create_dir_all(copy.parent().unwrap_or(texts));
+                        written.and_then(|()| fs::write(&copy, &text)).map_err(|error| cannot_write(&copy, &error))?;
+                        copy
+                    }
                 };
+                let shown = shown.display().to_string();
                 names.texts.0.insert(shown.clone(), String::from_utf8_lossy(&text).into_owned());
                 names.by_path.insert(path.display().to_string(), shown);
             }
         }
-        names
+        Ok(names)
     }
 
     fn apply(&self, result: &mut CheckResult) {

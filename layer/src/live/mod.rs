@@ -1,0 +1,252 @@
+//! Woven twins: with `KASSAY_SOCKET` set, each kernel of the program has a twin with probes, which is launched in its place.
+//!
+//! At the first launch of a kernel of a program, kassay is asked for woven code ([`ask`], [`reply`]), which is built in the
+//! program's context ([`woven`]). From then on a launch gives the twin the arguments that have changed ([`arguments`]) and
+//! enqueues it. What it records is in a file of the spool ([`probes`]). Whatever fails leaves the launch as it is.
+
+mod arguments;
+mod ask;
+mod objects;
+mod once;
+mod probes;
+mod reply;
+mod table;
+mod woven;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use opencl_sys::{CL_KERNEL_CONTEXT, cl_int, cl_kernel};
+
+use crate::boundary::shielded;
+use crate::capture::Request;
+use crate::driver::{Driver, call};
+use crate::lifecycle;
+use crate::shadow::program::PartialGroups;
+use crate::shadow::{self, Handle, key};
+use crate::spool::config;
+use crate::spool::counts::{Column, Row, count};
+use crate::wrappers::Outcome as _;
+use reply::{BUSY, Why};
+pub use table::Table;
+use woven::{Ready, Twin};
+
+/// What becomes of the launches of a kernel object on a device.
+#[derive(Clone)]
+pub struct Slot {
+    device: Handle,
+    context: Handle,
+    /// `None`: they run as they are.
+    twin: Option<Arc<Twin>>,
+    generation: u64,
+}
+
+/// Where a launch is counted, and its kind.
+pub struct Counted {
+    pub row: &'static Row,
+    pub kind: Option<usize>,
+}
+
+/// Enqueues a launch of the twin, or of the program's own kernel if there is none or if the driver refuses the twin.
+///
+/// # Safety
+/// `enqueue` must enqueue the kernel that it gets as the request says.
+pub unsafe fn launch(
+    driver: &'static Driver,
+    request: &Request,
+    counted: Option<Counted>,
+    mut enqueue: impl FnMut(cl_kernel) -> cl_int,
+) -> cl_int {
+    let Some(counted) = counted.filter(|_| config().socket.is_some()) else { return enqueue(request.kernel) };
+    let ready = shielded(|| prepare(driver, request, &counted)).flatten();
+    let Some((twin, ready)) = ready else {
+        let status = enqueue(request.kernel);
+        if status.succeeded() {
+            shielded(|| count(counted.row, Column::Plain));
+        }
+        return status;
+    };
+    let status = enqueue(ready.handle());
+    if status.succeeded() {
+        shielded(|| {
+            count(counted.row, Column::Woven);
+            let woven = twin.woven.clone();
+            twin.give_back(ready);
+            if woven.reader.is_due() {
+                woven.read_probes();
+            }
+        });
+        return status;
+    }
+    let own = enqueue(request.kernel);
+    shielded(|| {
+        twin.give_back(ready);
+        if own.succeeded() {
+            count(counted.row, Column::Plain);
+            let why = Why::new("refused", format!("the driver refuses the woven kernel: error {status}"));
+            table::tell(&twin.woven.program, twin.name(), &why);
+        }
+    });
+    own
+}
+
+/// Finds the twin of a launch and gives it its arguments. `None`: the launch runs as it is.
+unsafe fn prepare(driver: &'static Driver, request: &Request, counted: &Counted) -> Option<(Arc<Twin>, Ready)> {
+    let kind = counted.kind?;
+    let mut state = shadow::state();
+    if !state.twins.is_current() {
+        state.twins.begin_anew();
+        // The twins are the parent's: not even released here.
+        state.kernels.values_mut().for_each(|kernel| std::mem::forget(std::mem::take(&mut kernel.twins)));
+    }
+    let queue = state.queues.get(&key(request.queue))?;
+    let (device, context) = (queue.device, queue.context);
+    let kernel = state.kernels.get(&key(request.kernel))?;
+    if request.has_partial_groups() && kernel.build.partial_groups() == PartialGroups::Unknown {
+        let (program, name) = (state.kinds[kind].program.clone(), kernel.name.clone());
+        drop(state);
+        let message =
+            "the local size does not divide the global one, and it is not known whether the program may do so";
+        table::tell(&program, &name, &Why::new("partial-groups", message));
+        return None;
+    }
+    let is_here = |slot: &&Slot| (slot.device, slot.context) == (device, context);
+    let twin = match kernel.twins.iter().find(is_here) {
+        Some(slot) => slot.twin.clone()?,
+        None => {
+            drop(state);
+            let twin = remembered(driver, request, kind, (context, device))?;
+            state = shadow::state();
+            twin
+        }
+    };
+    let recipe = twin.recipe()?;
+    let (program, name) = (&twin.woven.program, twin.name());
+    let told = |why: Why| table::tell(program, name, &why);
+    let taken = twin.take();
+    let mut ready = match taken {
+        Some(ready) => ready,
+        None => {
+            drop(state);
+            let made = twin.make(recipe);
+            let ready = made.map_err(told).ok()?;
+            state = shadow::state();
+            ready
+        }
+    };
+    let kernel = state.kernels.get(&key(request.kernel));
+    let parameters = state.kinds[kind].signature.clone();
+    let parameters = parameters.parameters.as_deref();
+    let kit = (recipe, twin.woven.reply.variables.as_slice());
+    let changes = kernel.map(|kernel| arguments::changes(&state, kernel, kit, parameters, &ready));
+    drop(state);
+    let applied = match changes {
+        Some(Ok(Some(changes))) => {
+            let mapping = |sizes: &[u64]| table::mapping(recipe, sizes, program, name);
+            twin.apply(&mut ready, recipe, changes, mapping).map_err(told).is_ok()
+        }
+        Some(Err(why)) => {
+            told(why);
+            false
+        }
+        Some(Ok(None)) | None => false,
+    };
+    if applied {
+        return Some((twin, ready));
+    }
+    twin.give_back(ready);
+    None
+}
+
+/// Finds the twin of a kernel object at its first launch on a device, and remembers it, or that there is none.
+unsafe fn remembered(
+    driver: &'static Driver,
+    request: &Request,
+    kind: usize,
+    (context, device): (Handle, Handle),
+) -> Option<Arc<Twin>> {
+    // A kernel of another context is none for this queue; the driver will say so.
+    let (mut own, to_size) = (0_usize, size_of::<usize>());
+    let to = (&raw mut own).cast();
+    let asked = call!(driver, clGetKernelInfo(request.kernel, CL_KERNEL_CONTEXT, to_size, to, std::ptr::null_mut()));
+    if asked != 0 || own != context {
+        return None;
+    }
+    let (program, name, build) = {
+        let state = shadow::state();
+        let found = &state.kinds[kind];
+        (found.program.clone(), found.name.clone(), state.kernels.get(&key(request.kernel))?.build.clone())
+    };
+    let twin = match table::woven(driver, context, device, &program).and_then(|woven| woven.twin(&name, &build)) {
+        Ok(twin) => Some(Arc::new(twin)),
+        Err(why) => {
+            table::tell(&program, &name, &why);
+            if why.reason == BUSY {
+                return None;
+            }
+            None
+        }
+    };
+    let slot = Slot { device, context, twin: twin.clone(), generation: lifecycle::generation() };
+    let mut state = shadow::state();
+    let kernel = state.kernels.get_mut(&key(request.kernel))?;
+    let is_here = |slot: &&Slot| (slot.device, slot.context) == (device, context);
+    match kernel.twins.iter().find(is_here) {
+        // Another thread was faster. This one's twin goes when the lock is gone.
+        Some(slot) => slot.twin.clone(),
+        None => {
+            kernel.twins.push(slot);
+            twin
+        }
+    }
+}
+
+/// Releases the twin of a kernel object that has gone. A forked child leaves its parent's alone.
+pub fn forget(slot: Slot) {
+    if slot.generation == lifecycle::generation() {
+        drop(slot);
+    } else {
+        std::mem::forget(slot);
+    }
+}
+
+/// Releases what the layer has in a context in which nothing can be launched any more, after reading the probes.
+pub fn context_is_done(context: Handle) {
+    if config().socket.is_none() {
+        return;
+    }
+    let mut state = shadow::state();
+    if !state.twins.is_current() {
+        return;
+    }
+    let woven = state.twins.remove(context);
+    let of_context = |slot: &mut Slot| slot.context == context;
+    let kernels = state.kernels.values_mut();
+    let slots: Vec<Slot> = kernels.flat_map(|kernel| kernel.twins.extract_if(.., of_context)).collect();
+    drop(state);
+    // SAFETY: the context is still there: this is before the driver's own release.
+    woven.iter().for_each(|woven| unsafe { woven.read_probes() });
+    slots.into_iter().for_each(forget);
+}
+
+/// Reads what has not been read, if the process ends through `exit`.
+extern "C" fn at_exit() {
+    shielded(|| {
+        let state = shadow::state();
+        let woven = if state.twins.is_current() { state.twins.all() } else { Vec::new() };
+        drop(state);
+        // SAFETY: the contexts are there: the layer's objects keep them.
+        woven.iter().for_each(|woven| unsafe { woven.read_probes() });
+    });
+}
+
+/// Asks to be told of the process's end, once there is something to be read then: what is registered later is called
+/// earlier, and the driver must not have ended itself.
+fn watch_exit() {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if !WATCHED.swap(true, Relaxed) {
+        // SAFETY: the function stays loaded (the library is linked with `nodelete`).
+        unsafe { libc::atexit(at_exit) };
+    }
+}

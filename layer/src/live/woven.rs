@@ -1,0 +1,408 @@
+//! Woven programs in a context: modules, variables, probe buffers, and the twins of the program's kernel objects.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_void};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use opencl_sys::{
+    CL_DEVICE_PLATFORM, CL_INVALID_BUILD_OPTIONS, CL_KERNEL_NUM_ARGS, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE,
+    CL_PROGRAM_BUILD_LOG, cl_context, cl_device_id, cl_int, cl_kernel, cl_mem, cl_platform_id, cl_program, cl_uint,
+};
+
+use super::arguments::{Changes, Value};
+use super::objects::{Kind, Owned};
+use super::once::Once;
+use super::probes::{Mapping, Probe, Reader};
+use super::reply::{self, Argument, Why};
+use crate::boundary::lock;
+use crate::driver::{Driver, call};
+use crate::shadow::program::{Build, Id, PartialGroups, UNIFORM};
+use crate::spool;
+use crate::wrappers::devices::text;
+
+/// Probe buffers of a kernel, one for each combination of its arguments' sizes, at most.
+const MOST_PROBES: usize = 256;
+/// Characters of a build log that are handed on.
+const MOST_LOG: usize = 2000;
+
+type Made<T> = Arc<Once<Result<Arc<T>, Why>>>;
+/// The variables of one build of the program.
+type Variables = (Weak<Build>, Made<Vec<Owned>>);
+/// Probe buffers by kernel and sizes of arguments.
+type Probes = HashMap<(String, Vec<u64>), Made<Probe>>;
+type SetPointer = unsafe extern "C" fn(cl_kernel, cl_uint, *const c_void) -> cl_int;
+type CreateWithIl = unsafe extern "C" fn(cl_context, *const c_void, usize, *mut cl_int) -> cl_program;
+
+/// A program's woven code in a context, for a device.
+pub struct Woven {
+    driver: &'static Driver,
+    pub context: usize,
+    device: usize,
+    pub program: Id,
+    pub reply: Arc<reply::Woven>,
+    modules: Vec<Made<Owned>>,
+    variables: Mutex<Vec<Variables>>,
+    /// Whether all kernels can be woven.
+    whole: Once<Result<(), Why>>,
+    probes: Mutex<Probes>,
+    pub reader: Arc<Reader>,
+    /// How long to wait for another thread that builds.
+    limit: Duration,
+}
+
+impl Woven {
+    pub fn new(
+        driver: &'static Driver,
+        (context, device): (usize, usize),
+        program: Id,
+        reply: Arc<reply::Woven>,
+        reader: Arc<Reader>,
+        limit: Duration,
+    ) -> Woven {
+        Woven {
+            driver,
+            context,
+            device,
+            program,
+            modules: reply.modules.iter().map(|_| Arc::default()).collect(),
+            reply,
+            variables: Mutex::default(),
+            whole: Once::default(),
+            probes: Mutex::default(),
+            reader,
+            limit,
+        }
+    }
+
+    fn busy() -> Why {
+        Why::new(reply::BUSY, "another thread builds the woven program for a long time")
+    }
+
+    /// Returns the twin of a kernel object.
+    pub unsafe fn twin(self: &Arc<Woven>, name: &str, build: &Arc<Build>) -> Result<Twin, Why> {
+        let Some(recipe) = self.reply.kernels.get(name) else {
+            let reason = self.reply.plain.get(name).map_or("not-answered", String::as_str);
+            return Err(Why::new(reason, format!("{name}: {reason}")));
+        };
+        if !self.reply.variables.is_empty() {
+            // Kernels that share variables must all be woven or none: those that are not have the program's own.
+            self.whole.get(self.limit, || self.check_whole(build)).ok_or_else(Woven::busy)??;
+        }
+        self.twin_of(name, recipe, build)
+    }
+
+    unsafe fn twin_of(self: &Arc<Woven>, name: &str, recipe: &reply::Kernel, build: &Arc<Build>) -> Result<Twin, Why> {
+        let module = self.modules.get(recipe.module).cloned().unwrap_or_default();
+        let module =
+            module.get(self.limit, || self.build(recipe.module, build).map(Arc::new)).ok_or_else(Woven::busy)??;
+        let variables = self.variables_of(build)?;
+        let name = CString::new(name).map_err(|_| Why::new("not-built", "a name with a zero byte"))?;
+        Ok(Twin { woven: self.clone(), name, module, variables, idle: Mutex::default() })
+    }
+
+    /// Makes a twin of each kernel, and drops it.
+    unsafe fn check_whole(self: &Arc<Woven>, build: &Arc<Build>) -> Result<(), Why> {
+        if let Some((name, reason)) = self.reply.plain.iter().next() {
+            return Err(Why::new("variables", format!("{name} has to run as it is and shares variables: {reason}")));
+        }
+        for (name, recipe) in &self.reply.kernels {
+            self.twin_of(name, recipe, build)?.make(recipe)?;
+        }
+        Ok(())
+    }
+
+    /// Builds a module.
+    unsafe fn build(&self, index: usize, of: &Build) -> Result<Owned, Why> {
+        let module =
+            self.reply.modules.get(index).ok_or_else(|| Why::new("bad-answer", format!("no module {index}")))?;
+        let path = spool::folder().unwrap_or_else(|| std::path::Path::new("")).join(&module.file);
+        let code =
+            std::fs::read(&path).map_err(|error| Why::new("no-module", format!("{}: {error}", path.display())))?;
+        let create = self.create_with_il().ok_or_else(|| Why::new("no-il", "the driver takes no SPIR-V"))?;
+        let mut error = 0;
+        let program = create(self.context as cl_context, code.as_ptr().cast(), code.len(), &mut error);
+        let program = Owned::new(self.driver, Kind::Program, program, error, "clCreateProgramWithIL")?;
+        let device = self.device as cl_device_id;
+        let handle = program.handle();
+        let with = |options: &CStr| {
+            call!(self.driver, clBuildProgram(handle, 1, &device, options.as_ptr(), None, std::ptr::null_mut()))
+        };
+        let mut status = with(&options_of(module, of));
+        if status == CL_INVALID_BUILD_OPTIONS {
+            status = with(&module.options);
+        }
+        if status == 0 {
+            return Ok(program);
+        }
+        let log = text(|size, value, size_ret| {
+            let what = CL_PROGRAM_BUILD_LOG;
+            call!(self.driver, clGetProgramBuildInfo(handle, device, what, size, value, size_ret))
+        });
+        let log: String = log.unwrap_or_default().chars().take(MOST_LOG).collect();
+        Err(Why::new("not-built", format!("clBuildProgram: error {status}: {log}")))
+    }
+
+    unsafe fn create_with_il(&self) -> Option<CreateWithIl> {
+        self.driver.table.clCreateProgramWithIL.or_else(|| {
+            // SAFETY: this is the type of the function of this name.
+            self.extension(c"clCreateProgramWithILKHR").map(|address| std::mem::transmute(address))
+        })
+    }
+
+    /// An extension function of the device's driver.
+    unsafe fn extension(&self, name: &CStr) -> Option<usize> {
+        let mut platform: cl_platform_id = std::ptr::null_mut();
+        let (device, to) = (self.device as cl_device_id, (&raw mut platform).cast());
+        let size = size_of::<cl_platform_id>();
+        if call!(self.driver, clGetDeviceInfo(device, CL_DEVICE_PLATFORM, size, to, std::ptr::null_mut())) != 0 {
+            return None;
+        }
+        let address = call!(
+            self.driver,
+            clGetExtensionFunctionAddressForPlatform(platform, name.as_ptr()) else std::ptr::null_mut()
+        );
+        (!address.is_null()).then_some(address as usize)
+    }
+
+    /// Returns the variables of one build of the program; another build of the same code has its own.
+    unsafe fn variables_of(&self, build: &Arc<Build>) -> Result<Arc<Vec<Owned>>, Why> {
+        let mut gone = Vec::new();
+        let made = {
+            let mut all = lock(&self.variables);
+            let of = |of: &Weak<Build>| std::ptr::eq(of.as_ptr(), Arc::as_ptr(build));
+            gone.extend(all.extract_if(.., |(of, _)| of.strong_count() == 0));
+            match all.iter().find(|(found, _)| of(found)) {
+                Some((_, made)) => made.clone(),
+                None => {
+                    let made = Made::default();
+                    all.push((Arc::downgrade(build), Made::clone(&made)));
+                    made
+                }
+            }
+        };
+        drop(gone);
+        let make = || {
+            let buffers = self.reply.variables.iter().map(|variable| self.variable(variable));
+            buffers.collect::<Result<Vec<_>, _>>().map(Arc::new)
+        };
+        made.get(self.limit, make).ok_or_else(Woven::busy)?
+    }
+
+    unsafe fn variable(&self, variable: &reply::Variable) -> Result<Owned, Why> {
+        let mut bytes: Vec<u8> = Vec::new();
+        bytes.try_reserve_exact(variable.size).map_err(|error| Why::new("not-built", error.to_string()))?;
+        bytes.extend_from_slice(&variable.initial);
+        bytes.resize(variable.size, 0);
+        let flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
+        let (context, host) = (self.context as cl_context, bytes.as_mut_ptr().cast());
+        let mut error = 0;
+        let buffer = call!(
+            self.driver,
+            clCreateBuffer(context, flags, bytes.len(), host, &mut error) else std::ptr::null_mut()
+        );
+        Owned::new(self.driver, Kind::Memory, buffer, error, "clCreateBuffer")
+    }
+
+    /// Returns the probe buffer of a kernel for these sizes of its arguments. `mapping` gives a new buffer its file.
+    pub unsafe fn probe(
+        &self,
+        name: &str,
+        sizes: &[u64],
+        mapping: impl FnOnce() -> Result<Arc<Mapping>, Why>,
+    ) -> Result<Arc<Probe>, Why> {
+        let made = {
+            let mut all = lock(&self.probes);
+            let at = (name.to_owned(), sizes.to_vec());
+            let count = all.keys().filter(|(of, _)| of == name).count();
+            if count >= MOST_PROBES && !all.contains_key(&at) {
+                let message = format!("{name} had {MOST_PROBES} combinations of sizes");
+                return Err(Why::new("too-many-sizes", message));
+            }
+            all.entry(at).or_default().clone()
+        };
+        let make = || {
+            let probe = Probe::new(self.driver, self.context, mapping()?)?;
+            self.reader.prepare(&probe, self.context, self.device);
+            if self.reader.queue().is_some() {
+                super::watch_exit();
+            }
+            Ok(Arc::new(probe))
+        };
+        made.get(self.limit, make).ok_or_else(Woven::busy)?
+    }
+
+    /// Reads the probe buffers where that is necessary.
+    pub unsafe fn read_probes(&self) {
+        let Some(queue) = self.reader.queue() else { return };
+        let all: Vec<_> = lock(&self.probes).values().cloned().collect();
+        // Where one cannot be read in time, the others would not be, either.
+        let mut made = all.iter().filter_map(|made: &Made<Probe>| made.peek()?.ok());
+        let _ = made.all(|probe| probe.read(queue));
+    }
+}
+
+/// The twin of one of the program's kernel objects. Threads that launch it at the same time get a woven kernel each, so
+/// that arguments can be set without a lock.
+pub struct Twin {
+    pub woven: Arc<Woven>,
+    name: CString,
+    module: Arc<Owned>,
+    variables: Arc<Vec<Owned>>,
+    idle: Mutex<Vec<Ready>>,
+}
+
+/// A woven kernel, and what it has been given.
+pub struct Ready {
+    kernel: Owned,
+    /// For each argument of the woven kernel the stamp of the program's argument that it was set from; 0: never.
+    pub stamps: Vec<u64>,
+    /// The stamp of the settings of `clSetKernelExecInfo`.
+    pub settings: u64,
+    /// The sizes for which the kernel has its probe buffer.
+    probe: Option<(Vec<u64>, Arc<Probe>)>,
+}
+
+impl Ready {
+    pub fn handle(&self) -> cl_kernel {
+        self.kernel.handle()
+    }
+}
+
+impl Twin {
+    pub fn name(&self) -> &str {
+        self.name.to_str().unwrap_or_default()
+    }
+
+    pub fn recipe(&self) -> Option<&reply::Kernel> {
+        self.woven.reply.kernels.get(self.name())
+    }
+
+    /// Takes a woven kernel that no other thread uses, if there is one.
+    pub fn take(&self) -> Option<Ready> {
+        lock(&self.idle).pop()
+    }
+
+    /// Gives a woven kernel back after its launch was asked for.
+    pub fn give_back(&self, ready: Ready) {
+        lock(&self.idle).push(ready);
+    }
+
+    /// Makes a further woven kernel.
+    pub unsafe fn make(&self, recipe: &reply::Kernel) -> Result<Ready, Why> {
+        let driver = self.woven.driver;
+        let (module, name) = (self.module.handle(), self.name.as_ptr());
+        let mut error = 0;
+        let kernel = call!(driver, clCreateKernel(module, name, &mut error) else std::ptr::null_mut());
+        let kernel = Owned::new(driver, Kind::Kernel, kernel, error, "clCreateKernel")?;
+        let mut count: cl_uint = 0;
+        let to = (&raw mut count).cast();
+        call!(
+            driver,
+            clGetKernelInfo(kernel.handle(), CL_KERNEL_NUM_ARGS, size_of::<cl_uint>(), to, std::ptr::null_mut())
+        );
+        if count as usize != recipe.arguments.len() {
+            let message = format!("the woven kernel has {count} arguments, not {}", recipe.arguments.len());
+            return Err(Why::new("bad-answer", message));
+        }
+        let ready = Ready { kernel, stamps: vec![0; recipe.arguments.len()], settings: 0, probe: None };
+        for (position, argument) in (0..).zip(&recipe.arguments) {
+            if let Argument::Variable { variable } = argument {
+                let buffer = self.variables.get(*variable).ok_or_else(|| Why::new("bad-answer", "no variable"))?;
+                self.set_memory(&ready, position, buffer.handle())?;
+            }
+        }
+        Ok(ready)
+    }
+
+    unsafe fn set_memory(&self, ready: &Ready, position: u32, memory: cl_mem) -> Result<(), Why> {
+        let from = (&raw const memory).cast();
+        let status = call!(self.woven.driver, clSetKernelArg(ready.handle(), position, size_of::<cl_mem>(), from));
+        set(status, position)
+    }
+
+    /// Gives a woven kernel what has changed since its last launch.
+    pub unsafe fn apply(
+        &self,
+        ready: &mut Ready,
+        recipe: &reply::Kernel,
+        changes: Changes,
+        mapping: impl FnOnce(&[u64]) -> Result<Arc<Mapping>, Why>,
+    ) -> Result<(), Why> {
+        let driver = self.woven.driver;
+        let kernel = ready.handle();
+        for change in changes.arguments {
+            let position = change.position;
+            let status = match &change.value {
+                Value::Bytes(bytes) => {
+                    let bytes = bytes.as_slice();
+                    call!(driver, clSetKernelArg(kernel, position, bytes.len(), bytes.as_ptr().cast()))
+                }
+                Value::Sized(size) => call!(driver, clSetKernelArg(kernel, position, *size, std::ptr::null())),
+                Value::Pointer { address, unified } => self.set_pointer(kernel, position, *address, *unified),
+            };
+            set(status, position)?;
+            if let Some(stamp) = ready.stamps.get_mut(position as usize) {
+                *stamp = change.stamp;
+            }
+        }
+        if let Some((stamp, settings)) = changes.settings {
+            for (what, bytes) in settings.iter() {
+                let from = if bytes.is_empty() { std::ptr::null() } else { bytes.as_ptr().cast() };
+                let status = call!(driver, clSetKernelExecInfo(kernel, *what, bytes.len(), from));
+                if status != 0 {
+                    return Err(Why::new("exec-info", format!("clSetKernelExecInfo: error {status}")));
+                }
+            }
+            ready.settings = stamp;
+        }
+        let is_set = ready.probe.as_ref().is_some_and(|(sizes, _)| *sizes == changes.sizes);
+        if recipe.probe.is_some() && !is_set {
+            let probe = self.woven.probe(self.name(), &changes.sizes, || mapping(&changes.sizes))?;
+            for (position, argument) in (0..).zip(&recipe.arguments) {
+                if *argument == Argument::Probe {
+                    self.set_memory(ready, position, probe.handle())?;
+                }
+            }
+            ready.probe = Some((changes.sizes, probe));
+        }
+        Ok(())
+    }
+
+    /// Sets a pointer to shared virtual memory, by the call for the kind that it is of, else by the other one.
+    unsafe fn set_pointer(&self, kernel: cl_kernel, position: u32, address: usize, unified: bool) -> cl_int {
+        let value = address as *const c_void;
+        let core = || call!(self.woven.driver, clSetKernelArgSVMPointer(kernel, position, value));
+        let intel = || match self.woven.extension(c"clSetKernelArgMemPointerINTEL") {
+            Some(function) => {
+                // SAFETY: this is the type of the function of this name.
+                let function: SetPointer = std::mem::transmute(function);
+                function(kernel, position, value)
+            }
+            None => opencl_sys::CL_INVALID_OPERATION,
+        };
+        let status = if unified { intel() } else { core() };
+        match (status, unified) {
+            (0, _) => 0,
+            (_, true) => core(),
+            (_, false) => intel(),
+        }
+    }
+}
+
+/// The options of a module. SPIR-V has partial work-groups, the program's own kernels may not.
+fn options_of(module: &reply::Module, build: &Build) -> CString {
+    let given = module.options.to_string_lossy();
+    let is_there = given.split_ascii_whitespace().any(|word| word == UNIFORM);
+    if build.partial_groups() != PartialGroups::Refused || is_there {
+        return module.options.clone();
+    }
+    CString::new(format!("{given} {UNIFORM}")).unwrap_or_else(|_| module.options.clone())
+}
+
+fn set(status: cl_int, position: u32) -> Result<(), Why> {
+    match status {
+        0 => Ok(()),
+        error => Err(Why::new("argument", format!("argument {position} of the woven kernel: error {error}"))),
+    }
+}

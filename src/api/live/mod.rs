@@ -1,0 +1,228 @@
+//! Measures coverage of an unmodified host program while it runs: its launches run with probes.
+
+mod tally;
+mod texts;
+mod weaver;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use self::weaver::CoverageWeaver;
+use super::host_kernel::no_call;
+use super::options::{OpenOptions, options};
+use crate::error::Result;
+use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, NotWoven, Session, Spool};
+use crate::result::cover::CoverResult;
+use crate::result::mcdc::Criterion;
+use crate::result::set::{CoverSet, Failed, InSet, KernelResult, LeftOut, ProgramRun, SetResult};
+use crate::result::{Device, Header, Location};
+
+options! {
+    /// Options of [`cover_program`].
+    pub struct CoverProgramOptions {
+        /// Whether requests for a GPU get the CPU device where there is no GPU.
+        as_gpu: bool = false,
+        /// Shell patterns of kernels' names (`fnmatch`); empty: all kernels.
+        kernels: Vec<String> = Vec::new(),
+        /// What MC/DC is measured by, if it is.
+        mcdc: Option<Criterion> = None,
+        /// The folder for texts of programs that are in no file below the working directory; it is made if there are any.
+        /// `None`: they are not kept.
+        texts: Option<PathBuf> = None,
+    }
+}
+
+/// Runs a host program with coverage probes in all of its kernels, and returns what its launches cover. The program runs with
+/// this process's standard streams and working directory. `open` says how kernels are compiled.
+///
+/// # Errors
+/// `Caller` if there is no such program; `Environment` if the program made no OpenCL call, or files cannot be written. What
+/// cannot be measured is part of the result.
+pub fn cover_program(command: &[OsString], open: &OpenOptions, options: &CoverProgramOptions) -> Result<CoverSet> {
+    open.check()?;
+    let begun = Instant::now();
+    let settings = CaptureSettings {
+        after: true,
+        as_gpu: options.as_gpu,
+        // Nothing is captured.
+        max_launches: 0,
+        max_bytes: 0,
+        kernels: Vec::new(),
+        all: false,
+    };
+    let mut session = Session::new(&std::env::temp_dir(), &settings)?;
+    let weaver = Arc::new(CoverageWeaver::new(session.spool(), open, options.mcdc.is_some(), options.kernels.clone()));
+    session.answer(weaver.clone())?;
+    let ended = session.run(command)?;
+    session.fall_silent();
+    let mut spool = Spool::read(session.spool())?;
+    if spool.processes.is_empty() {
+        return Err(no_call(&ended, session.drivers()));
+    }
+    let mut measured = Measured::new(&weaver, options, ended);
+    for kernel in host::kernels_of(&mut spool.processes, None) {
+        measured.kernel(&spool, &kernel)?;
+    }
+    Ok(measured.result(command, &spool, begun))
+}
+
+/// The result in the making.
+struct Measured<'a> {
+    weaver: &'a CoverageWeaver,
+    options: &'a CoverProgramOptions,
+    ended: Ended,
+    kernels: Vec<KernelResult<CoverResult>>,
+    failed: Vec<Failed>,
+    left_out: Vec<LeftOut>,
+    notes: Vec<String>,
+    /// Programs whose texts are in no file of the user's own.
+    without_file: BTreeSet<String>,
+}
+
+impl<'a> Measured<'a> {
+    fn new(weaver: &'a CoverageWeaver, options: &'a CoverProgramOptions, ended: Ended) -> Measured<'a> {
+        let (kernels, failed, left_out, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Measured { weaver, options, ended, kernels, failed, left_out, notes, without_file: BTreeSet::new() }
+    }
+
+    /// Adds a kernel that was launched.
+    fn kernel(&mut self, spool: &Spool, kernel: &LaunchedKernel) -> Result<()> {
+        let why: BTreeSet<&NotWoven> = spool.processes.iter().flat_map(|process| &process.not_woven).collect();
+        let why = why.into_iter().filter(|not| (&not.program, &not.kernel) == (&kernel.program, &kernel.name));
+        let why: Vec<&NotWoven> = why.collect();
+        let is_selected = self.options.kernels.is_empty() || host::matches_one(&kernel.name, &self.options.kernels);
+        let plain = kernel.launches.saturating_sub(kernel.woven);
+        if plain > 0 {
+            self.leave_out(kernel, plain, &why, is_selected);
+        }
+        if !is_selected {
+            return Ok(());
+        }
+        let program = self.weaver.woven(&kernel.program);
+        let unwoven =
+            || why.first().map_or("none of its launches ran with probes".to_owned(), |not| not.meaning.clone());
+        let error =
+            match program.as_ref().map(|woven| woven.as_ref().map(|program| (program, program.kernel(&kernel.name)))) {
+                Some(Ok((program, Ok(woven)))) if kernel.woven > 0 => {
+                    let mut result = tally::tally(spool, kernel, woven, self.options.mcdc.unwrap_or_default())?;
+                    result.header.device = device(spool, &kernel.program);
+                    result.elapsed_s = self.ended.seconds;
+                    self.locate(&mut result, &program.texts, &kernel.program)?;
+                    let (program, launches) = (Some(kernel.program.clone()), Some(kernel.launches));
+                    self.kernels.push(KernelResult { result, suite: None, program, launches });
+                    return Ok(());
+                }
+                Some(Ok((_, Err(reason)))) => reason,
+                Some(Err(reason)) => reason.clone(),
+                Some(Ok((_, Ok(_)))) | None => unwoven(),
+            };
+        let (name, program) = (Some(kernel.name.clone()), Some(kernel.program.clone()));
+        self.failed.push(Failed { kernel: name, suite: None, program, error });
+        Ok(())
+    }
+
+    fn leave_out(&mut self, kernel: &LaunchedKernel, count: u64, why: &[&NotWoven], is_selected: bool) {
+        let joined = |part: fn(&NotWoven) -> &str| {
+            let mut parts: Vec<&str> = why.iter().map(|not| part(not)).collect();
+            parts.dedup();
+            parts.join("; ")
+        };
+        let (reason, meaning) = match why {
+            _ if !is_selected => (NOT_SELECTED.name.to_owned(), NOT_SELECTED.meaning.to_owned()),
+            [] => ("not-woven".to_owned(), "they ran without probes".to_owned()),
+            [first, ..] => (first.reason.clone(), joined(|not| &not.meaning)),
+        };
+        let (name, program) = (Some(kernel.name.clone()), Some(kernel.program.clone()));
+        self.left_out.push(LeftOut { kernel: name, program, reason, meaning, count });
+    }
+
+    /// Puts locations where the user finds them.
+    fn locate(&mut self, result: &mut CoverResult, texts: &texts::Texts, program: &str) -> Result<()> {
+        let mut all = tally::locations(result);
+        let nowhere = PathBuf::new();
+        let kept = self.options.texts.as_ref().unwrap_or(&nowhere);
+        let used: Vec<_> = all.iter().map(|location| (**location).clone()).collect();
+        let whole = Location { file: texts.path.display().to_string(), line: 0, column: 0 };
+        let used = [used, vec![whole.clone()]].concat();
+        let is_elsewhere = match &self.options.texts {
+            Some(folder) => texts.keep(folder, program, &used)?,
+            None => texts.is_needed(&used),
+        };
+        if is_elsewhere {
+            self.without_file.insert(program.to_owned());
+        }
+        all.iter_mut().for_each(|location| texts.translate(location, kept, program));
+        let mut source = whole;
+        texts.translate(&mut source, kept, program);
+        result.header.source = source.file;
+        result.sites.sort_by(|a, b| a.location.cmp(&b.location));
+        Ok(())
+    }
+
+    fn result(mut self, command: &[OsString], spool: &Spool, begun: Instant) -> CoverSet {
+        let command: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let names: Vec<&str> = self.kernels.iter().map(|kernel| kernel.result.header.kernel.as_str()).collect();
+        let device = self.kernels.iter().find_map(|kernel| kernel.result.header.device.clone());
+        let source = command.first().cloned().unwrap_or_default();
+        let header = Header::new(CoverResult::SET_SCHEMA, names.join(", "), source, device, 0);
+        let run = ProgramRun {
+            command,
+            exit_code: self.ended.exit_code,
+            signal: self.ended.signal.map(host::signal_name),
+            processes: spool.processes.len() as u64,
+            program_s: self.ended.seconds,
+        };
+        self.notes.extend(spool.notes.iter().cloned());
+        if self.kernels.is_empty() && self.failed.is_empty() && self.left_out.is_empty() {
+            self.notes.push("the program launched no kernel".to_owned());
+        }
+        match (self.without_file.len(), &self.options.texts) {
+            (0, _) => {}
+            (n, Some(folder)) => self.notes.push(format!(
+                "no file below the working directory holds the text of {}: it is kept in {}",
+                programs(n),
+                folder.display()
+            )),
+            (n, None) => self.notes.push(format!(
+                "no file below the working directory holds the text of {}; -o or --keep keeps it",
+                programs(n)
+            )),
+        }
+        let unknown = host::unknown_launches(&spool.processes).into_iter();
+        self.left_out.extend(unknown.map(|(reason, count)| LeftOut {
+            kernel: None,
+            program: None,
+            reason: reason.name.to_owned(),
+            meaning: reason.meaning.to_owned(),
+            count,
+        }));
+        SetResult {
+            elapsed_s: begun.elapsed().as_secs_f64(),
+            failed: self.failed,
+            left_out: self.left_out,
+            notes: self.notes,
+            ..CoverSet::new(header, Some(run), self.kernels)
+        }
+    }
+}
+
+fn programs(count: usize) -> String {
+    if count == 1 { "a program".to_owned() } else { format!("{count} programs") }
+}
+
+/// Returns the device of a program, as far as the layer knows it.
+fn device(spool: &Spool, program: &str) -> Option<Device> {
+    let device = &spool.programs.get(program)?.device;
+    let (name, driver) = (device.name.clone(), device.driver.clone());
+    Some(Device { name, driver, kind: "unknown".to_owned(), il_versions: Vec::new() })
+}
+
+/// The folder for texts of programs beside a result file, if the user names none.
+pub fn texts_beside(result: &Path) -> PathBuf {
+    let mut name = result.file_stem().unwrap_or_default().to_owned();
+    name.push("-texts");
+    result.with_file_name(name)
+}

@@ -1,0 +1,98 @@
+//! Makes a coverage result of the probe buffers that the processes of a host program have left.
+
+use std::fs;
+
+use super::weaver::WovenKernel;
+use crate::coverage::own_host::{Launches, Reader};
+use crate::coverage::summary::{self, TestTally};
+use crate::coverage::tally::SiteTally;
+use crate::error::Result;
+use crate::host::{LaunchedKernel, Process, Spool};
+use crate::result::cover::{CoverResult, Coverage, TestOutcome, TestStatus};
+use crate::result::mcdc::{Criterion, Mcdc};
+use crate::result::{Header, Location};
+
+/// Tallies the launches of a kernel; a test is a process. Buffers that cannot be read are told in the result's notes.
+///
+/// # Errors
+/// `Caller` if the kernel's map contradicts itself.
+pub fn tally(spool: &Spool, kernel: &LaunchedKernel, woven: &WovenKernel, criterion: Criterion) -> Result<CoverResult> {
+    let reader = Reader::new(&woven.coverage, spool.folder())?;
+    let (mut tests, mut tallies, mut notes) = (Vec::new(), Vec::new(), woven.notes.clone());
+    for (number, process) in (1..).zip(&spool.processes) {
+        let Some(Launches { sites, last: (items, groups) }) = of_process(&reader, process, kernel, &mut notes) else {
+            continue;
+        };
+        let name = format!("process {number}");
+        tests.push(TestOutcome {
+            name: name.clone(),
+            status: TestStatus::Completed,
+            reason: None,
+            work_items: items,
+            work_groups: groups,
+            original_s: None,
+            instrumented_s: None,
+            printf: String::new(),
+        });
+        tallies.push(TestTally { name, sites, items });
+    }
+    if tests.is_empty() {
+        notes.push("its launches had not begun when the program ended".to_owned());
+    }
+    let mcdc = reader.mcdc(&tallies, criterion);
+    let mut sites = summary::outcomes_of(reader.rows(), &tallies);
+    // Launches share slots, so nobody knows.
+    sites.iter_mut().for_each(|site| site.divergent_groups = None);
+    let coverage = summary::coverage_of(reader.rows(), &tallies, false);
+    Ok(CoverResult {
+        header: Header::new(CoverResult::SCHEMA, kernel.name.clone(), String::new(), None, 0),
+        elapsed_s: 0.0,
+        coverage: Coverage { mcdc: mcdc.as_ref().map(Mcdc::ratio), ..coverage },
+        def_use: None,
+        sites,
+        mcdc,
+        tests,
+        overhead: None,
+        notes,
+    })
+}
+
+/// Unites the buffers of a process, which has one for each context.
+fn of_process(
+    reader: &Reader<'_>,
+    process: &Process,
+    kernel: &LaunchedKernel,
+    notes: &mut Vec<String>,
+) -> Option<Launches> {
+    let mut all: Option<Launches> = None;
+    for file in &process.probes {
+        if (&file.program, &file.kernel) != (&kernel.program, &kernel.name) {
+            continue;
+        }
+        let bytes = fs::read(&file.path).map_err(|error| format!("a probe buffer cannot be read: {error}"));
+        let read = bytes.and_then(|bytes| reader.tally_launches(&bytes, &file.path).map_err(|error| error.to_string()));
+        match (read, &mut all) {
+            (Ok(Some(new)), Some(all)) => unite(&mut all.sites, &new.sites),
+            (Ok(Some(new)), none) => *none = Some(new),
+            (Ok(None), _) => {}
+            (Err(error), _) => notes.push(error),
+        }
+    }
+    all
+}
+
+fn unite(all: &mut [SiteTally], new: &[SiteTally]) {
+    for (all, new) in all.iter_mut().zip(new) {
+        all.hits.iter_mut().zip(&new.hits).for_each(|(all, new)| *all = (*all).max(*new));
+    }
+}
+
+/// The locations in a result.
+pub fn locations(result: &mut CoverResult) -> Vec<&mut Location> {
+    let mut all: Vec<&mut Location> = result.sites.iter_mut().map(|site| &mut site.location).collect();
+    for decision in result.mcdc.iter_mut().flat_map(|mcdc| &mut mcdc.decisions) {
+        all.push(&mut decision.location);
+        all.extend(decision.conditions.iter_mut().map(|condition| &mut condition.location));
+    }
+    all
+}

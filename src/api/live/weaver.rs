@@ -1,0 +1,280 @@
+//! Weaves coverage probes into the kernels of a host program's programs, when the layer asks for them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use inkwell::context::Context;
+
+use super::super::host_kernel::{self, Placed, cannot_write};
+use super::super::options::OpenOptions;
+use super::super::own_host::{self, File};
+use super::texts::{self, Texts};
+use crate::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
+use crate::coverage::own_host::Reader;
+use crate::error::{Error, Result};
+use crate::host::protocol::{Argument, Ask, Kernel, Module, Plain, Probe, Variable, Woven};
+use crate::host::{self, Answers, Code, SourceFiles, Spool};
+use crate::kernel::compile::{self, Loaded};
+use crate::kernel::source::Sources;
+use crate::result::probe_map::{CoverageMap, Origin, ProbeMap, SlotsOf};
+
+/// Slots of a probe buffer, at most: with more, fewer work-groups share one, and more barriers are seen to be reached by whole
+/// groups.
+const MOST_SLOTS: u64 = 256;
+/// Words of all slots together, at most, if one slot fits.
+const MOST_WORDS: u64 = 1 << 16;
+
+/// Weaves programs, each once.
+pub struct CoverageWeaver {
+    spool: PathBuf,
+    open: OpenOptions,
+    /// Whether test vectors of decisions are recorded.
+    mcdc: bool,
+    /// Shell patterns of which one must match a kernel's name; none: all kernels.
+    kernels: Vec<String>,
+    /// The files in which texts of programs are looked for, listed when they are first needed.
+    files: OnceLock<SourceFiles>,
+    programs: Mutex<HashMap<String, Arc<OnceLock<Weaving>>>>,
+}
+
+/// A program that was woven, or why it was not.
+type Weaving = std::result::Result<Arc<Program>, String>;
+
+/// A woven program.
+pub struct Program {
+    answer: Woven,
+    /// By name.
+    kernels: BTreeMap<String, WovenKernel>,
+    pub texts: Texts,
+}
+
+/// A kernel with probes.
+pub struct WovenKernel {
+    pub coverage: CoverageMap,
+    /// Remarks about its sites.
+    pub notes: Vec<String>,
+}
+
+impl Program {
+    /// Returns a woven kernel; or why it was not woven.
+    pub fn kernel(&self, name: &str) -> std::result::Result<&WovenKernel, String> {
+        let plain = || self.answer.plain.iter().find(|plain| plain.kernel == name);
+        let reason = || plain().map_or("kassay finds no such kernel in its program".to_owned(), |p| p.reason.clone());
+        self.kernels.get(name).ok_or_else(reason)
+    }
+}
+
+impl Answers for CoverageWeaver {
+    fn weave(&self, ask: &Ask) -> std::result::Result<Woven, String> {
+        let program = Arc::clone(
+            self.programs.lock().unwrap_or_else(PoisonError::into_inner).entry(ask.program.clone()).or_default(),
+        );
+        program
+            .get_or_init(|| self.program(&ask.program))
+            .as_ref()
+            .map(|woven| woven.answer.clone())
+            .map_err(Clone::clone)
+    }
+}
+
+impl CoverageWeaver {
+    /// Weaves programs that the layer describes in a spool. `open` says how kernels are compiled.
+    pub fn new(spool: &Path, open: &OpenOptions, mcdc: bool, kernels: Vec<String>) -> CoverageWeaver {
+        let open = open.clone();
+        let (files, programs) = (OnceLock::new(), Mutex::default());
+        CoverageWeaver { spool: spool.to_owned(), open, mcdc, kernels, files, programs }
+    }
+
+    /// Returns a program that was asked for; the inner error says why it was not woven.
+    pub fn woven(&self, program: &str) -> Option<Weaving> {
+        let programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        programs.get(program)?.get().cloned()
+    }
+
+    fn program(&self, id: &str) -> Weaving {
+        let spool = Spool::programs_in(&self.spool);
+        let unknown = || format!("the layer has not described the program {id}");
+        let program = spool.programs.get(id).ok_or_else(unknown)?;
+        let forms = host::code_of(&spool, program).map_err(|error| error.to_string())?;
+        let mut why = None;
+        for (number, form) in forms.iter().enumerate() {
+            match self.form(&format!("{id}-{number}"), form) {
+                Ok(woven) => return Ok(Arc::new(woven)),
+                Err(error) => {
+                    why.get_or_insert(error.to_string());
+                }
+            }
+        }
+        Err(why.unwrap_or_else(|| host_kernel::NO_CODE.meaning.to_owned()))
+    }
+
+    /// Compiles and weaves code. `name` is used in the names of files.
+    fn form(&self, name: &str, code: &Code) -> Result<Program> {
+        let working = std::env::current_dir().unwrap_or_default();
+        let files = self.files.get_or_init(|| SourceFiles::below(&working, &self.spool));
+        let own = match code {
+            // Of a program that was linked from several, the text only includes theirs.
+            Code::Source { text, pieces, .. } if pieces.concat() == *text => host::same_texts(files, pieces),
+            Code::Source { .. } | Code::Module { .. } => Vec::new(),
+        };
+        let folder = self.spool.join("code").join(name);
+        let Placed { path, mut open, .. } = host_kernel::place(&self.open, &folder, &texts::base_name(&own), code)?;
+        let mut same = HashMap::from([(path.clone(), own)]);
+        if let Code::Source { files: beside, .. } = code {
+            let found = |(name, text): &(String, Vec<u8>)| {
+                (folder.join(name), host::same_texts(files, std::slice::from_ref(text)))
+            };
+            same.extend(beside.iter().map(found));
+        }
+        let mut loaded = compile::load(&path, &open.kernel_options(Vec::new()), true)?;
+        if let Code::Module { constants, .. } = code {
+            let spec = host_kernel::spec_values(&loaded, constants);
+            if !spec.is_empty() {
+                open = open.spec(host_kernel::texts(&spec));
+                loaded = compile::load(&path, &open.kernel_options(Vec::new()), true)?;
+            }
+        }
+        let context = Context::create();
+        let file = KernelFile::parse(&context, &loaded)?;
+        let sources = build::sources_of(&path);
+        let parts =
+            Parts { file: &file, loaded: &loaded, sources: &sources, path: &path, open: &open, mcdc: self.mcdc };
+        let (modules, plain) = parts.weave(&self.kernels);
+        let shared = |map: &ProbeMap| map.args.iter().any(|arg| matches!(arg.origin, Origin::Variable { .. }));
+        if let Some(first) = plain.first()
+            && modules.iter().flat_map(|module| &module.maps).any(shared)
+        {
+            return Err(Error::caller(format!(
+                "kernels of the program share variables, and `{}` cannot be woven: {}",
+                first.kernel, first.reason
+            )));
+        }
+        let (answer, kernels) = self.answer(name, modules, plain)?;
+        Ok(Program { answer, kernels, texts: Texts::new(path, same, &working) })
+    }
+
+    /// Writes modules, and says how their kernels are launched.
+    fn answer(
+        &self,
+        name: &str,
+        modules: Vec<WovenModule>,
+        plain: Vec<Plain>,
+    ) -> Result<(Woven, BTreeMap<String, WovenKernel>)> {
+        let mut answer = Woven { plain, ..Woven::default() };
+        let (mut kernels, mut variables) = (BTreeMap::new(), HashMap::new());
+        for (number, WovenModule { code, options, maps }) in modules.into_iter().enumerate() {
+            let file = format!("woven/{name}-{number}.spv");
+            let path = self.spool.join(&file);
+            write(&path, &code).map_err(|error| cannot_write(&path, &error))?;
+            answer.modules.push(Module { file, options });
+            for map in maps {
+                let mut arguments = Vec::new();
+                for arg in &map.args {
+                    arguments.push(match &arg.origin {
+                        Origin::Parameter => Argument::Parameter { index: arg.position },
+                        Origin::Member { parameter, offset } => Argument::Member { index: *parameter, offset: *offset },
+                        Origin::Variable { size, initial } => {
+                            let new = answer.variables.len();
+                            let known = *variables.entry(arg.name.clone()).or_insert(new);
+                            if known == new {
+                                answer.variables.push(Variable { size: *size, initial: initial.clone() });
+                            }
+                            Argument::Variable { variable: known }
+                        }
+                        Origin::Probe => Argument::Probe,
+                    });
+                }
+                let Some(coverage) = map.coverage else { continue };
+                let words = words(&coverage);
+                let probe = Probe { words, set: Reader::first_words(&coverage, words).collect(), sizes: None };
+                let kernel = map.header.kernel;
+                answer.kernels.push(Kernel { name: kernel.clone(), module: number, arguments, probe });
+                kernels.insert(kernel, WovenKernel { coverage, notes: map.notes });
+            }
+        }
+        Ok((answer, kernels))
+    }
+}
+
+/// Returns the length of a kernel's probe buffer.
+fn words(coverage: &CoverageMap) -> u64 {
+    let slot = u64::from(coverage.slot_words).max(1);
+    u64::from(coverage.header_words) + slot * (MOST_WORDS / slot).clamp(1, MOST_SLOTS)
+}
+
+/// Writes a file by rename, so that it is whole if it is there.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
+    std::io::Write::write_all(&mut file, bytes)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// A compiled program.
+struct Parts<'a, 'c> {
+    file: &'a KernelFile<'c>,
+    loaded: &'a Loaded,
+    sources: &'a Sources,
+    path: &'a Path,
+    open: &'a OpenOptions,
+    mcdc: bool,
+}
+
+/// A module with woven kernels.
+struct WovenModule {
+    code: Vec<u8>,
+    /// For the driver that builds it.
+    options: String,
+    /// By kernel.
+    maps: Vec<ProbeMap>,
+}
+
+impl<'c> Parts<'_, 'c> {
+    /// Weaves the kernels that match a pattern into as few modules as possible, and says of the others why they are not woven.
+    fn weave(&self, patterns: &[String]) -> (Vec<WovenModule>, Vec<Plain>) {
+        let (mut names, mut plain) = (Vec::new(), Vec::new());
+        for name in &self.file.kernels {
+            if !patterns.is_empty() && !host::matches_one(name, patterns) {
+                plain.push(Plain { kernel: name.clone(), reason: host::NOT_SELECTED.meaning.to_owned() });
+            } else if let Err(error) = self.under_test(name) {
+                plain.push(Plain { kernel: name.clone(), reason: error.to_string() });
+            } else {
+                names.push(name.clone());
+            }
+        }
+        if names.is_empty() {
+            return (Vec::new(), plain);
+        }
+        if let Ok(all) = self.together(&names) {
+            return (vec![all], plain);
+        }
+        // One of them is the culprit.
+        let mut modules = Vec::new();
+        for name in names {
+            match self.together(std::slice::from_ref(&name)) {
+                Ok(module) => modules.push(module),
+                Err(error) => plain.push(Plain { kernel: name, reason: error.to_string() }),
+            }
+        }
+        (modules, plain)
+    }
+
+    fn under_test(&self, name: &str) -> Result<KernelUnderTest<'c>> {
+        self.file.under_test(name, self.loaded, self.sources)
+    }
+
+    fn together(&self, names: &[String]) -> Result<WovenModule> {
+        let kernels = names.iter().map(|name| self.under_test(name)).collect::<Result<_>>()?;
+        let file = File { path: self.path, open: self.open, others: &OtherKernels::default() };
+        let woven = own_host::with_probes(&file, kernels, SlotsOf::WorkGroups, self.mcdc)?;
+        let nothing = || Error::internal("nothing was woven");
+        let code = woven.first().and_then(|first| first.modules.first()).cloned().ok_or_else(nothing)?;
+        let maps: Vec<ProbeMap> = woven.into_iter().map(|woven| woven.map).collect();
+        let module = maps.first().and_then(|map| map.modules.first()).ok_or_else(nothing)?;
+        Ok(WovenModule { code, options: module.build_options.clone(), maps })
+    }
+}

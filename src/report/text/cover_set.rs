@@ -1,0 +1,78 @@
+//! Renders the result of `kassay cover -- COMMAND` as text.
+
+use std::fmt::Write;
+
+use super::super::style::{self, Paint, Style, visible, wrap};
+use super::super::table::{Cell, Table};
+use super::cover::{CoverOptions, cover};
+use super::{notes, percent};
+use crate::result::cover::{Coverage, METRICS, Measure, Metric};
+use crate::result::set::{CoverSet, Failed, LeftOut, ProgramRun};
+
+/// Renders how the program ended, and a line per kernel with its metrics; with `verbose`, each kernel as `cover` renders it, too.
+/// `sources` returns the text of a file by its name in the result.
+pub fn cover_set(result: &CoverSet, verbose: bool, sources: &dyn Fn(&str) -> Option<String>, style: &Style) -> String {
+    let mut out = result.program.as_ref().map(|program| heading(program, style)).unwrap_or_default();
+    if verbose {
+        for kernel in &result.kernels {
+            out.push('\n');
+            out.push_str(&cover(&kernel.result, CoverOptions::default(), sources, style));
+        }
+    }
+    out.push_str(&table(result, style));
+    for Failed { kernel, error, .. } in &result.failed {
+        let name = visible(kernel.as_deref().unwrap_or("a kernel")).into_owned();
+        let shown = if verbose { error.as_str() } else { error.lines().next().unwrap_or_default() };
+        let text = format!("{name} was not measured: {}", visible(shown));
+        let _ = writeln!(out, "\n{}", style.paint(Paint::Warn, wrap(&text, style.width.max(20)).join("\n  ")));
+    }
+    for LeftOut { kernel, meaning, count, reason, .. } in &result.left_out {
+        // What the user asked for is told on request only.
+        if verbose || reason != "not-selected" {
+            let of = kernel.as_ref().map(|kernel| format!(" of {}", visible(kernel))).unwrap_or_default();
+            let meaning = if verbose { meaning.as_str() } else { meaning.lines().next().unwrap_or_default() };
+            let text = format!("{}{of} left out: {}", style::count(*count, "launch"), visible(meaning));
+            let _ = writeln!(out, "{}", wrap(&text, style.width.max(20)).join("\n  "));
+        }
+    }
+    out.push_str(&notes(style, &result.notes));
+    out
+}
+
+fn heading(program: &ProgramRun, style: &Style) -> String {
+    let command = visible(&program.command.join(" ")).into_owned();
+    let end = match (program.exit_code, &program.signal) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => visible(signal).into_owned(),
+        (None, None) => "ended".to_owned(),
+    };
+    format!("\n{} ({end}, {})\n", style.paint(Paint::Bold, command), style::seconds(program.program_s))
+}
+
+/// A row per kernel and one for all, a column per metric that any of them has.
+fn table(result: &CoverSet, style: &Style) -> String {
+    if result.kernels.is_empty() {
+        return String::new();
+    }
+    let applies =
+        |metric: &&Metric| matches!((metric.measure)(&result.total), Measure::Ratio(ratio) if ratio.total > 0);
+    let metrics: Vec<&Metric> = METRICS.iter().filter(applies).collect();
+    let mut table = Table::new(2, &format!("lr{}l", "r".repeat(metrics.len())));
+    let labels = metrics.iter().map(|metric| metric.label);
+    let head: Vec<&str> = ["kernel", "launches"].into_iter().chain(labels).chain(["source"]).collect();
+    table.head(&head);
+    let mut row = |name: &str, launches: Option<u64>, coverage: &Coverage, source: &str| {
+        let launches = launches.map_or("-".to_owned(), |launches| launches.to_string());
+        let of = metrics.iter().map(|metric| percent((metric.measure)(coverage).percent()));
+        table.row([Cell::new(name), launches.into()].into_iter().chain(of).chain([Cell::new(source)]));
+    };
+    for kernel in &result.kernels {
+        let header = &kernel.result.header;
+        row(&header.kernel, kernel.launches, &kernel.result.coverage, &header.source);
+    }
+    if result.kernels.len() > 1 {
+        let launches = result.kernels.iter().map(|kernel| kernel.launches).sum();
+        row("total", launches, &result.total, "");
+    }
+    format!("\n{}", table.render(style))
+}

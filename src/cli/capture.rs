@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::options::{Format, KernelFlags, OutputFlags, seconds};
 use crate::api::{CaptureOptions, capture};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::text;
 
 /// Capture launches of an unmodified host program as suites
@@ -62,8 +62,21 @@ pub struct CaptureArgs {
 #[command(next_help_heading = "Program options")]
 pub struct ProgramFlags {
     /// Give the CPU device to a program that asks for a GPU where there is none
-    #[arg(long, requires = "command")]
+    #[arg(long)]
     pub as_gpu: bool,
+}
+
+impl ProgramFlags {
+    /// Refuses the flags where there is no program.
+    ///
+    /// # Errors
+    /// `Caller` if one was given.
+    pub(super) fn refuse(&self) -> Result<()> {
+        if self.as_gpu {
+            return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or leave it out"));
+        }
+        Ok(())
+    }
 }
 
 /// Runs the program, writes the suites and the result, and tells what was captured. Returns the exit code.

@@ -63,7 +63,7 @@ pub struct CheckArgs {
 }
 
 /// Flags that say nothing about a host program, which has its own options and launches.
-const FOR_FILES: [&str; 13] = [
+const FOR_FILES: [&str; 14] = [
     "global",
     "local",
     "evolve",
@@ -77,6 +77,7 @@ const FOR_FILES: [&str; 13] = [
     "spec",
     "device",
     "seed",
+    "timeout",
 ];
 
 /// Flags for the launches of a host program.
@@ -84,16 +85,16 @@ const FOR_FILES: [&str; 13] = [
 #[command(next_help_heading = "Program options")]
 pub struct LaunchFlags {
     /// Check at most N launches of each kernel of a program: the first of each shape, and the 1st, 2nd, 4th, 8th …
-    #[arg(long, value_name = "N", default_value_t = 8, requires = "command", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 8, conflicts_with = "target", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_launches: u64,
     /// Keep at most so much data of all launches of a program together, such as 500M or 2GiB
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", requires = "command", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", conflicts_with = "target", value_parser = size)]
     pub max_bytes: u64,
     /// Check launches of a program's kernels only whose names match a shell pattern; repeatable
-    #[arg(long = "kernel", value_name = "GLOB", requires = "command")]
+    #[arg(long = "kernel", value_name = "GLOB", conflicts_with = "target")]
     pub kernels: Vec<String>,
     /// Keep the kernels of a program and the launches that were checked as suites in a folder
-    #[arg(long, value_name = "DIR", requires = "command")]
+    #[arg(long, value_name = "DIR", conflicts_with = "target")]
     pub keep: Option<PathBuf>,
 }
 
@@ -107,6 +108,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let open = args.execution.apply(args.kernel.open_options(args.output.terminal())).budget(Some(options.budget));
     options.check(&open)?;
     let Some(target) = &args.target else { return program(args, &open, &options) };
+    args.program.refuse()?;
     let opened = match is_kernel(target) {
         true => open.open_kernel(target)?,
         false => {

@@ -151,6 +151,7 @@ impl Threshold {
 pub fn run(args: &CoverArgs) -> Result<u8> {
     args.output.check()?;
     let Some(suite) = &args.suite else { return run_program(args) };
+    args.program.refuse()?;
     let options = args.execution.apply(args.kernel.open_options(args.output.terminal())).start(StartWorkers::PerTest);
     let opened = options.open(suite)?;
     let result = cover(&opened, &args.options())?;

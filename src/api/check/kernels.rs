@@ -377,22 +377,17 @@ impl<'a> Kernels<'a> {
         })
     }
 
-    /// Writes the launches that were run as suites, each beside its kernel. They expect nothing.
+    /// Writes the launches that were run and that `name` names as suites, each beside its kernel. They expect nothing.
     ///
     /// # Errors
     /// `Environment` if files cannot be written.
-    pub fn write_suites(&self) -> Result<()> {
+    pub fn write_suites(&self, name: impl Fn(&Arrival) -> Option<String>) -> Result<()> {
         for kernel in &self.all {
             let State::Ready(ready) = &kernel.state else { continue };
             let mut tests = Vec::new();
             for Explored { arrival, case, .. } in &kernel.explored {
-                tests.push(NewTest {
-                    name: format!("process {}, launch {}", arrival.process, arrival.launch.launch),
-                    description: None,
-                    launch: &case.launch,
-                    faulted: &[],
-                    expectations: &[],
-                });
+                let Some(name) = name(arrival) else { continue };
+                tests.push(NewTest { name, description: None, launch: &case.launch, faulted: &[], expectations: &[] });
             }
             if !tests.is_empty() {
                 ready.kernel.write_suite(tests)?;

@@ -16,7 +16,7 @@ use super::queue::LaunchId;
 use crate::error::{Error, Result};
 use crate::exec::simulator;
 use crate::host::{
-    self, Arrival, CaptureSettings, Ended, Launch, LaunchedKernel, Reason, Session, SourceFiles, Spool, Watch,
+    self, Arrival, CaptureSettings, Ended, Launch, LaunchedKernel, Process, Reason, Session, SourceFiles, Spool, Watch,
 };
 use crate::result::Header;
 use crate::result::check::{CheckResult, CheckSet, HostLaunch};
@@ -34,6 +34,9 @@ impl Texts {
         self.0.get(file).cloned().or_else(read)
     }
 }
+
+/// The longest time limit that a launch can have.
+const LONGEST: Duration = Duration::from_secs(86_400);
 
 /// How long to wait where there is nothing to do.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -55,6 +58,9 @@ pub fn check_program(
     options.check(open)?;
     options.check_for_program()?;
     let begun = Instant::now();
+    // That a launch takes longer on the simulator says nothing of it: the program goes on if it ends. Only its share of the
+    // budget ends it.
+    let open = &open.clone().timeout(LONGEST);
     let CheckProgramOptions { as_gpu, max_launches, max_bytes, kernels, keep, texts } = program.clone();
     let settings = CaptureSettings { after: false, as_gpu, max_launches, max_bytes, kernels, all: false };
     let session = Session::new(&std::env::temp_dir(), &settings)?;
@@ -73,7 +79,7 @@ pub fn check_program(
     }
     let names = Names::of(&base, session.spool(), texts.as_deref(), &kernels)?;
     if keep.is_some() {
-        kernels.write_suites()?;
+        kernels.write_suites(|arrival| launch_name(&spool.processes, arrival))?;
     }
     Report { command, ended, spool, begun, names }.assemble(&mut kernels, after)
 }
@@ -195,7 +201,7 @@ impl Report<'_> {
                     results.push(KernelResult { result, suite: None, program, launches });
                 }
                 Ok(None) => {
-                    is_open |= !kept.is_empty() || kernel.left_out.keys().any(|reason| reason.name != UNSELECTED)
+                    is_open |= !kept.is_empty() || kernel.left_out.keys().any(|reason| *reason != host::NOT_SELECTED)
                 }
                 Err(error) => failed.push(failure(&kernel, &error)),
             }
@@ -243,15 +249,7 @@ impl Report<'_> {
     ) -> Result<Option<(Vec<Arrival>, CheckResult)>> {
         let processes = &self.spool.processes;
         let begun = Instant::now();
-        let name = |arrival: &Arrival| {
-            let process = processes.iter().position(|process| process.name == arrival.process)?;
-            let number = arrival.launch.launch;
-            let name = match processes.len() {
-                1 => format!("launch {number}"),
-                _ => format!("process {}, launch {number}", process + 1),
-            };
-            known.contains(&arrival.id()).then_some(name)
-        };
+        let name = |arrival: &Arrival| launch_name(processes, arrival).filter(|_| known.contains(&arrival.id()));
         let Some((arrivals, mut result)) = kernels.judge(at, budget, begun, name)? else { return Ok(None) };
         for (input, arrival) in result.inputs.iter_mut().zip(&arrivals) {
             let process = processes.iter().find(|process| process.name == arrival.process);
@@ -265,8 +263,15 @@ impl Report<'_> {
     }
 }
 
-/// The reason of launches that no pattern names.
-const UNSELECTED: &str = "not-selected";
+/// The name of a launch as an input; `None` if its process is not known.
+fn launch_name(processes: &[Process], arrival: &Arrival) -> Option<String> {
+    let process = processes.iter().position(|process| process.name == arrival.process)?;
+    let number = arrival.launch.launch;
+    Some(match processes.len() {
+        1 => format!("launch {number}"),
+        _ => format!("process {}, launch {number}", process + 1),
+    })
+}
 
 fn failure(kernel: &LaunchedKernel, error: &Error) -> Failed {
     Failed {

@@ -8,7 +8,7 @@ use super::input::SyntaxTree;
 use super::opened::Opened;
 use super::options::OpenOptions;
 use crate::error::{Error, Result};
-use crate::host::{self, Code, Reason};
+use crate::host::{self, Code, Ended, Reason};
 use crate::kernel::compile::Loaded;
 use crate::kernel::options::SpecValue;
 use crate::suite::write::{self, NewSuite, NewTest};
@@ -25,11 +25,34 @@ pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
         .help("free some space, or name a folder in which files can be made")
 }
 
+/// How the program ended, as a sentence goes on.
+fn end(ended: &Ended) -> String {
+    match (ended.exit_code, ended.signal) {
+        (Some(code), _) => format!("it ended with exit code {code}"),
+        (None, Some(signal)) => format!("{} ended it", host::signal_name(signal)),
+        (None, None) => "it ended".to_owned(),
+    }
+}
+
+/// The error for a program that made no OpenCL call.
+pub(super) fn no_call(ended: &Ended, drivers: &[String]) -> Error {
+    let help = if drivers.is_empty() {
+        "no OpenCL driver is installed here: `kassay devices` tells where drivers are looked for".to_owned()
+    } else {
+        "the program has to reach OpenCL through a loader (libOpenCL.so); one that links or opens a driver itself cannot be \
+         seen, nor one that runs with other rights (setuid) or another environment (sudo, a container)"
+            .to_owned()
+    };
+    Error::environment(format!("no OpenCL call was seen; {}", end(ended))).help(help)
+}
+
 /// A kernel of a host program, compiled, in a folder of its own.
 pub(super) struct HostKernel {
     pub folder: PathBuf,
     /// Its file's name in the folder.
     pub file: PathBuf,
+    /// Files beside it that the program gave: headers, or texts that it includes.
+    files: Vec<String>,
     /// How suites in the folder compile it, as arguments to clang.
     options: Vec<String>,
     spec: Vec<SpecValue>,
@@ -55,7 +78,8 @@ impl HostKernel {
         let (folder, file) = (folder.to_owned(), path.file_name().map(PathBuf::from).unwrap_or_default());
         let mut opened = open.open_kernel_sharing(&path, shared.clone())?;
         match code {
-            Code::Source { .. } => {
+            Code::Source { files, .. } => {
+                let files = files.iter().map(|(name, _)| name.clone()).collect();
                 let found = opened.with(SyntaxTree::NotNeeded, |parsed| Ok(parsed.loaded.file_lookups.clone()))?;
                 let found: Vec<PathBuf> =
                     found.into_iter().filter(|(_, exists)| *exists).map(|(path, _)| path).collect();
@@ -63,14 +87,14 @@ impl HostKernel {
                 let dirs = copied.map_err(|error| cannot_write(&folder, &error))?.unwrap_or(include_dirs);
                 arguments.extend(has_files.then(|| "-I.".to_owned()));
                 arguments.extend(dirs.iter().map(|dir| format!("-I{}", dir.display())));
-                Ok(HostKernel { folder, file, options: arguments, spec: Vec::new(), opened })
+                Ok(HostKernel { folder, file, files, options: arguments, spec: Vec::new(), opened })
             }
             Code::Module { constants, .. } => {
                 let spec = opened.with(SyntaxTree::NotNeeded, |parsed| Ok(spec_values(&parsed.loaded, constants)))?;
                 if !spec.is_empty() {
                     opened = open.spec(texts(&spec)).open_kernel_sharing(&path, shared.clone())?;
                 }
-                Ok(HostKernel { folder, file, options: Vec::new(), spec, opened })
+                Ok(HostKernel { folder, file, files: Vec::new(), options: Vec::new(), spec, opened })
             }
         }
     }
@@ -90,6 +114,13 @@ impl HostKernel {
             tests,
         };
         write::write(&self.folder, &suite, self.opened.interface())
+    }
+
+    /// The files of the program's own code: the kernel's, and those beside it.
+    pub fn code_files(&self) -> Vec<PathBuf> {
+        let mut all = vec![self.folder.join(&self.file)];
+        all.extend(self.files.iter().map(|name| self.folder.join(name)));
+        all
     }
 
     /// Removes the suite's files, but for the kernel's.

@@ -31,7 +31,7 @@ use std::path::Path;
 use crate::error::Result;
 
 pub use capture::{CaptureOptions, capture};
-pub use check::{CheckOptions, check};
+pub use check::{CheckOptions, CheckProgramOptions, Texts, check, check_program};
 pub use compare::{CompareOptions, compare, merge_comparisons};
 pub use cover::{CoverOptions, cover};
 pub use generate::{GenerateOptions, Goal, generate};

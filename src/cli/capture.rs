@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::options::{Format, KernelFlags, OutputFlags, seconds};
 use crate::api::{CaptureOptions, capture};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::text;
 
 /// Capture launches of an unmodified host program as suites
@@ -66,6 +66,19 @@ pub struct ProgramFlags {
     pub as_gpu: bool,
 }
 
+impl ProgramFlags {
+    /// Refuses the flags where there is no program.
+    ///
+    /// # Errors
+    /// `Caller` if one was given.
+    pub(super) fn refuse(&self) -> Result<()> {
+        if self.as_gpu {
+            return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or leave it out"));
+        }
+        Ok(())
+    }
+}
+
 /// Runs the program, writes the suites and the result, and tells what was captured. Returns the exit code.
 ///
 /// # Errors
@@ -95,7 +108,7 @@ impl CaptureArgs {
 }
 
 /// Parses a number of bytes: `1000`, `64k`, `500M`, `2GiB`. Units are powers of 1024.
-fn size(text: &str) -> std::result::Result<u64, String> {
+pub(super) fn size(text: &str) -> std::result::Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

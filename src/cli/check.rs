@@ -1,23 +1,29 @@
 //! `kassay check`: finds races, barrier divergence, memory faults and redundant barriers.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 
-use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
-use crate::api::{CheckOptions, check};
+use super::capture::{ProgramFlags, size};
+use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags};
+use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_program, texts_beside};
 use crate::error::Result;
 use crate::report::text::{self, CheckView};
 use crate::result::check::Verdict;
+use crate::result::store;
 
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// A suite file (TOML or JSON), whose tests are the inputs, or a kernel (.cl, .clcpp, .ll, .bc, .spv, .spvasm), for which
     /// inputs are generated
-    #[arg(value_name = "SUITE|KERNEL")]
-    pub target: PathBuf,
+    #[arg(value_name = "SUITE|KERNEL", required_unless_present = "command", conflicts_with = "command")]
+    pub target: Option<PathBuf>,
+    /// A host program and its arguments, behind `--`: its launches are the inputs
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_FILES)]
+    pub command: Vec<OsString>,
     /// Global work size of the launches generated for a kernel, such as 256,256; if left out, several small ones
     /// are tried
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
@@ -31,7 +37,7 @@ pub struct CheckArgs {
     /// Do not look for redundant barriers, which takes further runs without each barrier
     #[arg(long)]
     pub no_redundant: bool,
-    /// Time limit for the command in seconds; notes say what was left undone
+    /// Time limit for the command in seconds, with a program from its end on; notes say what was left undone
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = super::generate::budget)]
     pub budget: f64,
     /// Also search for inputs in which work-items access the same addresses
@@ -45,11 +51,51 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub schedules: u32,
     #[command(flatten)]
+    pub program: ProgramFlags,
+    #[command(flatten)]
+    pub launches: LaunchFlags,
+    #[command(flatten)]
     pub kernel: KernelFlags,
     #[command(flatten)]
     pub execution: ExecutionFlags,
     #[command(flatten)]
     pub output: OutputFlags,
+}
+
+/// Flags that say nothing about a host program, which has its own options and launches.
+const FOR_FILES: [&str; 14] = [
+    "global",
+    "local",
+    "evolve",
+    "schedules",
+    "entry",
+    "interface",
+    "define",
+    "include",
+    "cl_std",
+    "clang_arg",
+    "spec",
+    "device",
+    "seed",
+    "timeout",
+];
+
+/// Flags for the launches of a host program.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Program options")]
+pub struct LaunchFlags {
+    /// Check at most N launches of each kernel of a program: the first of each shape, and the 1st, 2nd, 4th, 8th …
+    #[arg(long, value_name = "N", default_value_t = 8, conflicts_with = "target", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_launches: u64,
+    /// Keep at most so much data of all launches of a program together, such as 500M or 2GiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", conflicts_with = "target", value_parser = size)]
+    pub max_bytes: u64,
+    /// Check launches of a program's kernels only whose names match a shell pattern; repeatable
+    #[arg(long = "kernel", value_name = "GLOB", conflicts_with = "target")]
+    pub kernels: Vec<String>,
+    /// Keep the kernels of a program and the launches that were checked as suites in a folder
+    #[arg(long, value_name = "DIR", conflicts_with = "target")]
+    pub keep: Option<PathBuf>,
 }
 
 /// Checks a kernel and delivers the result. Returns the exit code: 1 unless the verdict is `clean`.
@@ -61,11 +107,13 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let options = args.options();
     let open = args.execution.apply(args.kernel.open_options(args.output.terminal())).budget(Some(options.budget));
     options.check(&open)?;
-    let opened = match is_kernel(&args.target) {
-        true => open.open_kernel(&args.target)?,
+    let Some(target) = &args.target else { return program(args, &open, &options) };
+    args.program.refuse()?;
+    let opened = match is_kernel(target) {
+        true => open.open_kernel(target)?,
         false => {
             options.check_for_suite()?;
-            open.open(&args.target)?
+            open.open(target)?
         }
     };
     let result = check(&opened, &options)?;
@@ -74,7 +122,34 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     Ok(u8::from(result.verdict != Verdict::Clean))
 }
 
+/// Checks the launches of a host program. Standard output is the program's, so the text goes to standard error.
+fn program(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Result<u8> {
+    let (result, texts) = check_program(&args.command, open, options, &args.program_options())?;
+    if let Some(path) = &args.output.output {
+        store::write(&result, path)?;
+    }
+    match args.output.format {
+        Format::Json => args.output.show(&result, |_| String::new())?,
+        Format::Text => {
+            let view = CheckView { verbose: args.output.verbose };
+            args.output.show_on_stderr(|style| text::check_set(&result, view, &|file| texts.text(file), style));
+        }
+    }
+    Ok(u8::from(result.total.verdict != Verdict::Clean))
+}
+
 impl CheckArgs {
+    pub(super) fn program_options(&self) -> CheckProgramOptions {
+        let texts = self.output.output.as_deref().map(texts_beside);
+        CheckProgramOptions::new()
+            .as_gpu(self.program.as_gpu)
+            .max_launches(self.launches.max_launches)
+            .max_bytes(self.launches.max_bytes)
+            .kernels(self.launches.kernels.clone())
+            .keep(self.launches.keep.clone())
+            .texts(texts)
+    }
+
     pub(super) fn options(&self) -> CheckOptions {
         CheckOptions::new()
             .global(self.global.clone())

@@ -151,9 +151,7 @@ impl Threshold {
 pub fn run(args: &CoverArgs) -> Result<u8> {
     args.output.check()?;
     let Some(suite) = &args.suite else { return run_program(args) };
-    if args.program.as_gpu {
-        return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or name a device"));
-    }
+    args.program.refuse()?;
     let options = args.execution.apply(args.kernel.open_options(args.output.terminal())).start(StartWorkers::PerTest);
     let opened = options.open(suite)?;
     let result = cover(&opened, &args.options())?;

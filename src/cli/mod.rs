@@ -119,6 +119,8 @@ mod tests {
         same(&schedule.options(), &api::ScheduleOptions::new());
         let Command::Check(check) = parse(&["check", "k.cl"]) else { panic!() };
         same(&check.options(), &api::CheckOptions::new());
+        let Command::Check(check) = parse(&["check", "--", "p"]) else { panic!() };
+        same(&check.program_options(), &api::CheckProgramOptions::new());
         let Command::Generate(generate) = parse(&["generate", "k.cl", "-o", "d"]) else { panic!() };
         same(&generate.options(), &api::GenerateOptions::new());
         let Command::Capture(capture) = parse(&["capture", "-o", "d", "--", "p"]) else { panic!() };

@@ -22,6 +22,13 @@ pub struct Arrival {
     pub launch: Launch,
 }
 
+impl Arrival {
+    /// Names the launch: its process's folder, and its number in the process.
+    pub fn id(&self) -> (String, u64) {
+        (self.process.clone(), self.launch.sequence)
+    }
+}
+
 impl Watch {
     /// Watches a folder from now on; it may still be empty.
     pub fn new(folder: &Path) -> Watch {

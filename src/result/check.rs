@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::set::{InSet, SetResult};
 use super::{Header, Location};
 use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
@@ -35,6 +36,54 @@ pub struct CheckResult {
     pub summary: Summary,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// The checks of several kernels together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckTotal {
+    /// The first that applies of racy, divergent and memory-fault; otherwise unknown if there is no kernel, or one that
+    /// could not be checked.
+    pub verdict: Verdict,
+    /// Numbers of findings, inputs, launches and barriers of all kernels.
+    pub summary: Summary,
+}
+
+/// The result of `kassay check` for several kernels.
+pub type CheckSet = SetResult<CheckResult, CheckTotal>;
+
+impl CheckTotal {
+    /// Counts a kernel that could not be checked.
+    pub fn add_unknown(&mut self) {
+        if self.verdict == Verdict::Clean {
+            self.verdict = Verdict::Unknown;
+        }
+    }
+}
+
+impl InSet for CheckResult {
+    type Total = CheckTotal;
+
+    const SET_SCHEMA: &'static str = "kassay.check-set/1";
+
+    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> CheckTotal {
+        let (mut summary, mut verdicts) = (Summary::default(), Vec::new());
+        for result in results {
+            verdicts.push(result.verdict);
+            let own = &result.summary;
+            for (kind, count) in &own.findings {
+                *summary.findings.entry(kind.clone()).or_default() += count;
+            }
+            summary.inputs += own.inputs;
+            summary.completed += own.completed;
+            summary.launches += own.launches;
+            summary.redundant_barriers += own.redundant_barriers;
+            summary.barriers += own.barriers;
+        }
+        let is_clean = !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Verdict::Clean);
+        let otherwise = if is_clean { Verdict::Clean } else { Verdict::Unknown };
+        let found = verdicts.into_iter().filter(|verdict| !matches!(verdict, Verdict::Clean | Verdict::Unknown)).min();
+        CheckTotal { verdict: found.unwrap_or(otherwise), summary }
+    }
 }
 
 impl CheckResult {
@@ -277,8 +326,11 @@ pub struct Witness {
 pub struct Input {
     /// Name of the test, or the one that kassay gave to an input that it made.
     pub name: String,
-    /// `suite`, `generated`, `solved` or `evolved`.
+    /// `suite`, `generated`, `solved`, `evolved` or `program`.
     pub origin: String,
+    /// Of a launch of a host program: which one it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostLaunch>,
     /// Global size, one entry per dimension of the launch.
     pub global: Vec<u64>,
     /// Work-group size, one entry per dimension of the launch.
@@ -304,6 +356,17 @@ pub struct Input {
     /// (SIMULEE 3.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<f64>,
+}
+
+/// A launch of a host program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostLaunch {
+    /// Its number among the launches of the kernel in its process, from 1.
+    pub launch: u64,
+    /// The number of the process.
+    pub process: u64,
+    /// The number of the host thread; that of the process for its first thread.
+    pub thread: u64,
 }
 
 /// A barrier of the source.
@@ -352,4 +415,43 @@ pub struct Summary {
     pub redundant_barriers: u64,
     /// All barriers that some work-item could reach, redundant or not.
     pub barriers: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(verdict: Verdict) -> CheckResult {
+        CheckResult {
+            header: Header::new(CheckResult::SCHEMA, "k".to_owned(), "k.cl".to_owned(), None, 0),
+            elapsed_s: 0.0,
+            verdict,
+            holds_for: HoldsFor::ExploredSchedules,
+            holds_for_because: Vec::new(),
+            findings: Vec::new(),
+            inputs: Vec::new(),
+            barriers: Vec::new(),
+            amplification: None,
+            summary: Summary { inputs: 2, ..Summary::default() },
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_worst_verdict_is_that_of_the_set() {
+        use Verdict::{Clean, Divergent, MemoryFault, Racy, Unknown};
+        let total = |verdicts: &[Verdict]| {
+            let results: Vec<CheckResult> = verdicts.iter().map(|verdict| result(*verdict)).collect();
+            CheckResult::total(results.iter())
+        };
+        assert_eq!(total(&[Clean, Clean]).verdict, Clean);
+        assert_eq!(total(&[Clean, Unknown]).verdict, Unknown);
+        assert_eq!(total(&[]).verdict, Unknown);
+        assert_eq!(total(&[MemoryFault, Unknown, Divergent, Clean]).verdict, Divergent);
+        assert_eq!(total(&[MemoryFault, Racy]).verdict, Racy);
+        assert_eq!(total(&[Clean, Racy]).summary.inputs, 4);
+        let mut open = total(&[Clean]);
+        open.add_unknown();
+        assert_eq!(open.verdict, Unknown);
+    }
 }

@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, schema_for};
 
 use super::capture::CaptureResult;
-use super::check::CheckResult;
+use super::check::{CheckResult, CheckSet};
 use super::compare::CompareResult;
 use super::cover::CoverResult;
 use super::devices::DevicesResult;
@@ -23,6 +23,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("run.schema.json", schema::<RunResult>()),
         ("cover.schema.json", schema::<CoverResult>()),
         ("cover-set.schema.json", schema::<CoverSet>()),
+        ("check-set.schema.json", schema::<CheckSet>()),
         ("mutate.schema.json", schema::<MutateResult>()),
         ("schedule.schema.json", schema::<ScheduleResult>()),
         ("generate.schema.json", schema::<GenerateResult>()),

@@ -206,6 +206,7 @@ fn describe(case: &Case, explored: &Explored) -> Input {
     Input {
         name: case.name.clone(),
         origin: case.origin.to_owned(),
+        host: None,
         global: range.global[..dims].to_vec(),
         local: range.decided().local[..dims].to_vec(),
         work_groups: range.groups(),

@@ -18,7 +18,7 @@ pub mod inputs;
 pub mod join;
 pub mod messages;
 pub mod outcomes;
-mod pool;
+pub mod pool;
 mod redundancy;
 pub mod reproduction;
 pub mod schedule_independence;

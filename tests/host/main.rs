@@ -1,6 +1,7 @@
-//! Checks commands on host programs: those of `testdata/hosts`, compiled here.
+//! Checks commands on host programs: those of `testdata/hosts`, and some of this folder, compiled here.
 
 mod capture;
+mod check;
 mod cover;
 mod programs;
 

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::host_kernel::cannot_write;
+use super::host_kernel::{cannot_write, no_call};
 use super::options::{OpenOptions, options};
 use crate::error::{Error, Result};
 use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Reason, Session, SourceFiles, Spool};
@@ -109,26 +109,6 @@ fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
     // A file that was edited must not lead out of the folder.
     let is_plain = |path: &&Path| path.components().count() == 1 && path.file_name().is_some();
     Ok(folders.filter(is_plain).map(Path::to_owned).collect())
-}
-
-/// How the program ended, as a sentence goes on.
-pub(super) fn end(ended: &Ended) -> String {
-    match (ended.exit_code, ended.signal) {
-        (Some(code), _) => format!("it ended with exit code {code}"),
-        (None, Some(signal)) => format!("{} ended it", host::signal_name(signal)),
-        (None, None) => "it ended".to_owned(),
-    }
-}
-
-pub(super) fn no_call(ended: &Ended, drivers: &[String]) -> Error {
-    let help = if drivers.is_empty() {
-        "no OpenCL driver is installed here: `kassay devices` tells where drivers are looked for".to_owned()
-    } else {
-        "the program has to reach OpenCL through a loader (libOpenCL.so); one that links or opens a driver itself cannot be \
-         captured, nor one that runs with other rights (setuid) or another environment (sudo, a container)"
-            .to_owned()
-    };
-    Error::environment(format!("no OpenCL call was seen; {}", end(ended))).help(help)
 }
 
 fn left_out(reasons: BTreeMap<Reason, u64>) -> Vec<LeftOut> {

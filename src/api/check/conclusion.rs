@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::super::executors;
 use super::super::input::Parsed;
 use super::super::opened::Opened;
-use super::CheckOptions;
+use super::options::CheckOptions;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
@@ -179,4 +179,12 @@ fn amplify(under_test: &KernelUnderTest<'_>, budget: Budget, notes: &mut Vec<Str
         property_integrity_inputs: found.property_integrity_inputs,
         why_not: found.why_not,
     }))
+}
+
+/// Chooses the work-group size that the suite and the kernel leave open.
+pub(super) fn with_local_size(mut launch: Launch, under_test: &KernelUnderTest<'_>) -> Launch {
+    let max_group = crate::exec::simulator::device().max_work_group_size;
+    let range = &mut launch.range;
+    range.decide_local(under_test.interface.required_local, max_group);
+    launch
 }

@@ -1,15 +1,19 @@
 //! Finds races, barrier divergence, memory faults and redundant barriers.
 
 mod conclusion;
+mod kernels;
+mod options;
+mod program;
+mod queue;
 
 use std::cell::Cell;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use self::conclusion::{Judging, LoadedSimulator};
+use self::conclusion::{Judging, LoadedSimulator, with_local_size};
+pub use self::options::{CheckOptions, CheckProgramOptions};
+pub use self::program::{Texts, check_program};
 use super::input::{Parsed, SyntaxTree};
 use super::opened::Opened;
-use super::options::{MAX_BUDGET, OpenOptions, check_range, options};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::Simulator;
@@ -29,32 +33,6 @@ use crate::sync::checking::{self, Case, Simulate};
 use crate::sync::schedule_families::Plan;
 use crate::sync::solved_inputs::{self, SuspectedConflict};
 use crate::sync::{inputs, join};
-
-options! {
-    /// Options of [`check`].
-    pub struct CheckOptions {
-        /// The global work size of the launches that are generated for a kernel without a suite, in one to three
-        /// dimensions; if empty, several small ones are tried.
-        global: Vec<u64> = Vec::new(),
-        /// The work-group size of the launches that are generated for a kernel without a suite.
-        local: Vec<u64> = Vec::new(),
-        /// Whether to determine the input values for which a clean verdict holds.
-        amplify: bool = true,
-        /// Whether to look for redundant barriers, which takes further runs without each barrier.
-        redundant: bool = true,
-        /// The time limit, opening included; notes say what was left undone. [`OpenOptions::budget`] limits the
-        /// compilation.
-        ///
-        /// [`OpenOptions::budget`]: super::OpenOptions::budget
-        budget: Duration = Duration::from_secs(30),
-        /// Whether to search also for inputs in which work-items access the same addresses.
-        evolve: bool = false,
-        /// The folder to which a suite is written for each finding, as `<n>/suite.toml`, that reproduces it.
-        reproduce: Option<PathBuf> = None,
-        /// The number of schedules under which every input runs.
-        schedules: u32 = 1,
-    }
-}
 
 /// The inputs that a kernel is checked with.
 #[derive(Default)]
@@ -128,41 +106,6 @@ pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
             opened.sort_by_test(&mut joined.inputs, |input| &input.name);
             Ok(joined)
         }
-    }
-}
-
-impl CheckOptions {
-    /// Checks that what was opened, or will be, can be checked.
-    ///
-    /// # Errors
-    /// `Caller` if an option is wrong or the device is not the simulator.
-    pub(crate) fn check(&self, open: &OpenOptions) -> Result<()> {
-        check_range("budget", self.budget, Duration::from_nanos(1)..=MAX_BUDGET)?;
-        check_range("schedules", self.schedules, 1..=100_000)?;
-        self.global.iter().try_for_each(|size| check_range("global", *size, 1..=u64::MAX))?;
-        self.local.iter().try_for_each(|size| check_range("local", *size, 1..=u64::MAX))?;
-        if self.global.is_empty() && !self.local.is_empty() {
-            return Err(Error::caller("--local was given without --global").help("give both the same number of sizes"));
-        }
-        if open.device.admits(|executor| executor.checks.races) {
-            return Ok(());
-        }
-        Err(Error::caller(format!("kassay check runs on the simulator, not on `{}`", open.device))
-            .help("leave --device out"))
-    }
-}
-
-impl CheckOptions {
-    /// Checks that the options fit a suite.
-    ///
-    /// # Errors
-    /// `Caller` if they give sizes, which its tests have.
-    pub(crate) fn check_for_suite(&self) -> Result<()> {
-        if self.global.is_empty() {
-            return Ok(());
-        }
-        Err(Error::caller("--global and --local are for kernels; the tests of a suite have their own sizes")
-            .help("leave them out, or give the kernel's file instead of the suite"))
     }
 }
 
@@ -331,14 +274,6 @@ fn case(made: GeneratedLaunch, origin: &'static str, under_test: &KernelUnderTes
     let outputs = inputs::outputs(&under_test.interface);
     let (launch, preconditions) = (with_local_size(made.launch, under_test), made.preconditions);
     Case { name: made.name, origin, launch, outputs, fitness, preconditions, guesses: made.guesses }
-}
-
-/// Chooses the work-group size that the suite and the kernel leave open.
-fn with_local_size(mut launch: Launch, under_test: &KernelUnderTest<'_>) -> Launch {
-    let max_group = crate::exec::simulator::device().max_work_group_size;
-    let range = &mut launch.range;
-    range.decide_local(under_test.interface.required_local, max_group);
-    launch
 }
 
 /// Returns the NDRange that `global` and `local` describe, if any.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use self::weaver::CoverageWeaver;
-use super::capture::no_call;
+use super::host_kernel::no_call;
 use super::options::{OpenOptions, options};
 use crate::error::Result;
 use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, NotWoven, Session, Spool};

@@ -8,7 +8,8 @@ use super::source::pad;
 use super::{heading, notes, title};
 use crate::result::Location;
 use crate::result::check::{
-    Access, Amplification, CheckResult, Finding, FindingKind, HoldsFor, Memory, Mode, Scope, Verdict, Witness,
+    Access, Amplification, CheckResult, Finding, FindingKind, HoldsFor, HostLaunch, Memory, Mode, Scope, Verdict,
+    Witness,
 };
 use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
@@ -59,6 +60,15 @@ fn paint(kind: FindingKind) -> Paint {
     }
 }
 
+/// The colour of a verdict.
+pub(super) fn verdict_paint(verdict: Verdict) -> Paint {
+    match verdict {
+        Verdict::Clean => Paint::Good,
+        Verdict::Unknown => Paint::Warn,
+        Verdict::Racy | Verdict::Divergent | Verdict::MemoryFault => Paint::Bad,
+    }
+}
+
 fn memory(memory: Memory) -> &'static str {
     match memory {
         Memory::Global => "global",
@@ -66,6 +76,16 @@ fn memory(memory: Memory) -> &'static str {
         Memory::Private => "private",
         Memory::Constant => "constant",
         Memory::Image => "image",
+    }
+}
+
+/// The host thread that asked for a launch.
+fn thread(host: &HostLaunch) -> String {
+    let HostLaunch { process, thread, .. } = host;
+    if process == thread {
+        format!("first thread of process {process}")
+    } else {
+        format!("thread {thread} of process {process}")
     }
 }
 
@@ -145,7 +165,11 @@ impl Writer<'_> {
         if let Some(input) = &finding.input {
             let others = finding.inputs.saturating_sub(1);
             let and = if others > 0 { format!(" and {}", style::count(others, "other input")) } else { String::new() };
-            parts.push(format!("input \"{input}\"{and}"));
+            let host = self.result.inputs.iter().find(|known| known.name == *input).and_then(|i| i.host.as_ref());
+            match host {
+                Some(host) => parts.push(format!("{input} ({}){and}", thread(host))),
+                None => parts.push(format!("input \"{input}\"{and}")),
+            }
         }
         if !finding.schedule.is_natural() {
             parts.push(format!("under {}", schedule_text(&finding.schedule)));
@@ -223,11 +247,7 @@ impl Writer<'_> {
 
     fn verdict(&self) -> String {
         let r = self.result;
-        let paint = match r.verdict {
-            Verdict::Clean => Paint::Good,
-            Verdict::Unknown => Paint::Warn,
-            _ => Paint::Bad,
-        };
+        let paint = verdict_paint(r.verdict);
         let holds = match r.holds_for {
             HoldsFor::AllInterleavings => "for all interleavings of the explored inputs",
             HoldsFor::ExploredSchedules => "for the explored schedules",

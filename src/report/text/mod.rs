@@ -2,6 +2,7 @@
 
 mod capture;
 mod check;
+mod check_set;
 mod compare;
 mod cover;
 mod cover_set;
@@ -17,6 +18,7 @@ mod source;
 
 pub use capture::capture;
 pub use check::{CheckView, check};
+pub use check_set::check_set;
 pub use compare::{CompareView, compare};
 pub use cover::{CoverOptions, cover};
 pub use cover_set::cover_set;

@@ -1,0 +1,83 @@
+//! Renders the checks of several kernels as text.
+
+use std::fmt::Write;
+
+use super::super::style::{self, Paint, Style, visible, wrap};
+use super::super::table::{Cell, Table};
+use super::check::{CheckView, check, verdict_paint};
+use super::notes;
+use crate::result::check::{CheckResult, CheckSet, Verdict};
+use crate::result::set::{KernelResult, LeftOut};
+
+/// Reasons that follow from what was asked for, and are told only if all are asked for.
+const CHOICES: &[&str] = &["not-sampled", "max-launches", "not-selected", "same-inputs"];
+
+/// Renders the findings of each kernel that has some, a line per kernel, what was left out, and the verdict. With
+/// [`CheckView::verbose`] every kernel is rendered like one that was checked alone. `sources` returns the text of a file by
+/// its name in the result.
+pub fn check_set(set: &CheckSet, view: CheckView, sources: &dyn Fn(&str) -> Option<String>, style: &Style) -> String {
+    let mut out = String::from("\n");
+    if let Some(program) = &set.program {
+        let end = match (program.exit_code, &program.signal) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(signal)) => visible(signal).into_owned(),
+            (None, None) => "ended".to_owned(),
+        };
+        let command = visible(&program.command.join(" ")).into_owned();
+        let time = style::seconds(program.program_s);
+        let _ = writeln!(out, "{} ({end}, {time})", style.paint(Paint::Bold, command));
+    }
+    for KernelResult { result, .. } in &set.kernels {
+        if view.verbose || !result.findings.is_empty() || result.verdict != Verdict::Clean {
+            let _ = write!(out, "\n{}", check(result, view, sources, style));
+        }
+    }
+    if !set.kernels.is_empty() {
+        out.push('\n');
+    }
+    let mut table = Table::new(2, "lrrrl");
+    for kernel in &set.kernels {
+        table.row(row(kernel));
+    }
+    out.push_str(&table.render(style));
+    let mut remark = |text: &str| {
+        let lines = wrap(&visible(text), style.width.saturating_sub(4).max(20));
+        let _ = writeln!(out, "  - {}", lines.join("\n    "));
+    };
+    for failed in &set.failed {
+        let name = failed.kernel.as_deref().unwrap_or("a kernel");
+        let what = if view.verbose { &failed.error } else { failed.error.lines().next().unwrap_or_default() };
+        remark(&format!("{name}: {what}"));
+    }
+    for LeftOut { kernel, reason, meaning, count, .. } in &set.left_out {
+        if view.verbose || !CHOICES.contains(&reason.as_str()) {
+            let of = kernel.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+            remark(&format!("{of}{} left out: {meaning}", style::count(*count, "launch")));
+        }
+    }
+    let verdict = set.total.verdict;
+    let all: u64 = set.kernels.iter().filter_map(|kernel| kernel.launches).sum();
+    let _ = writeln!(
+        out,
+        "\nverdict: {}; {}, {} of {} checked ({})",
+        style.paint(verdict_paint(verdict), verdict.name()),
+        style::count(set.kernels.len() as u64, "kernel"),
+        set.total.summary.inputs,
+        style::count(all, "launch"),
+        style::seconds(set.elapsed_s)
+    );
+    out.push_str(&notes(style, &set.notes));
+    out
+}
+
+fn row(kernel: &KernelResult<CheckResult>) -> [Cell; 5] {
+    let KernelResult { result, launches, .. } = kernel;
+    let found = result.findings.len() as u64;
+    [
+        Cell::new(&result.header.kernel),
+        launches.map_or_else(String::new, |count| style::count(count, "launch")).into(),
+        format!("{} checked", result.summary.inputs).into(),
+        if found == 0 { "-".to_owned() } else { style::count(found, "finding") }.into(),
+        Cell::painted(verdict_paint(result.verdict), result.verdict.name()),
+    ]
+}

@@ -10,7 +10,7 @@ use super::super::options::{OpenOptions, StartWorkers};
 use super::replay::{self, Test};
 use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
-use crate::host::{self, Code, Contents, LaunchedKernel, Reason, Spool};
+use crate::host::{self, Code, Contents, Converted, LaunchedKernel, Reason, Spool};
 use crate::kernel::interface::Interface;
 use crate::kernel::options::SpecValue;
 use crate::result::Device;
@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
             return Ok(Made::default());
         }
         let program = self.spool.programs.get(&kernel.program);
-        let forms = program.map(|program| host::code_of(self.spool, program)).transpose()?.unwrap_or_default();
+        let forms = program.map(|program| host::code_of(self.spool, program)).unwrap_or_default();
         let (mut why, entry) = (None, kernel.name.clone());
         for form in &forms {
             let folder = self.staging.join(&name);
@@ -109,19 +109,22 @@ impl<'a> Writer<'a> {
                     continue;
                 }
             };
-            let mut tests = Vec::new();
-            for (process, launch) in &launches {
+            let (mut tests, mut converted) = (Vec::new(), Vec::new());
+            for (process, launch) in launches {
                 let number = launch.launch;
                 let name = match self.spool.processes.len() {
                     1 => format!("launch {number}"),
                     _ => format!("process {}, launch {number}", process + 1),
                 };
-                match host::convert(launch, &draft.interface, &mut self.contents)? {
-                    Ok(converted) => tests.push(Test { name, description: None, converted }),
+                match host::convert(&launch, &draft.interface, &mut self.contents) {
+                    Ok(contents) => {
+                        tests.push(Test { name, description: None, launch, changes: BTreeMap::new() });
+                        converted.push(contents);
+                    }
                     Err(reason) => kernel.leave_out(reason, 1),
                 }
             }
-            let made = if tests.is_empty() { Made::default() } else { self.finish(&draft, &name, tests)? };
+            let made = if tests.is_empty() { Made::default() } else { self.finish(&draft, &name, tests, converted)? };
             let _ = fs::remove_dir_all(&folder);
             if let Some(suite) = &made.suite {
                 let file = Path::new(suite).with_file_name(&draft.kernel);
@@ -136,10 +139,12 @@ impl<'a> Writer<'a> {
 
     /// Returns a name for a kernel's folder: its own, for the second program with a hash behind it.
     fn name(&mut self, kernel: &LaunchedKernel) -> String {
-        let safe: String =
-            kernel.name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
-        let safe = if safe.is_empty() { "kernel".to_owned() } else { safe };
-        let hash = |digits: usize| format!("{safe}-{}", kernel.program.get(..digits).unwrap_or(&kernel.program));
+        let safe = match safe(&kernel.name) {
+            empty if empty.is_empty() => "kernel".to_owned(),
+            safe => safe,
+        };
+        let program = self::safe(&kernel.program);
+        let hash = |digits: usize| format!("{safe}-{}", program.get(..digits).unwrap_or(&program));
         let names = [safe.clone(), hash(8), hash(16)];
         let free = names.into_iter().find(|name| !self.names.contains(name));
         // Two kernels of one program have different names, which may look the same here.
@@ -156,11 +161,10 @@ impl<'a> Writer<'a> {
             let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes));
             written.map_err(|error| cannot_write(&path, &error)).map(|()| path)
         };
-        let base: String =
-            entry.chars().take(100).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+        let base = safe(entry);
         let open = self.open.clone().entry(Some(entry.to_owned())).syntax_tree(false);
         match code {
-            Code::Source { text, files, options, directory, .. } => {
+            Code::Source { text, files, includes, options, directory, .. } => {
                 let kernel = format!("{base}.cl");
                 for (name, bytes) in files {
                     write(name, bytes)?;
@@ -172,7 +176,9 @@ impl<'a> Writer<'a> {
                 if directory.is_absolute() {
                     include_dirs.push(directory.clone());
                 }
-                let mut dirs = include_dirs.clone();
+                let search = host::place_headers(folder, &include_dirs, includes);
+                let search = search.map_err(|error| cannot_write(folder, &error))?;
+                let mut dirs: Vec<PathBuf> = search.iter().map(|dir| folder.join(dir)).collect();
                 if !files.is_empty() {
                     dirs.insert(0, folder.to_owned());
                 }
@@ -181,7 +187,7 @@ impl<'a> Writer<'a> {
                 let found: Vec<PathBuf> =
                     found.into_iter().filter(|(_, exists)| *exists).map(|(path, _)| path).collect();
                 let copied = host::copy_headers(folder, &include_dirs, &found);
-                let dirs = copied.map_err(|error| cannot_write(folder, &error))?.unwrap_or(include_dirs);
+                let dirs = copied.map_err(|error| cannot_write(folder, &error))?.unwrap_or(search);
                 let mut options = translated.arguments;
                 options.extend((!files.is_empty()).then(|| "-I.".to_owned()));
                 options.extend(dirs.iter().map(|dir| format!("-I{}", dir.display())));
@@ -215,13 +221,31 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the suite, runs it, writes what it then expects, and puts it in place.
-    fn finish(&mut self, draft: &Draft<'_>, name: &str, mut tests: Vec<Test>) -> Result<Made> {
-        let suite = draft.write(&tests)?;
+    /// Writes the suite, runs it, writes what it then expects, and puts it in place. Contents are in memory only while they
+    /// are written.
+    fn finish(
+        &mut self,
+        draft: &Draft<'_>,
+        name: &str,
+        mut tests: Vec<Test>,
+        converted: Vec<Converted>,
+    ) -> Result<Made> {
+        let suite = draft.write(&tests, &converted)?;
+        drop(converted);
         let replayed = self.replay.then(|| self.replay(&suite, draft, &mut tests)).transpose()?;
-        if replayed.as_ref().is_some_and(|replay| !replay.tolerances.is_empty() || !replay.not_reproduced.is_empty()) {
+        if tests.iter().any(|test| !test.changes.is_empty()) {
+            let again = |test: &Test| {
+                let mut converted = host::convert(&test.launch, &draft.interface, &mut self.contents)?;
+                test.change(&mut converted.expectations);
+                Ok(converted)
+            };
+            let converted: std::result::Result<Vec<Converted>, Reason> = tests.iter().map(again).collect();
+            let converted = converted.map_err(|reason| {
+                Error::environment(format!("a captured launch of {name} cannot be read again: {}", reason.meaning))
+                    .help("let nobody else change the folder of a capture that is under way")
+            })?;
             draft.clear().map_err(|error| cannot_write(&draft.folder, &error))?;
-            draft.write(&tests)?;
+            draft.write(&tests, &converted)?;
         }
         let target = self.folder.join(name);
         fs::rename(&draft.folder, &target).map_err(|error| cannot_write(&target, &error))?;
@@ -245,13 +269,13 @@ impl<'a> Writer<'a> {
 }
 
 impl Draft<'_> {
-    fn write(&self, tests: &[Test]) -> Result<PathBuf> {
-        let rows = tests.iter().map(|test| NewTest {
+    fn write(&self, tests: &[Test], converted: &[Converted]) -> Result<PathBuf> {
+        let rows = tests.iter().zip(converted).map(|(test, converted)| NewTest {
             name: test.name.clone(),
             description: test.description.clone(),
-            launch: &test.converted.launch,
+            launch: &converted.launch,
             faulted: &[],
-            expectations: &test.converted.expectations,
+            expectations: &converted.expectations,
         });
         let suite = NewSuite {
             kernel: self.kernel.clone(),
@@ -275,6 +299,11 @@ impl Draft<'_> {
         }
         Ok(())
     }
+}
+
+/// A name that files and folders can have.
+fn safe(name: &str) -> String {
+    name.chars().take(100).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect()
 }
 
 /// Returns the values of specialisation constants, as suites write them.

@@ -17,6 +17,17 @@ pub fn of(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
+/// SipHash-1-3 with 128 bits and zero keys of the bytes of these parts, one after the other: for contents that are told apart
+/// by it alone.
+pub fn wide(parts: &[&[u8]]) -> u128 {
+    use std::hash::Hasher as _;
+
+    use siphasher::sip128::{Hasher128 as _, SipHasher13};
+    let mut hasher = SipHasher13::new();
+    parts.iter().for_each(|part| hasher.write(part));
+    hasher.finish128().as_u128()
+}
+
 /// An FNV-1a hasher (64 bits). As a [`fmt::Write`] it hashes formatted text without building a string.
 #[derive(Debug, Clone, Copy)]
 pub struct Fnv1a(u64);

@@ -14,6 +14,7 @@
 //! | [`wrappers`] | one function for each wrapped call, the same for both ways in |
 //! | [`shadow`] | what the program's handles stand for |
 //! | [`capture`] | which launches are kept, and their contents |
+//! | [`includes`] | the files that a source includes |
 //! | [`spool`] | the folder |
 //! | [`live`] | woven twins of kernels, which are launched in their place |
 
@@ -25,6 +26,7 @@ mod boundary;
 mod capture;
 mod driver;
 mod entry;
+mod includes;
 mod lifecycle;
 mod live;
 mod shadow;

@@ -38,6 +38,8 @@ class Host:
     findings: list[dict] = dataclasses.field(default_factory=list)
     needs: list[str] = dataclasses.field(default_factory=list)
     shows: list[str] = dataclasses.field(default_factory=list)
+    left_out: list[str] = dataclasses.field(default_factory=list)
+    open: list[str] = dataclasses.field(default_factory=list)
 
     def __post_init__(self):
         if not self.run:

@@ -74,7 +74,8 @@ impl HostKernel {
         let base: String =
             entry.chars().take(100).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
         let open = open.clone().entry(Some(entry.to_owned()));
-        let Placed { path, open, options: mut arguments, include_dirs, has_files } = place(&open, folder, &base, code)?;
+        let Placed { path, open, options: mut arguments, include_dirs, search, has_files } =
+            place(&open, folder, &base, code)?;
         let (folder, file) = (folder.to_owned(), path.file_name().map(PathBuf::from).unwrap_or_default());
         let mut opened = open.open_kernel_sharing(&path, shared.clone())?;
         match code {
@@ -84,7 +85,7 @@ impl HostKernel {
                 let found: Vec<PathBuf> =
                     found.into_iter().filter(|(_, exists)| *exists).map(|(path, _)| path).collect();
                 let copied = host::copy_headers(&folder, &include_dirs, &found);
-                let dirs = copied.map_err(|error| cannot_write(&folder, &error))?.unwrap_or(include_dirs);
+                let dirs = copied.map_err(|error| cannot_write(&folder, &error))?.unwrap_or(search);
                 arguments.extend(has_files.then(|| "-I.".to_owned()));
                 arguments.extend(dirs.iter().map(|dir| format!("-I{}", dir.display())));
                 Ok(HostKernel { folder, file, files, options: arguments, spec: Vec::new(), opened })
@@ -167,6 +168,8 @@ pub(super) struct Placed {
     options: Vec<String>,
     /// The program's own folders of headers.
     include_dirs: Vec<PathBuf>,
+    /// Those of them that have headers of the build, which lie in the folder then, and the others as they are.
+    search: Vec<PathBuf>,
     /// Whether it includes files that the program gave as texts.
     has_files: bool,
 }
@@ -183,7 +186,7 @@ pub(super) fn place(open: &OpenOptions, folder: &Path, base: &str, code: &Code) 
         written.map_err(|error| cannot_write(&path, &error)).map(|()| path)
     };
     match code {
-        Code::Source { text, files, options, directory, .. } => {
+        Code::Source { text, files, includes, options, directory, .. } => {
             for (name, bytes) in files {
                 write(name, bytes)?;
             }
@@ -194,18 +197,20 @@ pub(super) fn place(open: &OpenOptions, folder: &Path, base: &str, code: &Code) 
             if directory.is_absolute() {
                 include_dirs.push(directory.clone());
             }
-            let mut dirs = include_dirs.clone();
+            let search = host::place_headers(folder, &include_dirs, includes);
+            let search = search.map_err(|error| cannot_write(folder, &error))?;
+            let mut dirs: Vec<PathBuf> = search.iter().map(|dir| folder.join(dir)).collect();
             if !files.is_empty() {
                 dirs.insert(0, folder.to_owned());
             }
             let options = translated.arguments;
             let open = open.clone().include_dirs(dirs).clang_args(options.clone());
-            Ok(Placed { path, open, options, include_dirs, has_files: !files.is_empty() })
+            Ok(Placed { path, open, options, include_dirs, search, has_files: !files.is_empty() })
         }
         Code::Module { bytes, extension, .. } => {
             let path = write(&format!("{base}.{extension}"), bytes)?;
-            let (options, include_dirs) = (Vec::new(), Vec::new());
-            Ok(Placed { path, open: open.clone(), options, include_dirs, has_files: false })
+            let (options, include_dirs, search) = Default::default();
+            Ok(Placed { path, open: open.clone(), options, include_dirs, search, has_files: false })
         }
     }
 }

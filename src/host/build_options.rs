@@ -67,7 +67,7 @@ pub fn translate(options: &str, directory: &Path) -> BuildOptions {
 }
 
 /// Returns a path without `.` and without a slash at its end; links are left alone.
-fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.components().collect())
 }
 

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::hexadecimal::hexadecimal;
 use super::images;
 use super::records::{self, Argument};
 use super::spool::{self, Reason, Spool};
-use crate::error::{Error, Result};
 use crate::kernel::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
 use crate::suite::compare::Tolerance;
 use crate::suite::image::texel_type;
@@ -23,11 +22,11 @@ pub struct Converted {
     pub expectations: Vec<Expectation>,
 }
 
-/// Contents of a spool; equal ones are in memory once.
+/// Contents of a spool; equal ones are in memory once, as long as somebody uses them.
 #[derive(Debug)]
 pub struct Contents {
     spool: PathBuf,
-    known: HashMap<String, Arc<Vec<u8>>>,
+    known: HashMap<String, Weak<Vec<u8>>>,
 }
 
 impl Contents {
@@ -36,18 +35,19 @@ impl Contents {
         Contents { spool: spool.folder().to_owned(), known: HashMap::new() }
     }
 
-    fn get(&mut self, blob: &str) -> Result<Arc<Vec<u8>>> {
-        if let Some(known) = self.known.get(blob) {
-            return Ok(Arc::clone(known));
+    fn get(&mut self, blob: &str) -> Option<Arc<Vec<u8>>> {
+        if let Some(known) = self.known.get(blob).and_then(Weak::upgrade) {
+            return Some(known);
         }
         let bytes = Arc::new(spool::read_contents(&self.spool, blob)?);
-        self.known.insert(blob.to_owned(), Arc::clone(&bytes));
-        Ok(bytes)
+        self.known.insert(blob.to_owned(), Arc::downgrade(&bytes));
+        Some(bytes)
     }
 }
 
 const OTHER_INTERFACE: Reason =
     Reason { name: "other-interface", meaning: "its arguments are not those of the kernel as kassay reads it" };
+const DAMAGED: Reason = Reason { name: "damaged", meaning: "what the layer wrote of it is not consistent" };
 const UNSUPPORTED: Reason =
     Reason { name: "unsupported-argument", meaning: "an argument is of a type that suites cannot have" };
 const INDIRECT: Reason = Reason { name: "svm-indirect", meaning: "it reaches memory through pointers in other memory" };
@@ -58,43 +58,15 @@ const ALIASED_IMAGE: Reason = Reason { name: "aliased-image", meaning: "an image
 const ALIASED_CONSTANT: Reason =
     Reason { name: "aliased-constant", meaning: "the same memory is __constant and __global" };
 
-/// Turns a launch of a kernel with this interface into one of a suite. The inner error says why suites cannot have it.
+/// Turns a launch of a kernel with this interface into one of a suite.
 ///
 /// # Errors
-/// `Environment` if contents cannot be read.
-pub fn convert(
-    launch: &records::Launch,
-    interface: &Interface,
-    contents: &mut Contents,
-) -> Result<std::result::Result<Converted, Reason>> {
-    let mut conversion =
-        Conversion { launch, interface, contents, owners: BTreeMap::new(), images: Vec::new(), views: Vec::new() };
-    match conversion.run() {
-        Ok(converted) => Ok(Ok(converted)),
-        Err(Stop::Cannot(reason)) => Ok(Err(reason)),
-        Err(Stop::Failed(error)) => Err(error),
-    }
+/// Why suites cannot have it.
+pub fn convert(launch: &records::Launch, interface: &Interface, contents: &mut Contents) -> Step<Converted> {
+    Conversion { launch, interface, contents, owners: BTreeMap::new(), images: Vec::new(), views: Vec::new() }.run()
 }
 
-/// Why a conversion stops.
-enum Stop {
-    Cannot(Reason),
-    Failed(Error),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Stop {
-        Stop::Failed(error)
-    }
-}
-
-impl From<Reason> for Stop {
-    fn from(reason: Reason) -> Stop {
-        Stop::Cannot(reason)
-    }
-}
-
-type Step<T> = std::result::Result<T, Stop>;
+type Step<T> = std::result::Result<T, Reason>;
 
 struct Conversion<'a> {
     launch: &'a records::Launch,
@@ -110,12 +82,12 @@ struct Conversion<'a> {
 impl Conversion<'_> {
     fn run(&mut self) -> Step<Converted> {
         if !self.launch.indirect.is_empty() {
-            return Err(INDIRECT.into());
+            return Err(INDIRECT);
         }
         let range = range(self.launch)?;
         let parameters = self.interface.parameters().count();
         if parameters != self.launch.arguments.len() {
-            return Err(OTHER_INTERFACE.into());
+            return Err(OTHER_INTERFACE);
         }
         let (interface, launch) = (self.interface, self.launch);
         let mut args = Vec::new();
@@ -124,11 +96,11 @@ impl Conversion<'_> {
             let value = match &arg.source {
                 ArgSource::Parameter => match arguments.next() {
                     Some(argument) => self.value(arg, argument)?,
-                    None => return Err(OTHER_INTERFACE.into()),
+                    None => return Err(OTHER_INTERFACE),
                 },
                 // What it held before is not known; mostly it is what its initialiser says.
                 ArgSource::Variable { initial } => ArgValue::Buffer(Arc::clone(initial)),
-                ArgSource::Member { .. } => return Err(INDIRECT.into()),
+                ArgSource::Member { .. } => return Err(INDIRECT),
             };
             args.push(value);
         }
@@ -144,7 +116,7 @@ impl Conversion<'_> {
         Ok(match (&arg.kind, argument) {
             (ArgKind::Value(ty), Argument::Value { bytes }) => match hexadecimal(bytes) {
                 Some(bytes) if bytes.len() as u64 == ty.size() => ArgValue::Value(bytes),
-                _ => return Err(OTHER_INTERFACE.into()),
+                _ => return Err(OTHER_INTERFACE),
             },
             (ArgKind::Local { .. }, Argument::Local { size }) => ArgValue::Local(*size),
             (ArgKind::Sampler, Argument::Sampler { normalized, addressing, filter }) => {
@@ -157,20 +129,24 @@ impl Conversion<'_> {
             }
             (ArgKind::Buffer { .. }, Argument::Memory { memory, offset, size }) => {
                 let whole = self.region(*memory)?.size;
-                let size = (offset + size < whole).then_some(*size);
+                let end = offset.checked_add(*size).filter(|end| *end <= whole).ok_or(DAMAGED)?;
+                let size = (end < whole).then_some(*size);
                 self.buffer(arg, *memory, View { offset: *offset, size, ..View::default() })?
             }
             (ArgKind::Buffer { .. }, Argument::Svm { memory, offset }) => {
+                if *offset > self.region(*memory)?.size {
+                    return Err(DAMAGED);
+                }
                 self.buffer(arg, *memory, View { offset: *offset, svm: true, ..View::default() })?
             }
             (ArgKind::Image(_), Argument::Memory { memory, .. }) => self.image(arg, *memory)?,
-            (ArgKind::Unsupported(_), _) => return Err(UNSUPPORTED.into()),
-            _ => return Err(OTHER_INTERFACE.into()),
+            (ArgKind::Unsupported(_), _) => return Err(UNSUPPORTED),
+            _ => return Err(OTHER_INTERFACE),
         })
     }
 
     fn region(&self, number: usize) -> Step<&records::Memory> {
-        self.launch.memory.get(number).ok_or(Stop::Cannot(OTHER_INTERFACE))
+        self.launch.memory.get(number).ok_or(OTHER_INTERFACE)
     }
 
     fn set_view(&mut self, position: u32, view: View) {
@@ -182,15 +158,22 @@ impl Conversion<'_> {
     }
 
     fn before(&mut self, number: usize) -> Step<Arc<Vec<u8>>> {
-        let Some(blob) = self.region(number)?.before.clone() else { return Err(OTHER_INTERFACE.into()) };
-        Ok(self.contents.get(&blob)?)
+        let Some(blob) = self.region(number)?.before.clone() else { return Err(OTHER_INTERFACE) };
+        self.contents_of(number, &blob)
+    }
+
+    /// Contents of a region, which must have its size.
+    fn contents_of(&mut self, number: usize, blob: &str) -> Step<Arc<Vec<u8>>> {
+        let size = self.region(number)?.size;
+        let bytes = self.contents.get(blob).ok_or(DAMAGED)?;
+        if bytes.len() as u64 == size { Ok(bytes) } else { Err(DAMAGED) }
     }
 
     fn buffer(&mut self, arg: &Arg, number: usize, view: View) -> Step<ArgValue> {
         if let Some(owner) = self.owners.get(&number).copied() {
             let space = self.interface.args.get(owner as usize).map(Arg::address_space);
             if space != Some(arg.address_space()) {
-                return Err(ALIASED_CONSTANT.into());
+                return Err(ALIASED_CONSTANT);
             }
             self.set_view(arg.position, view);
             return Ok(ArgValue::Same(owner));
@@ -208,10 +191,13 @@ impl Conversion<'_> {
         let about = region.image.as_ref().ok_or(OTHER_INTERFACE)?;
         let (shape, format) = images::image(about).ok_or(IMAGE)?;
         if texel_type(&format).is_none_or(|ty| ty.size() != about.element) {
-            return Err(IMAGE.into());
+            return Err(IMAGE);
+        }
+        if images::bytes(&shape, about.element) != Some(region.size) {
+            return Err(DAMAGED);
         }
         if self.images.contains(&number) && is_written {
-            return Err(ALIASED_IMAGE.into());
+            return Err(ALIASED_IMAGE);
         }
         let texels = self.before(number)?;
         self.images.push(number);
@@ -230,7 +216,7 @@ impl Conversion<'_> {
                 (_, Some(image)) => images::image(image).and_then(|(_, format)| texel_type(&format)).ok_or(IMAGE)?,
                 _ => continue,
             };
-            let bytes = self.contents.get(&after)?;
+            let bytes = self.contents_of(number, &after)?;
             all.push(Expectation { position, bytes, ty, tolerance: Tolerance::default() });
         }
         all.sort_by_key(|expectation| expectation.position);
@@ -247,7 +233,7 @@ fn element_type(element: Option<&Type>) -> Type {
 fn range(launch: &records::Launch) -> Step<NdRange> {
     let dims = launch.global.len();
     if !(1..=3).contains(&dims) || launch.global.contains(&0) {
-        return Err(EMPTY.into());
+        return Err(EMPTY);
     }
     let sizes = |given: &[u64], otherwise: u64| std::array::from_fn(|at| given.get(at).copied().unwrap_or(otherwise));
     Ok(NdRange {

@@ -1,22 +1,61 @@
 //! Copies the headers that a kernel includes into its folder, so that the suite can move.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::origin::IncludedFile;
+
+/// Writes the files that the layer has copied to `folder/include/…`, and returns the folders to search, in order: each
+/// include folder, which may hold what the layer has not seen, after that of its copies. Folders of copies are relative
+/// to `folder`.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn place_headers(folder: &Path, include_dirs: &[PathBuf], includes: &[IncludedFile]) -> io::Result<Vec<PathBuf>> {
+    let mut search = Vec::new();
+    for (at, dir) in include_dirs.iter().enumerate() {
+        // A folder that is named twice is searched once.
+        let is_first = !include_dirs[..at].contains(dir);
+        let mut files = includes.iter().filter(|file| is_first && file.folder == *dir).peekable();
+        search.extend(files.peek().is_some().then(|| target(at)));
+        for file in files {
+            let to = folder.join(target(at)).join(&file.name);
+            fs::create_dir_all(to.parent().unwrap_or(folder))?;
+            fs::write(to, &file.bytes)?;
+        }
+        search.push(dir.clone());
+    }
+    Ok(search)
+}
+
+/// The folder for the headers of an include folder.
+fn target(at: usize) -> PathBuf {
+    PathBuf::from(if at == 0 { "include".to_owned() } else { format!("include-{}", at + 1) })
+}
+
 /// Copies the files that clang found below the include folders to `folder/include/…`, and returns the folders to name in
-/// the place of those, relative to `folder`: only those in which something was found. `None` if a header reaches another
-/// one by a path that leaves its folder; the folders then have to stay what they are.
+/// the place of those, relative to `folder`: only those in which something was found. Of the files that
+/// [`place_headers`] has put there, only those stay that clang found. `None` if a header reaches another one by a path
+/// that leaves its folder; the folders then have to stay what they are.
 ///
 /// # Errors
 /// If a file cannot be copied.
 pub fn copy_headers(folder: &Path, include_dirs: &[PathBuf], found: &[PathBuf]) -> io::Result<Option<Vec<PathBuf>>> {
+    let own = folder.canonicalize()?;
     let canonical: Vec<Option<PathBuf>> = include_dirs.iter().map(|dir| dir.canonicalize().ok()).collect();
     let mut copies: Vec<(usize, PathBuf, PathBuf)> = Vec::new();
+    let (mut used, mut stay) = (Vec::new(), BTreeSet::new());
     for file in found {
         let Ok(real) = file.canonicalize() else { continue };
         // clang looks for folders, too.
-        if !real.is_file() || real.starts_with(folder.canonicalize()?) {
+        if !real.is_file() {
+            continue;
+        }
+        if let Ok(path) = real.strip_prefix(&own) {
+            used.extend((0..include_dirs.len()).find(|at| path.starts_with(target(*at))));
+            stay.insert(real);
             continue;
         }
         let at = canonical.iter().position(|dir| dir.as_ref().is_some_and(|dir| real.starts_with(dir)));
@@ -30,16 +69,31 @@ pub fn copy_headers(folder: &Path, include_dirs: &[PathBuf], found: &[PathBuf]) 
             None => return Ok(None),
         }
     }
-    let target = |at: usize| PathBuf::from(if at == 0 { "include".to_owned() } else { format!("include-{}", at + 1) });
-    let mut used: Vec<usize> = copies.iter().map(|(at, ..)| *at).collect();
-    used.sort_unstable();
-    used.dedup();
+    for at in 0..include_dirs.len() {
+        remove_others(&own.join(target(at)), &stay);
+    }
     for (at, relative, real) in copies {
         let to = folder.join(target(at)).join(relative);
         fs::create_dir_all(to.parent().unwrap_or(folder))?;
         fs::copy(real, to)?;
+        used.push(at);
     }
+    used.sort_unstable();
+    used.dedup();
     Ok(Some(used.into_iter().map(target).collect()))
+}
+
+/// Removes the files below a folder but for these, and folders that are then empty. What cannot be removed stays.
+fn remove_others(folder: &Path, stay: &BTreeSet<PathBuf>) {
+    for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            remove_others(&path, stay);
+        } else if !stay.contains(&path) {
+            let _ = fs::remove_file(path);
+        }
+    }
+    // Only an empty folder can be removed so.
+    let _ = fs::remove_dir(folder);
 }
 
 /// Returns whether a file is one of clang's own headers.
@@ -69,5 +123,32 @@ mod tests {
         fs::write(at("apart.h"), "").unwrap();
         std::os::unix::fs::symlink(at("apart.h"), at("b/link.h")).unwrap();
         assert_eq!(copy_headers(&at("out"), &dirs, &[at("b/link.h")]).unwrap(), None);
+    }
+
+    #[test]
+    fn headers_as_they_were_come_before_those_that_are_there_now() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for path in ["a/x.h", "a/now.h", "out/k.cl"] {
+            fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+            fs::write(at(path), "now").unwrap();
+        }
+        let dirs = [at("gone"), at("a"), at("gone")];
+        let file = |folder: &str, name: &str| IncludedFile {
+            folder: at(folder),
+            name: name.to_owned(),
+            bytes: b"then".to_vec(),
+        };
+        let files = [file("gone", "sub/y.h"), file("a", "x.h"), file("a", "unused.h"), file("elsewhere", "z.h")];
+        let search = place_headers(&at("out"), &dirs, &files).unwrap();
+        assert_eq!(search, ["include".into(), at("gone"), "include-2".into(), at("a"), at("gone")]);
+        let found = [at("out/include/sub/y.h"), at("out/include-2/x.h"), at("a/now.h")];
+        let used = copy_headers(&at("out"), &dirs, &found).unwrap().unwrap();
+        assert_eq!(used, [Path::new("include"), Path::new("include-2")]);
+        let text = |path: &str| fs::read_to_string(at(path)).ok();
+        assert_eq!(text("out/include/sub/y.h").as_deref(), Some("then"));
+        assert_eq!(text("out/include-2/x.h").as_deref(), Some("then"));
+        assert_eq!(text("out/include-2/now.h").as_deref(), Some("now"));
+        assert!(!at("out/include-2/unused.h").exists());
     }
 }

@@ -48,6 +48,18 @@ pub fn image(image: &records::Image) -> Option<(ImageShape, ImageFormat)> {
     Some((shape, format))
 }
 
+/// Returns how many bytes an image has whose texels have `element` bytes; `None` if they cannot be counted.
+pub fn bytes(shape: &ImageShape, element: u64) -> Option<u64> {
+    let sizes = match *shape {
+        ImageShape::D1 { width } | ImageShape::D1Buffer { width } => [width, 1, 1],
+        ImageShape::D1Array { width, layers } => [width, layers, 1],
+        ImageShape::D2 { width, height } => [width, height, 1],
+        ImageShape::D2Array { width, height, layers } => [width, height, layers],
+        ImageShape::D3 { width, height, depth } => [width, height, depth],
+    };
+    sizes.into_iter().try_fold(element, u64::checked_mul)
+}
+
 /// Returns a sampler; `None` if its numbers mean nothing.
 pub fn sampler(normalized: bool, addressing: u32, filter: u32) -> Option<ArgValue> {
     let addressing = match addressing {

@@ -25,11 +25,11 @@ pub use build_options::{BuildOptions, translate};
 pub use command::{Ended, signal_name};
 pub use convert::{Contents, Converted, convert};
 pub use globs::matches_one;
-pub use headers::copy_headers;
-pub use origin::{Code, code_of};
+pub use headers::{copy_headers, place_headers};
+pub use origin::{Code, IncludedFile, code_of};
 pub use records::{BuildStatus, Constant, Header, Launch, Origin, Piece, Program};
 pub use server::{Answers, Server};
-pub use session::{CaptureSettings, Session};
+pub use session::{CaptureSettings, SPOOL_PREFIX, Session};
 pub use sources::{SameText, SourceFiles, same_texts};
 pub use spool::{
     LaunchedKernel, NOT_SELECTED, NotWoven, ProbeFile, Process, Reason, Spool, kernels_of, unknown_launches,

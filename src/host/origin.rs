@@ -6,9 +6,9 @@ use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 
+use super::build_options::absolute;
 use super::records::{Constant, Origin, Program};
 use super::spool::Spool;
-use crate::error::Result;
 
 /// Code that kassay can read.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub enum Code {
         pieces: Vec<Vec<u8>>,
         /// Files beside it: headers and texts that it includes.
         files: Vec<(String, Vec<u8>)>,
+        /// Files of the disk that it includes, as they were during the build.
+        includes: Vec<IncludedFile>,
         /// As the program gave them.
         options: String,
         /// The working directory of the build.
@@ -36,42 +38,45 @@ pub enum Code {
     },
 }
 
-/// Returns the forms in which a program's code is there, those first that tell most. Empty: kassay cannot read it.
-///
-/// # Errors
-/// `Environment` if contents cannot be read.
-pub fn code_of(spool: &Spool, program: &Program) -> Result<Vec<Code>> {
-    let mut forms = Vec::new();
-    match &program.origin {
-        Origin::Source { .. } => forms.extend(source(spool, &[program])?),
-        Origin::Linked { inputs } => {
-            let inputs: Option<Vec<&Program>> = inputs.iter().map(|id| spool.programs.get(id)).collect();
-            forms.extend(source(spool, &inputs.unwrap_or_default())?);
-        }
-        Origin::Il { il } => forms.extend(module(spool.contents(&il.blob)?, program)),
-        Origin::Binary { binary } => {
-            for piece in binary {
-                forms.extend(module(spool.contents(&piece.blob)?, program));
-            }
-        }
-        Origin::BuiltIn { .. } => {}
-    }
-    if let Some(built) = &program.built {
-        forms.extend(module(spool.contents(&built.blob)?, program));
-    }
-    Ok(forms)
+/// A file of the disk that a source includes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IncludedFile {
+    /// The folder in which it was found, absolute: of `-I`, or the working directory.
+    pub folder: PathBuf,
+    /// Its path in that folder, which it does not leave.
+    pub name: String,
+    pub bytes: Vec<u8>,
 }
 
-/// Returns the source of a program that was linked from these, or is the only one; `None` if one has no source or their
-/// options differ.
-fn source(spool: &Spool, inputs: &[&Program]) -> Result<Option<Code>> {
-    let Some((first, others)) = inputs.split_first() else { return Ok(None) };
+/// Returns the forms in which a program's code is there, those first that tell most. Empty: kassay cannot read it.
+pub fn code_of(spool: &Spool, program: &Program) -> Vec<Code> {
+    let of = |blob: &str| module(spool.contents(blob)?, program);
+    let mut forms = Vec::new();
+    match &program.origin {
+        Origin::Source { .. } => forms.extend(source(spool, &[program])),
+        Origin::Linked { inputs } => {
+            let inputs: Option<Vec<&Program>> = inputs.iter().map(|id| spool.programs.get(id)).collect();
+            forms.extend(source(spool, &inputs.unwrap_or_default()));
+        }
+        Origin::Il { il } => forms.extend(of(&il.blob)),
+        Origin::Binary { binary } => forms.extend(binary.iter().filter_map(|piece| of(&piece.blob))),
+        Origin::BuiltIn { .. } => {}
+    }
+    forms.extend(program.built.as_ref().and_then(|built| of(&built.blob)));
+    forms
+}
+
+/// Returns the source of a program that was linked from these, or is the only one; `None` if one has no source, their
+/// options differ, or contents are missing.
+fn source(spool: &Spool, inputs: &[&Program]) -> Option<Code> {
+    let (first, others) = inputs.split_first()?;
     if others.iter().any(|other| other.options != first.options) {
-        return Ok(None);
+        return None;
     }
     let (mut texts, mut files, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
+    let mut includes: Vec<IncludedFile> = Vec::new();
     for input in inputs {
-        let Origin::Source { pieces: own } = &input.origin else { return Ok(None) };
+        let Origin::Source { pieces: own } = &input.origin else { return None };
         for piece in own {
             pieces.push(spool.contents(&piece.blob)?);
         }
@@ -82,10 +87,19 @@ fn source(spool: &Spool, inputs: &[&Program]) -> Result<Option<Code>> {
                 files.push(file);
             }
         }
+        for file in input.includes.iter().filter(|file| is_below(&file.name)) {
+            let (folder, bytes) = (absolute(&file.folder), spool.contents(&file.blob)?);
+            match includes.iter().find(|known| known.folder == folder && known.name == file.name) {
+                None => includes.push(IncludedFile { folder, name: file.name.clone(), bytes }),
+                Some(known) if known.bytes == bytes => {}
+                // It changed from one compilation to the next.
+                Some(_) => return None,
+            }
+        }
     }
     // Names by which sources include headers stay below the kernel's folder.
     if files.iter().any(|(name, _)| !is_below(name)) {
-        return Ok(None);
+        return None;
     }
     let text = match &texts[..] {
         [only] => only.clone(),
@@ -101,12 +115,13 @@ fn source(spool: &Spool, inputs: &[&Program]) -> Result<Option<Code>> {
     };
     let options = first.options.clone().unwrap_or_default();
     let directory = first.directory.clone().unwrap_or_default();
-    Ok(Some(Code::Source { text, pieces, files, options, directory }))
+    Some(Code::Source { text, pieces, files, includes, options, directory })
 }
 
 fn is_below(name: &str) -> bool {
     use std::path::{Component, Path};
     !name.is_empty()
+        && !name.contains('\0')
         && Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 

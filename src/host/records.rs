@@ -25,6 +25,9 @@ pub struct Program {
     /// Values of specialisation constants.
     #[serde(default)]
     pub constants: Vec<Constant>,
+    /// Files that its source includes, as they were during the build.
+    #[serde(default)]
+    pub includes: Vec<Included>,
     /// What it was built for.
     pub device: Device,
     /// How the build ended.
@@ -80,6 +83,17 @@ pub struct Header {
     pub name: String,
     /// Its texts, one after the other.
     pub pieces: Vec<Piece>,
+}
+
+/// A file that a source includes.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Included {
+    /// The folder in which it was found: of `-I`, or the working directory.
+    pub folder: PathBuf,
+    /// Its path in that folder.
+    pub name: String,
+    /// The name of its contents in `blobs/`.
+    pub blob: String,
 }
 
 /// A value of `clSetProgramSpecializationConstant`.

@@ -19,6 +19,9 @@ use crate::error::{Error, Result};
 use crate::exec::discover::{Icd, Vendors};
 use crate::kernel::external_tools::Origin;
 
+/// How the names of spools begin, inside of the folder of a capture.
+pub const SPOOL_PREFIX: &str = ".spool-";
+
 /// What the layer is asked to keep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CaptureSettings {
@@ -78,7 +81,7 @@ impl Session {
         };
         let parent = std::path::absolute(parent).map_err(broken)?;
         // Only its owner can use it (mode 0700).
-        let spool = tempfile::Builder::new().prefix(".spool-").tempdir_in(&parent).map_err(broken)?;
+        let spool = tempfile::Builder::new().prefix(SPOOL_PREFIX).tempdir_in(&parent).map_err(broken)?;
         let elsewhere = if library::can_be_loaded_from(spool.path()) {
             None
         } else {

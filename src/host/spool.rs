@@ -203,8 +203,12 @@ impl Spool {
     pub(super) fn read_programs(&mut self) {
         for path in files_in(&self.folder.join("programs")) {
             let is_known = path.file_stem().is_some_and(|id| self.programs.contains_key(&*id.to_string_lossy()));
-            if let Some(program) = (!is_known).then(|| self.json::<Program>(&path)).flatten() {
-                self.programs.insert(program.id.clone(), program);
+            match (!is_known).then(|| self.json::<Program>(&path)).flatten() {
+                Some(program) if is_hash(&program.id) => {
+                    self.programs.insert(program.id.clone(), program);
+                }
+                Some(program) => self.unreadable(&path, &format!("{:?} is no id", program.id)),
+                None => {}
             }
         }
     }
@@ -267,7 +271,7 @@ impl Spool {
     fn rows(&mut self, folder: &Path) -> Vec<Row> {
         let mut rows = Vec::new();
         for number in 0.. {
-            let Ok(bytes) = fs::read(folder.join(format!("counts-{number}.bin"))) else { break };
+            let Ok(bytes) = read(&folder.join(format!("counts-{number}.bin"))) else { break };
             let mut words = bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
             for _ in 0..ROWS {
                 rows.push(std::array::from_fn(|_| words.next().unwrap_or(0)));
@@ -280,11 +284,8 @@ impl Spool {
         rows
     }
 
-    /// Reads contents.
-    ///
-    /// # Errors
-    /// `Environment` if they cannot be read.
-    pub fn contents(&self, blob: &str) -> Result<Vec<u8>> {
+    /// Reads contents; `None` if they are not there, as on a disk that was full.
+    pub fn contents(&self, blob: &str) -> Option<Vec<u8>> {
         read_contents(&self.folder, blob)
     }
 
@@ -293,31 +294,25 @@ impl Spool {
         &self.folder
     }
 
-    /// Reads a text that was made of pieces.
-    ///
-    /// # Errors
-    /// `Environment` if a piece cannot be read.
-    pub fn text(&self, pieces: &[Piece]) -> Result<Vec<u8>> {
-        let mut all = Vec::new();
-        for piece in pieces {
-            all.extend(self.contents(&piece.blob)?);
-        }
-        Ok(all)
+    /// Reads a text that was made of pieces; `None` if one is not there.
+    pub fn text(&self, pieces: &[Piece]) -> Option<Vec<u8>> {
+        let pieces: Option<Vec<Vec<u8>>> = pieces.iter().map(|piece| self.contents(&piece.blob)).collect();
+        Some(pieces?.concat())
     }
 
     /// Reads a file of JSON; tells if it cannot be read.
     fn json<T: DeserializeOwned>(&mut self, path: &Path) -> Option<T> {
-        let read = fs::read(path).map_err(|error| error.to_string());
+        let read = read(path).map_err(|error| error.to_string());
         let parsed = read.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|error| error.to_string()));
         parsed.map_err(|error| self.unreadable(path, &error)).ok()
     }
 
     /// Reads a file of lines of JSON, which need not be there; tells which lines cannot be read.
     fn lines<T: DeserializeOwned>(&mut self, path: &Path) -> Vec<T> {
-        let text = fs::read_to_string(path).unwrap_or_default();
+        let text = read(path).unwrap_or_default();
         let mut all = Vec::new();
-        for line in text.lines() {
-            match serde_json::from_str(line) {
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            match serde_json::from_slice(line) {
                 Ok(value) => all.push(value),
                 Err(error) => self.unreadable(path, &error.to_string()),
             }
@@ -331,16 +326,20 @@ impl Spool {
     }
 }
 
-/// Reads contents in the spool of this folder.
-///
-/// # Errors
-/// `Environment` if they cannot be read.
-pub(super) fn read_contents(spool: &Path, blob: &str) -> Result<Vec<u8>> {
-    let path = spool.join("blobs").join(blob);
-    fs::read(&path).map_err(|error| {
-        Error::environment(format!("cannot read {}: {error}", path.display()))
-            .help("leave the folder alone while kassay runs")
-    })
+/// Reads contents in the spool of this folder; `None` if they are not there.
+pub(super) fn read_contents(spool: &Path, blob: &str) -> Option<Vec<u8>> {
+    // What is no hash could lead out of the folder.
+    is_hash(blob).then(|| read(&spool.join("blobs").join(blob)).ok()).flatten()
+}
+
+/// Returns whether a name is that of a blob or a program: 32 hexadecimal digits.
+fn is_hash(name: &str) -> bool {
+    name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Reads a file. Links and pipes are nothing that the layer makes.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    if fs::symlink_metadata(path)?.is_file() { fs::read(path) } else { Err(std::io::ErrorKind::InvalidInput.into()) }
 }
 
 /// Lists a folder in order of names; a folder that is not there is empty.
@@ -388,18 +387,17 @@ pub fn kernels_of(processes: &mut [Process], most: Option<u64>) -> Vec<LaunchedK
             });
             let kernel = &mut kernels[position];
             let written = own.remove(&key).unwrap_or_default();
-            // A launch may have been written before it was counted.
-            let reasons: u64 = row[KEPT + 1..=KEPT + REASONS.len()].iter().sum();
-            let launches = row[LAUNCHES].max(written.len() as u64 + reasons);
-            kernel.launches += launches;
-            kernel.refused += row[REFUSED];
-            kernel.woven += row[WOVEN];
-            kernel.plain += row[PLAIN];
+            // A launch may have been written before it was counted. Counts may be anything.
+            let reasons =
+                row[KEPT + 1..=KEPT + REASONS.len()].iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
+            let known = reasons.saturating_add(written.len() as u64);
+            let launches = row[LAUNCHES].max(known);
+            kernel.launches = kernel.launches.saturating_add(launches);
+            kernel.refused = kernel.refused.saturating_add(row[REFUSED]);
+            kernel.woven = kernel.woven.saturating_add(row[WOVEN]);
+            kernel.plain = kernel.plain.saturating_add(row[PLAIN]);
             add_reasons(&mut kernel.left_out, row);
-            let lost = launches - written.len() as u64 - reasons;
-            if lost > 0 {
-                *kernel.left_out.entry(ENDED).or_default() += lost;
-            }
+            kernel.leave_out(ENDED, launches - known);
             kernel.kept.extend(written.into_iter().map(|launch| (number, launch)));
         }
     }
@@ -431,7 +429,8 @@ impl LaunchedKernel {
     /// Counts launches that were kept and cannot be used.
     pub fn leave_out(&mut self, reason: Reason, count: u64) {
         if count > 0 {
-            *self.left_out.entry(reason).or_default() += count;
+            let sum = self.left_out.entry(reason).or_default();
+            *sum = sum.saturating_add(count);
         }
     }
 }

@@ -73,16 +73,15 @@ mod tests {
         let launches = folder.path().join("processes/7-1-a/launches");
         fs::create_dir_all(&launches).unwrap();
         fs::create_dir_all(folder.path().join("programs")).unwrap();
-        let launch = r#"{"program": "p", "name": "k", "launch": 3, "sequence": 9, "thread": 12, "global": [4],
+        let launch = r#"{"program": "00000000000000000000000000000000", "name": "k", "launch": 3, "sequence": 9, "thread": 12, "global": [4],
                          "arguments": [], "memory": []}"#;
-        let program =
-            r#"{"id": "p", "origin": "built-in", "kernels": "k", "status": "success", "device": {"name": "d"}}"#;
+        let program = r#"{"id": "00000000000000000000000000000000", "origin": "built-in", "kernels": "k", "status": "success", "device": {"name": "d"}}"#;
         fs::write(launches.join("0000000009.json"), launch).unwrap();
-        fs::write(folder.path().join("programs/p.json"), program).unwrap();
+        fs::write(folder.path().join("programs/00000000000000000000000000000000.json"), program).unwrap();
         let arrived = watch.poll();
         let [Arrival { process, launch }] = &arrived[..] else { panic!("{arrived:?}") };
         assert_eq!((process.as_str(), launch.launch, launch.thread), ("7-1-a", 3, 12));
-        assert!(watch.spool().programs.contains_key("p"));
+        assert!(watch.spool().programs.contains_key(&"0".repeat(32)));
         assert!(watch.poll().is_empty());
     }
 }

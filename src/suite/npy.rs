@@ -309,6 +309,13 @@ fn plan_copy(
 
 /// Returns the bytes of a file that holds `data` as elements of `ty` (format version 1.0, or 2.0 for long headers).
 pub fn encode(ty: &Type, shape: &[u64], data: &[u8]) -> Vec<u8> {
+    let mut out = header(ty, shape);
+    out.extend_from_slice(data);
+    out
+}
+
+/// Returns what stands before the data in a file of elements of `ty`.
+pub fn header(ty: &Type, shape: &[u64]) -> Vec<u8> {
     let (descr, inner) = dtype::describe(ty);
     let shape: Vec<u64> = shape.iter().copied().chain(inner).collect();
     let dict = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {}, }}", shape_text(&shape));
@@ -322,7 +329,6 @@ pub fn encode(ty: &Type, shape: &[u64], data: &[u8]) -> Vec<u8> {
     out.extend_from_slice(dict.as_bytes());
     out.resize(total - 1, b' ');
     out.push(b'\n');
-    out.extend_from_slice(data);
     out
 }
 
@@ -342,5 +348,5 @@ pub fn write(path: &Path, ty: &Type, shape: &[u64], data: &[u8]) -> Result<()> {
     }
     let failed = |e: std::io::Error| Error::environment(format!("cannot write `{}`: {e}", path.display()));
     let mut file = std::fs::File::create(path).map_err(failed)?;
-    file.write_all(&encode(ty, shape, data)).map_err(failed)
+    file.write_all(&header(ty, shape)).and_then(|()| file.write_all(data)).map_err(failed)
 }

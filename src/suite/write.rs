@@ -16,6 +16,7 @@ use super::scalar_layout::{self, Number};
 use super::schedule::Schedule;
 use super::spec_values;
 use crate::error::{Error, Result};
+use crate::hash;
 use crate::kernel::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
 use crate::kernel::options::SpecValue;
 
@@ -117,8 +118,8 @@ struct Writer<'a> {
     folder: &'a Path,
     /// File names that must not be used.
     taken: &'a BTreeSet<String>,
-    /// Encoded contents of the files written so far, by name without the extension.
-    files: BTreeMap<String, Vec<u8>>,
+    /// Size and hash of the files written so far, by name without the extension.
+    files: BTreeMap<String, (usize, u128)>,
 }
 
 /// Encodes an entry of `faulted`.
@@ -354,12 +355,13 @@ impl Writer<'_> {
 
     /// Writes an array and returns the name of its file. Arrays with the same label and contents share one file.
     fn file(&mut self, label: &str, ty: &Type, shape: &[u64], bytes: &[u8]) -> Result<String> {
-        let encoded = npy::encode(ty, shape, bytes);
+        let header = npy::header(ty, shape);
+        let digest = (header.len() + bytes.len(), hash::wide(&[&header, bytes]));
         let safe: String = label.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
         let mut name = safe.clone();
         let mut number = 1;
         let is_other = |name: &String| {
-            self.files.get(name).is_some_and(|known| *known != encoded) || self.taken.contains(&file_name(name.clone()))
+            self.files.get(name).is_some_and(|known| *known != digest) || self.taken.contains(&file_name(name.clone()))
         };
         while is_other(&name) {
             number += 1;
@@ -368,7 +370,7 @@ impl Writer<'_> {
         let file = file_name(name.clone());
         if !self.files.contains_key(&name) {
             npy::write(&self.folder.join(&file), ty, shape, bytes)?;
-            self.files.insert(name, encoded);
+            self.files.insert(name, digest);
         }
         Ok(file)
     }

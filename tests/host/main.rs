@@ -3,6 +3,9 @@
 mod capture;
 mod check;
 mod cover;
+mod listed;
 mod programs;
+mod spools;
+mod sudden;
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;

@@ -100,8 +100,30 @@ pub fn launches(result: &Value, name: &str) -> u64 {
     kernels(result, name).iter().filter_map(|kernel| kernel["launches"].as_u64()).sum()
 }
 
+/// The folder of the drivers that `scripts/setup` has installed, for programs that run natively; nothing if it is not there.
+pub fn vendors() -> Option<PathBuf> {
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".local/share"));
+    data.or_else(home).map(|data| data.join("kassay/opencl/vendors")).filter(|folder| folder.is_dir())
+}
+
+/// Copies a folder with all that is in it.
+pub fn copy_folder(from: &Path, to: &Path) -> TestResult {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
 /// Checks that each launch was kept or left out.
-fn check_counts(result: &Value) {
+pub fn check_counts(result: &Value) {
     for kernel in result["kernels"].as_array().into_iter().flatten() {
         let left_out = kernel["left_out"].as_array().into_iter().flatten();
         let left_out: u64 = left_out.filter_map(|row| row["count"].as_u64()).sum();

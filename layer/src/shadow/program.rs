@@ -6,6 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
+use crate::includes::{Included, Name};
+
 /// A device, as results tell it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Device {
@@ -58,6 +60,8 @@ pub struct Program {
     pub references: u32,
     pub origin: Origin,
     pub constants: Vec<SpecialisationConstant>,
+    /// What its source includes.
+    pub includes: Vec<Name>,
     /// The last build, compilation or link.
     pub build: Option<Arc<Build>>,
 }
@@ -71,6 +75,8 @@ pub struct Build {
     pub options: Option<String>,
     pub headers: Vec<Header>,
     pub constants: Vec<SpecialisationConstant>,
+    /// The files that its source includes, as they were.
+    pub includes: Vec<Included>,
 }
 
 /// The option by which a program has no partial work-groups.
@@ -130,6 +136,7 @@ impl Build {
             serde_json::to_string(&self.origin),
             serde_json::to_string(&self.headers),
             serde_json::to_string(&self.constants),
+            serde_json::to_string(&self.includes),
             serde_json::to_string(device),
         ] {
             add(&part.unwrap_or_default());

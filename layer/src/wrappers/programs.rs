@@ -14,6 +14,7 @@ use super::devices::{describe, text};
 use crate::boundary::shielded;
 use crate::capture::record::hex;
 use crate::driver::{Driver, call};
+use crate::includes::{self, Included, Name};
 use crate::shadow::program::{Build, Device, Header, Id, Origin, Piece, Program, SpecialisationConstant};
 use crate::shadow::{self, key, retained};
 use crate::spool::counts::Header as Counter;
@@ -42,6 +43,7 @@ struct Record<'a> {
     options: Option<&'a str>,
     headers: &'a [Header],
     constants: &'a [SpecialisationConstant],
+    includes: &'a [Included],
     device: &'a Device,
     status: &'static str,
     /// What the driver returned, if it failed.
@@ -54,9 +56,15 @@ struct Record<'a> {
 }
 
 fn add(handle: cl_program, origin: impl FnOnce() -> Origin) -> cl_program {
+    add_with(handle, || (origin(), Vec::new()))
+}
+
+/// Remembers a program whose source includes something.
+fn add_with(handle: cl_program, about: impl FnOnce() -> (Origin, Vec<Name>)) -> cl_program {
     if !handle.is_null() {
         shielded(|| {
-            let program = Program { references: 1, origin: origin(), constants: Vec::new(), build: None };
+            let (origin, includes) = about();
+            let program = Program { references: 1, origin, constants: Vec::new(), includes, build: None };
             shadow::state().programs.insert(key(handle), program);
             process::count(Counter::Programs);
         });
@@ -74,17 +82,21 @@ pub unsafe fn create_with_source(
 ) -> cl_program {
     let program = call!(driver, clCreateProgramWithSource(context, count, strings, lengths, error) else NULL);
     // SAFETY: the driver has taken the strings, so there are `count` of them.
-    add(program, || {
+    add_with(program, || {
         let piece = |index: usize| {
             let string = *strings.add(index);
             let length = if lengths.is_null() { 0 } else { *lengths.add(index) };
-            let bytes = match length {
+            match length {
                 0 => CStr::from_ptr(string).to_bytes(),
                 length => std::slice::from_raw_parts(string.cast(), length),
-            };
-            blobs::keep_code(bytes)
+            }
         };
-        Origin::Source { pieces: (0..count as usize).map(piece).collect() }
+        let pieces: Vec<&[u8]> = (0..count as usize).map(piece).collect();
+        let includes = match &pieces[..] {
+            [only] => includes::names(only),
+            several => includes::names(&several.concat()),
+        };
+        (Origin::Source { pieces: pieces.into_iter().map(blobs::keep_code).collect() }, includes)
     })
 }
 
@@ -301,16 +313,24 @@ unsafe fn built(
     headers: Vec<Header>,
     status: Status,
 ) {
-    let mut state = shadow::state();
-    let Some(known) = state.programs.get_mut(&key(program)) else { return };
-    let (origin, constants) = (known.origin.clone(), known.constants.clone());
-    let build = Build { origin, stage, options, headers, constants };
-    let build = match &known.build {
-        Some(earlier) if build.repeats(earlier) => earlier.clone(),
-        _ => Arc::new(build),
-    };
-    known.build = Some(build.clone());
+    let state = shadow::state();
+    let Some(known) = state.programs.get(&key(program)) else { return };
+    let (origin, constants, includes) = (known.origin.clone(), known.constants.clone(), known.includes.clone());
     drop(state);
+    let directory = std::env::current_dir().unwrap_or_default();
+    let includes = includes::copy(includes, options.as_deref(), &directory);
+    let build = Build { origin, stage, options, headers, constants, includes };
+    let build = match shadow::state().programs.get_mut(&key(program)) {
+        Some(known) => {
+            let build = match &known.build {
+                Some(earlier) if build.repeats(earlier) => earlier.clone(),
+                _ => Arc::new(build),
+            };
+            known.build = Some(build.clone());
+            build
+        }
+        None => return,
+    };
     for device in devices_of(driver, program) {
         let about = describe(driver, device);
         let id = build.id(&about);
@@ -373,6 +393,7 @@ fn write_record(
         options: build.options.as_deref(),
         headers: &build.headers,
         constants: &build.constants,
+        includes: &build.includes,
         device,
         status,
         error,

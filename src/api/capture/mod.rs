@@ -86,18 +86,22 @@ pub fn capture(
     Ok(result)
 }
 
-/// Returns the folders of the suites of an earlier capture; nothing if the folder is empty or not there.
+/// Returns the folders of the suites of an earlier capture, and what one that was killed has left; nothing if the folder is
+/// empty or not there.
 fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries: Vec<_> = match fs::read_dir(folder) {
-        Ok(entries) => entries.flatten().collect(),
+    let names: Vec<OsString> = match fs::read_dir(folder) {
+        Ok(entries) => entries.flatten().map(|entry| entry.file_name()).collect(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => {
             return Err(Error::caller(format!("cannot capture into {}: {error}", folder.display()))
                 .help("name a folder; it need not exist yet"));
         }
     };
-    if entries.is_empty() {
-        return Ok(Vec::new());
+    let is_spool = |name: &OsString| name.as_encoded_bytes().starts_with(host::SPOOL_PREFIX.as_bytes());
+    let (spools, others): (Vec<OsString>, Vec<OsString>) = names.into_iter().partition(is_spool);
+    let mut left: Vec<PathBuf> = spools.into_iter().map(PathBuf::from).collect();
+    if others.is_empty() {
+        return Ok(left);
     }
     let known = fs::read_to_string(folder.join(RESULT)).ok();
     let known = known.and_then(|text| serde_json::from_str::<CaptureResult>(&text).ok());
@@ -108,7 +112,8 @@ fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
     let folders = known.kernels.iter().filter_map(|kernel| Path::new(kernel.suite.as_ref()?).parent());
     // A file that was edited must not lead out of the folder.
     let is_plain = |path: &&Path| path.components().count() == 1 && path.file_name().is_some();
-    Ok(folders.filter(is_plain).map(Path::to_owned).collect())
+    left.extend(folders.filter(is_plain).map(Path::to_owned));
+    Ok(left)
 }
 
 fn left_out(reasons: BTreeMap<Reason, u64>) -> Vec<LeftOut> {
@@ -177,9 +182,7 @@ fn programs(
     let below = SourceFiles::below(&working, folder);
     let row = |program: &host::Program| {
         let texts = match &program.origin {
-            host::Origin::Source { pieces } => {
-                pieces.iter().filter_map(|piece| spool.contents(&piece.blob).ok()).collect()
-            }
+            host::Origin::Source { pieces } => pieces.iter().filter_map(|piece| spool.contents(&piece.blob)).collect(),
             _ => Vec::new(),
         };
         let same = host::same_texts(&below, &texts).into_iter();

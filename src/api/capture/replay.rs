@@ -6,18 +6,32 @@ use super::super::opened::Opened;
 use super::super::run;
 use crate::error::Result;
 use crate::exec::{Fault, Observation};
-use crate::host::Converted;
+use crate::host::Launch;
 use crate::kernel::interface::{Arg, Interface};
 use crate::result::Device;
 use crate::result::capture::{MeasuredTolerance, NotReproduced, NotReproducedReason, Replay};
 use crate::suite::compare::{self, Deviation, Tolerance};
 use crate::suite::resolve::{self, Expectation};
 
-/// A launch as a test.
+/// A launch as a test, without its contents.
 pub(super) struct Test {
     pub name: String,
     pub description: Option<String>,
-    pub converted: Converted,
+    pub launch: Launch,
+    /// What it expects otherwise than the launch left, by the argument's position: a tolerance, or `None`, nothing.
+    pub changes: BTreeMap<u32, Option<Tolerance>>,
+}
+
+impl Test {
+    /// Changes what a test expects that was made of the launch.
+    pub fn change(&self, expectations: &mut Vec<Expectation>) {
+        expectations.retain(|expectation| self.changes.get(&expectation.position) != Some(&None));
+        for expectation in expectations {
+            if let Some(Some(tolerance)) = self.changes.get(&expectation.position) {
+                expectation.tolerance = *tolerance;
+            }
+        }
+    }
 }
 
 /// Relative differences up to this are called rounding, of whatever element.
@@ -139,9 +153,7 @@ fn apply(test: &mut Test, outputs: Vec<(u32, Shown)>, label: &impl Fn(u32) -> St
             Shown::Exact => {}
             Shown::Within { largest, tolerance } => {
                 is_exact = false;
-                for expectation in test.converted.expectations.iter_mut().filter(|e| e.position == position) {
-                    expectation.tolerance = tolerance;
-                }
+                test.changes.insert(position, Some(tolerance));
                 remarks.push(format!(
                     "{argument}: the program's launch left values that differ by up to {largest:.3e}; the tolerance is twice what was measured"
                 ));
@@ -157,7 +169,7 @@ fn apply(test: &mut Test, outputs: Vec<(u32, Shown)>, label: &impl Fn(u32) -> St
             }
             Shown::Not { reason, message } => {
                 is_whole = false;
-                test.converted.expectations.retain(|e| e.position != position);
+                test.changes.insert(position, None);
                 let what = match reason {
                     NotReproducedReason::Nondeterministic => "two runs differ",
                     _ => "the program's launch left something else than the test",

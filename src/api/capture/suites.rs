@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use super::super::host_kernel::{FolderNames, HostKernel, NO_CODE, NOT_COMPILED, cannot_write};
 use super::super::options::{OpenOptions, StartWorkers};
 use super::replay::{self, Test};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
-use crate::host::{self, Contents, LaunchedKernel, Spool};
+use crate::host::{self, Contents, Converted, LaunchedKernel, Reason, Spool};
 use crate::result::Device;
 use crate::result::capture::Replay;
 use crate::suite::write::NewTest;
@@ -74,7 +74,7 @@ impl<'a> Writer<'a> {
             return Ok(Made::default());
         }
         let program = self.spool.programs.get(&kernel.program);
-        let forms = program.map(|program| host::code_of(self.spool, program)).transpose()?.unwrap_or_default();
+        let forms = program.map(|program| host::code_of(self.spool, program)).unwrap_or_default();
         let (mut why, entry) = (None, kernel.name.clone());
         let open = self.open.clone().syntax_tree(false);
         for form in &forms {
@@ -88,19 +88,22 @@ impl<'a> Writer<'a> {
                     continue;
                 }
             };
-            let mut tests = Vec::new();
-            for (process, launch) in &launches {
+            let (mut tests, mut converted) = (Vec::new(), Vec::new());
+            for (process, launch) in launches {
                 let number = launch.launch;
                 let name = match self.spool.processes.len() {
                     1 => format!("launch {number}"),
                     _ => format!("process {}, launch {number}", process + 1),
                 };
-                match host::convert(launch, draft.opened.interface(), &mut self.contents)? {
-                    Ok(converted) => tests.push(Test { name, description: None, converted }),
+                match host::convert(&launch, draft.opened.interface(), &mut self.contents) {
+                    Ok(contents) => {
+                        tests.push(Test { name, description: None, launch, changes: BTreeMap::new() });
+                        converted.push(contents);
+                    }
                     Err(reason) => kernel.leave_out(reason, 1),
                 }
             }
-            let made = if tests.is_empty() { Made::default() } else { self.finish(&draft, &name, tests)? };
+            let made = if tests.is_empty() { Made::default() } else { self.finish(&draft, &name, tests, converted)? };
             let _ = fs::remove_dir_all(&folder);
             if let Some(suite) = &made.suite {
                 let file = Path::new(suite).with_file_name(&draft.file);
@@ -113,13 +116,31 @@ impl<'a> Writer<'a> {
         Ok(Made { error: why, ..Made::default() })
     }
 
-    /// Writes the suite, runs it, writes what it then expects, and puts it in place.
-    fn finish(&mut self, draft: &HostKernel, name: &str, mut tests: Vec<Test>) -> Result<Made> {
-        let suite = write(draft, &tests)?;
+    /// Writes the suite, runs it, writes what it then expects, and puts it in place. Contents are in memory only while they
+    /// are written.
+    fn finish(
+        &mut self,
+        draft: &HostKernel,
+        name: &str,
+        mut tests: Vec<Test>,
+        converted: Vec<Converted>,
+    ) -> Result<Made> {
+        let suite = write(draft, &tests, &converted)?;
+        drop(converted);
         let replayed = self.replay.then(|| self.replay(&suite, draft, &mut tests)).transpose()?;
-        if replayed.as_ref().is_some_and(|replay| !replay.tolerances.is_empty() || !replay.not_reproduced.is_empty()) {
+        if tests.iter().any(|test| !test.changes.is_empty()) {
+            let again = |test: &Test| {
+                let mut converted = host::convert(&test.launch, draft.opened.interface(), &mut self.contents)?;
+                test.change(&mut converted.expectations);
+                Ok(converted)
+            };
+            let converted: std::result::Result<Vec<Converted>, Reason> = tests.iter().map(again).collect();
+            let converted = converted.map_err(|reason| {
+                Error::environment(format!("a captured launch of {name} cannot be read again: {}", reason.meaning))
+                    .help("let nobody else change the folder of a capture that is under way")
+            })?;
             draft.clear().map_err(|error| cannot_write(&draft.folder, &error))?;
-            write(draft, &tests)?;
+            write(draft, &tests, &converted)?;
         }
         let target = self.folder.join(name);
         fs::rename(&draft.folder, &target).map_err(|error| cannot_write(&target, &error))?;
@@ -142,13 +163,13 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn write(kernel: &HostKernel, tests: &[Test]) -> Result<PathBuf> {
-    let rows = tests.iter().map(|test| NewTest {
+fn write(kernel: &HostKernel, tests: &[Test], converted: &[Converted]) -> Result<PathBuf> {
+    let rows = tests.iter().zip(converted).map(|(test, converted)| NewTest {
         name: test.name.clone(),
         description: test.description.clone(),
-        launch: &test.converted.launch,
+        launch: &converted.launch,
         faulted: &[],
-        expectations: &test.converted.expectations,
+        expectations: &converted.expectations,
     });
     kernel.write_suite(rows.collect())
 }

@@ -217,7 +217,7 @@ impl<'a> Kernels<'a> {
                 State::New => return Err(Error::internal("a kernel was neither compiled nor refused")),
             };
             let interface = ready.kernel.opened.interface();
-            let launch = match host::convert(&arrival.launch, interface, &mut self.contents)? {
+            let launch = match host::convert(&arrival.launch, interface, &mut self.contents) {
                 Ok(converted) => converted.launch,
                 Err(reason) => {
                     self.left_out.insert(id, reason);
@@ -264,7 +264,7 @@ impl<'a> Kernels<'a> {
     fn compile(&mut self, at: usize, spool: &Spool, budget: Budget) -> Result<()> {
         let kernel = &self.all[at];
         let program = spool.programs.get(&kernel.program);
-        let forms = program.map(|program| host::code_of(spool, program)).transpose()?.unwrap_or_default();
+        let forms = program.map(|program| host::code_of(spool, program)).unwrap_or_default();
         let left = budget.end().map(|end| end.saturating_duration_since(Instant::now()));
         let open = self.open.clone().syntax_tree(true).budget(left.map(|left| left.max(Duration::from_millis(1))));
         let folder = self.base.join(&kernel.folder);

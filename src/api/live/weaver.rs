@@ -105,7 +105,7 @@ impl CoverageWeaver {
         let spool = Spool::programs_in(&self.spool);
         let unknown = || format!("the layer has not described the program {id}");
         let program = spool.programs.get(id).ok_or_else(unknown)?;
-        let forms = host::code_of(&spool, program).map_err(|error| error.to_string())?;
+        let forms = host::code_of(&spool, program);
         let mut why = None;
         // They are listed here, once, and not in each child.
         let files = self.files.get_or_init(|| SourceFiles::below(&working(), &self.spool));

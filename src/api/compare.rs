@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use super::input::SyntaxTree;
 use super::mutate::{MutateOptions, mutate_then};
-use super::observer::Work;
+use super::observer::{OfVariants, Silent, Work, run_parallel};
 use super::opened::Opened;
 use super::options::{OpenOptions, check_range, options};
 use super::{faults, metrics, pool};
@@ -25,7 +26,7 @@ use crate::mutation::campaign::CampaignContext;
 use crate::mutation::level::MutationLevel;
 use crate::mutation::mutant::Mutant;
 use crate::mutation::operators::{OPERATORS, Subject};
-use crate::mutation::{Selection, enumerate, source_level, twins};
+use crate::mutation::{Selection, enumerate, equivalence_classes, source_level, twins};
 use crate::result::Header;
 use crate::result::compare::{self as result, CodeSize, CompareResult, FailedSuite, KernelComparison, LeftOut};
 use crate::result::journal::{self, Journal};
@@ -325,9 +326,8 @@ fn compare_suite(
         }
     }
     let is_meant = |level: &&MutationLevel| **level != MutationLevel::Source || without_text.is_none();
-    let levels = options.levels.iter().filter(is_meant);
-    let runs: Vec<LevelRun> =
-        levels.map(|level| run_level(suite, *level, &more, open, options)).collect::<Result<_>>()?;
+    let levels: Vec<MutationLevel> = options.levels.iter().filter(is_meant).copied().collect();
+    let runs = run_levels(suite, levels, &more, open, options)?;
     let concept_of = |operator: &str| {
         let known = OPERATORS.iter().find(|known| known.id == operator);
         known.map_or_else(String::new, |known| known.concept.name().to_owned())
@@ -357,6 +357,24 @@ fn distinct(mut tests: Vec<Test>, others: &[Test]) -> Vec<Test> {
         }
     }
     tests
+}
+
+/// Runs all mutants of each level on all tests, several levels at a time: much of a level's work has one thread.
+fn run_levels(
+    suite: &Path,
+    levels: Vec<MutationLevel>,
+    more: &[Test],
+    open: &OpenOptions,
+    options: &CompareOptions,
+) -> Result<Vec<LevelRun>> {
+    let threads = (open.jobs as usize).max(equivalence_classes::processors()).min(levels.len()).max(1);
+    let open = open
+        .clone()
+        .jobs((open.jobs / threads as u32).max(1))
+        .observer(Arc::new(OfVariants::new(Arc::clone(&open.observer))));
+    run_parallel(&mut vec![(); threads], &levels, "levels", &Silent, |(), level| {
+        run_level(suite, *level, more, &open, options)
+    })
 }
 
 /// Runs all mutants of a level on all tests.

@@ -23,6 +23,10 @@ const ATTEMPTS: u64 = 200;
 /// Longest time for one kernel.
 const BUDGET: Duration = Duration::from_secs(120);
 
+/// Time limit for the original on a test, at any level. Tests take milliseconds where they are generated; but in one on which the
+/// kernel does what OpenCL leaves open, such as a signed overflow, the optimised kernel may go on for ever.
+const ORIGINAL_LIMIT: Duration = Duration::from_secs(5);
+
 /// Generates tests for the kernel of a suite: those that cover its branches, and random ones, `wanted` in all if so many
 /// can be made. They expect nothing of their own: mutants are judged by what the original does.
 ///
@@ -71,6 +75,7 @@ pub(super) fn more_tests(opened: &Opened, wanted: u64) -> Result<Vec<Test>> {
             outputs: outputs.clone(),
             name: format!("generated {}", input.name),
             faulted: Vec::new(),
+            limit: Some(ORIGINAL_LIMIT),
             expectations: Vec::new(),
             launch: input.launch,
         };

@@ -130,6 +130,10 @@ pub struct Sweep<'a> {
     pub timeout: Duration,
     /// The words of the probe buffer to return (with batches: relative to each slot's first word).
     pub words: std::ops::Range<u32>,
+    /// A word of the probe buffer that is 0 before a run and, once it is not, decides about the run whatever else it
+    /// does: the run may end there, without outputs to compare and without further repeats. `None`: there is none, or
+    /// there are batches.
+    pub decisive: Option<u32>,
     /// Several runs in one launch; `None`: one launch each.
     pub batch: Option<Batch>,
 }

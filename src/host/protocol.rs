@@ -57,7 +57,7 @@ impl From<Result<Woven, String>> for Answer {
 }
 
 /// The woven kernels of a program.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Woven {
     pub modules: Vec<Module>,
     /// Variables of the program, each a buffer that all of its kernels share.
@@ -68,7 +68,7 @@ pub struct Woven {
 }
 
 /// Code for the driver.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Module {
     /// A SPIR-V file, relative to the spool.
     pub file: String,
@@ -77,7 +77,7 @@ pub struct Module {
 }
 
 /// A program-scope variable.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variable {
     /// In bytes.
     pub size: u64,
@@ -86,7 +86,7 @@ pub struct Variable {
 }
 
 /// A woven kernel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     pub name: String,
     /// Its position in [`Woven::modules`].
@@ -97,7 +97,7 @@ pub struct Kernel {
 }
 
 /// What an argument of a woven kernel is given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "kebab-case")]
 pub enum Argument {
     /// What the program gives its own kernel.
@@ -111,7 +111,7 @@ pub enum Argument {
 }
 
 /// A kernel's probe buffer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     /// Its length in 32-bit words.
     pub words: u64,
@@ -122,7 +122,7 @@ pub struct Probe {
 }
 
 /// A kernel that runs as it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plain {
     pub kernel: String,
     pub reason: String,

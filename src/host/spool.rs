@@ -117,6 +117,7 @@ struct ProbeLine {
     probe: u64,
     program: String,
     kernel: String,
+    words: u64,
 }
 
 /// The probe buffer of a woven kernel, as a process left it.
@@ -126,6 +127,8 @@ pub struct ProbeFile {
     pub program: String,
     pub kernel: String,
     pub path: PathBuf,
+    /// Its length in 32-bit words. The file is longer, up to the end of a page.
+    pub words: u64,
 }
 
 /// A process that made an OpenCL call.
@@ -247,9 +250,9 @@ impl Spool {
             }
         }
         let lines = self.lines::<ProbeLine>(&folder.join("probes.jsonl")).into_iter();
-        let file = |ProbeLine { probe, program, kernel }| {
+        let file = |ProbeLine { probe, program, kernel, words }| {
             let path = folder.join("probes").join(format!("{probe}.bin"));
-            ProbeFile { program, kernel, path }
+            ProbeFile { program, kernel, path, words }
         };
         let probes = lines.map(file).collect();
         let mut launches: Vec<Launch> =

@@ -218,6 +218,7 @@ pub fn establish<'t>(
             repeats: baseline_options.repeats,
             timeout: baseline_options.timeout,
             words: first_slot as u32..first_slot as u32 + SLOT_WORDS,
+            decisive: None,
             batch: None,
         },
     )?;
@@ -262,6 +263,7 @@ pub fn time(
             repeats: 1,
             timeout: baseline.limit(settings.factor),
             words: layout.slot(0)..layout.slot(1),
+            decisive: None,
             batch: None,
         },
     )?;

@@ -280,6 +280,7 @@ pub fn threads(request: &Request) -> usize {
     (request.jobs as usize).max(processors())
 }
 
-fn processors() -> usize {
+/// How many processors this process may use.
+pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -229,6 +229,7 @@ impl<'m> MutantPool<'m> {
             name: "input".to_owned(),
             launch: launch.clone(),
             faulted: Vec::new(),
+            limit: None,
             expectations: Vec::new(),
             outputs: self.outputs.to_vec(),
         };

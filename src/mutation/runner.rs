@@ -243,6 +243,7 @@ fn sweep(
             words: vec![(base + slot::MUTANT, cases[*c].numbers[0]), (base + slot::SECOND, cases[*c].numbers[1])],
         })
         .collect();
+    let allows_faults = baseline.test.launch.allows_faults;
     let pairs = which.len() as u64;
     cost.batched_pairs += if batch.is_some() { pairs } else { 0 };
     let swept = executor.sweep(
@@ -256,6 +257,8 @@ fn sweep(
             repeats: settings.repeats,
             timeout: baseline.limit(settings.factor),
             words: base..base + SLOT_WORDS,
+            // Outputs are void after a fault, unless the test allows faults.
+            decisive: (batch.is_none() && !allows_faults).then_some(base + slot::FAULT),
             batch,
         },
     )?;
@@ -263,7 +266,6 @@ fn sweep(
     cost.executions +=
         swept.runs.iter().map(|r| if let VariationOutcome::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
     let describe = |word| woven.guards.describe(word).unwrap_or_default();
-    let allows_faults = baseline.test.launch.allows_faults;
     Ok(swept
         .runs
         .into_iter()

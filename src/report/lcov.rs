@@ -16,18 +16,21 @@ use crate::result::store::{AnyResult, ResultFile};
 /// # Errors
 /// `Caller` if a result is not of `kassay cover`.
 pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
-    let covers = results
-        .iter()
-        .map(|(path, result)| match result {
-            AnyResult::Cover(cover) => Ok(cover.as_ref()),
-            other => Err(Error::caller(format!(
-                "{} is a result of `kassay {}`: lcov tracefiles show coverage",
-                path.display(),
-                other.command()
-            ))
-            .help("name results of `kassay cover`")),
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let mut covers = Vec::new();
+    for (path, result) in results {
+        match result {
+            AnyResult::Cover(cover) => covers.push(cover.as_ref()),
+            AnyResult::CoverSet(set) => covers.extend(set.kernels.iter().map(|kernel| &kernel.result)),
+            other => {
+                return Err(Error::caller(format!(
+                    "{} is a result of `kassay {}`: lcov tracefiles show coverage",
+                    path.display(),
+                    other.command()
+                ))
+                .help("name results of `kassay cover`"));
+            }
+        }
+    }
     Ok(tracefile(&covers))
 }
 

@@ -19,6 +19,7 @@ use super::inspect::InspectResult;
 use super::mutate::MutateResult;
 use super::run::RunResult;
 use super::schedule::ScheduleResult;
+use super::set::{CoverSet, InSet as _};
 use crate::error::{Error, Place, Result};
 
 /// A result of any command.
@@ -32,6 +33,8 @@ pub enum AnyResult {
     Run(Box<RunResult>),
     /// A result of `kassay cover`.
     Cover(Box<CoverResult>),
+    /// A result of `kassay cover` for several kernels.
+    CoverSet(Box<CoverSet>),
     /// A result of `kassay mutate`.
     Mutate(Box<MutateResult>),
     /// A result of `kassay schedule`.
@@ -55,6 +58,7 @@ impl AnyResult {
             AnyResult::Inspect(_) => "inspect",
             AnyResult::Run(_) => "run",
             AnyResult::Cover(_) => "cover",
+            AnyResult::CoverSet(_) => "cover -- COMMAND",
             AnyResult::Mutate(_) => "mutate",
             AnyResult::Schedule(_) => "schedule",
             AnyResult::Check(_) => "check",
@@ -202,6 +206,7 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
         InspectResult::SCHEMA => Ok(AnyResult::Inspect(Box::new(from_json(text, path, &wrong)?))),
         RunResult::SCHEMA => Ok(AnyResult::Run(Box::new(from_json(text, path, &wrong)?))),
         CoverResult::SCHEMA => Ok(AnyResult::Cover(Box::new(from_json(text, path, &wrong)?))),
+        CoverResult::SET_SCHEMA => Ok(AnyResult::CoverSet(Box::new(from_json(text, path, &wrong)?))),
         MutateResult::SCHEMA => Ok(AnyResult::Mutate(Box::new(from_json(text, path, &wrong)?))),
         ScheduleResult::SCHEMA | ScheduleResult::SCHEMA_1 => {
             Ok(AnyResult::Schedule(Box::new(from_json(text, path, &wrong)?)))
@@ -225,6 +230,7 @@ fn unknown_schema(schema: &str, path: &Path) -> Error {
         InspectResult::SCHEMA,
         RunResult::SCHEMA,
         CoverResult::SCHEMA,
+        CoverResult::SET_SCHEMA,
         MutateResult::SCHEMA,
         ScheduleResult::SCHEMA,
         ScheduleResult::SCHEMA_1,

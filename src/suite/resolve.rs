@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use super::arguments::{self, Output};
 use super::compare::Tolerance;
@@ -77,6 +78,8 @@ pub struct Test {
     /// Arguments that the kernel may write to, in order: every buffer except `__constant` ones, every image except
     /// `read_only` ones.
     pub outputs: Vec<Output>,
+    /// The time limit for the original kernel, if it is shorter than the caller's.
+    pub limit: Option<Duration>,
 }
 
 /// Removes `..` steps from a path (`a/c/../b.cl` becomes `a/b.cl`), unless symbolic links would make it another file.
@@ -259,7 +262,7 @@ impl Suite {
             views.pop();
         }
         let launch = Launch { range, args, schedule, allows_faults, margins, views };
-        Ok(Test { name: test.name.clone(), launch, faulted, expectations, outputs })
+        Ok(Test { name: test.name.clone(), launch, faulted, expectations, outputs, limit: None })
     }
 
     /// Returns the form of each implicit argument, in the order of the interface.

@@ -105,6 +105,7 @@ fn batch(
             repeats: 1,
             timeout: Duration::from_secs(20),
             words: 0..1,
+            decisive: None,
             batch: Some(batch),
         },
     )?)

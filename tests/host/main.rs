@@ -2,6 +2,7 @@
 
 mod capture;
 mod check;
+mod cover;
 mod programs;
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
-use kassay::exec::{Executor, Fault, ProgramId, Reference, RunOptions, Simulator, Sweep, Variation, VariationOutcome};
+use kassay::exec::{
+    Executor, Fault, ProgramId, Reference, Run, RunOptions, Simulator, Sweep, Variation, VariationOutcome,
+};
 use kassay::lower::host::table::{HostTable, Mode, PlainSite, Space};
 use kassay::suite::compare::Tolerance;
 use kassay::suite::launch::ArgValue;
@@ -161,6 +163,7 @@ fn sweeps_report_each_variation_separately() {
         repeats: 2,
         timeout: Duration::from_secs(1),
         words: 1..2,
+        decisive: None,
         batch: None,
     };
     let outcome = simulator.sweep(program, &sweep).unwrap();
@@ -169,7 +172,8 @@ fn sweeps_report_each_variation_separately() {
         .iter()
         .map(|run| match run {
             VariationOutcome::Ran(runs) => {
-                assert!(runs.len() == 2 && runs.iter().all(|r| r.words == [77]));
+                // Launches on one thread are not repeated.
+                assert!(runs.len() == 1 && runs.iter().all(|r| r.words == [77]));
                 runs[0].difference.clone().unwrap_or("agrees".into())
             }
             VariationOutcome::Fault(Fault::Timeout { .. }) => "timeout".into(),
@@ -194,6 +198,37 @@ fn sweeps_report_each_variation_separately() {
              1 work-item has ended without it ((1, 0, 0))",
         ]
     );
+}
+
+/// A kernel that counts its work-items in word 2 of its probe buffer; the first one sets word 1 if word 0 says so.
+const COUNTED: &str = "KERNEL {
+    int *probe = ARG(int *, 0);
+    probe[2]++;
+    if (probe[0] && !probe[1]) probe[1] = 9;
+}";
+
+#[test]
+fn a_decisive_word_ends_the_run_in_which_it_is_set() {
+    let (mut simulator, program) = loaded(&code(COUNTED, table(&[])));
+    let launch = launch(8, 2, Vec::new());
+    let variations: Vec<Variation> = [0, 1].iter().map(|n| Variation { words: vec![(0, *n)] }).collect();
+    for (decisive, expected) in [(None, [[0, 8], [9, 8]]), (Some(1), [[0, 8], [9, 1]])] {
+        let sweep = Sweep {
+            launch: &launch,
+            probe: &[],
+            probe_words: 3,
+            variations: &variations,
+            references: &[],
+            repeats: 1,
+            timeout: Duration::from_secs(1),
+            words: 1..3,
+            decisive,
+            batch: None,
+        };
+        let outcome = simulator.sweep(program, &sweep).unwrap();
+        let ran = expected.map(|words| VariationOutcome::Ran(vec![Run { difference: None, words: words.to_vec() }]));
+        assert_eq!(outcome.runs, ran);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::reply::{self, POINTER, Why};
-use super::woven::Ready;
+use super::twin::Ready;
 use crate::capture::signature::{Address, Parameter};
 use crate::shadow::State;
 use crate::shadow::kernel::{self, Bytes, Kernel, Settings};

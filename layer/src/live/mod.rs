@@ -1,8 +1,8 @@
 //! Woven twins: with `KASSAY_SOCKET` set, each kernel of the program has a twin with probes, which is launched in its place.
 //!
 //! At the first launch of a kernel of a program, kassay is asked for woven code ([`ask`], [`reply`]), which is built in the
-//! program's context ([`woven`]). From then on a launch gives the twin the arguments that have changed ([`arguments`]) and
-//! enqueues it. What it records is in a file of the spool ([`probes`]). Whatever fails leaves the launch as it is.
+//! program's context ([`woven`]). From then on a launch gives the twin ([`twin`]) the arguments that have changed
+//! ([`arguments`]) and enqueues it. What it records is in a file of the spool ([`probes`]). Whatever fails leaves the launch as it is.
 
 mod arguments;
 mod ask;
@@ -11,6 +11,7 @@ mod once;
 mod probes;
 mod reply;
 mod table;
+mod twin;
 mod woven;
 
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use crate::spool::counts::{Column, Row, count};
 use crate::wrappers::Outcome as _;
 use reply::{BUSY, Why};
 pub use table::Table;
-use woven::{Ready, Twin};
+use twin::{Ready, Twin};
 
 /// What becomes of the launches of a kernel object on a device.
 #[derive(Clone)]
@@ -73,8 +74,8 @@ pub unsafe fn launch(
             count(counted.row, Column::Woven);
             let woven = twin.woven.clone();
             twin.give_back(ready);
-            if woven.reader.is_due() {
-                woven.read_probes();
+            if woven.reader.is_due() && !woven.read_probes() {
+                woven.reader.put_off();
             }
         });
         return status;
@@ -226,7 +227,7 @@ pub fn context_is_done(context: Handle) {
     let slots: Vec<Slot> = kernels.flat_map(|kernel| kernel.twins.extract_if(.., of_context)).collect();
     drop(state);
     // SAFETY: the context is still there: this is before the driver's own release.
-    woven.iter().for_each(|woven| unsafe { woven.read_probes() });
+    let _ = woven.iter().all(|woven| unsafe { woven.read_probes() });
     slots.into_iter().for_each(forget);
 }
 
@@ -237,7 +238,7 @@ extern "C" fn at_exit() {
         let woven = if state.twins.is_current() { state.twins.all() } else { Vec::new() };
         drop(state);
         // SAFETY: the contexts are there: the layer's objects keep them.
-        woven.iter().for_each(|woven| unsafe { woven.read_probes() });
+        let _ = woven.iter().all(|woven| unsafe { woven.read_probes() });
     });
 }
 

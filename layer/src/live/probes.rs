@@ -5,12 +5,14 @@
 //! while launches go on, before its context goes and at the process's end.
 
 use std::ffi::c_void;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use opencl_sys::{CL_FALSE, CL_MAP_READ, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, cl_context, cl_mem};
+use opencl_sys::{
+    CL_DEVICE_TYPE, CL_DEVICE_TYPE_CPU, CL_FALSE, CL_MAP_READ, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, cl_context,
+    cl_device_id, cl_device_type, cl_mem,
+};
 use serde::Serialize;
 
 use super::objects::{self, Kind, Owned};
@@ -69,12 +71,12 @@ impl Mapping {
         for (position, value) in &probe.set {
             mapping.word(*position).store(*value, Ordering::Relaxed);
         }
-        for (position, argument) in kernel_sizes(probe, sizes) {
-            mapping.word(position).store(argument, Ordering::Relaxed);
+        for (position, value) in words_of_sizes(probe, sizes) {
+            mapping.word(position).store(value, Ordering::Relaxed);
         }
         let mutant = config().mutant.as_deref();
         let line = Line { probe: number, program, kernel, words: probe.words, mutant };
-        append(&process.folder.join("probes.jsonl"), &line).map_err(unwritable)?;
+        files::append_line(&process.folder.join("probes.jsonl"), &line).map_err(unwritable)?;
         Ok(mapping)
     }
 
@@ -91,16 +93,12 @@ impl Mapping {
 }
 
 /// The words that hold sizes of arguments, in bytes, low word first; sizes of which nothing is told are left out.
-fn kernel_sizes(probe: &reply::Probe, sizes: &[u64]) -> impl Iterator<Item = (usize, u32)> {
+fn words_of_sizes(probe: &reply::Probe, sizes: &[u64]) -> impl Iterator<Item = (usize, u32)> {
     let first = probe.sizes.unwrap_or(0);
     sizes.iter().enumerate().filter(|(_, size)| **size != 0).flat_map(move |(argument, size)| {
         let position = first + 4 * argument;
         [(position, *size as u32), (position + 1, (*size >> 32) as u32)]
     })
-}
-
-fn append(path: &Path, line: &Line) -> std::io::Result<()> {
-    files::append_line(path, line)
 }
 
 fn page() -> usize {
@@ -165,17 +163,33 @@ impl Probe {
             return false;
         }
         let done = objects::complete(self.driver, queue, event, READ_LIMIT);
-        call!(self.driver, clEnqueueUnmapMemObject(to, buffer, mapped, 0, none, std::ptr::null_mut()));
-        call!(self.driver, clFlush(to));
+        let mut event = std::ptr::null_mut();
+        if call!(self.driver, clEnqueueUnmapMemObject(to, buffer, mapped, 0, none, &mut event)) == 0
+            && objects::complete(self.driver, queue, event, if done { READ_LIMIT } else { Duration::ZERO })
+        {
+            // Nothing is under way any more that would keep the context.
+            call!(self.driver, clFinish(to));
+        }
         done
     }
 
-    /// Finds out whether the device works in the very memory of the mapping: a word that is written to the buffer is then
-    /// there without a read.
+    /// Finds out whether the device works in the very memory of the mapping: it is a CPU, and a word that is written to the
+    /// buffer is there without a read.
     ///
     /// # Safety
-    /// The queue must be one of the buffer's context.
-    pub unsafe fn is_direct(&self, queue: &Owned) -> bool {
+    /// The queue must be one of the buffer's context, for the device.
+    unsafe fn is_direct(&self, queue: &Owned, device: usize) -> bool {
+        let mut kind: cl_device_type = 0;
+        let (device, size, to) = (device as cl_device_id, size_of::<cl_device_type>(), (&raw mut kind).cast());
+        call!(self.driver, clGetDeviceInfo(device, CL_DEVICE_TYPE, size, to, std::ptr::null_mut()));
+        if kind & CL_DEVICE_TYPE_CPU == 0 || config().read_probes {
+            return false;
+        }
+        if crate::lifecycle::generation() > 0 {
+            // The driver's threads may not be in a forked child: its commands then run in blocking calls alone, and the
+            // word would be waited for in vain.
+            return true;
+        }
         static SIGNS: [u32; 2] = [0x6b61_7373, 0];
         let last = self.mapping.length / 4 - 1;
         SIGNS.iter().all(|sign| {
@@ -196,7 +210,8 @@ impl Probe {
 pub struct Reader {
     /// `None` where devices work in the mapping itself.
     queue: OnceLock<Option<Owned>>,
-    last_ms: std::sync::atomic::AtomicU64,
+    /// When the next read is due, in milliseconds since 1970.
+    next_ms: std::sync::atomic::AtomicU64,
 }
 
 impl Reader {
@@ -204,14 +219,14 @@ impl Reader {
     ///
     /// # Safety
     /// The context and the device must be those of the buffer.
-    pub unsafe fn prepare(&self, probe: &Probe, context: usize, device: usize) {
-        if self.queue.get().is_some() {
-            return;
+    pub unsafe fn prepare(&self, probe: &Probe, context: usize, device: usize) -> Result<(), Why> {
+        if self.queue.get().is_none() {
+            let queue = objects::queue(probe.driver, context, device)?;
+            let needed = !probe.is_direct(&queue, device);
+            // Another thread may have been faster.
+            let _ = self.queue.set(needed.then_some(queue));
         }
-        let queue = objects::queue(probe.driver, context, device).ok();
-        let queue = queue.filter(|queue| !probe.is_direct(queue));
-        // Another thread may have been faster.
-        let _ = self.queue.set(queue);
+        Ok(())
     }
 
     /// The queue, if buffers must be read at all.
@@ -224,8 +239,12 @@ impl Reader {
         if self.queue().is_none() {
             return false;
         }
-        let (now, last) = (crate::spool::now_ms(), self.last_ms.load(Ordering::Relaxed));
-        now.abs_diff(last) >= 1000
-            && self.last_ms.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        let (now, next) = (crate::spool::now_ms(), self.next_ms.load(Ordering::Relaxed));
+        now >= next && self.next_ms.compare_exchange(next, now + 1000, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Puts the next read off, after one that was given up: the program must not wait again and again.
+    pub fn put_off(&self) {
+        self.next_ms.store(crate::spool::now_ms() + 60_000, Ordering::Relaxed);
     }
 }

@@ -1,4 +1,4 @@
-//! Woven programs in a context: modules, variables, probe buffers, and the twins of the program's kernel objects.
+//! Woven programs in a context: modules, variables and probe buffers.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use opencl_sys::{
-    CL_DEVICE_PLATFORM, CL_INVALID_BUILD_OPTIONS, CL_KERNEL_NUM_ARGS, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE,
-    CL_PROGRAM_BUILD_LOG, cl_context, cl_device_id, cl_int, cl_kernel, cl_mem, cl_platform_id, cl_program, cl_uint,
+    CL_DEVICE_PLATFORM, CL_INVALID_BUILD_OPTIONS, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_PROGRAM_BUILD_LOG,
+    cl_context, cl_device_id, cl_int, cl_platform_id, cl_program,
 };
 
-use super::arguments::{Changes, Value};
 use super::objects::{Kind, Owned};
 use super::once::Once;
 use super::probes::{Mapping, Probe, Reader};
-use super::reply::{self, Argument, Why};
+use super::reply::{self, Why};
+use super::twin::Twin;
 use crate::boundary::lock;
 use crate::driver::{Driver, call};
 use crate::shadow::program::{Build, Id, PartialGroups, UNIFORM};
@@ -31,12 +31,11 @@ type Made<T> = Arc<Once<Result<Arc<T>, Why>>>;
 type Variables = (Weak<Build>, Made<Vec<Owned>>);
 /// Probe buffers by kernel and sizes of arguments.
 type Probes = HashMap<(String, Vec<u64>), Made<Probe>>;
-type SetPointer = unsafe extern "C" fn(cl_kernel, cl_uint, *const c_void) -> cl_int;
 type CreateWithIl = unsafe extern "C" fn(cl_context, *const c_void, usize, *mut cl_int) -> cl_program;
 
 /// A program's woven code in a context, for a device.
 pub struct Woven {
-    driver: &'static Driver,
+    pub driver: &'static Driver,
     pub context: usize,
     device: usize,
     pub program: Id,
@@ -98,7 +97,7 @@ impl Woven {
             module.get(self.limit, || self.build(recipe.module, build).map(Arc::new)).ok_or_else(Woven::busy)??;
         let variables = self.variables_of(build)?;
         let name = CString::new(name).map_err(|_| Why::new("not-built", "a name with a zero byte"))?;
-        Ok(Twin { woven: self.clone(), name, module, variables, idle: Mutex::default() })
+        Ok(Twin::new(self.clone(), name, module, variables))
     }
 
     /// Makes a twin of each kernel, and drops it.
@@ -151,7 +150,7 @@ impl Woven {
     }
 
     /// An extension function of the device's driver.
-    unsafe fn extension(&self, name: &CStr) -> Option<usize> {
+    pub unsafe fn extension(&self, name: &CStr) -> Option<usize> {
         let mut platform: cl_platform_id = std::ptr::null_mut();
         let (device, to) = (self.device as cl_device_id, (&raw mut platform).cast());
         let size = size_of::<cl_platform_id>();
@@ -223,7 +222,7 @@ impl Woven {
         };
         let make = || {
             let probe = Probe::new(self.driver, self.context, mapping()?)?;
-            self.reader.prepare(&probe, self.context, self.device);
+            self.reader.prepare(&probe, self.context, self.device)?;
             if self.reader.queue().is_some() {
                 super::watch_exit();
             }
@@ -232,161 +231,13 @@ impl Woven {
         made.get(self.limit, make).ok_or_else(Woven::busy)?
     }
 
-    /// Reads the probe buffers where that is necessary.
-    pub unsafe fn read_probes(&self) {
-        let Some(queue) = self.reader.queue() else { return };
+    /// Reads the probe buffers where that is necessary. Returns `false` if a read was given up.
+    pub unsafe fn read_probes(&self) -> bool {
+        let Some(queue) = self.reader.queue() else { return true };
         let all: Vec<_> = lock(&self.probes).values().cloned().collect();
         // Where one cannot be read in time, the others would not be, either.
         let mut made = all.iter().filter_map(|made: &Made<Probe>| made.peek()?.ok());
-        let _ = made.all(|probe| probe.read(queue));
-    }
-}
-
-/// The twin of one of the program's kernel objects. Threads that launch it at the same time get a woven kernel each, so
-/// that arguments can be set without a lock.
-pub struct Twin {
-    pub woven: Arc<Woven>,
-    name: CString,
-    module: Arc<Owned>,
-    variables: Arc<Vec<Owned>>,
-    idle: Mutex<Vec<Ready>>,
-}
-
-/// A woven kernel, and what it has been given.
-pub struct Ready {
-    kernel: Owned,
-    /// For each argument of the woven kernel the stamp of the program's argument that it was set from; 0: never.
-    pub stamps: Vec<u64>,
-    /// The stamp of the settings of `clSetKernelExecInfo`.
-    pub settings: u64,
-    /// The sizes for which the kernel has its probe buffer.
-    probe: Option<(Vec<u64>, Arc<Probe>)>,
-}
-
-impl Ready {
-    pub fn handle(&self) -> cl_kernel {
-        self.kernel.handle()
-    }
-}
-
-impl Twin {
-    pub fn name(&self) -> &str {
-        self.name.to_str().unwrap_or_default()
-    }
-
-    pub fn recipe(&self) -> Option<&reply::Kernel> {
-        self.woven.reply.kernels.get(self.name())
-    }
-
-    /// Takes a woven kernel that no other thread uses, if there is one.
-    pub fn take(&self) -> Option<Ready> {
-        lock(&self.idle).pop()
-    }
-
-    /// Gives a woven kernel back after its launch was asked for.
-    pub fn give_back(&self, ready: Ready) {
-        lock(&self.idle).push(ready);
-    }
-
-    /// Makes a further woven kernel.
-    pub unsafe fn make(&self, recipe: &reply::Kernel) -> Result<Ready, Why> {
-        let driver = self.woven.driver;
-        let (module, name) = (self.module.handle(), self.name.as_ptr());
-        let mut error = 0;
-        let kernel = call!(driver, clCreateKernel(module, name, &mut error) else std::ptr::null_mut());
-        let kernel = Owned::new(driver, Kind::Kernel, kernel, error, "clCreateKernel")?;
-        let mut count: cl_uint = 0;
-        let to = (&raw mut count).cast();
-        call!(
-            driver,
-            clGetKernelInfo(kernel.handle(), CL_KERNEL_NUM_ARGS, size_of::<cl_uint>(), to, std::ptr::null_mut())
-        );
-        if count as usize != recipe.arguments.len() {
-            let message = format!("the woven kernel has {count} arguments, not {}", recipe.arguments.len());
-            return Err(Why::new("bad-answer", message));
-        }
-        let ready = Ready { kernel, stamps: vec![0; recipe.arguments.len()], settings: 0, probe: None };
-        for (position, argument) in (0..).zip(&recipe.arguments) {
-            if let Argument::Variable { variable } = argument {
-                let buffer = self.variables.get(*variable).ok_or_else(|| Why::new("bad-answer", "no variable"))?;
-                self.set_memory(&ready, position, buffer.handle())?;
-            }
-        }
-        Ok(ready)
-    }
-
-    unsafe fn set_memory(&self, ready: &Ready, position: u32, memory: cl_mem) -> Result<(), Why> {
-        let from = (&raw const memory).cast();
-        let status = call!(self.woven.driver, clSetKernelArg(ready.handle(), position, size_of::<cl_mem>(), from));
-        set(status, position)
-    }
-
-    /// Gives a woven kernel what has changed since its last launch.
-    pub unsafe fn apply(
-        &self,
-        ready: &mut Ready,
-        recipe: &reply::Kernel,
-        changes: Changes,
-        mapping: impl FnOnce(&[u64]) -> Result<Arc<Mapping>, Why>,
-    ) -> Result<(), Why> {
-        let driver = self.woven.driver;
-        let kernel = ready.handle();
-        for change in changes.arguments {
-            let position = change.position;
-            let status = match &change.value {
-                Value::Bytes(bytes) => {
-                    let bytes = bytes.as_slice();
-                    call!(driver, clSetKernelArg(kernel, position, bytes.len(), bytes.as_ptr().cast()))
-                }
-                Value::Sized(size) => call!(driver, clSetKernelArg(kernel, position, *size, std::ptr::null())),
-                Value::Pointer { address, unified } => self.set_pointer(kernel, position, *address, *unified),
-            };
-            set(status, position)?;
-            if let Some(stamp) = ready.stamps.get_mut(position as usize) {
-                *stamp = change.stamp;
-            }
-        }
-        if let Some((stamp, settings)) = changes.settings {
-            for (what, bytes) in settings.iter() {
-                let from = if bytes.is_empty() { std::ptr::null() } else { bytes.as_ptr().cast() };
-                let status = call!(driver, clSetKernelExecInfo(kernel, *what, bytes.len(), from));
-                if status != 0 {
-                    return Err(Why::new("exec-info", format!("clSetKernelExecInfo: error {status}")));
-                }
-            }
-            ready.settings = stamp;
-        }
-        let is_set = ready.probe.as_ref().is_some_and(|(sizes, _)| *sizes == changes.sizes);
-        if recipe.probe.is_some() && !is_set {
-            let probe = self.woven.probe(self.name(), &changes.sizes, || mapping(&changes.sizes))?;
-            for (position, argument) in (0..).zip(&recipe.arguments) {
-                if *argument == Argument::Probe {
-                    self.set_memory(ready, position, probe.handle())?;
-                }
-            }
-            ready.probe = Some((changes.sizes, probe));
-        }
-        Ok(())
-    }
-
-    /// Sets a pointer to shared virtual memory, by the call for the kind that it is of, else by the other one.
-    unsafe fn set_pointer(&self, kernel: cl_kernel, position: u32, address: usize, unified: bool) -> cl_int {
-        let value = address as *const c_void;
-        let core = || call!(self.woven.driver, clSetKernelArgSVMPointer(kernel, position, value));
-        let intel = || match self.woven.extension(c"clSetKernelArgMemPointerINTEL") {
-            Some(function) => {
-                // SAFETY: this is the type of the function of this name.
-                let function: SetPointer = std::mem::transmute(function);
-                function(kernel, position, value)
-            }
-            None => opencl_sys::CL_INVALID_OPERATION,
-        };
-        let status = if unified { intel() } else { core() };
-        match (status, unified) {
-            (0, _) => 0,
-            (_, true) => core(),
-            (_, false) => intel(),
-        }
+        made.all(|probe| probe.read(queue))
     }
 }
 
@@ -398,11 +249,4 @@ fn options_of(module: &reply::Module, build: &Build) -> CString {
         return module.options.clone();
     }
     CString::new(format!("{given} {UNIFORM}")).unwrap_or_else(|_| module.options.clone())
-}
-
-fn set(status: cl_int, position: u32) -> Result<(), Why> {
-    match status {
-        0 => Ok(()),
-        error => Err(Why::new("argument", format!("argument {position} of the woven kernel: error {error}"))),
-    }
 }

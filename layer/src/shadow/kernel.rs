@@ -97,7 +97,15 @@ impl State {
             marked: true,
             twins: Vec::new(),
         };
-        self.kernels.insert(handle, kernel);
+        self.put_kernel(handle, kernel);
+    }
+
+    /// Puts a kernel in place.
+    pub fn put_kernel(&mut self, handle: Handle, kernel: Kernel) {
+        // One whose release was not seen may have left twins, which must not be released under the lock.
+        if let Some(old) = self.kernels.insert(handle, kernel) {
+            std::mem::forget(old.twins);
+        }
     }
 
     /// Notes a setting of `clSetKernelExecInfo`.

@@ -42,6 +42,8 @@ pub struct Config {
     pub after: bool,
     /// How long kassay may take for an answer, in milliseconds.
     pub weave_timeout_ms: u64,
+    /// Whether probe buffers are read through the driver, also where the device works in their files.
+    pub read_probes: bool,
 }
 
 impl Default for Config {
@@ -61,6 +63,7 @@ impl Default for Config {
             all: false,
             after: true,
             weave_timeout_ms: 120_000,
+            read_probes: false,
         }
     }
 }

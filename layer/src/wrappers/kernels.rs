@@ -75,7 +75,7 @@ pub unsafe fn clone(driver: &'static Driver, kernel: cl_kernel, error: *mut cl_i
             if let Some(mut known) = state.kernels.get(&key(kernel)).cloned() {
                 known.references = 1;
                 known.twins = Vec::new();
-                state.kernels.insert(key(copy), known);
+                state.put_kernel(key(copy), known);
             }
             drop(state);
             process::count(Header::Kernels);

@@ -66,6 +66,21 @@ fn probes_are_there_however_a_process_ends() {
 }
 
 #[test]
+fn probes_are_read_where_devices_have_memory_of_their_own() {
+    let config = r#"{"read_probes": true}"#;
+    for (program, arguments, kernel, count) in [
+        ("ends", ["return", "5"].as_slice(), "more", 5),
+        ("twins", &["contexts"], "more", 5),
+        ("twins", &["threads"], "add", 800),
+    ] {
+        for (spool, _) in with(program, arguments, config, Manner::Weave, &[]) {
+            let process = spool.process();
+            assert_eq!((process.count(kernel, "woven"), process.total(kernel)), (count, count as u32), "{arguments:?}");
+        }
+    }
+}
+
+#[test]
 fn the_mutant_goes_to_kassay_and_into_the_list_of_probes() {
     for (spool, asked) in
         with("ends", &["return", "1"], r#"{"max_launches": 0}"#, Manner::Weave, &[("KASSAY_MUTANT", "12")])

@@ -133,6 +133,10 @@ impl<'a> Measured<'a> {
         let (reason, meaning) = match why {
             _ if !is_selected => (NOT_SELECTED.name.to_owned(), NOT_SELECTED.meaning.to_owned()),
             [] => ("not-woven".to_owned(), "they ran without probes".to_owned()),
+            // What kassay answered is no word.
+            [first, ..] if first.reason.contains(char::is_whitespace) => {
+                ("not-woven".to_owned(), joined(|not| &not.meaning))
+            }
             [first, ..] => (first.reason.clone(), joined(|not| &not.meaning)),
         };
         let (name, program) = (Some(kernel.name.clone()), Some(kernel.program.clone()));

@@ -36,7 +36,7 @@ pub fn tally(spool: &Spool, kernel: &LaunchedKernel, woven: &WovenKernel, criter
         });
         tallies.push(TestTally { name, sites, items });
     }
-    if tests.is_empty() {
+    if tests.is_empty() && notes.len() == woven.notes.len() {
         notes.push("its launches had not begun when the program ended".to_owned());
     }
     let mcdc = reader.mcdc(&tallies, criterion);
@@ -69,13 +69,15 @@ fn of_process(
         if (&file.program, &file.kernel) != (&kernel.program, &kernel.name) {
             continue;
         }
-        let bytes = fs::read(&file.path).map_err(|error| format!("a probe buffer cannot be read: {error}"));
-        let read = bytes.and_then(|bytes| reader.tally_launches(&bytes, &file.path).map_err(|error| error.to_string()));
+        let read = fs::read(&file.path).map_err(|error| error.to_string()).and_then(|mut bytes| {
+            bytes.truncate(usize::try_from(file.words.saturating_mul(4)).unwrap_or(usize::MAX));
+            reader.tally_launches(&bytes, &file.path).map_err(|error| error.report().what.clone())
+        });
         match (read, &mut all) {
             (Ok(Some(new)), Some(all)) => unite(&mut all.sites, &new.sites),
             (Ok(Some(new)), none) => *none = Some(new),
             (Ok(None), _) => {}
-            (Err(error), _) => notes.push(error),
+            (Err(error), _) => notes.push(format!("a probe buffer cannot be used: {error}")),
         }
     }
     all

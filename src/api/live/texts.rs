@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::host::SameText;
 use crate::result::Location;
@@ -21,6 +23,7 @@ pub fn base_name(same: &[SameText]) -> String {
 }
 
 /// The text of a program.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Texts {
     /// The file that was compiled; its folder has the texts that it includes, too.
     pub path: PathBuf,
@@ -31,6 +34,7 @@ pub struct Texts {
 }
 
 /// A part of the text that a file holds.
+#[derive(Debug, Serialize, Deserialize)]
 struct Piece {
     /// Relative to the working directory.
     file: PathBuf,

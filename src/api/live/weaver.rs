@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use inkwell::context::Context;
+use serde::{Deserialize, Serialize};
 
 use super::super::host_kernel::{self, Placed, cannot_write};
 use super::super::options::OpenOptions;
@@ -17,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::host::protocol::{Argument, Ask, Kernel, Module, Plain, Probe, Variable, Woven};
 use crate::host::{self, Answers, Code, SourceFiles, Spool};
 use crate::kernel::compile::{self, Loaded};
+use crate::kernel::forked::{self, Limit};
 use crate::kernel::source::Sources;
 use crate::result::probe_map::{CoverageMap, Origin, ProbeMap, SlotsOf};
 
@@ -25,6 +28,9 @@ use crate::result::probe_map::{CoverageMap, Origin, ProbeMap, SlotsOf};
 const MOST_SLOTS: u64 = 256;
 /// Words of all slots together, at most, if one slot fits.
 const MOST_WORDS: u64 = 1 << 16;
+
+/// How long a program may take: a little less than the layer waits.
+const LONGEST: Duration = Duration::from_secs(110);
 
 /// Weaves programs, each once.
 pub struct CoverageWeaver {
@@ -43,6 +49,7 @@ pub struct CoverageWeaver {
 type Weaving = std::result::Result<Arc<Program>, String>;
 
 /// A woven program.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Program {
     answer: Woven,
     /// By name.
@@ -51,6 +58,7 @@ pub struct Program {
 }
 
 /// A kernel with probes.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct WovenKernel {
     pub coverage: CoverageMap,
     /// Remarks about its sites.
@@ -99,8 +107,19 @@ impl CoverageWeaver {
         let program = spool.programs.get(id).ok_or_else(unknown)?;
         let forms = host::code_of(&spool, program).map_err(|error| error.to_string())?;
         let mut why = None;
+        // They are listed here, once, and not in each child.
+        let files = self.files.get_or_init(|| SourceFiles::below(&working(), &self.spool));
         for (number, form) in forms.iter().enumerate() {
-            match self.form(&format!("{id}-{number}"), form) {
+            // In a child, because LLVM may take its process down, and because programs are woven at the same time.
+            let woven = forked::attempt(Limit::of(LONGEST), "the program's woven kernels", || {
+                let woven = self.form(&format!("{id}-{number}"), form, files)?;
+                serde_json::to_vec(&woven).map_err(|error| Error::internal(format!("a map cannot be sent: {error}")))
+            });
+            let read = |bytes: Vec<u8>| {
+                serde_json::from_slice(&bytes)
+                    .map_err(|error| Error::internal(format!("a map cannot be read: {error}")))
+            };
+            match woven.and_then(read) {
                 Ok(woven) => return Ok(Arc::new(woven)),
                 Err(error) => {
                     why.get_or_insert(error.to_string());
@@ -111,9 +130,7 @@ impl CoverageWeaver {
     }
 
     /// Compiles and weaves code. `name` is used in the names of files.
-    fn form(&self, name: &str, code: &Code) -> Result<Program> {
-        let working = std::env::current_dir().unwrap_or_default();
-        let files = self.files.get_or_init(|| SourceFiles::below(&working, &self.spool));
+    fn form(&self, name: &str, code: &Code, files: &SourceFiles) -> Result<Program> {
         let own = match code {
             // Of a program that was linked from several, the text only includes theirs.
             Code::Source { text, pieces, .. } if pieces.concat() == *text => host::same_texts(files, pieces),
@@ -152,7 +169,7 @@ impl CoverageWeaver {
             )));
         }
         let (answer, kernels) = self.answer(name, modules, plain)?;
-        Ok(Program { answer, kernels, texts: Texts::new(path, same, &working) })
+        Ok(Program { answer, kernels, texts: Texts::new(path, same, &working()) })
     }
 
     /// Writes modules, and says how their kernels are launched.
@@ -196,6 +213,11 @@ impl CoverageWeaver {
         }
         Ok((answer, kernels))
     }
+}
+
+/// The folder below which files with the texts of programs are looked for.
+fn working() -> PathBuf {
+    std::env::current_dir().unwrap_or_default()
 }
 
 /// Returns the length of a kernel's probe buffer.

@@ -63,6 +63,8 @@ struct RunReport {
     cut_at: Option<(u32, [u64; 3])>,
     conflicted: bool,
     sampled: Option<u64>,
+    /// Whether several threads shared the launch, so that another run of it may do something else.
+    depends_on_threads: bool,
     time: Duration,
 }
 
@@ -257,7 +259,8 @@ fn run_pass(
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| died())).collect()
         })
     };
-    let mut report = RunReport { completed: true, time: start.elapsed(), ..RunReport::default() };
+    let mut report =
+        RunReport { completed: true, depends_on_threads: used > 1, time: start.elapsed(), ..RunReport::default() };
     if let Some((first, others)) = threads.split_first_mut() {
         for thread in others {
             first.absorb(thread);
@@ -335,6 +338,7 @@ fn make_plan(
         deadline,
         is_budget,
         first_conflict: options.first_conflict,
+        decisive: options.decisive,
         fuel: options.fuel.map_or(u64::MAX, |f| f.min(1 << 62)),
         map: schedule.map.iter().map(|group| u64::from(*group)).collect(),
         is_sample: false,
@@ -529,6 +533,7 @@ impl Simulator {
         let options = SimulationOptions {
             schedule: sweep.launch.schedule.clone(),
             probe_words: Some(sweep.probe_words),
+            decisive: sweep.decisive,
             ..SimulationOptions::default()
         };
         let mut runs: Vec<Run> = Vec::new();
@@ -536,6 +541,12 @@ impl Simulator {
             let report = self.run_prepared(program, &options, sweep.timeout, &head)?;
             times.push(report.time);
             let Some(prepared) = &self.prepared else { return Err(Error::internal("a launch was lost")) };
+            let words = sweep.words.start as usize..sweep.words.end as usize;
+            let words = prepared.probe().get(words).unwrap_or_default().to_vec();
+            if sweep.decisive.is_some_and(|word| prepared.probe().get(word as usize).is_some_and(|word| *word != 0)) {
+                runs.push(Run { difference: None, words });
+                break;
+            }
             if !report.completed
                 && report.faults.iter().all(|f| f.kind == FaultKind::NonTermination)
                 && report.divergences.is_empty()
@@ -559,12 +570,11 @@ impl Simulator {
                 let actual = prepared.output(r.position).unwrap_or_default();
                 difference::first(&r.label, r.ty.as_ref(), r.tolerance, &r.bytes, actual)
             });
-            let words = sweep.words.start as usize..sweep.words.end as usize;
-            let words = prepared.probe().get(words).unwrap_or_default().to_vec();
             let agrees = difference.is_none();
             let before = runs.last().map(|r| r.difference.is_none());
             runs.push(Run { difference, words });
-            if before.is_some_and(|before| before != agrees) {
+            // What runs on one thread does the same again.
+            if before.is_some_and(|before| before != agrees) || !report.depends_on_threads {
                 break;
             }
         }

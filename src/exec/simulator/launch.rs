@@ -3,6 +3,7 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use super::image::Image;
 use super::memory::{OffsetAllocator, Reservation};
@@ -341,6 +342,13 @@ impl PreparedLaunch {
         let words = usize::try_from(self.probe_words.unwrap_or(0)).unwrap_or(0);
         // SAFETY: the range was reserved for `words` words at an aligned address, and no compiled code runs.
         unsafe { std::slice::from_raw_parts(self.probe.cast::<u32>(), words) }
+    }
+
+    /// A word of the probe buffer, as compiled code has it; `None` if there is no such word.
+    pub fn probe_word(&self, index: u32) -> Option<*const AtomicU32> {
+        let is_there = self.probe_words.is_some_and(|words| u64::from(index) < words);
+        // SAFETY: the buffer has that many words.
+        is_there.then(|| unsafe { self.probe.cast::<AtomicU32>().add(index as usize) }.cast_const())
     }
 
     /// The id of the group with this linear number.

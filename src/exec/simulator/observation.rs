@@ -37,6 +37,8 @@ pub struct SimulationOptions {
     /// The caller's deadline: the launch ends there, which is no fault of the kernel ([`Simulation::cut_short`]).
     /// `None`: only the limit of the launch itself ends it.
     pub deadline: Option<Instant>,
+    /// A word of the probe buffer that ends the launch once it is not 0, when a work-item next ends or synchronises.
+    pub decisive: Option<u32>,
     /// End the launch at the first conflict and report only that there is one ([`Simulation::conflicted`]);
     /// requires `races`.
     pub first_conflict: bool,

@@ -1,7 +1,7 @@
 //! The state of a run on one thread: what the scheduler and the hooks of its work-items share. It knows nothing of
 //! work-groups, which point to it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::compare::ComparisonStats;
@@ -31,6 +31,8 @@ pub struct RunPlan {
     pub is_budget: bool,
     /// Whether the first conflict ends the run.
     pub first_conflict: bool,
+    /// The word of the probe buffer that ends the run once it is not 0.
+    pub decisive: Option<u32>,
     /// Iterations per work-item; `u64::MAX`: as many as the time allows.
     pub fuel: u64,
     /// The group at each position of the launch order; if empty, groups run in ascending order.
@@ -73,6 +75,8 @@ pub struct RunState {
     /// The race detector; null in a run without it.
     shadow: *mut Shadow,
     pub fuel: u64,
+    /// The word that ends the run once it is not 0; null if there is none.
+    decisive: *const AtomicU32,
     /// Where accesses go that are skipped.
     pub sink: *mut u8,
     sink_memory: Reservation,
@@ -125,6 +129,7 @@ impl RunState {
             entry: no_code,
             shadow: std::ptr::null_mut(),
             fuel: u64::MAX,
+            decisive: std::ptr::null(),
             sink,
             sink_memory,
             faults: FaultLog::default(),
@@ -156,6 +161,7 @@ impl RunState {
         self.entry = program.entry();
         self.shadow = shadow.map_or(std::ptr::null_mut(), std::ptr::from_mut);
         self.fuel = plan.fuel;
+        self.decisive = plan.decisive.and_then(|word| prepared.probe_word(word)).unwrap_or(std::ptr::null());
         self.faults.clear();
         self.compared.clear();
         self.compared.resize(plan.comparisons as usize, ComparisonStats::default());
@@ -179,6 +185,7 @@ impl RunState {
         self.launch = std::ptr::null();
         self.plan = std::ptr::null();
         self.shadow = std::ptr::null_mut();
+        self.decisive = std::ptr::null();
     }
 
     /// Adds what another thread observed in its share of the run.
@@ -222,10 +229,14 @@ impl RunState {
         unsafe { self.shadow.as_mut() }
     }
 
-    /// Counts a step, and reads the clock now and then. Returns whether the run is over: the caller's deadline ends it
-    /// at once, while its own time limit only keeps further groups from beginning.
+    /// Counts a step, and reads the clock now and then. Returns whether the run is over: the caller's deadline and the
+    /// decisive word end it at once, while its own time limit only keeps further groups from beginning.
     #[inline(always)]
     pub fn step(&mut self) -> bool {
+        // SAFETY: the word lies in the launch's probe buffer, which lives until `end`; kernels change it atomically.
+        if unsafe { self.decisive.as_ref() }.is_some_and(|word| word.load(Ordering::Relaxed) != 0) {
+            self.over = true;
+        }
         self.until_clock -= 1;
         if self.until_clock < 0 {
             self.read_clock();

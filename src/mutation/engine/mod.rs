@@ -205,7 +205,6 @@ impl<'a, 'c> Engine<'a, 'c> {
         self.full_build_time = begun.elapsed();
         self.batched = batched;
         let begun = Instant::now();
-        let baseline_options = BaselineOptions { repeats: self.options.repeats, timeout: self.options.timeout };
         let mut baselines = Vec::new();
         for (position, test) in self.dropped.positions().zip(self.tests) {
             if self.settings.is_over() {
@@ -213,6 +212,8 @@ impl<'a, 'c> Engine<'a, 'c> {
                 continue;
             }
             let program = module.programs[0];
+            let timeout = test.limit.map_or(self.options.timeout, |limit| limit.min(self.options.timeout));
+            let baseline_options = BaselineOptions { repeats: self.options.repeats, timeout };
             let baseline = baseline::establish(
                 self.executors[0].as_mut(),
                 program,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::style::{self, Paint, Style, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::cover::{CoverOptions, cover};
-use super::{notes, percent};
+use super::{notes, percent, quote};
 use crate::result::cover::{Coverage, METRICS, Measure, Metric};
 use crate::result::set::{CoverSet, Failed, LeftOut, ProgramRun};
 
@@ -21,16 +21,20 @@ pub fn cover_set(result: &CoverSet, verbose: bool, sources: &dyn Fn(&str) -> Opt
     }
     out.push_str(&table(result, style));
     for Failed { kernel, error, .. } in &result.failed {
-        let name = visible(kernel.as_deref().unwrap_or("a kernel")).into_owned();
-        let shown = if verbose { error.as_str() } else { error.lines().next().unwrap_or_default() };
-        let text = format!("{name} was not measured: {}", visible(shown));
-        let _ = writeln!(out, "\n{}", style.paint(Paint::Warn, wrap(&text, style.width.max(20)).join("\n  ")));
+        let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
+        let name = kernel.as_deref().unwrap_or("a kernel");
+        let text = format!("{} was not measured: {}", visible(name), visible(first));
+        let lines = wrap(&text, style.width.saturating_sub(2).max(20)).join("\n  ");
+        let _ = writeln!(out, "\n{}", style.paint(Paint::Warn, lines));
+        if verbose {
+            out.push_str(&quote(rest, "  | "));
+        }
     }
     for LeftOut { kernel, meaning, count, reason, .. } in &result.left_out {
         // What the user asked for is told on request only.
         if verbose || reason != "not-selected" {
             let of = kernel.as_ref().map(|kernel| format!(" of {}", visible(kernel))).unwrap_or_default();
-            let meaning = if verbose { meaning.as_str() } else { meaning.lines().next().unwrap_or_default() };
+            let meaning = meaning.lines().next().unwrap_or_default();
             let text = format!("{}{of} left out: {}", style::count(*count, "launch"), visible(meaning));
             let _ = writeln!(out, "{}", wrap(&text, style.width.max(20)).join("\n  "));
         }

@@ -68,6 +68,7 @@ fn sweep<'a>(launch: &'a Launch, variations: &'a [Variation], references: &'a [R
         repeats: 1,
         timeout: LIMIT,
         words: 20..22,
+        decisive: None,
         batch: None,
     }
 }

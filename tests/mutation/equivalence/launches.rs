@@ -17,7 +17,14 @@ fn test(global: u64, local: u64, n: i32) -> Test {
     let range = NdRange { dims: 1, global: [global, 1, 1], local: Some([local, 1, 1]), offset: [0; 3] };
     let args = vec![ArgValue::Buffer(Arc::new(vec![0; 4096])), ArgValue::Value(n.to_le_bytes().to_vec())];
     let launch = Launch::new(range, args);
-    Test { name: format!("{n}"), launch, faulted: Vec::new(), expectations: Vec::new(), outputs: Vec::new() }
+    Test {
+        name: format!("{n}"),
+        launch,
+        faulted: Vec::new(),
+        expectations: Vec::new(),
+        outputs: Vec::new(),
+        limit: None,
+    }
 }
 
 fn source(body: &str) -> String {

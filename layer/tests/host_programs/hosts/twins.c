@@ -186,7 +186,7 @@ static void two(void) {
   }
 }
 
-// A child that goes on with its parent's objects, and then with its own; at the end the parent goes on with its own.
+// A child with objects of its own, and its parent, which goes on with what it has.
 static void forked(void) {
   start(CL_DEVICE_TYPE_CPU, 0);
   int value = result_of(build(more, NULL), "more");

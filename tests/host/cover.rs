@@ -1,0 +1,276 @@
+//! `kassay cover -- COMMAND`: coverage counted by hand, programs that end in their own ways, code of all kinds.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use super::TestResult;
+use super::programs::{Program, kassay, repository};
+
+impl Program {
+    /// Covers the program with these flags and arguments. Returns kassay's output.
+    fn cover(&self, flags: &[&str], arguments: &[&str]) -> TestResult<Output> {
+        let output = kassay()
+            .arg("cover")
+            .arg("-o")
+            .arg(self.folder.path().join("cover.json"))
+            .args(flags)
+            .arg("--")
+            .arg(&self.path)
+            .args(arguments)
+            .current_dir(&self.directory)
+            .output()?;
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!error.contains("panicked"), "{error}");
+        Ok(output)
+    }
+
+    /// Covers the program, which must work, and returns the result, in which every launch ran with probes.
+    fn coverage(&self, flags: &[&str], arguments: &[&str]) -> TestResult<Value> {
+        let output = self.cover(flags, arguments)?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let result = self.written()?;
+        assert_eq!((&result["failed"], &result["left_out"]), (&json!([]), &json!([])), "{result:#}");
+        Ok(result)
+    }
+
+    fn written(&self) -> TestResult<Value> {
+        Ok(serde_json::from_str(&fs::read_to_string(self.folder.path().join("cover.json"))?)?)
+    }
+}
+
+/// Returns the results of the kernels of this name.
+fn covered<'a>(result: &'a Value, name: &str) -> Vec<&'a Value> {
+    result["kernels"].as_array().into_iter().flatten().filter(|kernel| kernel["kernel"] == name).collect()
+}
+
+/// Returns the only kernel of this name, and checks its number of launches.
+fn only<'a>(result: &'a Value, name: &str, launches: u64) -> &'a Value {
+    let [kernel] = covered(result, name)[..] else { panic!("{result:#}") };
+    assert_eq!(kernel["launches"], launches, "{kernel:#}");
+    kernel
+}
+
+fn ratio(covered: u64, total: u64) -> Value {
+    json!({"covered": covered, "total": total})
+}
+
+/// Loops that need not test anything before their bodies and cannot go on for ever.
+fn loops(total: u64, zero: u64, one: u64, many: u64) -> Value {
+    let applicable = json!({"zero": total, "boundary": total});
+    json!({"total": total, "zero": zero, "one": one, "many": many, "boundary": total, "applicable": applicable})
+}
+
+#[test]
+fn barriers_branches_and_loops_are_those_counted_by_hand() -> TestResult {
+    let program = Program::of("local_scan")?;
+    let result = program.coverage(&[], &[])?;
+    let scan = only(&result, "scan_groups", 4);
+    // 1000 elements end within a group, so all conditions go both ways; the loop always doubles from 1 to 64.
+    assert_eq!(scan["coverage"]["branch"], ratio(10, 10));
+    assert_eq!(scan["coverage"]["barrier"], ratio(4, 4));
+    assert_eq!(scan["coverage"]["loop"], loops(1, 0, 0, 1));
+    assert_eq!(only(&result, "add_sums", 2)["coverage"]["branch"], ratio(2, 2));
+    assert_eq!((&result["total"]["branch"], &result["total"]["loop"]), (&ratio(12, 12), &loops(1, 0, 0, 1)));
+    assert_eq!((&result["schema"], &result["exit_code"]), (&json!("kassay.cover-set/1"), &json!(0)));
+    let schema: Value = serde_json::from_str(&fs::read_to_string(repository("docs/schema/cover-set.schema.json"))?)?;
+    let errors: Vec<String> = jsonschema::validator_for(&schema)?.iter_errors(&result).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    Ok(())
+}
+
+#[test]
+fn threads_that_launch_at_the_same_time_share_their_coverage() -> TestResult {
+    let program = Program::of("two_threads")?;
+    let result = program.coverage(&[], &[])?;
+    let collatz = only(&result, "collatz", 100);
+    // It starts with 1, 2, 3: no step, one, several.
+    assert_eq!(collatz["coverage"]["loop"], loops(1, 1, 1, 1));
+    assert_eq!(collatz["coverage"]["branch"], ratio(2, 2));
+    Ok(())
+}
+
+#[test]
+fn processes_are_united() -> TestResult {
+    let program = Program::of("forks")?;
+    for (how, launches, processes) in [("before", 5, 2), ("idle", 3, 1), ("exec", 5, 2)] {
+        let result = program.coverage(&[], &[how])?;
+        let kernel = only(&result, "sum_squares", launches);
+        assert_eq!(kernel["coverage"]["loop"], loops(1, 0, 0, 1), "{how}");
+        assert_eq!(kernel["tests"].as_array().map(Vec::len), Some(processes), "{how}: {kernel:#}");
+    }
+    let missed = program.cover(&["--fail-under", "line=100,loop=75"], &["idle"])?;
+    let error = String::from_utf8(missed.stderr)?;
+    assert_eq!(missed.status.code(), Some(1), "{error}");
+    assert!(error.contains("loop coverage is 50.0 %, below 75 %"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn what_was_recorded_survives_sudden_ends() -> TestResult {
+    let program = Program::of("sudden_end")?;
+    for (how, exit, signal) in [
+        ("exit", json!(5), Value::Null),
+        ("crash", Value::Null, json!("SIGSEGV")),
+        ("abort", Value::Null, json!("SIGABRT")),
+        ("kill", Value::Null, json!("SIGKILL")),
+    ] {
+        let result = program.coverage(&[], &[how])?;
+        assert_eq!((&result["exit_code"], &result["signal"]), (&exit, &signal), "{how}");
+        assert_eq!(only(&result, "halve", 20)["coverage"]["branch"], ratio(2, 2), "{how}");
+    }
+    Ok(())
+}
+
+#[test]
+fn kernels_of_one_name_are_several() -> TestResult {
+    let program = Program::of("built_twice")?;
+    let result = program.coverage(&[], &[])?;
+    let mut all: Vec<(u64, &Value)> = covered(&result, "blend")
+        .into_iter()
+        .map(|kernel| (kernel["launches"].as_u64().unwrap_or(0), &kernel["coverage"]["branch"]))
+        .collect();
+    all.sort_by_key(|(launches, _)| *launches);
+    // Only two of the programs have the branch.
+    assert_eq!(all, [(1, &ratio(2, 2)), (2, &ratio(2, 2)), (3, &ratio(0, 0))]);
+    let kept = fs::read_dir(program.folder.path().join("cover-texts"))?.count();
+    assert_eq!(kept, 3);
+    let source = result["kernels"][0]["source"].as_str().unwrap_or_default();
+    assert!(fs::read_to_string(source)?.contains("kernel void blend"), "{source}");
+    Ok(())
+}
+
+#[test]
+fn lines_are_those_of_the_users_files() -> TestResult {
+    let program = Program::of("many_strings")?;
+    let result = program.coverage(&["--mcdc"], &[])?;
+    let all = covered(&result, "weave");
+    assert_eq!(all.len(), 2);
+    for kernel in all {
+        let sites = kernel["sites"].as_array().ok_or("no sites")?;
+        // if (i % PERIOD == 0), in the fifth line of the file that both programs contain.
+        let branch = sites.iter().find(|site| site["kind"] == "branch" && site["construct"] == "if");
+        let branch = branch.ok_or("no branch")?;
+        assert_eq!((&branch["file"], &branch["line"]), (&json!("many_strings_body.cl"), &json!(5)));
+        assert_eq!(kernel["coverage"]["branch"], ratio(4, 4));
+    }
+    let program = Program::of("image_blur")?;
+    let result = program.coverage(&[], &[])?;
+    let blur = only(&result, "blur", 4);
+    assert_eq!((&blur["source"], &blur["coverage"]["loop"]), (&json!("image_blur.cl"), &loops(2, 0, 0, 2)));
+    only(&result, "luma", 1);
+    assert!(!program.folder.path().join("cover-texts").exists());
+    Ok(())
+}
+
+#[test]
+fn linked_programs_il_and_variables_are_covered() -> TestResult {
+    let result = Program::of("compile_link")?.coverage(&[], &[])?;
+    let root = only(&result, "root_table", 3);
+    assert_eq!(root["coverage"]["branch"], ratio(2, 2));
+    only(&result, "sine_table", 1);
+    let result = Program::of("program_variable")?.coverage(&[], &[])?;
+    if result["exit_code"] != 77 {
+        assert_eq!(only(&result, "deposit", 4)["coverage"]["branch"], ratio(2, 2));
+        assert_eq!(only(&result, "balance", 2)["coverage"]["branch"], ratio(2, 2));
+    }
+    let mut program = Program::of("from_il")?;
+    program.directory = program.folder.path().to_owned();
+    let module = program.directory.join("from_il.spv");
+    let text = repository("testdata/hosts/c/from_il.spvasm");
+    assert!(Command::new("spirv-as").arg(text).arg("-o").arg(module).status()?.success());
+    let result = program.coverage(&[], &[])?;
+    if result["exit_code"] != 77 {
+        let launches: u64 = covered(&result, "gcd_table").iter().filter_map(|k| k["launches"].as_u64()).sum();
+        assert_eq!(launches, 3);
+    }
+    Ok(())
+}
+
+#[test]
+fn headers_and_failed_builds_are_no_obstacle() -> TestResult {
+    let mut program = Program::of("include_paths")?;
+    program.directory = program.folder.path().to_owned();
+    let copied =
+        Command::new("cp").arg("-r").arg(repository("testdata/hosts/c/life")).arg(&program.directory).status()?;
+    assert!(copied.success());
+    let result = program.coverage(&[], &[])?;
+    assert_eq!(result["exit_code"], 0);
+    let mut launches: Vec<_> = covered(&result, "generation").iter().filter_map(|k| k["launches"].as_u64()).collect();
+    launches.sort_unstable();
+    assert_eq!(launches, [8, 12]);
+    for kernel in covered(&result, "generation") {
+        assert_eq!(kernel["source"], "life/kernels.cl");
+    }
+    let result = Program::of("errors")?.coverage(&[], &[])?;
+    assert_eq!(result["exit_code"], 0);
+    only(&result, "scale", 2);
+    Ok(())
+}
+
+#[test]
+fn kernels_that_nobody_asked_for_run_as_they_are() -> TestResult {
+    let program = Program::of("local_scan")?;
+    let output = program.cover(&["--kernel", "add_*"], &[])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let result = program.written()?;
+    only(&result, "add_sums", 2);
+    assert!(covered(&result, "scan_groups").is_empty());
+    let [left_out] = &result["left_out"].as_array().ok_or("nothing left out")?[..] else { panic!("{result:#}") };
+    let of = |key: &str| &left_out[key];
+    assert_eq!((of("kernel"), of("reason"), of("count")), (&json!("scan_groups"), &json!("not-selected"), &json!(4)));
+    assert_eq!(result["failed"], json!([]));
+    Ok(())
+}
+
+#[test]
+fn standard_output_is_the_programs() -> TestResult {
+    let program = Program::of("in_place")?;
+    let output = program.cover(&[], &[])?;
+    assert_eq!(String::from_utf8(output.stdout)?, "in_place: right\n");
+    let error = String::from_utf8(output.stderr)?;
+    assert!(error.contains("exit code 0") && error.contains("combine"), "{error}");
+    let quiet = program.cover(&["--quiet"], &[])?;
+    assert_eq!(String::from_utf8(quiet.stderr)?, "");
+    let lines = program.folder.path().join("lines.lcov");
+    let report = kassay().arg("report").arg(program.folder.path().join("cover.json")).arg("-o").arg(&lines).output()?;
+    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
+    let lines = fs::read_to_string(lines)?;
+    assert!(lines.contains("DA:3,1") && lines.contains("program.cl"), "{lines}");
+    Ok(())
+}
+
+#[test]
+fn a_program_without_opencl_is_told() -> TestResult {
+    let output = kassay().args(["cover", "--", "sh", "-c", "exit 4"]).output()?;
+    let error = String::from_utf8(output.stderr)?;
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("no OpenCL call was seen; it ended with exit code 4") && error.contains("help:"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn wrong_calls_are_refused_before_the_program_runs() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let mark = folder.path().join("ran");
+    let touch = mark.to_str().unwrap_or_default();
+    for (arguments, what) in [
+        (vec![], "SUITE"),
+        (vec!["suite.toml", "--", "touch", touch], "cannot be used with"),
+        (vec!["suite.toml", "--as-gpu"], "--as-gpu"),
+        (vec!["suite.toml", "--kernel", "x"], "--kernel"),
+        (vec!["--counts", "--", "touch", touch], "--counts"),
+        (vec!["--device", "sim", "--", "touch", touch], "--device"),
+        (vec!["-D", "A=1", "--", "touch", touch], "-D"),
+        (vec!["--fail-under", "def_use=1", "--", "touch", touch], "not measured of host programs"),
+        (vec!["-o", "no/such/folder/x.json", "--", "touch", touch], "does not exist"),
+    ] {
+        let output = kassay().arg("cover").args(&arguments).current_dir(folder.path()).output()?;
+        let error = String::from_utf8(output.stderr)?;
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(what), "{arguments:?}: {error}");
+        assert!(!mark.exists());
+    }
+    Ok(())
+}

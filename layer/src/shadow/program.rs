@@ -98,6 +98,7 @@ impl Build {
                 serde_json::to_string(&build.origin),
                 serde_json::to_string(&build.headers),
                 serde_json::to_string(&build.constants),
+                serde_json::to_string(&build.includes),
             ]
             .map(Result::unwrap_or_default)
         };
@@ -153,7 +154,7 @@ mod tests {
 
     fn build(origin: Origin, options: Option<&str>) -> Build {
         let options = options.map(str::to_owned);
-        Build { origin, stage: "build", options, headers: Vec::new(), constants: Vec::new() }
+        Build { origin, stage: "build", options, headers: Vec::new(), constants: Vec::new(), includes: Vec::new() }
     }
 
     #[test]

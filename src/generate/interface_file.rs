@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::assign::Number;
+use super::contradictions;
 use super::model::{KernelModel, Role};
+use super::seeds::Seeds;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Access, Arg, ArgKind, ArgSource, Interface};
 use crate::suite;
@@ -17,7 +19,7 @@ use crate::suite::declared::Declared;
 use crate::suite::declared::table::{FileArgEntry, InterfaceFile, RangeEntry};
 use crate::suite::declared::write::{Tables, quoted};
 use crate::suite::document::{Node, Source, Span, Value, suggestion};
-use crate::suite::launch::{ArgValue, NdRange};
+use crate::suite::launch::{ArgValue, Launch, NdRange};
 
 /// The user's constraints on one argument.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +49,10 @@ pub struct UserConstraints {
     pub max_items: u64,
     /// Upper limit of work-items, unless an outcome requires more.
     pub usual_items: u64,
+    /// Launches to begin with, from which inputs are made.
+    pub seeds: Option<Arc<Seeds>>,
+    /// Whether launches keep to what the seeds have in common.
+    pub keeps_couplings: bool,
 }
 
 /// Work-items that a launch can have and still leave time for others.
@@ -66,7 +72,31 @@ impl UserConstraints {
             ArgSource::Parameter | ArgSource::Member { .. } => arg.clone(),
         };
         let args = interface.args.iter().map(of).collect();
-        UserConstraints { args, range: None, local: None, max_items: MAX_ITEMS, usual_items: USUAL_ITEMS }
+        UserConstraints {
+            args,
+            range: None,
+            local: None,
+            max_items: MAX_ITEMS,
+            usual_items: USUAL_ITEMS,
+            seeds: None,
+            keeps_couplings: false,
+        }
+    }
+
+    /// Makes a launch keep to what the seeds have in common, if it has to; returns `false` if it cannot, or not within
+    /// these constraints.
+    pub(super) fn couple(&self, launch: &mut Launch, model: &KernelModel) -> bool {
+        match &self.seeds {
+            Some(seeds) if self.keeps_couplings => {
+                seeds.couplings.restore(launch) && contradictions::of_file(self, model, "", launch).is_empty()
+            }
+            _ => true,
+        }
+    }
+
+    /// Returns whether what the seeds have in common leaves a number passed by value no choice.
+    pub(super) fn settle(&self, position: u32, offset: u64) -> bool {
+        self.keeps_couplings && self.seeds.as_ref().is_some_and(|seeds| seeds.couplings.settle(position, offset))
     }
 
     /// Overrides what the model says of roles and work-group sizes.

@@ -1,9 +1,9 @@
 //! Searches beyond the couplings of seeds: for goals that no launch which keeps them came to. What is found stays apart from
 //! the suite, and says which couplings stand in the way.
 
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
-use super::campaign::Options;
 use super::couplings::{Coupling, Couplings};
 use super::fuzz::{self, Share};
 use super::interface_file::UserConstraints;
@@ -22,6 +22,9 @@ use crate::symbolic::infeasible::ProofOutcome;
 /// The search that keeps the couplings leaves one part in this many of its time and launches.
 const PART: u32 = 4;
 
+/// The preparations of solving take up to this many times as long as the analysis of the kernel.
+const PREPARATIONS: u32 = 4;
+
 /// Returns the limits of a search that leaves a part to the next one; `made`: launches made before it.
 pub(super) fn limits_before(all: &Limits, begun: Instant, made: u64) -> Limits {
     let left = all.end.saturating_duration_since(begun);
@@ -33,7 +36,14 @@ pub(super) fn limits_before(all: &Limits, begun: Instant, made: u64) -> Limits {
 pub(super) struct Searched<'a, 'c> {
     pub under_test: &'a KernelUnderTest<'c>,
     pub request: &'a Request,
-    pub options: &'a Options,
+    /// Of everything together.
+    pub limits: &'a Limits,
+    /// Whether outcomes are solved for.
+    pub solve: bool,
+    /// Path of the kernel's file.
+    pub source: &'a Path,
+    /// Time that the inference of the kernel model took.
+    pub analysis_time: Duration,
     /// By watched outcome.
     pub proofs: &'a [Option<ProofOutcome>],
     /// Kinds of sites whose outcomes are goals.
@@ -81,39 +91,41 @@ pub(super) fn search<'s>(
     runner: &mut dyn CoverageRunner,
     progress: &mut Progress<'_>,
 ) -> Result<Beyond<'s>> {
-    let options = searched.options;
     let is_infeasible = |o: usize| matches!(searched.proofs.get(o), Some(Some(ProofOutcome::Infeasible { .. })));
     // Only goals: other outcomes make no input worth keeping here.
     let is_open = |first: &[Option<FirstCover>], o: usize| problem.goals[o] && first[o].is_none() && !is_infeasible(o);
     let open: Vec<usize> = (0..problem.goals.len()).filter(|o| is_open(&found.first, *o)).collect();
-    if open.is_empty() || options.limits.attempts == 0 {
+    if open.is_empty() || searched.limits.attempts == 0 {
         return Ok(Beyond::default());
     }
     let constraints = UserConstraints { keeps_couplings: false, ..problem.constraints.clone() };
     let problem = SearchProblem { constraints: &constraints, ..problem };
     let mut record = |_: &TestInput, _: &[usize], _: &_| Ok(());
     // The rest is for finding out which couplings stand in the way.
-    let limits = limits_before(&options.limits, Instant::now(), found.statistics.executions);
+    let limits = limits_before(searched.limits, Instant::now(), found.statistics.executions);
     let mut search = Search::new(problem, &limits, runner, progress, &mut record);
     search.continue_from(found);
     if search.stop_reason().is_none() {
         // What is still open is the same whatever the couplings: launches differ from those before by another seed.
         let request = Request { seed: searched.request.seed ^ 1, ..searched.request.clone() };
-        let share = Share::of(&limits, Instant::now(), options.solve);
-        let share = Share { max_execs: share_of_launches(&search, &limits, options.solve), ..share };
+        let share = Share::of(&limits, Instant::now(), searched.solve);
+        let share = Share { max_execs: share_of_launches(&search, &limits, searched.solve), ..share };
         fuzz::fuzz(&mut search, &request, &share)?;
     }
-    if options.solve && search.stop_reason().is_none() && open.iter().any(|o| search.first()[*o].is_none()) {
-        let sources = build::sources_of(std::path::Path::new(&options.source));
+    // Preparations take several times as long as the analysis did; with less time left there would be nothing to show.
+    let left = limits.end.saturating_duration_since(Instant::now());
+    let is_wanted = open.iter().any(|o| search.first()[*o].is_none()) && left > searched.analysis_time * PREPARATIONS;
+    if searched.solve && search.stop_reason().is_none() && is_wanted {
+        let sources = build::sources_of(searched.source);
         let known = searched.proofs.to_vec();
         // What is undecided has been tried to be proved; here only inputs count.
         let kinds = searched.kinds;
-        let analysis = options.analysis_time;
+        let analysis = searched.analysis_time;
         solving::solve(&mut search, searched.under_test, kinds, known, &mut |_, _| Ok(()), &sources, analysis)?;
     }
     let after = search.finish();
     found.statistics = after.statistics;
-    let mut search = Search::new(problem, &options.limits, runner, progress, &mut record);
+    let mut search = Search::new(problem, searched.limits, runner, progress, &mut record);
     search.continue_from(&after);
     let mut beyond = Beyond::default();
     for test in after.tests {

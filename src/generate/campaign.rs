@@ -21,7 +21,7 @@ use super::search::{
     self, CoverageRunner, FirstCover, Limits, Progress, ResumedInput, Search, SearchProblem, SearchResult,
     SearchStatistics, StopReason, TestInput,
 };
-use super::seeds;
+use super::seed_run;
 use super::solving::{self, SolvingResult, SolvingStop};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::{self, KernelUnderTest};
@@ -138,7 +138,7 @@ pub fn generate(
     let limits = if has_couplings { beyond::limits_before(&options.limits, begun, 0) } else { options.limits.clone() };
     let mut search = Search::new(problem, &limits, runner, progress, &mut record);
     search.resume(resumed_inputs(&log.known, before)?)?;
-    let seed_run = seeds.map(|seeds| seeds::run(&mut search, seeds, constraints, &launch_builder)).transpose()?;
+    let seed_run = seeds.map(|seeds| seed_run::run(&mut search, seeds, constraints, &launch_builder)).transpose()?;
     let ended = fuzz::fuzz(&mut search, &request, &Share::of(&limits, begun, options.solve))?;
     let solved = match options.solve {
         true => {
@@ -168,8 +168,16 @@ pub fn generate(
     let mut found = search.finish();
     let mut excluded = Beyond::default();
     if let Some(seeds) = seeds.filter(|_| has_couplings) {
-        let searched =
-            beyond::Searched { under_test, request: &request, options, proofs: &solved.proofs, kinds: &GOALS };
+        let searched = beyond::Searched {
+            under_test,
+            request: &request,
+            limits: &options.limits,
+            solve: options.solve,
+            source: Path::new(&options.source),
+            analysis_time: options.analysis_time,
+            proofs: &solved.proofs,
+            kinds: &GOALS,
+        };
         excluded = beyond::search(&searched, problem, seeds, &mut found, runner, progress)?;
     }
     let mut goals = goals(&view, &found, &solved, &StopContext { fuzzing: ended, options }, &under_test.interface);

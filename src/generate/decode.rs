@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use super::buffer_growth::{self, Guess};
+use super::coupled;
 use super::genotype::{self, Edit, Genotype};
 use super::interface_file::UserConstraints;
 use super::launch_builder::{FittedPlan, LaunchBuilder};
-use super::seeds;
+use super::seeded_genotype;
 use crate::error::Result;
 use crate::suite::launch::{ArgValue, Launch};
 
@@ -67,7 +68,7 @@ impl<'w> Decoder<'w> {
                 });
             }
         }
-        Ok(self.constraints.couple(&mut launch, self.launch_builder.model).then_some((launch, preconditions)))
+        Ok(coupled::couple(self.constraints, self.launch_builder.model, &mut launch).then_some((launch, preconditions)))
     }
 
     /// Enlarges arguments of guessed length to what an execution accessed, for this genotype and all others with the
@@ -87,11 +88,13 @@ impl<'w> Decoder<'w> {
     /// Decodes the genotype without its edits.
     fn base(&mut self, genotype: &Genotype, fitted: Option<FittedPlan>) -> Result<Option<Decoded>> {
         let seeds = self.constraints.seeds.as_deref();
-        if let Some(launch) = genotype.base.and_then(|at| seeds?.based_on(at, genotype, self.launch_builder.model)) {
+        if let Some(launch) =
+            genotype.base.and_then(|at| seeded_genotype::based_on(seeds?, at, genotype, self.launch_builder.model))
+        {
             if Instant::now() >= self.end {
                 return Ok(None);
             }
-            let made = (launch, vec![seeds::PRECONDITION.to_owned()]);
+            let made = (launch, vec![seeded_genotype::PRECONDITION.to_owned()]);
             self.remember(genotype, &made, Vec::new());
             return Ok(Some(made));
         }

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::assign::Number;
-use super::contradictions;
 use super::model::{KernelModel, Role};
 use super::seeds::Seeds;
 use crate::error::{Error, Result};
@@ -19,7 +18,7 @@ use crate::suite::declared::Declared;
 use crate::suite::declared::table::{FileArgEntry, InterfaceFile, RangeEntry};
 use crate::suite::declared::write::{Tables, quoted};
 use crate::suite::document::{Node, Source, Span, Value, suggestion};
-use crate::suite::launch::{ArgValue, Launch, NdRange};
+use crate::suite::launch::{ArgValue, NdRange};
 
 /// The user's constraints on one argument.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,17 +79,6 @@ impl UserConstraints {
             usual_items: USUAL_ITEMS,
             seeds: None,
             keeps_couplings: false,
-        }
-    }
-
-    /// Makes a launch keep to what the seeds have in common, if it has to; returns `false` if it cannot, or not within
-    /// these constraints.
-    pub(super) fn couple(&self, launch: &mut Launch, model: &KernelModel) -> bool {
-        match &self.seeds {
-            Some(seeds) if self.keeps_couplings => {
-                seeds.couplings.restore(launch) && contradictions::of_file(self, model, "", launch).is_empty()
-            }
-            _ => true,
         }
     }
 

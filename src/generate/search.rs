@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use super::branch_distance::{BranchDistances, Gain};
+use super::coupled;
 use super::decode::Decoder;
 use super::faulting_launches;
 use super::genotype::Genotype;
@@ -293,7 +294,7 @@ impl<'a> Search<'a> {
     /// As [`CoverageRunner::run`].
     pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<TestInput>> {
         let mut launch = Launch { allows_faults: false, margins: Vec::new(), ..launch };
-        if !self.problem.constraints.couple(&mut launch, self.problem.launch_builder.model) {
+        if !coupled::couple(self.problem.constraints, self.problem.launch_builder.model, &mut launch) {
             return Ok(None);
         }
         match self.attempt_with(None, &launch, by)? {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::proposer::Proposer;
 use crate::error::Result;
+use crate::generate::coupled;
 use crate::generate::decode::Decoder;
 use crate::generate::fill::mix;
 use crate::generate::genotype::Genotype;
@@ -341,7 +342,7 @@ impl<'a, 'm> KillSearch<'a, 'm> {
 
     /// Tries what the solver proposes, as far as it keeps to what the seeds have in common.
     fn attempt_proposal(&mut self, mut launch: Launch, preconditions: Vec<String>) -> Result<Option<bool>> {
-        match self.problem.constraints.couple(&mut launch, self.problem.launch_builder.model) {
+        match coupled::couple(self.problem.constraints, self.problem.launch_builder.model, &mut launch) {
             true => self.attempt_launch(None, launch, preconditions, By::Smt),
             false => Ok(None),
         }

@@ -1,6 +1,7 @@
 //! Generates a suite for a kernel.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::executors;
@@ -20,7 +21,9 @@ use crate::generate::model::KernelModel;
 use crate::generate::mutants::campaign::{self as mutants, CampaignServices, Job};
 use crate::generate::output_dir;
 use crate::generate::roles;
-use crate::generate::search::Limits;
+use crate::generate::search::{Limits, TestInput};
+use crate::generate::seeds::Seeds;
+use crate::hash;
 use crate::kernel::interface::Interface;
 use crate::mutation::Selection;
 use crate::result::Header;
@@ -32,6 +35,9 @@ use crate::suite::write;
 /// Share of the budget that launches get even if the preparation has used it up, limited by [`MIN_LAUNCH_TIME`].
 const MIN_LAUNCH_SHARE: f64 = 0.1;
 const MIN_LAUNCH_TIME: Duration = Duration::from_secs(1);
+
+/// The folder, in that of the suite, of tests that break what the seeds have in common.
+const BEYOND: &str = "beyond";
 
 options! {
     /// Options of [`generate`].
@@ -75,7 +81,9 @@ pub enum Goal {
 }
 
 /// Generates a suite for a kernel and writes it into `folder`, which is created if it does not exist: `suite.toml`
-/// with its data, `interface.toml` and `generate.json`, the result.
+/// with its data, `interface.toml` and `generate.json`, the result. If a suite was opened, the search begins with its
+/// launches, and keeps to what they have in common ([`GenerateResult::from`]); launches that break this and reach more
+/// are a suite of their own, in the folder `beyond`.
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
@@ -92,14 +100,10 @@ pub enum Goal {
 /// ```
 ///
 /// # Errors
-/// `Caller` if the kernel, an option or the interface file is wrong, or a suite was opened; those of the device, the
-/// journal and the folder.
+/// `Caller` if the kernel, an option or the interface file is wrong, or tests of a suite that was opened have different
+/// values of specialisation constants; those of the device, the journal and the folder.
 pub fn generate(opened: &Opened, folder: impl AsRef<Path>, options: &GenerateOptions) -> Result<GenerateResult> {
     let begun = opened.begin();
-    if opened.is_suite() {
-        let what = format!("the kernel {} was opened as that of a suite", opened.entry());
-        return Err(Error::caller(what).help("open the kernel's file: a suite is generated for it"));
-    }
     options.check(opened.options(), folder.as_ref())?;
     let device = &opened.options().device;
     // Detects a missing device before the work starts instead of halfway through it.
@@ -163,8 +167,11 @@ impl Generating<'_, '_> {
         let analysis_time = analysis_start.elapsed();
         std::fs::create_dir_all(folder).map_err(|e| write::no_folder(folder, &e))?;
         output_dir::check(folder)?;
-        let (wishes, interface_text) = self.read_or_write_wishes(&model)?;
+        output_dir::check(&folder.join(BEYOND))?;
+        let (mut wishes, interface_text) = self.read_or_write_wishes(&model)?;
         wishes.apply(&mut model);
+        wishes.seeds = self.seeds(&model, &wishes);
+        wishes.keeps_couplings = wishes.seeds.is_some();
         let output = folder.join("generate.json");
         let configuration = journal::configuration(under_test, &interface_text, &self.determining_options());
         if options.resume
@@ -208,7 +215,7 @@ impl Generating<'_, '_> {
         let mut progress = |executions: u64, covered: usize, all: usize| {
             observer.progress(executions, &format!("{covered} of {all} outcomes covered"));
         };
-        let (mut instrumented, generated) = match instrumented {
+        let (mut instrumented, mut generated) = match instrumented {
             Err(e) if e.is_late() => (None, campaign::without_launches(under_test, &source, begun, &e)),
             instrumented => {
                 let mut instrumented = instrumented?;
@@ -228,6 +235,8 @@ impl Generating<'_, '_> {
         let arguments = opened.kernel_options().as_arguments();
         let spec = &opened.kernel_options().spec;
         let kernel = Kernel { path: opened.kernel_file(), options: &arguments, spec };
+        let from = generated.from.take();
+        self.write_beyond(kernel, &generated.beyond)?;
         let (generated, scores) = match (options.goal, &mut instrumented) {
             (Goal::Branch | Goal::Mcdc, _) | (_, None) => {
                 campaign::write_suite(folder, kernel, under_test, &generated.tests)?;
@@ -251,13 +260,32 @@ impl Generating<'_, '_> {
                 self.kill_mutants(&job, generated, instrumented, log)?
             }
         };
-        let result = GenerateResult { scores, ..self.result(generated, configuration) };
+        let result = GenerateResult { scores, from, ..self.result(generated, configuration) };
         store::write(&result, &output)?;
         // The result is complete: a journal that stays must not cost it.
         if let Err(e) = journal.remove() {
             observer.note(&e.to_string());
         }
         Ok(result)
+    }
+
+    /// Returns the launches of the suite that was opened, with what they have in common; `None` if it was a kernel.
+    fn seeds(&self, model: &KernelModel, wishes: &UserConstraints) -> Option<Arc<Seeds>> {
+        let suite = self.opened.suite_file()?;
+        let tests = self.parsed.tests.iter().map(|test| (test.name.clone(), test.launch.clone()));
+        let max_group = simulator::device().max_work_group_size;
+        let suite = suite.display().to_string();
+        Some(Arc::new(Seeds::learn(suite, tests, model, wishes.usual_items, max_group)))
+    }
+
+    /// Writes the tests that break couplings as a suite of their own; an earlier one is replaced even if there are none.
+    fn write_beyond(&self, kernel: Kernel<'_>, tests: &[TestInput]) -> Result<()> {
+        let folder = self.folder.join(BEYOND);
+        if tests.is_empty() && !folder.join("suite.toml").exists() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(&folder).map_err(|e| write::no_folder(&folder, &e))?;
+        campaign::write_suite(&folder, kernel, self.under_test, tests)
     }
 
     /// Writes an empty suite for a kernel whose analysis exceeded the budget.
@@ -287,7 +315,12 @@ impl Generating<'_, '_> {
         };
         let (seed, timeout) = (self.opened.seed(), open.timeout.as_secs_f64());
         let tests = if *tests > 0 { format!(" {tests} tests") } else { String::new() };
-        format!("{goal:?} {seed} {attempts} {} {} {timeout}{more}{tests}", !smt, !fuzz)
+        let launches: Vec<_> = self.parsed.tests.iter().map(|test| (&test.name, &test.launch)).collect();
+        let from = match self.opened.is_suite() {
+            true => format!(" from {}", hash::hex_digest(format!("{launches:?}").as_bytes())),
+            false => String::new(),
+        };
+        format!("{goal:?} {seed} {attempts} {} {} {timeout}{more}{tests}{from}", !smt, !fuzz)
     }
 
     /// With [`Goal::Mutants`]: adds tests to the suite that covers the branches, and writes the mutation result of
@@ -357,6 +390,7 @@ impl Generating<'_, '_> {
             tests,
             summary: generated.summary,
             scores: None,
+            from: generated.from,
             notes: generated.notes,
         }
     }

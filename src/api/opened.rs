@@ -58,6 +58,16 @@ impl OpenOptions {
         Opened::suite(suite.as_ref(), self)
     }
 
+    /// Opens a suite for another kernel than the one that it names: another version of it, whose arguments the suite's
+    /// values have to fit.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open_for(&self, suite: impl AsRef<Path>, kernel: impl AsRef<Path>) -> Result<Opened> {
+        let input = Input { kernel: kernel.as_ref().to_owned(), ..Input::suite(suite.as_ref(), self)? };
+        Opened::of_input(input)
+    }
+
     /// Opens a suite with more tests than its own, which come after these.
     pub(super) fn open_with_more(&self, suite: &Path, more_tests: Vec<Test>) -> Result<Opened> {
         let input = Input { more_tests, ..Input::suite(suite, self)? };
@@ -227,6 +237,11 @@ impl Opened {
 
     pub(super) fn is_suite(&self) -> bool {
         self.input.suite.is_some()
+    }
+
+    /// Returns the path of the suite's file; `None` if a kernel was opened.
+    pub(super) fn suite_file(&self) -> Option<&Path> {
+        self.input.suite.as_ref().map(|suite| suite.path.as_path())
     }
 
     pub(super) fn options(&self) -> &OpenOptions {

@@ -1,6 +1,6 @@
 //! `kassay generate`: generates a suite for a kernel.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -14,8 +14,12 @@ use crate::report::text;
 /// Generate a suite that covers a kernel
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// A kernel (.cl, .clcpp, .ll, .bc, .spv, .spvasm)
-    pub kernel_file: PathBuf,
+    /// A kernel (.cl, .clcpp, .ll, .bc, .spv, .spvasm); with --from, that of the suite if left out
+    #[arg(required_unless_present = "from")]
+    pub kernel_file: Option<PathBuf>,
+    /// A suite of the kernel, such as a captured one: begin with its launches, and keep to what they have in common
+    #[arg(long, value_name = "SUITE")]
+    pub from: Option<PathBuf>,
     /// Folder for suite.toml, its data, interface.toml and generate.json; created if it does not exist
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub folder: PathBuf,
@@ -90,21 +94,28 @@ pub(super) fn budget(text: &str) -> std::result::Result<f64, String> {
 /// # Errors
 /// `Caller` if the kernel, the flags or the interface file are wrong; those of the device, the journal and the folder.
 pub fn run(args: &GenerateArgs) -> Result<u8> {
-    let extension = args.kernel_file.extension().map(|e| e.to_ascii_lowercase());
-    if extension.is_some_and(|e| e == "toml" || e == "json") {
-        let what = format!("{} is a suite, but kassay generate takes a kernel", args.kernel_file.display());
-        return Err(Error::caller(what).help("give the kernel's file (.cl, .clcpp, .ll, .bc, .spv or .spvasm)"));
+    if let Some(file) = args.kernel_file.as_deref().filter(|file| is_suite(file)) {
+        let what = format!("{} is a suite, but kassay generate takes a kernel", file.display());
+        return Err(Error::caller(what).help(
+            "give the kernel's file (.cl, .clcpp, .ll, .bc, .spv or .spvasm), or begin with the suite's launches: --from SUITE",
+        ));
     }
     let options = args.options();
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
     let mut open = args.execution.apply(args.kernel.open_options(output.terminal())).budget(Some(options.budget));
     let file = args.folder.join("interface.toml");
     // OpenCL C tells its interface, with which the file has to agree.
-    if open.interface.is_none() && !compile::is_source(&args.kernel_file) && file.exists() {
+    let tells = |kernel: &Path| compile::is_source(kernel);
+    if open.interface.is_none() && args.kernel_file.as_deref().is_some_and(|k| !tells(k)) && file.exists() {
         open = open.interface(Some(file));
     }
     options.check(&open, &args.folder)?;
-    let opened = open.open_kernel(&args.kernel_file)?;
+    let opened = match (&args.from, &args.kernel_file) {
+        (Some(suite), Some(kernel)) => open.open_for(suite, kernel)?,
+        (Some(suite), None) => open.open(suite)?,
+        (None, Some(kernel)) => open.open_kernel(kernel)?,
+        (None, None) => return Err(Error::caller("no kernel is named").help("give the kernel's file, or --from SUITE")),
+    };
     let result = generate(&opened, &args.folder, &options)?;
     let (sources, suite) = (opened.sources(), args.folder.join("suite.toml"));
     output.deliver(&result, |style| {
@@ -112,6 +123,12 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         text::generate(&result, &view, &|file| sources.text(file), style)
     })?;
     Ok(0)
+}
+
+/// Returns whether a file's name is that of a suite.
+fn is_suite(file: &Path) -> bool {
+    let extension = file.extension().map(|e| e.to_ascii_lowercase());
+    extension.is_some_and(|e| e == "toml" || e == "json")
 }
 
 impl GenerateArgs {

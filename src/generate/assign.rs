@@ -224,7 +224,8 @@ pub fn bytes(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<u8> {
     out
 }
 
-fn put(scalar: Scalar, number: Number, out: &mut Vec<u8>) {
+/// Appends a number in the representation of `scalar`.
+pub(super) fn put(scalar: Scalar, number: Number, out: &mut Vec<u8>) {
     match number {
         Number::Integer(n) => super::fill::push(scalar, n, out),
         Number::Float(x) => super::fill::push_float(scalar, x, out),

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::beyond::{self, Beyond};
 use super::faulting_coverage;
 use super::faulting_launches;
 use super::fuzz::{self, Share};
@@ -20,6 +21,7 @@ use super::search::{
     self, CoverageRunner, FirstCover, Limits, Progress, ResumedInput, Search, SearchProblem, SearchResult,
     SearchStatistics, StopReason, TestInput,
 };
+use super::seed_run;
 use super::solving::{self, SolvingResult, SolvingStop};
 use crate::cfg::sites::{SiteKind, Sites};
 use crate::coverage::build::{self, KernelUnderTest};
@@ -30,7 +32,7 @@ use crate::kernel::interface::Interface;
 use crate::kernel::options::SpecValue;
 use crate::result::Location;
 use crate::result::cover::Coverage;
-use crate::result::generate::{By, GenerateSummary, GeneratedTest, Goal, GoalStatus};
+use crate::result::generate::{By, ExcludedGoal, GenerateSummary, GeneratedTest, Goal, GoalStatus, SeedReport};
 use crate::result::journal::Journal;
 use crate::result::mcdc::Criterion;
 use crate::suite::write::{self, NewSuite, NewTest};
@@ -75,6 +77,10 @@ pub struct Generated {
     pub goals: Vec<Goal>,
     pub summary: GenerateSummary,
     pub notes: Vec<String>,
+    /// What the seeds are and teach, if there are any.
+    pub from: Option<SeedReport>,
+    /// Inputs that break couplings of the seeds and cover goals that no test does.
+    pub beyond: Vec<TestInput>,
 }
 
 impl Generated {
@@ -126,9 +132,14 @@ pub fn generate(
         Some(journal) => record_kept(journal, &view, kept, gained, statistics, options.begun),
         None => Ok(()),
     };
-    let mut search = Search::new(problem, &options.limits, runner, progress, &mut record);
+    // What the seeds exclude is searched for at the end.
+    let seeds = constraints.seeds.as_deref();
+    let has_couplings = seeds.is_some_and(|seeds| !seeds.couplings.all.is_empty());
+    let limits = if has_couplings { beyond::limits_before(&options.limits, begun, 0) } else { options.limits.clone() };
+    let mut search = Search::new(problem, &limits, runner, progress, &mut record);
     search.resume(resumed_inputs(&log.known, before)?)?;
-    let ended = fuzz::fuzz(&mut search, &request, &Share::of(&options.limits, begun, options.solve))?;
+    let seed_run = seeds.map(|seeds| seed_run::run(&mut search, seeds, constraints, &launch_builder)).transpose()?;
+    let ended = fuzz::fuzz(&mut search, &request, &Share::of(&limits, begun, options.solve))?;
     let solved = match options.solve {
         true => {
             let mut decided = |outcome: usize, proof: &ProofOutcome| match (
@@ -154,8 +165,31 @@ pub fn generate(
     faulting_coverage::cover_with_faults(&mut search, under_test, &request, options.solve, &solved.proofs)?;
     minimise::minimise(&mut search)?;
     pool::fill(&mut search, &request, options.tests)?;
-    let found = search.finish();
+    let mut found = search.finish();
+    let mut excluded = Beyond::default();
+    if let Some(seeds) = seeds.filter(|_| has_couplings) {
+        let searched = beyond::Searched {
+            under_test,
+            request: &request,
+            limits: &options.limits,
+            solve: options.solve,
+            source: Path::new(&options.source),
+            analysis_time: options.analysis_time,
+            proofs: &solved.proofs,
+            kinds: &GOALS,
+        };
+        excluded = beyond::search(&searched, problem, seeds, &mut found, runner, progress)?;
+    }
     let mut goals = goals(&view, &found, &solved, &StopContext { fuzzing: ended, options }, &under_test.interface);
+    let rows: Vec<ExcludedGoal> =
+        excluded.goals.iter().filter_map(|one| one.row(&view.goal(one.outcome, None, &GOALS)?, model)).collect();
+    for row in &rows {
+        let is_same = |g: &&mut Goal| g.site.as_ref() == Some(&row.site) && g.outcome.as_ref() == Some(&row.outcome);
+        if let Some(goal) = goals.iter_mut().filter(|g| g.status == GoalStatus::Unknown).find(is_same) {
+            goal.reason = Some("only launches came there that break what the seeds have in common".to_owned());
+            goal.preconditions.clone_from(&row.breaks);
+        }
+    }
     goals.sort_by(|a, b| a.location.cmp(&b.location));
     let count = |status| goals.iter().filter(|g| g.status == status).count() as u64;
     let summary = GenerateSummary {
@@ -184,7 +218,20 @@ pub fn generate(
             ),
         });
     }
-    Ok(Generated { tests: found.tests, coverage, goals, summary, notes })
+    let from = seeds.zip(seed_run).map(|(seeds, run)| {
+        let is_goal_of_no_seed = |o: &usize| is_goal[*o] && !run.covered[*o];
+        SeedReport {
+            suite: seeds.suite.clone(),
+            launches: seeds.all.len() as u64,
+            coverage: self::coverage(&under_test.sites, &run.tallies),
+            added: (0..outcomes.len()).filter(|o| is_goal_of_no_seed(o) && found.first[*o].is_some()).count() as u64,
+            left_out: run.left_out,
+            couplings: seeds.couplings.rows(model),
+            contradictions: run.contradictions,
+            excluded: rows,
+        }
+    });
+    Ok(Generated { tests: found.tests, coverage, goals, summary, notes, from, beyond: excluded.tests })
 }
 
 /// Returns the result for a kernel for which no launch can be made; `why` becomes the reason of every goal.
@@ -203,7 +250,7 @@ pub fn without_launches(under_test: &KernelUnderTest<'_>, source: &str, begun: I
     let mut notes = under_test.sites.notes();
     notes.push(format!("{why}, so the suite has no test; --budget gives more time"));
     let coverage = coverage(&under_test.sites, &[]);
-    Generated { tests: Vec::new(), coverage, goals, summary, notes }
+    Generated { tests: Vec::new(), coverage, goals, summary, notes, from: None, beyond: Vec::new() }
 }
 
 /// Returns what tests cover, with MC/DC if test vectors are among the sites.

@@ -3,9 +3,11 @@
 use std::time::Instant;
 
 use super::buffer_growth::{self, Guess};
+use super::coupled;
 use super::genotype::{self, Edit, Genotype};
 use super::interface_file::UserConstraints;
 use super::launch_builder::{FittedPlan, LaunchBuilder};
+use super::seeded_genotype;
 use crate::error::Result;
 use crate::suite::launch::{ArgValue, Launch};
 
@@ -33,7 +35,8 @@ impl<'w> Decoder<'w> {
         Decoder { launch_builder, constraints, end, cache: Vec::new() }
     }
 
-    /// Returns the launch of a genotype; `None` if it would be too large, or the time is up. `fitted`: the result of
+    /// Returns the launch of a genotype; `None` if it would be too large, the time is up, or it cannot keep the couplings
+    /// of the seeds. `fitted`: the result of
     /// its dry run, if that was already made.
     ///
     /// # Errors
@@ -65,7 +68,7 @@ impl<'w> Decoder<'w> {
                 });
             }
         }
-        Ok(Some((launch, preconditions)))
+        Ok(coupled::couple(self.constraints, self.launch_builder.model, &mut launch).then_some((launch, preconditions)))
     }
 
     /// Enlarges arguments of guessed length to what an execution accessed, for this genotype and all others with the
@@ -84,6 +87,17 @@ impl<'w> Decoder<'w> {
 
     /// Decodes the genotype without its edits.
     fn base(&mut self, genotype: &Genotype, fitted: Option<FittedPlan>) -> Result<Option<Decoded>> {
+        let seeds = self.constraints.seeds.as_deref();
+        if let Some(launch) =
+            genotype.base.and_then(|at| seeded_genotype::based_on(seeds?, at, genotype, self.launch_builder.model))
+        {
+            if Instant::now() >= self.end {
+                return Ok(None);
+            }
+            let made = (launch, vec![seeded_genotype::PRECONDITION.to_owned()]);
+            self.remember(genotype, &made, Vec::new());
+            return Ok(Some(made));
+        }
         let plan = genotype.plan();
         let mut fitted = fitted.unwrap_or_else(|| self.launch_builder.fit(&plan));
         for (position, (constraint, arg)) in
@@ -106,20 +120,26 @@ impl<'w> Decoder<'w> {
         let mut preconditions = self.launch_builder.model.preconditions.clone();
         preconditions.extend(fitted.notes);
         let made = (launch, preconditions);
-        if bytes(&made.0) <= MAX_CACHED_BYTES {
-            if self.cache.len() >= CACHE_SIZE {
-                self.cache.remove(0);
-            }
-            let mut guesses = fitted.guesses;
-            // A length that the user specifies is no guess.
-            let is_free = |guess: &Guess| {
-                let constraint = &self.constraints.args[guess.position as usize];
-                constraint.size.is_none() && constraint.value.is_none()
-            };
-            guesses.retain(is_free);
-            self.cache.push((Genotype { edits: Vec::new(), ..genotype.clone() }, made.clone(), guesses));
-        }
+        let mut guesses = fitted.guesses;
+        // A length that the user specifies is no guess.
+        let is_free = |guess: &Guess| {
+            let constraint = &self.constraints.args[guess.position as usize];
+            constraint.size.is_none() && constraint.value.is_none()
+        };
+        guesses.retain(is_free);
+        self.remember(genotype, &made, guesses);
         Ok(Some(made))
+    }
+
+    /// Puts a decoded base into the cache, if it is small.
+    fn remember(&mut self, genotype: &Genotype, made: &Decoded, guesses: Vec<Guess>) {
+        if bytes(&made.0) > MAX_CACHED_BYTES {
+            return;
+        }
+        if self.cache.len() >= CACHE_SIZE {
+            self.cache.remove(0);
+        }
+        self.cache.push((Genotype { edits: Vec::new(), ..genotype.clone() }, made.clone(), guesses));
     }
 }
 

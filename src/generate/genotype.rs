@@ -60,6 +60,9 @@ pub struct Genotype {
     pub fill: Fill,
     pub seed: u64,
     pub images: ImageSides,
+    /// The seed whose other arguments it has, by its number; `None`: contents are made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<usize>,
     /// Applied in order.
     pub edits: Vec<Edit>,
 }
@@ -103,7 +106,7 @@ impl Genotype {
                 *number = clamped(*number, scalar.scalar, constraints, scalar.arg as usize);
             }
         }
-        Genotype { geometry, scalars, fill, seed, images, edits: Vec::new() }
+        Genotype { geometry, scalars, fill, seed, images, base: None, edits: Vec::new() }
     }
 
     /// Adds an edit, and drops those that it makes redundant.
@@ -141,6 +144,7 @@ impl Genotype {
             && self.fill == other.fill
             && self.seed == other.seed
             && self.images == other.images
+            && self.base == other.base
     }
 }
 

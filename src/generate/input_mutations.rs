@@ -270,7 +270,9 @@ fn targets(launch_builder: &LaunchBuilder<'_>, constraints: &UserConstraints) ->
         }
         match &arg.kind {
             ArgKind::Value(_) => {
-                let own = |(_, s): &(usize, &ScalarModel)| s.arg == arg.position && s.role != Role::Unused;
+                let own = |(_, s): &(usize, &ScalarModel)| {
+                    s.arg == arg.position && s.role != Role::Unused && !constraints.settle(s.arg, s.offset)
+                };
                 let parts = model.scalars.iter().enumerate().filter(own).map(|(i, _)| Target::Scalar(i)).collect();
                 all.push(parts);
             }

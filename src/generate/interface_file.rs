@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::assign::Number;
 use super::model::{KernelModel, Role};
+use super::seeds::Seeds;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Access, Arg, ArgKind, ArgSource, Interface};
 use crate::suite;
@@ -47,6 +48,10 @@ pub struct UserConstraints {
     pub max_items: u64,
     /// Upper limit of work-items, unless an outcome requires more.
     pub usual_items: u64,
+    /// Launches to begin with, from which inputs are made.
+    pub seeds: Option<Arc<Seeds>>,
+    /// Whether launches keep to what the seeds have in common.
+    pub keeps_couplings: bool,
 }
 
 /// Work-items that a launch can have and still leave time for others.
@@ -66,7 +71,20 @@ impl UserConstraints {
             ArgSource::Parameter | ArgSource::Member { .. } => arg.clone(),
         };
         let args = interface.args.iter().map(of).collect();
-        UserConstraints { args, range: None, local: None, max_items: MAX_ITEMS, usual_items: USUAL_ITEMS }
+        UserConstraints {
+            args,
+            range: None,
+            local: None,
+            max_items: MAX_ITEMS,
+            usual_items: USUAL_ITEMS,
+            seeds: None,
+            keeps_couplings: false,
+        }
+    }
+
+    /// Returns whether what the seeds have in common leaves a number passed by value no choice.
+    pub(super) fn settle(&self, position: u32, offset: u64) -> bool {
+        self.keeps_couplings && self.seeds.as_ref().is_some_and(|seeds| seeds.couplings.settle(position, offset))
     }
 
     /// Overrides what the model says of roles and work-group sizes.

@@ -149,7 +149,7 @@ impl<'m> LaunchBuilder<'m> {
     }
 
     /// Returns the largest of the lengths that the kernel's checks imply for a buffer, in elements.
-    fn length(&self, position: usize, plan: &LaunchPlan<'_>) -> Option<u64> {
+    pub(super) fn length(&self, position: usize, plan: &LaunchPlan<'_>) -> Option<u64> {
         let scalars = |arg, offset| assign::integer(&plan.scalars, arg, offset);
         let intervals = assign::intervals(&self.summary, plan.geometry, &scalars);
         let most = self.model.args[position].lengths.iter().map(|l| intervals.of(l).1).max()?;

@@ -75,7 +75,8 @@ fn uniquely_covered(kept: &[TestInput], i: usize) -> Vec<usize> {
 /// the sizes.
 fn smaller_genotypes(search: &Search<'_>, genotype: &Genotype) -> Vec<Genotype> {
     let groups = genotype.geometry.range.group_counts();
-    if search.problem.constraints.range.is_some() || groups == [1; 3] {
+    let is_seed = genotype.base.is_some() && genotype.edits.is_empty();
+    if search.problem.constraints.range.is_some() || groups == [1; 3] || is_seed {
         return Vec::new();
     }
     let mut halved = groups;

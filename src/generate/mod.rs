@@ -2,7 +2,8 @@
 //!
 //! `roles` infers what each argument is for, as a `model`. `launches` builds launches whose sizes and contents fit
 //! together, checked by a `dry_run`; `buffer_growth` corrects the lengths that the dry run only guessed. Launches in
-//! which work-items conflict are solved for (`collisions`) and searched for (`evolve`).
+//! which work-items conflict are solved for (`collisions`) and searched for (`evolve`). `seeds` begins a search with the
+//! launches of a suite and keeps to their `couplings`.
 //!
 //! All of it reads a `program`: the kernel, promoted (`program::promoted`) and translated from LLVM into plain
 //! data (`program::reader`).
@@ -12,12 +13,16 @@
 mod access_summary;
 mod assign;
 mod atomic_counters;
+mod beyond;
 mod branch_distance;
 pub mod buffer_growth;
 mod buffer_lengths;
 pub mod campaign;
 pub mod collisions;
 mod content_roles;
+mod contradictions;
+mod coupled;
+pub mod couplings;
 mod decode;
 mod dry_run;
 pub mod evolve;
@@ -50,4 +55,7 @@ mod resize_buffers;
 pub mod roles;
 mod scalar_bounds;
 pub mod search;
+mod seed_run;
+mod seeded_genotype;
+pub mod seeds;
 pub mod solving;

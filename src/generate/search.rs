@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use super::branch_distance::{BranchDistances, Gain};
+use super::coupled;
 use super::decode::Decoder;
 use super::faulting_launches;
 use super::genotype::Genotype;
@@ -292,11 +293,33 @@ impl<'a> Search<'a> {
     /// # Errors
     /// As [`CoverageRunner::run`].
     pub fn attempt_launch(&mut self, launch: Launch, preconditions: Vec<String>, by: By) -> Result<Option<TestInput>> {
-        let launch = Launch { allows_faults: false, margins: Vec::new(), ..launch };
+        let mut launch = Launch { allows_faults: false, margins: Vec::new(), ..launch };
+        if !coupled::couple(self.problem.constraints, self.problem.launch_builder.model, &mut launch) {
+            return Ok(None);
+        }
         match self.attempt_with(None, &launch, by)? {
             Attempt::Done(Some(kept)) => Ok(Some(TestInput { preconditions, ..*kept })),
             _ => self.fault(None, (launch, preconditions), by),
         }
+    }
+
+    /// Runs a seed as it is, with its genotype where inputs can be made of it. Afterwards as [`Search::attempt_launch`].
+    ///
+    /// # Errors
+    /// As [`CoverageRunner::run`].
+    pub(super) fn attempt_seed(&mut self, launch: &Launch, genotype: Option<Genotype>) -> Result<Option<TestInput>> {
+        match self.attempt_with(genotype.as_ref(), launch, By::Seed)? {
+            Attempt::Done(found) => Ok(found.map(|found| *found)),
+            Attempt::OutOfBounds(_) => Ok(None),
+        }
+    }
+
+    /// Continues where another search ended: with what it found, and what that covers.
+    pub(super) fn continue_from(&mut self, found: &SearchResult) {
+        self.corpus.clone_from(&found.tests);
+        self.first.clone_from(&found.first);
+        self.clean.clone_from(&found.clean);
+        self.statistics = found.statistics;
     }
 
     /// Returns whether launches that fault are accepted.

@@ -27,6 +27,9 @@ pub struct GenerateResult {
     /// Mutation scores, if mutants are the goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<Scores>,
+    /// What the seeds are and teach, if the search began with the launches of a suite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<SeedReport>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
@@ -58,7 +61,8 @@ pub struct Goal {
     pub reason: Option<String>,
     /// Extent of the search, if it ended without a decision.
     pub bound: Option<String>,
-    /// Assumptions of a proof beyond the rules of OpenCL.
+    /// Assumptions of a proof beyond the rules of OpenCL; of an unknown goal that only launches reach which break
+    /// couplings of the seeds, these couplings.
     pub preconditions: Vec<String>,
     /// Seconds from the start until it was decided.
     pub time_s: f64,
@@ -143,4 +147,70 @@ pub struct GenerateSummary {
     pub fuzz_s: f64,
     /// Seconds for solving.
     pub smt_s: f64,
+}
+
+/// The launches of a suite with which a search began, and what they have in common.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeedReport {
+    /// Path of the suite.
+    pub suite: String,
+    /// Its tests.
+    pub launches: u64,
+    /// Tests that the search did not begin with, and why, a sentence each.
+    pub left_out: Vec<String>,
+    /// Coverage of the seeds alone.
+    pub coverage: Coverage,
+    /// Outcomes that are goals, and that the suite written covers but no seed does.
+    pub added: u64,
+    /// What all seeds have in common; every test of the suite written keeps to it.
+    pub couplings: Vec<CouplingRow>,
+    /// Where seeds are not as kassay takes the arguments, or as the interface file says, a sentence each.
+    pub contradictions: Vec<String>,
+    /// Goals that only launches reach which break couplings.
+    pub excluded: Vec<ExcludedGoal>,
+}
+
+/// Something that holds in all launches of a suite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CouplingRow {
+    /// What it is about.
+    pub kind: CouplingKind,
+    /// The coupling as a sentence, such as `x has n elements`.
+    pub sentence: String,
+    /// Whether nothing that it relates varies among the seeds, so that it may be an accident.
+    pub guess: bool,
+    /// Seeds that show it.
+    pub launches: u64,
+}
+
+/// What a coupling is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CouplingKind {
+    /// A length, a size of the launch or a number that follows from others.
+    Size,
+    /// A number or size that never changes.
+    Constant,
+    /// A number that is one of few.
+    Values,
+    /// All work-groups have the same size.
+    WholeGroups,
+    /// The integers in a buffer.
+    Contents,
+}
+
+/// A goal that only launches reach which break couplings of the seeds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExcludedGoal {
+    /// Id of the site.
+    pub site: String,
+    /// The outcome.
+    pub outcome: String,
+    /// Location of the site.
+    #[serde(flatten)]
+    pub location: Location,
+    /// Sentences of the couplings that the launch breaks.
+    pub breaks: Vec<String>,
+    /// Name of the test in the suite in the folder `beyond`.
+    pub test: String,
 }

@@ -15,5 +15,6 @@ mod launched;
 mod marks;
 mod mutants;
 mod roles;
+mod seeded;
 mod simulated;
 mod support;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::proposer::Proposer;
 use crate::error::Result;
+use crate::generate::coupled;
 use crate::generate::decode::Decoder;
 use crate::generate::fill::mix;
 use crate::generate::genotype::Genotype;
@@ -278,14 +279,14 @@ impl<'a, 'm> KillSearch<'a, 'm> {
             self.kill_result.solving += begun.elapsed();
             let Some(mut launch) = proposed else { break };
             let mut preconditions = self.problem.launch_builder.model.preconditions.clone();
-            let mut useful = self.attempt_launch(None, launch.clone(), preconditions.clone(), By::Smt)?;
+            let mut useful = self.attempt_proposal(launch.clone(), preconditions.clone())?;
             if useful.is_none()
                 && self.stop_reason().is_none()
                 && let Some((resized, notes)) = self.proposer.resize(&launch, self.limits.end)
             {
                 preconditions.extend(notes);
                 launch = resized;
-                useful = self.attempt_launch(None, launch.clone(), preconditions, By::Smt)?;
+                useful = self.attempt_proposal(launch.clone(), preconditions)?;
             }
             let useful = useful == Some(true);
             self.proposer.report(&launch, useful);
@@ -337,6 +338,14 @@ impl<'a, 'm> KillSearch<'a, 'm> {
     fn attempt(&mut self, genotype: Genotype, fitted: Option<FittedPlan>, by: By) -> Result<Option<bool>> {
         let Some((launch, preconditions)) = self.decoder.decode(&genotype, fitted)? else { return Ok(None) };
         self.attempt_launch(Some(genotype), launch, preconditions, by)
+    }
+
+    /// Tries what the solver proposes, as far as it keeps to what the seeds have in common.
+    fn attempt_proposal(&mut self, mut launch: Launch, preconditions: Vec<String>) -> Result<Option<bool>> {
+        match coupled::couple(self.problem.constraints, self.problem.launch_builder.model, &mut launch) {
+            true => self.attempt_launch(None, launch, preconditions, By::Smt),
+            false => Ok(None),
+        }
     }
 
     /// Tries an input. `None` if it is rejected; otherwise whether it comes nearer to a mutant or kills one.

@@ -6,7 +6,7 @@ use super::super::style::{self, Paint, Style, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::{heading, notes, title};
 use crate::result::cover::{METRICS, Measure};
-use crate::result::generate::{By, GenerateResult, Goal, GoalStatus};
+use crate::result::generate::{By, GenerateResult, Goal, GoalStatus, SeedReport};
 
 /// Options of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,6 +45,9 @@ pub fn generate(
     out.push_str(&goals(&result.goals, view.verbose, sources, style));
     if view.verbose && !result.tests.is_empty() {
         out.push_str(&tests(result, style));
+    }
+    if let Some(from) = &result.from {
+        out.push_str(&seeds(from, style));
     }
     let summary = &result.summary;
     let tests = format!("{} in {}", style::count(summary.tests, "test"), visible(&view.suite));
@@ -145,6 +148,40 @@ fn tests(result: &GenerateResult, style: &Style) -> String {
         ]);
     }
     out.push_str(&table.render(style));
+    out
+}
+
+/// Renders what the seeds cover and have in common, what contradicts them, and what they exclude.
+fn seeds(from: &SeedReport, style: &Style) -> String {
+    let mut out = heading(style, "seeds");
+    let branch = from.coverage.branch;
+    let _ = writeln!(
+        out,
+        "  {} of {} cover {} of {}; {} were added",
+        style::count(from.launches, "launch"),
+        visible(&from.suite),
+        branch.covered,
+        style::count(branch.total, "outcome"),
+        from.added
+    );
+    let mut list = |title: &str, lines: &mut dyn Iterator<Item = String>| {
+        for (at, line) in lines.enumerate() {
+            if at == 0 {
+                out.push_str(&heading(style, title));
+            }
+            let lines = wrap(&visible(&line), style.width.saturating_sub(4).max(20));
+            let _ = writeln!(out, "  {}", lines.join("\n    "));
+        }
+    };
+    let guess = |is_guess: bool| if is_guess { " (a guess: nothing of it varies)" } else { "" };
+    list("kept in all tests", &mut from.couplings.iter().map(|c| format!("{}{}", c.sentence, guess(c.guess))));
+    let excluded = from.excluded.iter().map(|goal| {
+        let place = format!("{}:{}:{}", goal.location.file, goal.location.line, goal.location.column);
+        format!("{place}  {}  breaks: {} (test \"{}\")", goal.outcome, goal.breaks.join("; "), goal.test)
+    });
+    list("only beyond what the seeds have in common", &mut excluded.into_iter());
+    list("contradicted by the seeds", &mut from.contradictions.iter().cloned());
+    list("seeds left out", &mut from.left_out.iter().cloned());
     out
 }
 

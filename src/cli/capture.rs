@@ -95,7 +95,7 @@ impl CaptureArgs {
 }
 
 /// Parses a number of bytes: `1000`, `64k`, `500M`, `2GiB`. Units are powers of 1024.
-fn size(text: &str) -> std::result::Result<u64, String> {
+pub(super) fn size(text: &str) -> std::result::Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -2,6 +2,7 @@
 
 mod capture;
 mod cover;
+mod mutate;
 mod programs;
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;

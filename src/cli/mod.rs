@@ -115,6 +115,8 @@ mod tests {
         same(&run.options(), &api::RunOptions::new());
         let Command::Mutate(mutate) = parse(&["mutate", "s.toml"]) else { panic!() };
         same(&mutate.options(), &api::MutateOptions::new());
+        let Command::Mutate(mutate) = parse(&["mutate", "--", "p"]) else { panic!() };
+        same(&mutate.program_options(), &api::MutateProgramOptions::new());
         let Command::Schedule(schedule) = parse(&["schedule", "s.toml"]) else { panic!() };
         same(&schedule.options(), &api::ScheduleOptions::new());
         let Command::Check(check) = parse(&["check", "k.cl"]) else { panic!() };

@@ -1,26 +1,34 @@
-//! `kassay mutate`: measures how well a suite detects faults.
+//! `kassay mutate`: measures how well a suite, or a host program, detects faults.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use super::options::{KernelFlags, MutationLevelFlag, OutputFlags};
+use super::capture::{ProgramFlags, size};
+use super::options::{Format, KernelFlags, MutationLevelFlag, OutputFlags};
 use super::terminal::complain;
-use crate::api::{MutateOptions, StartWorkers, Strategy, mutate};
+use crate::api::{
+    MutateOptions, MutateProgramOptions, Oracle, StartWorkers, Strategy, mutate, mutate_program, texts_beside,
+};
 use crate::coverage::build::Level;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::kinds::DEVICE_HELP;
 use crate::mutation::level::MutationLevel;
 use crate::report::text;
 use crate::result::mutate::{MutateResult, TestStatus};
 use crate::result::shard::Shard;
 
-/// Measure how well a suite's tests detect faults
+/// Measure how well a suite's tests, or an unmodified host program, detect faults
 #[derive(Debug, Args)]
 pub struct MutateArgs {
     /// A suite file, TOML or JSON
-    pub suite: PathBuf,
+    #[arg(required_unless_present = "command", conflicts_with = "command")]
+    pub suite: Option<PathBuf>,
+    /// Instead of a suite: a host program and its arguments, behind `--`
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES)]
+    pub command: Vec<OsString>,
     /// Operators: all, peng, liu, or ids such as ROR,SYR
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub operators: String,
@@ -70,11 +78,57 @@ pub struct MutateArgs {
     #[arg(long, value_enum, default_value_t)]
     pub batch: BatchFlag,
     #[command(flatten)]
+    pub program: ProgramFlags,
+    #[command(flatten)]
+    pub of_program: MutatedProgramFlags,
+    #[command(flatten)]
     pub kernel: KernelFlags,
     #[command(flatten)]
     pub execution: MutateExecution,
     #[command(flatten)]
     pub output: OutputFlags,
+}
+
+/// Flags that say nothing about a host program, which has its own options, launches and device.
+const FOR_SUITES: [&str; 18] = [
+    "order",
+    "repeats",
+    "full_matrix",
+    "shard",
+    "strategy",
+    "ir_level",
+    "level",
+    "no_prune",
+    "no_launch_facts",
+    "batch",
+    "entry",
+    "interface",
+    "define",
+    "include",
+    "cl_std",
+    "clang_arg",
+    "spec",
+    "device",
+];
+
+/// Flags for mutants of a host program's kernels.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Program options")]
+pub struct MutatedProgramFlags {
+    /// What tells a mutant from the original: exit, stdout, files:GLOB, outputs [default: exit]
+    #[arg(long, value_name = "ORACLE", conflicts_with = "suite", requires = "command")]
+    pub oracle: Option<Oracle>,
+    /// Mutate kernels only whose names match a shell pattern; repeatable
+    #[arg(long = "kernel", value_name = "GLOB", conflicts_with = "suite", requires = "command")]
+    pub kernels: Vec<String>,
+    /// Copy at most so much of a working directory (files:GLOB), or keep so much data of launches (outputs), such as 500M or 2GiB
+    /// [default: 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "suite", requires = "command")]
+    pub max_bytes: Option<u64>,
+    /// Folder for what was captured (outputs), else for texts of programs that no file below the working directory holds;
+    /// for these FILE-texts beside -o FILE if left out
+    #[arg(long, value_name = "DIR", conflicts_with = "suite", requires = "command")]
+    pub keep: Option<PathBuf>,
 }
 
 /// The execution flags of other commands without `--timeout`, which is a factor here.
@@ -86,7 +140,7 @@ pub struct MutateExecution {
     /// Seed for generated inputs and for samples
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Number of worker processes
+    /// Number of worker processes; of a host program, of its processes at a time
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub jobs: u32,
 }
@@ -160,6 +214,10 @@ pub(super) fn percent(text: &str) -> std::result::Result<f64, String> {
 /// Those of the suite, the kernel, the device and the journal.
 pub fn run(args: &MutateArgs) -> Result<u8> {
     args.output.check()?;
+    let Some(suite) = &args.suite else { return run_program(args) };
+    if args.program.as_gpu {
+        return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or name a device"));
+    }
     let options = args.options();
     options.check()?;
     let opened = args
@@ -170,14 +228,50 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
         .jobs(args.execution.jobs)
         .level(args.optimisation())
         .start(StartWorkers::Jobs)
-        .open(&args.suite)?;
+        .open(suite)?;
     let result = mutate(&opened, &options)?;
     let (sources, view) = (opened.sources(), text::MutateView { summary_only: args.summary });
     args.output.show(&result, |style| text::mutate(&result, view, &|file| sources.text(file), style))?;
     Ok(u8::from(findings(args, &result)))
 }
 
+/// Makes mutants of a host program's kernels, and delivers the result. Returns the exit code: 1 if the score is below
+/// `--fail-under`.
+fn run_program(args: &MutateArgs) -> Result<u8> {
+    let options = args.program_options();
+    options.check()?;
+    let open = args.kernel.open_options(args.output.terminal()).seed(args.execution.seed).jobs(args.execution.jobs);
+    let result = mutate_program(&args.command, &open, &options)?;
+    match args.output.format {
+        Format::Json => args.output.show(&result, |_| String::new())?,
+        Format::Text => args.output.show_on_stderr(|style| {
+            let source = |file: &str| std::fs::read_to_string(file).ok();
+            let view = text::MutateView { summary_only: args.summary };
+            text::mutate_set(&result, view, args.output.verbose, &source, style)
+        }),
+    }
+    Ok(u8::from(is_below(args.fail_under, result.total.score)))
+}
+
 impl MutateArgs {
+    pub(super) fn program_options(&self) -> MutateProgramOptions {
+        let new = MutateProgramOptions::new();
+        let flags = &self.of_program;
+        let (oracle, most) = (flags.oracle.clone().unwrap_or_default(), flags.max_bytes.unwrap_or(new.max_bytes));
+        let texts = flags.keep.clone().or(self.output.output.as_deref().map(texts_beside));
+        new.oracle(oracle)
+            .as_gpu(self.program.as_gpu)
+            .kernels(flags.kernels.clone())
+            .operators(self.operators.clone())
+            .sample(self.sample)
+            .timeout_factor(self.factor.0)
+            .max_bytes(most)
+            .texts(texts)
+            .captured(flags.keep.clone())
+            .output(self.output.output.clone())
+            .resume(self.resume)
+    }
+
     /// Returns how the IR is optimised before mutants are made in it.
     fn optimisation(&self) -> Level {
         match self.level.into() {
@@ -231,12 +325,17 @@ fn findings(args: &MutateArgs, result: &MutateResult) -> bool {
 
 /// Complains of a score below `least`. Returns whether there are findings.
 pub(super) fn complaints(least: Option<f64>, result: &MutateResult) -> bool {
-    let mut found = result.tests.iter().any(|t| t.status == TestStatus::Dropped);
-    if let (Some(least), Some(score)) = (least, result.summary.score)
-        && score < least
-    {
-        complain(&format!("the mutation score is {score:.1} %, below {least} %"));
-        found = true;
+    let dropped = result.tests.iter().any(|t| t.status == TestStatus::Dropped);
+    is_below(least, result.summary.score) || dropped
+}
+
+/// Complains of a score below `least`. Returns whether it is.
+fn is_below(least: Option<f64>, score: Option<f64>) -> bool {
+    match (least, score) {
+        (Some(least), Some(score)) if score < least => {
+            complain(&format!("the mutation score is {score:.1} %, below {least} %"));
+            true
+        }
+        _ => false,
     }
-    found
 }

@@ -1,6 +1,6 @@
 //! Runs the program: with kassay's own standard streams, and with the signals that kassay gets.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command};
@@ -44,22 +44,23 @@ pub fn run(command: &[OsString], prepare: impl FnOnce(&mut Command)) -> Result<E
     prepare(&mut child);
     let begun = Instant::now();
     let handing_on = HandingOn::begin();
-    let child = child.spawn().map_err(|error| {
-        let what = format!("cannot run {}: {error}", program.to_string_lossy());
-        match error.kind() {
-            ErrorKind::NotFound => Error::caller(what).help("name a program in PATH, or the path of one"),
-            ErrorKind::PermissionDenied => {
-                Error::caller(what).help("make it executable, or name its interpreter first")
-            }
-            _ if error.raw_os_error() == Some(libc::ENOEXEC) => {
-                Error::caller(what).help("name its interpreter first, such as `python3 program.py`")
-            }
-            _ => Error::environment(what).help("end other processes, or raise the limits (ulimit)"),
-        }
-    })?;
+    let child = child.spawn().map_err(|error| cannot_run(program, &error))?;
     let status = handing_on.wait(child);
     let status = status.map_err(|error| Error::environment(format!("cannot wait for the program: {error}")))?;
     Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds: begun.elapsed().as_secs_f64() })
+}
+
+/// The error for a program that cannot be started.
+pub(super) fn cannot_run(program: &OsStr, error: &std::io::Error) -> Error {
+    let what = format!("cannot run {}: {error}", program.to_string_lossy());
+    match error.kind() {
+        ErrorKind::NotFound => Error::caller(what).help("name a program in PATH, or the path of one"),
+        ErrorKind::PermissionDenied => Error::caller(what).help("make it executable, or name its interpreter first"),
+        _ if error.raw_os_error() == Some(libc::ENOEXEC) => {
+            Error::caller(what).help("name its interpreter first, such as `python3 program.py`")
+        }
+        _ => Error::environment(what).help("end other processes, or raise the limits (ulimit)"),
+    }
 }
 
 /// While it lives, signals are handed on; then they do again what they did.

@@ -19,6 +19,7 @@ mod server;
 mod session;
 mod sources;
 mod spool;
+mod trial;
 mod watch;
 
 pub use build_options::{BuildOptions, translate};
@@ -29,9 +30,10 @@ pub use headers::{copy_headers, place_headers};
 pub use origin::{Code, IncludedFile, code_of};
 pub use records::{BuildStatus, Constant, Header, Launch, Origin, Piece, Program};
 pub use server::{Answers, Server};
-pub use session::{CaptureSettings, SPOOL_PREFIX, Session};
+pub use session::{CaptureSettings, SPOOL_PREFIX, Session, Spot};
 pub use sources::{SameText, SourceFiles, same_texts};
 pub use spool::{
     LaunchedKernel, NOT_SELECTED, NotWoven, ProbeFile, Process, Reason, Spool, kernels_of, unknown_launches,
 };
+pub use trial::{Trial, TrialEnd, Tried};
 pub use watch::{Arrival, Watch};

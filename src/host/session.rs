@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use super::command::{self, Ended};
 use super::library;
 use super::server::{Answers, Server};
+use super::trial::{self, Trial, Tried};
 use crate::error::{Error, Result};
 use crate::exec::discover::{Icd, Vendors};
 use crate::kernel::external_tools::Origin;
@@ -64,7 +65,7 @@ pub struct Session {
 }
 
 /// Variables of the layer that a program under another kassay may have.
-const OWN_VARIABLES: [&str; 2] = [SOCKET, "KASSAY_MUTANT"];
+const OWN_VARIABLES: [&str; 2] = [SOCKET, MUTANT];
 
 /// Where the layer asks for woven kernels.
 const SOCKET: &str = "KASSAY_SOCKET";
@@ -151,7 +152,68 @@ impl Session {
             child.envs(&self.environment);
         })
     }
+
+    /// Makes a spool of its own for one run beside others. It vanishes when dropped.
+    ///
+    /// # Errors
+    /// `Environment` if files cannot be made.
+    pub fn spot(&self) -> Result<Spot> {
+        let make = || {
+            let all = self.spool.path().join("runs");
+            fs::create_dir_all(&all)?;
+            let folder = tempfile::Builder::new().prefix("run-").tempdir_in(&all)?;
+            fs::copy(self.spool.path().join("config.json"), folder.path().join("config.json"))?;
+            fs::create_dir(folder.path().join("caches"))?;
+            // Code that kassay has woven is one for all runs.
+            std::os::unix::fs::symlink(self.spool.path().join(WOVEN), folder.path().join(WOVEN))?;
+            Ok(folder)
+        };
+        let broken = |error: std::io::Error| {
+            Error::environment(format!("cannot make a folder for a run of the program: {error}"))
+                .help("free some space, or set TMPDIR to another file system")
+        };
+        make().map(|folder| Spot { folder }).map_err(broken)
+    }
+
+    /// Runs a program unattended until it ends or is killed. `spot`: its spool, if it is not the session's; `mutant`: what it asks
+    /// kassay for.
+    ///
+    /// # Errors
+    /// `Caller` if there is no such program or it cannot be executed; `Environment` if no process can be made.
+    pub fn try_run(&self, trial: &Trial<'_>, spot: Option<&Spot>, mutant: Option<&str>) -> Result<Tried> {
+        trial::run(trial, |child: &mut Command| {
+            for name in DRIVER_VARIABLES.iter().chain(&OWN_VARIABLES) {
+                child.env_remove(name);
+            }
+            child.envs(&self.environment);
+            if let Some(spot) = spot {
+                let caches = spot.folder().join("caches");
+                child.env("KASSAY_SPOOL", spot.folder());
+                child.env("POCL_CACHE_DIR", caches.join("pocl")).env("XDG_CACHE_HOME", caches);
+            }
+            child.envs(mutant.map(|mutant| (MUTANT, mutant)));
+        })
+    }
 }
+
+/// A spool for one run of the program.
+#[derive(Debug)]
+pub struct Spot {
+    folder: TempDir,
+}
+
+impl Spot {
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// The folder of woven code in a spool.
+const WOVEN: &str = "woven";
+
+/// The variable whose value the layer hands on when it asks for woven kernels.
+const MUTANT: &str = "KASSAY_MUTANT";
 
 /// Returns the libraries of the drivers that the program would find by itself; those of kassay's set-up if there are none.
 fn drivers(vendors: &Vendors) -> Vec<String> {

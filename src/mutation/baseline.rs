@@ -127,11 +127,16 @@ pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     words
 }
 
+/// Returns the loop iterations that each of a mutant's work-items may make, where one of the original's makes at most `used`.
+pub fn fuel(used: u32, factor: f64) -> u32 {
+    let budget = (f64::from(used) * factor) as u64 + FUEL_CONSTANT;
+    budget.min(i32::MAX as u64) as u32
+}
+
 impl TestBaseline<'_> {
     /// Returns the loop iterations that each of a mutant's work-items may make.
     pub fn fuel(&self, factor: f64) -> u32 {
-        let budget = (f64::from(self.fuel_used) * factor) as u64 + FUEL_CONSTANT;
-        budget.min(i32::MAX as u64) as u32
+        fuel(self.fuel_used, factor)
     }
 
     /// Returns the wall-clock limit of one run of a mutant. Fuel already bounds the run; this is the safety net.

@@ -30,7 +30,8 @@ pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
     let results = results
         .iter()
         .map(|(path, result)| match result {
-            AnyResult::Mutate(mutate) => Ok(mutate.as_ref()),
+            AnyResult::Mutate(mutate) => Ok(vec![mutate.as_ref()]),
+            AnyResult::MutateSet(set) => Ok(set.kernels.iter().map(|kernel| &kernel.result).collect()),
             other => Err(Error::caller(format!(
                 "{} is a result of `kassay {}`: Stryker's reports show mutants",
                 path.display(),
@@ -39,7 +40,7 @@ pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
             .help("name results of `kassay mutate`")),
         })
         .collect::<Result<Vec<_>>>()?;
-    let report = report(&results, &|path| fs::read(path).map_err(|e| e.kind()))?;
+    let report = report(&results.concat(), &|path| fs::read(path).map_err(|e| e.kind()))?;
     serde_json::to_string_pretty(&report)
         .map(|text| text + "\n")
         .map_err(|e| Error::internal(format!("cannot turn the report into JSON: {e}")))

@@ -13,7 +13,7 @@ use super::mutate::MutateResult;
 use super::probe_map::ProbeMap;
 use super::run::RunResult;
 use super::schedule::ScheduleResult;
-use super::set::CoverSet;
+use super::set::{CoverSet, MutateSet};
 
 /// Returns the schema of every result with the name of its file under `docs/schema/`.
 pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
@@ -25,6 +25,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("cover-set.schema.json", schema::<CoverSet>()),
         ("check-set.schema.json", schema::<CheckSet>()),
         ("mutate.schema.json", schema::<MutateResult>()),
+        ("mutate-set.schema.json", schema::<MutateSet>()),
         ("schedule.schema.json", schema::<ScheduleResult>()),
         ("generate.schema.json", schema::<GenerateResult>()),
         ("check.schema.json", schema::<CheckResult>()),

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cover::{CoverResult, Coverage, LoopApplicable, LoopCoverage};
+use super::mutate::{MutateResult, Summary};
 use super::{Header, Ratio};
 
 /// The results of several kernels, with what they sum up to.
@@ -113,6 +114,9 @@ pub trait InSet: Sized {
 /// The result of `kassay cover` for several kernels.
 pub type CoverSet = SetResult<CoverResult, Coverage>;
 
+/// The result of `kassay mutate` for several kernels.
+pub type MutateSet = SetResult<MutateResult, Summary>;
+
 impl<R: InSet> SetResult<R, R::Total> {
     /// Makes the result of a set. `header` has the schema [`InSet::SET_SCHEMA`].
     pub fn new(header: Header, program: Option<ProgramRun>, kernels: Vec<KernelResult<R>>) -> Self {
@@ -129,6 +133,16 @@ impl InSet for CoverResult {
 
     fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Coverage {
         results.fold(Coverage::default(), |total, result| sum(&total, &result.coverage))
+    }
+}
+
+impl InSet for MutateResult {
+    type Total = Summary;
+
+    const SET_SCHEMA: &'static str = "kassay.mutate-set/1";
+
+    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Summary {
+        Summary::of(results.flat_map(|result| &result.mutants).filter(|mutant| !mutant.is_pair()))
     }
 }
 

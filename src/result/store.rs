@@ -19,7 +19,7 @@ use super::inspect::InspectResult;
 use super::mutate::MutateResult;
 use super::run::RunResult;
 use super::schedule::ScheduleResult;
-use super::set::{CoverSet, InSet as _};
+use super::set::{CoverSet, InSet as _, MutateSet};
 use crate::error::{Error, Place, Result};
 
 /// A result of any command.
@@ -37,6 +37,8 @@ pub enum AnyResult {
     CoverSet(Box<CoverSet>),
     /// A result of `kassay mutate`.
     Mutate(Box<MutateResult>),
+    /// A result of `kassay mutate` for several kernels.
+    MutateSet(Box<MutateSet>),
     /// A result of `kassay schedule`.
     Schedule(Box<ScheduleResult>),
     /// A result of `kassay check`.
@@ -60,6 +62,7 @@ impl AnyResult {
             AnyResult::Cover(_) => "cover",
             AnyResult::CoverSet(_) => "cover -- COMMAND",
             AnyResult::Mutate(_) => "mutate",
+            AnyResult::MutateSet(_) => "mutate -- COMMAND",
             AnyResult::Schedule(_) => "schedule",
             AnyResult::Check(_) => "check",
             AnyResult::Generate(_) => "generate",
@@ -208,6 +211,7 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
         CoverResult::SCHEMA => Ok(AnyResult::Cover(Box::new(from_json(text, path, &wrong)?))),
         CoverResult::SET_SCHEMA => Ok(AnyResult::CoverSet(Box::new(from_json(text, path, &wrong)?))),
         MutateResult::SCHEMA => Ok(AnyResult::Mutate(Box::new(from_json(text, path, &wrong)?))),
+        MutateResult::SET_SCHEMA => Ok(AnyResult::MutateSet(Box::new(from_json(text, path, &wrong)?))),
         ScheduleResult::SCHEMA | ScheduleResult::SCHEMA_1 => {
             Ok(AnyResult::Schedule(Box::new(from_json(text, path, &wrong)?)))
         }
@@ -231,6 +235,7 @@ fn unknown_schema(schema: &str, path: &Path) -> Error {
         RunResult::SCHEMA,
         CoverResult::SCHEMA,
         CoverResult::SET_SCHEMA,
+        MutateResult::SET_SCHEMA,
         MutateResult::SCHEMA,
         ScheduleResult::SCHEMA,
         ScheduleResult::SCHEMA_1,

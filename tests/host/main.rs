@@ -4,6 +4,7 @@ mod capture;
 mod check;
 mod cover;
 mod listed;
+mod mutate;
 mod programs;
 mod spools;
 mod sudden;

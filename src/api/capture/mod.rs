@@ -50,6 +50,20 @@ pub fn capture(
     open: &OpenOptions,
     options: &CaptureOptions,
 ) -> Result<CaptureResult> {
+    capture_by(command, folder, open, options, |session| session.run(command))
+}
+
+/// Like [`capture`]; `run` runs the program.
+///
+/// # Errors
+/// Those of [`capture`] and of `run`.
+pub(super) fn capture_by(
+    command: &[OsString],
+    folder: &Path,
+    open: &OpenOptions,
+    options: &CaptureOptions,
+    run: impl FnOnce(&Session) -> Result<Ended>,
+) -> Result<CaptureResult> {
     open.check()?;
     let begun = Instant::now();
     let replaced = earlier(folder)?;
@@ -58,7 +72,7 @@ pub fn capture(
     let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, replay: _ } = options.clone();
     let session =
         Session::new(folder, &CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all })?;
-    let ended = session.run(command);
+    let ended = run(&session);
     let read = ended.and_then(|ended| Ok((ended, Spool::read(session.spool())?)));
     let (ended, mut spool) = match read {
         Ok((ended, spool)) if !spool.processes.is_empty() => (ended, spool),

@@ -1,5 +1,7 @@
 //! Measures coverage of an unmodified host program while it runs: its launches run with probes.
 
+mod compiled;
+mod mutants;
 mod tally;
 mod texts;
 mod weaver;
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use self::mutants::{MutateProgramOptions, Oracle, mutate_program};
 use self::weaver::CoverageWeaver;
 use super::host_kernel::no_call;
 use super::options::{OpenOptions, options};

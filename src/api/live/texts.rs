@@ -23,7 +23,7 @@ pub fn base_name(same: &[SameText]) -> String {
 }
 
 /// The text of a program.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Texts {
     /// The file that was compiled; its folder has the texts that it includes, too.
     pub path: PathBuf,
@@ -34,7 +34,7 @@ pub struct Texts {
 }
 
 /// A part of the text that a file holds.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Piece {
     /// Relative to the working directory.
     file: PathBuf,

@@ -9,19 +9,19 @@ use std::time::Duration;
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
 
-use super::super::host_kernel::{self, Placed, cannot_write};
+use super::super::host_kernel::cannot_write;
 use super::super::options::OpenOptions;
 use super::super::own_host::{self, File};
-use super::texts::{self, Texts};
+use super::compiled::{self, Compiled, working};
+use super::texts::Texts;
 use crate::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
 use crate::coverage::own_host::Reader;
 use crate::error::{Error, Result};
 use crate::host::protocol::{Argument, Ask, Kernel, Module, Plain, Probe, Variable, Woven};
 use crate::host::{self, Answers, Code, SourceFiles, Spool};
-use crate::kernel::compile::{self, Loaded};
-use crate::kernel::forked::{self, Limit};
+use crate::kernel::compile::Loaded;
 use crate::kernel::source::Sources;
-use crate::result::probe_map::{CoverageMap, Origin, ProbeMap, SlotsOf};
+use crate::result::probe_map::{Arg, CoverageMap, Origin, ProbeMap, SlotsOf};
 
 /// Slots of a probe buffer, at most: with more, fewer work-groups share one, and more barriers are seen to be reached by whole
 /// groups.
@@ -103,56 +103,15 @@ impl CoverageWeaver {
 
     fn program(&self, id: &str) -> Weaving {
         let spool = Spool::programs_in(&self.spool);
-        let unknown = || format!("the layer has not described the program {id}");
-        let program = spool.programs.get(id).ok_or_else(unknown)?;
-        let forms = host::code_of(&spool, program);
-        let mut why = None;
         // They are listed here, once, and not in each child.
         let files = self.files.get_or_init(|| SourceFiles::below(&working(), &self.spool));
-        for (number, form) in forms.iter().enumerate() {
-            // In a child, because LLVM may take its process down, and because programs are woven at the same time.
-            let woven = forked::attempt(Limit::of(LONGEST), "the program's woven kernels", || {
-                let woven = self.form(&format!("{id}-{number}"), form, files)?;
-                serde_json::to_vec(&woven).map_err(|error| Error::internal(format!("a map cannot be sent: {error}")))
-            });
-            let read = |bytes: Vec<u8>| {
-                serde_json::from_slice(&bytes)
-                    .map_err(|error| Error::internal(format!("a map cannot be read: {error}")))
-            };
-            match woven.and_then(read) {
-                Ok(woven) => return Ok(Arc::new(woven)),
-                Err(error) => {
-                    why.get_or_insert(error.to_string());
-                }
-            }
-        }
-        Err(why.unwrap_or_else(|| host_kernel::NO_CODE.meaning.to_owned()))
+        compiled::first_form(&spool, id, LONGEST, |name, form| self.form(name, form, files)).map(Arc::new)
     }
 
     /// Compiles and weaves code. `name` is used in the names of files.
     fn form(&self, name: &str, code: &Code, files: &SourceFiles) -> Result<Program> {
-        let own = match code {
-            // Of a program that was linked from several, the text only includes theirs.
-            Code::Source { text, pieces, .. } if pieces.concat() == *text => host::same_texts(files, pieces),
-            Code::Source { .. } | Code::Module { .. } => Vec::new(),
-        };
         let folder = self.spool.join("code").join(name);
-        let Placed { path, mut open, .. } = host_kernel::place(&self.open, &folder, &texts::base_name(&own), code)?;
-        let mut same = HashMap::from([(path.clone(), own)]);
-        if let Code::Source { files: beside, .. } = code {
-            let found = |(name, text): &(String, Vec<u8>)| {
-                (folder.join(name), host::same_texts(files, std::slice::from_ref(text)))
-            };
-            same.extend(beside.iter().map(found));
-        }
-        let mut loaded = compile::load(&path, &open.kernel_options(Vec::new()), true)?;
-        if let Code::Module { constants, .. } = code {
-            let spec = host_kernel::spec_values(&loaded, constants);
-            if !spec.is_empty() {
-                open = open.spec(host_kernel::texts(&spec));
-                loaded = compile::load(&path, &open.kernel_options(Vec::new()), true)?;
-            }
-        }
+        let Compiled { path, open, loaded, texts } = Compiled::new(&self.open, &folder, code, files)?;
         let context = Context::create();
         let file = KernelFile::parse(&context, &loaded)?;
         let sources = build::sources_of(&path);
@@ -169,7 +128,7 @@ impl CoverageWeaver {
             )));
         }
         let (answer, kernels) = self.answer(name, modules, plain)?;
-        Ok(Program { answer, kernels, texts: Texts::new(path, same, &working()) })
+        Ok(Program { answer, kernels, texts })
     }
 
     /// Writes modules, and says how their kernels are launched.
@@ -187,22 +146,7 @@ impl CoverageWeaver {
             write(&path, &code).map_err(|error| cannot_write(&path, &error))?;
             answer.modules.push(Module { file, options });
             for map in maps {
-                let mut arguments = Vec::new();
-                for arg in &map.args {
-                    arguments.push(match &arg.origin {
-                        Origin::Parameter => Argument::Parameter { index: arg.position },
-                        Origin::Member { parameter, offset } => Argument::Member { index: *parameter, offset: *offset },
-                        Origin::Variable { size, initial } => {
-                            let new = answer.variables.len();
-                            let known = *variables.entry(arg.name.clone()).or_insert(new);
-                            if known == new {
-                                answer.variables.push(Variable { size: *size, initial: initial.clone() });
-                            }
-                            Argument::Variable { variable: known }
-                        }
-                        Origin::Probe => Argument::Probe,
-                    });
-                }
+                let arguments = arguments(&map.args, &mut answer.variables, &mut variables);
                 let Some(coverage) = map.coverage else { continue };
                 let words = words(&coverage);
                 let probe = Probe { words, set: Reader::first_words(&coverage, words).collect(), sizes: None };
@@ -215,9 +159,27 @@ impl CoverageWeaver {
     }
 }
 
-/// The folder below which files with the texts of programs are looked for.
-fn working() -> PathBuf {
-    std::env::current_dir().unwrap_or_default()
+/// Returns what the arguments of a woven kernel are given. `known`: positions in `variables`, which all kernels of a program share, by
+/// name.
+pub(super) fn arguments(
+    args: &[Arg],
+    variables: &mut Vec<Variable>,
+    known: &mut HashMap<Option<String>, usize>,
+) -> Vec<Argument> {
+    let mut argument = |arg: &Arg| match &arg.origin {
+        Origin::Parameter => Argument::Parameter { index: arg.position },
+        Origin::Member { parameter, offset } => Argument::Member { index: *parameter, offset: *offset },
+        Origin::Variable { size, initial } => {
+            let new = variables.len();
+            let known = *known.entry(arg.name.clone()).or_insert(new);
+            if known == new {
+                variables.push(Variable { size: *size, initial: initial.clone() });
+            }
+            Argument::Variable { variable: known }
+        }
+        Origin::Probe => Argument::Probe,
+    };
+    args.iter().map(&mut argument).collect()
 }
 
 /// Returns the length of a kernel's probe buffer.
@@ -227,7 +189,7 @@ fn words(coverage: &CoverageMap) -> u64 {
 }
 
 /// Writes a file by rename, so that it is whole if it is there.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;

@@ -20,7 +20,15 @@ pub fn cover_set(result: &CoverSet, verbose: bool, sources: &dyn Fn(&str) -> Opt
         }
     }
     out.push_str(&table(result, style));
-    for Failed { kernel, error, .. } in &result.failed {
+    out.push_str(&without_result(&result.failed, &result.left_out, verbose, style));
+    out.push_str(&notes(style, &result.notes));
+    out
+}
+
+/// Tells which kernels have no result, and which launches a result says nothing about.
+pub(super) fn without_result(failed: &[Failed], left_out: &[LeftOut], verbose: bool, style: &Style) -> String {
+    let mut out = String::new();
+    for Failed { kernel, error, .. } in failed {
         let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
         let name = kernel.as_deref().unwrap_or("a kernel");
         let text = format!("{} was not measured: {}", visible(name), visible(first));
@@ -30,7 +38,7 @@ pub fn cover_set(result: &CoverSet, verbose: bool, sources: &dyn Fn(&str) -> Opt
             out.push_str(&quote(rest, "  | "));
         }
     }
-    for LeftOut { kernel, meaning, count, reason, .. } in &result.left_out {
+    for LeftOut { kernel, meaning, count, reason, .. } in left_out {
         // What the user asked for is told on request only.
         if verbose || reason != "not-selected" {
             let of = kernel.as_ref().map(|kernel| format!(" of {}", visible(kernel))).unwrap_or_default();
@@ -39,11 +47,10 @@ pub fn cover_set(result: &CoverSet, verbose: bool, sources: &dyn Fn(&str) -> Opt
             let _ = writeln!(out, "{}", wrap(&text, style.width.max(20)).join("\n  "));
         }
     }
-    out.push_str(&notes(style, &result.notes));
     out
 }
 
-fn heading(program: &ProgramRun, style: &Style) -> String {
+pub(super) fn heading(program: &ProgramRun, style: &Style) -> String {
     let command = visible(&program.command.join(" ")).into_owned();
     let end = match (program.exit_code, &program.signal) {
         (Some(code), _) => format!("exit code {code}"),

@@ -12,6 +12,7 @@ mod inspect;
 mod mcdc;
 mod mutants;
 mod mutate;
+mod mutate_set;
 mod run;
 mod schedule;
 mod source;
@@ -25,6 +26,7 @@ pub use cover_set::cover_set;
 pub use generate::{GenerateView, generate};
 pub use inspect::inspect;
 pub use mutate::{MutateView, mutate};
+pub use mutate_set::mutate_set;
 pub use run::run;
 pub use schedule::schedule;
 

@@ -126,7 +126,8 @@ fn tests(tests: &[TestOutcome], timing: &Timing, style: &Style) -> String {
     out
 }
 
-fn scores(s: &Summary, style: &Style) -> String {
+/// Renders the scores.
+pub(super) fn scores(s: &Summary, style: &Style) -> String {
     let judged = s.total - s.equivalent - s.duplicate - s.ignored - s.compile_error - s.pending;
     let detected = s.killed + s.runtime_error;
     let mut table = Table::new(0, "lrl");
@@ -141,7 +142,8 @@ fn scores(s: &Summary, style: &Style) -> String {
     table.render(style)
 }
 
-fn percent(p: Option<f64>) -> Cell {
+/// Renders a percentage in the colour of a good or a bad score.
+pub(super) fn percent(p: Option<f64>) -> Cell {
     match p {
         Some(p) if p >= 100.0 => Cell::painted(Paint::Good, style::percent(p)),
         Some(p) if p > 0.0 => Cell::painted(Paint::Warn, style::percent(p)),

@@ -1,0 +1,96 @@
+//! Compiles the programs of a host program, in the forms in which their code is there.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::super::host_kernel::{self, Placed};
+use super::super::options::OpenOptions;
+use super::texts::{self, Texts};
+use crate::error::{Error, Result};
+use crate::host::{self, Code, SourceFiles, Spool};
+use crate::kernel::compile::{self, Loaded};
+use crate::kernel::forked::{self, Limit};
+
+/// A compiled program.
+pub struct Compiled {
+    /// The file that was compiled.
+    pub path: PathBuf,
+    /// How it was compiled.
+    pub open: OpenOptions,
+    pub loaded: Loaded,
+    pub texts: Texts,
+}
+
+impl Compiled {
+    /// Writes code into `folder` and compiles it. `files`: those that may hold the same text.
+    ///
+    /// # Errors
+    /// `Environment` if files cannot be written; `Caller` if the code does not compile.
+    pub fn new(open: &OpenOptions, folder: &Path, code: &Code, files: &SourceFiles) -> Result<Compiled> {
+        let own = match code {
+            // Of a program that was linked from several, the text only includes theirs.
+            Code::Source { text, pieces, .. } if pieces.concat() == *text => host::same_texts(files, pieces),
+            Code::Source { .. } | Code::Module { .. } => Vec::new(),
+        };
+        let Placed { path, mut open, .. } = host_kernel::place(open, folder, &texts::base_name(&own), code)?;
+        let mut same = HashMap::from([(path.clone(), own)]);
+        if let Code::Source { files: beside, .. } = code {
+            let found = |(name, text): &(String, Vec<u8>)| {
+                (folder.join(name), host::same_texts(files, std::slice::from_ref(text)))
+            };
+            same.extend(beside.iter().map(found));
+        }
+        let mut loaded = compile::load(&path, &open.kernel_options(Vec::new()), true)?;
+        if let Code::Module { constants, .. } = code {
+            let spec = host_kernel::spec_values(&loaded, constants);
+            if !spec.is_empty() {
+                open = open.spec(host_kernel::texts(&spec));
+                loaded = compile::load(&path, &open.kernel_options(Vec::new()), true)?;
+            }
+        }
+        let texts = Texts::new(path.clone(), same, &working());
+        Ok(Compiled { path, open, loaded, texts })
+    }
+}
+
+/// The folder below which files with the texts of programs are looked for.
+pub fn working() -> PathBuf {
+    std::env::current_dir().unwrap_or_default()
+}
+
+/// Does work on the first form of a program's code on which it succeeds, within `longest` for each. `work` also gets a name for
+/// files. It is done in a child, because LLVM may take its process down, and because programs are woven at the same time.
+///
+/// # Errors
+/// Why it fails on the first form, for people.
+pub fn first_form<T: Serialize + DeserializeOwned>(
+    spool: &Spool,
+    id: &str,
+    longest: Duration,
+    work: impl Fn(&str, &Code) -> Result<T>,
+) -> std::result::Result<T, String> {
+    let unknown = || format!("the layer has not described the program {id}");
+    let program = spool.programs.get(id).ok_or_else(unknown)?;
+    let forms = host::code_of(spool, program).map_err(|error| error.to_string())?;
+    let mut why = None;
+    for (number, form) in forms.iter().enumerate() {
+        let done = forked::attempt(Limit::of(longest), "the program's woven kernels", || {
+            let done = work(&format!("{id}-{number}"), form)?;
+            serde_json::to_vec(&done).map_err(|error| Error::internal(format!("a map cannot be sent: {error}")))
+        });
+        let read = |bytes: Vec<u8>| {
+            serde_json::from_slice(&bytes).map_err(|error| Error::internal(format!("a map cannot be read: {error}")))
+        };
+        match done.and_then(read) {
+            Ok(done) => return Ok(done),
+            Err(error) => {
+                why.get_or_insert(error.to_string());
+            }
+        }
+    }
+    Err(why.unwrap_or_else(|| host_kernel::NO_CODE.meaning.to_owned()))
+}

@@ -1,0 +1,331 @@
+//! Mutation testing of the kernels of an unmodified host program, judged by the program itself.
+//!
+//! The program runs as it is, then with the original in the place of its kernels, once to learn what that needs and once to
+//! learn which mutants it reaches, and then once for each mutant that could be told from the original.
+
+mod judge;
+mod measure;
+mod options;
+mod oracle;
+mod outputs;
+mod runs;
+mod weaver;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use self::judge::{Entry, Measured, TEST};
+use self::measure::{Measuring, Original};
+pub use self::options::MutateProgramOptions;
+pub use self::oracle::Oracle;
+use self::runs::{Bounds, MOST_OUTPUT, Runner, ended};
+use self::weaver::{MutantWeaver, RunOf, Wanted};
+use super::super::observer::{self, Work};
+use super::super::options::OpenOptions;
+use super::{device, programs};
+use crate::error::Result;
+use crate::hash::Fnv1a;
+use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, Session, Spool, Tried};
+use crate::mutation::baseline;
+use crate::result::journal::{self, Journal};
+use crate::result::mutate::MutateResult;
+use crate::result::set::{Failed, InSet as _, KernelResult, LeftOut, MutateSet, ProgramRun, SetResult};
+use crate::result::{Header, store};
+
+/// What a run may take beyond the multiple of the original's time, in which the device's compiler has built a module of mutants.
+const GRACE: Duration = Duration::from_secs(3);
+/// Bytes of output that a mutant may write beyond ten times the original's.
+const MORE_OUTPUT: u64 = 16 << 20;
+
+/// Makes mutants of the kernels that a host program launches, and runs the program for each of them that could be told from the
+/// original. The program gets no input, and its output is not shown. `open` says how kernels are compiled, how many processes of
+/// the program run at a time ([`OpenOptions::jobs`]) and the seed of samples.
+///
+/// # Errors
+/// `Caller` if an option is wrong, there is no such program, or its own runs do not agree; `Environment` if it made no OpenCL call,
+/// or files cannot be written. Kernels without mutants are part of the result.
+pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &MutateProgramOptions) -> Result<MutateSet> {
+    open.check()?;
+    let selection = options.check()?;
+    let begun = Instant::now();
+    if options.oracle == Oracle::Outputs {
+        let result = outputs::mutate_outputs(command, open, options)?;
+        options.output.as_deref().map_or(Ok(()), |output| store::write(&result, output))?;
+        return Ok(result);
+    }
+    let settings = CaptureSettings {
+        after: true,
+        as_gpu: options.as_gpu,
+        max_launches: 0,
+        max_bytes: 0,
+        kernels: Vec::new(),
+        all: false,
+    };
+    let mut session = Session::new(&std::env::temp_dir(), &settings)?;
+    let Original { ran, slowest } = measure::original(&runner(&session, command, options))?;
+    let (shown, mut spool) = (ran.shown, ran.spool);
+    let kernels = host::kernels_of(&mut spool.processes, None);
+    let mut set = Set { options, failed: Vec::new(), left_out: Vec::new(), notes: spool.notes.clone() };
+    let chosen = set.choose(&kernels);
+    let wanted = Wanted { spool: session.spool(), open, selection: &selection };
+    let weaver = Arc::new(MutantWeaver::new(set.weave(&wanted, &chosen, open)));
+    session.answer(weaver.clone())?;
+    let runner = runner(&session, command, options);
+    let limit = GRACE + Duration::from_secs_f64(slowest) * 10;
+    let bounds = Bounds { time: limit.max(Duration::from_secs(600)), output: MOST_OUTPUT };
+    let measuring = Measuring { runner: &runner, weaver: &weaver, original: &shown, bounds };
+    let (measured, slowest) = measuring.all(&chosen, slowest, &mut set.failed, &mut set.notes)?;
+    let mut measured = set.locate(measured, &weaver)?;
+    measure::draw(&mut measured, options.sample, open.seed.unwrap_or(0));
+    let configuration = configuration(command, options, open, &measured);
+    let (journal, known) = journal(command, options, &configuration)?;
+    let time = GRACE + Duration::from_secs_f64(slowest * options.timeout_factor);
+    let output = shown.tried.stdout.len() as u64 * 10 + MORE_OUTPUT;
+    let campaign = Campaign {
+        runner: &runner,
+        options,
+        original: &shown,
+        bounds: Bounds { time, output },
+        journal: journal.as_ref(),
+    };
+    let entries = campaign.run(&measured, known, open)?;
+    let mut result = set.result(command, (&shown.tried, &spool), &measured, &entries, (begun, open, &configuration))?;
+    result.elapsed_s = begun.elapsed().as_secs_f64();
+    if let Some(output) = &options.output {
+        store::write(&result, output)?;
+    }
+    journal.map_or(Ok(()), Journal::remove)?;
+    Ok(result)
+}
+
+fn runner<'a>(session: &'a Session, command: &'a [OsString], options: &'a MutateProgramOptions) -> Runner<'a> {
+    Runner { session, command, oracle: &options.oracle, most_bytes: options.max_bytes }
+}
+
+/// Opens the journal, if the result goes to a file, and returns what an earlier run has written.
+fn journal(
+    command: &[OsString],
+    options: &MutateProgramOptions,
+    configuration: &str,
+) -> Result<(Option<Journal>, Vec<Entry>)> {
+    let Some(output) = &options.output else { return Ok((None, Vec::new())) };
+    let path = journal::path_for(output);
+    let command: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let header = journal::Header::new("mutate -- COMMAND", &command.join(" "), configuration);
+    let (journal, known) = match options.resume {
+        true => Journal::resume(&path, &header)?,
+        false => (Journal::create(&path, &header)?, Vec::new()),
+    };
+    Ok((Some(journal), known))
+}
+
+/// Returns a hash, in hexadecimal, of what determines mutants and verdicts, as far as it is known.
+fn configuration(
+    command: &[OsString],
+    options: &MutateProgramOptions,
+    open: &OpenOptions,
+    measured: &[Measured],
+) -> String {
+    let mut hash = Fnv1a::default();
+    let mut add = |part: &[u8]| {
+        hash.add(part);
+        hash.add(&[0]);
+    };
+    let MutateProgramOptions { oracle, as_gpu, operators, sample, timeout_factor, .. } = options;
+    let about = format!("{oracle} {as_gpu} {operators} {sample:?} {timeout_factor} {}", open.seed.unwrap_or(0));
+    for part in [env!("CARGO_PKG_VERSION"), &about, &super::compiled::working().to_string_lossy()] {
+        add(part.as_bytes());
+    }
+    command.iter().for_each(|word| add(word.as_encoded_bytes()));
+    for Measured { key: (program, kernel), map, .. } in measured {
+        let modules = map.modules.iter().map(|module| module.hash.as_str());
+        let ids = map.mutants.iter().map(|mutant| mutant.id.as_str());
+        for part in [program.as_str(), kernel].into_iter().chain(modules).chain(ids) {
+            add(part.as_bytes());
+        }
+    }
+    format!("{:016x}", hash.value())
+}
+
+/// The runs of mutants.
+struct Campaign<'a> {
+    runner: &'a Runner<'a>,
+    options: &'a MutateProgramOptions,
+    original: &'a oracle::Shown,
+    bounds: Bounds,
+    journal: Option<&'a Journal>,
+}
+
+impl Campaign<'_> {
+    /// Runs the program for each mutant that could be told from the original and is not known yet.
+    fn run(&self, measured: &[Measured], known: Vec<Entry>, open: &OpenOptions) -> Result<Vec<Entry>> {
+        let done: BTreeSet<(&str, &str, &str)> =
+            known.iter().map(|entry| (entry.program.as_str(), entry.kernel.as_str(), entry.id.as_str())).collect();
+        let mut wanted = Vec::new();
+        for kernel in measured {
+            for mutant in &kernel.map.mutants {
+                let is_done = done.contains(&(kernel.key.0.as_str(), kernel.key.1.as_str(), mutant.id.as_str()));
+                let is_decided = mutant.duplicate_of.is_some() || mutant.equivalent.is_some();
+                if !is_done && !is_decided && kernel.observed(mutant.module, mutant.number).1 {
+                    wanted.push((kernel, mutant));
+                }
+            }
+        }
+        let mut runners = vec![(); open.jobs as usize];
+        let ran = observer::run_parallel(
+            &mut runners,
+            &wanted,
+            "mutants",
+            open.observer.as_ref(),
+            |(), (kernel, mutant)| {
+                let fuel = baseline::fuel(kernel.fuel_used, self.options.timeout_factor);
+                let (module, number) = (mutant.module as usize, mutant.number);
+                let of = RunOf::Mutant { kernel: kernel.key.clone(), module, number, fuel };
+                let ran = self.runner.run(Some(&of), self.bounds)?;
+                let entry = judge::entry(kernel, &mutant.id, self.original, &ran, &self.options.oracle)?;
+                self.journal.map_or(Ok(()), |journal| journal.append(&entry))?;
+                Ok(entry)
+            },
+        )?;
+        Ok(known.into_iter().chain(ran).collect())
+    }
+}
+
+/// The result in the making.
+struct Set<'a> {
+    options: &'a MutateProgramOptions,
+    failed: Vec<Failed>,
+    left_out: Vec<LeftOut>,
+    notes: Vec<String>,
+}
+
+impl Set<'_> {
+    /// Returns the kernels that are to have mutants, and counts the launches of the others.
+    fn choose<'k>(&mut self, kernels: &'k [LaunchedKernel]) -> Vec<&'k LaunchedKernel> {
+        let is_chosen = |kernel: &&LaunchedKernel| {
+            self.options.kernels.is_empty() || host::matches_one(&kernel.name, &self.options.kernels)
+        };
+        let (chosen, others): (Vec<_>, Vec<_>) = kernels.iter().partition(is_chosen);
+        self.left_out.extend(others.into_iter().map(|kernel| LeftOut {
+            kernel: Some(kernel.name.clone()),
+            program: Some(kernel.program.clone()),
+            reason: NOT_SELECTED.name.to_owned(),
+            meaning: NOT_SELECTED.meaning.to_owned(),
+            count: kernel.launches,
+        }));
+        if kernels.is_empty() {
+            self.notes.push("the program launched no kernel".to_owned());
+        }
+        chosen
+    }
+
+    /// Weaves the programs of these kernels.
+    fn weave(
+        &mut self,
+        wanted: &Wanted<'_>,
+        chosen: &[&LaunchedKernel],
+        open: &OpenOptions,
+    ) -> BTreeMap<String, weaver::Program> {
+        let mut names: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for kernel in chosen {
+            names.entry(&kernel.program).or_default().insert(&kernel.name);
+        }
+        let _work = Work::begin(open.observer.as_ref(), "programs", Some(names.len() as u64));
+        let mut woven = BTreeMap::new();
+        for (done, (program, names)) in (1..).zip(names) {
+            let made = wanted.program(program, &names);
+            for name in names {
+                let missing = || Err("kassay finds no such kernel in its program".to_owned());
+                let why = match &made {
+                    Ok(made) => made
+                        .kernels
+                        .get(name)
+                        .map_or_else(missing, |map| map.as_ref().map(|_| ()).map_err(Clone::clone)),
+                    Err(why) => Err(why.clone()),
+                };
+                if let Err(error) = why {
+                    let (kernel, program) = (Some(name.to_owned()), Some(program.to_owned()));
+                    self.failed.push(Failed { kernel, suite: None, program, error });
+                }
+            }
+            woven.extend(made.ok().map(|made| (program.to_owned(), made)));
+            open.observer.progress(done, "");
+        }
+        woven
+    }
+
+    /// Puts locations where people find them.
+    fn locate(&mut self, mut measured: Vec<Measured>, weaver: &MutantWeaver) -> Result<Vec<Measured>> {
+        let mut without_file = BTreeSet::new();
+        for Measured { key: (program, _), map, .. } in &mut measured {
+            let Some(texts) = weaver.programs().get(program).map(|program| &program.texts) else { continue };
+            if judge::locate(map, texts, self.options.texts.as_deref(), program)? {
+                without_file.insert(program.clone());
+            }
+        }
+        let what = format!("no file below the working directory holds the text of {}", programs(without_file.len()));
+        match (without_file.len(), &self.options.texts) {
+            (0, _) => {}
+            (_, Some(folder)) => self.notes.push(format!("{what}: it is kept in {}", folder.display())),
+            (_, None) => self.notes.push(format!("{what}; -o or --keep keeps it")),
+        }
+        Ok(measured)
+    }
+
+    fn result(
+        mut self,
+        command: &[OsString],
+        (original, spool): (&Tried, &Spool),
+        measured: &[Measured],
+        entries: &[Entry],
+        (begun, open, configuration): (Instant, &OpenOptions, &str),
+    ) -> Result<MutateSet> {
+        let mut kernels = Vec::new();
+        for kernel in measured {
+            let (program, name) = &kernel.key;
+            let own = entries.iter().filter(|entry| (&entry.program, &entry.kernel) == (program, name));
+            let own: BTreeMap<&str, &Entry> = own.map(|entry| (entry.id.as_str(), entry)).collect();
+            let mut result = judge::result(kernel, &own)?;
+            result.header.device = device(spool, program);
+            result.header.seed = open.seed.unwrap_or(0);
+            result.elapsed_s = begun.elapsed().as_secs_f64();
+            configuration.clone_into(&mut result.configuration);
+            result.options.sample = self.options.sample;
+            result.options.timeout_factor = self.options.timeout_factor;
+            let (program, launches) = (Some(program.clone()), Some(kernel.launches));
+            kernels.push(KernelResult { result, suite: None, program, launches });
+        }
+        let all: u64 = kernels.iter().map(|kernel| kernel.result.summary.total).sum();
+        let runs: u64 = kernels.iter().map(|kernel| kernel.result.timing.pairs).sum();
+        self.notes.push(format!("{runs} of {all} mutants needed a run of {TEST}"));
+        let names: Vec<&str> = kernels.iter().map(|kernel| kernel.result.header.kernel.as_str()).collect();
+        let device = kernels.iter().find_map(|kernel| kernel.result.header.device.clone());
+        let command: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let source = command.first().cloned().unwrap_or_default();
+        let header = Header::new(MutateResult::SET_SCHEMA, names.join(", "), source, device, open.seed.unwrap_or(0));
+        let Ended { exit_code, signal, seconds } = ended(original);
+        let run = ProgramRun {
+            command,
+            exit_code,
+            signal: signal.map(host::signal_name),
+            processes: spool.processes.len() as u64,
+            program_s: seconds,
+        };
+        let unknown = host::unknown_launches(&spool.processes).into_iter();
+        self.left_out.extend(unknown.map(|(reason, count)| LeftOut {
+            kernel: None,
+            program: None,
+            reason: reason.name.to_owned(),
+            meaning: reason.meaning.to_owned(),
+            count,
+        }));
+        Ok(SetResult {
+            failed: self.failed,
+            left_out: self.left_out,
+            notes: self.notes,
+            ..MutateSet::new(header, Some(run), kernels)
+        })
+    }
+}

@@ -1,0 +1,277 @@
+//! `kassay mutate -- COMMAND`: verdicts compared with mutants made by hand, programs that hang, crash, or are not stable.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::TestResult;
+use super::programs::{Program, kassay, repository};
+
+/// The program of `testdata/hosts/c/verdict.c` in a folder of its own, with its kernels.
+fn verdict() -> TestResult<Program> {
+    let mut program = Program::of("verdict")?;
+    program.directory = program.folder.path().join("work");
+    fs::create_dir(&program.directory)?;
+    fs::copy(repository("testdata/hosts/c/verdict.cl"), program.directory.join("verdict.cl"))?;
+    Ok(program)
+}
+
+impl Program {
+    fn mutation(&self, flags: &[&str], arguments: &[&str]) -> Command {
+        let mut command = kassay();
+        command.arg("mutate").arg("-o").arg(self.folder.path().join("mutate.json")).args(flags);
+        command.arg("--").arg(&self.path).args(arguments).current_dir(&self.directory);
+        command
+    }
+
+    fn mutate(&self, flags: &[&str], arguments: &[&str]) -> TestResult<Output> {
+        let output = self.mutation(flags, arguments).output()?;
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!error.contains("panicked"), "{error}");
+        Ok(output)
+    }
+
+    /// Mutates, which must work for all kernels, and returns the result.
+    fn mutants(&self, flags: &[&str], arguments: &[&str]) -> TestResult<Value> {
+        let output = self.mutate(flags, arguments)?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let result: Value = serde_json::from_str(&fs::read_to_string(self.folder.path().join("mutate.json"))?)?;
+        assert_eq!(result["failed"], json!([]), "{result:#}");
+        Ok(result)
+    }
+
+    fn refused(&self, flags: &[&str], arguments: &[&str]) -> TestResult<String> {
+        let output = self.mutate(flags, arguments)?;
+        let error = String::from_utf8(output.stderr)?;
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        Ok(error)
+    }
+
+    /// Runs the program without kassay's layer.
+    fn native(&self, directory: &Path) -> TestResult<Output> {
+        let mut command = Command::new(&self.path);
+        command.current_dir(directory);
+        if std::env::var_os("OCL_ICD_VENDORS").is_none() && !Path::new("/etc/OpenCL/vendors").is_dir() {
+            let home = std::env::var_os("HOME").ok_or("no home")?;
+            command.env("OCL_ICD_VENDORS", Path::new(&home).join(".local/share/kassay/opencl/vendors"));
+        }
+        Ok(command.output()?)
+    }
+}
+
+/// All mutants of a result that are no duplicates, by kernel and id.
+fn mutants(result: &Value) -> BTreeMap<(String, String), &Value> {
+    let mut all = BTreeMap::new();
+    for kernel in result["kernels"].as_array().into_iter().flatten() {
+        for mutant in kernel["mutants"].as_array().into_iter().flatten() {
+            if mutant["duplicate_of"].is_null() {
+                let of = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                all.insert((of(&kernel["kernel"]), of(&mutant["id"])), mutant);
+            }
+        }
+    }
+    all
+}
+
+fn statuses(result: &Value) -> BTreeMap<(String, String), (String, Value)> {
+    let status = |mutant: &Value| mutant["status"].as_str().unwrap_or_default().to_owned();
+    mutants(result).into_iter().map(|(key, mutant)| (key, (status(mutant), mutant["reason"].clone()))).collect()
+}
+
+/// Makes a mutant in the text of the kernels; nothing if it is no change within a line.
+fn by_hand(text: &str, mutant: &Value) -> Option<String> {
+    let place = |end: &str, what: &str| mutant["location"][end][what].as_u64().and_then(|n| usize::try_from(n).ok());
+    let (line, from) = (place("start", "line")?.checked_sub(1)?, place("start", "column")?.checked_sub(1)?);
+    let to = place("end", "column")?.checked_sub(1)?;
+    let (original, replacement) = (mutant["original"].as_str()?, mutant["replacement"].as_str()?);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let changed = lines.get_mut(line).filter(|_| place("end", "line") == Some(line + 1))?;
+    if changed.get(from..to)? != original || replacement.is_empty() {
+        return None;
+    }
+    changed.replace_range(from..to, replacement);
+    Some(lines.join("\n") + "\n")
+}
+
+#[test]
+fn verdicts_are_those_of_mutants_made_by_hand() -> TestResult {
+    let program = verdict()?;
+    let result = program.mutants(&["-j", "2", "--operators", "ROR,AOR,LCR"], &[])?;
+    assert_eq!((&result["schema"], &result["exit_code"]), (&json!("kassay.mutate-set/1"), &json!(0)));
+    let schema: Value = serde_json::from_str(&fs::read_to_string(repository("docs/schema/mutate-set.schema.json"))?)?;
+    let errors: Vec<String> = jsonschema::validator_for(&schema)?.iter_errors(&result).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let text = fs::read_to_string(program.directory.join("verdict.cl"))?;
+    let folder = tempfile::tempdir()?;
+    let mut seen = BTreeMap::new();
+    for mutant in mutants(&result).values() {
+        let status = mutant["status"].as_str().unwrap_or_default();
+        let expected = match status {
+            "killed" => Some(1),
+            "survived" | "equivalent" => Some(0),
+            _ => None,
+        };
+        let (Some(expected), Some(mutated)) = (expected, by_hand(&text, mutant)) else { continue };
+        let count = seen.entry(status.to_owned()).or_insert(0);
+        if *count >= 8 {
+            continue;
+        }
+        *count += 1;
+        assert_eq!(mutant["location"]["file"], "verdict.cl", "{mutant:#}");
+        fs::write(folder.path().join("verdict.cl"), mutated)?;
+        let native = program.native(folder.path())?;
+        let error = String::from_utf8_lossy(&native.stderr);
+        assert_eq!(native.status.code(), Some(expected), "{error}{mutant:#}");
+    }
+    let of = |status: &str| seen.get(status).copied().unwrap_or(0);
+    assert!(of("killed") >= 5 && of("survived") >= 2, "{seen:?}");
+    Ok(())
+}
+
+#[test]
+fn programs_that_crash_or_hang_under_a_mutant_are_ended() -> TestResult {
+    let program = verdict()?;
+    let flags = ["-j", "2", "--timeout", "1", "--kernel", "mark", "--operators", "ROR"];
+    let judged = statuses(&program.mutants(&flags, &[])?);
+    let crashed = statuses(&program.mutants(&flags, &["abort"])?);
+    let hung = statuses(&program.mutants(&flags, &["wait"])?);
+    assert!(judged.values().any(|(status, _)| status == "killed"), "{judged:?}");
+    for (key, (status, _)) in &judged {
+        let (expected, why) = match status.as_str() {
+            "killed" => ("runtime-error", "SIGABRT"),
+            other => (other, ""),
+        };
+        let (status, reason) = &crashed[key];
+        assert_eq!(status, expected, "{key:?}: {reason}");
+        assert!(why.is_empty() || reason.to_string().contains(why), "{reason}");
+        let expected = if expected == "runtime-error" && why == "SIGABRT" { "timeout" } else { expected };
+        assert_eq!(hung[key].0, expected, "{key:?}: {}", hung[key].1);
+    }
+    Ok(())
+}
+
+#[test]
+fn output_and_files_judge_as_well() -> TestResult {
+    let program = verdict()?;
+    let flags = ["-j", "2", "--kernel", "mark", "--operators", "ROR,LCR"];
+    let by = |oracle: &str, argument: &str| -> TestResult<_> {
+        let flags = [&["--oracle", oracle][..], &flags].concat();
+        let result = program.mutants(&flags, &[argument])?;
+        let only = |(status, _): &(String, Value)| status.clone();
+        Ok(statuses(&result).into_iter().map(|(key, status)| (key, only(&status))).collect::<BTreeMap<_, _>>())
+    };
+    let by_exit = by("exit", "")?;
+    assert!(by_exit.values().any(|status| status == "killed"), "{by_exit:?}");
+    assert_eq!(by("stdout", "print")?, by_exit);
+    assert_eq!(by("files:*.out", "write")?, by_exit);
+    assert!(!program.directory.join("verdict.out").exists(), "it runs in a copy");
+    Ok(())
+}
+
+#[test]
+fn captured_outputs_notice_what_the_program_does_not() -> TestResult {
+    let program = verdict()?;
+    let flags = ["--kernel", "smooth", "--operators", "ROR"];
+    let by_exit = statuses(&program.mutants(&["-j", "2", flags[0], flags[1], flags[2], flags[3]], &[])?);
+    let keep = program.folder.path().join("captured");
+    let keep = keep.to_str().ok_or("no path")?;
+    let result = program.mutants(&[&["--oracle", "outputs", "--keep", keep][..], &flags].concat(), &[])?;
+    let by_outputs = statuses(&result);
+    assert!(Path::new(result["kernels"][0]["suite"].as_str().ok_or("no suite")?).is_file());
+    let detected = |all: &BTreeMap<_, (String, Value)>| {
+        let is = |status: &str| ["killed", "timeout", "runtime-error"].contains(&status);
+        all.values().filter(|(status, _)| is(status)).count()
+    };
+    assert_eq!(by_outputs.len(), by_exit.len());
+    assert!(detected(&by_outputs) > detected(&by_exit), "{by_outputs:?} {by_exit:?}");
+    let error = program.refused(&["--oracle", "outputs", "--resume"], &[])?;
+    assert!(error.contains("cannot be resumed"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn programs_without_a_stable_verdict_are_refused() -> TestResult {
+    let program = verdict()?;
+    let error = program.refused(&["--oracle", "stdout"], &["pid"])?;
+    assert!(error.contains("do not agree") && error.contains("line 1") && error.contains("--oracle exit"), "{error}");
+    let error = program.refused(&["--oracle", "files:*.none"], &[])?;
+    assert!(error.contains("no file") && error.contains("help:"), "{error}");
+    fs::remove_file(program.directory.join("verdict.cl"))?;
+    let error = program.refused(&[], &[])?;
+    assert!(error.contains("exit code 1") && error.contains("cannot open verdict.cl"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn an_interrupted_run_is_resumed() -> TestResult {
+    let program = verdict()?;
+    let flags = ["--operators", "ROR"];
+    let whole = program.mutants(&flags, &[])?;
+    let result = program.folder.path().join("mutate.json");
+    fs::remove_file(&result)?;
+    let journal = program.folder.path().join("mutate.json.journal.jsonl");
+    let mut interrupted = program.mutation(&flags, &[]).stderr(Stdio::null()).spawn()?;
+    let lines = |path: &Path| fs::read_to_string(path).unwrap_or_default().lines().count();
+    while lines(&journal) < 4 && interrupted.try_wait()?.is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    interrupted.kill()?;
+    interrupted.wait()?;
+    assert!(lines(&journal) >= 4 && !result.exists());
+    // An entry that says the opposite shows that it is used.
+    let text = fs::read_to_string(&journal)?;
+    let changed = text.replace("\"end\":\"different\"", "\"end\":\"same\"");
+    let killed = text.matches("\"end\":\"different\"").count() as u64;
+    fs::write(&journal, &changed)?;
+    let other = program.refused(&["--operators", "ROR", "--resume", "--timeout", "5"], &[])?;
+    assert!(other.contains("another run"), "{other}");
+    let resumed = program.mutants(&["--operators", "ROR", "--resume"], &[])?;
+    let number = |result: &Value, key: &str| result["total"][key].as_u64().unwrap_or(0);
+    assert_eq!(number(&resumed, "total"), number(&whole, "total"));
+    assert_eq!(number(&resumed, "killed") + killed, number(&whole, "killed"));
+    assert!(killed > 0 && !journal.exists());
+    Ok(())
+}
+
+#[test]
+fn kernels_that_share_variables_run_woven_together() -> TestResult {
+    let program = Program::of("program_variable")?;
+    if program.native(&program.directory)?.status.code() == Some(77) {
+        return Ok(());
+    }
+    let result = program.mutants(&["-j", "2", "--sample", "12", "--kernel", "deposit"], &[])?;
+    assert_eq!(result["total"]["total"], 12);
+    assert!(result["total"]["killed"].as_u64() > Some(0), "{}", result["total"]);
+    Ok(())
+}
+
+#[test]
+fn wrong_calls_are_refused_before_the_program_runs() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let mark = folder.path().join("ran");
+    let touch = mark.to_str().unwrap_or_default();
+    for (arguments, what) in [
+        (vec![], "SUITE"),
+        (vec!["suite.toml", "--", "touch", touch], "cannot be used with"),
+        (vec!["suite.toml", "--as-gpu"], "--as-gpu"),
+        (vec!["suite.toml", "--oracle", "exit"], "--oracle"),
+        (vec!["--order", "2", "--", "touch", touch], "--order"),
+        (vec!["--device", "sim", "--", "touch", touch], "--device"),
+        (vec!["--oracle", "files", "--", "touch", touch], "files:GLOB"),
+        (vec!["--operators", "XYZ", "--", "touch", touch], "XYZ"),
+        (vec!["--resume", "--", "touch", touch], "-o"),
+    ] {
+        let output = kassay().arg("mutate").args(&arguments).current_dir(folder.path()).output()?;
+        let error = String::from_utf8(output.stderr)?;
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(what), "{arguments:?}: {error}");
+        assert!(!mark.exists());
+    }
+    let output = kassay().args(["mutate", "--", "sh", "-c", "exit 4"]).output()?;
+    assert_eq!(output.status.code(), Some(3));
+    Ok(())
+}

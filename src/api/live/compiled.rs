@@ -75,7 +75,7 @@ pub fn first_form<T: Serialize + DeserializeOwned>(
 ) -> std::result::Result<T, String> {
     let unknown = || format!("the layer has not described the program {id}");
     let program = spool.programs.get(id).ok_or_else(unknown)?;
-    let forms = host::code_of(spool, program).map_err(|error| error.to_string())?;
+    let forms = host::code_of(spool, program);
     let mut why = None;
     for (number, form) in forms.iter().enumerate() {
         let done = forked::attempt(Limit::of(longest), "the program's woven kernels", || {

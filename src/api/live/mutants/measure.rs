@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::super::capture::no_call;
+use super::super::super::host_kernel::no_call;
 use super::judge::{Measured, of_original, united};
 use super::oracle::{self, Oracle, Shown};
 use super::runs::{Bounds, LONG, MOST_OUTPUT, Ran, Runner, ended};

@@ -135,7 +135,7 @@ fn verdicts_are_those_of_mutants_made_by_hand() -> TestResult {
 #[test]
 fn programs_that_crash_or_hang_under_a_mutant_are_ended() -> TestResult {
     let program = verdict()?;
-    let flags = ["-j", "2", "--timeout", "1", "--kernel", "mark", "--operators", "ROR"];
+    let flags = ["-j", "2", "--timeout", "5", "--kernel", "mark", "--operators", "ROR"];
     let judged = statuses(&program.mutants(&flags, &[])?);
     let crashed = statuses(&program.mutants(&flags, &["abort"])?);
     let hung = statuses(&program.mutants(&flags, &["wait"])?);

@@ -94,7 +94,8 @@ pub fn entry(kernel: &Measured, id: &str, original: &Shown, ran: &Ran, oracle: &
     let reason = oracle.difference(original, &ran.shown);
     let end = match ran.shown.tried.end {
         _ if reason.is_none() && probes.is_empty() => End::Refused,
-        TrialEnd::TimedOut | TrialEnd::TooMuchOutput => End::Timeout,
+        // What a program does after a fault is an accident.
+        TrialEnd::TimedOut | TrialEnd::TooMuchOutput if fault == 0 => End::Timeout,
         TrialEnd::Signalled(_) if reason.is_some() => End::Crash,
         _ if reason.is_some() => End::Different,
         _ => End::Same,

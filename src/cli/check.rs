@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::capture::{ProgramFlags, size};
-use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags};
+use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
 use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_program, texts_beside};
 use crate::error::Result;
 use crate::report::text::{self, CheckView};
@@ -22,7 +22,7 @@ pub struct CheckArgs {
     #[arg(value_name = "SUITE|KERNEL", required_unless_present = "command", conflicts_with = "command")]
     pub target: Option<PathBuf>,
     /// A host program and its arguments, behind `--`: its launches are the inputs
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_FILES)]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_FILES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
     /// Global work size of the launches generated for a kernel, such as 256,256; if left out, several small ones
     /// are tried
@@ -63,22 +63,7 @@ pub struct CheckArgs {
 }
 
 /// Flags that say nothing about a host program, which has its own options and launches.
-const FOR_FILES: [&str; 14] = [
-    "global",
-    "local",
-    "evolve",
-    "schedules",
-    "entry",
-    "interface",
-    "define",
-    "include",
-    "cl_std",
-    "clang_arg",
-    "spec",
-    "device",
-    "seed",
-    "timeout",
-];
+const FOR_FILES: [&str; 7] = ["global", "local", "evolve", "schedules", "device", "seed", "timeout"];
 
 /// Flags for the launches of a host program.
 #[derive(Debug, Clone, Args)]

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 
 use super::capture::ProgramFlags;
-use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags};
+use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
 use super::terminal::complain;
 use crate::api::{CoverOptions, CoverProgramOptions, StartWorkers, cover, cover_program, texts_beside};
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ pub struct CoverArgs {
     #[arg(required_unless_present = "command", conflicts_with = "command")]
     pub suite: Option<PathBuf>,
     /// Instead of a suite: a host program and its arguments, behind `--`
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES)]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
     /// Count work-items per outcome and report average statement coverage (slower)
     #[arg(long)]
@@ -56,23 +56,7 @@ pub struct CoverArgs {
 }
 
 /// Flags that say nothing about a host program, which has its own options, launches and device.
-const FOR_SUITES: [&str; 15] = [
-    "counts",
-    "def_use",
-    "repeats",
-    "entry",
-    "interface",
-    "define",
-    "include",
-    "cl_std",
-    "clang_arg",
-    "spec",
-    "device",
-    "seed",
-    "jobs",
-    "timeout",
-    "summary",
-];
+const FOR_SUITES: [&str; 8] = ["counts", "def_use", "repeats", "device", "seed", "jobs", "timeout", "summary"];
 
 /// Flags for covering a host program.
 #[derive(Debug, Clone, Args)]

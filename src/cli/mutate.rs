@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 
 use super::capture::{ProgramFlags, size};
-use super::options::{Format, KernelFlags, MutationLevelFlag, OutputFlags};
+use super::options::{Format, KernelFlags, MutationLevelFlag, OF_COMPILING, OutputFlags};
 use super::terminal::complain;
 use crate::api::{
     MutateOptions, MutateProgramOptions, Oracle, StartWorkers, Strategy, mutate, mutate_program, texts_beside,
@@ -27,7 +27,7 @@ pub struct MutateArgs {
     #[arg(required_unless_present = "command", conflicts_with = "command")]
     pub suite: Option<PathBuf>,
     /// Instead of a suite: a host program and its arguments, behind `--`
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES)]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
     /// Operators: all, peng, liu, or ids such as ROR,SYR
     #[arg(long, value_name = "LIST", default_value = "all")]
@@ -90,7 +90,7 @@ pub struct MutateArgs {
 }
 
 /// Flags that say nothing about a host program, which has its own options, launches and device.
-const FOR_SUITES: [&str; 18] = [
+const FOR_SUITES: [&str; 11] = [
     "order",
     "repeats",
     "full_matrix",
@@ -101,13 +101,6 @@ const FOR_SUITES: [&str; 18] = [
     "no_prune",
     "no_launch_facts",
     "batch",
-    "entry",
-    "interface",
-    "define",
-    "include",
-    "cl_std",
-    "clang_arg",
-    "spec",
     "device",
 ];
 

@@ -52,6 +52,9 @@ pub struct KernelFlags {
     pub no_cache: bool,
 }
 
+/// The flags of [`KernelFlags`] that say how a kernel is found and compiled; a host program says that itself.
+pub(super) const OF_COMPILING: [&str; 7] = ["entry", "interface", "define", "include", "cl_std", "clang_arg", "spec"];
+
 impl KernelFlags {
     /// Returns the options for opening the kernel. Also opens the cache, which later compilations use.
     pub fn open_options(&self, terminal: Terminal) -> OpenOptions {

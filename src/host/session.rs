@@ -40,6 +40,13 @@ pub struct CaptureSettings {
     pub all: bool,
 }
 
+impl CaptureSettings {
+    /// Settings with which nothing is kept: launches are only counted.
+    pub fn nothing(as_gpu: bool) -> CaptureSettings {
+        CaptureSettings { after: true, as_gpu, max_launches: 0, max_bytes: 0, kernels: Vec::new(), all: false }
+    }
+}
+
 /// `config.json`, as `layer/README.md` describes it.
 #[derive(Serialize)]
 struct Config<'a> {

@@ -47,15 +47,7 @@ options! {
 pub fn cover_program(command: &[OsString], open: &OpenOptions, options: &CoverProgramOptions) -> Result<CoverSet> {
     open.check()?;
     let begun = Instant::now();
-    let settings = CaptureSettings {
-        after: true,
-        as_gpu: options.as_gpu,
-        // Nothing is captured.
-        max_launches: 0,
-        max_bytes: 0,
-        kernels: Vec::new(),
-        all: false,
-    };
+    let settings = CaptureSettings::nothing(options.as_gpu);
     let mut session = Session::new(&std::env::temp_dir(), &settings)?;
     let weaver = Arc::new(CoverageWeaver::new(session.spool(), open, options.mcdc.is_some(), options.kernels.clone()));
     session.answer(weaver.clone())?;

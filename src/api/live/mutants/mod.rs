@@ -55,14 +55,7 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
         options.output.as_deref().map_or(Ok(()), |output| store::write(&result, output))?;
         return Ok(result);
     }
-    let settings = CaptureSettings {
-        after: true,
-        as_gpu: options.as_gpu,
-        max_launches: 0,
-        max_bytes: 0,
-        kernels: Vec::new(),
-        all: false,
-    };
+    let settings = CaptureSettings::nothing(options.as_gpu);
     let mut session = Session::new(&std::env::temp_dir(), &settings)?;
     let Original { ran, slowest } = measure::original(&runner(&session, command, options))?;
     let (shown, mut spool) = (ran.shown, ran.spool);

@@ -121,6 +121,12 @@ pub struct Device {
     pub version: String,
     #[serde(default)]
     pub driver: String,
+    /// `cpu`, `gpu` or `accelerator`; other words if the driver does not tell.
+    #[serde(default)]
+    pub kind: String,
+    /// Intermediate languages that it takes, with blanks between them.
+    #[serde(default)]
+    pub il_version: String,
 }
 
 /// `launches/N.json`: a launch that was kept.

@@ -61,7 +61,7 @@ pub struct Device {
     pub name: String,
     /// Version of the driver.
     pub driver: String,
-    /// `cpu`, `gpu`, `accelerator` or `simulator`; `unknown` of host programs.
+    /// `cpu`, `gpu`, `accelerator` or `simulator`; `unknown` if the driver of a host program does not tell.
     pub kind: String,
     /// SPIR-V versions that it accepts, such as `SPIR-V_1.2`; empty if none.
     pub il_versions: Vec<String>,

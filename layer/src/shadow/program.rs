@@ -17,6 +17,10 @@ pub struct Device {
     pub version: String,
     /// `CL_DRIVER_VERSION`.
     pub driver: String,
+    /// What it is, whatever it calls itself to the program: `cpu`, `gpu`, `accelerator`, or `unknown`.
+    pub kind: &'static str,
+    /// `CL_DEVICE_IL_VERSION`; empty where there is none.
+    pub il_version: String,
 }
 
 /// A 128-bit hash (SipHash-1-3 with zero keys) in 32 hexadecimal digits.

@@ -4,9 +4,9 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use opencl_sys::{
-    CL_CONTEXT_PLATFORM, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
-    CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION, cl_context, cl_context_properties, cl_device_id,
-    cl_device_info, cl_device_type, cl_int, cl_platform_id, cl_uint,
+    CL_CONTEXT_PLATFORM, CL_DEVICE_IL_VERSION, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE, CL_DEVICE_TYPE_CPU,
+    CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION, cl_context, cl_context_properties,
+    cl_device_id, cl_device_info, cl_device_type, cl_int, cl_platform_id, cl_uint,
 };
 
 use super::ContextCallback;
@@ -176,7 +176,22 @@ pub unsafe fn describe(driver: &Driver, device: cl_device_id) -> Arc<Device> {
         vendor: ask(CL_DEVICE_VENDOR),
         version: ask(CL_DEVICE_VERSION),
         driver: ask(CL_DRIVER_VERSION),
+        kind: kind(driver, device),
+        il_version: ask(CL_DEVICE_IL_VERSION),
     });
     shadow::state().devices.insert(key(device), about.clone());
     about
+}
+
+/// Asks a driver of what kind a device is.
+unsafe fn kind(driver: &Driver, device: cl_device_id) -> &'static str {
+    let mut bits: cl_device_type = 0;
+    let size = size_of::<cl_device_type>();
+    let value = (&raw mut bits).cast::<c_void>();
+    match call!(driver, clGetDeviceInfo(device, CL_DEVICE_TYPE, size, value, std::ptr::null_mut())) {
+        0 if bits & CL_DEVICE_TYPE_GPU != 0 => "gpu",
+        0 if bits & CL_DEVICE_TYPE_CPU != 0 => "cpu",
+        0 => "accelerator",
+        _ => "unknown",
+    }
 }

@@ -216,7 +216,9 @@ fn programs(count: usize) -> String {
 fn device(spool: &Spool, program: &str) -> Option<Device> {
     let device = &spool.programs.get(program)?.device;
     let (name, driver) = (device.name.clone(), device.driver.clone());
-    Some(Device { name, driver, kind: "unknown".to_owned(), il_versions: Vec::new() })
+    let kind = if device.kind.is_empty() { "unknown" } else { &device.kind }.to_owned();
+    let il_versions = device.il_version.split_whitespace().map(str::to_owned).collect();
+    Some(Device { name, driver, kind, il_versions })
 }
 
 /// The folder for texts of programs beside a result file, if the user names none.

@@ -2,7 +2,7 @@
 //!
 //! Integers must be equal. Floats agree if their bits are equal, if both are NaN (with any payload), or if
 //! `|actual - expected| <= abs + rel * |expected|`; an infinity agrees only with itself, and the two zeros agree.
-//! Padding is ignored. Images are compared channel by channel.
+//! Padding is ignored. Unions are compared byte by byte, unless all their fields have the same scalars at the same places. Images are compared channel by channel.
 
 use super::scalar_layout::{self, Leaf, Number};
 use crate::kernel::interface::{Scalar, Type};
@@ -60,7 +60,7 @@ pub fn compare(expected: &[u8], actual: &[u8], ty: Option<&Type>, tolerance: Tol
         let largest_absolute_error = (elements > 0).then_some(0.0);
         return Comparison { elements, largest_absolute_error, ..Comparison::default() };
     }
-    let leaves = scalar_layout::leaves(ty);
+    let leaves = scalar_layout::leaves_through_unions(ty);
     let mut out = Comparison { elements, ..Comparison::default() };
     let both = expected.len().min(actual.len()) / size;
     for (index, (e, a)) in expected.chunks_exact(size).zip(actual.chunks_exact(size)).enumerate() {
@@ -112,7 +112,7 @@ impl Deviation {
         if expected.len() != actual.len() || !expected.len().is_multiple_of(size) {
             return None;
         }
-        let leaves = scalar_layout::leaves(ty);
+        let leaves = scalar_layout::leaves_through_unions(ty);
         for (e, a) in expected.chunks_exact(size).zip(actual.chunks_exact(size)) {
             for leaf in &leaves {
                 let (e, a) = (leaf_bytes(leaf, e), leaf_bytes(leaf, a));
@@ -169,4 +169,52 @@ fn agrees(leaf: &Leaf, e: &[u8], a: &[u8], tolerance: Tolerance, largest: &mut O
         *largest = Some(error);
     }
     agree
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::interface::{Field, Struct};
+
+    fn record(is_union: bool, size: u64, fields: &[(&str, u64, Type)]) -> Type {
+        let field = |(name, offset, ty): &(&str, u64, Type)| Field {
+            name: (*name).to_owned(),
+            offset: *offset,
+            ty: ty.clone(),
+        };
+        let fields = fields.iter().map(field).collect();
+        Type::Struct(Struct { name: String::new(), size, align: 4, fields, is_union })
+    }
+
+    fn bytes(numbers: &[f32]) -> Vec<u8> {
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn unions_whose_fields_agree_are_compared_number_by_number() {
+        let float = Type::Scalar(Scalar::F32);
+        let pair = |a, b| record(false, 8, &[(a, 0, float.clone()), (b, 4, float.clone())]);
+        let complex =
+            record(true, 8, &[("real", 0, float.clone()), ("", 0, pair("x", "y")), ("", 0, pair("re", "im"))]);
+        let (expected, near) = (bytes(&[1.0, 2.0]), bytes(&[1.0, 2.000_000_2]));
+        let tolerance = Tolerance { abs: 0.0, rel: 1e-6 };
+        assert!(compare(&expected, &near, Some(&complex), tolerance).passed());
+        let first = compare(&expected, &near, Some(&complex), Tolerance::default()).first.unwrap();
+        assert_eq!((first.field.as_deref(), first.actual.as_str()), (Some("y"), "2.0000002"));
+        let deviation = Deviation::between(&expected, &near, &complex).unwrap();
+        assert!(deviation.relative > 0.0 && deviation.relative < 1e-6, "{deviation:?}");
+        // Where fields differ in kind, bits are all that can be compared.
+        let bits = record(true, 8, &[("", 0, pair("x", "y")), ("whole", 0, Type::Scalar(Scalar::U64))]);
+        assert!(!compare(&expected, &near, Some(&bits), tolerance).passed());
+        assert_eq!(Deviation::between(&expected, &near, &bits), None);
+    }
+
+    #[test]
+    fn padding_is_not_compared() {
+        let ty = record(false, 8, &[("tag", 0, Type::Scalar(Scalar::U8)), ("value", 4, Type::Scalar(Scalar::F32))]);
+        let expected = [7, 0, 0, 0, 0, 0, 128, 63];
+        let other_padding = [7, 1, 2, 3, 0, 0, 128, 63];
+        assert!(compare(&expected, &other_padding, Some(&ty), Tolerance::default()).passed());
+        assert!(!compare(&expected, &[8, 0, 0, 0, 0, 0, 128, 63], Some(&ty), Tolerance::default()).passed());
+    }
 }

@@ -19,11 +19,40 @@ pub struct Leaf {
 /// kernel knows, are listed byte by byte. Pointers to buffers are skipped.
 pub fn leaves(ty: &Type) -> Vec<Leaf> {
     let mut out = Vec::new();
-    collect(ty, 0, String::new(), &mut out);
+    collect(ty, 0, String::new(), false, &mut out);
     out
 }
 
-fn collect(ty: &Type, offset: u64, path: String, out: &mut Vec<Leaf>) {
+/// Like [`leaves`], but a union whose fields all have the same scalars at the same places, or some of these, has these scalars: as
+/// have the unions that name the parts of a complex number, or the components of a vector, in several ways.
+pub fn leaves_through_unions(ty: &Type) -> Vec<Leaf> {
+    let mut out = Vec::new();
+    collect(ty, 0, String::new(), true, &mut out);
+    out
+}
+
+/// Returns the scalars of a union, each once, if its fields agree on them.
+fn agreed(union: &Struct, offset: u64, path: &str) -> Option<Vec<Leaf>> {
+    let mut fields: Vec<Vec<Leaf>> = Vec::new();
+    for field in &union.fields {
+        let mut leaves = Vec::new();
+        let path = if path.is_empty() { field.name.clone() } else { format!("{path}.{}", field.name) };
+        collect(&field.ty, offset + field.offset, path, true, &mut leaves);
+        fields.push(leaves);
+    }
+    // Of those with the most, the first one gives the names.
+    let most = fields.iter().map(Vec::len).max()?;
+    let whole = fields.iter().find(|leaves| leaves.len() == most)?.clone();
+    let has = |leaf: &Leaf| whole.iter().any(|known| (known.offset, known.scalar) == (leaf.offset, leaf.scalar));
+    (most > 0 && fields.iter().flatten().all(has)).then_some(whole)
+}
+
+fn bytes(size: u64, offset: u64, path: &str, out: &mut Vec<Leaf>) {
+    let byte = |i| Leaf { offset: offset + i, scalar: Scalar::U8, path: format!("{path}[byte {i}]") };
+    out.extend((0..size).map(byte));
+}
+
+fn collect(ty: &Type, offset: u64, path: String, through_unions: bool, out: &mut Vec<Leaf>) {
     let join = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     match ty {
         Type::Scalar(scalar) => out.push(Leaf { offset, scalar: *scalar, path }),
@@ -38,18 +67,18 @@ fn collect(ty: &Type, offset: u64, path: String, out: &mut Vec<Leaf>) {
         }
         Type::Array(element, len) => {
             for i in 0..*len {
-                collect(element, offset + i * element.size(), format!("{path}[{i}]"), out);
+                collect(element, offset + i * element.size(), format!("{path}[{i}]"), through_unions, out);
             }
         }
         Type::Pointer { .. } => {}
-        Type::Struct(Struct { is_union: true, size, .. }) | Type::Opaque { size, .. } => {
-            for i in 0..*size {
-                out.push(Leaf { offset: offset + i, scalar: Scalar::U8, path: format!("{path}[byte {i}]") });
-            }
-        }
+        Type::Struct(union) if union.is_union => match through_unions.then(|| agreed(union, offset, &path)).flatten() {
+            Some(leaves) => out.extend(leaves),
+            None => bytes(union.size, offset, &path, out),
+        },
+        Type::Opaque { size, .. } => bytes(*size, offset, &path, out),
         Type::Struct(s) => {
             for field in &s.fields {
-                collect(&field.ty, offset + field.offset, join(&field.name), out);
+                collect(&field.ty, offset + field.offset, join(&field.name), through_unions, out);
             }
         }
     }

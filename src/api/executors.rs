@@ -3,7 +3,9 @@
 use super::input::Parsed;
 use super::opened::Opened;
 use crate::error::{Error, Result};
-use crate::exec::{Capabilities, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors};
+use crate::exec::{
+    Capabilities, Code, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors,
+};
 use crate::kernel::interface::Interface;
 use crate::result;
 use crate::suite::faults;
@@ -29,13 +31,30 @@ impl Loading {
         // Lowering forks, so it is done before threads start, and while workers do.
         let expected = starting.target();
         let mut plain = under_test.plain(expected)?;
-        let mut executors = start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
+        let executors = start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
         let target = executors[0].target();
         if target != expected {
             plain = under_test.plain(target)?;
         }
-        let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(&plain)).collect::<Result<_>>()?;
-        let tests = with_local_sizes(&parsed.tests, &under_test.interface, executors[0].device());
+        Loading::of(parsed, executors, &plain)
+    }
+
+    /// Begins to load the original kernel on executors that are ready, of which there is at least one.
+    ///
+    /// # Errors
+    /// `Caller` if the device does not support a test's schedule or its allowed faults; `Internal` if the kernel cannot be
+    /// lowered.
+    pub fn begin_on(executors: Vec<Box<dyn Executor>>, parsed: &Parsed<'_>) -> Result<Loading> {
+        let under_test = &parsed.under_test;
+        let first = executors.first().ok_or_else(|| Error::internal("no executor is ready"))?;
+        check_support(first.as_ref(), &parsed.tests, &under_test.interface)?;
+        let plain = under_test.plain(first.target())?;
+        Loading::of(parsed, executors, &plain)
+    }
+
+    fn of(parsed: &Parsed<'_>, mut executors: Vec<Box<dyn Executor>>, plain: &Code) -> Result<Loading> {
+        let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(plain)).collect::<Result<_>>()?;
+        let tests = with_local_sizes(&parsed.tests, &parsed.under_test.interface, executors[0].device());
         let executors = executors.into_iter().zip(programs).collect();
         Ok(Loading { tests, executors })
     }
@@ -70,6 +89,15 @@ pub(super) fn start_executors(
         opened.observer().note(&why);
     }
     let first = executors.first().ok_or_else(|| Error::internal("no executor was started"))?;
+    check_support(first.as_ref(), tests, interface)?;
+    Ok(executors)
+}
+
+/// Checks that a device can run the tests.
+///
+/// # Errors
+/// `Caller` if it does not support a test's schedule or its allowed faults.
+fn check_support(first: &dyn Executor, tests: &[Test], interface: &Interface) -> Result<()> {
     let capabilities = first.capabilities();
     let beyond = |test: &&Test| !Schedule::is_map(&test.launch.schedule);
     if let Some(test) = tests.iter().find(beyond).filter(|_| capabilities.schedules != Schedules::All) {
@@ -80,10 +108,7 @@ pub(super) fn start_executors(
         ))
         .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
     }
-    if !capabilities.checks.faults {
-        check_fault_support(tests, interface, first.device())?;
-    }
-    Ok(executors)
+    if capabilities.checks.faults { Ok(()) } else { check_fault_support(tests, interface, first.device()) }
 }
 
 /// Checks that a device can run the tests that allow faults.

@@ -9,6 +9,7 @@ use super::opened::Opened;
 use super::options::OpenOptions;
 use crate::error::{Error, Result};
 use crate::host::{self, Code, Ended, Reason};
+use crate::kernel::cache;
 use crate::kernel::compile::Loaded;
 use crate::kernel::options::SpecValue;
 use crate::suite::write::{self, NewSuite, NewTest};
@@ -26,7 +27,7 @@ pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
 }
 
 /// How the program ended, as a sentence goes on.
-fn end(ended: &Ended) -> String {
+pub(super) fn end(ended: &Ended) -> String {
     match (ended.exit_code, ended.signal) {
         (Some(code), _) => format!("it ended with exit code {code}"),
         (None, Some(signal)) => format!("{} ended it", host::signal_name(signal)),
@@ -46,8 +47,9 @@ pub(super) fn no_call(ended: &Ended, drivers: &[String]) -> Error {
     Error::environment(format!("no OpenCL call was seen; {}", end(ended))).help(help)
 }
 
-/// A kernel of a host program, compiled, in a folder of its own.
+/// A kernel of a host program, compiled.
 pub(super) struct HostKernel {
+    /// A folder of its own, or one of the cache.
     pub folder: PathBuf,
     /// Its file's name in the folder.
     pub file: PathBuf,
@@ -61,12 +63,13 @@ pub(super) struct HostKernel {
 
 impl HostKernel {
     /// Writes a program's code and compiles the kernel `entry` of it. `shared`: the arguments that share memory in some launch.
+    /// Suites can be made of it in a folder of its own.
     ///
     /// # Errors
     /// `Environment` if files cannot be written; those of [`OpenOptions::open_kernel`].
     pub fn open(
         open: &OpenOptions,
-        folder: &Path,
+        at: &Folder<'_>,
         entry: &str,
         code: &Code,
         shared: &BTreeSet<u32>,
@@ -75,12 +78,16 @@ impl HostKernel {
             entry.chars().take(100).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
         let open = open.clone().entry(Some(entry.to_owned()));
         let Placed { path, open, options: mut arguments, include_dirs, search, has_files } =
-            place(&open, folder, &base, code)?;
-        let (folder, file) = (folder.to_owned(), path.file_name().map(PathBuf::from).unwrap_or_default());
+            place(&open, at, &base, code)?;
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        let file = path.file_name().map(PathBuf::from).unwrap_or_default();
         let mut opened = open.open_kernel_sharing(&path, shared.clone())?;
         match code {
             Code::Source { files, .. } => {
                 let files = files.iter().map(|(name, _)| name.clone()).collect();
+                if let Folder::Cached { .. } = at {
+                    return Ok(HostKernel { folder, file, files, options: arguments, spec: Vec::new(), opened });
+                }
                 let found = opened.with(SyntaxTree::NotNeeded, |parsed| Ok(parsed.loaded.file_lookups.clone()))?;
                 let found: Vec<PathBuf> =
                     found.into_iter().filter(|(_, exists)| *exists).map(|(path, _)| path).collect();
@@ -159,6 +166,14 @@ impl FolderNames {
     }
 }
 
+/// Where a program's code is written.
+pub(super) enum Folder<'a> {
+    /// To a folder in which a suite may be made of it.
+    Own(&'a Path),
+    /// To where it is in every run.
+    Cached { otherwise: &'a Path },
+}
+
 /// A program's code in a folder.
 pub(super) struct Placed {
     pub path: PathBuf,
@@ -174,45 +189,62 @@ pub(super) struct Placed {
     has_files: bool,
 }
 
-/// Writes a program's code to `folder/base.EXTENSION`, and beside it the texts that it includes.
+/// Writes a program's code to `folder/base.EXTENSION`, and beside it the texts that it includes. Without a folder, it goes to one of
+/// the cache, or to `otherwise` if there is no cache: there it is the same compilation in every run, and whoever uses it must
+/// not change anything.
 ///
 /// # Errors
 /// `Environment` if files cannot be written.
-pub(super) fn place(open: &OpenOptions, folder: &Path, base: &str, code: &Code) -> Result<Placed> {
-    let write = |name: &str, bytes: &[u8]| {
-        let path = folder.join(name);
-        let parent = path.parent().unwrap_or(folder);
-        let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes));
-        written.map_err(|error| cannot_write(&path, &error)).map(|()| path)
-    };
-    match code {
-        Code::Source { text, files, includes, options, directory, .. } => {
-            for (name, bytes) in files {
-                write(name, bytes)?;
-            }
-            let path = write(&format!("{base}.cl"), text)?;
-            let translated = host::translate(options, directory);
+pub(super) fn place(open: &OpenOptions, at: &Folder<'_>, base: &str, code: &Code) -> Result<Placed> {
+    let mut contents: Vec<(PathBuf, &[u8])> = Vec::new();
+    let (mut options, mut include_dirs, mut search, mut has_files) = (Vec::new(), Vec::new(), Vec::new(), false);
+    let file = match code {
+        Code::Source { text, files, includes, options: given, directory, .. } => {
+            contents.extend(files.iter().map(|(name, bytes)| (PathBuf::from(name), &bytes[..])));
+            has_files = !files.is_empty();
+            let file = format!("{base}.cl");
+            contents.push((file.clone().into(), text));
+            let translated = host::translate(given, directory);
+            options = translated.arguments;
             // Sources in memory include what is in the working directory, too.
-            let mut include_dirs = translated.include_dirs;
+            include_dirs = translated.include_dirs;
             if directory.is_absolute() {
                 include_dirs.push(directory.clone());
             }
-            let search = host::place_headers(folder, &include_dirs, includes);
-            let search = search.map_err(|error| cannot_write(folder, &error))?;
-            let mut dirs: Vec<PathBuf> = search.iter().map(|dir| folder.join(dir)).collect();
-            if !files.is_empty() {
-                dirs.insert(0, folder.to_owned());
-            }
-            let options = translated.arguments;
-            let open = open.clone().include_dirs(dirs).clang_args(options.clone());
-            Ok(Placed { path, open, options, include_dirs, search, has_files: !files.is_empty() })
+            let placed = host::place_headers(&include_dirs, includes);
+            contents.extend(placed.files);
+            search = placed.search;
+            // A folder that is gone holds nothing, and its name may be another one in the next run.
+            search.retain(|dir| dir.is_relative() || dir.is_dir());
+            file
         }
         Code::Module { bytes, extension, .. } => {
-            let path = write(&format!("{base}.{extension}"), bytes)?;
-            let (options, include_dirs, search) = Default::default();
-            Ok(Placed { path, open: open.clone(), options, include_dirs, search, has_files: false })
+            let file = format!("{base}.{extension}");
+            contents.push((file.clone().into(), bytes));
+            file
         }
+    };
+    let (cached, folder) = match *at {
+        Folder::Own(folder) => (None, folder),
+        Folder::Cached { otherwise } => (cache::folder(&contents), otherwise),
+    };
+    let folder = match cached {
+        Some(folder) => folder,
+        None => {
+            for (name, bytes) in &contents {
+                let path = folder.join(name);
+                cache::place(&path, bytes).map_err(|error| cannot_write(&path, &error))?;
+            }
+            folder.to_owned()
+        }
+    };
+    let mut open = open.clone();
+    if let Code::Source { .. } = code {
+        let own = has_files.then(|| folder.clone());
+        open = open.include_dirs(own.into_iter().chain(search.iter().map(|dir| folder.join(dir))).collect());
+        open = open.clang_args(options.clone());
     }
+    Ok(Placed { path: folder.join(file), open, options, include_dirs, search, has_files })
 }
 
 /// Returns the values of specialisation constants, as suites write them.

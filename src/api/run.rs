@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::executors::{self, Loading};
-use super::input::SyntaxTree;
+use super::input::{Parsed, SyntaxTree};
 use super::observer::run_parallel;
 use super::opened::Opened;
 use super::options::options;
@@ -107,37 +107,64 @@ pub(super) fn each_test<T: Send>(
 }
 
 /// Calls `judge` with each test of a variant and a function that runs it. Returns what it makes of them, and the device.
-pub(super) fn each_test_again<T: Send>(
+fn each_test_again<T: Send>(
     opened: &Opened,
     judge: impl Fn(&resolve::Test, &mut dyn FnMut() -> Result<Ended>) -> Result<T> + Sync,
 ) -> Result<(Vec<T>, Device)> {
+    let (results, executors) = opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
+        each_loaded(opened, parsed, Loading::begin(opened, parsed)?, judge)
+    })?;
+    Ok((results, executors::device(executors[0].device())))
+}
+
+/// Like `each_test_again`, on executors that are ready, of which there is at least one. They are given back, with nothing loaded.
+///
+/// # Errors
+/// Those of the device, which is then not to be used again; `Caller` if it does not support a test.
+pub(super) fn each_test_on<T: Send>(
+    executors: Vec<Box<dyn Executor>>,
+    opened: &Opened,
+    judge: impl Fn(&resolve::Test, &mut dyn FnMut() -> Result<Ended>) -> Result<T> + Sync,
+) -> Result<(Vec<T>, Vec<Box<dyn Executor>>)> {
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
-        let under_test = &parsed.under_test;
-        let loading = Loading::begin(opened, parsed)?;
-        let capabilities = loading.capabilities();
-        let Loading { tests, executors } = loading;
-        let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
-        let is_wanted = group_order::is_needed(capabilities, &tests);
-        let code = is_wanted.then(|| group_order::build(under_test, capabilities.target)).transpose()?;
-        let mut runners = Vec::new();
-        for (mut executor, plain) in executors {
-            executor.finish_load(plain)?;
-            let mapped = code.as_ref().map(|code| code.load(executor.as_mut())).transpose()?;
-            runners.push(Runner { executor, plain, mapped });
-        }
-        let timeout = opened.options().timeout;
-        let launching = crate::exec::RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
-        let results = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, t| {
-            judge(t, &mut || {
-                let executor = &mut *runner.executor;
-                match runner.mapped.filter(|_| is_mapped(t)) {
-                    Some(program) => program.run(executor, &t.launch, &launching),
-                    None => executor.run(runner.plain, &t.launch, &launching),
-                }
-            })
-        })?;
-        Ok((results, executors::device(runners[0].executor.device())))
+        each_loaded(opened, parsed, Loading::begin_on(executors, parsed)?, judge)
     })
+}
+
+fn each_loaded<T: Send>(
+    opened: &Opened,
+    parsed: &Parsed<'_>,
+    loading: Loading,
+    judge: impl Fn(&resolve::Test, &mut dyn FnMut() -> Result<Ended>) -> Result<T> + Sync,
+) -> Result<(Vec<T>, Vec<Box<dyn Executor>>)> {
+    let under_test = &parsed.under_test;
+    let capabilities = loading.capabilities();
+    let Loading { tests, executors } = loading;
+    let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
+    let is_wanted = group_order::is_needed(capabilities, &tests);
+    let code = is_wanted.then(|| group_order::build(under_test, capabilities.target)).transpose()?;
+    let mut runners = Vec::new();
+    for (mut executor, plain) in executors {
+        executor.finish_load(plain)?;
+        let mapped = code.as_ref().map(|code| code.load(executor.as_mut())).transpose()?;
+        runners.push(Runner { executor, plain, mapped });
+    }
+    let timeout = opened.options().timeout;
+    let launching = crate::exec::RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
+    let results = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, t| {
+        judge(t, &mut || {
+            let executor = &mut *runner.executor;
+            match runner.mapped.filter(|_| is_mapped(t)) {
+                Some(program) => program.run(executor, &t.launch, &launching),
+                None => executor.run(runner.plain, &t.launch, &launching),
+            }
+        })
+    })?;
+    let unloaded = runners.into_iter().map(|mut runner| {
+        runner.executor.unload(runner.plain);
+        runner.executor
+    });
+    Ok((results, unloaded.collect()))
 }
 
 impl RunOptions {

@@ -37,9 +37,15 @@ pub struct CaptureArgs {
     /// Do not run the suites: they then expect what the launches left, bit for bit
     #[arg(long)]
     pub no_replay: bool,
+    /// Run the program once more before, without kassay, and tell how long that takes: whatever it does, it does twice
+    #[arg(long)]
+    pub measure_native: bool,
     /// Time limit for a launch of a suite in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     pub timeout: f64,
+    /// Number of kernels whose suites are made and run at a time
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub jobs: u32,
     /// Folder of the compilation cache, instead of $XDG_CACHE_HOME/kassay or ~/.cache/kassay
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     pub cache: Option<PathBuf>,
@@ -86,7 +92,7 @@ impl ProgramFlags {
 pub fn run(args: &CaptureArgs) -> Result<u8> {
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
     let kernel = KernelFlags { cache: args.cache.clone(), no_cache: args.no_cache, ..KernelFlags::default() };
-    let open = kernel.open_options(output.terminal()).timeout(Duration::from_secs_f64(args.timeout));
+    let open = kernel.open_options(output.terminal()).timeout(Duration::from_secs_f64(args.timeout)).jobs(args.jobs);
     let result = capture(&args.command, &args.folder, &open, &args.options())?;
     match args.format {
         Format::Json => output.show(&result, |_| String::new())?,
@@ -104,6 +110,7 @@ impl CaptureArgs {
             .kernels(self.kernels.clone())
             .all(self.all)
             .replay(!self.no_replay)
+            .measure_native(self.measure_native)
     }
 }
 

@@ -7,27 +7,28 @@ use std::path::{Path, PathBuf};
 
 use super::origin::IncludedFile;
 
-/// Writes the files that the layer has copied to `folder/include/…`, and returns the folders to search, in order: each
-/// include folder, which may hold what the layer has not seen, after that of its copies. Folders of copies are relative
-/// to `folder`.
-///
-/// # Errors
-/// If a file cannot be written.
-pub fn place_headers(folder: &Path, include_dirs: &[PathBuf], includes: &[IncludedFile]) -> io::Result<Vec<PathBuf>> {
-    let mut search = Vec::new();
+/// Where the files that the layer has copied belong in a kernel's folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlacedHeaders<'a> {
+    /// By path in the folder: `include/…`.
+    pub files: Vec<(PathBuf, &'a [u8])>,
+    /// The folders to search, in order: each include folder, which may hold what the layer has not seen, after that of its
+    /// copies. Folders of copies are relative to the kernel's.
+    pub search: Vec<PathBuf>,
+}
+
+/// Finds a place for each file that the layer has copied.
+pub fn place_headers<'a>(include_dirs: &[PathBuf], includes: &'a [IncludedFile]) -> PlacedHeaders<'a> {
+    let mut placed = PlacedHeaders::default();
     for (at, dir) in include_dirs.iter().enumerate() {
         // A folder that is named twice is searched once.
         let is_first = !include_dirs[..at].contains(dir);
         let mut files = includes.iter().filter(|file| is_first && file.folder == *dir).peekable();
-        search.extend(files.peek().is_some().then(|| target(at)));
-        for file in files {
-            let to = folder.join(target(at)).join(&file.name);
-            fs::create_dir_all(to.parent().unwrap_or(folder))?;
-            fs::write(to, &file.bytes)?;
-        }
-        search.push(dir.clone());
+        placed.search.extend(files.peek().is_some().then(|| target(at)));
+        placed.files.extend(files.map(|file| (target(at).join(&file.name), &file.bytes[..])));
+        placed.search.push(dir.clone());
     }
-    Ok(search)
+    placed
 }
 
 /// The folder for the headers of an include folder.
@@ -140,7 +141,11 @@ mod tests {
             bytes: b"then".to_vec(),
         };
         let files = [file("gone", "sub/y.h"), file("a", "x.h"), file("a", "unused.h"), file("elsewhere", "z.h")];
-        let search = place_headers(&at("out"), &dirs, &files).unwrap();
+        let PlacedHeaders { files, search } = place_headers(&dirs, &files);
+        for (name, bytes) in files {
+            fs::create_dir_all(at("out").join(&name).parent().unwrap()).unwrap();
+            fs::write(at("out").join(name), bytes).unwrap();
+        }
         assert_eq!(search, ["include".into(), at("gone"), "include-2".into(), at("a"), at("gone")]);
         let found = [at("out/include/sub/y.h"), at("out/include-2/x.h"), at("a/now.h")];
         let used = copy_headers(&at("out"), &dirs, &found).unwrap().unwrap();

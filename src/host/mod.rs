@@ -26,11 +26,11 @@ pub use build_options::{BuildOptions, translate};
 pub use command::{Ended, signal_name};
 pub use convert::{Contents, Converted, convert};
 pub use globs::matches_one;
-pub use headers::{copy_headers, place_headers};
+pub use headers::{PlacedHeaders, copy_headers, place_headers};
 pub use origin::{Code, IncludedFile, code_of};
 pub use records::{BuildStatus, Constant, Header, Launch, Origin, Piece, Program};
 pub use server::{Answers, Server};
-pub use session::{CaptureSettings, SPOOL_PREFIX, Session, Spot};
+pub use session::{CaptureSettings, SPOOL_PREFIX, Session, Spot, run_natively};
 pub use sources::{SameText, SourceFiles, same_texts};
 pub use spool::{
     LaunchedKernel, NOT_SELECTED, NotWoven, ProbeFile, Process, Reason, Spool, kernels_of, unknown_launches,

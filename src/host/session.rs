@@ -77,6 +77,14 @@ const OWN_VARIABLES: [&str; 2] = [SOCKET, MUTANT];
 /// Where the layer asks for woven kernels.
 const SOCKET: &str = "KASSAY_SOCKET";
 
+/// Runs a program as it runs without kassay, until it ends.
+///
+/// # Errors
+/// Those of [`Session::run`].
+pub fn run_natively(command: &[OsString]) -> Result<Ended> {
+    command::run(command, |_| {})
+}
+
 impl Session {
     /// Makes the folder inside of `parent`, which must exist.
     ///

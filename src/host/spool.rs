@@ -167,7 +167,7 @@ pub struct Spool {
 }
 
 /// A kernel of a program, with its launches in all processes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LaunchedKernel {
     pub name: String,
     /// The program's id.

@@ -8,6 +8,7 @@
 use std::fs::{self, File};
 use std::hash::Hasher;
 use std::io::{Read, Write};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, OnceLock};
@@ -27,6 +28,14 @@ const MAGIC: &[u8; 8] = b"kassay\x00\x01";
 /// Name prefix of files that are being written. One that is older than [`ABANDONED`] belongs to a process that died.
 const UNFINISHED: &str = "unfinished.";
 const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// The folder of the folders that [`folder`] makes. Hidden, so that whoever looks for a kernel's text among the user's own files
+/// does not find it there.
+const FOLDERS: &str = ".files";
+/// A folder that was asked for later than this ago is in nobody's use.
+const UNUSED: Duration = Duration::from_secs(24 * 3600);
+/// How far in the past files are dated: a compiler that reads them at once must not take them for just changed.
+const AGED: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 struct Cache {
@@ -145,6 +154,41 @@ pub fn keep(key: &Key, content: &[u8]) {
     }
 }
 
+/// Returns a folder that holds these files, by relative path, under the same name in every run: what is compiled in it is
+/// the same compilation. `None` if there is no cache, the folder cannot be made, or somebody has changed it.
+pub fn folder(files: &[(PathBuf, &[u8])]) -> Option<PathBuf> {
+    let cache = CACHE.get()?;
+    let key = Key([StableHasher::new(), StableHasher::new()]).with(&[2]);
+    let key = files.iter().fold(key, |key, (path, bytes)| key.with(path.as_os_str().as_encoded_bytes()).with(bytes));
+    let all = std::path::absolute(cache.folder.join(FOLDERS)).ok()?;
+    let path = all.join(format!("{:032x}", key.digest()));
+    if !path.is_dir() {
+        // What programs give to their drivers is nobody else's to read.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&all).ok()?;
+        let new = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(&all).ok()?;
+        files.iter().try_for_each(|(name, bytes)| place(&new.path().join(name), bytes)).ok()?;
+        // Another process may have made the same one meanwhile.
+        let made = fs::rename(new.path(), &path);
+        made.is_ok().then(|| new.keep());
+    }
+    // The modification time records the last use.
+    File::open(&path).and_then(|folder| folder.set_modified(SystemTime::now())).ok()?;
+    let is_whole = files.iter().all(|(name, bytes)| fs::read(path.join(name)).is_ok_and(|found| found == *bytes));
+    is_whole.then_some(path)
+}
+
+/// Writes a file that a compiler is to read, and the folders that it lies in. It is dated back, because the compilation of a
+/// file that may still change is not kept.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn place(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.set_modified(SystemTime::now().checked_sub(AGED).unwrap_or(SystemTime::UNIX_EPOCH))
+}
+
 fn checksum(content: &[u8]) -> u64 {
     let mut hasher = StableHasher::new();
     hasher.write(content);
@@ -160,15 +204,22 @@ impl Cache {
     /// processes left behind.
     fn evict(&self) {
         let Ok(files) = fs::read_dir(&self.folder) else { return };
+        let folders = fs::read_dir(self.folder.join(FOLDERS)).into_iter().flatten();
         let mut entries = Vec::new();
         let mut total = 0;
-        for file in files.flatten() {
+        for file in files.chain(folders).flatten() {
             let Ok(metadata) = file.metadata() else { continue };
             let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            let is_older = |than: Duration| used.elapsed().is_ok_and(|age| age > than);
             let name = file.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with(UNFINISHED) {
-                if used.elapsed().is_ok_and(|age| age > ABANDONED) {
+            if metadata.is_dir() {
+                let longest = if name.starts_with(UNFINISHED) { ABANDONED } else { UNUSED };
+                if name != FOLDERS && is_older(longest) {
+                    let _ = fs::remove_dir_all(file.path());
+                }
+            } else if name.starts_with(UNFINISHED) {
+                if is_older(ABANDONED) {
                     let _ = fs::remove_file(file.path());
                 }
             } else if name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -17,7 +17,7 @@ pub struct CaptureResult {
     pub elapsed_s: f64,
     /// Wall-clock seconds of the program, while it was captured.
     pub program_s: f64,
-    /// Wall-clock seconds of the program without kassay, if that was measured.
+    /// Wall-clock seconds of the program without kassay, if that was measured (`--measure-native`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_s: Option<f64>,
     /// The program and its arguments.
@@ -209,6 +209,8 @@ pub enum NotReproducedReason {
     Nondeterministic,
     /// Both runs of the test are alike, and differ from the program's own launch.
     Differs,
+    /// As `differs`; the kernel has variables at program scope, whose values before the launch OpenCL does not tell.
+    ProgramVariables,
     /// The test did not end as it should: the kernel crashed, or ran out of time.
     Fault,
 }

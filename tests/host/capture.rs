@@ -62,6 +62,29 @@ fn kernels_of_one_name_get_suites_of_their_own() -> TestResult {
 }
 
 #[test]
+fn suites_are_the_same_however_many_are_made_at_a_time() -> TestResult {
+    let program = Program::of("many_kernels")?;
+    let mut all = Vec::new();
+    for jobs in ["1", "3"] {
+        let result = program.result(&["-j", jobs], &["9"])?;
+        let kernels = result["kernels"].as_array().cloned().unwrap_or_default();
+        let names: Vec<String> = (0..9).map(|number| format!("element_{number}")).collect();
+        assert_eq!(kernels.iter().map(|kernel| kernel["name"].as_str().unwrap_or("")).collect::<Vec<_>>(), names);
+        assert!(kernels.iter().all(|kernel| kernel["replay"]["exact"] == 2), "{result:#}");
+        let files: Vec<_> =
+            result["programs"].as_array().into_iter().flatten().map(|program| &program["file"]).collect();
+        assert!(files.iter().all(|file| file.is_string()), "{result:#}");
+        let suites: Vec<String> = kernels
+            .iter()
+            .map(|kernel| fs::read_to_string(program.captured().join(kernel["suite"].as_str().unwrap_or_default())))
+            .collect::<Result<_, _>>()?;
+        all.push((kernels, result["device"].clone(), suites));
+    }
+    assert_eq!(all[0], all[1]);
+    Ok(())
+}
+
+#[test]
 fn what_was_kept_before_a_crash_is_there() -> TestResult {
     let program = Program::of("sudden_end")?;
     let result = program.result(&["--no-replay"], &["crash"])?;
@@ -79,6 +102,51 @@ fn a_program_that_asks_for_a_gpu_gets_the_cpu_if_it_is_told_so() -> TestResult {
     let result = program.result(&["--as-gpu", "--no-replay"], &[])?;
     assert_eq!((result["exit_code"].as_i64(), launches(&result, "dither")), (Some(0), 2));
     program.passes(kernels(&result, "dither")[0])
+}
+
+#[test]
+fn what_variables_held_before_a_launch_is_told_to_be_unknown() -> TestResult {
+    let program = Program::of("program_variable")?;
+    let result = program.result(&["--kernel", "balance"], &[])?;
+    if result["exit_code"] == 77 {
+        return Ok(());
+    }
+    let [balance] = kernels(&result, "balance")[..] else { panic!("{result:#}") };
+    let not = &balance["replay"]["not_reproduced"][0];
+    assert_eq!(
+        (not["reason"].as_str(), not["argument"].as_str()),
+        (Some("program-variables"), Some("out")),
+        "{balance:#}"
+    );
+    let message = not["message"].as_str().unwrap_or_default();
+    assert!(message.contains("what deposits and accounts held before the launch is not known"), "{message}");
+    program.passes(balance)
+}
+
+#[test]
+fn the_time_without_kassay_is_measured_if_it_is_asked_for() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let program = Program::of("in_place")?;
+    let runs = folder.path().join("runs");
+    // As a script, so that the runs can be counted.
+    let script = format!("echo run >> {}; exec {}", runs.display(), program.path.display());
+    for (flags, count) in [(&[][..], 1), (&["--measure-native"], 2)] {
+        let _ = fs::remove_file(&runs);
+        let output = kassay()
+            .args(["capture", "--no-replay", "-o"])
+            .arg(program.captured())
+            .args(flags)
+            .args(["--", "sh", "-c", &script])
+            .output()?;
+        let text = String::from_utf8(output.stderr)?;
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        assert_eq!(fs::read_to_string(&runs)?.lines().count(), count);
+        let result: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(program.captured().join("capture.json"))?)?;
+        assert_eq!(result["native_s"].as_f64().is_some_and(|seconds| seconds > 0.0), count == 2, "{result:#}");
+        assert_eq!(text.contains(" without kassay)"), count == 2, "{text}");
+    }
+    Ok(())
 }
 
 #[test]
@@ -107,44 +175,5 @@ fn standard_output_is_the_programs() -> TestResult {
     let output = program.capture(&["--no-replay"], &[])?;
     assert_eq!(String::from_utf8(output.stdout)?, "in_place: right\n");
     assert!(String::from_utf8(output.stderr)?.contains("1 suite in "));
-    Ok(())
-}
-
-#[test]
-fn a_program_without_opencl_is_told() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let target = folder.path().join("captured");
-    let output = kassay().arg("capture").arg("-o").arg(&target).args(["--", "sh", "-c", "exit 4"]).output()?;
-    let error = String::from_utf8(output.stderr)?;
-    assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("no OpenCL call was seen; it ended with exit code 4") && error.contains("help:"), "{error}");
-    assert!(!target.exists());
-    Ok(())
-}
-
-#[test]
-fn wrong_calls_are_refused_before_the_program_runs() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    fs::write(folder.path().join("mine.txt"), "precious")?;
-    let at = folder.path().to_str().unwrap_or_default();
-    let mark = folder.path().join("ran");
-    let touch = mark.to_str().unwrap_or_default();
-    for (arguments, what) in [
-        (vec!["-o", at, "--", "touch", touch], "holds files that are not of a capture"),
-        (vec!["-o", "x", "--max-bytes", "much", "--", "touch", touch], "no number of bytes"),
-        (vec!["-o", "x", "--max-launches", "0", "--", "touch", touch], "--max-launches"),
-        (vec!["-o", "x"], "COMMAND"),
-        (vec!["--", "touch", touch], "--output"),
-    ] {
-        let output = kassay().arg("capture").args(&arguments).current_dir(folder.path()).output()?;
-        let error = String::from_utf8(output.stderr)?;
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-        assert!(error.contains(what), "{arguments:?}: {error}");
-        assert!(!mark.exists());
-    }
-    let missing =
-        kassay().args(["capture", "-o", "x", "--", "/nonexistent/program"]).current_dir(folder.path()).output()?;
-    assert_eq!(missing.status.code(), Some(2));
-    assert!(!folder.path().join("x").exists());
     Ok(())
 }

@@ -208,6 +208,16 @@ fn files_of_the_users_own_are_named() -> TestResult {
 }
 
 #[test]
+fn headers_that_the_program_has_removed_are_those_of_the_build() -> TestResult {
+    let program = Program::compile(&repository("tests/host/gone.c"))?;
+    let (output, result) = checked(&program, &[], &[])?;
+    assert_eq!((output.status.code(), &result["exit_code"]), (Some(0), &0.into()), "{result:#}");
+    assert_eq!(kernel(&result, "scale")["verdict"], "clean", "{result:#}");
+    assert_eq!(list(&result["failed"]).count(), 0, "{result:#}");
+    Ok(())
+}
+
+#[test]
 fn programs_from_il_are_checked() -> TestResult {
     let mut program = Program::of("from_il")?;
     program.directory = program.folder.path().to_owned();
@@ -229,33 +239,5 @@ fn without_time_nothing_is_claimed() -> TestResult {
     assert_eq!(result["exit_code"], 0);
     // Whatever could be done at once.
     assert_ne!(result["total"]["verdict"], "clean", "{result:#}");
-    Ok(())
-}
-
-#[test]
-fn wrong_calls_are_refused_before_the_program_runs() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let mark = folder.path().join("ran");
-    let touch = mark.to_str().unwrap_or_default();
-    for (arguments, what) in [
-        (vec!["check", "-D", "N=1", "--", "touch", touch], "cannot be used with"),
-        (vec!["check", "--evolve", "--", "touch", touch], "cannot be used with"),
-        (vec!["check", "--device", "opencl", "--", "touch", touch], "cannot be used with"),
-        (vec!["check", "suite.toml", "--", "touch", touch], "cannot be used with"),
-        (vec!["check", "suite.toml", "--as-gpu"], "--as-gpu is for host programs"),
-        (vec!["check", "suite.toml", "--kernel", "k"], "cannot be used with"),
-        (vec!["check"], "required arguments were not provided"),
-        (vec!["check", "--", "no-such-program-here"], "cannot run no-such-program-here"),
-    ] {
-        let output = kassay().args(&arguments).output()?;
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-        assert!(error.contains(what), "{arguments:?}: {error}");
-    }
-    assert!(!mark.exists());
-    let output = kassay().args(["check", "--", "sh", "-c", "exit 4"]).output()?;
-    let error = String::from_utf8(output.stderr)?;
-    assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("no OpenCL call was seen; it ended with exit code 4") && error.contains("help:"), "{error}");
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! `kassay cover -- COMMAND`: coverage counted by hand, programs that end in their own ways, code of all kinds.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
@@ -77,6 +79,72 @@ fn barriers_branches_and_loops_are_those_counted_by_hand() -> TestResult {
     let schema: Value = serde_json::from_str(&fs::read_to_string(repository("docs/schema/cover-set.schema.json"))?)?;
     let errors: Vec<String> = jsonschema::validator_for(&schema)?.iter_errors(&result).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
+    Ok(())
+}
+
+#[test]
+fn headers_that_the_program_has_removed_are_those_of_the_build() -> TestResult {
+    let program = Program::compile(&repository("tests/host/gone.c"))?;
+    let result = program.coverage(&[], &[])?;
+    // The branch is in the header.
+    assert_eq!(only(&result, "scale", 1)["coverage"]["branch"], ratio(2, 2), "{result:#}");
+    Ok(())
+}
+
+#[test]
+fn the_device_is_described_as_its_driver_describes_it() -> TestResult {
+    let devices: Value = serde_json::from_slice(&kassay().args(["devices", "--format", "json"]).output()?.stdout)?;
+    for flags in [&[][..], &["--as-gpu"]] {
+        let result = Program::of("in_place")?.coverage(flags, &[])?;
+        let device = &result["kernels"][0]["device"];
+        assert_eq!(device, &result["device"]);
+        let mut known = devices["devices"].as_array().into_iter().flatten();
+        let known = known.find(|known| known["name"] == device["name"] && known["driver"] == device["driver"]);
+        let known = known.ok_or_else(|| format!("{device} is not of {devices:#}"))?;
+        assert_eq!((&device["kind"], &device["il_versions"]), (&known["kind"], &known["il_versions"]));
+        assert_ne!((&device["kind"], &device["il_versions"]), (&json!("unknown"), &json!([])));
+    }
+    Ok(())
+}
+
+/// The files of a cache, below all of its folders.
+fn files_below(folder: &Path) -> TestResult<BTreeSet<PathBuf>> {
+    let mut all = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            all.extend(files_below(&path)?)
+        } else {
+            all.extend([path])
+        };
+    }
+    Ok(all)
+}
+
+#[test]
+fn what_an_earlier_run_has_compiled_is_not_compiled_again() -> TestResult {
+    // Headers, several texts, and one text alone.
+    for source in ["tests/host/gone.c", "testdata/hosts/c/many_strings.c", "testdata/hosts/c/in_place.c"] {
+        let program = Program::compile(&repository(source))?;
+        let cache = program.folder.path().join("cache");
+        let flag = cache.to_str().unwrap_or_default();
+        for command in ["cover", "check"] {
+            let run = || -> TestResult<BTreeSet<PathBuf>> {
+                let output = kassay()
+                    .args([command, "--cache", flag, "--"])
+                    .arg(&program.path)
+                    .current_dir(&program.directory)
+                    .output()?;
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                files_below(&cache)
+            };
+            let before = if cache.exists() { files_below(&cache)? } else { BTreeSet::new() };
+            let first = run()?;
+            // At least a compilation and the code made of it are new, and none of it is in a second run.
+            assert!(first.len() > before.len(), "{source}: {command} has kept nothing");
+            assert_eq!(run()?, first, "{source}: {command}");
+        }
+    }
     Ok(())
 }
 
@@ -238,39 +306,5 @@ fn standard_output_is_the_programs() -> TestResult {
     assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
     let lines = fs::read_to_string(lines)?;
     assert!(lines.contains("DA:3,1") && lines.contains("program.cl"), "{lines}");
-    Ok(())
-}
-
-#[test]
-fn a_program_without_opencl_is_told() -> TestResult {
-    let output = kassay().args(["cover", "--", "sh", "-c", "exit 4"]).output()?;
-    let error = String::from_utf8(output.stderr)?;
-    assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("no OpenCL call was seen; it ended with exit code 4") && error.contains("help:"), "{error}");
-    Ok(())
-}
-
-#[test]
-fn wrong_calls_are_refused_before_the_program_runs() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let mark = folder.path().join("ran");
-    let touch = mark.to_str().unwrap_or_default();
-    for (arguments, what) in [
-        (vec![], "SUITE"),
-        (vec!["suite.toml", "--", "touch", touch], "cannot be used with"),
-        (vec!["suite.toml", "--as-gpu"], "--as-gpu"),
-        (vec!["suite.toml", "--kernel", "x"], "--kernel"),
-        (vec!["--counts", "--", "touch", touch], "--counts"),
-        (vec!["--device", "sim", "--", "touch", touch], "--device"),
-        (vec!["-D", "A=1", "--", "touch", touch], "-D"),
-        (vec!["--fail-under", "def_use=1", "--", "touch", touch], "not measured of host programs"),
-        (vec!["-o", "no/such/folder/x.json", "--", "touch", touch], "does not exist"),
-    ] {
-        let output = kassay().arg("cover").args(&arguments).current_dir(folder.path()).output()?;
-        let error = String::from_utf8(output.stderr)?;
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-        assert!(error.contains(what), "{arguments:?}: {error}");
-        assert!(!mark.exists());
-    }
     Ok(())
 }

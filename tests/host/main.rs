@@ -8,5 +8,6 @@ mod mutate;
 mod programs;
 mod spools;
 mod sudden;
+mod wrong_calls;
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;

@@ -1,5 +1,6 @@
 //! Captures the launches of a host program as suites.
 
+mod batches;
 mod replay;
 mod suites;
 
@@ -9,12 +10,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::host_kernel::{cannot_write, no_call};
+use super::host_kernel::{self, cannot_write, no_call};
 use super::options::{OpenOptions, options};
 use crate::error::{Error, Result};
-use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Reason, Session, SourceFiles, Spool};
-use crate::result::capture::{self as result, CaptureResult, LeftOut};
-use crate::result::{Device, Header, store};
+use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Session, SourceFiles, Spool};
+use crate::result::capture::{self as result, CaptureResult};
+use crate::result::{Header, store};
 
 options! {
     /// Options of [`capture`].
@@ -31,6 +32,9 @@ options! {
         all: bool = false,
         /// Whether the suites are run: without, they expect what the program's launches left, bit for bit.
         replay: bool = true,
+        /// Whether the program is run once more before, without kassay, to measure how long that takes. Whatever it does, it then
+        /// does twice.
+        measure_native: bool = false,
     }
 }
 
@@ -69,10 +73,14 @@ pub(super) fn capture_by(
     let replaced = earlier(folder)?;
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, replay: _ } = options.clone();
+    let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, .. } = options.clone();
     let session =
         Session::new(folder, &CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all })?;
-    let ended = run(&session);
+    let natively = options.measure_native.then(|| host::run_natively(command)).transpose();
+    let (natively, ended) = match natively {
+        Ok(natively) => (natively, run(&session)),
+        Err(error) => (None, Err(error)),
+    };
     let read = ended.and_then(|ended| Ok((ended, Spool::read(session.spool())?)));
     let (ended, mut spool) = match read {
         Ok((ended, spool)) if !spool.processes.is_empty() => (ended, spool),
@@ -90,12 +98,11 @@ pub(super) fn capture_by(
     }
     let _ = fs::remove_file(folder.join(RESULT));
     let most = (!options.all).then_some(options.max_launches);
-    let mut kernels = host::kernels_of(&mut spool.processes, most);
-    let mut writer = suites::Writer::new(folder, session.spool().join("suites"), &spool, open, options.replay)?;
-    let made: Vec<suites::Made> = kernels.iter_mut().map(|kernel| writer.kernel(kernel)).collect::<Result<_>>()?;
-    let device = writer.device();
-    let files = writer.files();
-    let result = assemble(command, &ended, &spool, kernels, made, &files, device, folder, begun);
+    let kernels = host::kernels_of(&mut spool.processes, most);
+    let staging = session.spool().join("suites");
+    let maker = batches::Maker { folder, staging: &staging, spool: &spool, open, replay: options.replay };
+    let suites = maker.make(&kernels)?;
+    let result = assemble(command, (&ended, natively), &spool, kernels, suites, folder, begun);
     store::write(&result, &folder.join(RESULT))?;
     Ok(result)
 }
@@ -130,29 +137,26 @@ fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(left)
 }
 
-fn left_out(reasons: BTreeMap<Reason, u64>) -> Vec<LeftOut> {
-    let row =
-        |(reason, count): (Reason, u64)| LeftOut { reason: reason.name.into(), meaning: reason.meaning.into(), count };
-    reasons.into_iter().map(row).collect()
-}
-
-#[allow(clippy::too_many_arguments)]
 fn assemble(
     command: &[OsString],
-    ended: &Ended,
+    (ended, natively): (&Ended, Option<Ended>),
     spool: &Spool,
     kernels: Vec<LaunchedKernel>,
-    made: Vec<suites::Made>,
-    files: &BTreeMap<String, String>,
-    device: Option<Device>,
+    suites: batches::Suites,
     folder: &Path,
     begun: Instant,
 ) -> CaptureResult {
+    let batches::Suites { made, files, device } = suites;
     let launched: BTreeSet<&str> = kernels.iter().map(|kernel| kernel.program.as_str()).collect();
-    let programs = programs(spool, &launched, files, folder);
+    let programs = programs(spool, &launched, &files, folder);
     let mut notes = spool.notes.clone();
     if kernels.is_empty() {
         notes.push("the program launched no kernel".to_owned());
+    }
+    if let Some(natively) =
+        natively.filter(|native| (native.exit_code, native.signal) != (ended.exit_code, ended.signal))
+    {
+        notes.push(format!("without kassay, {}", host_kernel::end(&natively)));
     }
     let command: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut names: Vec<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
@@ -165,7 +169,7 @@ fn assemble(
         launches: kernel.launches,
         refused: kernel.refused,
         kept: made.kept,
-        left_out: left_out(kernel.left_out),
+        left_out: made.left_out,
         suite: made.suite,
         error: made.error,
         replay: made.replay,
@@ -174,14 +178,14 @@ fn assemble(
         header,
         elapsed_s: begun.elapsed().as_secs_f64(),
         program_s: ended.seconds,
-        native_s: None,
+        native_s: natively.map(|ended| ended.seconds),
         command,
         exit_code: ended.exit_code,
         signal: ended.signal.map(host::signal_name),
         processes: spool.processes.len() as u64,
         programs,
         kernels: kernels.into_iter().zip(made).map(row).collect(),
-        left_out: left_out(host::unknown_launches(&spool.processes)),
+        left_out: suites::left_out(host::unknown_launches(&spool.processes)),
         notes,
     }
 }

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use super::super::opened::Opened;
 use super::super::run;
 use crate::error::Result;
-use crate::exec::{Fault, Observation};
+use crate::exec::{Executor, Fault, Observation};
 use crate::host::Launch;
-use crate::kernel::interface::{Arg, Interface};
-use crate::result::Device;
+use crate::kernel::interface::{Arg, ArgSource, Interface};
 use crate::result::capture::{MeasuredTolerance, NotReproduced, NotReproducedReason, Replay};
 use crate::suite::compare::{self, Deviation, Tolerance};
 use crate::suite::resolve::{self, Expectation};
@@ -51,21 +50,27 @@ enum Shown {
 type Ran = std::result::Result<Vec<(u32, Shown)>, String>;
 
 /// Runs the tests and changes what they expect: tolerances as they were measured, and nothing of what was not reproduced.
-/// Returns what was found, and the device.
+/// Returns what was found, and the executors.
 ///
 /// # Errors
-/// Those of [`run::run`].
-pub(super) fn replay(opened: &Opened, interface: &Interface, tests: &mut [Test]) -> Result<(Replay, Device)> {
-    let (rows, device) = run::each_test_again(opened, |test, again| {
+/// Those of [`run::each_test_on`].
+pub(super) fn replay(
+    executors: Vec<Box<dyn Executor>>,
+    opened: &Opened,
+    interface: &Interface,
+    tests: &mut [Test],
+) -> Result<(Replay, Vec<Box<dyn Executor>>)> {
+    let (rows, executors) = run::each_test_on(executors, opened, |test, again| {
         let runs = [again()?, again()?];
         Ok((test.name.clone(), judge(test, &runs)))
     })?;
     let mut rows: BTreeMap<String, Ran> = rows.into_iter().collect();
     let mut replay = Replay::default();
+    let variables: Vec<String> = interface.args.iter().filter(|arg| is_variable(arg)).map(Arg::label).collect();
     let label = |position: u32| interface.args.get(position as usize).map_or_else(|| position.to_string(), Arg::label);
     for test in tests {
         match rows.remove(&test.name) {
-            Some(Ok(outputs)) => apply(test, outputs, &label, &mut replay),
+            Some(Ok(outputs)) => apply(test, outputs, &label, &variables, &mut replay),
             Some(Err(message)) => replay.not_reproduced.push(NotReproduced {
                 test: test.name.clone(),
                 argument: None,
@@ -75,7 +80,12 @@ pub(super) fn replay(opened: &Opened, interface: &Interface, tests: &mut [Test])
             None => {}
         }
     }
-    Ok((replay, device))
+    Ok((replay, executors))
+}
+
+/// Whether an argument of the suite is a variable at program scope.
+fn is_variable(arg: &Arg) -> bool {
+    matches!(arg.source, ArgSource::Variable { .. })
 }
 
 fn judge(test: &resolve::Test, runs: &[std::result::Result<Observation, Fault>; 2]) -> Ran {
@@ -145,7 +155,14 @@ fn round_up(value: f64) -> f64 {
     text.parse::<f64>().ok().filter(|short| *short >= value).unwrap_or(rounded)
 }
 
-fn apply(test: &mut Test, outputs: Vec<(u32, Shown)>, label: &impl Fn(u32) -> String, replay: &mut Replay) {
+/// `variables`: those at program scope that the kernel has.
+fn apply(
+    test: &mut Test,
+    outputs: Vec<(u32, Shown)>,
+    label: &impl Fn(u32) -> String,
+    variables: &[String],
+    replay: &mut Replay,
+) {
     let (mut is_exact, mut is_whole, mut remarks) = (true, true, Vec::new());
     for (position, shown) in outputs {
         let argument = label(position);
@@ -170,9 +187,19 @@ fn apply(test: &mut Test, outputs: Vec<(u32, Shown)>, label: &impl Fn(u32) -> St
             Shown::Not { reason, message } => {
                 is_whole = false;
                 test.changes.insert(position, None);
-                let what = match reason {
-                    NotReproducedReason::Nondeterministic => "two runs differ",
-                    _ => "the program's launch left something else than the test",
+                let differs = "the program's launch left something else than the test";
+                let (reason, what, message) = match reason {
+                    NotReproducedReason::Differs if !variables.is_empty() => {
+                        let names = variables.join(" and ");
+                        let why = format!("what {names} held before the launch is not known");
+                        (
+                            NotReproducedReason::ProgramVariables,
+                            format!("{differs}; {why}"),
+                            format!("{message}; {why}"),
+                        )
+                    }
+                    NotReproducedReason::Nondeterministic => (reason, "two runs differ".to_owned(), message),
+                    _ => (reason, differs.to_owned(), message),
                 };
                 remarks.push(format!("{argument} is not expected: {what}"));
                 let name = test.name.clone();

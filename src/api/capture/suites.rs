@@ -4,82 +4,123 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::host_kernel::{FolderNames, HostKernel, NO_CODE, NOT_COMPILED, cannot_write};
-use super::super::options::{OpenOptions, StartWorkers};
+use serde::{Deserialize, Serialize};
+
+use super::super::executors;
+use super::super::host_kernel::{Folder, HostKernel, NO_CODE, NOT_COMPILED, cannot_write};
+use super::super::options::OpenOptions;
 use super::replay::{self, Test};
 use crate::error::{Error, Result};
-use crate::exec::DeviceRequest;
+use crate::exec::{DeviceRequest, Executor, StartedExecutors, StartingExecutors};
 use crate::host::{self, Contents, Converted, LaunchedKernel, Reason, Spool};
 use crate::result::Device;
-use crate::result::capture::Replay;
+use crate::result::capture::{LeftOut, Replay};
 use crate::suite::write::NewTest;
 
+/// Launches that are not kept, as results have them.
+pub fn left_out(reasons: BTreeMap<Reason, u64>) -> Vec<LeftOut> {
+    let row =
+        |(reason, count): (Reason, u64)| LeftOut { reason: reason.name.into(), meaning: reason.meaning.into(), count };
+    reasons.into_iter().map(row).collect()
+}
+
 /// What became of a kernel.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Made {
     pub kept: u64,
+    /// All launches that are not kept.
+    pub left_out: Vec<LeftOut>,
     /// Relative to the folder.
     pub suite: Option<String>,
+    /// The file of the kernel's code, relative to the folder.
+    pub file: Option<String>,
     pub error: Option<String>,
     pub replay: Option<Replay>,
+}
+
+impl Made {
+    /// What becomes of a kernel with which nothing can be done.
+    pub fn failed(mut kernel: LaunchedKernel, reason: Reason, error: Option<String>) -> Made {
+        let launches = std::mem::take(&mut kernel.kept).len() as u64;
+        kernel.leave_out(reason, launches);
+        Made { left_out: left_out(kernel.left_out), error, ..Made::default() }
+    }
 }
 
 /// Writes suites into the folder of a capture.
 pub struct Writer<'a> {
     folder: &'a Path,
     /// Where suites are made before they are put in place; on the same file system.
-    staging: PathBuf,
+    staging: &'a Path,
     spool: &'a Spool,
     contents: Contents,
-    open: &'a OpenOptions,
-    replay: bool,
-    names: FolderNames,
-    /// The file of each program's code, relative to the folder.
-    files: BTreeMap<String, String>,
+    open: OpenOptions,
+    /// What runs the suites; `None`: they are not run.
+    executors: Option<Executors>,
+}
+
+/// Executors of the program's device. To start one may take longer than to run a suite, so one runs many.
+#[derive(Default)]
+struct Executors {
+    starting: Option<StartingExecutors>,
+    ready: Vec<Box<dyn Executor>>,
     device: Option<Device>,
 }
 
+impl Executors {
+    /// Takes those that are ready, or waits for new ones.
+    fn take(&mut self, open: &OpenOptions) -> Result<Vec<Box<dyn Executor>>> {
+        if !self.ready.is_empty() {
+            return Ok(std::mem::take(&mut self.ready));
+        }
+        let starting = self.starting.take().map_or_else(|| start(open), Ok)?;
+        let StartedExecutors { executors, note } = starting.ready()?;
+        if let Some(why) = note {
+            open.observer.note(&why);
+        }
+        Ok(executors)
+    }
+
+    fn put_back(&mut self, ready: Vec<Box<dyn Executor>>) {
+        if let Some(first) = ready.first() {
+            self.device.get_or_insert_with(|| executors::device(first.device()));
+        }
+        self.ready = ready;
+    }
+}
+
+fn start(open: &OpenOptions) -> Result<StartingExecutors> {
+    StartingExecutors::start(&open.device, &open.workers(), 1)
+}
+
 impl<'a> Writer<'a> {
-    /// Begins in a folder that is there.
-    pub fn new(
-        folder: &'a Path,
-        staging: PathBuf,
-        spool: &'a Spool,
-        open: &'a OpenOptions,
-        replay: bool,
-    ) -> Result<Writer<'a>> {
-        fs::create_dir_all(&staging).map_err(|error| cannot_write(&staging, &error))?;
-        let (names, files) = (FolderNames::default(), BTreeMap::new());
-        Ok(Writer { folder, staging, spool, contents: Contents::new(spool), open, replay, names, files, device: None })
+    /// Begins in a folder that is there. `replay`: whether the suites are run.
+    pub fn new(folder: &'a Path, staging: &'a Path, spool: &'a Spool, open: &OpenOptions, replay: bool) -> Writer<'a> {
+        let device = spool.programs.values().find(|program| !program.device.name.is_empty());
+        let device = device.map_or(DeviceRequest::Auto, |program| DeviceRequest::Name(program.device.name.clone()));
+        let open = open.clone().syntax_tree(false).device(device);
+        // If none can be started now, the first suite's run tells why.
+        let starting = || Executors { starting: start(&open).ok(), ..Executors::default() };
+        let executors = replay.then(starting);
+        Writer { folder, staging, spool, contents: Contents::new(spool), open, executors }
     }
 
     /// The device that ran the suites.
     pub fn device(&self) -> Option<Device> {
-        self.device.clone()
+        self.executors.as_ref()?.device.clone()
     }
 
-    /// The file of each program's code, relative to the folder.
-    pub fn files(self) -> BTreeMap<String, String> {
-        self.files
-    }
-
-    /// Writes the suite of a kernel. Launches that cannot become tests are added to those left out.
+    /// Writes the suite of a kernel into the folder `name`.
     ///
     /// # Errors
     /// `Environment` if files cannot be read or written.
-    pub fn kernel(&mut self, kernel: &mut LaunchedKernel) -> Result<Made> {
-        let name = self.names.name(&kernel.name, &kernel.program);
-        let launches = std::mem::take(&mut kernel.kept);
-        if launches.is_empty() {
-            return Ok(Made::default());
-        }
+    pub fn kernel(&mut self, mut kernel: LaunchedKernel, name: &str) -> Result<Made> {
         let program = self.spool.programs.get(&kernel.program);
         let forms = program.map(|program| host::code_of(self.spool, program)).unwrap_or_default();
         let (mut why, entry) = (None, kernel.name.clone());
-        let open = self.open.clone().syntax_tree(false);
         for form in &forms {
-            let folder = self.staging.join(&name);
-            let draft = match HostKernel::open(&open, &folder, &entry, form, &BTreeSet::new()) {
+            let folder = self.staging.join(name);
+            let draft = match HostKernel::open(&self.open, &Folder::Own(&folder), &entry, form, &BTreeSet::new()) {
                 Ok(draft) => draft,
                 Err(error) if error.exit_code() == 3 => return Err(error),
                 Err(error) => {
@@ -89,7 +130,7 @@ impl<'a> Writer<'a> {
                 }
             };
             let (mut tests, mut converted) = (Vec::new(), Vec::new());
-            for (process, launch) in launches {
+            for (process, launch) in std::mem::take(&mut kernel.kept) {
                 let number = launch.launch;
                 let name = match self.spool.processes.len() {
                     1 => format!("launch {number}"),
@@ -103,17 +144,14 @@ impl<'a> Writer<'a> {
                     Err(reason) => kernel.leave_out(reason, 1),
                 }
             }
-            let made = if tests.is_empty() { Made::default() } else { self.finish(&draft, &name, tests, converted)? };
+            let made = if tests.is_empty() { Made::default() } else { self.finish(&draft, name, tests, converted)? };
             let _ = fs::remove_dir_all(&folder);
-            if let Some(suite) = &made.suite {
-                let file = Path::new(suite).with_file_name(&draft.file);
-                self.files.entry(kernel.program.clone()).or_insert(file.display().to_string());
-            }
-            return Ok(made);
+            let file = made.suite.as_ref().map(|suite| Path::new(suite).with_file_name(&draft.file));
+            let file = file.map(|file| file.display().to_string());
+            return Ok(Made { left_out: left_out(kernel.left_out), file, ..made });
         }
         let reason = if forms.is_empty() { NO_CODE } else { NOT_COMPILED };
-        kernel.leave_out(reason, launches.len() as u64);
-        Ok(Made { error: why, ..Made::default() })
+        Ok(Made::failed(kernel, reason, why))
     }
 
     /// Writes the suite, runs it, writes what it then expects, and puts it in place. Contents are in memory only while they
@@ -127,7 +165,7 @@ impl<'a> Writer<'a> {
     ) -> Result<Made> {
         let suite = write(draft, &tests, &converted)?;
         drop(converted);
-        let replayed = self.replay.then(|| self.replay(&suite, draft, &mut tests)).transpose()?;
+        let replayed = self.replay(&suite, draft, &mut tests);
         if tests.iter().any(|test| !test.changes.is_empty()) {
             let again = |test: &Test| {
                 let mut converted = host::convert(&test.launch, draft.opened.interface(), &mut self.contents)?;
@@ -144,22 +182,19 @@ impl<'a> Writer<'a> {
         }
         let target = self.folder.join(name);
         fs::rename(&draft.folder, &target).map_err(|error| cannot_write(&target, &error))?;
-        Ok(Made { kept: tests.len() as u64, suite: Some(format!("{name}/suite.toml")), error: None, replay: replayed })
+        let suite = Some(format!("{name}/suite.toml"));
+        Ok(Made { kept: tests.len() as u64, suite, replay: replayed, ..Made::default() })
     }
 
-    /// Runs the suite on the device of the program.
-    fn replay(&mut self, suite: &Path, draft: &HostKernel, tests: &mut [Test]) -> Result<Replay> {
-        let device = self.spool.programs.values().find(|program| !program.device.name.is_empty());
-        let device = device.map_or(DeviceRequest::Auto, |program| DeviceRequest::Name(program.device.name.clone()));
-        let open = self.open.clone().entry(None).syntax_tree(false).device(device).start(StartWorkers::PerTest);
-        let run = open.open(suite).and_then(|opened| replay::replay(&opened, draft.opened.interface(), tests));
-        match run {
-            Ok((replay, device)) => {
-                self.device.get_or_insert(device);
-                Ok(replay)
-            }
-            Err(error) => Ok(Replay { error: Some(error.to_string()), ..Replay::default() }),
-        }
+    /// Runs the suite on the device of the program, if suites are run.
+    fn replay(&mut self, suite: &Path, draft: &HostKernel, tests: &mut [Test]) -> Option<Replay> {
+        let (open, executors) = (&self.open, self.executors.as_mut()?);
+        let run = open.open(suite).and_then(|opened| {
+            let (replay, ready) = replay::replay(executors.take(open)?, &opened, draft.opened.interface(), tests)?;
+            executors.put_back(ready);
+            Ok(replay)
+        });
+        Some(run.unwrap_or_else(|error| Replay { error: Some(error.to_string()), ..Replay::default() }))
     }
 }
 

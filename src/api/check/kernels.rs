@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::super::host_kernel::{FolderNames, HostKernel, NO_CODE, NOT_COMPILED};
+use super::super::host_kernel::{Folder, FolderNames, HostKernel, NO_CODE, NOT_COMPILED};
 use super::super::input::SyntaxTree;
 use super::super::options::OpenOptions;
 use super::conclusion::{Judging, LoadedSimulator, with_local_size};
@@ -76,6 +76,8 @@ pub(super) struct Kernels<'a> {
     most: u64,
     /// Where kernels' folders are made.
     base: PathBuf,
+    /// Whether suites are made in them.
+    makes_suites: bool,
     names: FolderNames,
     all: Vec<Kernel>,
     positions: HashMap<(String, String), usize>,
@@ -95,12 +97,12 @@ struct Item<'k> {
 }
 
 impl<'a> Kernels<'a> {
-    /// `most`: launches of a kernel that are checked, at most.
+    /// `most`: launches of a kernel that are checked, at most. `makes_suites`: whether suites are made in `base`.
     pub fn new(
         open: &'a OpenOptions,
         options: &'a CheckOptions,
         most: u64,
-        base: &Path,
+        (base, makes_suites): (&Path, bool),
         spool: &Spool,
     ) -> Result<Kernels<'a>> {
         let worker = |_| Ok(Worker { simulator: Simulator::new(1)?, programs: Vec::new() });
@@ -109,6 +111,7 @@ impl<'a> Kernels<'a> {
             options,
             most,
             base: base.to_owned(),
+            makes_suites,
             names: FolderNames::default(),
             all: Vec::new(),
             positions: HashMap::new(),
@@ -271,7 +274,8 @@ impl<'a> Kernels<'a> {
         let (mut reason, mut error) = (NO_CODE, None);
         for form in &forms {
             let wanted = LoweringOptions { races: true, deadline: budget.end(), ..LoweringOptions::default() };
-            let compiled = HostKernel::open(&open, &folder, &kernel.name, form, &kernel.shared).and_then(|kernel| {
+            let place = if self.makes_suites { Folder::Own(&folder) } else { Folder::Cached { otherwise: &folder } };
+            let compiled = HostKernel::open(&open, &place, &kernel.name, form, &kernel.shared).and_then(|kernel| {
                 let code = kernel.opened.with(SyntaxTree::Needed, |parsed| {
                     parsed.under_test.fits_the_simulator()?;
                     parsed.under_test.for_simulator(&wanted)
@@ -369,10 +373,10 @@ impl<'a> Kernels<'a> {
         Ok(Some((arrivals, result)))
     }
 
-    /// The kernels that were compiled.
-    pub fn compiled(&self) -> impl Iterator<Item = &HostKernel> {
+    /// The kernels that were compiled, each with the name of its folder.
+    pub fn compiled(&self) -> impl Iterator<Item = (&str, &HostKernel)> {
         self.all.iter().filter_map(|kernel| match &kernel.state {
-            State::Ready(ready) => Some(&ready.kernel),
+            State::Ready(ready) => Some((kernel.folder.as_str(), &ready.kernel)),
             State::New | State::Failed(_) => None,
         })
     }

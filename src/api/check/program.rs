@@ -64,12 +64,12 @@ pub fn check_program(
     let CheckProgramOptions { as_gpu, max_launches, max_bytes, kernels, keep, texts } = program.clone();
     let settings = CaptureSettings { after: false, as_gpu, max_launches, max_bytes, kernels, all: false };
     let session = Session::new(&std::env::temp_dir(), &settings)?;
-    let base =
-        keep.as_ref().or(options.reproduce.as_ref()).map_or_else(|| session.spool().join("kernels"), Clone::clone);
+    let kept = keep.as_ref().or(options.reproduce.as_ref());
+    let base = kept.map_or_else(|| session.spool().join("kernels"), Clone::clone);
     fs::create_dir_all(&base).map_err(|error| cannot_write(&base, &error))?;
     let base = base.canonicalize().map_err(|error| cannot_write(&base, &error))?;
     let mut watch = Watch::new(session.spool());
-    let mut kernels = Kernels::new(open, options, program.max_launches, &base, watch.spool())?;
+    let mut kernels = Kernels::new(open, options, program.max_launches, (&base, kept.is_some()), watch.spool())?;
     let ended = run(&session, command, &mut watch, &mut kernels, options.budget)?;
     let after = Budget::of(Instant::now(), options.budget.as_secs_f64());
     while !after.up_to(crate::sync::checking::EXPLORING).is_over() && kernels.round(watch.spool(), after)? {}
@@ -77,7 +77,7 @@ pub fn check_program(
     if spool.processes.is_empty() {
         return Err(no_call(&ended, session.drivers()));
     }
-    let names = Names::of(&base, session.spool(), texts.as_deref(), &kernels)?;
+    let names = Names::of(&base, kept.is_some(), texts.as_deref(), &kernels)?;
     if keep.is_some() {
         kernels.write_suites(|arrival| launch_name(&spool.processes, arrival))?;
     }
@@ -118,25 +118,24 @@ struct Names {
 }
 
 impl Names {
-    /// A kernel whose text is in a file below the working directory gets that name; others get that of the file in `base`, or
-    /// of a copy in `texts` where that vanishes with the spool; only its last part if there are no copies.
-    fn of(base: &Path, spool: &Path, texts: Option<&Path>, kernels: &Kernels<'_>) -> Result<Names> {
+    /// A kernel whose text is in a file below the working directory gets that name; others get that of the file in `base` if
+    /// that stays, or of a copy in `texts`; only its last part if there are no copies.
+    fn of(base: &Path, stays: bool, texts: Option<&Path>, kernels: &Kernels<'_>) -> Result<Names> {
         let working = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let mut below = None;
-        let vanishes = spool.canonicalize().is_ok_and(|spool| base.starts_with(spool));
         let mut names = Names { by_path: HashMap::new(), texts: Texts::default() };
-        for kernel in kernels.compiled() {
+        for (folder, kernel) in kernels.compiled() {
             for path in kernel.code_files() {
                 let Ok(text) = fs::read(&path) else { continue };
                 let below = below.get_or_insert_with(|| SourceFiles::below(&working, base));
                 let same = host::same_texts(below, std::slice::from_ref(&text)).into_iter().next();
-                let relative = path.strip_prefix(base).unwrap_or(&path);
+                let relative = Path::new(folder).join(path.strip_prefix(&kernel.folder).unwrap_or(&path));
                 let shown = match (same, texts) {
                     (Some(same), _) => same.file,
-                    (None, _) if !vanishes => path.clone(),
-                    (None, None) => relative.to_owned(),
+                    (None, _) if stays => path.clone(),
+                    (None, None) => relative,
                     (None, Some(texts)) => {
-                        let copy = texts.join(relative);
+                        let copy = texts.join(&relative);
                         let written = fs::create_dir_all(copy.parent().unwrap_or(texts));
                         written.and_then(|()| fs::write(&copy, &text)).map_err(|error| cannot_write(&copy, &error))?;
                         copy

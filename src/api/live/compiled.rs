@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::super::host_kernel::{self, Placed};
+use super::super::host_kernel::{self, Folder, Placed};
 use super::super::options::OpenOptions;
 use super::texts::{self, Texts};
 use crate::error::{Error, Result};
@@ -26,7 +26,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Writes code into `folder` and compiles it. `files`: those that may hold the same text.
+    /// Writes code into a folder of the cache, into `folder` if there is none, and compiles it. `files`: those that may hold the
+    /// same text.
     ///
     /// # Errors
     /// `Environment` if files cannot be written; `Caller` if the code does not compile.
@@ -36,7 +37,9 @@ impl Compiled {
             Code::Source { text, pieces, .. } if pieces.concat() == *text => host::same_texts(files, pieces),
             Code::Source { .. } | Code::Module { .. } => Vec::new(),
         };
-        let Placed { path, mut open, .. } = host_kernel::place(open, folder, &texts::base_name(&own), code)?;
+        let at = Folder::Cached { otherwise: folder };
+        let Placed { path, mut open, .. } = host_kernel::place(open, &at, &texts::base_name(&own), code)?;
+        let folder = path.parent().unwrap_or(folder);
         let mut same = HashMap::from([(path.clone(), own)]);
         if let Code::Source { files: beside, .. } = code {
             let found = |(name, text): &(String, Vec<u8>)| {

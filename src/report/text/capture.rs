@@ -20,7 +20,10 @@ pub fn capture(result: &CaptureResult, folder: &Path, verbose: bool, style: &Sty
         (None, Some(signal)) => visible(signal).into_owned(),
         (None, None) => "ended".to_owned(),
     };
-    let time = style::seconds(result.program_s);
+    let mut time = style::seconds(result.program_s);
+    if let Some(native) = result.native_s {
+        let _ = write!(time, "; {} without kassay", style::seconds(native));
+    }
     let mut out = format!("\n{} ({end}, {time})\n", style.paint(Paint::Bold, command));
     if !result.kernels.is_empty() {
         out.push('\n');

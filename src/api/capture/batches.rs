@@ -1,0 +1,189 @@
+//! Makes the suites of many kernels: in children, several at a time. Each takes some kernels and runs their suites by one worker process.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::host_kernel::{FolderNames, NOT_COMPILED, cannot_write};
+use super::super::observer::{Observer, run_parallel};
+use super::super::options::OpenOptions;
+use super::suites::{Made, Writer};
+use crate::error::{Error, Result};
+use crate::host::{LaunchedKernel, Spool};
+use crate::kernel::forked::{self, Limit};
+use crate::result::Device;
+
+/// Kernels of a child, at most: what LLVM allocates, it frees only by ending.
+const MOST: usize = 32;
+/// How long a child may take for one kernel, beside its launches. Everything that it does has a limit of its own.
+const LONGEST: Duration = Duration::from_secs(7200);
+
+/// The suites of all kernels.
+#[derive(Debug, Default)]
+pub struct Suites {
+    /// In the order of the kernels.
+    pub made: Vec<Made>,
+    /// The file of each program's code, by the program's id.
+    pub files: BTreeMap<String, String>,
+    /// The device that ran the suites.
+    pub device: Option<Device>,
+}
+
+/// What a child answers.
+#[derive(Debug, Serialize, Deserialize)]
+struct Answer {
+    made: Vec<Made>,
+    device: Option<Device>,
+    told: Vec<Message>,
+}
+
+/// What an observer was told.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Message {
+    Note(String),
+    Warnings { all: String, accepted_errors: String },
+}
+
+/// Keeps what it is told, because a child has nobody else to tell.
+#[derive(Debug, Default)]
+struct Keeper(Mutex<Vec<Message>>);
+
+impl Keeper {
+    fn keep(&self, message: Message) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+    }
+}
+
+impl Observer for Keeper {
+    fn warnings(&self, all: &str, accepted_errors: &str) {
+        if !all.is_empty() {
+            self.keep(Message::Warnings { all: all.to_owned(), accepted_errors: accepted_errors.to_owned() });
+        }
+    }
+
+    fn note(&self, text: &str) {
+        self.keep(Message::Note(text.to_owned()));
+    }
+}
+
+/// A kernel, with the name of its folder.
+type Named<'k> = (&'k LaunchedKernel, String);
+
+/// Makes suites.
+pub struct Maker<'a> {
+    pub folder: &'a Path,
+    /// Where suites are made before they are put in place; on the same file system.
+    pub staging: &'a Path,
+    pub spool: &'a Spool,
+    pub open: &'a OpenOptions,
+    /// Whether the suites are run.
+    pub replay: bool,
+}
+
+impl Maker<'_> {
+    /// Makes the suites of the launches that were kept.
+    ///
+    /// # Errors
+    /// `Environment` if files cannot be read or written. What goes wrong with a kernel is part of what becomes of it.
+    pub fn make(&self, kernels: &[LaunchedKernel]) -> Result<Suites> {
+        fs::create_dir_all(self.staging).map_err(|error| cannot_write(self.staging, &error))?;
+        let mut names = FolderNames::default();
+        let named = |kernel: &LaunchedKernel| names.name(&kernel.name, &kernel.program);
+        let folders: Vec<String> = kernels.iter().map(named).collect();
+        let all = kernels.iter().zip(folders);
+        let (kept, others): (Vec<(usize, Named<'_>)>, Vec<_>) =
+            all.enumerate().partition(|(_, (kernel, _))| !kernel.kept.is_empty());
+        let jobs = self.open.jobs.max(1) as usize;
+        let size = if jobs == 1 { MOST } else { kept.len().div_ceil(2 * jobs).clamp(1, MOST) };
+        let (positions, kept): (Vec<usize>, Vec<Named<'_>>) = kept.into_iter().unzip();
+        let batches: Vec<&[Named<'_>]> = kept.chunks(size).collect();
+        let observer = &*self.open.observer;
+        let answers = run_parallel(
+            &mut vec![(); jobs.min(batches.len())],
+            &batches,
+            "groups of kernels",
+            observer,
+            |(), batch| self.batch(batch),
+        )?;
+        let mut suites = Suites::default();
+        let mut told = BTreeSet::new();
+        let mut made: Vec<(usize, Made)> = Vec::new();
+        for (answer, at) in answers.into_iter().zip(positions.chunks(size)) {
+            suites.device = suites.device.or(answer.device);
+            told.extend(answer.told);
+            made.extend(at.iter().copied().zip(answer.made));
+        }
+        made.extend(others.into_iter().map(|(at, (kernel, _))| (at, Made::failed(kernel.clone(), NOT_COMPILED, None))));
+        made.sort_by_key(|(at, _)| *at);
+        for (at, made) in made {
+            if let Some(file) = &made.file {
+                suites.files.entry(kernels[at].program.clone()).or_insert_with(|| file.clone());
+            }
+            suites.made.push(made);
+        }
+        for message in told {
+            match message {
+                Message::Note(text) => observer.note(&text),
+                Message::Warnings { all, accepted_errors } => observer.warnings(&all, &accepted_errors),
+            }
+        }
+        Ok(suites)
+    }
+
+    /// Makes the suites of some kernels in a child; if it dies, each in a child of its own.
+    fn batch(&self, kernels: &[Named<'_>]) -> Result<Answer> {
+        match (self.in_child(kernels), kernels) {
+            (Err(error), _) if error.exit_code() == 3 => Err(error),
+            (Err(error), [(kernel, name)]) => {
+                self.clear(name);
+                let made = Made::failed((*kernel).clone(), NOT_COMPILED, Some(error.to_string()));
+                Ok(Answer { made: vec![made], device: None, told: Vec::new() })
+            }
+            (Err(_), several) => {
+                let (mut made, mut device, mut told) = (Vec::new(), None, Vec::new());
+                for alone in several.chunks(1) {
+                    alone.iter().for_each(|(_, name)| self.clear(name));
+                    let answer = self.batch(alone)?;
+                    made.extend(answer.made);
+                    device = device.or(answer.device);
+                    told.extend(answer.told);
+                }
+                Ok(Answer { made, device, told })
+            }
+            (answer, _) => answer,
+        }
+    }
+
+    /// Removes what a child that died has left of a kernel.
+    fn clear(&self, name: &str) {
+        for folder in [self.folder, self.staging] {
+            let _ = fs::remove_dir_all(folder.join(name));
+        }
+    }
+
+    fn in_child(&self, kernels: &[Named<'_>]) -> Result<Answer> {
+        let launches: usize = kernels.iter().map(|(kernel, _)| kernel.kept.len()).sum();
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        // Each launch is run twice.
+        let longest = LONGEST.saturating_mul(count(kernels.len()));
+        let longest = longest.saturating_add(self.open.timeout.saturating_mul(count(2 * launches)));
+        let bytes = forked::attempt(Limit::of(longest.min(FOR_EVER)), "the suites of captured kernels", || {
+            let keeper = Arc::new(Keeper::default());
+            let open = self.open.clone().observer(keeper.clone()).jobs(1);
+            let mut writer = Writer::new(self.folder, self.staging, self.spool, &open, self.replay);
+            let made: Result<Vec<Made>> =
+                kernels.iter().map(|(kernel, name)| writer.kernel((*kernel).clone(), name)).collect();
+            let told = std::mem::take(&mut *keeper.0.lock().unwrap_or_else(PoisonError::into_inner));
+            let answer = Answer { made: made?, device: writer.device(), told };
+            serde_json::to_vec(&answer).map_err(|error| Error::internal(format!("suites cannot be told: {error}")))
+        })?;
+        serde_json::from_slice(&bytes).map_err(|error| Error::internal(format!("suites cannot be read: {error}")))
+    }
+}
+
+/// The longest limit that the system's clock can have.
+const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 3600);

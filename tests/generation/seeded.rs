@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::OpenOptions;
@@ -11,7 +13,7 @@ use kassay::suite::launch::{ArgValue, Launch};
 use serde_json::Value;
 
 use crate::common::TestResult;
-use crate::common::program::{at, json, run as kassay, valid};
+use crate::common::program::{self, at, json, run as kassay, valid};
 use crate::common::testdata;
 
 /// What launches of a suite teach, with the tests of another suite of the kernel.
@@ -257,5 +259,65 @@ fn an_interrupted_search_refuses_other_seeds() -> TestResult {
         kassay(&["generate", "--from", at(&three), "-o", at(&out), "--no-smt", "--no-fuzz", "--resume"])?;
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("another run"), "{err}");
+    Ok(())
+}
+
+#[test]
+fn an_interrupted_search_goes_on_to_what_one_without_a_break_finds() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let suite = grid_suite(folder.path(), &[(5, 3), (17, 4), (9, 13)])?;
+    let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+    // No launch within the couplings covers the last goal, so that the launches are used up.
+    let limits = ["--no-smt", "--seed", "3", "--attempts", "1000000000", "--max-execs", "3000", "--budget", "600"];
+    let from = |out: &Path| -> Vec<String> {
+        let fixed = ["generate", "--from", at(&suite), "-o", at(out)];
+        fixed.iter().chain(&limits).map(|&word| word.to_owned()).collect()
+    };
+    let result = |out: &Path, more: &[&str]| -> TestResult<Value> {
+        let words = from(out);
+        json(&words.iter().map(String::as_str).chain(more.iter().copied()).collect::<Vec<_>>(), 0)
+    };
+    let covered = |result: &Value| -> BTreeSet<String> {
+        let goals = result["goals"].as_array().into_iter().flatten().filter(|goal| goal["status"] == "covered");
+        goals.map(|goal| format!("{} {}", goal["site"], goal["outcome"])).collect()
+    };
+    let expected = result(&whole, &[])?;
+    let mut child = program::kassay().args(from(&broken)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let journal = broken.join("generate.json.journal.jsonl");
+    let has_goals = || std::fs::read_to_string(&journal).is_ok_and(|text| text.contains("{\"goal\":"));
+    while !has_goals() && child.try_wait()?.is_none() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill()?;
+    child.wait()?;
+    assert!(has_goals() && !broken.join("generate.json").exists(), "it ended before it was killed");
+    let resumed = result(&broken, &["--resume"])?;
+    assert!(!journal.exists());
+    assert_eq!(covered(&resumed), covered(&expected));
+    for key in ["couplings", "coverage", "contradictions"] {
+        assert_eq!(resumed["from"][key], expected["from"][key], "{key}");
+    }
+    assert_eq!(resumed["coverage"], expected["coverage"]);
+    assert_kept(&suite, &broken)?;
+    Ok(())
+}
+
+#[test]
+fn tests_that_kill_mutants_keep_the_couplings_too() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let suite = grid_suite(folder.path(), &[(5, 3), (17, 4), (9, 13)])?;
+    let out = folder.path().join("out");
+    let more = ["--goal", "mutants", "--device", "sim", "--no-smt", "--budget", "60"];
+    let result =
+        json(&[&["generate", "--from", at(&suite), "-o", at(&out), "--max-execs", "2000"], &more[..]].concat(), 0)?;
+    valid(&result, "generate.schema.json")?;
+    let goals: Vec<&Value> = result["goals"].as_array().into_iter().flatten().collect();
+    assert!(goals.iter().any(|goal| goal["mutant"].is_string() && goal["status"] == "covered"), "{result:#}");
+    let score = |key: &str| result["scores"][key].as_f64().unwrap_or(-1.0);
+    assert!(score("suite") >= score("branch_suite") && score("branch_suite") >= 0.0, "{}", result["scores"]);
+    let learnt = assert_kept(&suite, &out)?;
+    assert_eq!(strings(&result["from"]["couplings"], "sentence"), learnt.sentences);
+    // What only another mode shows stays unknown: no test has one.
+    assert!(learnt.tests.iter().all(|(_, launch)| launch.args[4] == ArgValue::Value(1_i32.to_le_bytes().to_vec())));
     Ok(())
 }

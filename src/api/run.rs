@@ -95,6 +95,9 @@ fn run_tests(opened: &Opened, options: &RunOptions) -> Result<(Vec<Test>, Device
     })
 }
 
+/// What was made of the tests, and the executors that ran them.
+type Judged<T> = (Vec<T>, Vec<Box<dyn Executor>>);
+
 /// How a launch ended.
 type Ended = std::result::Result<Observation, Fault>;
 
@@ -125,7 +128,7 @@ pub(super) fn each_test_on<T: Send>(
     executors: Vec<Box<dyn Executor>>,
     opened: &Opened,
     judge: impl Fn(&resolve::Test, &mut dyn FnMut() -> Result<Ended>) -> Result<T> + Sync,
-) -> Result<(Vec<T>, Vec<Box<dyn Executor>>)> {
+) -> Result<Judged<T>> {
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         each_loaded(opened, parsed, Loading::begin_on(executors, parsed)?, judge)
     })
@@ -136,7 +139,7 @@ fn each_loaded<T: Send>(
     parsed: &Parsed<'_>,
     loading: Loading,
     judge: impl Fn(&resolve::Test, &mut dyn FnMut() -> Result<Ended>) -> Result<T> + Sync,
-) -> Result<(Vec<T>, Vec<Box<dyn Executor>>)> {
+) -> Result<Judged<T>> {
     let under_test = &parsed.under_test;
     let capabilities = loading.capabilities();
     let Loading { tests, executors } = loading;

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::host_kernel::{cannot_write, no_call};
+use super::live::CoverageWeaver;
 use super::options::{OpenOptions, options};
 use crate::error::{Error, Result};
 use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Reason, Session, SourceFiles, Spool};
@@ -29,6 +31,9 @@ options! {
         kernels: Vec<String> = Vec::new(),
         /// Whether to keep all launches, as far as `max_bytes` goes.
         all: bool = false,
+        /// Whether launches that cover what no earlier one of their kernel has covered are kept, too. The program's kernels then
+        /// run with probes.
+        sample_by_coverage: bool = false,
         /// Whether the suites are run: without, they expect what the program's launches left, bit for bit.
         replay: bool = true,
     }
@@ -69,10 +74,16 @@ pub(super) fn capture_by(
     let replaced = earlier(folder)?;
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, replay: _ } = options.clone();
-    let session =
-        Session::new(folder, &CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all })?;
+    let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage, replay: _ } =
+        options.clone();
+    let settings = CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage };
+    let mut session = Session::new(folder, &settings)?;
+    if sample_by_coverage {
+        let weaver = CoverageWeaver::new(session.spool(), open, false, settings.kernels).with_one_slot();
+        session.answer(Arc::new(weaver))?;
+    }
     let ended = run(&session);
+    session.fall_silent();
     let read = ended.and_then(|ended| Ok((ended, Spool::read(session.spool())?)));
     let (ended, mut spool) = match read {
         Ok((ended, spool)) if !spool.processes.is_empty() => (ended, spool),
@@ -92,12 +103,46 @@ pub(super) fn capture_by(
     let most = (!options.all).then_some(options.max_launches);
     let mut kernels = host::kernels_of(&mut spool.processes, most);
     let mut writer = suites::Writer::new(folder, session.spool().join("suites"), &spool, open, options.replay)?;
-    let made: Vec<suites::Made> = kernels.iter_mut().map(|kernel| writer.kernel(kernel)).collect::<Result<_>>()?;
+    let mut lost = None;
+    let made = kernels.iter_mut().map(|kernel| suite(&mut writer, kernel, &mut lost)).collect::<Result<Vec<_>>>()?;
     let device = writer.device();
     let files = writer.files();
     let result = assemble(command, &ended, &spool, kernels, made, &files, device, folder, begun);
+    // Its room is wanted on a disk that is full.
+    drop(session);
     store::write(&result, &folder.join(RESULT))?;
-    Ok(result)
+    lost.map_or(Ok(result), |error| Err(error.help(format!("free some space; {} says what is kept", RESULT))))
+}
+
+/// Writes the suite of a kernel. If it cannot be written, the first half of its launches is tried, and so on: a suite takes as
+/// much room again as the spool. The others are left out, and `lost` is the first error of that kind.
+fn suite(
+    writer: &mut suites::Writer<'_>,
+    kernel: &mut LaunchedKernel,
+    lost: &mut Option<Error>,
+) -> Result<suites::Made> {
+    let (before, launches) = (kernel.left_out.clone(), kernel.kept.clone());
+    let mut most = launches.len();
+    loop {
+        let error = match writer.kernel(kernel) {
+            Err(error) if error.exit_code() == 3 => error,
+            other => {
+                kernel.leave_out(host::UNWRITABLE, (launches.len() - most) as u64);
+                return other;
+            }
+        };
+        writer.clear();
+        kernel.left_out.clone_from(&before);
+        most /= 2;
+        kernel.kept = launches[..most].to_vec();
+        if most == 0 {
+            kernel.leave_out(host::UNWRITABLE, launches.len() as u64);
+            let made = suites::Made { error: Some(error.report().what.clone()), ..suites::Made::default() };
+            lost.get_or_insert(error);
+            return Ok(made);
+        }
+        lost.get_or_insert(error);
+    }
 }
 
 /// Returns the folders of the suites of an earlier capture, and what one that was killed has left; nothing if the folder is
@@ -114,6 +159,8 @@ fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_spool = |name: &OsString| name.as_encoded_bytes().starts_with(host::SPOOL_PREFIX.as_bytes());
     let (spools, others): (Vec<OsString>, Vec<OsString>) = names.into_iter().partition(is_spool);
     let mut left: Vec<PathBuf> = spools.into_iter().map(PathBuf::from).collect();
+    // Another capture, or a program that goes on after one was killed.
+    left.retain(|spool| !host::is_in_use(&std::path::absolute(folder.join(spool)).unwrap_or_default()));
     if others.is_empty() {
         return Ok(left);
     }
@@ -165,6 +212,7 @@ fn assemble(
         launches: kernel.launches,
         refused: kernel.refused,
         kept: made.kept,
+        kept_for_coverage: made.kept_for_coverage,
         left_out: left_out(kernel.left_out),
         suite: made.suite,
         error: made.error,

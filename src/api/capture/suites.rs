@@ -18,6 +18,8 @@ use crate::suite::write::NewTest;
 #[derive(Debug, Default)]
 pub struct Made {
     pub kept: u64,
+    /// Of these, launches that were kept because they cover what no earlier one had covered.
+    pub kept_for_coverage: u64,
     /// Relative to the folder.
     pub suite: Option<String>,
     pub error: Option<String>,
@@ -34,6 +36,8 @@ pub struct Writer<'a> {
     open: &'a OpenOptions,
     replay: bool,
     names: FolderNames,
+    /// The name of the latest suite.
+    latest: String,
     /// The file of each program's code, relative to the folder.
     files: BTreeMap<String, String>,
     device: Option<Device>,
@@ -49,8 +53,9 @@ impl<'a> Writer<'a> {
         replay: bool,
     ) -> Result<Writer<'a>> {
         fs::create_dir_all(&staging).map_err(|error| cannot_write(&staging, &error))?;
-        let (names, files) = (FolderNames::default(), BTreeMap::new());
-        Ok(Writer { folder, staging, spool, contents: Contents::new(spool), open, replay, names, files, device: None })
+        let (names, latest, files) = (FolderNames::default(), String::new(), BTreeMap::new());
+        let contents = Contents::new(spool);
+        Ok(Writer { folder, staging, spool, contents, open, replay, names, latest, files, device: None })
     }
 
     /// The device that ran the suites.
@@ -63,12 +68,20 @@ impl<'a> Writer<'a> {
         self.files
     }
 
+    /// Removes what is left of a suite that could not be written.
+    pub fn clear(&mut self) {
+        self.names.give_back(&std::mem::take(&mut self.latest));
+        let _ = fs::remove_dir_all(&self.staging);
+        let _ = fs::create_dir_all(&self.staging);
+    }
+
     /// Writes the suite of a kernel. Launches that cannot become tests are added to those left out.
     ///
     /// # Errors
     /// `Environment` if files cannot be read or written.
     pub fn kernel(&mut self, kernel: &mut LaunchedKernel) -> Result<Made> {
         let name = self.names.name(&kernel.name, &kernel.program);
+        self.latest.clone_from(&name);
         let launches = std::mem::take(&mut kernel.kept);
         if launches.is_empty() {
             return Ok(Made::default());
@@ -144,7 +157,14 @@ impl<'a> Writer<'a> {
         }
         let target = self.folder.join(name);
         fs::rename(&draft.folder, &target).map_err(|error| cannot_write(&target, &error))?;
-        Ok(Made { kept: tests.len() as u64, suite: Some(format!("{name}/suite.toml")), error: None, replay: replayed })
+        let for_coverage = tests.iter().filter(|test| test.launch.is_for_coverage()).count();
+        Ok(Made {
+            kept: tests.len() as u64,
+            kept_for_coverage: for_coverage as u64,
+            suite: Some(format!("{name}/suite.toml")),
+            error: None,
+            replay: replayed,
+        })
     }
 
     /// Runs the suite on the device of the program.

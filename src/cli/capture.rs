@@ -34,6 +34,9 @@ pub struct CaptureArgs {
     /// Keep every launch, as far as --max-bytes goes
     #[arg(long)]
     pub all: bool,
+    /// Also keep launches that cover what no earlier one of their kernel has covered; kernels then run with probes
+    #[arg(long, conflicts_with = "all")]
+    pub sample_by_coverage: bool,
     /// Do not run the suites: they then expect what the launches left, bit for bit
     #[arg(long)]
     pub no_replay: bool,
@@ -109,6 +112,7 @@ impl CaptureArgs {
             .max_bytes(self.max_bytes)
             .kernels(self.kernels.clone())
             .all(self.all)
+            .sample_by_coverage(self.sample_by_coverage)
             .replay(!self.no_replay)
             .measure_native(self.measure_native)
     }

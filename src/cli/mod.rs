@@ -64,6 +64,9 @@ pub fn main() -> ExitCode {
         terminal::silence_notes();
     }
     let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+    if !matches!(parsed.command, Command::Worker(_)) {
+        crate::host::remove_abandoned(&std::env::temp_dir());
+    }
     let done = match parsed.command {
         Command::Devices(args) => devices::run(&args),
         Command::Inspect(args) => inspect::run(&args),

@@ -13,6 +13,7 @@ mod hexadecimal;
 mod images;
 mod library;
 mod origin;
+mod private;
 pub mod protocol;
 mod records;
 mod server;
@@ -28,12 +29,13 @@ pub use convert::{Contents, Converted, convert};
 pub use globs::matches_one;
 pub use headers::{PlacedHeaders, copy_headers, place_headers};
 pub use origin::{Code, IncludedFile, code_of};
+pub use private::{SPOOL as SPOOL_PREFIX, is_in_use, remove_abandoned};
 pub use records::{BuildStatus, Constant, Header, Launch, Origin, Piece, Program};
 pub use server::{Answers, Server};
-pub use session::{CaptureSettings, SPOOL_PREFIX, Session, Spot, run_natively};
+pub use session::{CaptureSettings, Session, Spot, run_natively};
 pub use sources::{SameText, SourceFiles, same_texts};
 pub use spool::{
-    LaunchedKernel, NOT_SELECTED, NotWoven, ProbeFile, Process, Reason, Spool, kernels_of, unknown_launches,
+    LaunchedKernel, NOT_SELECTED, NotWoven, ProbeFile, Process, Reason, Spool, UNWRITABLE, kernels_of, unknown_launches,
 };
 pub use trial::{Trial, TrialEnd, Tried};
 pub use watch::{Arrival, Watch};

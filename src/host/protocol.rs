@@ -119,6 +119,18 @@ pub struct Probe {
     pub set: Vec<(u64, u32)>,
     /// The position of the first of two words for each argument, which get the size of what it points to in bytes.
     pub sizes: Option<u64>,
+    /// The words whose bits are what was covered, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bits: Option<Bits>,
+}
+
+/// Words of a probe buffer whose bits, once set, stay: slots of `stride` words begin at `first`; the first `words` words of all
+/// of them, united, are what was covered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bits {
+    pub first: u64,
+    pub stride: u64,
+    pub words: u64,
 }
 
 /// A kernel that runs as it is.
@@ -155,7 +167,12 @@ mod tests {
                 Argument::Variable { variable: 0 },
                 Argument::Probe,
             ],
-            probe: Probe { words: 20, set: vec![(7, 20)], sizes: None },
+            probe: Probe {
+                words: 20,
+                set: vec![(7, 20)],
+                sizes: None,
+                bits: Some(Bits { first: 16, stride: 2, words: 1 }),
+            },
         };
         let woven = Woven {
             modules: vec![Module { file: "woven/a.spv".to_owned(), options: String::new() }],
@@ -170,7 +187,7 @@ mod tests {
             "kernels": [{"name": "k", "module": 0,
                 "arguments": [{"from": "parameter", "index": 0}, {"from": "member", "index": 1, "offset": 8},
                               {"from": "variable", "variable": 0}, {"from": "probe"}],
-                "probe": {"words": 20, "set": [[7, 20]], "sizes": null}}],
+                "probe": {"words": 20, "set": [[7, 20]], "sizes": null, "bits": {"first": 16, "stride": 2, "words": 1}}}],
             "plain": [{"kernel": "l", "reason": "why"}],
         });
         assert_eq!(serde_json::to_value(Answer::from(Ok(woven))).unwrap(), wanted);

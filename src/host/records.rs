@@ -142,6 +142,9 @@ pub struct Launch {
     /// Linux's number of the host thread that asked for it.
     #[serde(default)]
     pub thread: u64,
+    /// Why it was chosen: `all`, `shape`, `scalar`, `number` or `coverage`.
+    #[serde(default)]
+    pub chosen: String,
     #[serde(default)]
     pub offset: Option<Vec<u64>>,
     pub global: Vec<u64>,
@@ -152,6 +155,13 @@ pub struct Launch {
     /// Regions that only other memory points to.
     #[serde(default)]
     pub indirect: Vec<usize>,
+}
+
+impl Launch {
+    /// Whether it was chosen because it covers what no earlier launch of its kernel had covered.
+    pub fn is_for_coverage(&self) -> bool {
+        self.chosen == "coverage"
+    }
 }
 
 /// An argument of a launch.

@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use tempfile::TempDir;
-
+use super::private::{self, PrivateFolder};
 use super::protocol::{Answer, Ask, Woven};
 use crate::error::{Error, Result};
 
@@ -39,7 +38,7 @@ pub struct Server {
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     /// Holds the socket where the path of the folder is too long for one.
-    _elsewhere: Option<TempDir>,
+    _elsewhere: Option<PrivateFolder>,
 }
 
 impl std::fmt::Debug for Server {
@@ -88,8 +87,8 @@ impl Server {
     }
 
     /// Makes the socket in a new private folder.
-    fn elsewhere(parent: &Path) -> std::io::Result<((UnixListener, PathBuf), TempDir)> {
-        let folder = tempfile::Builder::new().prefix("kassay-").tempdir_in(parent)?;
+    fn elsewhere(parent: &Path) -> std::io::Result<((UnixListener, PathBuf), PrivateFolder)> {
+        let folder = PrivateFolder::new(parent, private::SOCKET)?;
         Ok((Self::bind(folder.path())?, folder))
     }
 

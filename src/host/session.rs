@@ -14,14 +14,12 @@ use tempfile::TempDir;
 
 use super::command::{self, Ended};
 use super::library;
+use super::private::{self, PrivateFolder};
 use super::server::{Answers, Server};
 use super::trial::{self, Trial, Tried};
 use crate::error::{Error, Result};
 use crate::exec::discover::{Icd, Vendors};
 use crate::kernel::external_tools::Origin;
-
-/// How the names of spools begin, inside of the folder of a capture.
-pub const SPOOL_PREFIX: &str = ".spool-";
 
 /// What the layer is asked to keep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -38,12 +36,23 @@ pub struct CaptureSettings {
     pub kernels: Vec<String>,
     /// Whether all launches are kept, as far as `max_bytes` goes.
     pub all: bool,
+    /// Whether launches that cover what no earlier one of their kernel has covered are kept, too. The layer needs answers
+    /// ([`Session::answer`]) for that.
+    pub sample_by_coverage: bool,
 }
 
 impl CaptureSettings {
     /// Settings with which nothing is kept: launches are only counted.
     pub fn nothing(as_gpu: bool) -> CaptureSettings {
-        CaptureSettings { after: true, as_gpu, max_launches: 0, max_bytes: 0, kernels: Vec::new(), all: false }
+        CaptureSettings {
+            after: true,
+            as_gpu,
+            max_launches: 0,
+            max_bytes: 0,
+            kernels: Vec::new(),
+            all: false,
+            sample_by_coverage: false,
+        }
     }
 }
 
@@ -64,9 +73,9 @@ const DRIVER_VARIABLES: [&str; 3] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "O
 pub struct Session {
     /// Ends before its folder vanishes.
     server: Option<Server>,
-    spool: TempDir,
+    spool: PrivateFolder,
     /// Holds the library where the spool's file system does not let libraries be loaded.
-    _elsewhere: Option<TempDir>,
+    _elsewhere: Option<PrivateFolder>,
     environment: BTreeMap<&'static str, OsString>,
     drivers: Vec<String>,
 }
@@ -96,12 +105,11 @@ impl Session {
                 .help("name a folder in which files can be made")
         };
         let parent = std::path::absolute(parent).map_err(broken)?;
-        // Only its owner can use it (mode 0700).
-        let spool = tempfile::Builder::new().prefix(SPOOL_PREFIX).tempdir_in(&parent).map_err(broken)?;
+        let spool = PrivateFolder::new(&parent, private::SPOOL).map_err(broken)?;
         let elsewhere = if library::can_be_loaded_from(spool.path()) {
             None
         } else {
-            let other = tempfile::Builder::new().prefix("kassay-layer-").tempdir().map_err(broken)?;
+            let other = PrivateFolder::new(&std::env::temp_dir(), private::LIBRARY).map_err(broken)?;
             if !library::can_be_loaded_from(other.path()) {
                 let folder = other.path().parent().unwrap_or(other.path()).display().to_string();
                 return Err(Error::environment(format!(

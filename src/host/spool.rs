@@ -43,11 +43,15 @@ pub struct Reason {
 /// The user asked for other kernels.
 pub const NOT_SELECTED: Reason = Reason { name: "not-selected", meaning: "no --kernel names it" };
 
+/// The disk is full, or the folder is read-only.
+pub const UNWRITABLE: Reason = Reason { name: "unwritable", meaning: "the folder could not be written" };
+
 /// The reasons in the order of their columns, from [`KEPT`] + 1.
 const REASONS: [Reason; 18] = [
     Reason {
         name: "not-sampled",
-        meaning: "neither the first of its shape nor the 1st, 2nd, 4th, 8th … of its kernel",
+        meaning: "neither the first of its shape, nor the first with a value of a scalar, nor the 1st, 2nd, 4th, 8th … of its \
+                  kernel",
     },
     Reason { name: "max-launches", meaning: "as many launches of the kernel as --max-launches says were kept" },
     Reason { name: "max-bytes", meaning: "its contents would have exceeded --max-bytes" },
@@ -62,7 +66,7 @@ const REASONS: [Reason; 18] = [
     Reason { name: "image", meaning: "an argument is an image with mip levels or samples" },
     Reason { name: "aliased-image", meaning: "an image and a buffer share memory" },
     Reason { name: "svm-atomics", meaning: "host and kernel may wait for each other through shared virtual memory" },
-    Reason { name: "unwritable", meaning: "the folder could not be written" },
+    UNWRITABLE,
     Reason { name: "out-of-memory", meaning: "there was no memory for its contents" },
     Reason { name: "unknown-kernel", meaning: "its kernel or its queue was not seen being made" },
     Reason { name: "layer-failed", meaning: "the layer failed" },
@@ -408,7 +412,8 @@ pub fn kernels_of(processes: &mut [Process], most: Option<u64>) -> Vec<LaunchedK
 }
 
 impl LaunchedKernel {
-    /// Drops launches of several processes, first those that other processes made, too, then later ones.
+    /// Drops launches of several processes, first those that other processes made, too, then later ones, and last those that
+    /// were kept for what they cover.
     fn limit(&mut self, most: u64) {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         if self.kept.len() <= most {
@@ -416,7 +421,7 @@ impl LaunchedKernel {
         }
         let before = self.kept.len();
         let mut known = BTreeSet::new();
-        self.kept.sort_by_key(|(process, launch)| (launch.launch, *process));
+        self.kept.sort_by_key(|(process, launch)| (!launch.is_for_coverage(), launch.launch, *process));
         self.kept.retain(|(_, launch)| {
             let Launch { global, local, offset, arguments, memory, .. } = launch;
             known.insert(crate::hash::of((global, local, offset, arguments, memory)))
@@ -480,6 +485,28 @@ mod tests {
         assert_eq!(kept, [(0, 1), (0, 2), (0, 4), (1, 2)], "the first launches are the same");
         let left_out: Vec<_> = kernel.left_out.iter().map(|(reason, count)| (reason.name, *count)).collect();
         assert_eq!(left_out, [("max-launches", 1), ("not-sampled", 6), ("process-ended", 1)]);
+    }
+
+    /// The layer's own columns are held against the same table.
+    #[test]
+    fn columns_are_where_the_layers_readme_says() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("layer/README.md");
+        let readme = fs::read_to_string(path).unwrap();
+        let at = |column: usize, name: &str| {
+            assert!(
+                readme.lines().any(|line| line.starts_with(&format!("| {column} | `{name}` |"))),
+                "{column} {name}"
+            );
+        };
+        for (column, name) in
+            [(LAUNCHES, "launches"), (REFUSED, "refused"), (KEPT, "kept"), (WOVEN, "woven"), (PLAIN, "plain")]
+        {
+            at(column, name);
+        }
+        // The last one is kassay's own.
+        let of_layer = &REASONS[..REASONS.len() - 1];
+        of_layer.iter().enumerate().for_each(|(index, reason)| at(KEPT + 1 + index, reason.name));
+        assert_eq!(KEPT + 1 + REASONS.len(), WOVEN);
     }
 
     #[test]

@@ -132,6 +132,9 @@ pub struct Kernel {
     pub refused: u64,
     /// Launches that became tests of the suite. These and those left out are all launches.
     pub kept: u64,
+    /// Of these, launches that were kept because they cover what no earlier one had covered.
+    #[serde(default)]
+    pub kept_for_coverage: u64,
     /// Launches that did not become tests, by reason.
     pub left_out: Vec<LeftOut>,
     /// The suite; null if no launch became a test.

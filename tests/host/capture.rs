@@ -85,6 +85,27 @@ fn suites_are_the_same_however_many_are_made_at_a_time() -> TestResult {
 }
 
 #[test]
+fn the_launch_that_covers_something_new_is_kept_if_that_is_asked_for() -> TestResult {
+    let program = Program::of("late_branch")?;
+    let suite = program.captured().join("settle/suite.toml");
+    let plain = program.result(&["--no-replay"], &[])?;
+    let [kernel] = kernels(&plain, "settle")[..] else { panic!("{plain:#}") };
+    assert_eq!((kernel["kept"].as_u64(), kernel["kept_for_coverage"].as_u64()), (Some(8), Some(0)));
+    assert!(!fs::read_to_string(&suite)?.contains("launch 1000"));
+    let result = program.result(&["--sample-by-coverage"], &[])?;
+    let [kernel] = kernels(&result, "settle")[..] else { panic!("{result:#}") };
+    assert_eq!((kernel["kept"].as_u64(), kernel["kept_for_coverage"].as_u64()), (Some(8), Some(1)), "{kernel:#}");
+    assert!(fs::read_to_string(&suite)?.contains("launch 1000"));
+    assert_eq!(kernel["replay"]["exact"], 8, "{kernel:#}");
+    program.passes(kernel)?;
+    // Without it the branch is not covered.
+    let covered = kassay().arg("cover").arg(&suite).args(["--format", "json"]).output()?;
+    let covered: serde_json::Value = serde_json::from_slice(&covered.stdout)?;
+    assert_eq!(covered["coverage"]["branch"]["covered"], covered["coverage"]["branch"]["total"], "{covered:#}");
+    Ok(())
+}
+
+#[test]
 fn what_was_kept_before_a_crash_is_there() -> TestResult {
     let program = Program::of("sudden_end")?;
     let result = program.result(&["--no-replay"], &["crash"])?;

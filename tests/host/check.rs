@@ -118,7 +118,11 @@ fn a_finding_names_the_host_thread() -> TestResult {
     let (output, result) = checked(&program, &[], &[])?;
     let smooth = kernel(&result, "smooth");
     assert_eq!(findings(smooth), ["barrier-divergence - - 5 launch 2"]);
-    assert_eq!((&smooth["verdict"], list(&smooth["inputs"]).count()), (&"divergent".into(), 2));
+    assert_eq!(
+        (&smooth["verdict"], list(&smooth["inputs"]).count()),
+        (&"divergent".into(), 3),
+        "each launch has another scalar"
+    );
     let (main, other) = (host(smooth, "launch 1"), host(smooth, "launch 2"));
     assert_eq!(main["process"], other["process"]);
     assert_eq!((main["thread"] == main["process"], other["thread"] == main["process"]), (true, false));

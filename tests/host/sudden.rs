@@ -145,3 +145,66 @@ fn a_program_does_not_notice_that_nothing_can_be_written() -> TestResult {
     }
     Ok(())
 }
+
+/// Captures a program into a file system of `size` that is mounted for it alone, and returns kassay's output and what it has
+/// left in the folder; nothing if this machine lets nobody mount.
+fn on_a_small_disk(program: &Program, size: u64) -> TestResult<Option<(std::process::Output, std::path::PathBuf)>> {
+    let disk = program.folder.path().join("disk");
+    let saved = program.folder.path().join(format!("saved-{size}"));
+    fs::create_dir_all(&disk)?;
+    // What is on the disk goes with the name space, so it is copied out of it.
+    let script = "mount -t tmpfs -o size=$1 kassay-test \"$2\" || exit 99
+        \"$4\" capture --no-replay --all -o \"$2/captured\" -- \"$5\"; code=$?
+        cp -r \"$2\" \"$3\"; exit $code";
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", script, "sh", &size.to_string()]);
+    command.arg(&disk).arg(&saved).arg(env!("CARGO_BIN_EXE_kassay")).arg(&program.path);
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let error = String::from_utf8_lossy(&output.stderr);
+    let is_refused = output.status.code() == Some(99) || error.contains("unshare failed") || error.contains("uid_map");
+    Ok((!is_refused).then_some((output, saved)))
+}
+
+#[test]
+fn a_full_disk_takes_no_whole_launch_and_is_told() -> TestResult {
+    let program = Program::of("tasks")?;
+    let (mut some_lost, mut all_kept) = (0, 0);
+    // The layer's library alone has more than one megabyte.
+    for size in [512 << 10, 1600 << 10, 1800 << 10, 2 << 20, 2500 << 10, 3 << 20, 4 << 20, 64 << 20] {
+        let Some((output, disk)) = on_a_small_disk(&program, size)? else {
+            println!("skipped: file systems cannot be mounted here");
+            return Ok(());
+        };
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!error.contains("panicked"), "{size}: {error}");
+        let result = fs::read_to_string(disk.join("captured/capture.json"));
+        let code = output.status.code();
+        if !output.stdout.is_empty() || code == Some(0) {
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "tasks: right\n", "{size}: {error}");
+        }
+        assert!(code == Some(0) || code == Some(3) && error.contains("help:"), "{size}: {code:?}: {error}");
+        let Ok(result) = result else {
+            assert_eq!(code, Some(3), "{size}: {error}");
+            continue;
+        };
+        let result: Value = serde_json::from_str(&result)?;
+        check_counts(&result);
+        assert_eq!(result["exit_code"], 0, "{size}");
+        for kernel in kernels(&result, "parse_number") {
+            assert_eq!(kernel["launches"], 500, "{size}");
+            let lost = kernel["left_out"].as_array().into_iter().flatten().any(|row| row["reason"] == "unwritable");
+            some_lost += u32::from(lost);
+            all_kept += u32::from(kernel["kept"] == 500);
+            assert!(lost || code == Some(0), "{size}: {error}");
+            if let Some(suite) = kernel["suite"].as_str() {
+                check_suite(disk.join("captured").join(suite).parent().unwrap_or(&disk))?;
+            }
+        }
+    }
+    assert!(some_lost > 0 && all_kept > 0, "{some_lost} {all_kept}");
+    Ok(())
+}

@@ -9,8 +9,10 @@ pub mod contents;
 pub mod kinds;
 pub mod plan;
 pub mod record;
+pub mod sampling;
 pub mod signature;
 
+use std::path::PathBuf;
 use std::sync::{Arc, Once};
 
 use opencl_sys::{cl_command_queue, cl_event, cl_int, cl_kernel};
@@ -20,12 +22,13 @@ use crate::driver::Driver;
 use crate::live;
 use crate::shadow::{self, State, key};
 use crate::spool::blobs::{self, Refusal};
-use crate::spool::counts::{Column, Row, count};
+use crate::spool::counts::{Column, Row, count, uncount};
 use crate::spool::process::{self, Process};
 use crate::spool::{self, files};
 use crate::wrappers::Outcome as _;
 use contents::Taken;
-use plan::Plan;
+use plan::{Plan, Region};
+use sampling::Chosen;
 
 /// A launch as the program asks for it.
 pub struct Request {
@@ -60,9 +63,10 @@ struct Prepared {
 
 struct Snapshot {
     plan: Plan,
+    /// Of a launch that is looked at, only what it may write.
     before: Vec<Taken>,
     /// The launch as it was written already, if only its inputs are asked for.
-    written: Option<std::path::PathBuf>,
+    written: Option<PathBuf>,
 }
 
 /// Enqueues a launch by `enqueue`, as the program's kernel or its twin, and returns its status.
@@ -71,10 +75,14 @@ struct Snapshot {
 /// The wait list must have as many events as the request says.
 pub unsafe fn launch(driver: &'static Driver, request: &Request, enqueue: impl FnMut(cl_kernel) -> cl_int) -> cl_int {
     let prepared = shielded(|| prepare(driver, request)).flatten();
-    let counted = prepared.as_ref().map(|prepared| live::Counted { row: prepared.row, kind: prepared.kind });
-    let status = live::launch(driver, request, counted, enqueue);
+    let counted = prepared.as_ref().map(|prepared| live::Counted {
+        row: prepared.row,
+        kind: prepared.kind,
+        is_recorded: prepared.kept.is_ok() && spool::config().sample_by_coverage,
+    });
+    let (status, recorded) = live::launch(driver, request, counted, enqueue);
     if let Some(prepared) = prepared {
-        shielded(|| finish(driver, request, prepared, status));
+        shielded(|| finish(driver, request, prepared, status, recorded));
     }
     status
 }
@@ -103,11 +111,11 @@ unsafe fn prepare(driver: &'static Driver, request: &Request) -> Option<Prepared
     // The kinds are counted anew after a fork, of which there was none since: this thread would have made it.
     let row = state.kinds[found].row;
     let decision =
-        if process.is_writable { kinds::decide(&mut state, found, request) } else { Err(Column::Unwritable) };
-    let planned = decision.and_then(|()| plan::plan(&mut state, found, request, sequence));
-    if let Err(reason) = &planned {
-        kinds::failed(&mut state, found, *reason, u64::MAX);
-    }
+        if process.is_writable { sampling::decide(&mut state, found, request) } else { Err(Column::Unwritable) };
+    let planned = decision.and_then(|chosen| {
+        plan::plan(&mut state, found, request, sequence, chosen)
+            .map_err(|reason| failed(&mut state, found, chosen, reason, u64::MAX))
+    });
     disturb(&state, request, planned.as_ref().ok());
     state.mark_arguments(key(request.kernel));
     drop(state);
@@ -115,14 +123,21 @@ unsafe fn prepare(driver: &'static Driver, request: &Request) -> Option<Prepared
         tell_budget();
     }
     let kept = planned.and_then(|plan| {
-        let bytes = plan.bytes;
+        let (chosen, bytes) = (plan.chosen, plan.bytes);
         let result = snapshot(driver, request, &process, plan);
-        if let Err(reason) = &result {
-            kinds::failed(&mut shadow::state(), found, *reason, bytes);
-        }
-        result.map(Box::new)
+        result.map(Box::new).map_err(|reason| failed(&mut shadow::state(), found, chosen, reason, bytes))
     });
     Some(Prepared { process, row, kind: Some(found), kept })
+}
+
+/// Notes that a launch of `bytes` was chosen and cannot be kept. Returns the reason under which it is counted.
+fn failed(state: &mut State, kind: usize, chosen: Chosen, reason: Column, bytes: u64) -> Column {
+    state.kinds[kind].sampling.failed(chosen, reason, bytes);
+    match chosen {
+        // Nobody knows whether it would have been kept.
+        Chosen::Perhaps(otherwise) => otherwise,
+        _ => reason,
+    }
 }
 
 /// Tells the snapshots of other threads that this launch may write their memory.
@@ -139,9 +154,10 @@ fn disturb(state: &State, request: &Request, own: Option<&Plan>) {
 
 unsafe fn snapshot(driver: &Driver, request: &Request, process: &Process, plan: Plan) -> Result<Snapshot, Column> {
     contents::wait(driver, request, &plan)?;
-    let before = contents::read(driver, request.queue, &plan, |_| true)?;
+    let is_certain = !matches!(plan.chosen, Chosen::Perhaps(_));
+    let before = contents::read(driver, request.queue, &plan, |region| is_certain || region.may_be_written)?;
     let mut snapshot = Snapshot { plan, before, written: None };
-    if !spool::config().after {
+    if is_certain && !spool::config().after {
         check_undisturbed(&snapshot.plan)?;
         let before = std::mem::take(&mut snapshot.before);
         snapshot.written = Some(write(driver, request, process, &snapshot.plan, before, Vec::new())?);
@@ -150,7 +166,13 @@ unsafe fn snapshot(driver: &Driver, request: &Request, process: &Process, plan: 
     Ok(snapshot)
 }
 
-unsafe fn finish(driver: &Driver, request: &Request, prepared: Prepared, status: cl_int) {
+unsafe fn finish(
+    driver: &Driver,
+    request: &Request,
+    prepared: Prepared,
+    status: cl_int,
+    recorded: Option<live::Recorded>,
+) {
     let Prepared { process, row, kind, kept } = prepared;
     if !status.succeeded() {
         count(row, Column::Refused);
@@ -160,32 +182,94 @@ unsafe fn finish(driver: &Driver, request: &Request, prepared: Prepared, status:
         return;
     }
     count(row, Column::Launches);
-    let snapshot = match kept {
-        Ok(snapshot) => snapshot,
-        Err(reason) => return count(row, reason),
+    let (Ok(snapshot), Some(kind)) = (kept.as_ref(), kind) else {
+        return count(row, kept.err().unwrap_or(Column::UnknownKernel));
     };
-    let bytes = snapshot.plan.bytes;
-    match complete(driver, request, &process, *snapshot) {
-        Ok(()) => count(row, Column::Kept),
-        Err(reason) => {
-            count(row, reason);
-            if let Some(kind) = kind {
-                kinds::failed(&mut shadow::state(), kind, reason, bytes);
+    let (chosen, bytes) = (snapshot.plan.chosen, snapshot.plan.bytes);
+    let finished = kept.and_then(|mut snapshot| {
+        if let Some(recorded) = recorded {
+            contents::finish(driver, request.queue)?;
+            if let Some(after) = recorded.covered() {
+                let is_new = shadow::state().kinds[kind].sampling.covers(&recorded.before, &after);
+                snapshot.plan.new_coverage = Some(is_new);
             }
         }
+        match chosen {
+            Chosen::Perhaps(otherwise) => match snapshot.plan.new_coverage {
+                Some(true) => replace(driver, request, &process, (row, kind), *snapshot),
+                // It is no failure that there is nothing new.
+                Some(false) => Ok(otherwise),
+                None => Err(otherwise),
+            },
+            _ => complete(driver, request, &process, kind, *snapshot),
+        }
+    });
+    match finished {
+        Ok(column) => count(row, column),
+        Err(reason) => count(row, failed(&mut shadow::state(), kind, chosen, reason, bytes)),
     }
 }
 
-/// Reads what the launch has written, and writes the launch.
-unsafe fn complete(driver: &Driver, request: &Request, process: &Process, snapshot: Snapshot) -> Result<(), Column> {
+/// Reads what the launch has written, and writes the launch. Returns the column in which it is counted.
+unsafe fn complete(
+    driver: &Driver,
+    request: &Request,
+    process: &Process,
+    kind: usize,
+    snapshot: Snapshot,
+) -> Result<Column, Column> {
     let Snapshot { plan, before, written } = snapshot;
-    if written.is_some() {
-        return Ok(());
+    let path = match written {
+        Some(path) => path,
+        None => {
+            contents::finish(driver, request.queue)?;
+            let after = contents::read(driver, request.queue, &plan, |region| region.may_be_written)?;
+            check_undisturbed(&plan)?;
+            write(driver, request, process, &plan, before, after)?
+        }
+    };
+    if (plan.chosen, plan.new_coverage) == (Chosen::Number, Some(false)) {
+        shadow::state().kinds[kind].sampling.may_be_replaced(path);
     }
-    contents::finish(driver, request.queue)?;
-    let after = contents::read(driver, request.queue, &plan, |region| region.may_be_written)?;
-    check_undisturbed(&plan)?;
-    write(driver, request, process, &plan, before, after).map(|_| ())
+    Ok(Column::Kept)
+}
+
+/// Writes a launch that has covered something new, in the place of another one if there are enough. What it cannot have
+/// written is read only now.
+unsafe fn replace(
+    driver: &Driver,
+    request: &Request,
+    process: &Process,
+    (row, kind): (&Row, usize),
+    snapshot: Snapshot,
+) -> Result<Column, Column> {
+    let Snapshot { plan, mut before, .. } = snapshot;
+    let room = match shadow::state().kinds[kind].sampling.make_room() {
+        Ok(room) => room,
+        Err(reason) => return Ok(reason),
+    };
+    let write = || {
+        before.extend(contents::read(driver, request.queue, &plan, |region| !region.may_be_written)?);
+        let is_wanted = |region: &Region| region.may_be_written && spool::config().after;
+        let after = contents::read(driver, request.queue, &plan, is_wanted)?;
+        check_undisturbed(&plan)?;
+        write(driver, request, process, &plan, before, after)
+    };
+    match (write(), room) {
+        (Ok(_), None) => Ok(Column::Kept),
+        (Ok(_), Some(old)) => {
+            // The new one is there, whatever happens now.
+            if std::fs::remove_file(old).is_ok() {
+                uncount(row, Column::Kept);
+                count(row, Column::MaxLaunches);
+            }
+            Ok(Column::Kept)
+        }
+        (Err(reason), room) => {
+            shadow::state().kinds[kind].sampling.give_room_back(room);
+            Ok(reason)
+        }
+    }
 }
 
 fn check_undisturbed(plan: &Plan) -> Result<(), Column> {
@@ -201,7 +285,7 @@ unsafe fn write(
     plan: &Plan,
     before: Vec<Taken>,
     after: Vec<Taken>,
-) -> Result<std::path::PathBuf, Column> {
+) -> Result<PathBuf, Column> {
     let spool = spool::folder().ok_or(Column::Unwritable)?;
     let mut new: Vec<_> =
         before.iter().chain(&after).filter(|taken| !taken.draft.is_known(spool)).map(|t| t.draft.piece()).collect();
@@ -209,7 +293,7 @@ unsafe fn write(
     new.dedup_by(|a, b| a.blob == b.blob);
     let bytes = new.iter().map(|piece| piece.bytes).sum();
     blobs::take(bytes).map_err(|refusal| refused(refusal, None))?;
-    let keep = || -> std::io::Result<std::path::PathBuf> {
+    let keep = || -> std::io::Result<PathBuf> {
         let mut pieces = vec![(None, None); plan.regions.len()];
         for taken in before {
             pieces[taken.region].0 = Some(taken.draft.keep(spool)?.blob);

@@ -3,6 +3,7 @@
 use opencl_sys::cl_mem;
 
 use super::Request;
+use super::sampling::Chosen;
 use super::signature::{Address, Parameter};
 use crate::shadow::kernel::{Argument, Kernel};
 use crate::shadow::memory::{Image, Kind, Memory};
@@ -31,6 +32,10 @@ pub struct Plan {
     /// Bytes to be read at most.
     pub bytes: u64,
     pub pinned: Option<Pinned>,
+    /// Why it was chosen.
+    pub chosen: Chosen,
+    /// Whether it covered what no earlier launch of its kind had; `None`: not known.
+    pub new_coverage: Option<bool>,
 }
 
 /// An argument at the time of the launch.
@@ -86,7 +91,7 @@ struct Use {
 }
 
 /// Finds out what the arguments stand for. The error is the reason why the launch cannot be kept.
-pub fn plan(state: &mut State, kind: usize, request: &Request, sequence: u64) -> Result<Plan, Column> {
+pub fn plan(state: &mut State, kind: usize, request: &Request, sequence: u64, chosen: Chosen) -> Result<Plan, Column> {
     let queue = state.queues.get(&key(request.queue)).ok_or(Column::UnknownKernel)?;
     let (context, queue_properties) = (queue.context, queue.properties);
     if !state.user_events.is_empty() {
@@ -129,8 +134,17 @@ pub fn plan(state: &mut State, kind: usize, request: &Request, sequence: u64) ->
         indirect,
         bytes,
         pinned: None,
+        chosen,
+        new_coverage: None,
     };
     check_budget(state, kind, &plan)?;
+    if let Chosen::Perhaps(otherwise) = chosen {
+        let written = plan.regions.iter().filter(|region| region.may_be_written);
+        let bytes = written.map(|region| region.length as u64).sum();
+        if !state.kinds[kind].sampling.look(bytes) {
+            return Err(otherwise);
+        }
+    }
     let roots = plan.regions.iter().map(|region| region.root).collect();
     plan.pinned = Some(state.pin(context, key(request.queue), roots));
     Ok(plan)
@@ -142,7 +156,7 @@ fn check_budget(state: &State, kind: usize, plan: &Plan) -> Result<(), Column> {
     if config().max_launch_bytes.is_some_and(|most| plan.bytes > most) {
         return Err(Column::MaxLaunchBytes);
     }
-    let too_big = state.kinds[kind].too_big.is_some_and(|least| plan.bytes >= least);
+    let too_big = state.kinds[kind].sampling.too_big.is_some_and(|least| plan.bytes >= least);
     if plan.bytes > 0 && (too_big || blobs::left() == 0) { Err(Column::MaxBytes) } else { Ok(()) }
 }
 

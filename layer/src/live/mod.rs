@@ -29,9 +29,11 @@ use crate::shadow::{self, Handle, key};
 use crate::spool::config;
 use crate::spool::counts::{Column, Row, count};
 use crate::wrappers::Outcome as _;
-use reply::{BUSY, Why};
+use probes::Probe;
+use reply::{BUSY, Bits, Why};
 pub use table::Table;
 use twin::{Ready, Twin};
+use woven::Woven;
 
 /// What becomes of the launches of a kernel object on a device.
 #[derive(Clone)]
@@ -47,9 +49,38 @@ pub struct Slot {
 pub struct Counted {
     pub row: &'static Row,
     pub kind: Option<usize>,
+    /// Whether what it covers is to be told.
+    pub is_recorded: bool,
 }
 
-/// Enqueues a launch of the twin, or of the program's own kernel if there is none or if the driver refuses the twin.
+/// What a twin's probes say of a launch.
+pub struct Recorded {
+    woven: Arc<Woven>,
+    probe: Arc<Probe>,
+    bits: Bits,
+    /// What was covered before it, as words of bits.
+    pub before: Vec<u32>,
+}
+
+impl Recorded {
+    unsafe fn new(twin: &Twin, ready: &Ready) -> Option<Recorded> {
+        let bits = twin.recipe()?.probe.as_ref()?.bits?;
+        let recorded = Recorded { woven: twin.woven.clone(), probe: ready.probe()?, bits, before: Vec::new() };
+        Some(Recorded { before: recorded.covered()?, ..recorded })
+    }
+
+    /// Returns what has been covered by now, when no launch is under way; `None` if it cannot be read.
+    ///
+    /// # Safety
+    /// The context must be there.
+    pub unsafe fn covered(&self) -> Option<Vec<u32>> {
+        let is_there = self.woven.reader.queue().is_none_or(|queue| self.probe.read(queue));
+        is_there.then(|| self.probe.covered(&self.bits))
+    }
+}
+
+/// Enqueues a launch of the twin, or of the program's own kernel if there is none or if the driver refuses the twin. Returns
+/// the status and, of a twin if it is asked for, what it records.
 ///
 /// # Safety
 /// `enqueue` must enqueue the kernel that it gets as the request says.
@@ -58,16 +89,17 @@ pub unsafe fn launch(
     request: &Request,
     counted: Option<Counted>,
     mut enqueue: impl FnMut(cl_kernel) -> cl_int,
-) -> cl_int {
-    let Some(counted) = counted.filter(|_| config().socket.is_some()) else { return enqueue(request.kernel) };
+) -> (cl_int, Option<Recorded>) {
+    let Some(counted) = counted.filter(|_| config().socket.is_some()) else { return (enqueue(request.kernel), None) };
     let ready = shielded(|| prepare(driver, request, &counted)).flatten();
     let Some((twin, ready)) = ready else {
         let status = enqueue(request.kernel);
         if status.succeeded() {
             shielded(|| count(counted.row, Column::Plain));
         }
-        return status;
+        return (status, None);
     };
+    let recorded = if counted.is_recorded { shielded(|| Recorded::new(&twin, &ready)).flatten() } else { None };
     let status = enqueue(ready.handle());
     if status.succeeded() {
         shielded(|| {
@@ -78,7 +110,7 @@ pub unsafe fn launch(
                 woven.reader.put_off();
             }
         });
-        return status;
+        return (status, recorded);
     }
     let own = enqueue(request.kernel);
     shielded(|| {
@@ -89,7 +121,7 @@ pub unsafe fn launch(
             table::tell(&twin.woven.program, twin.name(), &why);
         }
     });
-    own
+    (own, None)
 }
 
 /// Finds the twin of a launch and gives it its arguments. `None`: the launch runs as it is.

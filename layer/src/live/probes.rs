@@ -40,6 +40,8 @@ pub struct Mapping {
     address: usize,
     /// Bytes: whole pages, and a word more than the probes need.
     length: usize,
+    /// Words of the probes.
+    words: usize,
     /// Whether a buffer uses the memory.
     used: Arc<AtomicBool>,
 }
@@ -67,7 +69,7 @@ impl Mapping {
         };
         let unwritable = |error: std::io::Error| Why::new("unwritable", format!("{}: {error}", path.display()));
         let address = files::quietly(map).map_err(unwritable)? as usize;
-        let mapping = Mapping { address, length, used: Arc::new(AtomicBool::new(true)) };
+        let mapping = Mapping { address, length, words: probe.words, used: Arc::new(AtomicBool::new(true)) };
         for (position, value) in &probe.set {
             mapping.word(*position).store(*value, Ordering::Relaxed);
         }
@@ -144,6 +146,18 @@ impl Probe {
 
     pub fn handle(&self) -> cl_mem {
         self.buffer.handle()
+    }
+
+    /// What was covered, as far as it is in the file: the bits of all slots, united.
+    pub fn covered(&self, bits: &reply::Bits) -> Vec<u32> {
+        let mut all = vec![0; bits.words];
+        let words = self.mapping.words;
+        for slot in (bits.first..).step_by(bits.stride).take_while(|slot| slot + bits.words <= words) {
+            for (offset, word) in all.iter_mut().enumerate() {
+                *word |= self.mapping.word(slot + offset).load(Ordering::Relaxed);
+            }
+        }
+        all
     }
 
     /// Brings what the device has recorded into the file. Returns whether that was possible.

@@ -99,6 +99,18 @@ pub struct Probe {
     /// The word at which two words for each argument begin: its size in bytes, low word first.
     #[serde(default)]
     pub sizes: Option<usize>,
+    /// Which words tell what was covered.
+    #[serde(default)]
+    pub bits: Option<Bits>,
+}
+
+/// The words of a probe buffer whose bits are outcomes: once set, they stay. Slots of `stride` words each begin at `first`; the
+/// first `words` words of all of them, united, are what was covered.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct Bits {
+    pub first: usize,
+    pub stride: usize,
+    pub words: usize,
 }
 
 #[derive(Deserialize)]
@@ -222,6 +234,11 @@ fn check_kernel(kernel: &Kernel, modules: usize, variables: usize) -> Result<(),
     if let Some((position, _)) = probe.set.iter().find(|(position, _)| *position >= probe.words) {
         return Err(format!("the probe has no word {position}"));
     }
+    if let Some(bits) = &probe.bits
+        && (bits.words == 0 || bits.stride < bits.words || bits.stride > probe.words || bits.first > probe.words)
+    {
+        return Err(format!("the probe has no such bits: {bits:?}"));
+    }
     for (position, argument) in kernel.arguments.iter().enumerate() {
         let last = probe.sizes.map(|first| first.saturating_add(4 * position + 1));
         if *argument != Argument::Probe && last.is_some_and(|last| last >= probe.words) {
@@ -239,7 +256,8 @@ mod tests {
         "variables":[{"size":4,"initial":"0a0B"},{"size":8,"initial":""}],
         "kernels":[{"name":"k","module":0,"arguments":[{"from":"parameter","index":0},
           {"from":"member","index":1,"offset":8},{"from":"variable","variable":1},{"from":"probe"}],
-          "probe":{"words":32,"set":[[3,7],[31,4294967295]],"sizes":16}}],
+          "probe":{"words":32,"set":[[3,7],[31,4294967295]],"sizes":16,
+            "bits":{"first":4,"stride":3,"words":2}}}],
         "plain":[{"kernel":"l","reason":"inline assembly"}]}"#;
 
     #[test]
@@ -278,6 +296,10 @@ mod tests {
             (r#""words":32"#, r#""words":31"#),
             (r#""sizes":16"#, r#""sizes":23"#),
             (r#""sizes":16"#, r#""sizes":18446744073709551615"#),
+            (r#""first":4"#, r#""first":33"#),
+            (r#""stride":3"#, r#""stride":1"#),
+            (r#""stride":3"#, r#""stride":18446744073709551615"#),
+            (r#""words":2}"#, r#""words":0}"#),
             (r#""from":"probe""#, r#""from":"elsewhere""#),
             (r#""plain""#, r#""plain":1,"plain""#),
         ] {

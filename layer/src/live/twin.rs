@@ -40,6 +40,11 @@ impl Ready {
     pub fn handle(&self) -> cl_kernel {
         self.kernel.handle()
     }
+
+    /// The probe buffer of its next launch.
+    pub fn probe(&self) -> Option<Arc<Probe>> {
+        self.probe.as_ref().map(|(_, probe)| probe.clone())
+    }
 }
 
 impl Twin {

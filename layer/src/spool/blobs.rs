@@ -1,5 +1,6 @@
 //! Contents by their hash: `blobs/HASH`, so that equal contents are there once, whoever wrote them.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::hash::Hasher as _;
 use std::io::{self, Write as _};
@@ -17,14 +18,15 @@ const IN_MEMORY: usize = 8 << 20;
 
 /// Contents that are not in place yet. They vanish when dropped.
 pub struct Draft {
-    hasher: SipHasher13,
     bytes: u64,
     store: Store,
+    /// Found out when it is first asked for: many drafts are dropped before.
+    name: OnceCell<Id>,
 }
 
 enum Store {
     Memory(Vec<u8>),
-    File { path: PathBuf, file: File },
+    File { path: PathBuf, file: File, hasher: SipHasher13 },
 }
 
 /// Why contents are not in the spool.
@@ -51,28 +53,35 @@ impl Draft {
             Store::Memory(memory)
         } else {
             let path = files::temporary(spool);
-            Store::File { file: files::create(&path)?, path }
+            Store::File { file: files::create(&path)?, path, hasher: SipHasher13::new() }
         };
-        Ok(Draft { hasher: SipHasher13::new(), bytes: 0, store })
+        Ok(Draft { bytes: 0, store, name: OnceCell::new() })
     }
 
     /// Adds bytes at the end.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.hasher.write(bytes);
         self.bytes += bytes.len() as u64;
+        self.name.take();
         match &mut self.store {
             Store::Memory(memory) => {
                 memory.try_reserve(bytes.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
                 memory.extend_from_slice(bytes);
                 Ok(())
             }
-            Store::File { file, .. } => files::quietly(|| file.write_all(bytes)),
+            Store::File { file, hasher, .. } => {
+                hasher.write(bytes);
+                files::quietly(|| file.write_all(bytes))
+            }
         }
     }
 
     /// The name and size that the contents will have.
     pub fn piece(&self) -> Piece {
-        Piece { blob: format!("{:032x}", self.hasher.finish128().as_u128()), bytes: self.bytes }
+        let name = || match &self.store {
+            Store::Memory(memory) => name_of(memory),
+            Store::File { hasher, .. } => name_of_hash(hasher),
+        };
+        Piece { blob: self.name.get_or_init(name).clone(), bytes: self.bytes }
     }
 
     /// Whether the same contents are in the spool.
@@ -103,15 +112,23 @@ impl Drop for Draft {
     }
 }
 
+fn name_of(bytes: &[u8]) -> Id {
+    let mut hasher = SipHasher13::new();
+    hasher.write(bytes);
+    name_of_hash(&hasher)
+}
+
+fn name_of_hash(hasher: &SipHasher13) -> Id {
+    format!("{:032x}", hasher.finish128().as_u128())
+}
+
 fn path(spool: &Path, blob: &Id) -> PathBuf {
     spool.join("blobs").join(blob)
 }
 
 /// Puts code in place, outside of the budget. `None` if it cannot be written; the layer then knows its hash all the same.
 pub fn keep_code(bytes: &[u8]) -> Piece {
-    let mut hasher = SipHasher13::new();
-    hasher.write(bytes);
-    let piece = Piece { blob: format!("{:032x}", hasher.finish128().as_u128()), bytes: bytes.len() as u64 };
+    let piece = Piece { blob: name_of(bytes), bytes: bytes.len() as u64 };
     if let Some(spool) = super::folder() {
         let target = path(spool, &piece.blob);
         if !target.exists() {

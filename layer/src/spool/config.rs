@@ -38,6 +38,8 @@ pub struct Config {
     pub kernels: Vec<String>,
     /// All launches are candidates, `max_launches` and `max_shapes` do not count.
     pub all: bool,
+    /// Launches that cover what no earlier launch of their kernel has covered are kept, too, as far as twins tell.
+    pub sample_by_coverage: bool,
     /// Whether contents are also read after a launch. Without, a launch is written before the driver sees it.
     pub after: bool,
     /// How long kassay may take for an answer, in milliseconds.
@@ -61,6 +63,7 @@ impl Default for Config {
             max_launch_bytes: None,
             kernels: Vec::new(),
             all: false,
+            sample_by_coverage: false,
             after: true,
             weave_timeout_ms: 120_000,
             read_probes: false,

@@ -72,6 +72,11 @@ pub fn count(row: &Row, column: Column) {
     row[column as usize].fetch_add(1, Ordering::Relaxed);
 }
 
+/// Takes one away, of a launch that is counted in another column from now on.
+pub fn uncount(row: &Row, column: Column) {
+    row[column as usize].fetch_sub(1, Ordering::Relaxed);
+}
+
 /// Files of counters, mapped as they are needed.
 pub struct Counts {
     folder: Option<PathBuf>,
@@ -154,6 +159,52 @@ mod tests {
         assert_eq!(word("counts-0.bin", 3 * COLUMNS + Column::Kept as usize), 1);
         assert_eq!(word("counts-1.bin", COLUMNS), 2);
         assert_eq!(rows[ROWS + 1].0, ROWS + 1);
+    }
+
+    /// kassay's reader is held against the same table.
+    #[test]
+    fn columns_are_where_the_readme_says() {
+        use Column::*;
+        let all = [
+            Launches,
+            Refused,
+            Kept,
+            NotSampled,
+            MaxLaunches,
+            MaxBytes,
+            MaxLaunchBytes,
+            NotSelected,
+            UserEvent,
+            Disturbed,
+            UnknownArgument,
+            UnknownMemory,
+            Unreadable,
+            Pipe,
+            Image,
+            AliasedImage,
+            SvmAtomics,
+            Unwritable,
+            OutOfMemory,
+            UnknownKernel,
+            Woven,
+            Plain,
+        ];
+        let name = |column: &Column| {
+            let words = format!("{column:?}").chars().fold(String::new(), |mut text, c| {
+                text.extend((c.is_uppercase() && !text.is_empty()).then_some('-'));
+                text.extend(c.to_lowercase());
+                text
+            });
+            format!("| {} | `{words}` |", *column as usize)
+        };
+        let readme = include_str!("../../README.md");
+        assert!(all.iter().all(|column| readme.lines().any(|line| line.starts_with(&name(column)))));
+        let rows = readme.lines().filter(|line| {
+            let mut cells = line.split('|').skip(1).map(str::trim);
+            cells.next().is_some_and(|cell| cell.parse::<usize>().is_ok())
+                && cells.next().is_some_and(|c| c.starts_with('`'))
+        });
+        assert_eq!(rows.count(), all.len());
     }
 
     #[test]

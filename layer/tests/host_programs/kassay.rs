@@ -12,6 +12,9 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
+/// What `BRANCH(N)` in a kernel becomes: it sets bit N of word 8.
+const BRANCH: &str = "#define BRANCH(bit) atomic_or(probe_ + 8, 1u << (bit))\n";
+
 /// What it does with requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Manner {
@@ -144,7 +147,7 @@ fn woven(spool: &Path, request: &Value) -> Vec<u8> {
     }
     let defines: String = variables.iter().map(|(name, _)| format!("#define {name} (*{name}_)\n")).collect();
     let options = program["options"].as_str().unwrap_or_default().to_owned();
-    compile(spool, id, &format!("#define AT at_\n{defines}{code}"), &options);
+    compile(spool, id, &format!("#define AT at_\n{BRANCH}{defines}{code}"), &options);
     let arguments = |kernel: &Kernel| {
         let mut all: Vec<Value> =
             (0..kernel.parameters).map(|index| json!({"from": "parameter", "index": index})).collect();
@@ -158,7 +161,7 @@ fn woven(spool: &Path, request: &Value) -> Vec<u8> {
     let hex = |value: i32| value.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let describe = |kernel: &Kernel| {
         json!({"name": kernel.name, "module": 0, "arguments": arguments(kernel),
-            "probe": {"words": 64, "set": [[3, 7]], "sizes": 16}})
+            "probe": {"words": 64, "set": [[3, 7]], "sizes": 16, "bits": {"first": 8, "stride": 64, "words": 1}}})
     };
     json!({
         "schema": "kassay.woven/1",

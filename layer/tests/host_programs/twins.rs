@@ -248,3 +248,51 @@ fn twins_need_room_for_their_probes() {
         assert_same(&native, &command.env("KASSAY_SOCKET", &kassay.socket).output().unwrap());
     }
 }
+
+#[test]
+fn a_late_launch_that_covers_something_new_is_kept() {
+    // The first of those that are there for their number alone gives way, if there are enough.
+    let (replaced, added) = ([1, 3, 4, 8, 16, 32, 64, 700], [1, 2, 3, 4, 8, 16, 32, 35]);
+    for (config, last, expected) in [
+        (r#"{"sample_by_coverage": true}"#, "705", Some(replaced)),
+        (r#"{"sample_by_coverage": true, "after": false}"#, "705", Some(replaced)),
+        (r#"{"sample_by_coverage": true, "read_probes": true}"#, "40", Some(added)),
+        (r#"{"sample_by_coverage": true, "max_launches": 1}"#, "705", None),
+        ("{}", "705", None),
+    ] {
+        for (spool, _) in with("twins", &["late", last], config, Manner::Weave, &[]) {
+            let late = last.parse::<i32>().unwrap() - 5;
+            let process = spool.process();
+            let kept = process.launches_of("step");
+            let numbers: Vec<u64> = kept.iter().map(|launch| launch["launch"].as_u64().unwrap()).collect();
+            let Some(expected) = expected else {
+                assert!(!numbers.contains(&700), "{config}: {numbers:?}");
+                continue;
+            };
+            assert_eq!(numbers, expected, "{config}");
+            let launch = kept[7];
+            assert_eq!((&launch["chosen"], &launch["new_coverage"]), (&json!("coverage"), &json!(true)));
+            let contents = |memory: usize, when: &str| spool.integers(&launch["memory"][memory][when]);
+            assert_eq!((contents(0, "before"), contents(1, "before")), (vec![late - 1], vec![late]), "{config}");
+            if config.contains("after") {
+                assert!(launch["memory"][0]["after"].is_null());
+                continue;
+            }
+            assert_eq!(contents(0, "after"), [late + 999]);
+            let of = |key: &str| kept[..3].iter().map(|launch| launch[key].clone()).collect::<Vec<_>>();
+            let second = if expected == replaced { "scalar" } else { "number" };
+            assert_eq!(of("chosen")[..2], [json!("shape"), json!(second)]);
+            assert_eq!(of("new_coverage"), [true, false, false]);
+        }
+    }
+}
+
+#[test]
+fn launches_without_twins_are_not_kept_for_what_they_might_cover() {
+    let config = r#"{"sample_by_coverage": true}"#;
+    for (spool, _) in with("twins", &["late", "800"], config, Manner::Close, &[]) {
+        let process = spool.process();
+        assert_eq!((process.count("step", "plain"), process.launches_of("step").len()), (800, 8));
+        assert!(process.launches.iter().all(|launch| launch["new_coverage"].is_null()));
+    }
+}

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::super::host_kernel::{FolderNames, NOT_COMPILED, cannot_write};
 use super::super::observer::{Observer, run_parallel};
 use super::super::options::OpenOptions;
-use super::suites::{Made, Writer};
+use super::suites::{Made, Writer, left_out};
 use crate::error::{Error, Result};
-use crate::host::{LaunchedKernel, Spool};
+use crate::host::{self, LaunchedKernel, Spool};
 use crate::kernel::forked::{self, Limit};
 use crate::result::Device;
 
@@ -31,6 +31,8 @@ pub struct Suites {
     pub files: BTreeMap<String, String>,
     /// The device that ran the suites.
     pub device: Option<Device>,
+    /// The first reason why a suite was not written, or not with all launches.
+    pub lost: Option<Error>,
 }
 
 /// What a child answers.
@@ -119,7 +121,8 @@ impl Maker<'_> {
         }
         made.extend(others.into_iter().map(|(at, (kernel, _))| (at, Made::failed(kernel.clone(), NOT_COMPILED, None))));
         made.sort_by_key(|(at, _)| *at);
-        for (at, made) in made {
+        for (at, mut made) in made {
+            suites.lost = suites.lost.or(made.lost.take());
             if let Some(file) = &made.file {
                 suites.files.entry(kernels[at].program.clone()).or_insert_with(|| file.clone());
             }
@@ -165,6 +168,30 @@ impl Maker<'_> {
         }
     }
 
+    /// Makes the suite of a kernel. If it cannot be written, the first half of its launches is tried, and so on: a suite takes as much
+    /// room again as the spool. The others are left out.
+    fn kernel(&self, writer: &mut Writer<'_>, kernel: &LaunchedKernel, name: &str) -> Result<Made> {
+        let launches = kernel.kept.len();
+        let (mut most, mut lost) = (launches, None);
+        loop {
+            let mut some = kernel.clone();
+            some.kept.truncate(most);
+            some.leave_out(host::UNWRITABLE, (launches - most) as u64);
+            if most == 0 {
+                let error = lost.as_ref().map(|error: &Error| error.report().what.clone());
+                return Ok(Made { left_out: left_out(some.left_out), error, lost, ..Made::default() });
+            }
+            match writer.kernel(some, name) {
+                Err(error) if error.exit_code() == 3 => {
+                    self.clear(name);
+                    lost.get_or_insert(error);
+                    most /= 2;
+                }
+                made => return made.map(|made| Made { lost, ..made }),
+            }
+        }
+    }
+
     fn in_child(&self, kernels: &[Named<'_>]) -> Result<Answer> {
         let launches: usize = kernels.iter().map(|(kernel, _)| kernel.kept.len()).sum();
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -176,7 +203,7 @@ impl Maker<'_> {
             let open = self.open.clone().observer(keeper.clone()).jobs(1);
             let mut writer = Writer::new(self.folder, self.staging, self.spool, &open, self.replay);
             let made: Result<Vec<Made>> =
-                kernels.iter().map(|(kernel, name)| writer.kernel((*kernel).clone(), name)).collect();
+                kernels.iter().map(|(kernel, name)| self.kernel(&mut writer, kernel, name)).collect();
             let told = std::mem::take(&mut *keeper.0.lock().unwrap_or_else(PoisonError::into_inner));
             let answer = Answer { made: made?, device: writer.device(), told };
             serde_json::to_vec(&answer).map_err(|error| Error::internal(format!("suites cannot be told: {error}")))

@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::host_kernel::{self, cannot_write, no_call};
+use super::live::CoverageWeaver;
 use super::options::{OpenOptions, options};
 use crate::error::{Error, Result};
 use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Session, SourceFiles, Spool};
@@ -30,6 +32,9 @@ options! {
         kernels: Vec<String> = Vec::new(),
         /// Whether to keep all launches, as far as `max_bytes` goes.
         all: bool = false,
+        /// Whether launches that cover what no earlier one of their kernel has covered are kept, too. The program's kernels then
+        /// run with probes.
+        sample_by_coverage: bool = false,
         /// Whether the suites are run: without, they expect what the program's launches left, bit for bit.
         replay: bool = true,
         /// Whether the program is run once more before, without kassay, to measure how long that takes. Whatever it does, it then
@@ -73,14 +78,19 @@ pub(super) fn capture_by(
     let replaced = earlier(folder)?;
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, .. } = options.clone();
-    let session =
-        Session::new(folder, &CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all })?;
+    let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage, .. } = options.clone();
+    let settings = CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage };
+    let mut session = Session::new(folder, &settings)?;
+    if sample_by_coverage {
+        let weaver = CoverageWeaver::new(session.spool(), open, false, settings.kernels).with_one_slot();
+        session.answer(Arc::new(weaver))?;
+    }
     let natively = options.measure_native.then(|| host::run_natively(command)).transpose();
     let (natively, ended) = match natively {
         Ok(natively) => (natively, run(&session)),
         Err(error) => (None, Err(error)),
     };
+    session.fall_silent();
     let read = ended.and_then(|ended| Ok((ended, Spool::read(session.spool())?)));
     let (ended, mut spool) = match read {
         Ok((ended, spool)) if !spool.processes.is_empty() => (ended, spool),
@@ -101,10 +111,13 @@ pub(super) fn capture_by(
     let kernels = host::kernels_of(&mut spool.processes, most);
     let staging = session.spool().join("suites");
     let maker = batches::Maker { folder, staging: &staging, spool: &spool, open, replay: options.replay };
-    let suites = maker.make(&kernels)?;
+    let mut suites = maker.make(&kernels)?;
+    let lost = suites.lost.take();
     let result = assemble(command, (&ended, natively), &spool, kernels, suites, folder, begun);
+    // Its room is wanted on a disk that is full.
+    drop(session);
     store::write(&result, &folder.join(RESULT))?;
-    Ok(result)
+    lost.map_or(Ok(result), |error| Err(error.help(format!("free some space; {} says what is kept", RESULT))))
 }
 
 /// Returns the folders of the suites of an earlier capture, and what one that was killed has left; nothing if the folder is
@@ -121,6 +134,8 @@ fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_spool = |name: &OsString| name.as_encoded_bytes().starts_with(host::SPOOL_PREFIX.as_bytes());
     let (spools, others): (Vec<OsString>, Vec<OsString>) = names.into_iter().partition(is_spool);
     let mut left: Vec<PathBuf> = spools.into_iter().map(PathBuf::from).collect();
+    // Another capture, or a program that goes on after one was killed.
+    left.retain(|spool| !host::is_in_use(&std::path::absolute(folder.join(spool)).unwrap_or_default()));
     if others.is_empty() {
         return Ok(left);
     }
@@ -146,7 +161,7 @@ fn assemble(
     folder: &Path,
     begun: Instant,
 ) -> CaptureResult {
-    let batches::Suites { made, files, device } = suites;
+    let batches::Suites { made, files, device, lost: _ } = suites;
     let launched: BTreeSet<&str> = kernels.iter().map(|kernel| kernel.program.as_str()).collect();
     let programs = programs(spool, &launched, &files, folder);
     let mut notes = spool.notes.clone();
@@ -169,6 +184,7 @@ fn assemble(
         launches: kernel.launches,
         refused: kernel.refused,
         kept: made.kept,
+        kept_for_coverage: made.kept_for_coverage,
         left_out: made.left_out,
         suite: made.suite,
         error: made.error,

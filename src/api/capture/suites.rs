@@ -28,6 +28,8 @@ pub fn left_out(reasons: BTreeMap<Reason, u64>) -> Vec<LeftOut> {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Made {
     pub kept: u64,
+    /// Of these, launches that were kept because they cover what no earlier one had covered.
+    pub kept_for_coverage: u64,
     /// All launches that are not kept.
     pub left_out: Vec<LeftOut>,
     /// Relative to the folder.
@@ -36,6 +38,8 @@ pub struct Made {
     pub file: Option<String>,
     pub error: Option<String>,
     pub replay: Option<Replay>,
+    /// Why not all of it could be written.
+    pub lost: Option<Error>,
 }
 
 impl Made {
@@ -182,8 +186,10 @@ impl<'a> Writer<'a> {
         }
         let target = self.folder.join(name);
         fs::rename(&draft.folder, &target).map_err(|error| cannot_write(&target, &error))?;
+        let for_coverage = tests.iter().filter(|test| test.launch.is_for_coverage()).count() as u64;
         let suite = Some(format!("{name}/suite.toml"));
-        Ok(Made { kept: tests.len() as u64, suite, replay: replayed, ..Made::default() })
+        let kept = tests.len() as u64;
+        Ok(Made { kept, kept_for_coverage: for_coverage, suite, replay: replayed, ..Made::default() })
     }
 
     /// Runs the suite on the device of the program, if suites are run.

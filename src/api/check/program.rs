@@ -62,7 +62,8 @@ pub fn check_program(
     // budget ends it.
     let open = &open.clone().timeout(LONGEST);
     let CheckProgramOptions { as_gpu, max_launches, max_bytes, kernels, keep, texts } = program.clone();
-    let settings = CaptureSettings { after: false, as_gpu, max_launches, max_bytes, kernels, all: false };
+    let settings =
+        CaptureSettings { after: false, max_launches, max_bytes, kernels, ..CaptureSettings::nothing(as_gpu) };
     let session = Session::new(&std::env::temp_dir(), &settings)?;
     let kept = keep.as_ref().or(options.reproduce.as_ref());
     let base = kept.map_or_else(|| session.spool().join("kernels"), Clone::clone);

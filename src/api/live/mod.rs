@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use self::mutants::{MutateProgramOptions, Oracle, mutate_program};
-use self::weaver::CoverageWeaver;
+pub(super) use self::weaver::CoverageWeaver;
 use super::host_kernel::no_call;
 use super::options::{OpenOptions, options};
 use crate::error::Result;

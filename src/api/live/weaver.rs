@@ -17,7 +17,7 @@ use super::texts::Texts;
 use crate::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
 use crate::coverage::own_host::Reader;
 use crate::error::{Error, Result};
-use crate::host::protocol::{Argument, Ask, Kernel, Module, Plain, Probe, Variable, Woven};
+use crate::host::protocol::{Argument, Ask, Bits, Kernel, Module, Plain, Probe, Variable, Woven};
 use crate::host::{self, Answers, Code, SourceFiles, Spool};
 use crate::kernel::compile::Loaded;
 use crate::kernel::source::Sources;
@@ -40,6 +40,8 @@ pub struct CoverageWeaver {
     mcdc: bool,
     /// Shell patterns of which one must match a kernel's name; none: all kernels.
     kernels: Vec<String>,
+    /// Slots of a probe buffer, at most.
+    slots: u64,
     /// The files in which texts of programs are looked for, listed when they are first needed.
     files: OnceLock<SourceFiles>,
     programs: Mutex<HashMap<String, Arc<OnceLock<Weaving>>>>,
@@ -92,7 +94,12 @@ impl CoverageWeaver {
     pub fn new(spool: &Path, open: &OpenOptions, mcdc: bool, kernels: Vec<String>) -> CoverageWeaver {
         let open = open.clone();
         let (files, programs) = (OnceLock::new(), Mutex::default());
-        CoverageWeaver { spool: spool.to_owned(), open, mcdc, kernels, files, programs }
+        CoverageWeaver { spool: spool.to_owned(), open, mcdc, kernels, slots: MOST_SLOTS, files, programs }
+    }
+
+    /// The same with one slot for all work-groups: enough to see whether a launch covers anything new.
+    pub fn with_one_slot(self) -> CoverageWeaver {
+        CoverageWeaver { slots: 1, ..self }
     }
 
     /// Returns a program that was asked for; the inner error says why it was not woven.
@@ -148,8 +155,11 @@ impl CoverageWeaver {
             for map in maps {
                 let arguments = arguments(&map.args, &mut answer.variables, &mut variables);
                 let Some(coverage) = map.coverage else { continue };
-                let words = words(&coverage);
-                let probe = Probe { words, set: Reader::first_words(&coverage, words).collect(), sizes: None };
+                let words = words(&coverage, self.slots);
+                let (first, stride) = (u64::from(coverage.header_words), u64::from(coverage.slot_words));
+                let bits = Some(Bits { first, stride, words: u64::from(coverage.bit_words) });
+                let bits = bits.filter(|bits| bits.words > 0);
+                let probe = Probe { words, set: Reader::first_words(&coverage, words).collect(), sizes: None, bits };
                 let kernel = map.header.kernel;
                 answer.kernels.push(Kernel { name: kernel.clone(), module: number, arguments, probe });
                 kernels.insert(kernel, WovenKernel { coverage, notes: map.notes });
@@ -182,10 +192,10 @@ pub(super) fn arguments(
     args.iter().map(&mut argument).collect()
 }
 
-/// Returns the length of a kernel's probe buffer.
-fn words(coverage: &CoverageMap) -> u64 {
+/// Returns the length of a kernel's probe buffer with this many slots at most.
+fn words(coverage: &CoverageMap, slots: u64) -> u64 {
     let slot = u64::from(coverage.slot_words).max(1);
-    u64::from(coverage.header_words) + slot * (MOST_WORDS / slot).clamp(1, MOST_SLOTS)
+    u64::from(coverage.header_words) + slot * (MOST_WORDS / slot).clamp(1, slots)
 }
 
 /// Writes a file by rename, so that it is whole if it is there.

@@ -201,6 +201,29 @@ static void forked(void) {
   printf("child %d, parent %d\n", WEXITSTATUS(status), value + result_of(build(more, NULL), "more"));
 }
 
+// A kernel that does something else in its last launch but five. What it only reads is another in each launch.
+static void late(int last) {
+  char options[32];
+  snprintf(options, sizeof options, "-DDEEP=%d", last - 5);
+  start(CL_DEVICE_TYPE_CPU, 0);
+  cl_program program = build(
+      "#ifndef BRANCH\n#define BRANCH(bit)\n#endif\n"
+      "kernel void step(global int *a, global const int *b, int n) {\n"
+      "  if (n == DEEP) { BRANCH(1); *a += 1000; } else { BRANCH(0); *a += *b > 0; }\n}\n", options);
+  cl_kernel kernel = kernel_of(program, "step");
+  int value = 0;
+  cl_mem a = buffer_of(CL_MEM_COPY_HOST_PTR, sizeof value, &value), b = buffer_of(0, sizeof value, NULL);
+  set(kernel, 0, sizeof a, &a);
+  set(kernel, 1, sizeof b, &b);
+  for (int n = 1; n <= last; n++) {
+    CHECK(clEnqueueWriteBuffer(queue, b, CL_TRUE, 0, sizeof n, &n, 0, NULL, NULL));
+    set(kernel, 2, sizeof n, &n);
+    launch(kernel, 1);
+  }
+  read_back(a, sizeof value, &value);
+  show("late", &value, 1);
+}
+
 int main(int count, char **arguments) {
   const char *what = count > 1 ? arguments[1] : "";
   if (strcmp(what, "variables") == 0) variables();
@@ -210,5 +233,6 @@ int main(int count, char **arguments) {
   if (strcmp(what, "sizes") == 0) sizes();
   if (strcmp(what, "two") == 0) two();
   if (strcmp(what, "forked") == 0) forked();
+  if (strcmp(what, "late") == 0) late(atoi(arguments[2]));
   return 0;
 }

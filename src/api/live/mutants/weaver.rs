@@ -241,7 +241,7 @@ fn launched(map: &ProbeMap, run: &RunOf, key: &KernelKey, shares: bool) -> Optio
             let Some(reach) = map.modules.get(*module).and_then(|module| module.reach.as_ref()) else {
                 return shares.then(|| guarded(0, 0, ENDLESS)).flatten();
             };
-            let probe = Probe { words: u64::from(reach.length), set: Vec::new(), sizes: None };
+            let probe = Probe { words: u64::from(reach.length), set: Vec::new(), sizes: None, bits: None };
             Some(Launched { file: reach.file.as_ref()?.into(), options: reach.build_options.clone(), probe })
         }
         RunOf::Mutant { kernel, module, number, fuel } if kernel == key => guarded(*module, *number, *fuel),
@@ -254,7 +254,7 @@ fn launched(map: &ProbeMap, run: &RunOf, key: &KernelKey, shares: bool) -> Optio
 
 fn guard_probe(guards: &GuardMap, mutant: u32, fuel: u32) -> Probe {
     let set = vec![(u64::from(guards.fuel), fuel), (u64::from(guards.mutant), mutant)];
-    Probe { words: u64::from(guards.length), set, sizes: Some(u64::from(guards.sizes)) }
+    Probe { words: u64::from(guards.length), set, sizes: Some(u64::from(guards.sizes)), bits: None }
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Mutation testing of the kernels of an unmodified host program, judged by the program itself.
 //!
 //! The program runs as it is, then with the original in the place of its kernels, once to learn what that needs and once to
-//! learn which mutants it reaches, and then once for each mutant that could be told from the original.
+//! learn which mutants it reaches. In one more run all launches are captured; mutants that none of them tells from the original
+//! survive. For each of the others the program runs once.
 
 mod judge;
+mod launches;
 mod measure;
 mod options;
 mod oracle;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::judge::{Entry, Measured, TEST};
+use self::launches::Launches;
 use self::measure::{Measuring, Original};
 pub use self::options::MutateProgramOptions;
 pub use self::oracle::Oracle;
@@ -31,6 +34,7 @@ use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, Se
 use crate::mutation::baseline;
 use crate::result::journal::{self, Journal};
 use crate::result::mutate::MutateResult;
+use crate::result::probe_map::Mutant;
 use crate::result::set::{Failed, InSet as _, KernelResult, LeftOut, MutateSet, ProgramRun, SetResult};
 use crate::result::{Header, store};
 
@@ -83,7 +87,20 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
         bounds: Bounds { time, output },
         journal: journal.as_ref(),
     };
-    let entries = campaign.run(&measured, known, open)?;
+    let mut wanted = campaign.wanted(&measured, &known);
+    let mut entries = known;
+    if options.replay && !wanted.is_empty() {
+        let launches = Launches { command, open, options, original: &shown, slowest, woven: session.spool() };
+        let decided = launches.decide(&wanted)?;
+        entries.extend(campaign.keep(&decided.entries)?);
+        for kernel in &mut measured {
+            kernel.replayed_s = decided.seconds.get(&kernel.key).copied().unwrap_or(0.0);
+            let note = |why: &String| format!("the program's launches decide about none of its mutants: {why}");
+            kernel.map.notes.extend(decided.not.get(&kernel.key).map(note));
+        }
+        wanted = campaign.wanted(&measured, &entries);
+    }
+    entries.extend(campaign.run(&wanted, open)?);
     let mut result = set.result(command, (&shown.tried, &spool), &measured, &entries, (begun, open, &configuration))?;
     result.elapsed_s = begun.elapsed().as_secs_f64();
     if let Some(output) = &options.output {
@@ -152,8 +169,8 @@ struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    /// Runs the program for each mutant that could be told from the original and is not known yet.
-    fn run(&self, measured: &[Measured], known: Vec<Entry>, open: &OpenOptions) -> Result<Vec<Entry>> {
+    /// Returns the mutants that could be told from the original and are not known yet.
+    fn wanted<'m>(&self, measured: &'m [Measured], known: &[Entry]) -> Vec<(&'m Measured, &'m Mutant)> {
         let done: BTreeSet<(&str, &str, &str)> =
             known.iter().map(|entry| (entry.program.as_str(), entry.kernel.as_str(), entry.id.as_str())).collect();
         let mut wanted = Vec::new();
@@ -166,23 +183,29 @@ impl Campaign<'_> {
                 }
             }
         }
+        wanted
+    }
+
+    /// Runs the program for each of these mutants.
+    fn run(&self, wanted: &[(&Measured, &Mutant)], open: &OpenOptions) -> Result<Vec<Entry>> {
         let mut runners = vec![(); open.jobs as usize];
-        let ran = observer::run_parallel(
-            &mut runners,
-            &wanted,
-            "mutants",
-            open.observer.as_ref(),
-            |(), (kernel, mutant)| {
-                let fuel = baseline::fuel(kernel.fuel_used, self.options.timeout_factor);
-                let (module, number) = (mutant.module as usize, mutant.number);
-                let of = RunOf::Mutant { kernel: kernel.key.clone(), module, number, fuel };
-                let ran = self.runner.run(Some(&of), self.bounds)?;
-                let entry = judge::entry(kernel, &mutant.id, self.original, &ran, &self.options.oracle)?;
-                self.journal.map_or(Ok(()), |journal| journal.append(&entry))?;
-                Ok(entry)
-            },
-        )?;
-        Ok(known.into_iter().chain(ran).collect())
+        observer::run_parallel(&mut runners, wanted, "mutants", open.observer.as_ref(), |(), (kernel, mutant)| {
+            let fuel = baseline::fuel(kernel.fuel_used, self.options.timeout_factor);
+            let (module, number) = (mutant.module as usize, mutant.number);
+            let of = RunOf::Mutant { kernel: kernel.key.clone(), module, number, fuel };
+            let ran = self.runner.run(Some(&of), self.bounds)?;
+            let entry = judge::entry(kernel, &mutant.id, self.original, &ran, &self.options.oracle)?;
+            self.journal.map_or(Ok(()), |journal| journal.append(&entry))?;
+            Ok(entry)
+        })
+    }
+
+    /// Writes entries into the journal.
+    fn keep(&self, entries: &[Entry]) -> Result<Vec<Entry>> {
+        for entry in entries {
+            self.journal.map_or(Ok(()), |journal| journal.append(entry))?;
+        }
+        Ok(entries.to_vec())
     }
 }
 
@@ -292,7 +315,14 @@ impl Set<'_> {
         }
         let all: u64 = kernels.iter().map(|kernel| kernel.result.summary.total).sum();
         let runs: u64 = kernels.iter().map(|kernel| kernel.result.timing.pairs).sum();
-        self.notes.push(format!("{runs} of {all} mutants needed a run of {TEST}"));
+        let launches: u64 = kernels.iter().map(|kernel| kernel.result.timing.by_launches).sum();
+        let without = match launches {
+            0 => String::new(),
+            _ => {
+                format!("; {launches} survive without one: they leave the same memory as the original in all launches")
+            }
+        };
+        self.notes.push(format!("{runs} of {all} mutants needed a run of {TEST}{without}"));
         let names: Vec<&str> = kernels.iter().map(|kernel| kernel.result.header.kernel.as_str()).collect();
         let device = kernels.iter().find_map(|kernel| kernel.result.header.device.clone());
         let command: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();

@@ -192,6 +192,8 @@ pub fn result(kernel: &Measured, entries: &BTreeMap<&str, &Entry>) -> Result<Mut
     // Both counts are of runs of the program.
     timing.pairs = timing.pairs.saturating_sub(timing.by_launches);
     timing.executions = timing.executions.saturating_sub(timing.by_launches);
+    // Each run builds a module.
+    timing.builds = timing.pairs + 1 + kernel.map.modules.iter().filter(|module| module.reach.is_some()).count() as u64;
     timing.build_s = kernel.woven_s;
     timing.run_s = kernel.replayed_s + entries.values().map(|entry| entry.seconds).sum::<f64>();
     if kernel.has_faults {

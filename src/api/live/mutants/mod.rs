@@ -10,6 +10,7 @@ mod measure;
 mod options;
 mod oracle;
 mod outputs;
+mod resume;
 mod runs;
 mod weaver;
 
@@ -29,10 +30,9 @@ use super::super::observer::{self, Work};
 use super::super::options::OpenOptions;
 use super::{device, programs};
 use crate::error::Result;
-use crate::hash::Fnv1a;
 use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, Session, Spool, Tried};
 use crate::mutation::baseline;
-use crate::result::journal::{self, Journal};
+use crate::result::journal::Journal;
 use crate::result::mutate::MutateResult;
 use crate::result::probe_map::Mutant;
 use crate::result::set::{Failed, InSet as _, KernelResult, LeftOut, MutateSet, ProgramRun, SetResult};
@@ -54,6 +54,10 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
     open.check()?;
     let selection = options.check()?;
     let begun = Instant::now();
+    let request = resume::request(command, options, open);
+    if let Some(result) = resume::completed(options, &request)? {
+        return Ok(result);
+    }
     if options.oracle == Oracle::Outputs {
         let result = outputs::mutate_outputs(command, open, options)?;
         options.output.as_deref().map_or(Ok(()), |output| store::write(&result, output))?;
@@ -76,8 +80,8 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
     let (measured, slowest) = measuring.all(&chosen, slowest, &mut set.failed, &mut set.notes)?;
     let mut measured = set.locate(measured, &weaver)?;
     measure::draw(&mut measured, options.sample, open.seed.unwrap_or(0));
-    let configuration = configuration(command, options, open, &measured);
-    let (journal, known) = journal(command, options, &configuration)?;
+    let configuration = resume::configuration(command, options, open, &measured);
+    let (journal, known) = resume::journal(command, options, &configuration)?;
     let time = GRACE + Duration::from_secs_f64(slowest * options.timeout_factor);
     let output = shown.tried.stdout.len() as u64 * 10 + MORE_OUTPUT;
     let campaign = Campaign {
@@ -103,6 +107,9 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
     entries.extend(campaign.run(&wanted, open)?);
     let mut result = set.result(command, (&shown.tried, &spool), &measured, &entries, (begun, open, &configuration))?;
     result.elapsed_s = begun.elapsed().as_secs_f64();
+    if let Some(program) = &mut result.program {
+        program.request = Some(request);
+    }
     if let Some(output) = &options.output {
         store::write(&result, output)?;
     }
@@ -112,51 +119,6 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
 
 fn runner<'a>(session: &'a Session, command: &'a [OsString], options: &'a MutateProgramOptions) -> Runner<'a> {
     Runner { session, command, oracle: &options.oracle, most_bytes: options.max_bytes }
-}
-
-/// Opens the journal, if the result goes to a file, and returns what an earlier run has written.
-fn journal(
-    command: &[OsString],
-    options: &MutateProgramOptions,
-    configuration: &str,
-) -> Result<(Option<Journal>, Vec<Entry>)> {
-    let Some(output) = &options.output else { return Ok((None, Vec::new())) };
-    let path = journal::path_for(output);
-    let command: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    let header = journal::Header::new("mutate -- COMMAND", &command.join(" "), configuration);
-    let (journal, known) = match options.resume {
-        true => Journal::resume(&path, &header)?,
-        false => (Journal::create(&path, &header)?, Vec::new()),
-    };
-    Ok((Some(journal), known))
-}
-
-/// Returns a hash, in hexadecimal, of what determines mutants and verdicts, as far as it is known.
-fn configuration(
-    command: &[OsString],
-    options: &MutateProgramOptions,
-    open: &OpenOptions,
-    measured: &[Measured],
-) -> String {
-    let mut hash = Fnv1a::default();
-    let mut add = |part: &[u8]| {
-        hash.add(part);
-        hash.add(&[0]);
-    };
-    let MutateProgramOptions { oracle, as_gpu, operators, sample, timeout_factor, .. } = options;
-    let about = format!("{oracle} {as_gpu} {operators} {sample:?} {timeout_factor} {}", open.seed.unwrap_or(0));
-    for part in [env!("CARGO_PKG_VERSION"), &about, &super::compiled::working().to_string_lossy()] {
-        add(part.as_bytes());
-    }
-    command.iter().for_each(|word| add(word.as_encoded_bytes()));
-    for Measured { key: (program, kernel), map, .. } in measured {
-        let modules = map.modules.iter().map(|module| module.hash.as_str());
-        let ids = map.mutants.iter().map(|mutant| mutant.id.as_str());
-        for part in [program.as_str(), kernel].into_iter().chain(modules).chain(ids) {
-            add(part.as_bytes());
-        }
-    }
-    format!("{:016x}", hash.value())
 }
 
 /// The runs of mutants.
@@ -335,6 +297,7 @@ impl Set<'_> {
             signal: signal.map(host::signal_name),
             processes: spool.processes.len() as u64,
             program_s: seconds,
+            request: None,
         };
         let unknown = host::unknown_launches(&spool.processes).into_iter();
         self.left_out.extend(unknown.map(|(reason, count)| LeftOut {

@@ -8,39 +8,33 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::super::host_kernel::HostKernel;
 use super::super::super::input::SyntaxTree;
-use super::super::super::observer::{self, Work};
+use super::super::super::observer::Work;
 use super::super::super::options::OpenOptions;
 use super::GRACE;
 use super::judge::{Entry, Measured};
 use super::options::MutateProgramOptions;
 use super::oracle::Shown;
-use super::runs::{Bounds, MOST_OUTPUT, Runner};
+use super::replay::{Loaded, REPEATS, Replay};
+use super::runs::{Bounds, MOST_OUTPUT, Ran, Runner};
 use super::weaver::KernelKey;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
-use crate::exec::{
-    Code, DeviceRequest, Executor, ProgramId, Reference, RunOptions, StartedExecutors, Sweep, Target, Variation,
-    VariationOutcome,
-};
-use crate::host::{self, CaptureSettings, Contents, Converted, LaunchedKernel, Session, Spool};
-use crate::instrument::layout::{FaultKind, GuardLayout, argument};
+use crate::exec::{Code, DeviceRequest, ProgramId, StartedExecutors, Target};
+use crate::hash;
+use crate::host::{self, CaptureSettings, Contents, LaunchedKernel, Session, Spool};
+use crate::instrument::layout::GuardLayout;
 use crate::kernel::builtins::{self, Family};
 use crate::llvm::View;
-use crate::mutation::{baseline, item_interaction, synchronisation};
-use crate::result::probe_map::{GuardMap, Mutant, Origin};
-use crate::suite::compare::Tolerance;
-use crate::suite::launch::{ArgValue, Launch};
+use crate::mutation::{item_interaction, synchronisation};
+use crate::result::probe_map::{Mutant, Origin};
 use crate::sync::inputs;
 
-/// Runs of the original on each launch, which must all leave what the program's own launch left.
-const REPEATS: u32 = 3;
-/// Bytes in memory to which nothing was written before a launch, in a second run: what is there then is a matter of chance.
-const PATTERN: u8 = 0xa5;
+/// Launches of a kernel that are captured at most: each is a file, with more for its contents.
+const MOST_LAUNCHES: u64 = 2000;
 
 /// What is needed to run mutants on the program's launches.
 pub struct Launches<'a> {
@@ -72,11 +66,32 @@ struct Wanted<'a> {
     mutants: Vec<&'a Mutant>,
 }
 
+/// A run of which launches were captured.
+struct Captured {
+    /// Holds the spool's files.
+    session: Session,
+    spool: Spool,
+    launched: BTreeMap<KernelKey, LaunchedKernel>,
+}
+
+/// Hashes of what each launch of a kernel gets, in no order: threads and processes may take turns. Memory to which nothing was written
+/// holds anything.
+fn inputs_of(kernel: &LaunchedKernel) -> Vec<u64> {
+    let launch = |(_, launch): &(usize, host::Launch)| {
+        let host::Launch { offset, global, local, arguments, memory, .. } = launch;
+        let before = memory.iter().map(|memory| memory.before.as_ref().filter(|_| memory.written != Some(false)));
+        hash::of((offset, global, local, arguments, before.collect::<Vec<_>>()))
+    };
+    let mut all: Vec<u64> = kernel.kept.iter().map(launch).collect();
+    all.sort_unstable();
+    all
+}
+
 /// Something that holds, or the reason why it does not, for people.
-type Possible<T> = std::result::Result<T, String>;
+pub type Possible<T> = std::result::Result<T, String>;
 
 impl Launches<'_> {
-    /// Runs the program once, captures all launches of the kernels, and runs the mutants on them. Those that are not decided have to
+    /// Runs the program twice, captures all launches of the kernels, and runs the mutants on them. Those that are not decided have to
     /// be judged by the program.
     ///
     /// # Errors
@@ -110,30 +125,26 @@ impl Launches<'_> {
             kernels: names.into_iter().cloned().collect(),
             all: true,
         };
-        let session = Session::new(&std::env::temp_dir(), &settings)?;
-        let runner = Runner {
-            session: &session,
-            command: self.command,
-            oracle: &self.options.oracle,
-            most_bytes: self.options.max_bytes,
-        };
         // It must not take longer than what it may save.
         let count: usize = kernels.values().map(|wanted| wanted.mutants.len()).sum();
         let time = GRACE + Duration::from_secs_f64(self.slowest * count as f64);
-        let ran = {
-            let _work = Work::begin(self.open.observer.as_ref(), "launches", None);
-            runner.first(Bounds { time, output: MOST_OUTPUT })?
+        let (first, second) = match (self.captured(&settings, time)?, self.captured(&settings, time)?) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Err(why), _) | (_, Err(why)) => {
+                decided.not.extend(kernels.into_keys().map(|key| (key, why.clone())));
+                return Ok(decided);
+            }
         };
-        if let Some(difference) = self.options.oracle.difference(self.original, &ran.shown) {
-            let why = format!("in the run that was to capture them, {difference}");
-            decided.not.extend(kernels.into_keys().map(|key| (key, why.clone())));
-            return Ok(decided);
-        }
-        let mut spool = ran.spool;
-        let mut launched: BTreeMap<KernelKey, LaunchedKernel> = host::kernels_of(&mut spool.processes, None)
-            .into_iter()
-            .map(|kernel| ((kernel.program.clone(), kernel.name.clone()), kernel))
-            .collect();
+        kernels.retain(|key, _| {
+            let of = |captured: &Captured| captured.launched.get(key).map(inputs_of);
+            let is_same = of(&first) == of(&second);
+            if !is_same {
+                decided.not.insert(key.clone(), "its inputs are others in each run of the program".to_owned());
+            }
+            is_same
+        });
+        drop(second);
+        let Captured { session, spool, mut launched } = first;
         let mut contents = Contents::new(&spool);
         for (number, (key, wanted)) in kernels.into_iter().enumerate() {
             let begun = Instant::now();
@@ -149,6 +160,25 @@ impl Launches<'_> {
             decided.seconds.insert(key, begun.elapsed().as_secs_f64());
         }
         Ok(decided)
+    }
+
+    /// Runs the program and captures all launches. `Err` if it does not end as it should.
+    fn captured(&self, settings: &CaptureSettings, time: Duration) -> Result<Possible<Captured>> {
+        let session = Session::new(&std::env::temp_dir(), settings)?;
+        let runner = Runner {
+            session: &session,
+            command: self.command,
+            oracle: &self.options.oracle,
+            most_bytes: self.options.max_bytes,
+        };
+        let _work = Work::begin(self.open.observer.as_ref(), "launches", None);
+        let Ran { shown, mut spool, .. } = runner.first(Bounds { time, output: MOST_OUTPUT })?;
+        if let Some(difference) = self.options.oracle.difference(self.original, &shown) {
+            return Ok(Err(format!("in the run that was to capture them, {difference}")));
+        }
+        let launched = host::kernels_of(&mut spool.processes, None).into_iter();
+        let launched = launched.map(|kernel| ((kernel.program.clone(), kernel.name.clone()), kernel)).collect();
+        Ok(Ok(Captured { session, spool, launched }))
     }
 
     /// Runs the mutants of a kernel on its launches.
@@ -214,7 +244,8 @@ impl Launches<'_> {
             }
         }
         let mut replay = Replay {
-            launches: self,
+            factor: self.options.timeout_factor,
+            timeout: self.open.timeout,
             kernel: wanted.kernel,
             guards,
             layout,
@@ -276,6 +307,9 @@ impl Launches<'_> {
 
 /// Returns why launches cannot decide about mutants of a kernel, as far as it is known before they are captured.
 fn refused(kernel: &Measured) -> Option<&'static str> {
+    if kernel.launches > MOST_LAUNCHES {
+        return Some("it has more launches than are captured for that");
+    }
     if kernel.has_faults {
         return Some("guards record faults of the original");
     }
@@ -290,163 +324,4 @@ fn prints(under_test: &KernelUnderTest<'_>) -> bool {
         .functions()
         .iter()
         .any(|f| !f.has_body() && builtins::family(&f.name()) == Some(Family::Printf))
-}
-
-/// A module with the mutants that no launch has told from the original so far.
-struct Loaded<'a> {
-    /// By executor.
-    programs: Vec<ProgramId>,
-    mutants: Vec<&'a Mutant>,
-}
-
-/// Runs the mutants of a kernel on one launch after the other.
-struct Replay<'a> {
-    launches: &'a Launches<'a>,
-    kernel: &'a Measured,
-    guards: &'a GuardMap,
-    layout: GuardLayout,
-    /// The arguments that a kernel could write to: positions and names.
-    outputs: Vec<(u32, String)>,
-    /// Runs of each mutant on each launch.
-    repeats: u32,
-    /// At least one.
-    executors: &'a mut [Box<dyn Executor>],
-    loaded: Vec<Loaded<'a>>,
-}
-
-impl Replay<'_> {
-    /// Runs the mutants on a launch, and leaves only those that could not be told from the original. `Err` if the original could be
-    /// told from itself.
-    fn launch(&mut self, converted: Converted) -> Result<Possible<()>> {
-        let Converted { launch, expectations } = converted;
-        let left: BTreeMap<u32, Arc<Vec<u8>>> =
-            expectations.into_iter().map(|expected| (expected.position, expected.bytes)).collect();
-        let references = self.references(&launch, |position| left.get(&position).cloned());
-        if let Err(why) = self.case(&launch, &references)? {
-            return Ok(Err(why));
-        }
-        let Some(other) = with_pattern(&launch) else { return Ok(Ok(())) };
-        let Some(first) = self.loaded.iter().find(|loaded| !loaded.mutants.is_empty()) else { return Ok(Ok(())) };
-        let options = RunOptions {
-            timeout: self.launches.open.timeout,
-            repeats: 1,
-            probe_words: Some(u64::from(self.guards.length)),
-            outputs: true,
-        };
-        let head = self.head(&other);
-        let observed = match self.executors[0].run_with_probe(first.programs[0], &other, &options, &head)? {
-            Ok(observed) => observed,
-            Err(fault) => {
-                return Ok(Err(format!("with other contents of memory that was not written before, it {fault}")));
-            }
-        };
-        let mut left: BTreeMap<u32, Arc<Vec<u8>>> =
-            observed.outputs.into_iter().map(|(position, bytes)| (position, Arc::new(bytes))).collect();
-        let references = self.references(&other, |position| left.remove(&position));
-        Ok(self
-            .case(&other, &references)?
-            .map_err(|why| format!("{why}, with other contents of memory that was not written before")))
-    }
-
-    /// What is in memory afterwards, to the bit; where nothing is `left`, what was there before.
-    fn references(&self, launch: &Launch, mut left: impl FnMut(u32) -> Option<Arc<Vec<u8>>>) -> Vec<Reference> {
-        let reference = |(position, label): &(u32, String)| {
-            let before = match launch.args.get(*position as usize)? {
-                ArgValue::Buffer(bytes) | ArgValue::Image { texels: bytes, .. } if !bytes.is_empty() => bytes.clone(),
-                _ => return None,
-            };
-            let bytes = left(*position).unwrap_or(before);
-            let (position, label) = (*position, label.clone());
-            Some(Reference { position, label, bytes, ty: None, tolerance: Tolerance::default() })
-        };
-        self.outputs.iter().filter_map(reference).collect()
-    }
-
-    /// The beginning of the probe buffer, as the layer fills it.
-    fn head(&self, launch: &Launch) -> Vec<u32> {
-        let fuel = baseline::fuel(self.kernel.fuel_used, self.launches.options.timeout_factor);
-        let mut words = vec![0; self.guards.length as usize];
-        words[self.guards.fuel as usize] = fuel;
-        for position in 0..self.layout.args {
-            let extent = match launch.value(position) {
-                Some(ArgValue::Local(bytes)) => *bytes,
-                _ => launch.reach(position).unwrap_or(0),
-            };
-            let at = (self.layout.argument(position) + argument::EXTENT) as usize;
-            words[at..at + 2].copy_from_slice(&[extent as u32, (extent >> 32) as u32]);
-        }
-        words
-    }
-
-    /// Runs the original and the mutants on a launch, after which there must be these contents.
-    fn case(&mut self, launch: &Launch, references: &[Reference]) -> Result<Possible<()>> {
-        let (guards, open) = (self.guards, self.launches.open);
-        let head = self.head(launch);
-        let factor = self.launches.options.timeout_factor;
-        for loaded in self.loaded.iter_mut().filter(|loaded| !loaded.mutants.is_empty()) {
-            let sweep = |executor: &mut Box<dyn Executor>, program, numbers: &[u32], repeats, timeout| {
-                let variation = |number: &u32| Variation { words: vec![(guards.mutant, *number)] };
-                let variations: Vec<Variation> = numbers.iter().map(variation).collect();
-                let sweep = Sweep {
-                    launch,
-                    probe: &head,
-                    probe_words: u64::from(guards.length),
-                    variations: &variations,
-                    references,
-                    repeats,
-                    timeout,
-                    words: guards.fault..guards.fault + 1,
-                    decisive: Some(guards.fault),
-                    batch: None,
-                };
-                executor.sweep(program, &sweep).map(|swept| swept.runs)
-            };
-            let begun = Instant::now();
-            let original = sweep(&mut self.executors[0], loaded.programs[0], &[0], REPEATS, open.timeout)?;
-            if let Some(why) = original.iter().find_map(difference) {
-                return Ok(Err(format!("the program's own launch is not reproduced to the bit: {why}")));
-            }
-            let timeout = GRACE + (begun.elapsed() / REPEATS).mul_f64(factor);
-            let share = loaded.mutants.len().div_ceil(self.executors.len()).max(1);
-            let parts: Vec<Vec<u32>> =
-                loaded.mutants.chunks(share).map(|part| part.iter().map(|mutant| mutant.number).collect()).collect();
-            let mut runners: Vec<(&mut Box<dyn Executor>, ProgramId)> =
-                self.executors.iter_mut().zip(loaded.programs.iter().copied()).collect();
-            let repeats = self.repeats;
-            let swept =
-                observer::run_parallel(&mut runners, &parts, "", &observer::Silent, |(executor, program), part| {
-                    sweep(executor, *program, part, repeats, timeout)
-                })?;
-            let mut outcomes = swept.into_iter().flatten();
-            // One that faults or runs out of fuel is not decided, either.
-            loaded.mutants.retain(|_| outcomes.next().is_some_and(|outcome| difference(&outcome).is_none()));
-        }
-        Ok(Ok(()))
-    }
-}
-
-/// How a variation differs from the references: by contents, or by a fault.
-fn difference(outcome: &VariationOutcome) -> Option<String> {
-    match outcome {
-        VariationOutcome::Fault(fault) => Some(format!("it {fault}")),
-        VariationOutcome::Ran(runs) => runs.iter().find_map(|run| {
-            let fault = run.words.first().and_then(|word| FaultKind::read(*word));
-            run.difference.clone().or(fault.map(|(kind, _)| kind.words().to_owned()))
-        }),
-    }
-}
-
-/// The launch with other contents of memory to which nothing was written before; `None` if there is no such memory.
-fn with_pattern(launch: &Launch) -> Option<Launch> {
-    let mut other = launch.clone();
-    let mut is_other = false;
-    for (position, value) in (0..).zip(&mut other.args) {
-        if let ArgValue::Buffer(bytes) = value
-            && launch.view(position).uninitialised
-        {
-            *bytes = Arc::new(vec![PATTERN; bytes.len()]);
-            is_other = true;
-        }
-    }
-    is_other.then_some(other)
 }

@@ -10,6 +10,7 @@ mod measure;
 mod options;
 mod oracle;
 mod outputs;
+mod replay;
 mod resume;
 mod runs;
 mod weaver;

@@ -14,16 +14,15 @@ use super::super::super::host_kernel::HostKernel;
 use super::super::super::input::SyntaxTree;
 use super::super::super::observer::Work;
 use super::super::super::options::OpenOptions;
-use super::GRACE;
 use super::judge::{Entry, Measured};
 use super::options::MutateProgramOptions;
 use super::oracle::Shown;
-use super::replay::{Loaded, REPEATS, Replay};
-use super::runs::{Bounds, MOST_OUTPUT, Ran, Runner};
+use super::replay::{Loaded, Possible, REPEATS, Replay};
+use super::runs::{Bounds, GRACE, MOST_OUTPUT, Ran, Runner};
 use super::weaver::KernelKey;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
-use crate::exec::{Code, DeviceRequest, ProgramId, StartedExecutors, Target};
+use crate::exec::{Code, DeviceRequest, ProgramId, StartedExecutors};
 use crate::hash;
 use crate::host::{self, CaptureSettings, Contents, LaunchedKernel, Session, Spool};
 use crate::instrument::layout::GuardLayout;
@@ -86,9 +85,6 @@ fn inputs_of(kernel: &LaunchedKernel) -> Vec<u64> {
     all.sort_unstable();
     all
 }
-
-/// Something that holds, or the reason why it does not, for people.
-pub type Possible<T> = std::result::Result<T, String>;
 
 impl Launches<'_> {
     /// Runs the program twice, captures all launches of the kernels, and runs the mutants on them. Those that are not decided have to
@@ -219,9 +215,6 @@ impl Launches<'_> {
             Ok(StartedExecutors { executors, .. }) => executors,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        if executors.iter().any(|executor| executor.target() != Target::SpirV) {
-            return Ok(Err("no device runs its modules".to_owned()));
-        }
         let mut modules: BTreeMap<u32, Vec<&Mutant>> = BTreeMap::new();
         for mutant in &wanted.mutants {
             modules.entry(mutant.module).or_default().push(mutant);
@@ -236,6 +229,10 @@ impl Launches<'_> {
                     .help("leave kassay's temporary folder alone while it runs")
             })?;
             let code = Code::spirv(code, &wanted.kernel.key.1, about.build_options.clone());
+            let target = code.as_device().map(|code| code.target);
+            if executors.iter().any(|executor| Some(executor.target()) != target) {
+                return Ok(Err("no device runs its modules".to_owned()));
+            }
             let programs: Result<Vec<ProgramId>> = executors.iter_mut().map(|executor| executor.load(&code)).collect();
             match programs {
                 Ok(programs) => loaded.push(Loaded { programs, mutants }),

@@ -25,7 +25,7 @@ use self::launches::Launches;
 use self::measure::{Measuring, Original};
 pub use self::options::MutateProgramOptions;
 pub use self::oracle::Oracle;
-use self::runs::{Bounds, MOST_OUTPUT, Runner, ended};
+use self::runs::{Bounds, GRACE, MOST_OUTPUT, Runner, ended};
 use self::weaver::{MutantWeaver, RunOf, Wanted};
 use super::super::observer::{self, Work};
 use super::super::options::OpenOptions;
@@ -39,8 +39,6 @@ use crate::result::probe_map::Mutant;
 use crate::result::set::{Failed, InSet as _, KernelResult, LeftOut, MutateSet, ProgramRun, SetResult};
 use crate::result::{Header, store};
 
-/// What a run may take beyond the multiple of the original's time, in which the device's compiler has built a module of mutants.
-const GRACE: Duration = Duration::from_secs(3);
 /// Bytes of output that a mutant may write beyond ten times the original's.
 const MORE_OUTPUT: u64 = 16 << 20;
 

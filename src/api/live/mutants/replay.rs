@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::super::observer;
-use super::GRACE;
 use super::judge::Measured;
-use super::launches::Possible;
+use super::runs::GRACE;
 use crate::error::Result;
 use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Variation, VariationOutcome};
 use crate::host::Converted;
@@ -22,6 +21,9 @@ use crate::suite::launch::{ArgValue, Launch};
 pub const REPEATS: u32 = 3;
 /// Bytes in memory to which nothing was written before a launch, in a second run: what is there then is a matter of chance.
 const PATTERN: u8 = 0xa5;
+
+/// Something that holds, or the reason why it does not, for people.
+pub type Possible<T> = std::result::Result<T, String>;
 
 /// A module with the mutants that no launch has told from the original so far.
 pub struct Loaded<'a> {

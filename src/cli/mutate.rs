@@ -114,7 +114,10 @@ pub struct MutatedProgramFlags {
     /// Mutate kernels only whose names match a shell pattern; repeatable
     #[arg(long = "kernel", value_name = "GLOB", conflicts_with = "suite", requires = "command")]
     pub kernels: Vec<String>,
-    /// Copy at most so much of a working directory (files:GLOB), or keep so much data of launches (outputs), such as 500M or 2GiB
+    /// Run the program for each mutant that might be told from the original, also for those that all launches leave alike
+    #[arg(long, conflicts_with = "suite", requires = "command")]
+    pub no_replay: bool,
+    /// Copy at most so much of a working directory (files:GLOB), and keep so much data of launches, such as 500M or 2GiB
     /// [default: 1GiB]
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "suite", requires = "command")]
     pub max_bytes: Option<u64>,
@@ -258,6 +261,7 @@ impl MutateArgs {
             .operators(self.operators.clone())
             .sample(self.sample)
             .timeout_factor(self.factor.0)
+            .replay(!flags.no_replay)
             .max_bytes(most)
             .texts(texts)
             .captured(flags.keep.clone())

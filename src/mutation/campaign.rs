@@ -373,6 +373,7 @@ fn timing(
         executions: cost.executions,
         pruned_pairs: cost.pruned_pairs,
         pairs: cost.pairs,
+        by_launches: 0,
         module_sizes: cost.module_sizes.clone(),
         batched_pairs: cost.batched_pairs,
         distrusted_modules: cost.distrusted,

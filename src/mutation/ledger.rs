@@ -432,6 +432,7 @@ impl<'a> Ledger<'a> {
             reason: conflict.map(str::to_owned),
             schedule: None,
             parts: vec![a.id.clone(), b.id.clone()],
+            decided_by: None,
         }
     }
 
@@ -462,6 +463,7 @@ fn row(mutant: &Mutant) -> result::Mutant {
         reason: None,
         schedule: None,
         parts: Vec::new(),
+        decided_by: None,
     }
 }
 

@@ -33,7 +33,7 @@ mod simulator_verdict;
 pub mod source_level;
 pub mod source_ops;
 pub mod subject;
-mod synchronisation;
+pub mod synchronisation;
 pub mod twins;
 pub mod verdict;
 

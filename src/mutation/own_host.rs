@@ -296,6 +296,7 @@ fn row(id: &str, operator: &str, function: &str, change: Option<&Change>) -> res
         reason: None,
         schedule: None,
         parts: Vec::new(),
+        decided_by: None,
     }
 }
 

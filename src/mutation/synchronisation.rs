@@ -45,7 +45,12 @@ const LAUNCH_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns whether a mutant changes how work-items synchronise.
 pub fn synchronises(mutant: &Mutant) -> bool {
-    SYNCHRONISATION_OPERATORS.contains(&mutant.operator)
+    is_of_synchronisation(mutant.operator)
+}
+
+/// Returns whether the mutants of an operator change how work-items synchronise.
+pub fn is_of_synchronisation(operator: &str) -> bool {
+    SYNCHRONISATION_OPERATORS.contains(&operator)
 }
 
 /// Judges mutants on the simulator by the baselines of a suite.

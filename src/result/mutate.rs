@@ -174,6 +174,24 @@ pub struct Mutant {
     /// Ids of the two parts of a pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
+    /// Of a host program's kernel: what decided. Absent of duplicates and of mutants that cannot run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<DecidedBy>,
+}
+
+/// What decided about a mutant of a host program's kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecidedBy {
+    /// A run of the program with it.
+    #[default]
+    Process,
+    /// All launches of the program: it leaves the same bytes as the original in each.
+    Launches,
+    /// A run of the original that tells which mutants are reached, and which change a value.
+    Reach,
+    /// A proof that it is equivalent to the original.
+    Proof,
 }
 
 /// A source range; `end` is just past its last character. Lines and columns count from 1; 0 if unknown.
@@ -257,6 +275,9 @@ pub struct Timing {
     pub pruned_pairs: u64,
     /// Mutant-test pairs that were run.
     pub pairs: u64,
+    /// Mutants of a host program's kernel that its launches decided, without a run of the program.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub by_launches: u64,
     /// Number of mutants in each module built.
     pub module_sizes: Vec<u64>,
     /// Mutant-test pairs run in launches that hold several.
@@ -267,6 +288,10 @@ pub struct Timing {
     /// By test: kernel time of the original in seconds, median of its runs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub originals_s: BTreeMap<String, f64>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The outcome of a test on the original.

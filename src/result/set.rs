@@ -46,6 +46,9 @@ pub struct ProgramRun {
     pub processes: u64,
     /// Wall-clock seconds of the program.
     pub program_s: f64,
+    /// Of mutants: a hash of what was asked for, by which `--resume` knows a complete result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
 }
 
 /// The result of one kernel.
@@ -211,6 +214,7 @@ mod tests {
             signal: None,
             processes: 1,
             program_s: 0.25,
+            request: None,
         };
         let header = Header::new(CoverResult::SET_SCHEMA, "k, k".to_owned(), "./host".to_owned(), None, 0);
         let one = Ratio { covered: 1, total: 2 };

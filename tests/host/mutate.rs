@@ -172,6 +172,128 @@ fn output_and_files_judge_as_well() -> TestResult {
     Ok(())
 }
 
+/// Mutants of a result that this decided about.
+fn decided_by(result: &Value, what: &str) -> BTreeMap<(String, String), String> {
+    let of = mutants(result).into_iter().filter(|(_, mutant)| mutant["decided_by"] == what);
+    of.map(|(key, mutant)| (key, mutant["status"].as_str().unwrap_or_default().to_owned())).collect()
+}
+
+fn kernel_notes(result: &Value) -> String {
+    result["kernels"].as_array().into_iter().flatten().map(|kernel| kernel["notes"].to_string()).collect()
+}
+
+#[test]
+fn launches_decide_what_processes_would() -> TestResult {
+    let program = verdict()?;
+    let flags = ["-j", "2", "--operators", "ASR,LCR"];
+    let by_launches = program.mutants(&flags, &[])?;
+    let by_processes = program.mutants(&[&["--no-replay"][..], &flags].concat(), &[])?;
+    let only = |result: &Value| -> BTreeMap<_, _> {
+        statuses(result).into_iter().map(|(key, (status, _))| (key, status)).collect()
+    };
+    assert_eq!(only(&by_launches), only(&by_processes));
+    let decided = decided_by(&by_launches, "launches");
+    assert!(!decided.is_empty() && decided.values().all(|status| status == "survived"), "{decided:?}");
+    assert!(decided_by(&by_processes, "launches").is_empty());
+    let count = |result: &Value, key: &str| -> u64 {
+        result["kernels"].as_array().into_iter().flatten().filter_map(|kernel| kernel["timing"][key].as_u64()).sum()
+    };
+    assert_eq!(count(&by_launches, "by_launches"), decided.len() as u64);
+    assert_eq!(count(&by_launches, "pairs") + count(&by_launches, "by_launches"), count(&by_processes, "pairs"));
+    assert_eq!(count(&by_launches, "pairs"), decided_by(&by_launches, "process").len() as u64);
+    assert!(by_launches["notes"].to_string().contains("survive without one"), "{}", by_launches["notes"]);
+    Ok(())
+}
+
+#[test]
+fn where_launches_do_not_say_enough_processes_decide() -> TestResult {
+    let program = verdict()?;
+    let flags = ["-j", "2", "--operators", "ASR", "--kernel", "smooth"];
+    let whole = decided_by(&program.mutants(&flags, &[])?, "launches");
+    // What an element that is not written holds is a matter of chance.
+    let raw = decided_by(&program.mutants(&flags, &["raw"])?, "launches");
+    assert!(raw.len() < whole.len() && raw.keys().all(|key| whole.contains_key(key)), "{raw:?} {whole:?}");
+    let incomplete = program.mutants(&[&["--max-bytes", "1"][..], &flags].concat(), &[])?;
+    assert!(decided_by(&incomplete, "launches").is_empty());
+    let notes = kernel_notes(&incomplete);
+    assert!(notes.contains("1 of its launches were not captured"), "{notes}");
+    for (name, kernel, why) in
+        [("printing", "announce", "it prints"), ("program_variable", "deposit", "variables of its program")]
+    {
+        let program = Program::of(name)?;
+        if program.native(&program.directory)?.status.code() != Some(0) {
+            continue;
+        }
+        let result = program.mutants(&["-j", "2", "--sample", "3", "--kernel", kernel], &[])?;
+        assert!(decided_by(&result, "launches").is_empty());
+        assert!(kernel_notes(&result).contains(why), "{}", kernel_notes(&result));
+    }
+    Ok(())
+}
+
+#[test]
+fn processes_after_the_first_build_no_module() -> TestResult {
+    let program = verdict()?;
+    let flags = ["--no-replay", "--kernel", "mark", "--operators", "ROR"];
+    let expected = program.mutants(&flags, &[])?;
+    // Without its SPIR-V, a module can only come from what the first process has kept.
+    let script = |of_binary: &str| -> TestResult<Value> {
+        let text = format!(
+            "for binary in \"$KASSAY_SPOOL\"/woven/*.bin; do [ -f \"$binary\" ] && {of_binary}; done; exec \"$0\""
+        );
+        let path = program.path.to_str().ok_or("no path")?;
+        let output = program.folder.path().join("mutate.json");
+        let status = kassay()
+            .args(["mutate", "--quiet", "-o"])
+            .arg(&output)
+            .args(flags)
+            .args(["--", "sh", "-c", &text, path])
+            .current_dir(&program.directory)
+            .status()?;
+        assert!(status.success());
+        Ok(serde_json::from_str(&fs::read_to_string(output)?)?)
+    };
+    let kept = script("rm -f \"${binary%.spv.*}.spv\"")?;
+    assert_eq!(statuses(&kept), statuses(&expected));
+    let damaged = script("echo damaged > \"$binary\"")?;
+    assert_eq!(statuses(&damaged), statuses(&expected));
+    assert!(statuses(&expected).values().any(|(status, _)| status == "killed"));
+    Ok(())
+}
+
+#[test]
+fn a_finished_result_is_resumed_at_once() -> TestResult {
+    let program = verdict()?;
+    let flags = ["--operators", "ROR", "--kernel", "mark", "--sample", "2"];
+    let mark = program.directory.join("runs");
+    let text = format!("echo run >> {}; exec \"$0\"", mark.display());
+    let run = |more: &[&str]| -> TestResult<Output> {
+        let mut command = kassay();
+        command.args(["mutate", "-o"]).arg(program.folder.path().join("mutate.json")).args(flags).args(more);
+        command.args(["--", "sh", "-c", &text]).arg(&program.path).current_dir(&program.directory);
+        Ok(command.output()?)
+    };
+    let first = run(&[])?;
+    assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
+    let result = fs::read_to_string(program.folder.path().join("mutate.json"))?;
+    let runs = fs::read_to_string(&mark)?;
+    let again = run(&["--resume"])?;
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    assert_eq!(fs::read_to_string(program.folder.path().join("mutate.json"))?, result);
+    assert_eq!(fs::read_to_string(&mark)?, runs, "the program ran again");
+    let other = run(&["--resume", "--timeout", "5"])?;
+    let error = String::from_utf8(other.stderr)?;
+    assert_eq!(other.status.code(), Some(2), "{error}");
+    assert!(error.contains("another run"), "{error}");
+    let text = fs::read_to_string(program.directory.join("verdict.cl"))?;
+    fs::write(program.directory.join("verdict.cl"), text + "\n")?;
+    let changed = run(&["--resume"])?;
+    let error = String::from_utf8(changed.stderr)?;
+    assert_eq!(changed.status.code(), Some(2), "{error}");
+    assert!(error.contains("verdict.cl is not what it was"), "{error}");
+    Ok(())
+}
+
 #[test]
 fn captured_outputs_notice_what_the_program_does_not() -> TestResult {
     let program = verdict()?;

@@ -1,11 +1,12 @@
 //! Woven twins: with `KASSAY_SOCKET` set, each kernel of the program has a twin with probes, which is launched in its place.
 //!
 //! At the first launch of a kernel of a program, kassay is asked for woven code ([`ask`], [`reply`]), which is built in the
-//! program's context ([`woven`]). From then on a launch gives the twin ([`twin`]) the arguments that have changed
+//! program's context ([`woven`]), in a mutation run from what an earlier process has kept ([`binaries`]). From then on a launch gives the twin ([`twin`]) the arguments that have changed
 //! ([`arguments`]) and enqueues it. What it records is in a file of the spool ([`probes`]). Whatever fails leaves the launch as it is.
 
 mod arguments;
 mod ask;
+mod binaries;
 mod objects;
 mod once;
 mod probes;

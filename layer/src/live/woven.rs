@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use opencl_sys::{
     cl_context, cl_device_id, cl_int, cl_platform_id, cl_program,
 };
 
+use super::binaries;
 use super::objects::{Kind, Owned};
 use super::once::Once;
 use super::probes::{Mapping, Probe, Reader};
@@ -115,6 +117,13 @@ impl Woven {
     unsafe fn build(&self, index: usize, of: &Build) -> Result<Owned, Why> {
         let module =
             self.reply.modules.get(index).ok_or_else(|| Why::new("bad-answer", format!("no module {index}")))?;
+        let device = self.device as cl_device_id;
+        let options = options_of(module, of);
+        let kept = binaries::path(&module.file, &options);
+        let earlier = |path: &PathBuf| binaries::load(self.driver, self.context, device, path, &options);
+        if let Some(program) = kept.as_ref().and_then(earlier) {
+            return Ok(program);
+        }
         let path = spool::folder().unwrap_or_else(|| std::path::Path::new("")).join(&module.file);
         let code =
             std::fs::read(&path).map_err(|error| Why::new("no-module", format!("{}: {error}", path.display())))?;
@@ -122,13 +131,14 @@ impl Woven {
         let mut error = 0;
         let program = create(self.context as cl_context, code.as_ptr().cast(), code.len(), &mut error);
         let program = Owned::new(self.driver, Kind::Program, program, error, "clCreateProgramWithIL")?;
-        let device = self.device as cl_device_id;
         let handle = program.handle();
         let with = |options: &CStr| {
             call!(self.driver, clBuildProgram(handle, 1, &device, options.as_ptr(), None, std::ptr::null_mut()))
         };
-        let mut status = with(&options_of(module, of));
-        if status == CL_INVALID_BUILD_OPTIONS {
+        let mut status = with(&options);
+        if status == 0 {
+            kept.into_iter().for_each(|path| binaries::keep(self.driver, &program, device, &path));
+        } else if status == CL_INVALID_BUILD_OPTIONS {
             status = with(&module.options);
         }
         if status == 0 {

@@ -349,6 +349,11 @@ unsafe fn built(
 
 /// What the driver hands out for one device.
 unsafe fn binary_of(driver: &Driver, program: cl_program, device: cl_device_id) -> Option<Piece> {
+    binary(driver, program, device).map(|binary| blobs::keep_code(&binary))
+}
+
+/// The binary of a program that was built for a device.
+pub unsafe fn binary(driver: &Driver, program: cl_program, device: cl_device_id) -> Option<Vec<u8>> {
     let at = devices_of(driver, program).iter().position(|other| *other == device)?;
     let sizes: Vec<usize> = list(driver, program, CL_PROGRAM_BINARY_SIZES, 0);
     let mut binaries: Vec<Vec<u8>> = sizes.iter().map(|size| vec![0; *size]).collect();
@@ -356,8 +361,10 @@ unsafe fn binary_of(driver: &Driver, program: cl_program, device: cl_device_id) 
     let bytes = size_of_val(pointers.as_slice());
     let to = pointers.as_mut_ptr().cast();
     let result = call!(driver, clGetProgramInfo(program, CL_PROGRAM_BINARIES, bytes, to, std::ptr::null_mut()));
-    let binary = binaries.get(at).filter(|binary| result == 0 && !binary.is_empty())?;
-    Some(blobs::keep_code(binary))
+    if result != 0 || at >= binaries.len() {
+        return None;
+    }
+    Some(binaries.swap_remove(at)).filter(|binary| !binary.is_empty())
 }
 
 /// Writes a program of which a kernel is launched, unless it is there.

@@ -230,6 +230,7 @@ impl Report<'_> {
             signal: self.ended.signal.map(host::signal_name),
             processes: self.spool.processes.len() as u64,
             program_s: self.ended.seconds,
+            request: None,
         };
         let set = CheckSet::new(header, Some(program), results);
         let mut set = CheckSet { elapsed_s: self.begun.elapsed().as_secs_f64(), failed, left_out, notes, ..set };

@@ -173,6 +173,7 @@ impl<'a> Measured<'a> {
             signal: self.ended.signal.map(host::signal_name),
             processes: spool.processes.len() as u64,
             program_s: self.ended.seconds,
+            request: None,
         };
         self.notes.extend(spool.notes.iter().cloned());
         if self.kernels.is_empty() && self.failed.is_empty() && self.left_out.is_empty() {

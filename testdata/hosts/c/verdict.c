@@ -3,7 +3,7 @@
  * Kernels: smooth, 1 launch; mark, 1 launch.
  * Special: the program looks only at how many elements are marked, so it does not notice every wrong one. If the number is wrong, it
  * ends with 1 (no argument), by SIGABRT (abort), or never (wait). With print it only prints the number, with write it writes it
- * to verdict.out; with pid it prints something else each time. */
+ * to verdict.out; with pid it prints something else each time. With raw the buffer for the results holds nothing before. */
 
 #include "host.h"
 #include <unistd.h>
@@ -30,11 +30,11 @@ int main(int count, char **arguments)
     char *source = host_file("verdict.cl", NULL);
     cl_program program = host_program(&host, source, NULL);
     cl_kernel smooth = host_kernel(program, "smooth"), mark = host_kernel(program, "mark");
-    cl_int numbers[COUNT], n = COUNT, radius = RADIUS, limit = LIMIT;
+    cl_int numbers[COUNT], zeros[COUNT] = {0}, n = COUNT, radius = RADIUS, limit = LIMIT;
     for (cl_int i = 0; i < COUNT; i++) numbers[i] = i * 37 % 97;
     int right = wanted(numbers);
     cl_mem in = host_buffer(&host, CL_MEM_READ_ONLY, sizeof numbers, numbers);
-    cl_mem out = host_buffer(&host, CL_MEM_READ_WRITE, sizeof numbers, NULL);
+    cl_mem out = host_buffer(&host, CL_MEM_READ_WRITE, sizeof numbers, strcmp(how, "raw") == 0 ? NULL : zeros);
     ARG(smooth, 0, in);
     ARG(smooth, 1, out);
     ARG(smooth, 2, n);

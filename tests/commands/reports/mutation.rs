@@ -52,6 +52,7 @@ fn mutant(operator: &str, line: u32, original: &str, replacement: &str, status: 
         reason: None,
         schedule: None,
         parts: vec![],
+        decided_by: None,
     }
 }
 
@@ -120,6 +121,7 @@ pub fn mutate_result() -> MutateResult {
             executions: 45,
             pruned_pairs: 6,
             pairs: 21,
+            by_launches: 0,
             module_sizes: vec![7, 4],
             batched_pairs: 12,
             distrusted_modules: 0,

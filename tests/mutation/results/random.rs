@@ -42,6 +42,7 @@ pub fn mutant(id: &str, status: Status) -> Mutant {
         reason: None,
         schedule: None,
         parts: vec![],
+        decided_by: None,
     }
 }
 

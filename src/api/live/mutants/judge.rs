@@ -16,7 +16,7 @@ use crate::host::TrialEnd;
 use crate::instrument::layout::{FaultKind, HEADER_WORDS};
 use crate::mutation::own_host;
 use crate::result::Location;
-use crate::result::mutate::{MutateResult, Status};
+use crate::result::mutate::{DecidedBy, MutateResult, Status};
 use crate::result::outcomes::{Outcome, RunEnd, Said};
 use crate::result::probe_map::{GuardMap, ProbeMap};
 
@@ -33,6 +33,10 @@ pub struct Measured {
     pub fuel_used: u32,
     /// Whether guards record faults of the original, so that of a mutant's they say nothing.
     pub has_faults: bool,
+    /// Seconds in which its modules were made.
+    pub woven_s: f64,
+    /// Seconds in which its mutants ran on captured launches.
+    pub replayed_s: f64,
     /// By module: the words behind the header of the buffer for reach; all ones where it is not known.
     pub reach: Vec<Vec<u32>>,
 }
@@ -59,7 +63,7 @@ pub fn united(probes: &[Vec<u32>]) -> Vec<u32> {
 }
 
 /// What the run of a mutant has shown: an entry of the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The program's id.
     pub program: String,
@@ -71,6 +75,20 @@ pub struct Entry {
     fault: u32,
     /// What was different.
     reason: Option<String>,
+    /// Whether the program ran with it, or its launches decide.
+    #[serde(default)]
+    by: DecidedBy,
+    /// Seconds of the run.
+    #[serde(default)]
+    seconds: f64,
+}
+
+impl Entry {
+    /// The entry of a mutant that leaves what the original leaves in all launches of a kernel.
+    pub fn same_in_launches((program, kernel): &KernelKey, id: &str) -> Entry {
+        let (program, kernel, id) = (program.clone(), kernel.clone(), id.to_owned());
+        Entry { program, kernel, id, end: End::Same, fault: 0, reason: None, by: DecidedBy::Launches, seconds: 0.0 }
+    }
 }
 
 /// How the run of a mutant ended.
@@ -106,7 +124,8 @@ pub fn entry(kernel: &Measured, id: &str, original: &Shown, ran: &Ran, oracle: &
         _ => reason,
     };
     let (program, kernel) = kernel.key.clone();
-    Ok(Entry { program, kernel, id: id.to_owned(), end, fault, reason })
+    let (by, seconds) = (DecidedBy::Process, ran.shown.tried.seconds);
+    Ok(Entry { program, kernel, id: id.to_owned(), end, fault, reason, by, seconds })
 }
 
 /// Returns the first fault in any of the buffers. `only_fuel`: only loops without end count.
@@ -153,12 +172,30 @@ pub fn result(kernel: &Measured, entries: &BTreeMap<&str, &Entry>) -> Result<Mut
         if mutant.status == Status::NoCoverage {
             mutant.reason = Some("no launch of the program reaches it".to_owned());
         }
-        let Some(entry) = entries.get(of) else { continue };
+        let entry = entries.get(of);
+        if mutant.duplicate_of.is_none() {
+            mutant.decided_by = match (mutant.status, entry) {
+                (Status::Ignored, _) => None,
+                (Status::Equivalent, _) => Some(DecidedBy::Proof),
+                (_, Some(entry)) => Some(entry.by),
+                (_, None) => Some(DecidedBy::Reach),
+            };
+        }
+        let Some(entry) = entry else { continue };
         // A fault says more about a mutant whose program only ended otherwise.
         if entry.end != End::Same && (entry.fault == 0 || entry.end != End::Different) {
             mutant.reason.clone_from(&entry.reason);
         }
     }
+    let timing = &mut result.timing;
+    timing.by_launches = entries.values().filter(|entry| entry.by == DecidedBy::Launches).count() as u64;
+    // Both counts are of runs of the program.
+    timing.pairs = timing.pairs.saturating_sub(timing.by_launches);
+    timing.executions = timing.executions.saturating_sub(timing.by_launches);
+    // Each run builds a module.
+    timing.builds = timing.pairs + 1 + kernel.map.modules.iter().filter(|module| module.reach.is_some()).count() as u64;
+    timing.build_s = kernel.woven_s;
+    timing.run_s = kernel.replayed_s + entries.values().map(|entry| entry.seconds).sum::<f64>();
     if kernel.has_faults {
         result.notes.push(
             "guards record faults of the original, too: of its mutants, only loops without end count as faults"

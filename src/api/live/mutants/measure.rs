@@ -123,7 +123,8 @@ impl Measuring<'_> {
             }
             let (fuel_used, has_faults) = of_original(guards, &probes);
             let (map, launches, reach) = ((*map).clone(), kernel.launches, Vec::new());
-            measured.push(Measured { key, launches, map, fuel_used, has_faults, reach });
+            let woven_s = self.weaver.seconds(&key);
+            measured.push(Measured { key, launches, map, fuel_used, has_faults, woven_s, replayed_s: 0.0, reach });
         }
         self.reach(&mut measured, notes)?;
         Ok((measured, slowest))

@@ -1,13 +1,17 @@
 //! Mutation testing of the kernels of an unmodified host program, judged by the program itself.
 //!
 //! The program runs as it is, then with the original in the place of its kernels, once to learn what that needs and once to
-//! learn which mutants it reaches, and then once for each mutant that could be told from the original.
+//! learn which mutants it reaches. In one more run all launches are captured; mutants that none of them tells from the original
+//! survive. For each of the others the program runs once.
 
 mod judge;
+mod launches;
 mod measure;
 mod options;
 mod oracle;
 mod outputs;
+mod replay;
+mod resume;
 mod runs;
 mod weaver;
 
@@ -17,25 +21,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::judge::{Entry, Measured, TEST};
+use self::launches::Launches;
 use self::measure::{Measuring, Original};
 pub use self::options::MutateProgramOptions;
 pub use self::oracle::Oracle;
-use self::runs::{Bounds, MOST_OUTPUT, Runner, ended};
+use self::runs::{Bounds, GRACE, MOST_OUTPUT, Runner, ended};
 use self::weaver::{MutantWeaver, RunOf, Wanted};
 use super::super::observer::{self, Work};
 use super::super::options::OpenOptions;
 use super::{device, programs};
 use crate::error::Result;
-use crate::hash::Fnv1a;
 use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, Session, Spool, Tried};
 use crate::mutation::baseline;
-use crate::result::journal::{self, Journal};
+use crate::result::journal::Journal;
 use crate::result::mutate::MutateResult;
+use crate::result::probe_map::Mutant;
 use crate::result::set::{Failed, InSet as _, KernelResult, LeftOut, MutateSet, ProgramRun, SetResult};
 use crate::result::{Header, store};
 
-/// What a run may take beyond the multiple of the original's time, in which the device's compiler has built a module of mutants.
-const GRACE: Duration = Duration::from_secs(3);
 /// Bytes of output that a mutant may write beyond ten times the original's.
 const MORE_OUTPUT: u64 = 16 << 20;
 
@@ -50,6 +53,10 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
     open.check()?;
     let selection = options.check()?;
     let begun = Instant::now();
+    let request = resume::request(command, options, open);
+    if let Some(result) = resume::completed(options, &request)? {
+        return Ok(result);
+    }
     if options.oracle == Oracle::Outputs {
         let result = outputs::mutate_outputs(command, open, options)?;
         options.output.as_deref().map_or(Ok(()), |output| store::write(&result, output))?;
@@ -72,8 +79,8 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
     let (measured, slowest) = measuring.all(&chosen, slowest, &mut set.failed, &mut set.notes)?;
     let mut measured = set.locate(measured, &weaver)?;
     measure::draw(&mut measured, options.sample, open.seed.unwrap_or(0));
-    let configuration = configuration(command, options, open, &measured);
-    let (journal, known) = journal(command, options, &configuration)?;
+    let configuration = resume::configuration(command, options, open, &measured);
+    let (journal, known) = resume::journal(command, options, &configuration)?;
     let time = GRACE + Duration::from_secs_f64(slowest * options.timeout_factor);
     let output = shown.tried.stdout.len() as u64 * 10 + MORE_OUTPUT;
     let campaign = Campaign {
@@ -83,9 +90,25 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
         bounds: Bounds { time, output },
         journal: journal.as_ref(),
     };
-    let entries = campaign.run(&measured, known, open)?;
+    let mut wanted = campaign.wanted(&measured, &known);
+    let mut entries = known;
+    if options.replay && !wanted.is_empty() {
+        let launches = Launches { command, open, options, original: &shown, slowest, woven: session.spool() };
+        let decided = launches.decide(&wanted)?;
+        entries.extend(campaign.keep(&decided.entries)?);
+        for kernel in &mut measured {
+            kernel.replayed_s = decided.seconds.get(&kernel.key).copied().unwrap_or(0.0);
+            let note = |why: &String| format!("the program's launches decide about none of its mutants: {why}");
+            kernel.map.notes.extend(decided.not.get(&kernel.key).map(note));
+        }
+        wanted = campaign.wanted(&measured, &entries);
+    }
+    entries.extend(campaign.run(&wanted, open)?);
     let mut result = set.result(command, (&shown.tried, &spool), &measured, &entries, (begun, open, &configuration))?;
     result.elapsed_s = begun.elapsed().as_secs_f64();
+    if let Some(program) = &mut result.program {
+        program.request = Some(request);
+    }
     if let Some(output) = &options.output {
         store::write(&result, output)?;
     }
@@ -95,51 +118,6 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
 
 fn runner<'a>(session: &'a Session, command: &'a [OsString], options: &'a MutateProgramOptions) -> Runner<'a> {
     Runner { session, command, oracle: &options.oracle, most_bytes: options.max_bytes }
-}
-
-/// Opens the journal, if the result goes to a file, and returns what an earlier run has written.
-fn journal(
-    command: &[OsString],
-    options: &MutateProgramOptions,
-    configuration: &str,
-) -> Result<(Option<Journal>, Vec<Entry>)> {
-    let Some(output) = &options.output else { return Ok((None, Vec::new())) };
-    let path = journal::path_for(output);
-    let command: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    let header = journal::Header::new("mutate -- COMMAND", &command.join(" "), configuration);
-    let (journal, known) = match options.resume {
-        true => Journal::resume(&path, &header)?,
-        false => (Journal::create(&path, &header)?, Vec::new()),
-    };
-    Ok((Some(journal), known))
-}
-
-/// Returns a hash, in hexadecimal, of what determines mutants and verdicts, as far as it is known.
-fn configuration(
-    command: &[OsString],
-    options: &MutateProgramOptions,
-    open: &OpenOptions,
-    measured: &[Measured],
-) -> String {
-    let mut hash = Fnv1a::default();
-    let mut add = |part: &[u8]| {
-        hash.add(part);
-        hash.add(&[0]);
-    };
-    let MutateProgramOptions { oracle, as_gpu, operators, sample, timeout_factor, .. } = options;
-    let about = format!("{oracle} {as_gpu} {operators} {sample:?} {timeout_factor} {}", open.seed.unwrap_or(0));
-    for part in [env!("CARGO_PKG_VERSION"), &about, &super::compiled::working().to_string_lossy()] {
-        add(part.as_bytes());
-    }
-    command.iter().for_each(|word| add(word.as_encoded_bytes()));
-    for Measured { key: (program, kernel), map, .. } in measured {
-        let modules = map.modules.iter().map(|module| module.hash.as_str());
-        let ids = map.mutants.iter().map(|mutant| mutant.id.as_str());
-        for part in [program.as_str(), kernel].into_iter().chain(modules).chain(ids) {
-            add(part.as_bytes());
-        }
-    }
-    format!("{:016x}", hash.value())
 }
 
 /// The runs of mutants.
@@ -152,8 +130,8 @@ struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    /// Runs the program for each mutant that could be told from the original and is not known yet.
-    fn run(&self, measured: &[Measured], known: Vec<Entry>, open: &OpenOptions) -> Result<Vec<Entry>> {
+    /// Returns the mutants that could be told from the original and are not known yet.
+    fn wanted<'m>(&self, measured: &'m [Measured], known: &[Entry]) -> Vec<(&'m Measured, &'m Mutant)> {
         let done: BTreeSet<(&str, &str, &str)> =
             known.iter().map(|entry| (entry.program.as_str(), entry.kernel.as_str(), entry.id.as_str())).collect();
         let mut wanted = Vec::new();
@@ -166,23 +144,29 @@ impl Campaign<'_> {
                 }
             }
         }
+        wanted
+    }
+
+    /// Runs the program for each of these mutants.
+    fn run(&self, wanted: &[(&Measured, &Mutant)], open: &OpenOptions) -> Result<Vec<Entry>> {
         let mut runners = vec![(); open.jobs as usize];
-        let ran = observer::run_parallel(
-            &mut runners,
-            &wanted,
-            "mutants",
-            open.observer.as_ref(),
-            |(), (kernel, mutant)| {
-                let fuel = baseline::fuel(kernel.fuel_used, self.options.timeout_factor);
-                let (module, number) = (mutant.module as usize, mutant.number);
-                let of = RunOf::Mutant { kernel: kernel.key.clone(), module, number, fuel };
-                let ran = self.runner.run(Some(&of), self.bounds)?;
-                let entry = judge::entry(kernel, &mutant.id, self.original, &ran, &self.options.oracle)?;
-                self.journal.map_or(Ok(()), |journal| journal.append(&entry))?;
-                Ok(entry)
-            },
-        )?;
-        Ok(known.into_iter().chain(ran).collect())
+        observer::run_parallel(&mut runners, wanted, "mutants", open.observer.as_ref(), |(), (kernel, mutant)| {
+            let fuel = baseline::fuel(kernel.fuel_used, self.options.timeout_factor);
+            let (module, number) = (mutant.module as usize, mutant.number);
+            let of = RunOf::Mutant { kernel: kernel.key.clone(), module, number, fuel };
+            let ran = self.runner.run(Some(&of), self.bounds)?;
+            let entry = judge::entry(kernel, &mutant.id, self.original, &ran, &self.options.oracle)?;
+            self.journal.map_or(Ok(()), |journal| journal.append(&entry))?;
+            Ok(entry)
+        })
+    }
+
+    /// Writes entries into the journal.
+    fn keep(&self, entries: &[Entry]) -> Result<Vec<Entry>> {
+        for entry in entries {
+            self.journal.map_or(Ok(()), |journal| journal.append(entry))?;
+        }
+        Ok(entries.to_vec())
     }
 }
 
@@ -292,7 +276,14 @@ impl Set<'_> {
         }
         let all: u64 = kernels.iter().map(|kernel| kernel.result.summary.total).sum();
         let runs: u64 = kernels.iter().map(|kernel| kernel.result.timing.pairs).sum();
-        self.notes.push(format!("{runs} of {all} mutants needed a run of {TEST}"));
+        let launches: u64 = kernels.iter().map(|kernel| kernel.result.timing.by_launches).sum();
+        let without = match launches {
+            0 => String::new(),
+            _ => {
+                format!("; {launches} survive without one: they leave the same memory as the original in all launches")
+            }
+        };
+        self.notes.push(format!("{runs} of {all} mutants needed a run of {TEST}{without}"));
         let names: Vec<&str> = kernels.iter().map(|kernel| kernel.result.header.kernel.as_str()).collect();
         let device = kernels.iter().find_map(|kernel| kernel.result.header.device.clone());
         let command: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -305,6 +296,7 @@ impl Set<'_> {
             signal: signal.map(host::signal_name),
             processes: spool.processes.len() as u64,
             program_s: seconds,
+            request: None,
         };
         let unknown = host::unknown_launches(&spool.processes).into_iter();
         self.left_out.extend(unknown.map(|(reason, count)| LeftOut {

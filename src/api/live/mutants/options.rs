@@ -23,8 +23,10 @@ options! {
         sample: Option<u64> = None,
         /// The limit on a mutant's loop iterations and on the program's time, as a multiple of the original's.
         timeout_factor: f64 = 10.0,
+        /// Whether mutants that leave what the original leaves in all launches of the program survive without a run of it.
+        replay: bool = true,
         /// Bytes of the copy of the working directory that each run gets with [`Oracle::Files`], and of contents of launches that are
-        /// captured with [`Oracle::Outputs`].
+        /// captured.
         max_bytes: u64 = 1 << 30,
         /// The folder for texts of programs that are in no file below the working directory; it is made if there are any.
         /// `None`: they are not kept.

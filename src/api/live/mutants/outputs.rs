@@ -60,7 +60,7 @@ pub fn mutate_outputs(command: &[OsString], open: &OpenOptions, options: &Mutate
     let CaptureResult { header: Header { source, device, .. }, exit_code, signal, processes, program_s, .. } =
         captured.clone();
     let header = Header::new(MutateResult::SET_SCHEMA, names.join(", "), source, device, open.seed.unwrap_or(0));
-    let program = ProgramRun { command: captured.command, exit_code, signal, processes, program_s };
+    let program = ProgramRun { command: captured.command, exit_code, signal, processes, program_s, request: None };
     Ok(SetResult {
         elapsed_s: begun.elapsed().as_secs_f64(),
         failed,

@@ -13,6 +13,8 @@ use crate::host::{Ended, Session, Spool, Spot, Trial, TrialEnd, Tried};
 
 /// Time for a run of the original.
 pub const LONG: Duration = Duration::from_secs(24 * 3600);
+/// What a run may take beyond the multiple of the original's time, in which the device's compiler has built a module of mutants.
+pub const GRACE: Duration = Duration::from_secs(3);
 /// Bytes of output that a run of the original may write.
 pub const MOST_OUTPUT: u64 = 1 << 30;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,8 @@ pub type KernelKey = (String, String);
 pub struct Program {
     /// By name: what was woven, in files of the spool, or why it was not.
     pub kernels: BTreeMap<String, std::result::Result<ProbeMap, String>>,
+    /// By kernel: how long it took to be woven, proofs of equivalence included.
+    seconds: BTreeMap<String, f64>,
     pub texts: Texts,
 }
 
@@ -93,12 +95,15 @@ impl Wanted<'_> {
         let context = Context::create();
         let file = KernelFile::parse(&context, &compiled.loaded)?;
         let form = Form { wanted: self, name, compiled: &compiled, file, sources: build::sources_of(&compiled.path) };
+        let mut seconds = BTreeMap::new();
         let woven = |kernel: &String| {
+            let begun = Instant::now();
             let woven = form.kernel(kernel, GuardedPurpose::Mutants).map_err(|error| error.to_string());
+            seconds.insert(kernel.clone(), begun.elapsed().as_secs_f64());
             (kernel.clone(), woven)
         };
         let kernels = form.file.kernels.iter().filter(|kernel| names.contains(kernel.as_str())).map(woven).collect();
-        let mut program = Program { kernels, texts: compiled.texts.clone() };
+        let mut program = Program { kernels, seconds, texts: compiled.texts.clone() };
         if program.shares() {
             for kernel in form.file.kernels.iter().filter(|kernel| !names.contains(kernel.as_str())) {
                 program.kernels.insert(kernel.clone(), Ok(form.kernel(kernel, GuardedPurpose::Guards)?));
@@ -184,6 +189,11 @@ impl MutantWeaver {
     /// Whether a kernel runs as it is.
     pub fn is_excluded(&self, kernel: &KernelKey) -> bool {
         self.excluded.lock().unwrap_or_else(PoisonError::into_inner).contains(kernel)
+    }
+
+    /// Returns how long a kernel took to be woven, in seconds.
+    pub fn seconds(&self, (program, kernel): &KernelKey) -> f64 {
+        self.programs.get(program).and_then(|program| program.seconds.get(kernel)).copied().unwrap_or(0.0)
     }
 
     /// Returns the kernels that have mutants.

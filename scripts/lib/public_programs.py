@@ -318,7 +318,7 @@ def packages(work):
         Program("hashcat", "hashcat", ["sh", "-c", 'rm -rf "$(dirname "$1")/kernels"; exec "$@"', "sh", *hashcat], folder, rf"{digest}:\w+"),
         # What the run before has built is read again, as binaries.
         Program("hashcat-again", "hashcat, built before", hashcat, folder, rf"{digest}:\w+"),
-        Program("darktable", "darktable-cli", ["sh", "-c", 'rm -f out*.png; exec "$@"', "sh", *darktable], folder,
+        Program("darktable", "darktable-cli", ["sh", "-c", 'rm -rf out*.png darktable; exec "$@"', "sh", *darktable], folder,
                 r"exported to[^\n]*|opencl_init\] FINALLY:[^\n]*", gpu=True),
         Program("x264", "x264", [tool("x264"), "--quiet", "--opencl", "--threads", "1", "-o", "out.264", "in.y4m"], folder, None, gpu=True),
         Program("ffmpeg", "ffmpeg's filters", film_command, folder, r"MD5=\w+"),

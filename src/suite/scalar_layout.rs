@@ -2,7 +2,7 @@
 
 use half::f16;
 
-use crate::kernel::interface::{Scalar, Struct, Type};
+use crate::kernel::interface::{Field, Scalar, Struct, Type};
 
 /// One scalar of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +15,9 @@ pub struct Leaf {
     pub path: String,
 }
 
-/// Returns the scalars of a type in memory order, without padding. Unions and opaque parts, whose meaning only the
-/// kernel knows, are listed byte by byte. Pointers to buffers are skipped.
+/// Returns the scalars of a type in memory order, without padding. A union whose members have the same scalars at the
+/// same places, such as a complex number by its parts and as an array, has those; other unions and opaque parts, whose
+/// meaning only the kernel knows, are listed byte by byte. Pointers to buffers are skipped.
 pub fn leaves(ty: &Type) -> Vec<Leaf> {
     let mut out = Vec::new();
     collect(ty, 0, String::new(), &mut out);
@@ -42,16 +43,52 @@ fn collect(ty: &Type, offset: u64, path: String, out: &mut Vec<Leaf>) {
             }
         }
         Type::Pointer { .. } => {}
-        Type::Struct(Struct { is_union: true, size, .. }) | Type::Opaque { size, .. } => {
-            for i in 0..*size {
-                out.push(Leaf { offset: offset + i, scalar: Scalar::U8, path: format!("{path}[byte {i}]") });
-            }
-        }
+        Type::Struct(s) if s.is_union => match agreed(s) {
+            Some(leaves) => out.extend(leaves.into_iter().map(|leaf| Leaf {
+                offset: offset + leaf.offset,
+                path: join(&leaf.path),
+                ..leaf
+            })),
+            None => bytes(s.size, offset, &path, out),
+        },
+        Type::Opaque { size, .. } => bytes(*size, offset, &path, out),
         Type::Struct(s) => {
             for field in &s.fields {
                 collect(&field.ty, offset + field.offset, join(&field.name), out);
             }
         }
+    }
+}
+
+fn bytes(size: u64, offset: u64, path: &str, out: &mut Vec<Leaf>) {
+    for i in 0..size {
+        out.push(Leaf { offset: offset + i, scalar: Scalar::U8, path: format!("{path}[byte {i}]") });
+    }
+}
+
+/// The scalars of a union if one member fills it with them and all others have the same ones, as far as they go.
+fn agreed(union: &Struct) -> Option<Vec<Leaf>> {
+    let members: Vec<Vec<Leaf>> = (union.fields.iter())
+        .map(|field| {
+            let mut leaves = Vec::new();
+            collect(&field.ty, field.offset, field.name.clone(), &mut leaves);
+            leaves
+        })
+        .collect();
+    let fills = |leaves: &&Vec<Leaf>| leaves.iter().map(|leaf| leaf.scalar.size()).sum::<u64>() == union.size;
+    let whole = members.iter().find(fills)?;
+    let same = |leaf: &Leaf| whole.iter().any(|other| (other.offset, other.scalar) == (leaf.offset, leaf.scalar));
+    let known = |field: &Field| !has_unlisted(&field.ty);
+    (members.iter().flatten().all(same) && union.fields.iter().all(known)).then(|| whole.clone())
+}
+
+/// Whether a type has parts that `collect` does not list: pointers.
+fn has_unlisted(ty: &Type) -> bool {
+    match ty {
+        Type::Pointer { .. } => true,
+        Type::Array(element, _) => has_unlisted(element),
+        Type::Struct(s) => s.fields.iter().any(|field| has_unlisted(&field.ty)),
+        Type::Scalar(_) | Type::Vector(..) | Type::Opaque { .. } => false,
     }
 }
 

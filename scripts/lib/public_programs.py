@@ -314,7 +314,7 @@ def packages(work):
                     "format=yuv420p,hwupload,avgblur_opencl=3,unsharp_opencl,sobel_opencl,hwdownload,format=yuv420p", "-f", "md5", "-"]
     known = [
         Program("clinfo", "clinfo", [tool("clinfo")], folder, r"Number of platforms +\d+"),
-        Program("clpeak", "clpeak", [tool("clpeak"), "--compute-sp", "--compute-integer", "--global-bandwidth"], folder, r"\w+ compute"),
+        Program("clpeak", "clpeak", [tool("clpeak"), "--compute-sp", "--global-bandwidth"], folder, r"Single-precision compute"),
         Program("hashcat", "hashcat", ["sh", "-c", 'rm -rf "$(dirname "$1")/kernels"; exec "$@"', "sh", *hashcat], folder, rf"{digest}:\w+"),
         # What the run before has built is read again, as binaries.
         Program("hashcat-again", "hashcat, built before", hashcat, folder, rf"{digest}:\w+"),

@@ -379,7 +379,7 @@ pub struct Barrier {
     pub function: String,
     /// Name of the builtin function that is called, such as `barrier` or `work_group_reduce_add`.
     pub builtin: String,
-    /// Number of explored inputs in which some work-item reached it.
+    /// Number of explored inputs in which some work-item of a group of several reached it.
     pub reached: u64,
     /// Whether ignoring it causes no finding in any explored input; null: not tried.
     pub redundant: Option<bool>,

@@ -40,7 +40,10 @@ pub(super) fn barriers<S: Simulate + Send>(
     for (site, barrier) in (0_u32..).zip(&reader.table.barriers) {
         sources.entry(barrier.source).or_insert(site);
     }
-    let reaching = |source: u32| (0..cases.len()).filter(move |i| explored[*i].simulation.reached.contains(&source));
+    let reached = |source: u32| (0..cases.len()).filter(move |i| explored[*i].simulation.reached.contains(&source));
+    // A barrier orders nothing in a group of a single work-item, so such groups say nothing about it.
+    let several = |i: &usize| cases[*i].launch.range.local.is_none_or(|local| local.iter().any(|size| *size > 1));
+    let reaching = |source: u32| reached(source).filter(several);
     // The reason for not trying a barrier.
     let excluded = |source: u32, site: u32| {
         let known = &reader.table.barriers[site as usize];
@@ -48,7 +51,8 @@ pub(super) fn barriers<S: Simulate + Send>(
             () if known.sub_group || builtins::family(&known.builtin) != Some(Family::Barrier) => {
                 Some("it does more than a barrier")
             }
-            () if reaching(source).next().is_none() => Some("no input reaches it"),
+            () if reached(source).next().is_none() => Some("no input reaches it"),
+            () if reaching(source).next().is_none() => Some("only groups of a single work-item reach it"),
             () if reaching(source).any(|i| !explored[i].simulation.completed) => {
                 Some("not every input that reaches it comes to its end")
             }

@@ -80,6 +80,22 @@ fn a_barrier_is_redundant_if_nothing_new_is_found_without_it() -> TestResult {
 }
 
 #[test]
+fn groups_of_a_single_work_item_do_not_judge_barriers() -> TestResult {
+    let mut table = Tables::new();
+    table.barrier(0, vec![place("k", 5, 5)]);
+    let alone = || Case { launch: launch(8, 1), ..case("alone") };
+    let judged = |cases: &[Case]| -> TestResult<_> {
+        let done = check(&table, cases, |_, _| Simulation { reached: vec![0], ..simulation() })?;
+        let barrier = &done.barriers[0];
+        Ok((barrier.redundant, barrier.reached, barrier.reason.clone(), done.found.len()))
+    };
+    assert_eq!(judged(&[alone()])?, (None, 0, "only groups of a single work-item reach it".to_owned(), 0));
+    let with_others = judged(&[alone(), case("b")])?;
+    assert_eq!(with_others, (Some(true), 1, "nothing new is found without it".to_owned(), 1));
+    Ok(())
+}
+
+#[test]
 fn a_race_comes_with_schedules_between_which_outputs_differ() -> TestResult {
     let mut table = Tables::new();
     let site = table.access(Mode::Write, 0, vec![place("k", 3, 1)]);

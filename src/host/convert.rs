@@ -8,7 +8,7 @@ use super::hexadecimal::hexadecimal;
 use super::images;
 use super::records::{self, Argument};
 use super::spool::{self, Reason, Spool};
-use crate::kernel::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
+use crate::kernel::interface::{Access, Arg, ArgKind, ArgSource, Interface, Scalar, Type};
 use crate::suite::compare::Tolerance;
 use crate::suite::image::texel_type;
 use crate::suite::launch::{ArgValue, Launch, NdRange, View};
@@ -187,7 +187,11 @@ impl Conversion<'_> {
 
     fn image(&mut self, arg: &Arg, number: usize) -> Step<ArgValue> {
         let region = self.region(number)?;
-        let is_written = region.may_be_written || region.after.is_some();
+        // The driver does not tell of every program which images its kernels may write, such as of binaries.
+        let may_write = |arg: &Arg| arg.access != Access::ReadOnly;
+        let owner = self.owners.get(&number).and_then(|position| self.interface.args.get(*position as usize));
+        let is_written =
+            (region.may_be_written || region.after.is_some()) && (may_write(arg) || owner.is_some_and(may_write));
         let about = region.image.as_ref().ok_or(OTHER_INTERFACE)?;
         let (shape, format) = images::image(about).ok_or(IMAGE)?;
         if texel_type(&format).is_none_or(|ty| ty.size() != about.element) {
@@ -213,6 +217,7 @@ impl Conversion<'_> {
             let arg = self.interface.args.get(position as usize).ok_or(OTHER_INTERFACE)?;
             let ty = match (&arg.kind, &region.image) {
                 (ArgKind::Buffer { element, .. }, _) => element_type(element.as_ref()),
+                (_, Some(_)) if arg.access == Access::ReadOnly => continue,
                 (_, Some(image)) => images::image(image).and_then(|(_, format)| texel_type(&format)).ok_or(IMAGE)?,
                 _ => continue,
             };

@@ -79,7 +79,8 @@ pub use api::{
     CheckOptions, CompareOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions,
     Lowered, LoweredForm, LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions,
     ScheduleOptions, Silent, StartWorkers, Strategy, check, compare, cover, generate, inspect, lower, merge,
-    merge_comparisons, merge_coverage, mutate, open, report, run, schedule, tally, tally_by, tally_mutants,
+    merge_comparisons, merge_coverage, mutate, open, report, report_text, report_to, run, schedule, tally, tally_by,
+    tally_mutants,
 };
 #[doc(inline)]
 pub use coverage::build::Level;
@@ -89,6 +90,8 @@ pub use error::{Error, Place, Report, Result};
 pub use exec::DeviceRequest;
 #[doc(inline)]
 pub use mutation::level::{MutationLevel, OperatorLevel};
+#[doc(inline)]
+pub use report::Format as ReportFormat;
 
 /// The interface of a kernel: what its arguments are.
 pub mod interface {

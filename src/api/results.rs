@@ -6,6 +6,7 @@ use crate::coverage;
 use crate::error::{Error, Result};
 use crate::mutation::campaign::class_of;
 use crate::mutation::operators::OPERATORS;
+use crate::report::Format;
 use crate::result::cover::CoverResult;
 use crate::result::mutate::MutateResult;
 use crate::result::store::AnyResult;
@@ -47,7 +48,7 @@ pub fn merge_coverage(results: &[impl AsRef<Path>]) -> Result<CoverResult> {
     coverage::merge::merge(paths.into_iter().map(load).collect::<Result<_>>()?)
 }
 
-/// Converts results to the format that the name of `output` ends with, such as `.lcov` or `.stryker.json`.
+/// Converts results to the format that the name of `output` ends with, such as `.lcov` or `.sarif`.
 ///
 /// # Errors
 /// `Caller` if the format is unknown or a file is no result that it can show; `Environment` if `output` cannot be
@@ -55,6 +56,24 @@ pub fn merge_coverage(results: &[impl AsRef<Path>]) -> Result<CoverResult> {
 pub fn report(results: &[impl AsRef<Path>], output: impl AsRef<Path>) -> Result<()> {
     let results: Vec<PathBuf> = results.iter().map(|path| path.as_ref().to_owned()).collect();
     crate::report::convert(&results, output.as_ref())
+}
+
+/// Converts results to several files, each in the format that stands with it; if one cannot be made, none is written.
+///
+/// # Errors
+/// Those of [`report`].
+pub fn report_to(results: &[impl AsRef<Path>], outputs: &[(&Format, PathBuf)]) -> Result<()> {
+    let results: Vec<PathBuf> = results.iter().map(|path| path.as_ref().to_owned()).collect();
+    crate::report::convert_to(&results, outputs)
+}
+
+/// Converts results to a text in a format.
+///
+/// # Errors
+/// `Caller` if a file is no result that the format can show.
+pub fn report_text(results: &[impl AsRef<Path>], format: &Format) -> Result<String> {
+    let results: Vec<PathBuf> = results.iter().map(|path| path.as_ref().to_owned()).collect();
+    format.render(&results)
 }
 
 /// Rejects a result with operators that this version does not have, because their classes are unknown.

@@ -3,26 +3,45 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
+use super::options::print;
 use crate::api;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::report::Format;
 
-/// Convert results to another format, selected by the output file's name
+/// Convert results to other formats, for people, editors and continuous integration
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// Results that kassay wrote with -o
     #[arg(required = true, value_name = "RESULT")]
     pub results: Vec<PathBuf>,
-    /// File for the report; its name selects the format, such as coverage.lcov
-    #[arg(short = 'o', long, value_name = "FILE")]
-    pub output: PathBuf,
+    /// File for the report; its name selects the format, such as coverage.lcov; repeatable
+    #[arg(short = 'o', long, value_name = "FILE", required_unless_present = "format")]
+    pub output: Vec<PathBuf>,
+    /// The format, whatever the name of the file; without -o the report is printed
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(Format::names()))]
+    pub format: Option<String>,
 }
 
-/// Writes the report. Returns the exit code.
+/// Writes or prints the report. Returns the exit code.
 ///
 /// # Errors
-/// Those of [`api::report`].
+/// Those of [`api::report_to`] and [`api::report_text`]; `Caller` if `--format` is given for several files.
 pub fn run(args: &ReportArgs) -> Result<u8> {
-    api::report(&args.results, &args.output)?;
+    let Some(name) = &args.format else {
+        let formats = args.output.iter().map(|file| Ok((Format::of_file(file)?, file.clone())));
+        api::report_to(&args.results, &formats.collect::<Result<Vec<_>>>()?)?;
+        return Ok(0);
+    };
+    let format = Format::named(name)?;
+    match args.output.as_slice() {
+        [] => print(&api::report_text(&args.results, format)?)?,
+        [file] => api::report_to(&args.results, &[(format, file.clone())])?,
+        _ => {
+            return Err(Error::caller("--format says the format of one file, but there are several")
+                .help("leave --format out, and let the files' names select their formats"));
+        }
+    }
     Ok(0)
 }

@@ -7,31 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::by_file::{self, File};
-use crate::error::{Error, Result};
+use super::parts::{self, Part};
+use super::style::visible;
+use crate::error::Result;
 use crate::result::cover::{CoverResult, SiteOutcome};
-use crate::result::store::{AnyResult, ResultFile};
+use crate::result::store::ResultFile;
 
 /// Returns the tracefile of loaded results.
-///
-/// # Errors
-/// `Caller` if a result is not of `kassay cover`.
 pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
-    let mut covers = Vec::new();
-    for (path, result) in results {
-        match result {
-            AnyResult::Cover(cover) => covers.push(cover.as_ref()),
-            AnyResult::CoverSet(set) => covers.extend(set.kernels.iter().map(|kernel| &kernel.result)),
-            other => {
-                return Err(Error::caller(format!(
-                    "{} is a result of `kassay {}`: lcov tracefiles show coverage",
-                    path.display(),
-                    other.command()
-                ))
-                .help("name results of `kassay cover`"));
-            }
-        }
-    }
-    Ok(tracefile(&covers))
+    let covers = parts::parts(results).into_iter().filter_map(|part| match part {
+        Part::Cover(cover) => Some(cover),
+        _ => None,
+    });
+    Ok(tracefile(&covers.collect::<Vec<_>>()))
 }
 
 /// Returns the tracefile of `results`, with one section per test and source file. Counts are numbers of work-items in
@@ -99,7 +87,7 @@ fn section(out: &mut String, name: &str, test: Option<&str>, file: &File<'_>) {
             (number, n)
         })
         .collect();
-    let _ = writeln!(out, "TN:{name}\nSF:{}", file.name);
+    let _ = writeln!(out, "TN:{name}\nSF:{}", visible(file.name));
     functions(out, test, file);
     branches(out, test, file);
     for (line, n) in &line_hits {
@@ -113,13 +101,13 @@ fn section(out: &mut String, name: &str, test: Option<&str>, file: &File<'_>) {
 /// its outcomes.
 fn functions(out: &mut String, test: Option<&str>, file: &File<'_>) {
     for (name, function) in &file.functions {
-        let _ = writeln!(out, "FN:{},{name}", function.first_line);
+        let _ = writeln!(out, "FN:{},{}", function.first_line, visible(name));
     }
     let mut hit = 0;
     for (name, function) in &file.functions {
         let n = function.outcomes.iter().map(|o| hits(o, test)).max().unwrap_or(0);
         hit += u64::from(n > 0);
-        let _ = writeln!(out, "FNDA:{n},{name}");
+        let _ = writeln!(out, "FNDA:{n},{}", visible(name));
     }
     let _ = writeln!(out, "FNF:{}\nFNH:{hit}", file.functions.len());
 }

@@ -12,10 +12,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use super::parts::{self, Part};
+use super::texts::utf16_column;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::result::mutate::{Location, Mutant, MutateResult, Position, Status};
-use crate::result::store::{AnyResult, ResultFile};
+use crate::result::store::ResultFile;
 
 /// Score from which viewers show green.
 const HIGH: u32 = 80;
@@ -25,22 +27,14 @@ const LOW: u32 = 60;
 /// Returns the report of loaded results.
 ///
 /// # Errors
-/// `Caller` if a result is not of `kassay mutate`; those of [`report`].
+/// Those of [`report`].
 pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
-    let results = results
-        .iter()
-        .map(|(path, result)| match result {
-            AnyResult::Mutate(mutate) => Ok(vec![mutate.as_ref()]),
-            AnyResult::MutateSet(set) => Ok(set.kernels.iter().map(|kernel| &kernel.result).collect()),
-            other => Err(Error::caller(format!(
-                "{} is a result of `kassay {}`: Stryker's reports show mutants",
-                path.display(),
-                other.command()
-            ))
-            .help("name results of `kassay mutate`")),
-        })
-        .collect::<Result<Vec<_>>>()?;
-    let report = report(&results.concat(), &|path| fs::read(path).map_err(|e| e.kind()))?;
+    let results = parts::parts(results).into_iter().filter_map(|part| match part {
+        Part::Mutate(mutate) => Some(mutate),
+        _ => None,
+    });
+    let results: Vec<&MutateResult> = results.collect();
+    let report = report(&results, &|path| fs::read(path).map_err(|e| e.kind()))?;
     serde_json::to_string_pretty(&report)
         .map(|text| text + "\n")
         .map_err(|e| Error::internal(format!("cannot turn the report into JSON: {e}")))
@@ -272,9 +266,7 @@ fn location(at: &Location, file: &str, lines: &[String]) -> Result<Value> {
     }
     let units = |p: Position| {
         let line = lines.get(p.line as usize - 1)?;
-        let bytes = (p.column.max(1) as usize - 1).min(line.len());
-        let before = line.char_indices().take_while(|(n, _)| *n < bytes);
-        Some(before.map(|(_, c)| c.len_utf16()).sum::<usize>() + 1)
+        Some(utf16_column(line, p.column))
     };
     let start = units(at.start).ok_or_else(|| changed(file))?;
     let (end_line, end) = if (at.end.line, at.end.column) > (at.start.line, at.start.column) {

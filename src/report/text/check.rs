@@ -89,7 +89,8 @@ fn thread(host: &HostLaunch) -> String {
     }
 }
 
-fn headline(finding: &Finding) -> String {
+/// Names a finding: its kind, what is accessed, and between whom.
+pub(crate) fn headline(finding: &Finding) -> String {
     let name = match finding.kind {
         FindingKind::DataRace => "data race",
         FindingKind::BarrierDivergence => "barrier divergence",
@@ -381,7 +382,7 @@ fn id(id: [u64; 3], dims: usize) -> String {
 }
 
 /// Describes a schedule in a few words.
-pub(super) fn schedule_text(schedule: &Schedule) -> String {
+pub(crate) fn schedule_text(schedule: &Schedule) -> String {
     let mut parts = Vec::new();
     let list = |numbers: &[u32]| {
         let shown: Vec<String> = numbers.iter().take(6).map(u32::to_string).collect();

@@ -30,6 +30,10 @@ pub use mutate_set::mutate_set;
 pub use run::run;
 pub use schedule::schedule;
 
+pub(super) use check::{headline, schedule_text};
+pub(super) use run::mismatch;
+pub(super) use schedule::differs;
+
 use std::fmt::Write;
 
 use super::style::{self, Paint, Style, visible, wrap};

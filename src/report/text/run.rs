@@ -50,7 +50,8 @@ fn details(test: &Test) -> String {
     out
 }
 
-fn mismatch(output: &Output) -> String {
+/// Describes how an output differs from what is expected.
+pub(crate) fn mismatch(output: &Output) -> String {
     let mut text = match &output.first {
         Some(first) => {
             let field = match first.field.as_deref() {

@@ -87,7 +87,8 @@ fn schedule_of(ran: &Ran) -> Schedule {
     Schedule { map: ran.map.clone(), item_order: ran.item_order.clone(), preemptions: ran.preemptions.clone() }
 }
 
-fn differs(d: &Difference) -> String {
+/// Describes how an output differs between two schedules.
+pub(crate) fn differs(d: &Difference) -> String {
     let field = d.field.as_deref().map(|f| format!(".{f}")).unwrap_or_default();
     let [a, b] = d.schedules;
     let between = if a == b { format!("between runs of #{a}") } else { format!("between #{a} and #{b}") };

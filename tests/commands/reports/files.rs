@@ -30,7 +30,7 @@ fn convert_goes_by_the_output_name() {
         error.to_string()
     };
     assert!(message(std::slice::from_ref(&cover), "x.html").contains("`.html` files are not built yet"));
-    assert!(message(std::slice::from_ref(&cover), "x.junit.xml").contains("`.junit.xml`"));
+    assert!(message(std::slice::from_ref(&run), "x.cobertura.xml").contains("name results of `kassay cover`"));
     assert!(message(std::slice::from_ref(&cover), "x.pdf").contains("`.lcov`"));
     assert!(message(&[], "y.info").contains("no result"));
     assert!(message(&[cover, run], "y.info").contains("result of `kassay run`"));

@@ -4,6 +4,8 @@
 
 mod examples;
 mod files;
+mod formats;
+mod hostile;
 mod lcov;
 mod mutation;
 mod sync;

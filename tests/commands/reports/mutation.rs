@@ -327,5 +327,5 @@ fn the_report_command_writes_stryker_s_json() {
     assert!(wrong.to_string().contains("result of `kassay mutate`"), "{wrong}");
     store::write(&cover_result(), &dir.path().join("c.json")).unwrap();
     let wrong = report::convert(&[dir.path().join("c.json")], &out).unwrap_err();
-    assert!(wrong.to_string().contains("show mutants") && wrong.exit_code() == 2, "{wrong}");
+    assert!(wrong.to_string().contains("name results of `kassay mutate`") && wrong.exit_code() == 2, "{wrong}");
 }

@@ -47,7 +47,7 @@ fn finding(kind: &str, accesses: Vec<Value>, message: &str, more: Value) -> Valu
     with(all, more)
 }
 
-fn check_result() -> CheckResult {
+pub fn check_result() -> CheckResult {
     let race = finding(
         "data-race",
         vec![access(6, 12, Some("write"), 1), access(6, 15, Some("read"), 0)],
@@ -116,8 +116,7 @@ fn check_text_shows_findings_at_their_lines() {
     expect_file("tests/snapshots/check-verbose.txt", &text);
 }
 
-#[test]
-fn schedule_text_shows_what_differs_between_which_schedules() {
+pub fn schedule_result() -> ScheduleResult {
     let ran = |index: u64, family: &str, map: Vec<u32>, status: &str| {
         json!({ "index": index, "family": family, "map": map, "item_order": [], "preemptions": [], "seed": null,
                 "status": status, "reason": if status == "completed" { Value::Null } else { "took longer than 30 s".into() },
@@ -128,7 +127,7 @@ fn schedule_text_shows_what_differs_between_which_schedules() {
                 "elements": 8 })
     };
     let test = |name: &str, verdict: &str, schedules: Vec<Value>, differing: Vec<Value>| json!({ "name": name, "verdict": verdict, "work_groups": 3, "schedules": schedules, "differing_outputs": differing });
-    let result: ScheduleResult = serde_json::from_value(json!({
+    serde_json::from_value(json!({
         "schema": ScheduleResult::SCHEMA, "version": "0.1.0", "kernel": "sum", "source": "sum.cl", "device": device(), "seed": 7,
         "elapsed_s": 0.5, "schedules": 2, "repeats": 20,
         "tests": [
@@ -143,8 +142,12 @@ fn schedule_text_shows_what_differs_between_which_schedules() {
         "summary": { "total": 4, "stable": 1, "order_dependent": 1, "nondeterministic": 1, "failed": 1 },
         "notes": []
     }))
-    .unwrap();
-    expect_file("tests/snapshots/schedule.txt", &text::schedule(&result, false, &PLAIN));
+    .unwrap()
+}
+
+#[test]
+fn schedule_text_shows_what_differs_between_which_schedules() {
+    expect_file("tests/snapshots/schedule.txt", &text::schedule(&schedule_result(), false, &PLAIN));
 }
 
 #[test]

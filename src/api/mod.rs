@@ -24,6 +24,7 @@ mod pool;
 mod results;
 mod run;
 mod schedule;
+mod several;
 mod tally;
 
 use std::path::Path;
@@ -47,6 +48,11 @@ pub use options::{OpenOptions, StartWorkers};
 pub use results::{merge, merge_coverage, report};
 pub use run::{RunOptions, run};
 pub use schedule::{Replay, ScheduleOptions, schedule};
+pub use several::{
+    Asked, Given, ProjectOptions, Question, are_several, ask_all, check_all, cover_all, generate_all, mutate_all,
+    run_all, schedule_all,
+};
+pub(crate) use several::{Wanted, expand, matching};
 pub use tally::{tally, tally_by, tally_mutants};
 
 /// Opens a suite (TOML or JSON) and the kernel that it names, with the default [`OpenOptions`].

@@ -3,7 +3,7 @@
 //! The child inherits LLVM's state (context, targets), so that the work is as fast as in process.
 
 use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -137,6 +137,12 @@ pub fn begin(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Re
 pub struct Running(RunningChild);
 
 impl Running {
+    /// The descriptor that can be read once the child answers or ends, for `poll(2)`.
+    pub fn answering(&self) -> BorrowedFd<'_> {
+        // `join`, which takes the pipe, takes this value, too.
+        self.0.answer.as_ref().unwrap_or_else(|| unreachable!("the answer is read once")).as_fd()
+    }
+
     /// Waits for the child's bytes or its error message.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::common::TestResult;
-use crate::common::program::{at, kassay, read, valid};
+use crate::common::program::{kassay, read, valid};
 use crate::common::testdata::repository;
 
 /// Makes a project of these kernels of the testdata.
@@ -14,7 +14,9 @@ fn project(kernels: &[&str], file: &str) -> TestResult<tempfile::TempDir> {
         std::fs::create_dir_all(&to)?;
         for entry in std::fs::read_dir(repository("testdata").join(kernel))? {
             let entry = entry?;
-            std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+            if entry.file_type()?.is_file() {
+                std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+            }
         }
     }
     std::fs::write(folder.path().join("kassay.toml"), file)?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::capture::{ProgramFlags, size};
+use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
 use super::several;
 use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_all, check_program, texts_beside};
@@ -117,7 +118,7 @@ fn several(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Resu
     if !args.targets.iter().all(|target| compile::is_kernel(target)) {
         options.check_for_suite()?;
     }
-    let set = several::interruptible(None, || check_all(&args.targets, open, options))?;
+    let set = interruptible(None, || check_all(&args.targets, open, options))?;
     several::deliver(&args.output, &set, |sources, style| {
         text::check_set(&set, CheckView { verbose: args.output.verbose }, sources, style)
     })?;

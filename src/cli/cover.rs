@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 
 use super::capture::ProgramFlags;
+use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
 use super::several;
 use super::terminal::complain;
@@ -156,7 +157,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
 
 /// Measures the coverage of several suites. The thresholds are those of all together.
 fn run_several(args: &CoverArgs, open: &OpenOptions) -> Result<u8> {
-    let set = several::interruptible(None, || cover_all(&args.suites, open, &args.options()))?;
+    let set = interruptible(None, || cover_all(&args.suites, open, &args.options()))?;
     several::deliver(&args.output, &set, |sources, style| text::cover_set(&set, args.output.verbose, sources, style))?;
     let ended_early = |test: &TestOutcome| test.status != TestStatus::Completed;
     let findings = set.kernels.iter().flat_map(|kernel| &kernel.result.tests).any(ended_early);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, shown};
 use super::several;
 use crate::api::{GenerateOptions, Goal, OpenOptions, are_several, generate, generate_all};
@@ -136,7 +137,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
 fn run_several(args: &GenerateArgs, open: &OpenOptions, options: &GenerateOptions, output: &OutputFlags) -> Result<u8> {
     several::refuse(&[("--from", args.from.is_some()), ("--interface", open.interface.is_some())])?;
     let help = "what was found is kept: the same command with --resume goes on";
-    let set = several::interruptible(Some(help), || generate_all(&args.kernel_files, open, &args.folder, options))?;
+    let set = interruptible(Some(help), || generate_all(&args.kernel_files, open, &args.folder, options))?;
     several::deliver(output, &set, |sources, style| text::generate_set(&set, args.verbose, sources, style))?;
     Ok(several::exit_code(&set.failed, false))
 }

@@ -10,6 +10,7 @@ mod devices;
 mod generate;
 mod generated;
 mod inspect;
+mod interrupt;
 mod lower;
 mod merge;
 mod mutate;

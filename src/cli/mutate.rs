@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 
 use super::capture::{ProgramFlags, size};
+use super::interrupt::interruptible;
 use super::options::{Format, KernelFlags, MutationLevelFlag, OF_COMPILING, OutputFlags};
 use super::several;
 use super::terminal::complain;
@@ -231,7 +232,7 @@ fn run_several(args: &MutateArgs, open: &OpenOptions, options: &MutateOptions) -
     let help = args.output.output.as_ref().map(|file| {
         format!("what is decided is kept: the same command with --resume goes on, if `-o {}` stays", file.display())
     });
-    let set = several::interruptible(help.as_deref(), || mutate_all(&args.suites, open, options))?;
+    let set = interruptible(help.as_deref(), || mutate_all(&args.suites, open, options))?;
     args.output.show(&set, |style| {
         let view = text::MutateView { summary_only: args.summary };
         text::mutate_set(&set, view, args.output.verbose, &several::source, style)

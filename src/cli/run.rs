@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
 use super::several;
 use crate::api::{self, OpenOptions, RunOptions, StartWorkers};
@@ -38,7 +39,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     options.check()?;
     let open = args.open();
     if api::are_several(&args.suites) {
-        let set = several::interruptible(None, || api::run_all(&args.suites, &open, &options))?;
+        let set = interruptible(None, || api::run_all(&args.suites, &open, &options))?;
         args.output.deliver(&set, |style| text::run_set(&set, args.output.verbose, style))?;
         return Ok(several::exit_code(&set.failed, set.total.failed + set.total.broken > 0));
     }

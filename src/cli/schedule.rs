@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
 use super::several;
 use crate::api::{OpenOptions, Replay, ScheduleOptions, StartWorkers, are_several, schedule, schedule_all};
@@ -42,7 +43,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
     let open = args.open();
     if are_several(&args.suites) {
         several::refuse(&[("--replay", args.replay.is_some())])?;
-        let set = several::interruptible(None, || schedule_all(&args.suites, &open, &args.options()))?;
+        let set = interruptible(None, || schedule_all(&args.suites, &open, &args.options()))?;
         args.output.deliver(&set, |style| text::schedule_set(&set, args.output.verbose, style))?;
         return Ok(several::exit_code(&set.failed, set.total.stable < set.total.total));
     }

@@ -61,7 +61,7 @@ impl Observer for Terminal {
     }
 
     fn stop(&self) -> bool {
-        super::several::is_interrupted()
+        super::interrupt::is_interrupted()
     }
 
     fn end(&self) {

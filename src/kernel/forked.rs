@@ -3,7 +3,7 @@
 //! The child inherits LLVM's state (context, targets), so that the work is as fast as in process.
 
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -137,18 +137,34 @@ pub fn begin(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Re
 pub struct Running(RunningChild);
 
 impl Running {
-    /// The descriptor that can be read once the child answers or ends, for `poll(2)`.
-    pub fn answering(&self) -> BorrowedFd<'_> {
-        // `join`, which takes the pipe, takes this value, too.
-        self.0.answer.as_ref().unwrap_or_else(|| unreachable!("the answer is read once")).as_fd()
-    }
-
     /// Waits for the child's bytes or its error message.
     ///
     /// # Errors
     /// The outer error if the child gave neither.
     pub fn end(self) -> Result<Result<Vec<u8>, String>, Failure> {
         self.0.join()
+    }
+}
+
+/// Waits, at most for so long, until a child answers or ends. Returns the positions of those that do, ascending; a signal to this
+/// process ends the wait early.
+pub fn answering(children: &[&Running], patience: Duration) -> Vec<usize> {
+    // `join`, which takes the pipe, takes the whole value: it is there. Negative descriptors would be passed over.
+    let of = |child: &&Running| child.0.answer.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+    let mut polled: Vec<libc::pollfd> =
+        children.iter().map(|child| libc::pollfd { fd: of(child), events: libc::POLLIN, revents: 0 }).collect();
+    let (count, patience) = (polled.len() as libc::nfds_t, patience.as_millis().min(i32::MAX as u128) as i32);
+    // SAFETY: as many descriptors as are counted, all open.
+    let ready = unsafe { libc::poll(polled.as_mut_ptr(), count, patience) };
+    let answers = |(at, one): (usize, &libc::pollfd)| (one.revents != 0).then_some(at);
+    if ready > 0 { polled.iter().enumerate().filter_map(answers).collect() } else { Vec::new() }
+}
+
+/// In a child: lets the signals that end a program end this one, whatever its parent does with them.
+pub fn die_of_signals() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: restores the default action of a signal that has one.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
 }
 

@@ -4,7 +4,6 @@
 //! that are worked on side by side each have a process, which cannot take the others with it either.
 
 use std::collections::VecDeque;
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use super::super::observer::{Observer, Work};
@@ -57,7 +56,8 @@ pub fn run<'a>(
                 Err(failure) => done(number, Err(error_of(failure, &name)))?,
             }
         }
-        let mut answering = wait(&under_way);
+        let children: Vec<&Running> = under_way.iter().map(|one| &one.child).collect();
+        let mut answering = forked::answering(&children, ATTENTION);
         if observer.stop() {
             return Ok(false);
         }
@@ -90,23 +90,9 @@ struct UnderWay {
 fn begin<'a>(share: u32, work: Box<dyn FnOnce(u32) -> Result<Vec<u8>> + 'a>) -> std::result::Result<Running, Failure> {
     let serialised = |error: Error| serde_json::to_string(&error).unwrap_or_else(|_| error.to_string());
     forked::begin(Limit::of(LONGEST), || {
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            // SAFETY: restores the default of a signal, in the child: it has no results to save.
-            unsafe { libc::signal(signal, libc::SIG_DFL) };
-        }
+        forked::die_of_signals();
         work(share).map_err(serialised)
     })
-}
-
-/// Waits until a child answers or it is time to ask the observer. Returns the positions of those that answer, ascending.
-fn wait(under_way: &[UnderWay]) -> Vec<usize> {
-    let of = |one: &UnderWay| libc::pollfd { fd: one.child.answering().as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let mut polled: Vec<libc::pollfd> = under_way.iter().map(of).collect();
-    let (count, patience) = (polled.len() as libc::nfds_t, ATTENTION.as_millis() as i32);
-    // SAFETY: as many descriptors as are counted, all open. A signal ends the wait early, which is as good.
-    let ready = unsafe { libc::poll(polled.as_mut_ptr(), count, patience) };
-    let answers = |(at, one): (usize, &libc::pollfd)| (one.revents != 0).then_some(at);
-    if ready > 0 { polled.iter().enumerate().filter_map(answers).collect() } else { Vec::new() }
 }
 
 fn error_of(failure: Failure, name: &str) -> Error {
@@ -138,8 +124,7 @@ mod tests {
         let tasks = vec![
             task("a", |_| Ok(vec![1])),
             task("b", |_| Err(Error::caller("wrong"))),
-            // SAFETY: ends this child alone.
-            task("c", |_| unsafe { libc::abort() }),
+            task("c", |_| std::process::abort()),
             task("d", |_| panic!("lost")),
             // More than a pipe holds.
             task("e", |_| Ok(vec![5; 1 << 20])),

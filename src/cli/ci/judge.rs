@@ -1,6 +1,7 @@
 //! Says what of a result a project complains of: what makes the command's exit code 1.
 
-use super::super::Command;
+use super::super::mutate::too_low;
+use super::command::Command;
 use crate::api::Given;
 use crate::result::check::Verdict;
 use crate::result::{cover, mutate};
@@ -22,7 +23,7 @@ pub fn complaints(command: &Command, result: &Given<'_>) -> Vec<String> {
             let dropped = (dropped > 0).then(|| {
                 format!("{dropped} of {} tests were dropped: the kernel itself fails them", result.tests.len())
             });
-            let low = super::super::mutate::too_low(args.fail_under, result.summary.score);
+            let low = too_low(args.fail_under, result.summary.score);
             dropped.into_iter().chain(low).collect()
         }
         (_, Given::Run(result)) => {

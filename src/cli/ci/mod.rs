@@ -1,5 +1,6 @@
 //! `kassay ci`: does everything that a project's file asks for.
 
+mod command;
 mod judge;
 mod project;
 
@@ -8,10 +9,12 @@ use std::path::{Path, PathBuf};
 use clap::error::ContextKind;
 use clap::{Args, CommandFactory, Parser};
 
+use self::command::{Command, Line};
 use self::project::{Flag, Project, Request};
+use super::interrupt::interruptible;
 use super::options::OutputFlags;
-use super::{Cli, Command, several};
-use crate::api::{Asked, Given, ProjectOptions, Question, ask_all};
+use super::several;
+use crate::api::{Given, ProjectOptions, ask_all};
 use crate::error::{Error, Result};
 use crate::report::text;
 use crate::result::set::Failed;
@@ -68,9 +71,9 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     let project = Project::read(&name, args.profile.as_deref())?;
     let mut asked = Vec::new();
     let mut commands = Vec::new();
-    for request in project.requests(&Cli::command(), &only)? {
+    for request in project.requests(&Line::command(), &only)? {
         let command = parse(&project, &request, cache.as_deref(), args.no_cache)?;
-        asked.push(of_command(&command, &request.suite)?);
+        asked.push(command.asked(&request.suite));
         commands.push(command);
     }
     let processors =
@@ -84,7 +87,7 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     let help = output.map(|_| "what is decided is kept: the same command with --resume goes on");
     let terminal = args.output.terminal();
     let judge = |number: usize, result: &Given<'_>| judge::complaints(&commands[number], result);
-    let result = several::interruptible(help, || ask_all(&asked, &options, &terminal, judge))?;
+    let result = interruptible(help, || ask_all(&asked, &options, &terminal, judge))?;
     args.output.show(&result, |style| text::ci(&result, args.output.verbose, &several::source, style))?;
     let mut failed: Vec<Failed> = Vec::new();
     failed.extend(result.run.iter().flat_map(|set| set.failed.clone()));
@@ -108,7 +111,7 @@ fn parse(project: &Project, request: &Request, cache: Option<&Path>, no_cache: b
         None if no_cache => line.push("--no-cache".into()),
         None => {}
     }
-    Cli::try_parse_from(line).map(|cli| cli.command).map_err(|e| {
+    Line::try_parse_from(line).map(|line| line.command).map_err(|e| {
         let about = e.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
         let name = |text: &str| text.split(['=', ' ']).next().unwrap_or_default().to_owned();
         let flag: Option<&Flag> = request.flags.iter().find(|flag| name(&flag.text) == name(&about));
@@ -120,17 +123,4 @@ fn parse(project: &Project, request: &Request, cache: Option<&Path>, no_cache: b
             None => error.help(format!("see kassay {} --help", request.command)),
         }
     })
-}
-
-/// Returns what a command asks of a suite.
-fn of_command(command: &Command, suite: &Path) -> Result<Asked> {
-    let (open, question) = match command {
-        Command::Run(args) => (args.open(), Question::Run(args.options())),
-        Command::Cover(args) => (args.open(), Question::Cover(args.options())),
-        Command::Mutate(args) => (args.open(), Question::Mutate(args.options())),
-        Command::Check(args) => (args.open(), Question::Check(args.options())),
-        Command::Schedule(args) => (args.open(), Question::Schedule(args.options())),
-        _ => return Err(Error::internal("a project asked for a command that it cannot have")),
-    };
-    Ok(Asked { suite: suite.to_owned(), open, question })
 }

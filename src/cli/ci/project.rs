@@ -214,7 +214,7 @@ impl Project {
 
     /// Returns the tables that say what is asked, the later ones of which win, each with the patterns of the suites that it is
     /// for; without patterns it is for all.
-    fn layers(&self) -> Result<Vec<(Option<Vec<Pattern>>, &Node)>> {
+    fn layers(&self) -> Result<Vec<Layer<'_>>> {
         let mut layers = vec![(None, &self.root)];
         let profile = self.profile.as_ref().and_then(|name| self.root.get("profile")?.get(name));
         layers.extend(profile.map(|profile| (None, profile)));
@@ -226,13 +226,7 @@ impl Project {
     }
 
     /// Returns the flags of a command for a suite; `None` if it is not asked for.
-    fn flags_of(
-        &self,
-        cli: &Command,
-        layers: &[(Option<Vec<Pattern>>, &Node)],
-        suite: &Path,
-        command: &str,
-    ) -> Result<Option<Vec<Flag>>> {
+    fn flags_of(&self, cli: &Command, layers: &[Layer<'_>], suite: &Path, command: &str) -> Result<Option<Vec<Flag>>> {
         let (mut is_asked, mut given): (bool, Vec<&Entry>) = (false, Vec::new());
         for (patterns, layer) in layers {
             if patterns.as_ref().is_some_and(|patterns| !matches(patterns, suite)) {
@@ -348,6 +342,9 @@ impl Project {
         self.texts(node)?.into_iter().map(of).collect()
     }
 }
+
+/// A table, and the suites that it is for; all if there are no patterns.
+type Layer<'a> = (Option<Vec<Pattern>>, &'a Node);
 
 enum Values {
     Flag(bool),

@@ -111,7 +111,7 @@ fn render<R: InSet>(
             table.row([Cell::new(&header.kernel)].into_iter().chain(row(&kernel.result)).chain([Cell::new(place)]));
         }
         if set.kernels.len() > 1 {
-            table.row([Cell::new("total")].into_iter().chain(total).chain([Cell::new(&seconds(set.elapsed_s))]));
+            table.row([Cell::new("total")].into_iter().chain(total).chain([Cell::new(seconds(set.elapsed_s))]));
         }
         out.push_str(&table.render(style));
     }

@@ -3,6 +3,7 @@
 //! The crate's root re-exports all of it. Must never know: terminals, exit codes.
 
 mod capture;
+mod changes;
 mod check;
 mod compare;
 mod cover;
@@ -32,6 +33,7 @@ use std::path::Path;
 use crate::error::Result;
 
 pub use capture::{CaptureOptions, capture};
+pub use changes::{changes_since, roots_of_diffs};
 pub use check::{CheckOptions, CheckProgramOptions, Texts, check, check_program};
 pub use compare::{CompareOptions, compare, merge_comparisons};
 pub use cover::{CoverOptions, cover};

@@ -12,12 +12,13 @@ use super::options::{Format, KernelFlags, MutationLevelFlag, OF_COMPILING, Outpu
 use super::several;
 use super::terminal::complain;
 use crate::api::{
-    MutateOptions, MutateProgramOptions, OpenOptions, Oracle, StartWorkers, Strategy, mutate, mutate_all,
-    mutate_program, texts_beside,
+    MutateOptions, MutateProgramOptions, OpenOptions, Oracle, StartWorkers, Strategy, changes_since, mutate,
+    mutate_all, mutate_program, roots_of_diffs, texts_beside,
 };
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::exec::kinds::DEVICE_HELP;
+use crate::mutation::changed_lines::ChangedLines;
 use crate::mutation::level::MutationLevel;
 use crate::report::text;
 use crate::result::mutate::{MutateResult, TestOutcome, TestStatus};
@@ -41,6 +42,12 @@ pub struct MutateArgs {
     /// Draw N mutants (with --order 2: pairs) instead of using all
     #[arg(long, value_name = "N")]
     pub sample: Option<u64>,
+    /// Mutate only lines that a unified diff adds or alters; - reads it from standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "since")]
+    pub in_diff: Option<PathBuf>,
+    /// Mutate only lines that have changed since a revision, as git knows it
+    #[arg(long, value_name = "REV")]
+    pub since: Option<String>,
     /// Runs of a mutant per test; default 1, or 3 for kernels with atomics, barriers or local memory
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: Option<u32>,
@@ -93,7 +100,9 @@ pub struct MutateArgs {
 }
 
 /// Flags that say nothing about a host program, which has its own options, launches and device.
-const FOR_SUITES: [&str; 11] = [
+const FOR_SUITES: [&str; 13] = [
+    "in_diff",
+    "since",
     "order",
     "repeats",
     "full_matrix",
@@ -214,7 +223,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
     if args.program.as_gpu {
         return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or name a device"));
     }
-    let options = args.options();
+    let options = args.options().changes(args.changes()?);
     options.check()?;
     let open = args.open();
     if !others.is_empty() || suite.is_dir() {
@@ -287,6 +296,28 @@ impl MutateArgs {
             .captured(flags.keep.clone())
             .output(self.output.output.clone())
             .resume(self.resume)
+    }
+
+    /// Reads what `--in-diff` or `--since` names.
+    ///
+    /// # Errors
+    /// `Caller` if it is no diff or no revision; `Environment` if it cannot be read.
+    pub(super) fn changes(&self) -> Result<Option<ChangedLines>> {
+        let here =
+            std::env::current_dir().map_err(|e| Error::environment(format!("there is no working directory: {e}")))?;
+        if let Some(revision) = &self.since {
+            return changes_since(revision, here).map(Some);
+        }
+        let Some(file) = &self.in_diff else { return Ok(None) };
+        let (text, name) = match file.as_os_str() == "-" {
+            true => (std::io::read_to_string(std::io::stdin()), "standard input".to_owned()),
+            false => (std::fs::read_to_string(file), file.display().to_string()),
+        };
+        let text = text.map_err(|e| {
+            Error::caller(format!("cannot read the diff {name}: {e}"))
+                .help("name a file that `git diff` or `diff -u` wrote")
+        })?;
+        ChangedLines::of_diff(&text, &name, &roots_of_diffs(&here)).map(Some)
     }
 
     /// Returns how the IR is optimised before mutants are made in it.

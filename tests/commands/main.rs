@@ -2,6 +2,7 @@
 
 mod allowed_faults;
 mod cache;
+mod changes;
 mod ci;
 #[path = "../common/mod.rs"]
 mod common;

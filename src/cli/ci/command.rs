@@ -10,6 +10,7 @@ use super::super::mutate::MutateArgs;
 use super::super::run::RunArgs;
 use super::super::schedule::ScheduleArgs;
 use crate::api::{Asked, Question};
+use crate::error::Result;
 
 /// A command line that a request stands for.
 #[derive(Debug, Parser)]
@@ -31,14 +32,17 @@ pub enum Command {
 
 impl Command {
     /// Returns what the command asks of a suite.
-    pub fn asked(&self, suite: &Path) -> Asked {
+    ///
+    /// # Errors
+    /// `Caller` if git does not know the revision of `since`; `Environment` if git is missing.
+    pub fn asked(&self, suite: &Path) -> Result<Asked> {
         let (open, question) = match self {
             Command::Run(args) => (args.open(), Question::Run(args.options())),
             Command::Cover(args) => (args.open(), Question::Cover(args.options())),
-            Command::Mutate(args) => (args.open(), Question::Mutate(args.options())),
+            Command::Mutate(args) => (args.open(), Question::Mutate(args.options().changes(args.changes()?))),
             Command::Check(args) => (args.open(), Question::Check(args.options())),
             Command::Schedule(args) => (args.open(), Question::Schedule(args.options())),
         };
-        Asked { suite: suite.to_owned(), open, question }
+        Ok(Asked { suite: suite.to_owned(), open, question })
     }
 }

@@ -73,7 +73,7 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     let mut commands = Vec::new();
     for request in project.requests(&Line::command(), &only)? {
         let command = parse(&project, &request, cache.as_deref(), args.no_cache)?;
-        asked.push(command.asked(&request.suite));
+        asked.push(command.asked(&request.suite)?);
         commands.push(command);
     }
     let processors =

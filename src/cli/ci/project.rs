@@ -19,6 +19,7 @@ pub const COMMANDS: &[&str] = &["run", "cover", "mutate", "check", "schedule"];
 /// Flags that say where results go and how the command itself runs, which `kassay ci` decides.
 const OF_CI: &[&str] = &[
     "output",
+    "in-diff",
     "format",
     "quiet",
     "verbose",

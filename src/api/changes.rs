@@ -36,7 +36,7 @@ pub fn changes_since(revision: &str, folder: impl AsRef<Path>) -> Result<Changed
         "--dst-prefix=b/",
     ];
     let diff = git(folder, flags.into_iter().chain([commit.trim(), "--"]))?;
-    let mut changed = ChangedLines::of_diff(&diff, &format!("`git diff {revision}`"), &[root.clone()])?;
+    let mut changed = ChangedLines::of_diff(&diff, &format!("`git diff {revision}`"), std::slice::from_ref(&root))?;
     let others = git(&root, ["-c", "core.quotePath=false", "ls-files", "-z", "--others", "--exclude-standard"])?;
     others.split('\0').filter(|path| !path.is_empty()).for_each(|path| changed.add_whole(&root.join(path)));
     Ok(changed)

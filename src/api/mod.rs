@@ -3,6 +3,7 @@
 //! The crate's root re-exports all of it. Must never know: terminals, exit codes.
 
 mod capture;
+mod changes;
 mod check;
 mod compare;
 mod cover;
@@ -24,6 +25,7 @@ mod pool;
 mod results;
 mod run;
 mod schedule;
+mod several;
 mod tally;
 
 use std::path::Path;
@@ -31,6 +33,7 @@ use std::path::Path;
 use crate::error::Result;
 
 pub use capture::{CaptureOptions, capture};
+pub use changes::{changes_since, roots_of_diffs};
 pub use check::{CheckOptions, CheckProgramOptions, Texts, check, check_program};
 pub use compare::{CompareOptions, compare, merge_comparisons};
 pub use cover::{CoverOptions, cover};
@@ -47,6 +50,11 @@ pub use options::{OpenOptions, StartWorkers};
 pub use results::{merge, merge_coverage, report, report_text, report_to};
 pub use run::{RunOptions, run};
 pub use schedule::{Replay, ScheduleOptions, schedule};
+pub use several::{
+    Asked, Given, ProjectOptions, Question, are_several, ask_all, check_all, cover_all, generate_all, mutate_all,
+    run_all, schedule_all,
+};
+pub(crate) use several::{Wanted, expand, matching};
 pub use tally::{tally, tally_by, tally_mutants};
 
 /// Opens a suite (TOML or JSON) and the kernel that it names, with the default [`OpenOptions`].

@@ -11,6 +11,7 @@ use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
+use crate::mutation::changed_lines::ChangedLines;
 use crate::mutation::configuration::configuration;
 use crate::mutation::level::{MutationLevel, OperatorLevel};
 use crate::mutation::selection::Selection;
@@ -35,6 +36,8 @@ options! {
         order: u32 = 1,
         /// How many mutants (pairs with order 2) are drawn; `None`: all.
         sample: Option<u64> = None,
+        /// The lines whose mutants are made ([`ChangedLines::of_diff`], [`changes_since`](super::changes_since)); `None`: all.
+        changes: Option<ChangedLines> = None,
         /// Runs of a mutant per test; `None`: 1, or 3 for kernels with atomics, barriers or local memory.
         repeats: Option<u32> = None,
         /// Whether every mutant runs on every test that reaches it, even after another test has killed it.
@@ -244,6 +247,7 @@ impl Making<'_> {
                 selection: self.selection.clone(),
                 order: options.order,
                 sample: options.sample,
+                changes: options.changes.clone(),
                 repeats: options.repeats,
                 full_matrix: options.full_matrix,
                 factor: options.timeout_factor,

@@ -26,6 +26,12 @@ pub trait Observer: Debug + Send + Sync {
 
     /// The work that began last has ended, or failed.
     fn end(&self) {}
+
+    /// Returns whether to stop. Functions for several files ask; what they have done by then is kept where it is written as
+    /// it is decided.
+    fn stop(&self) -> bool {
+        false
+    }
 }
 
 /// Ignores everything.
@@ -66,6 +72,10 @@ impl Observer for OfVariants {
 
     fn end(&self) {
         self.observer.end();
+    }
+
+    fn stop(&self) -> bool {
+        self.observer.stop()
     }
 }
 

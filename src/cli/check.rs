@@ -1,15 +1,18 @@
 //! `kassay check`: finds races, barrier divergence, memory faults and redundant barriers.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
 use super::capture::{ProgramFlags, size};
+use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
-use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_program, texts_beside};
+use super::several;
+use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_all, check_program, texts_beside};
 use crate::error::Result;
+use crate::kernel::compile;
 use crate::report::text::{self, CheckView};
 use crate::result::check::Verdict;
 use crate::result::store;
@@ -17,10 +20,10 @@ use crate::result::store;
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// A suite file (TOML or JSON), whose tests are the inputs, or a kernel (.cl, .clcpp, .ll, .bc, .spv, .spvasm), for which
-    /// inputs are generated
-    #[arg(value_name = "SUITE|KERNEL", required_unless_present = "command", conflicts_with = "command")]
-    pub target: Option<PathBuf>,
+    /// Suite files (TOML or JSON), whose tests are the inputs, kernels (.cl, .clcpp, .ll, .bc, .spv, .spvasm), for which
+    /// inputs are generated, or folders with suites in them
+    #[arg(id = "target", value_name = "SUITE|KERNEL", required_unless_present = "command", conflicts_with = "command")]
+    pub targets: Vec<PathBuf>,
     /// A host program and its arguments, behind `--`: its launches are the inputs
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_FILES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
@@ -90,11 +93,14 @@ pub struct LaunchFlags {
 pub fn run(args: &CheckArgs) -> Result<u8> {
     args.output.check()?;
     let options = args.options();
-    let open = args.execution.apply(args.kernel.open_options(args.output.terminal())).budget(Some(options.budget));
+    let open = args.open();
     options.check(&open)?;
-    let Some(target) = &args.target else { return program(args, &open, &options) };
+    let [target, others @ ..] = &args.targets[..] else { return program(args, &open, &options) };
     args.program.refuse()?;
-    let opened = match is_kernel(target) {
+    if !others.is_empty() || target.is_dir() {
+        return several(args, &open, &options);
+    }
+    let opened = match compile::is_kernel(target) {
         true => open.open_kernel(target)?,
         false => {
             options.check_for_suite()?;
@@ -105,6 +111,18 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let (sources, view) = (opened.sources(), CheckView { verbose: args.output.verbose });
     args.output.deliver(&result, |style| text::check(&result, view, &|file| sources.text(file), style))?;
     Ok(u8::from(result.verdict != Verdict::Clean))
+}
+
+/// Checks several suites and kernels, each with the whole budget.
+fn several(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Result<u8> {
+    if !args.targets.iter().all(|target| compile::is_kernel(target)) {
+        options.check_for_suite()?;
+    }
+    let set = interruptible(None, || check_all(&args.targets, open, options))?;
+    several::deliver(&args.output, &set, |sources, style| {
+        text::check_set(&set, CheckView { verbose: args.output.verbose }, sources, style)
+    })?;
+    Ok(several::exit_code(&set.failed, set.total.verdict != Verdict::Clean))
 }
 
 /// Checks the launches of a host program. Standard output is the program's, so the text goes to standard error.
@@ -124,6 +142,11 @@ fn program(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Resu
 }
 
 impl CheckArgs {
+    pub(super) fn open(&self) -> OpenOptions {
+        let open = self.execution.apply(self.kernel.open_options(self.output.terminal()));
+        open.budget(Some(self.options().budget))
+    }
+
     pub(super) fn program_options(&self) -> CheckProgramOptions {
         let texts = self.output.output.as_deref().map(texts_beside);
         CheckProgramOptions::new()
@@ -146,9 +169,4 @@ impl CheckArgs {
             .reproduce(self.reproduce.clone())
             .schedules(self.schedules)
     }
-}
-
-fn is_kernel(path: &Path) -> bool {
-    let extension = path.extension().map(|e| e.to_ascii_lowercase());
-    ["cl", "ll", "bc", "spv", "spvasm"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref()))
 }

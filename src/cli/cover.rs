@@ -7,21 +7,25 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 
 use super::capture::ProgramFlags;
+use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
+use super::several;
 use super::terminal::complain;
-use crate::api::{CoverOptions, CoverProgramOptions, StartWorkers, cover, cover_program, texts_beside};
+use crate::api::{
+    CoverOptions, CoverProgramOptions, OpenOptions, StartWorkers, cover, cover_all, cover_program, texts_beside,
+};
 use crate::error::{Error, Result};
 use crate::report::text;
-use crate::result::cover::{Coverage, METRICS, Metric, Need, TestStatus};
+use crate::result::cover::{Coverage, METRICS, Metric, Need, TestOutcome, TestStatus};
 use crate::result::mcdc::Criterion;
 use crate::result::store;
 
-/// Measure the coverage of a suite's tests, or of the launches of an unmodified host program
+/// Measure the coverage of the tests of suites, or of the launches of an unmodified host program
 #[derive(Debug, Args)]
 pub struct CoverArgs {
-    /// A suite file, TOML or JSON
-    #[arg(required_unless_present = "command", conflicts_with = "command")]
-    pub suite: Option<PathBuf>,
+    /// Suite files, TOML or JSON, or folders with some in them
+    #[arg(id = "suite", value_name = "SUITE", required_unless_present = "command", conflicts_with = "command")]
+    pub suites: Vec<PathBuf>,
     /// Instead of a suite: a host program and its arguments, behind `--`
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
@@ -121,9 +125,10 @@ impl Threshold {
         self.metric.needs == Some(what)
     }
 
-    /// Returns the percentage reached if it is too low. A metric with nothing to cover is never too low.
-    fn missed(&self, coverage: &Coverage) -> Option<f64> {
-        (self.metric.measure)(coverage).percent().filter(|reached| *reached < self.percent)
+    /// Says what is reached if it is too low. A metric with nothing to cover is never too low.
+    pub(super) fn complaint(&self, coverage: &Coverage) -> Option<String> {
+        let reached = (self.metric.measure)(coverage).percent().filter(|reached| *reached < self.percent)?;
+        Some(format!("{} coverage is {reached:.1} %, below {} %", self.metric.key, self.percent))
     }
 }
 
@@ -134,10 +139,13 @@ impl Threshold {
 /// Those of the suite, the kernel and the device.
 pub fn run(args: &CoverArgs) -> Result<u8> {
     args.output.check()?;
-    let Some(suite) = &args.suite else { return run_program(args) };
+    let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };
     args.program.refuse()?;
-    let options = args.execution.apply(args.kernel.open_options(args.output.terminal())).start(StartWorkers::PerTest);
-    let opened = options.open(suite)?;
+    let open = args.open();
+    if !others.is_empty() || suite.is_dir() {
+        return run_several(args, &open);
+    }
+    let opened = open.open(suite)?;
     let result = cover(&opened, &args.options())?;
     let sources = opened.sources();
     args.output.deliver(&result, |style| {
@@ -145,6 +153,15 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     })?;
     let ended_early = result.tests.iter().any(|t| t.status != TestStatus::Completed);
     Ok(u8::from(missed(&args.fail_under, &result.coverage) || ended_early))
+}
+
+/// Measures the coverage of several suites. The thresholds are those of all together.
+fn run_several(args: &CoverArgs, open: &OpenOptions) -> Result<u8> {
+    let set = interruptible(None, || cover_all(&args.suites, open, &args.options()))?;
+    several::deliver(&args.output, &set, |sources, style| text::cover_set(&set, args.output.verbose, sources, style))?;
+    let ended_early = |test: &TestOutcome| test.status != TestStatus::Completed;
+    let findings = set.kernels.iter().flat_map(|kernel| &kernel.result.tests).any(ended_early);
+    Ok(several::exit_code(&set.failed, missed(&args.fail_under, &set.total) || findings))
 }
 
 /// Runs a host program, and delivers what its launches cover. Returns the exit code: 1 if a metric is below its threshold,
@@ -171,17 +188,16 @@ fn run_program(args: &CoverArgs) -> Result<u8> {
 
 /// Complains of each metric that is below its threshold. Returns whether there is one.
 pub(super) fn missed(thresholds: &[Threshold], coverage: &Coverage) -> bool {
-    let mut any = false;
-    for threshold in thresholds {
-        if let Some(reached) = threshold.missed(coverage) {
-            any = true;
-            complain(&format!("{} coverage is {reached:.1} %, below {} %", threshold.metric.key, threshold.percent));
-        }
-    }
-    any
+    let complaints: Vec<String> = thresholds.iter().filter_map(|threshold| threshold.complaint(coverage)).collect();
+    complaints.iter().for_each(|text| complain(text));
+    !complaints.is_empty()
 }
 
 impl CoverArgs {
+    pub(super) fn open(&self) -> OpenOptions {
+        self.execution.apply(self.kernel.open_options(self.output.terminal())).start(StartWorkers::PerTest)
+    }
+
     pub(super) fn program_options(&self) -> CoverProgramOptions {
         let texts = self.of_program.keep.clone().or(self.output.output.as_deref().map(texts_beside));
         CoverProgramOptions::new()

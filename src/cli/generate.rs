@@ -5,22 +5,26 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, shown};
-use crate::api::{GenerateOptions, Goal, generate};
+use super::several;
+use crate::api::{GenerateOptions, Goal, OpenOptions, are_several, generate, generate_all};
 use crate::error::{Error, Result};
 use crate::kernel::compile;
 use crate::report::text;
 
-/// Generate a suite that covers a kernel
+/// Generate suites that cover kernels
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// A kernel (.cl, .clcpp, .ll, .bc, .spv, .spvasm); with --from, that of the suite if left out
-    #[arg(required_unless_present = "from")]
-    pub kernel_file: Option<PathBuf>,
+    /// Kernels (.cl, .clcpp, .ll, .bc, .spv, .spvasm), or folders with sources of kernels in them; with --from, that of the
+    /// suite if left out
+    #[arg(id = "kernel_file", value_name = "KERNEL", required_unless_present = "from")]
+    pub kernel_files: Vec<PathBuf>,
     /// A suite of the kernel, such as a captured one: begin with its launches, and keep to what they have in common
     #[arg(long, value_name = "SUITE")]
     pub from: Option<PathBuf>,
-    /// Folder for suite.toml, its data, interface.toml and generate.json; created if it does not exist
+    /// Folder for suite.toml, its data, interface.toml and generate.json; of several kernels, with a folder for each. Created if
+    /// it does not exist
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub folder: PathBuf,
     /// Goal of the search
@@ -94,7 +98,7 @@ pub(super) fn budget(text: &str) -> std::result::Result<f64, String> {
 /// # Errors
 /// `Caller` if the kernel, the flags or the interface file are wrong; those of the device, the journal and the folder.
 pub fn run(args: &GenerateArgs) -> Result<u8> {
-    if let Some(file) = args.kernel_file.as_deref().filter(|file| is_suite(file)) {
+    if let Some(file) = args.kernel_files.iter().find(|file| is_suite(file)) {
         let what = format!("{} is a suite, but kassay generate takes a kernel", file.display());
         return Err(Error::caller(what).help(
             "give the kernel's file (.cl, .clcpp, .ll, .bc, .spv or .spvasm), or begin with the suite's launches: --from SUITE",
@@ -103,14 +107,18 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
     let options = args.options();
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
     let mut open = args.execution.apply(args.kernel.open_options(output.terminal())).budget(Some(options.budget));
+    if are_several(&args.kernel_files) {
+        return run_several(args, &open, &options, &output);
+    }
+    let kernel_file = args.kernel_files.first();
     let file = args.folder.join("interface.toml");
     // OpenCL C tells its interface, with which the file has to agree.
     let tells = |kernel: &Path| compile::is_source(kernel);
-    if open.interface.is_none() && args.kernel_file.as_deref().is_some_and(|k| !tells(k)) && file.exists() {
+    if open.interface.is_none() && kernel_file.is_some_and(|k| !tells(k)) && file.exists() {
         open = open.interface(Some(file));
     }
     options.check(&open, &args.folder)?;
-    let opened = match (&args.from, &args.kernel_file) {
+    let opened = match (&args.from, kernel_file) {
         (Some(suite), Some(kernel)) => open.open_for(suite, kernel)?,
         (Some(suite), None) => open.open(suite)?,
         (None, Some(kernel)) => open.open_kernel(kernel)?,
@@ -123,6 +131,15 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         text::generate(&result, &view, &|file| sources.text(file), style)
     })?;
     Ok(0)
+}
+
+/// Generates suites for several kernels, each with the whole budget.
+fn run_several(args: &GenerateArgs, open: &OpenOptions, options: &GenerateOptions, output: &OutputFlags) -> Result<u8> {
+    several::refuse(&[("--from", args.from.is_some()), ("--interface", open.interface.is_some())])?;
+    let help = "what was found is kept: the same command with --resume goes on";
+    let set = interruptible(Some(help), || generate_all(&args.kernel_files, open, &args.folder, options))?;
+    several::deliver(output, &set, |sources, style| text::generate_set(&set, args.verbose, sources, style))?;
+    Ok(several::exit_code(&set.failed, false))
 }
 
 /// Returns whether a file's name is that of a suite.

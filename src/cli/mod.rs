@@ -3,12 +3,14 @@
 
 mod capture;
 mod check;
+mod ci;
 mod compare;
 mod cover;
 mod devices;
 mod generate;
 mod generated;
 mod inspect;
+mod interrupt;
 mod lower;
 mod merge;
 mod mutate;
@@ -16,6 +18,7 @@ mod options;
 mod report;
 mod run;
 mod schedule;
+mod several;
 mod tally;
 mod terminal;
 mod worker;
@@ -51,6 +54,7 @@ enum Command {
     Tally(tally::TallyArgs),
     Merge(merge::MergeArgs),
     Report(report::ReportArgs),
+    Ci(ci::CiArgs),
     Completions(generated::CompletionsArgs),
     Man(generated::ManArgs),
     #[command(hide = true)]
@@ -82,6 +86,7 @@ pub fn main() -> ExitCode {
         Command::Tally(args) => tally::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Ci(args) => ci::run(&args),
         Command::Completions(args) => generated::completions(&args, Cli::command()),
         Command::Man(args) => generated::man(&args, Cli::command()),
         Command::Worker(args) => worker::run(&args),

@@ -7,25 +7,29 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 
 use super::capture::{ProgramFlags, size};
+use super::interrupt::interruptible;
 use super::options::{Format, KernelFlags, MutationLevelFlag, OF_COMPILING, OutputFlags};
+use super::several;
 use super::terminal::complain;
 use crate::api::{
-    MutateOptions, MutateProgramOptions, Oracle, StartWorkers, Strategy, mutate, mutate_program, texts_beside,
+    MutateOptions, MutateProgramOptions, OpenOptions, Oracle, StartWorkers, Strategy, changes_since, mutate,
+    mutate_all, mutate_program, roots_of_diffs, texts_beside,
 };
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::exec::kinds::DEVICE_HELP;
+use crate::mutation::changed_lines::ChangedLines;
 use crate::mutation::level::MutationLevel;
 use crate::report::text;
-use crate::result::mutate::{MutateResult, TestStatus};
+use crate::result::mutate::{MutateResult, TestOutcome, TestStatus};
 use crate::result::shard::Shard;
 
-/// Measure how well a suite's tests, or an unmodified host program, detect faults
+/// Measure how well the tests of suites, or an unmodified host program, detect faults
 #[derive(Debug, Args)]
 pub struct MutateArgs {
-    /// A suite file, TOML or JSON
-    #[arg(required_unless_present = "command", conflicts_with = "command")]
-    pub suite: Option<PathBuf>,
+    /// Suite files, TOML or JSON, or folders with some in them
+    #[arg(id = "suite", value_name = "SUITE", required_unless_present = "command", conflicts_with = "command")]
+    pub suites: Vec<PathBuf>,
     /// Instead of a suite: a host program and its arguments, behind `--`
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
@@ -38,6 +42,12 @@ pub struct MutateArgs {
     /// Draw N mutants (with --order 2: pairs) instead of using all
     #[arg(long, value_name = "N")]
     pub sample: Option<u64>,
+    /// Mutate only lines that a unified diff adds or alters; - reads it from standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "since")]
+    pub in_diff: Option<PathBuf>,
+    /// Mutate only lines that have changed since a revision, as git knows it
+    #[arg(long, value_name = "REV")]
+    pub since: Option<String>,
     /// Runs of a mutant per test; default 1, or 3 for kernels with atomics, barriers or local memory
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: Option<u32>,
@@ -90,7 +100,9 @@ pub struct MutateArgs {
 }
 
 /// Flags that say nothing about a host program, which has its own options, launches and device.
-const FOR_SUITES: [&str; 11] = [
+const FOR_SUITES: [&str; 13] = [
+    "in_diff",
+    "since",
     "order",
     "repeats",
     "full_matrix",
@@ -210,25 +222,36 @@ pub(super) fn percent(text: &str) -> std::result::Result<f64, String> {
 /// Those of the suite, the kernel, the device and the journal.
 pub fn run(args: &MutateArgs) -> Result<u8> {
     args.output.check()?;
-    let Some(suite) = &args.suite else { return run_program(args) };
+    let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };
     if args.program.as_gpu {
         return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or name a device"));
     }
-    let options = args.options();
+    let options = args.options().changes(args.changes()?);
     options.check()?;
-    let opened = args
-        .kernel
-        .open_options(args.output.terminal())
-        .device(args.execution.device.clone())
-        .seed(args.execution.seed)
-        .jobs(args.execution.jobs)
-        .level(args.optimisation())
-        .start(StartWorkers::Jobs)
-        .open(suite)?;
+    let open = args.open();
+    if !others.is_empty() || suite.is_dir() {
+        return run_several(args, &open, &options);
+    }
+    let opened = open.open(suite)?;
     let result = mutate(&opened, &options)?;
     let (sources, view) = (opened.sources(), text::MutateView { summary_only: args.summary });
     args.output.show(&result, |style| text::mutate(&result, view, &|file| sources.text(file), style))?;
     Ok(u8::from(findings(args, &result)))
+}
+
+/// Makes mutants of the kernels of several suites. The threshold is that of all together.
+fn run_several(args: &MutateArgs, open: &OpenOptions, options: &MutateOptions) -> Result<u8> {
+    let help = args.output.output.as_ref().map(|file| {
+        format!("what is decided is kept: the same command with --resume goes on, if `-o {}` stays", file.display())
+    });
+    let set = interruptible(help.as_deref(), || mutate_all(&args.suites, open, options))?;
+    args.output.show(&set, |style| {
+        let view = text::MutateView { summary_only: args.summary };
+        text::mutate_set(&set, view, args.output.verbose, &several::source, style)
+    })?;
+    let dropped = |test: &TestOutcome| test.status == TestStatus::Dropped;
+    let findings = set.kernels.iter().flat_map(|kernel| &kernel.result.tests).any(dropped);
+    Ok(several::exit_code(&set.failed, is_below(args.fail_under, set.total.score) || findings))
 }
 
 /// Makes mutants of a host program's kernels, and delivers the result. Returns the exit code: 1 if the score is below
@@ -250,6 +273,16 @@ fn run_program(args: &MutateArgs) -> Result<u8> {
 }
 
 impl MutateArgs {
+    pub(super) fn open(&self) -> OpenOptions {
+        self.kernel
+            .open_options(self.output.terminal())
+            .device(self.execution.device.clone())
+            .seed(self.execution.seed)
+            .jobs(self.execution.jobs)
+            .level(self.optimisation())
+            .start(StartWorkers::Jobs)
+    }
+
     pub(super) fn program_options(&self) -> MutateProgramOptions {
         let new = MutateProgramOptions::new();
         let flags = &self.of_program;
@@ -267,6 +300,28 @@ impl MutateArgs {
             .captured(flags.keep.clone())
             .output(self.output.output.clone())
             .resume(self.resume)
+    }
+
+    /// Reads what `--in-diff` or `--since` names.
+    ///
+    /// # Errors
+    /// `Caller` if it is no diff or no revision; `Environment` if it cannot be read.
+    pub(super) fn changes(&self) -> Result<Option<ChangedLines>> {
+        let here =
+            std::env::current_dir().map_err(|e| Error::environment(format!("there is no working directory: {e}")))?;
+        if let Some(revision) = &self.since {
+            return changes_since(revision, here).map(Some);
+        }
+        let Some(file) = &self.in_diff else { return Ok(None) };
+        let (text, name) = match file.as_os_str() == "-" {
+            true => (std::io::read_to_string(std::io::stdin()), "standard input".to_owned()),
+            false => (std::fs::read_to_string(file), file.display().to_string()),
+        };
+        let text = text.map_err(|e| {
+            Error::caller(format!("cannot read the diff {name}: {e}"))
+                .help("name a file that `git diff` or `diff -u` wrote")
+        })?;
+        ChangedLines::of_diff(&text, &name, &roots_of_diffs(&here)).map(Some)
     }
 
     /// Returns how the IR is optimised before mutants are made in it.
@@ -328,11 +383,13 @@ pub(super) fn complaints(least: Option<f64>, result: &MutateResult) -> bool {
 
 /// Complains of a score below `least`. Returns whether it is.
 fn is_below(least: Option<f64>, score: Option<f64>) -> bool {
-    match (least, score) {
-        (Some(least), Some(score)) if score < least => {
-            complain(&format!("the mutation score is {score:.1} %, below {least} %"));
-            true
-        }
-        _ => false,
-    }
+    let low = too_low(least, score);
+    low.iter().for_each(|text| complain(text));
+    low.is_some()
+}
+
+/// Says what the score is if it is below `least`.
+pub(super) fn too_low(least: Option<f64>, score: Option<f64>) -> Option<String> {
+    let (least, score) = (least?, score?);
+    (score < least).then(|| format!("the mutation score is {score:.1} %, below {least} %"))
 }

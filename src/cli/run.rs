@@ -4,17 +4,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
-use crate::api::{self, RunOptions, StartWorkers};
+use super::several;
+use crate::api::{self, OpenOptions, RunOptions, StartWorkers};
 use crate::error::Result;
 use crate::report::text;
 
-/// Run a suite's tests and compare their outputs with the expectations
+/// Run the tests of suites and compare their outputs with the expectations
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A suite file, TOML or JSON
-    pub suite: PathBuf,
-    /// Write the outputs of each test to DIR/<test>/<argument>.npy
+    /// Suite files, TOML or JSON, or folders with some in them
+    #[arg(required = true, value_name = "SUITE")]
+    pub suites: Vec<PathBuf>,
+    /// Write the outputs of each test to DIR/<test>/<argument>.npy; of several suites, into a folder of DIR for each
     #[allow(rustdoc::invalid_html_tags, reason = "the text of --help")]
     #[arg(long, value_name = "DIR")]
     pub save_outputs: Option<PathBuf>,
@@ -34,14 +37,23 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     args.output.check()?;
     let options = args.options();
     options.check()?;
-    let open = args.execution.apply(args.kernel.open_options(args.output.terminal()));
-    let opened = open.syntax_tree(false).start(StartWorkers::PerTest).open(&args.suite)?;
+    let open = args.open();
+    if api::are_several(&args.suites) {
+        let set = interruptible(None, || api::run_all(&args.suites, &open, &options))?;
+        args.output.deliver(&set, |style| text::run_set(&set, args.output.verbose, style))?;
+        return Ok(several::exit_code(&set.failed, set.total.failed + set.total.broken > 0));
+    }
+    let opened = open.syntax_tree(false).open(&args.suites[0])?;
     let result = api::run(&opened, &options)?;
     args.output.deliver(&result, |style| text::run(&result, style))?;
     Ok(u8::from(result.summary.failed + result.summary.broken > 0))
 }
 
 impl RunArgs {
+    pub(super) fn open(&self) -> OpenOptions {
+        self.execution.apply(self.kernel.open_options(self.output.terminal())).start(StartWorkers::PerTest)
+    }
+
     pub(super) fn options(&self) -> RunOptions {
         RunOptions::new().save_outputs(self.save_outputs.clone())
     }

@@ -4,16 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
-use crate::api::{Replay, ScheduleOptions, StartWorkers, schedule};
+use super::several;
+use crate::api::{OpenOptions, Replay, ScheduleOptions, StartWorkers, are_several, schedule, schedule_all};
 use crate::error::Result;
 use crate::report::text;
 
-/// Run a suite's tests under many orders of work-groups and work-items
+/// Run the tests of suites under many orders of work-groups and work-items
 #[derive(Debug, Args)]
 pub struct ScheduleArgs {
-    /// A suite file, TOML or JSON
-    pub suite: PathBuf,
+    /// Suite files, TOML or JSON, or folders with some in them
+    #[arg(required = true, value_name = "SUITE")]
+    pub suites: Vec<PathBuf>,
     /// Number of schedules per test
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub schedules: u32,
@@ -37,14 +40,24 @@ pub struct ScheduleArgs {
 /// Those of the suite, the kernel and the device; `Caller` if the device does not support a schedule.
 pub fn run(args: &ScheduleArgs) -> Result<u8> {
     args.output.check()?;
-    let options = args.execution.apply(args.kernel.open_options(args.output.terminal()));
-    let opened = options.syntax_tree(false).start(StartWorkers::PerTest).open(&args.suite)?;
+    let open = args.open();
+    if are_several(&args.suites) {
+        several::refuse(&[("--replay", args.replay.is_some())])?;
+        let set = interruptible(None, || schedule_all(&args.suites, &open, &args.options()))?;
+        args.output.deliver(&set, |style| text::schedule_set(&set, args.output.verbose, style))?;
+        return Ok(several::exit_code(&set.failed, set.total.stable < set.total.total));
+    }
+    let opened = open.syntax_tree(false).open(&args.suites[0])?;
     let result = schedule(&opened, &args.options())?;
     args.output.deliver(&result, |style| text::schedule(&result, args.output.verbose, style))?;
     Ok(u8::from(result.summary.stable < result.summary.total))
 }
 
 impl ScheduleArgs {
+    pub(super) fn open(&self) -> OpenOptions {
+        self.execution.apply(self.kernel.open_options(self.output.terminal())).start(StartWorkers::PerTest)
+    }
+
     pub(super) fn options(&self) -> ScheduleOptions {
         ScheduleOptions::new().schedules(self.schedules).repeats(self.repeats).replay(self.replay.clone())
     }

@@ -60,6 +60,10 @@ impl Observer for Terminal {
         }
     }
 
+    fn stop(&self) -> bool {
+        super::interrupt::is_interrupted()
+    }
+
     fn end(&self) {
         if let Some(bar) = self.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
             bar.finish_and_clear();

@@ -87,6 +87,11 @@ impl Format {
     }
 }
 
+/// Returns whether a file's extension is that of a kernel, in any form.
+pub fn is_kernel(path: &Path) -> bool {
+    Format::of(path).is_some()
+}
+
 /// Returns whether a file's extension is that of OpenCL C.
 pub fn is_source(path: &Path) -> bool {
     Format::of(path) == Some(Format::OpenClC)

@@ -146,6 +146,28 @@ impl Running {
     }
 }
 
+/// Waits, at most for so long, until a child answers or ends. Returns the positions of those that do, ascending; a signal to this
+/// process ends the wait early.
+pub fn answering(children: &[&Running], patience: Duration) -> Vec<usize> {
+    // `join`, which takes the pipe, takes the whole value: it is there. Negative descriptors would be passed over.
+    let of = |child: &&Running| child.0.answer.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+    let mut polled: Vec<libc::pollfd> =
+        children.iter().map(|child| libc::pollfd { fd: of(child), events: libc::POLLIN, revents: 0 }).collect();
+    let (count, patience) = (polled.len() as libc::nfds_t, patience.as_millis().min(i32::MAX as u128) as i32);
+    // SAFETY: as many descriptors as are counted, all open.
+    let ready = unsafe { libc::poll(polled.as_mut_ptr(), count, patience) };
+    let answers = |(at, one): (usize, &libc::pollfd)| (one.revents != 0).then_some(at);
+    if ready > 0 { polled.iter().enumerate().filter_map(answers).collect() } else { Vec::new() }
+}
+
+/// In a child: lets the signals that end a program end this one, whatever its parent does with them.
+pub fn die_of_signals() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: restores the default action of a signal that has one.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 /// A running child. It is killed if this value is dropped before the child has answered.
 #[derive(Debug)]
 struct RunningChild {

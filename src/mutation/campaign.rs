@@ -15,6 +15,7 @@ use crate::suite::resolve::Test;
 
 use super::baseline::{DropReason, TestBaseline};
 pub use super::campaign_context::{CampaignContext, Request, dimensions};
+use super::changed_lines::ChangedLines;
 use super::configuration::{configuration, options_of};
 use super::engine::{Engine, EngineCost, Options, Reach};
 use super::equivalence;
@@ -62,7 +63,7 @@ pub fn run(
     known: Vec<Entry>,
 ) -> Result<MutateResult> {
     let begun = Instant::now();
-    let MutantSet { mutants, drawn } = mutant_set(campaign, request);
+    let MutantSet { mutants, drawn, elsewhere } = mutant_set(campaign, request);
     let mut ledger = Ledger::open(&mutants, request, journal, known);
     let searched = Instant::now();
     // With all pairs, proofs decide which mutants equal another and so are in no pair; a drawn sample is not
@@ -145,7 +146,7 @@ pub fn run(
     }
     let tests = test_outcomes(&engine);
     let cost = engine.cost.clone();
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = request.changes.iter().map(|changes| on_changed_lines(changes, elsewhere)).collect();
     if !engine.is_out_of_time() && tests.iter().all(|t| t.status != TestStatus::Used) {
         notes.push("no test says anything of mutants: the original fails them all, or is not stable".to_owned());
     }
@@ -177,6 +178,12 @@ pub fn run(
     };
     mutate_summary::finish(&mut done, &class_of);
     Ok(done)
+}
+
+/// Says how many mutants are not on the lines that are wanted.
+fn on_changed_lines(changes: &ChangedLines, elsewhere: usize) -> String {
+    let mutants = if elsewhere == 1 { "1 mutant is".to_owned() } else { format!("{elsewhere} mutants are") };
+    format!("{mutants} left out: only lines that {} changed are mutated", changes.origin)
 }
 
 fn excluded(of_source: &SourceMutants) -> Vec<result::Excluded> {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::changed_lines::ChangedLines;
 use super::engine::Strategy;
 use super::level::MutationLevel;
 use super::selection::Selection;
@@ -20,6 +21,8 @@ pub struct Request {
     pub order: u32,
     /// Size of the random sample: of mutants with order 1, of pairs with order 2. `None`: no sampling.
     pub sample: Option<u64>,
+    /// The lines whose mutants are wanted; `None`: all.
+    pub changes: Option<ChangedLines>,
     /// Runs per mutant and test. `None`: 1, or 3 if the kernel uses atomics, barriers or local memory.
     pub repeats: Option<u32>,
     pub full_matrix: bool,

@@ -34,6 +34,7 @@ pub fn options_of(request: &Request) -> MutateOptions {
         operators: request.selection.to_string(),
         order: request.order,
         sample: request.sample,
+        changes: request.changes.as_ref().map(|changes| changes.origin.clone()),
         repeats: request.repeats,
         full_matrix: request.full_matrix,
         timeout_factor: request.factor,

@@ -5,6 +5,7 @@
 pub mod baseline;
 pub mod campaign;
 mod campaign_context;
+pub mod changed_lines;
 pub mod configuration;
 pub mod control;
 pub mod engine;

@@ -14,29 +14,41 @@ pub struct MutantSet {
     pub mutants: Vec<Mutant>,
     /// With a sample of pairs: the pairs drawn, by position. `mutants` are then exactly their parts.
     pub drawn: Option<Vec<(MutantIndex, MutantIndex)>>,
+    /// The number of mutants that are left out because they are not on the lines that are wanted.
+    pub elsewhere: usize,
 }
 
-/// Returns all mutants, launch mutants last; with `--sample` those drawn, or the parts of the pairs drawn.
+/// Returns all mutants on the lines that are wanted, launch mutants last; with `--sample` those drawn of them, or the parts of
+/// the pairs drawn.
 pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> MutantSet {
     let under_test = campaign.under_test;
+    let is_wanted = |mutant: &Mutant| request.changes.as_ref().is_none_or(|changes| changes.touch(mutant));
     if let Some(of_source) = campaign.source_mutants {
-        let mut mutants = of_source.mutants.clone();
+        let mut mutants: Vec<Mutant> = of_source.mutants.iter().filter(|mutant| is_wanted(mutant)).cloned().collect();
+        let elsewhere = of_source.mutants.len() - mutants.len();
         if let Some(count) = request.sample {
             let kept: HashSet<usize> = higher_order::sample(mutants.len(), count, request.seed).into_iter().collect();
             mutants = mutants.into_iter().enumerate().filter(|(m, _)| kept.contains(m)).map(|(_, m)| m).collect();
         }
-        return MutantSet { mutants, drawn: None };
+        return MutantSet { mutants, drawn: None, elsewhere };
     }
     let subject = Subject::of(under_test, campaign.ast, campaign.sources);
     let Enumeration { mut mutants, duplicate_of, .. } = enumerate(&subject, &request.selection);
     mutants.extend(launch::mutants(&under_test.entry, campaign.dimensions as usize, request.selection.operators()));
-    let Some(count) = request.sample else { return MutantSet { mutants, drawn: None } };
-    let (kept, drawn): (Vec<MutantIndex>, _) = match request.order {
-        1 => (higher_order::sample(mutants.len(), count, request.seed).into_iter().map(MutantIndex).collect(), None),
-        _ => {
+    let wanted: Vec<MutantIndex> =
+        positions(mutants.len()).filter(|m: &MutantIndex| is_wanted(&mutants[m.0])).collect();
+    let elsewhere = mutants.len() - wanted.len();
+    let (kept, drawn): (Vec<MutantIndex>, _) = match (request.sample, request.order) {
+        (None, _) => (wanted, None),
+        (Some(count), 1) => {
+            let drawn = higher_order::sample(wanted.len(), count, request.seed);
+            (drawn.into_iter().map(|at| wanted[at]).collect(), None)
+        }
+        (Some(count), _) => {
             // Equal edits would make equal pairs. Edits of the launch count as equal to no other.
-            let is_duplicate = |m: &MutantIndex| m.0 < duplicate_of.len() && duplicate_of[*m].is_some();
-            let first: Vec<MutantIndex> = positions(mutants.len()).filter(|m| !is_duplicate(m)).collect();
+            let equals = |m: &MutantIndex| if m.0 < duplicate_of.len() { duplicate_of[*m] } else { None };
+            let is_duplicate = |m: &MutantIndex| equals(m).is_some_and(|other| wanted.binary_search(&other).is_ok());
+            let first: Vec<MutantIndex> = wanted.iter().copied().filter(|m| !is_duplicate(m)).collect();
             let pairs = higher_order::pairs(&first, Some(count), request.seed);
             let mut parts: Vec<MutantIndex> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
             parts.sort_unstable();
@@ -47,7 +59,7 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
         }
     };
     let mut all: ByMutant<Option<Mutant>> = mutants.into_iter().map(Some).collect();
-    MutantSet { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn }
+    MutantSet { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn, elsewhere }
 }
 
 /// Returns the mutants of a run, in the order of its result.

@@ -76,6 +76,7 @@ pub fn result(map: &ProbeMap, outcomes: Vec<Outcome>) -> Result<MutateResult> {
             operators: map.operators.clone().unwrap_or_else(|| "all".to_owned()),
             order: 1,
             sample: None,
+            changes: None,
             repeats: None,
             full_matrix,
             timeout_factor: FACTOR,

@@ -65,6 +65,10 @@ impl InSet for CheckResult {
 
     const SET_SCHEMA: &'static str = "kassay.check-set/1";
 
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
     fn total<'a>(results: impl Iterator<Item = &'a Self>) -> CheckTotal {
         let (mut summary, mut verdicts) = (Summary::default(), Vec::new());
         for result in results {

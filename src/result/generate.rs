@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cover::Coverage;
+use super::set::{InSet, SetResult};
 use super::{Header, Location};
 
 /// The result of `kassay generate`: the tests of the suite, their coverage, and the status of every goal.
@@ -37,6 +38,34 @@ pub struct GenerateResult {
 impl GenerateResult {
     /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.generate/1";
+}
+
+/// The result of `kassay generate` for several kernels.
+pub type GenerateSet = SetResult<GenerateResult, GenerateSummary>;
+
+impl InSet for GenerateResult {
+    type Total = GenerateSummary;
+
+    const SET_SCHEMA: &'static str = "kassay.generate-set/1";
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> GenerateSummary {
+        results.map(|result| &result.summary).fold(GenerateSummary::default(), |total, own| GenerateSummary {
+            tests: total.tests + own.tests,
+            covered: total.covered + own.covered,
+            covered_with_fault: total.covered_with_fault + own.covered_with_fault,
+            infeasible: total.infeasible + own.infeasible,
+            equivalent: total.equivalent + own.equivalent,
+            unknown: total.unknown + own.unknown,
+            executions: total.executions + own.executions,
+            faulted: total.faulted + own.faulted,
+            fuzz_s: total.fuzz_s + own.fuzz_s,
+            smt_s: total.smt_s + own.smt_s,
+        })
+    }
 }
 
 /// A goal of the search: an outcome to cover or a mutant to kill, with its status.

@@ -4,6 +4,7 @@
 
 pub mod capture;
 pub mod check;
+pub mod ci;
 pub mod compare;
 pub mod cover;
 pub mod def_use;

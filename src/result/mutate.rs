@@ -72,6 +72,9 @@ pub struct MutateOptions {
     pub order: u32,
     /// Number of mutants drawn, if not all were used.
     pub sample: Option<u64>,
+    /// What changed the lines whose mutants were made, such as a diff or `git diff REV`; absent: mutants of all lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<String>,
     /// Value of `--repeats`; null: 1, or 3 for kernels with atomics, barriers or local memory.
     pub repeats: Option<u32>,
     /// Whether each mutant was run on every test that reaches it, even after a test had killed it (`--full-matrix`).

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Header;
+use super::set::{InSet, SetResult};
 
 /// The result of `kassay run`: which tests produce the expected outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +25,29 @@ pub struct RunResult {
 impl RunResult {
     /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.run/1";
+}
+
+/// The result of `kassay run` for several kernels.
+pub type RunSet = SetResult<RunResult, Summary>;
+
+impl InSet for RunResult {
+    type Total = Summary;
+
+    const SET_SCHEMA: &'static str = "kassay.run-set/1";
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Summary {
+        results.map(|result| result.summary).fold(Summary::default(), |total, own| Summary {
+            total: total.total + own.total,
+            passed: total.passed + own.passed,
+            failed: total.failed + own.failed,
+            unchecked: total.unchecked + own.unchecked,
+            broken: total.broken + own.broken,
+        })
+    }
 }
 
 /// Numbers of tests by status.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Header;
+use super::set::{InSet, SetResult};
 use crate::suite::schedule::Preemption;
 
 /// The result of `kassay schedule`: whether outputs depend on the order of work-groups and work-items.
@@ -32,6 +33,29 @@ impl ScheduleResult {
 
     /// The value of `schema` in results of the previous version, which are still read: there, `faulted` is `fault`.
     pub const SCHEMA_1: &'static str = "kassay.schedule/1";
+}
+
+/// The result of `kassay schedule` for several kernels.
+pub type ScheduleSet = SetResult<ScheduleResult, Summary>;
+
+impl InSet for ScheduleResult {
+    type Total = Summary;
+
+    const SET_SCHEMA: &'static str = "kassay.schedule-set/1";
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Summary {
+        results.map(|result| result.summary).fold(Summary::default(), |total, own| Summary {
+            total: total.total + own.total,
+            stable: total.stable + own.stable,
+            order_dependent: total.order_dependent + own.order_dependent,
+            nondeterministic: total.nondeterministic + own.nondeterministic,
+            failed: total.failed + own.failed,
+        })
+    }
 }
 
 /// The verdict on a test.

@@ -81,6 +81,21 @@ pub struct Failed {
     pub program: Option<String>,
     /// Why there is none.
     pub error: String,
+    /// Whose fault it is; null for kernels of a host program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+}
+
+/// Whose fault it is that there is no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// The caller's: the suite or the kernel is wrong.
+    Caller,
+    /// The environment lacks something.
+    Environment,
+    /// That of kassay, or of a tool that it calls.
+    Kassay,
 }
 
 /// Launches of a host program that the result says nothing about.
@@ -108,6 +123,9 @@ pub trait InSet: Sized {
     /// The value of `schema` in results of sets.
     const SET_SCHEMA: &'static str;
 
+    /// The fields that the result begins with.
+    fn header(&self) -> &Header;
+
     /// Sums results up.
     fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Self::Total
     where
@@ -134,6 +152,10 @@ impl InSet for CoverResult {
 
     const SET_SCHEMA: &'static str = "kassay.cover-set/1";
 
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
     fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Coverage {
         results.fold(Coverage::default(), |total, result| sum(&total, &result.coverage))
     }
@@ -143,6 +165,10 @@ impl InSet for MutateResult {
     type Total = Summary;
 
     const SET_SCHEMA: &'static str = "kassay.mutate-set/1";
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
 
     fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Summary {
         Summary::of(results.flat_map(|result| &result.mutants).filter(|mutant| !mutant.is_pair()))

@@ -2,6 +2,8 @@
 
 mod allowed_faults;
 mod cache;
+mod changes;
+mod ci;
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;
@@ -11,6 +13,7 @@ mod implicit_arguments;
 mod library;
 mod own_host;
 mod reports;
+mod several;
 mod shared_memory;
 mod spec_variants;
 mod specialisation;

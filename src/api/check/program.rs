@@ -280,6 +280,7 @@ fn failure(kernel: &LaunchedKernel, error: &Error) -> Failed {
         suite: None,
         program: Some(kernel.program.clone()),
         error: error.to_string(),
+        fault: None,
     }
 }
 

@@ -115,7 +115,7 @@ impl<'a> Measured<'a> {
                 Some(Ok((_, Ok(_)))) | None => unwoven(),
             };
         let (name, program) = (Some(kernel.name.clone()), Some(kernel.program.clone()));
-        self.failed.push(Failed { kernel: name, suite: None, program, error });
+        self.failed.push(Failed { kernel: name, suite: None, program, error, fault: None });
         Ok(())
     }
 

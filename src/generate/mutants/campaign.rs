@@ -312,6 +312,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             selection: self.job.selection.clone(),
             order: 1,
             sample: self.job.sample,
+            changes: None,
             repeats: None,
             full_matrix: false,
             factor: FACTOR,

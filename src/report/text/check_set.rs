@@ -5,9 +5,10 @@ use std::fmt::Write;
 use super::super::style::{self, Paint, Style, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::check::{CheckView, check, verdict_paint};
+use super::cover_set::without_result;
 use super::notes;
 use crate::result::check::{CheckResult, CheckSet, Verdict};
-use crate::result::set::{KernelResult, LeftOut};
+use crate::result::set::{Failed, KernelResult, LeftOut};
 
 /// Reasons that follow from what was asked for, and are told only if all are asked for.
 const CHOICES: &[&str] = &["not-sampled", "max-launches", "not-selected", "same-inputs"];
@@ -45,9 +46,12 @@ pub fn check_set(set: &CheckSet, view: CheckView, sources: &dyn Fn(&str) -> Opti
         let _ = writeln!(out, "  - {}", lines.join("\n    "));
     };
     for failed in &set.failed {
-        let name = failed.kernel.as_deref().unwrap_or("a kernel");
-        let what = if view.verbose { &failed.error } else { failed.error.lines().next().unwrap_or_default() };
-        remark(&format!("{name}: {what}"));
+        // A suite is the caller's, who gets the whole message below.
+        if failed.suite.is_none() {
+            let name = failed.kernel.as_deref().unwrap_or("a kernel");
+            let what = if view.verbose { &failed.error } else { failed.error.lines().next().unwrap_or_default() };
+            remark(&format!("{name}: {what}"));
+        }
     }
     for LeftOut { kernel, reason, meaning, count, .. } in &set.left_out {
         if view.verbose || !CHOICES.contains(&reason.as_str()) {
@@ -55,15 +59,22 @@ pub fn check_set(set: &CheckSet, view: CheckView, sources: &dyn Fn(&str) -> Opti
             remark(&format!("{of}{} left out: {meaning}", style::count(*count, "launch")));
         }
     }
+    let of_suites: Vec<Failed> = set.failed.iter().filter(|failed| failed.suite.is_some()).cloned().collect();
+    out.push_str(&without_result(&of_suites, &[], view.verbose, style));
     let verdict = set.total.verdict;
-    let all: u64 = set.kernels.iter().filter_map(|kernel| kernel.launches).sum();
+    let inputs = set.total.summary.inputs;
+    let checked = match set.program {
+        Some(_) => {
+            let all: u64 = set.kernels.iter().filter_map(|kernel| kernel.launches).sum();
+            format!("{inputs} of {} checked", style::count(all, "launch"))
+        }
+        None => style::count(inputs, "input"),
+    };
     let _ = writeln!(
         out,
-        "\nverdict: {}; {}, {} of {} checked ({})",
+        "\nverdict: {}; {}, {checked} ({})",
         style.paint(verdict_paint(verdict), verdict.name()),
         style::count(set.kernels.len() as u64, "kernel"),
-        set.total.summary.inputs,
-        style::count(all, "launch"),
         style::seconds(set.elapsed_s)
     );
     out.push_str(&notes(style, &set.notes));
@@ -71,12 +82,16 @@ pub fn check_set(set: &CheckSet, view: CheckView, sources: &dyn Fn(&str) -> Opti
 }
 
 fn row(kernel: &KernelResult<CheckResult>) -> [Cell; 5] {
-    let KernelResult { result, launches, .. } = kernel;
+    let KernelResult { result, launches, suite, .. } = kernel;
     let found = result.findings.len() as u64;
+    let inputs = match suite {
+        Some(_) => style::count(result.summary.inputs, "input"),
+        None => format!("{} checked", result.summary.inputs),
+    };
     [
         Cell::new(&result.header.kernel),
         launches.map_or_else(String::new, |count| style::count(count, "launch")).into(),
-        format!("{} checked", result.summary.inputs).into(),
+        inputs.into(),
         if found == 0 { "-".to_owned() } else { style::count(found, "finding") }.into(),
         Cell::painted(verdict_paint(result.verdict), result.verdict.name()),
     ]

@@ -1,4 +1,4 @@
-//! Renders the result of `kassay cover -- COMMAND` as text.
+//! Renders the result of `kassay cover` for several kernels as text.
 
 use std::fmt::Write;
 
@@ -6,8 +6,8 @@ use super::super::style::{self, Paint, Style, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::cover::{CoverOptions, cover};
 use super::{notes, percent, quote};
-use crate::result::cover::{Coverage, METRICS, Measure, Metric};
-use crate::result::set::{CoverSet, Failed, LeftOut, ProgramRun};
+use crate::result::cover::{CoverResult, Coverage, METRICS, Measure, Metric};
+use crate::result::set::{CoverSet, Failed, KernelResult, LeftOut, ProgramRun, SetResult};
 
 /// Renders how the program ended, and a line per kernel with its metrics; with `verbose`, each kernel as `cover` renders it, too.
 /// `sources` returns the text of a file by its name in the result.
@@ -28,13 +28,14 @@ pub fn cover_set(result: &CoverSet, verbose: bool, sources: &dyn Fn(&str) -> Opt
 /// Tells which kernels have no result, and which launches a result says nothing about.
 pub(super) fn without_result(failed: &[Failed], left_out: &[LeftOut], verbose: bool, style: &Style) -> String {
     let mut out = String::new();
-    for Failed { kernel, error, .. } in failed {
+    for Failed { kernel, suite, error, .. } in failed {
         let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
-        let name = kernel.as_deref().unwrap_or("a kernel");
+        let name = kernel.as_deref().or(suite.as_deref()).unwrap_or("a kernel");
         let text = format!("{} was not measured: {}", visible(name), visible(first));
         let lines = wrap(&text, style.width.saturating_sub(2).max(20)).join("\n  ");
         let _ = writeln!(out, "\n{}", style.paint(Paint::Warn, lines));
-        if verbose {
+        // Of a host program nobody may have written the kernel; a suite is the caller's.
+        if verbose || suite.is_some() {
             out.push_str(&quote(rest, "  | "));
         }
     }
@@ -60,6 +61,11 @@ pub(super) fn heading(program: &ProgramRun, style: &Style) -> String {
     format!("\n{} ({end}, {})\n", style.paint(Paint::Bold, command), style::seconds(program.program_s))
 }
 
+/// Returns the heads of the columns that say what ran and where a kernel is from.
+pub(super) fn columns<R, T>(set: &SetResult<R, T>) -> (&'static str, &'static str) {
+    if set.program.is_some() { ("launches", "source") } else { ("tests", "suite") }
+}
+
 /// A row per kernel and one for all, a column per metric that any of them has.
 fn table(result: &CoverSet, style: &Style) -> String {
     if result.kernels.is_empty() {
@@ -70,20 +76,24 @@ fn table(result: &CoverSet, style: &Style) -> String {
     let metrics: Vec<&Metric> = METRICS.iter().filter(applies).collect();
     let mut table = Table::new(2, &format!("lr{}l", "r".repeat(metrics.len())));
     let labels = metrics.iter().map(|metric| metric.label);
-    let head: Vec<&str> = ["kernel", "launches"].into_iter().chain(labels).chain(["source"]).collect();
+    let (runs, place) = columns(result);
+    let head: Vec<&str> = ["kernel", runs].into_iter().chain(labels).chain([place]).collect();
     table.head(&head);
-    let mut row = |name: &str, launches: Option<u64>, coverage: &Coverage, source: &str| {
-        let launches = launches.map_or("-".to_owned(), |launches| launches.to_string());
+    let mut row = |name: &str, runs: Option<u64>, coverage: &Coverage, place: &str| {
+        let runs = runs.map_or("-".to_owned(), |runs| runs.to_string());
         let of = metrics.iter().map(|metric| percent((metric.measure)(coverage).percent()));
-        table.row([Cell::new(name), launches.into()].into_iter().chain(of).chain([Cell::new(source)]));
+        table.row([Cell::new(name), runs.into()].into_iter().chain(of).chain([Cell::new(place)]));
+    };
+    let runs = |kernel: &KernelResult<CoverResult>| match kernel.suite {
+        Some(_) => Some(kernel.result.tests.len() as u64),
+        None => kernel.launches,
     };
     for kernel in &result.kernels {
         let header = &kernel.result.header;
-        row(&header.kernel, kernel.launches, &kernel.result.coverage, &header.source);
+        row(&header.kernel, runs(kernel), &kernel.result.coverage, kernel.suite.as_ref().unwrap_or(&header.source));
     }
     if result.kernels.len() > 1 {
-        let launches = result.kernels.iter().map(|kernel| kernel.launches).sum();
-        row("total", launches, &result.total, "");
+        row("total", result.kernels.iter().map(runs).sum(), &result.total, "");
     }
     format!("\n{}", table.render(style))
 }

@@ -3,6 +3,7 @@
 mod capture;
 mod check;
 mod check_set;
+mod ci;
 mod compare;
 mod cover;
 mod cover_set;
@@ -15,11 +16,13 @@ mod mutate;
 mod mutate_set;
 mod run;
 mod schedule;
+mod sets;
 mod source;
 
 pub use capture::capture;
 pub use check::{CheckView, check};
 pub use check_set::check_set;
+pub use ci::ci;
 pub use compare::{CompareView, compare};
 pub use cover::{CoverOptions, cover};
 pub use cover_set::cover_set;
@@ -29,6 +32,7 @@ pub use mutate::{MutateView, mutate};
 pub use mutate_set::mutate_set;
 pub use run::run;
 pub use schedule::schedule;
+pub use sets::{generate_set, run_set, schedule_set};
 
 pub(super) use check::{headline, schedule_text};
 pub(super) use run::mismatch;

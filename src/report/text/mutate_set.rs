@@ -1,13 +1,13 @@
-//! Renders the result of `kassay mutate -- COMMAND` as text.
+//! Renders the result of `kassay mutate` for several kernels as text.
 
 use super::super::style::Style;
 use super::super::table::{Cell, Table};
-use super::cover_set::{heading, without_result};
+use super::cover_set::{columns, heading, without_result};
 use super::mutants::Listing;
 use super::mutate::{MutateView, mutate, percent, scores};
 use super::{notes, title};
-use crate::result::mutate::Summary;
-use crate::result::set::MutateSet;
+use crate::result::mutate::{MutateResult, Summary};
+use crate::result::set::{KernelResult, MutateSet};
 
 /// Renders how the program ended, the undetected mutants of each kernel, and a line per kernel with its numbers; with `verbose`, each
 /// kernel as `mutate` renders it. `sources` returns the text of a file by its name in the result.
@@ -45,20 +45,25 @@ pub fn mutate_set(
 /// A row per kernel and one for all.
 fn table(result: &MutateSet, style: &Style) -> String {
     let mut table = Table::new(2, "lrrrrrl");
-    table.head(&["kernel", "launches", "mutants", "detected", "undetected", "score", "source"]);
-    let mut row = |name: &str, launches: Option<u64>, s: &Summary, source: &str| {
+    let (runs, place) = columns(result);
+    table.head(&["kernel", runs, "mutants", "detected", "undetected", "score", place]);
+    let mut row = |name: &str, runs: Option<u64>, s: &Summary, place: &str| {
         let undetected = s.survived + s.no_coverage + s.undecided + s.equivalent_for_launches;
         let numbers = [s.total, s.killed + s.runtime_error + s.timeout, undetected].map(|n| Cell::new(n.to_string()));
-        let launches = launches.map_or("-".to_owned(), |launches| launches.to_string());
-        let first = [Cell::new(name), launches.into()].into_iter().chain(numbers);
-        table.row(first.chain([percent(s.score), Cell::new(source)]));
+        let runs = runs.map_or("-".to_owned(), |runs| runs.to_string());
+        let first = [Cell::new(name), runs.into()].into_iter().chain(numbers);
+        table.row(first.chain([percent(s.score), Cell::new(place)]));
+    };
+    let runs = |kernel: &KernelResult<MutateResult>| match kernel.suite {
+        Some(_) => Some(kernel.result.tests.len() as u64),
+        None => kernel.launches,
     };
     for kernel in &result.kernels {
         let header = &kernel.result.header;
-        row(&header.kernel, kernel.launches, &kernel.result.summary, &header.source);
+        row(&header.kernel, runs(kernel), &kernel.result.summary, kernel.suite.as_ref().unwrap_or(&header.source));
     }
     if result.kernels.len() > 1 {
-        row("total", result.kernels.iter().map(|kernel| kernel.launches).sum(), &result.total, "");
+        row("total", result.kernels.iter().map(runs).sum(), &result.total, "");
     }
     table.render(style)
 }

@@ -99,6 +99,7 @@ pub fn mutate_result() -> MutateResult {
             operators: "all".into(),
             order: 1,
             sample: None,
+            changes: None,
             repeats: None,
             full_matrix: false,
             timeout_factor: 10.0,

@@ -70,6 +70,7 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
             operators: "ROR,AOR".into(),
             order,
             sample: None,
+            changes: None,
             repeats: None,
             full_matrix: false,
             timeout_factor: 10.0,

@@ -87,7 +87,7 @@ impl Measuring<'_> {
         }
         let fail = |key: &KernelKey, error: String| {
             let (program, kernel) = (Some(key.0.clone()), Some(key.1.clone()));
-            Failed { kernel, suite: None, program, error }
+            Failed { kernel, suite: None, program, error, fault: None }
         };
         let mut ran = self.runner.run(Some(&RunOf::Original { only: None }), self.bounds)?;
         if self.difference(&ran).is_some() {

@@ -224,7 +224,7 @@ impl Set<'_> {
                 };
                 if let Err(error) = why {
                     let (kernel, program) = (Some(name.to_owned()), Some(program.to_owned()));
-                    self.failed.push(Failed { kernel, suite: None, program, error });
+                    self.failed.push(Failed { kernel, suite: None, program, error, fault: None });
                 }
             }
             woven.extend(made.ok().map(|made| (program.to_owned(), made)));

@@ -52,7 +52,7 @@ pub fn mutate_outputs(command: &[OsString], open: &OpenOptions, options: &Mutate
                 let suite = suite.map(|suite| folder.join(suite).display().to_string());
                 kernels.push(KernelResult { result, suite, program, launches: Some(kernel.launches) });
             }
-            Err(error) => failed.push(Failed { kernel: name, suite: None, program, error }),
+            Err(error) => failed.push(Failed { kernel: name, suite: None, program, error, fault: None }),
         }
     }
     left_out.extend(captured.left_out.iter().map(|row| of_capture(row, None, None)));

@@ -1,0 +1,185 @@
+//! Does independent pieces of work in forked children, several at a time.
+//!
+//! Code is generated in forked children, which a lock that another thread holds inside LLVM would stop for ever: so kernels
+//! that are worked on side by side each have a process, which cannot take the others with it either.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::super::observer::{Observer, Work};
+use crate::error::{Error, Result};
+use crate::kernel::forked::{self, Failure, Limit, Running};
+
+/// A piece of work.
+pub struct Task<'a> {
+    /// What it is about, for progress and messages.
+    pub name: String,
+    /// Does it, with so many workers, and returns an answer.
+    pub work: Box<dyn FnOnce(u32) -> Result<Vec<u8>> + 'a>,
+}
+
+/// How often the observer is asked whether to stop.
+const ATTENTION: Duration = Duration::from_millis(100);
+
+/// Commands have their own limits: this one is out of reach.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+/// Does all tasks with so many workers in all. `done` is given each task's number and answer as soon as it has ended, in
+/// any order. Returns whether all were done: if the observer says to stop, those that are under way are killed.
+///
+/// # Errors
+/// Those of `done`, which end everything. That a task fails, crashes or panics is its answer.
+pub fn run<'a>(
+    tasks: Vec<Task<'a>>,
+    jobs: u32,
+    things: &'static str,
+    observer: &dyn Observer,
+    mut done: impl FnMut(usize, Result<Vec<u8>>) -> Result<()>,
+) -> Result<bool> {
+    let tasks_count = tasks.len() as u64;
+    let mut waiting: VecDeque<(usize, Task<'a>)> = tasks.into_iter().enumerate().collect();
+    let (mut under_way, mut free, mut ended): (Vec<UnderWay>, u32, u64) = (Vec::new(), jobs.max(1), 0);
+    let _work = Work::begin(observer, things, Some(tasks_count));
+    while !waiting.is_empty() || !under_way.is_empty() {
+        while free > 0
+            && let Some((number, task)) = waiting.pop_front()
+        {
+            // What is left shares the free workers, so that the last ones are not alone with one each.
+            let others = u32::try_from(waiting.len()).unwrap_or(u32::MAX).saturating_add(1);
+            let share = free / others.min(free);
+            let Task { name, work } = task;
+            match begin(share, work) {
+                Ok(child) => {
+                    free -= share;
+                    under_way.push(UnderWay { number, name, share, child });
+                }
+                Err(failure) => done(number, Err(error_of(failure, &name)))?,
+            }
+        }
+        let children: Vec<&Running> = under_way.iter().map(|one| &one.child).collect();
+        let mut answering = forked::answering(&children, ATTENTION);
+        if observer.stop() {
+            return Ok(false);
+        }
+        // From the end, so that positions stay true.
+        while let Some(at) = answering.pop() {
+            let UnderWay { number, name, share, child } = under_way.swap_remove(at);
+            free += share;
+            ended += 1;
+            let answer = match child.end() {
+                Ok(Ok(bytes)) => Ok(bytes),
+                Ok(Err(message)) => Err(serde_json::from_str(&message).unwrap_or_else(|_| Error::internal(message))),
+                Err(failure) => Err(error_of(failure, &name)),
+            };
+            observer.progress(ended, &name);
+            done(number, answer)?;
+        }
+    }
+    Ok(true)
+}
+
+/// A task that a child does.
+struct UnderWay {
+    number: usize,
+    name: String,
+    /// The workers that it has.
+    share: u32,
+    child: Running,
+}
+
+fn begin<'a>(share: u32, work: Box<dyn FnOnce(u32) -> Result<Vec<u8>> + 'a>) -> std::result::Result<Running, Failure> {
+    let serialised = |error: Error| serde_json::to_string(&error).unwrap_or_else(|_| error.to_string());
+    forked::begin(Limit::of(LONGEST), || {
+        forked::die_of_signals();
+        work(share).map_err(serialised)
+    })
+}
+
+fn error_of(failure: Failure, name: &str) -> Error {
+    match failure {
+        Failure::Crashed { how, stderr } => {
+            let error = Error::internal(format!("kassay {how} while it worked on {name}"));
+            if stderr.is_empty() { error } else { error.details(stderr) }
+        }
+        Failure::TimedOut(_) | Failure::Late => Error::internal(format!("kassay did not come to an end with {name}")),
+        Failure::System(why) => Error::environment(format!("no process to work on {name}: {why}"))
+            .help("let fewer processes run at a time: a smaller -j"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Instant;
+
+    use super::super::super::observer::Silent;
+    use super::*;
+
+    fn task<'a>(name: &str, work: impl FnOnce(u32) -> Result<Vec<u8>> + 'a) -> Task<'a> {
+        Task { name: name.to_owned(), work: Box::new(work) }
+    }
+
+    #[test]
+    fn a_task_that_fails_crashes_or_panics_takes_no_other_with_it() {
+        let tasks = vec![
+            task("a", |_| Ok(vec![1])),
+            task("b", |_| Err(Error::caller("wrong"))),
+            task("c", |_| std::process::abort()),
+            task("d", |_| panic!("lost")),
+            // More than a pipe holds.
+            task("e", |_| Ok(vec![5; 1 << 20])),
+        ];
+        let mut answers: Vec<Option<Result<Vec<u8>>>> = vec![None; 5];
+        let all = run(tasks, 2, "tasks", &Silent, |number, answer| {
+            assert!(answers[number].replace(answer).is_none());
+            Ok(())
+        });
+        assert_eq!(all, Ok(true));
+        let answers: Vec<Result<Vec<u8>>> = answers.into_iter().flatten().collect();
+        assert_eq!(answers[..2], [Ok(vec![1]), Err(Error::caller("wrong"))]);
+        let message = |at: usize| answers[at].as_ref().unwrap_err().to_string();
+        assert!(message(2).contains("signal 6 while it worked on c"), "{}", message(2));
+        assert!(message(3).contains("worked on d") && message(3).contains("lost"), "{}", message(3));
+        assert_eq!(answers[4], Ok(vec![5; 1 << 20]));
+    }
+
+    #[test]
+    fn workers_are_shared() {
+        let shares = |count: usize, jobs: u32| {
+            let tasks = (0..count).map(|_| task("t", |share| Ok(share.to_le_bytes().to_vec()))).collect();
+            let mut shares = vec![0; count];
+            run(tasks, jobs, "tasks", &Silent, |number, answer| {
+                shares[number] = u32::from_le_bytes(answer?.try_into().unwrap());
+                Ok(())
+            })
+            .unwrap();
+            shares
+        };
+        assert_eq!(shares(3, 8), [2, 3, 3]);
+        assert_eq!(shares(1, 4), [4]);
+        assert_eq!(shares(3, 3), [1, 1, 1]);
+        assert_eq!(shares(2, 0), [1, 1]);
+    }
+
+    #[derive(Debug)]
+    struct Impatient(AtomicBool);
+
+    impl Observer for Impatient {
+        fn stop(&self) -> bool {
+            self.0.swap(true, Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn work_stops_at_once_when_it_is_to() {
+        let begun = Instant::now();
+        let sleep = |_| {
+            std::thread::sleep(Duration::from_secs(100));
+            Ok(Vec::new())
+        };
+        let tasks = vec![task("a", sleep), task("b", sleep), task("c", sleep)];
+        let all = run(tasks, 2, "tasks", &Impatient(AtomicBool::new(false)), |_, _| panic!("none ends"));
+        assert_eq!(all, Ok(false));
+        assert!(begun.elapsed() < Duration::from_secs(50));
+    }
+}

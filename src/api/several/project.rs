@@ -1,0 +1,299 @@
+//! Asks many questions of many suites at once: the work of `kassay ci`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::super::observer::{Observer, Silent};
+use super::super::options::{OpenOptions, options};
+use super::super::{
+    CheckOptions, CoverOptions, MutateOptions, RunOptions, ScheduleOptions, check, cover, mutate, run, schedule,
+};
+use super::parts::{Parts, part_of};
+use super::{Task, answer, answers, assemble, failure};
+use crate::error::{Error, Result};
+use crate::hash;
+use crate::result::check::CheckResult;
+use crate::result::ci::{CiResult, Complaint};
+use crate::result::cover::CoverResult;
+use crate::result::mutate::MutateResult;
+use crate::result::run::RunResult;
+use crate::result::schedule::ScheduleResult;
+use crate::result::set::{Failed, InSet, KernelResult, SetResult};
+use crate::result::{Header, store};
+
+/// What is asked of a suite.
+#[derive(Debug, Clone)]
+pub enum Question {
+    /// As [`run`].
+    Run(RunOptions),
+    /// As [`cover`].
+    Cover(CoverOptions),
+    /// As [`mutate`], whose `output` and `resume` are not looked at.
+    Mutate(MutateOptions),
+    /// As [`check`].
+    Check(CheckOptions),
+    /// As [`schedule`].
+    Schedule(ScheduleOptions),
+}
+
+impl Question {
+    /// Returns the name of the command that asks this.
+    pub fn command(&self) -> &'static str {
+        match self {
+            Question::Run(_) => "run",
+            Question::Cover(_) => "cover",
+            Question::Mutate(_) => "mutate",
+            Question::Check(_) => "check",
+            Question::Schedule(_) => "schedule",
+        }
+    }
+}
+
+/// A question asked of a suite.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// Path of the suite.
+    pub suite: PathBuf,
+    /// How it is opened. The number of jobs is that of [`ProjectOptions`].
+    pub open: OpenOptions,
+    /// What is asked.
+    pub question: Question,
+}
+
+options! {
+    /// Options of [`ask_all`].
+    pub struct ProjectOptions {
+        /// Path of the file that asks, for the result.
+        project: PathBuf = PathBuf::new(),
+        /// Name of the profile, for the result.
+        profile: Option<String> = None,
+        /// The number of worker processes of everything together.
+        jobs: u32 = 1,
+        /// The result's file: what is decided is kept beside it until it is written.
+        output: Option<PathBuf> = None,
+        /// Whether to go on with what an interrupted run kept.
+        resume: bool = false,
+    }
+}
+
+/// What is kept of a question that is answered.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    /// What the answer depends on.
+    fingerprint: String,
+    result: Value,
+}
+
+/// Asks everything, several questions at a time, each in a process of its own. `complain` says what is wrong with a result,
+/// such as a threshold that is missed: the number of the question, and a sentence each.
+///
+/// # Errors
+/// `Caller` if another process writes the result's file, or what was kept is of another project; `Environment` if files
+/// cannot be written, or the observer says to stop. What fails for a question is part of the result.
+pub fn ask_all(
+    asked: &[Asked],
+    options: &ProjectOptions,
+    observer: &dyn Observer,
+    complain: impl Fn(usize, &Given<'_>) -> Vec<String>,
+) -> Result<CiResult> {
+    let begun = Instant::now();
+    let of_project = [options.project.clone()];
+    let begin = |output: &PathBuf| Parts::begin("ci", output, &of_project, options.resume);
+    let parts = options.output.as_ref().map(begin).transpose()?;
+    let mut results: Vec<Option<Result<Value>>> = asked.iter().map(|_| None).collect();
+    let mut tasks: Vec<(usize, String, Task<'_>)> = Vec::new();
+    for (number, one) in asked.iter().enumerate() {
+        let kept =
+            parts.as_ref().map(|parts| parts.named(&format!("{}-{}", one.question.command(), part_of(&one.suite))));
+        let fingerprint = fingerprint(one);
+        let known = kept.as_ref().filter(|_| options.resume).and_then(|path| read(path, &fingerprint));
+        if let Some(result) = known {
+            results[number] = Some(Ok(result));
+            continue;
+        }
+        let (question, suite, open) = (&one.question, &one.suite, &one.open);
+        // A mutation run keeps what it decides itself.
+        let own = kept.map(|path| path.with_extension("mutants.json"));
+        let name = format!("{} {}", question.command(), suite.display());
+        let work =
+            move |jobs: u32| answer(&open.clone().jobs(jobs), |open| ask(question, suite, open, own, options.resume));
+        tasks.push((number, fingerprint, Task { name, work: Box::new(work) }));
+    }
+    let (numbers, tasks): (Vec<(usize, String)>, Vec<Task<'_>>) =
+        tasks.into_iter().map(|(number, fingerprint, task)| ((number, fingerprint), task)).unzip();
+    let keep = |at: usize, result: &Value| {
+        let (number, fingerprint) = &numbers[at];
+        let one = &asked[*number];
+        match &parts {
+            Some(parts) => {
+                let path = parts.named(&format!("{}-{}", one.question.command(), part_of(&one.suite)));
+                store::write(&Entry { fingerprint: fingerprint.clone(), result: result.clone() }, &path)
+            }
+            None => Ok(()),
+        }
+    };
+    for ((number, _), answer) in numbers.iter().zip(answers(tasks, options.jobs, "questions", observer, keep)?) {
+        results[*number] = Some(answer);
+    }
+    let result = put_together(asked, results, options, begun, complain)?;
+    if let (Some(output), Some(parts)) = (&options.output, parts) {
+        store::write(&result, output)?;
+        // The result is complete: what stays must not cost it.
+        if let Err(e) = parts.end() {
+            observer.note(&e.to_string());
+        }
+    }
+    Ok(result)
+}
+
+/// Asks one question, in the child.
+fn ask(question: &Question, suite: &Path, open: &OpenOptions, kept: Option<PathBuf>, resume: bool) -> Result<Value> {
+    let json = |json: serde_json::Result<Value>| {
+        json.map_err(|e| Error::internal(format!("the result has no JSON form: {e}")))
+    };
+    match question {
+        Question::Run(options) => {
+            json(serde_json::to_value(run(&open.clone().syntax_tree(false).open(suite)?, options)?))
+        }
+        Question::Cover(options) => json(serde_json::to_value(cover(&open.open(suite)?, options)?)),
+        Question::Mutate(options) => {
+            let options = options.clone().resume(resume && kept.is_some()).output(kept);
+            json(serde_json::to_value(mutate(&open.open(suite)?, &options)?))
+        }
+        Question::Check(options) => json(serde_json::to_value(check(&open.open(suite)?, options)?)),
+        Question::Schedule(options) => {
+            json(serde_json::to_value(schedule(&open.clone().syntax_tree(false).open(suite)?, options)?))
+        }
+    }
+}
+
+/// A result, as it is judged.
+#[derive(Debug, Clone, Copy)]
+pub enum Given<'a> {
+    /// Of `kassay run`.
+    Run(&'a RunResult),
+    /// Of `kassay cover`.
+    Cover(&'a CoverResult),
+    /// Of `kassay mutate`.
+    Mutate(&'a MutateResult),
+    /// Of `kassay check`.
+    Check(&'a CheckResult),
+    /// Of `kassay schedule`.
+    Schedule(&'a ScheduleResult),
+}
+
+fn put_together(
+    asked: &[Asked],
+    results: Vec<Option<Result<Value>>>,
+    options: &ProjectOptions,
+    begun: Instant,
+    complain: impl Fn(usize, &Given<'_>) -> Vec<String>,
+) -> Result<CiResult> {
+    let source = options.project.display().to_string();
+    let mut gathered = Gathered { asked, complaints: Vec::new(), results };
+    let run = gathered.of("run", &source, |number, result| complain(number, &Given::Run(result)))?;
+    let cover = gathered.of("cover", &source, |number, result| complain(number, &Given::Cover(result)))?;
+    let mutate = gathered.of("mutate", &source, |number, result| complain(number, &Given::Mutate(result)))?;
+    let mut check = gathered.of("check", &source, |number, result| complain(number, &Given::Check(result)))?;
+    let schedule = gathered.of("schedule", &source, |number, result| complain(number, &Given::Schedule(result)))?;
+    if let Some(check) = check.as_mut().filter(|check| !check.failed.is_empty()) {
+        check.total.add_unknown();
+    }
+    let Gathered { complaints, .. } = gathered;
+    let mut names: Vec<String> = Vec::new();
+    let headers = [
+        run.as_ref().map(|set| set.header.kernel.clone()),
+        cover.as_ref().map(|set| set.header.kernel.clone()),
+        mutate.as_ref().map(|set| set.header.kernel.clone()),
+        check.as_ref().map(|set| set.header.kernel.clone()),
+        schedule.as_ref().map(|set| set.header.kernel.clone()),
+    ];
+    for name in headers.iter().flatten().flat_map(|names| names.split(", ")).filter(|name| !name.is_empty()) {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(CiResult {
+        header: Header::new(CiResult::SCHEMA, names.join(", "), source, None, 0),
+        elapsed_s: begun.elapsed().as_secs_f64(),
+        profile: options.profile.clone(),
+        run,
+        cover,
+        mutate,
+        check,
+        schedule,
+        complaints,
+    })
+}
+
+struct Gathered<'a> {
+    asked: &'a [Asked],
+    results: Vec<Option<Result<Value>>>,
+    complaints: Vec<Complaint>,
+}
+
+impl Gathered<'_> {
+    /// Takes the results of a command together; nothing if it was not asked for.
+    fn of<R: InSet + DeserializeOwned>(
+        &mut self,
+        command: &str,
+        project: &str,
+        complain: impl Fn(usize, &R) -> Vec<String>,
+    ) -> Result<Option<SetResult<R, R::Total>>> {
+        let (mut kernels, mut failed): (Vec<KernelResult<R>>, Vec<Failed>) = (Vec::new(), Vec::new());
+        let mut elapsed_s = 0.0;
+        for (number, one) in self.asked.iter().enumerate().filter(|(_, one)| one.question.command() == command) {
+            let suite = one.suite.display().to_string();
+            let complaint = |text| Complaint { suite: suite.clone(), command: command.to_owned(), text };
+            match self.results[number].take() {
+                Some(Ok(value)) => {
+                    elapsed_s += value["elapsed_s"].as_f64().unwrap_or_default();
+                    let result: R = serde_json::from_value(value)
+                        .map_err(|e| Error::internal(format!("a result cannot be read back: {e}")))?;
+                    self.complaints.extend(complain(number, &result).into_iter().map(complaint));
+                    kernels.push(KernelResult { result, suite: Some(suite), program: None, launches: None });
+                }
+                Some(Err(error)) => {
+                    let first = error.to_string().lines().next().unwrap_or_default().to_owned();
+                    self.complaints.push(complaint(first));
+                    failed.push(failure(Some(suite), &error));
+                }
+                None => return Err(Error::internal(format!("nothing was answered about {suite}"))),
+            }
+        }
+        if kernels.is_empty() && failed.is_empty() {
+            return Ok(None);
+        }
+        let set = assemble(&[PathBuf::from(project)], &OpenOptions::new(), kernels, failed);
+        Ok(Some(SetResult { elapsed_s, ..set }))
+    }
+}
+
+/// Returns what the answer to a question depends on, as far as it can be told without compiling: the options, this version of
+/// kassay, and the files beside the suite.
+fn fingerprint(asked: &Asked) -> String {
+    let open = asked.open.clone().observer(Arc::new(Silent)).worker(None).jobs(1);
+    let folder = asked.suite.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut files: Vec<String> = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(data) = entry.metadata() else { continue };
+        if data.is_file() {
+            files.push(format!("{:?} {} {:?}", entry.file_name(), data.len(), data.modified().ok()));
+        }
+    }
+    files.sort();
+    let text = format!("{} {:?} {open:?} {files:?}", env!("CARGO_PKG_VERSION"), asked.question);
+    format!("{:032x}", hash::wide(&[text.as_bytes(), &fs::read(&asked.suite).unwrap_or_default()]))
+}
+
+/// Reads what was kept of a question, if it is still the answer.
+fn read(path: &Path, fingerprint: &str) -> Option<Value> {
+    let entry: Entry = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    (entry.fingerprint == fingerprint).then_some(entry.result)
+}

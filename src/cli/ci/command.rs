@@ -1,0 +1,48 @@
+//! The commands that a project can ask for, with the flags that they have on the command line.
+
+use std::path::Path;
+
+use clap::{Parser, Subcommand};
+
+use super::super::check::CheckArgs;
+use super::super::cover::CoverArgs;
+use super::super::mutate::MutateArgs;
+use super::super::run::RunArgs;
+use super::super::schedule::ScheduleArgs;
+use crate::api::{Asked, Question};
+use crate::error::Result;
+
+/// A command line that a request stands for.
+#[derive(Debug, Parser)]
+#[command(name = "kassay")]
+pub struct Line {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// A command with its flags.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Run(RunArgs),
+    Cover(CoverArgs),
+    Mutate(Box<MutateArgs>),
+    Check(Box<CheckArgs>),
+    Schedule(ScheduleArgs),
+}
+
+impl Command {
+    /// Returns what the command asks of a suite.
+    ///
+    /// # Errors
+    /// `Caller` if git does not know the revision of `since`; `Environment` if git is missing.
+    pub fn asked(&self, suite: &Path) -> Result<Asked> {
+        let (open, question) = match self {
+            Command::Run(args) => (args.open(), Question::Run(args.options())),
+            Command::Cover(args) => (args.open(), Question::Cover(args.options())),
+            Command::Mutate(args) => (args.open(), Question::Mutate(args.options().changes(args.changes()?))),
+            Command::Check(args) => (args.open(), Question::Check(args.options())),
+            Command::Schedule(args) => (args.open(), Question::Schedule(args.options())),
+        };
+        Ok(Asked { suite: suite.to_owned(), open, question })
+    }
+}

@@ -1,0 +1,47 @@
+//! Delivers results of several files, and turns them into exit codes.
+
+use serde::Serialize;
+
+use super::options::OutputFlags;
+use crate::error::{Error, Result};
+use crate::report::Style;
+use crate::result::set::{Failed, Fault};
+
+/// Writes the result of several files, if requested, and prints the text or the JSON.
+///
+/// # Errors
+/// Those of [`OutputFlags::deliver`].
+pub fn deliver<T: Serialize>(
+    output: &OutputFlags,
+    set: &T,
+    text: impl FnOnce(&dyn Fn(&str) -> Option<String>, &Style) -> String,
+) -> Result<()> {
+    output.deliver(set, |style| text(&source, style))
+}
+
+/// Returns the text of a file by its name in a result.
+pub fn source(file: &str) -> Option<String> {
+    std::fs::read_to_string(file).ok()
+}
+
+/// Returns the exit code of a result of several files: that of the worst failure; if nothing failed, 1 with findings.
+pub fn exit_code(failed: &[Failed], findings: bool) -> u8 {
+    match failed.iter().filter_map(|failed| failed.fault).max() {
+        Some(Fault::Kassay) => 4,
+        Some(Fault::Environment) => 3,
+        Some(Fault::Caller) => 2,
+        None => u8::from(findings),
+    }
+}
+
+/// Refuses flags that are for one file.
+///
+/// # Errors
+/// `Caller` if one is given.
+pub fn refuse(flags: &[(&str, bool)]) -> Result<()> {
+    match flags.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(Error::caller(format!("{flag} is for one file, and several are given"))
+            .help(format!("name one file, or leave out {flag}"))),
+        None => Ok(()),
+    }
+}

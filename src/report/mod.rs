@@ -3,6 +3,7 @@
 //! Must never know: LLVM, devices. To add a format, add a file here and a line to `FORMATS`.
 
 mod by_file;
+pub mod html;
 pub mod lcov;
 pub mod stryker;
 pub mod style;
@@ -27,11 +28,12 @@ struct Format {
 const FORMATS: &[Format] = &[
     Format { suffix: ".lcov", render: lcov::convert },
     Format { suffix: ".info", render: lcov::convert },
+    Format { suffix: ".html", render: html::convert },
     Format { suffix: ".stryker.json", render: stryker::convert },
 ];
 
 /// Formats that are planned but not implemented yet.
-const PLANNED: &[&str] = &[".html", ".junit.xml", ".xml", ".sarif"];
+const PLANNED: &[&str] = &[".junit.xml", ".xml", ".sarif"];
 
 /// Converts results to the format selected by the ending of `output`'s name.
 ///

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::check::CheckResult;
+use super::capture::CaptureResult;
+use super::check::{CheckResult, CheckSet};
 use super::compare::CompareResult;
 use super::cover::CoverResult;
 use super::devices::DevicesResult;
@@ -43,10 +44,14 @@ pub enum AnyResult {
     Schedule(Box<ScheduleResult>),
     /// A result of `kassay check`.
     Check(Box<CheckResult>),
+    /// A result of `kassay check` for several kernels.
+    CheckSet(Box<CheckSet>),
     /// A result of `kassay generate`.
     Generate(Box<GenerateResult>),
     /// A result of `kassay compare`.
     Compare(Box<CompareResult>),
+    /// A result of `kassay capture`.
+    Capture(Box<CaptureResult>),
 }
 
 /// A result and the path of the file that it was read from.
@@ -65,8 +70,10 @@ impl AnyResult {
             AnyResult::MutateSet(_) => "mutate -- COMMAND",
             AnyResult::Schedule(_) => "schedule",
             AnyResult::Check(_) => "check",
+            AnyResult::CheckSet(_) => "check -- COMMAND",
             AnyResult::Generate(_) => "generate",
             AnyResult::Compare(_) => "compare",
+            AnyResult::Capture(_) => "capture",
         }
     }
 }
@@ -216,6 +223,8 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
             Ok(AnyResult::Schedule(Box::new(from_json(text, path, &wrong)?)))
         }
         CheckResult::SCHEMA => Ok(AnyResult::Check(Box::new(from_json(text, path, &wrong)?))),
+        CheckResult::SET_SCHEMA => Ok(AnyResult::CheckSet(Box::new(from_json(text, path, &wrong)?))),
+        CaptureResult::SCHEMA => Ok(AnyResult::Capture(Box::new(from_json(text, path, &wrong)?))),
         GenerateResult::SCHEMA => Ok(AnyResult::Generate(Box::new(from_json(text, path, &wrong)?))),
         CompareResult::SCHEMA => Ok(AnyResult::Compare(Box::new(from_json(text, path, &wrong)?))),
         other => Err(unknown_schema(other, path)),
@@ -240,8 +249,10 @@ fn unknown_schema(schema: &str, path: &Path) -> Error {
         ScheduleResult::SCHEMA,
         ScheduleResult::SCHEMA_1,
         CheckResult::SCHEMA,
+        CheckResult::SET_SCHEMA,
         GenerateResult::SCHEMA,
         CompareResult::SCHEMA,
+        CaptureResult::SCHEMA,
     ];
     let version = |s: &str| s.rsplit_once('/').and_then(|(name, v)| Some((name.to_owned(), v.parse::<u64>().ok()?)));
     let newer = version(schema).is_some_and(|(name, v)| {

@@ -1,7 +1,7 @@
 //! Renders results as text for human readers. Colour never carries information that the words do not.
 
 mod capture;
-mod check;
+pub(super) mod check;
 mod check_set;
 mod compare;
 mod cover;

@@ -70,6 +70,13 @@ impl<'a> Notes<'a> {
     pub(super) fn of(page: &KernelPage<'a>) -> Notes<'a> {
         let mut notes = Notes { files: Vec::new(), decided: HashMap::new(), tests: 0 };
         if let Some(cover) = page.cover() {
+            // Pairs link to their lines.
+            let pairs = cover.def_use.iter().flat_map(|def_use| &def_use.pairs);
+            for at in
+                pairs.flat_map(|pair| pair.definition.iter().chain([&pair.usage])).filter(|at| at.location.line > 0)
+            {
+                notes.line(&at.location.file, at.location.line);
+            }
             notes.tests = cover.tests.len();
             for file in by_file::files(cover) {
                 notes.coverage(file);
@@ -101,7 +108,7 @@ impl<'a> Notes<'a> {
             if let (Some(site), Some(outcome)) = (&goal.site, &goal.outcome) {
                 notes.decided.insert((site, outcome), goal.status);
             }
-            if goal.mutant.is_none() {
+            if goal.mutant.is_none() || goal.location.line > 0 {
                 notes.line(&goal.location.file, goal.location.line).goals.push(goal);
             }
         }

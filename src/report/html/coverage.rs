@@ -41,6 +41,7 @@ fn metrics(result: &CoverResult) -> Markup {
             tbody {
                 @for metric in &METRICS {
                     @match (metric.measure)(&result.coverage) {
+                        Measure::Ratio(ratio) if ratio.total == 0 => {}
                         Measure::Ratio(ratio) => tr {
                             th scope="row" { (metric.label) }
                             td { (percent_bar(ratio.percent())) } td.n { b { (ratio.total.saturating_sub(ratio.covered)) } } td.n { (ratio.total) }

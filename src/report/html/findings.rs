@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::super::style;
-use super::super::text::check::{headline, id, place_text};
+use super::super::text::{headline, id, place_text};
 use super::annotations::{Notes, tone};
 use super::pages::KernelPage;
 use super::parts::{Tone, badge, facts, names, notes, shown, time};

@@ -56,7 +56,7 @@ fn untested(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources) -> Vec<
                 continue;
             }
             let place = match number {
-                0 => format!("{}, no line", file_name(file.name)),
+                0 => "no line".to_owned(),
                 line if notes.files.len() > 1 => format!("{}:{line}", file_name(file.name)),
                 line => line.to_string(),
             };
@@ -77,7 +77,7 @@ fn untested(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources) -> Vec<
 pub(super) fn untested_table(lines: &[&Untested], caption: &str) -> Markup {
     html! {
         table.untested {
-            caption { (caption) }
+            @if !caption.is_empty() { caption { (caption) } }
             thead.vh { tr { th scope="col" { "line" } th scope="col" { "source" } th scope="col" { "untested" } } }
             tbody {
                 @for line in lines {
@@ -97,7 +97,7 @@ pub(super) fn untested_table(lines: &[&Untested], caption: &str) -> Markup {
 
 /// The page of a kernel.
 pub(super) fn kernel(prepared: &Prepared<'_, '_>, sources: &Sources) -> Markup {
-    let Prepared { page, notes, untested } = prepared;
+    let Prepared { page, notes, .. } = prepared;
     let anchor = page.anchor();
     html! {
         section.view id=(anchor) aria-labelledby={ (anchor) "-h" } {
@@ -112,7 +112,7 @@ pub(super) fn kernel(prepared: &Prepared<'_, '_>, sources: &Sources) -> Markup {
                 (glance(prepared))
                 (contents(prepared))
             }
-            (what_is_untested(untested, notes))
+            (what_is_untested(prepared))
             (trend(page))
             @if !notes.files.is_empty() {
                 section.part id={ (anchor) "-source" } aria-labelledby={ (anchor) "-source-h" } {
@@ -158,7 +158,7 @@ fn glance(prepared: &Prepared<'_, '_>) -> Markup {
 fn contents(prepared: &Prepared<'_, '_>) -> Markup {
     let page = prepared.page;
     let parts = [
-        ("untested", "Untested", !prepared.notes.files.is_empty()),
+        ("untested", "Untested", is_known(&prepared.notes)),
         ("source", "Source", !prepared.notes.files.is_empty()),
         ("coverage", "Coverage", !page.covers.is_empty()),
         ("mutants", "Mutants", !page.mutates.is_empty()),
@@ -176,24 +176,20 @@ fn contents(prepared: &Prepared<'_, '_>) -> Markup {
     }
 }
 
-fn what_is_untested(untested: &[Untested], notes: &Notes<'_>) -> Markup {
-    // Without coverage and mutants, nothing is known of what is tested.
-    let is_known = notes
-        .files
-        .iter()
-        .flat_map(|f| f.lines.values())
-        .any(|l| l.hits.is_some() || l.mutants > 0 || !l.sites.is_empty());
-    let anchor = |suffix: &str| {
-        untested
-            .first()
-            .map_or(String::new(), |line| line.anchor.split('-').next().unwrap_or_default().to_owned() + suffix)
-    };
+/// Without coverage and mutants, nothing is known of what is tested.
+fn is_known(notes: &Notes<'_>) -> bool {
+    let mut lines = notes.files.iter().flat_map(|file| file.lines.values());
+    lines.any(|line| line.hits.is_some() || line.mutants > 0 || !line.sites.is_empty())
+}
+
+fn what_is_untested(prepared: &Prepared<'_, '_>) -> Markup {
+    let Prepared { page, notes, untested } = prepared;
     const FIRST: usize = 40;
     let all: Vec<&Untested> = untested.iter().collect();
     let (first, rest) = all.split_at(all.len().min(FIRST));
     html! {
-        @if is_known {
-            section.part.gaps id=(anchor("-untested")) {
+        @if is_known(notes) {
+            section.part.gaps id={ (page.anchor()) "-untested" } {
                 h3 { "Untested" }
                 @if untested.is_empty() { p.all-well { "Every line, outcome and mutant that was looked at is covered, detected or proved out of reach." } }
                 @else {

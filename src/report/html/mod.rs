@@ -80,7 +80,7 @@ fn page(pages: &Pages<'_>) -> Markup {
                 a.skip href="#main" { "Skip to the content" }
                 (navigation(pages, &prepared))
                 main id="main" {
-                    (overview::overview(pages, &prepared))
+                    @if has_overview(pages, &prepared) { (overview::overview(pages, &prepared)) }
                     @for one in &prepared { (kernel::kernel(one, &sources)) }
                     @for (n, run) in pages.comparisons.iter().enumerate() { (comparisons::comparison(n, run)) }
                     @for (n, run) in pages.captures.iter().enumerate() { (programs::capture(n, run, pages)) }
@@ -96,10 +96,10 @@ fn page(pages: &Pages<'_>) -> Markup {
 fn navigation(pages: &Pages<'_>, prepared: &[Prepared<'_, '_>]) -> Markup {
     html! {
         nav.pages aria-label="Kernels" {
-            p.brand { a href="#overview" { "kassay" } }
+            p.brand { a href="#main" { "kassay" } }
             @if prepared.len() > 12 { input.find type="search" placeholder="Find a kernel" aria-label="Find a kernel" hidden; }
             ul {
-                li { a href="#overview" { "Overview" } }
+                @if has_overview(pages, prepared) { li { a href="#overview" { "Overview" } } }
                 @for one in prepared {
                     li {
                         a href={ "#" (one.page.anchor()) } title=(shown(one.page.source)) {
@@ -116,6 +116,11 @@ fn navigation(pages: &Pages<'_>, prepared: &[Prepared<'_, '_>]) -> Markup {
             }
         }
     }
+}
+
+/// Returns whether there is something to say of several kernels together: of a single one, its page says all.
+fn has_overview(pages: &Pages<'_>, prepared: &[Prepared<'_, '_>]) -> bool {
+    prepared.len() > 1 || !pages.sets.is_empty() || !pages.captures.is_empty() || !pages.comparisons.is_empty()
 }
 
 /// Returns whether another kernel has the same name.

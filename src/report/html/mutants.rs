@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 
 use super::super::style;
-use super::super::text::check::schedule_text;
+use super::super::text::schedule_text;
 use super::annotations::{Notes, is_missed};
 use super::figures;
 use super::pages::KernelPage;

@@ -22,9 +22,45 @@ pub(super) fn overview(pages: &Pages<'_>, prepared: &[Prepared<'_, '_>]) -> Mark
     html! {
         section.view id="overview" aria-labelledby="overview-h" {
             h2 id="overview-h" { "Overview" }
-            @if !prepared.is_empty() { (totals(prepared)) (kernels(prepared)) }
+            @if prepared.len() > 1 { (totals(prepared)) }
+            @if !prepared.is_empty() { (kernels(prepared)) }
             (gaps(prepared))
             @for set in &pages.sets { (programs::set(set)) }
+        }
+    }
+}
+
+/// The metrics that the overview shows: the name of the column, what it counts, and how it is read.
+const METRICS: [(&str, &str, fn(&Coverage) -> Ratio); 5] = [
+    ("branch", "branch outcomes", |c| c.branch),
+    ("condition", "conditions", |c| c.condition),
+    ("loop", "loop classes", |c| c.loops.classes()),
+    ("barrier", "barriers", |c| c.barrier),
+    ("line", "lines", |c| c.line),
+];
+
+/// The columns of the table of kernels: those that some kernel has a value in.
+struct Columns {
+    metrics: Vec<(&'static str, fn(&Coverage) -> Ratio)>,
+    mutated: bool,
+    checked: bool,
+    scheduled: bool,
+    generated: bool,
+    run: bool,
+}
+
+impl Columns {
+    fn of(prepared: &[Prepared<'_, '_>]) -> Columns {
+        let any = |has: fn(&Prepared<'_, '_>) -> bool| prepared.iter().any(has);
+        let coverage = || prepared.iter().filter_map(|one| one.page.cover()).map(|cover| &cover.coverage);
+        let has_some = |of: fn(&Coverage) -> Ratio| coverage().any(|c| of(c).total > 0);
+        Columns {
+            metrics: METRICS.iter().filter(|m| has_some(m.2)).map(|(name, _, of)| (*name, *of)).collect(),
+            mutated: any(|p| !p.page.mutates.is_empty()),
+            checked: any(|p| !p.page.checks.is_empty()),
+            scheduled: any(|p| !p.page.schedules.is_empty()),
+            generated: any(|p| !p.page.generates.is_empty()),
+            run: any(|p| !p.page.runs.is_empty()),
         }
     }
 }
@@ -38,13 +74,6 @@ fn totals(prepared: &[Prepared<'_, '_>]) -> Markup {
             .map(|c| of(&c.coverage))
             .fold(Ratio::default(), |a, b| Ratio { covered: a.covered + b.covered, total: a.total + b.total })
     };
-    let coverage = [
-        ("branch outcomes", add(|c| c.branch)),
-        ("conditions", add(|c| c.condition)),
-        ("loop classes", add(|c| c.loops.classes())),
-        ("barriers", add(|c| c.barrier)),
-        ("lines", add(|c| c.line)),
-    ];
     let mutants = prepared.iter().flat_map(|p| p.page.mutates()).flat_map(|(_, r)| &r.mutants).filter(|m| !m.is_pair());
     let mutants = Summary::of(mutants);
     let bad = prepared.iter().filter_map(|p| p.page.check()).filter(|c| verdict_tone(c.verdict) == Tone::Bad).count();
@@ -54,7 +83,7 @@ fn totals(prepared: &[Prepared<'_, '_>]) -> Markup {
         dl.glance.large {
             div { dt { "kernels" } dd { (prepared.len()) } }
             div { dt { "lines with something untested" } dd { (open) } }
-            @for (name, ratio) in coverage { @if ratio.total > 0 { div { dt { (name) } dd { (ratio_bar(ratio)) } } } }
+            @for (_, name, of) in METRICS { @let ratio = add(of); @if ratio.total > 0 { div { dt { (name) } dd { (ratio_bar(ratio)) } } } }
             @if mutants.total > 0 { div { dt { "mutation score" } dd { (percent_bar(mutants.score)) } } }
             @if checked > 0 { div { dt { "races and faults" } dd { (badge(if bad > 0 { Tone::Bad } else { Tone::Good }, &format!("{bad} of {} with findings", style::count(checked as u64, "kernel")))) } } }
         }
@@ -62,37 +91,29 @@ fn totals(prepared: &[Prepared<'_, '_>]) -> Markup {
 }
 
 fn kernels(prepared: &[Prepared<'_, '_>]) -> Markup {
-    let any = |has: fn(&Prepared<'_, '_>) -> bool| prepared.iter().any(has);
-    let covered = any(|p| !p.page.covers.is_empty());
-    let mutated = any(|p| !p.page.mutates.is_empty());
-    let checked = any(|p| !p.page.checks.is_empty());
-    let scheduled = any(|p| !p.page.schedules.is_empty());
-    let generated = any(|p| !p.page.generates.is_empty());
-    let run = any(|p| !p.page.runs.is_empty());
+    let columns = Columns::of(prepared);
     html! {
         table.numbers.sortable.kernels {
             caption.vh { "Kernels" }
             thead {
                 tr {
                     th scope="col" { "kernel" } th.n scope="col" { "untested lines" }
-                    @if covered { th scope="col" { "branch" } th scope="col" { "condition" } th scope="col" { "loop" } th scope="col" { "barrier" } th scope="col" { "line" } }
-                    @if mutated { th scope="col" { "mutation score" } th.n scope="col" { "missed" } }
-                    @if checked { th scope="col" { "check" } }
-                    @if scheduled { th scope="col" { "schedules" } }
-                    @if generated { th scope="col" { "goals" } }
-                    @if run { th scope="col" { "tests" } }
+                    @for (name, _) in &columns.metrics { th scope="col" { (name) } }
+                    @if columns.mutated { th scope="col" { "mutation score" } th.n scope="col" { "missed" } }
+                    @if columns.checked { th scope="col" { "check" } }
+                    @if columns.scheduled { th scope="col" { "schedules" } }
+                    @if columns.generated { th scope="col" { "goals" } }
+                    @if columns.run { th scope="col" { "tests" } }
                 }
             }
-            tbody { @for one in prepared { (row(one, [covered, mutated, checked, scheduled, generated, run])) } }
+            tbody { @for one in prepared { (row(one, &columns)) } }
         }
     }
 }
 
-fn row(one: &Prepared<'_, '_>, [covered, mutated, checked, scheduled, generated, run]: [bool; 6]) -> Markup {
+fn row(one: &Prepared<'_, '_>, columns: &Columns) -> Markup {
     let page = one.page;
     let coverage = page.cover().map(|cover| &cover.coverage);
-    let metrics: [fn(&Coverage) -> Ratio; 5] =
-        [|c| c.branch, |c| c.condition, |c| c.loops.classes(), |c| c.barrier, |c| c.line];
     let scores: Vec<f64> =
         page.mutates.first().iter().flat_map(|(_, runs)| runs).filter_map(|r| r.result.summary.score).collect();
     let branches: Vec<f64> = page.covers.iter().filter_map(|r| r.result.coverage.branch.percent()).collect();
@@ -106,20 +127,21 @@ fn row(one: &Prepared<'_, '_>, [covered, mutated, checked, scheduled, generated,
         tr {
             th scope="row" { a href={ "#" (page.anchor()) } { (shown(page.name)) } div.quiet { (shown(page.source)) } }
             td.n { @if one.open_lines() > 0 { b { (one.untested.len()) } } @else { (one.untested.len()) } }
-            @if covered {
-                @for (n, metric) in metrics.iter().enumerate() {
-                    @let percent = coverage.and_then(|c| metric(c).percent());
-                    td data-sort=(sort_key(percent)) { (percent_bar(percent)) @if n == 0 { (figures::sparkline("Branch coverage", &branches)) } }
+            @for (name, of) in &columns.metrics {
+                @let percent = coverage.and_then(|c| of(c).percent());
+                td data-sort=(sort_key(percent)) {
+                    @if coverage.is_some() { (percent_bar(percent)) }
+                    @if *name == "branch" { (figures::sparkline("Branch coverage", &branches)) }
                 }
             }
-            @if mutated {
-                td data-sort=(sort_key(scores.last().copied())) { (percent_bar(scores.last().copied())) (figures::sparkline("Mutation score", &scores)) }
+            @if columns.mutated {
+                td data-sort=(sort_key(scores.last().copied())) { @if !page.mutates.is_empty() { (percent_bar(scores.last().copied())) } (figures::sparkline("Mutation score", &scores)) }
                 td.n { @if !page.mutates.is_empty() { (missed) } }
             }
-            @if checked { td { @if let Some(check) = page.check() { (badge(verdict_tone(check.verdict), check.verdict.name())) } } }
-            @if scheduled { td { @if let Some(run) = page.schedules.last() { (badge(schedule_tone(worst(run.result)), worst(run.result).name())) } } }
-            @if generated { td { @if let Some(result) = page.generate() { (result.summary.covered) " of " (result.goals.len()) @if result.summary.unknown > 0 { ", " (result.summary.unknown) " unknown" } } } }
-            @if run { td { @if let Some(run) = page.runs.last() { @let s = &run.result.summary; (badge(if s.failed + s.broken > 0 { Tone::Bad } else { Tone::Good }, &format!("{} of {}", s.passed, s.total))) } } }
+            @if columns.checked { td { @if let Some(check) = page.check() { (badge(verdict_tone(check.verdict), check.verdict.name())) } } }
+            @if columns.scheduled { td { @if let Some(run) = page.schedules.last() { (badge(schedule_tone(worst(run.result)), worst(run.result).name())) } } }
+            @if columns.generated { td { @if let Some(result) = page.generate() { (result.summary.covered) " of " (result.goals.len()) @if result.summary.unknown > 0 { ", " (result.summary.unknown) " unknown" } } } }
+            @if columns.run { td { @if let Some(run) = page.runs.last() { @let s = &run.result.summary; (badge(if s.failed + s.broken > 0 { Tone::Bad } else { Tone::Good }, &format!("{} of {}", s.passed, s.total))) } } }
         }
     }
 }

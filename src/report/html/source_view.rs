@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 
 use super::super::by_file::Site;
+use super::super::style;
 use super::annotations::{Chip, File, Hits, Line, Notes};
 use super::highlight::{self, Span};
 use super::pages::KernelPage;
@@ -50,10 +51,10 @@ fn listing(
     file: &File<'_>,
     text: Option<&[Vec<Span<'_>>]>,
 ) -> Markup {
-    let numbers: Vec<u32> = match text {
-        Some(text) => (1..=text.len() as u32).collect(),
-        None => file.lines.keys().copied().filter(|n| *n > 0).collect(),
-    };
+    // Lines behind the end of a text that has changed are not lost.
+    let mut numbers: Vec<u32> = (1..=text.map_or(0, |text| text.len() as u32)).collect();
+    let end = numbers.len() as u32;
+    numbers.extend(file.lines.keys().copied().filter(|number| *number > end));
     html! {
         ol.source {
             @for number in numbers {
@@ -162,7 +163,7 @@ fn outcomes(notes: &Notes<'_>, site: &Site<'_>) -> Markup {
                     th scope="rowgroup" rowspan=(site.outcomes.len()) {
                         code { (shown(&name)) }
                         @if what.location.column > 0 { span.quiet { " column " (what.location.column) } }
-                        @if site.divergent_groups() > 0 { br; span.quiet { "diverges in " (site.divergent_groups()) " groups" } }
+                        @if site.divergent_groups() > 0 { br; span.quiet { "diverges in " (style::count(site.divergent_groups(), "group")) } }
                     }
                 }
                 td { code { (shown(&outcome.outcome)) } }
@@ -232,7 +233,7 @@ fn goals(goals: &[&Goal]) -> Markup {
         @if !goals.is_empty() {
             ul.plain {
                 @for goal in goals {
-                    li { code { (shown(goal.outcome.as_deref().unwrap_or_default())) } " (" (shown(&goal.kind)) "): " (status_word(goal)) }
+                    li { code { (shown(goal.outcome.as_deref().or(goal.mutant.as_deref()).unwrap_or_default())) } " (" (shown(&goal.kind)) "): " (status_word(goal)) }
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Renders results as text for human readers. Colour never carries information that the words do not.
 
 mod capture;
-pub(super) mod check;
+mod check;
 mod check_set;
 mod compare;
 mod cover;
@@ -29,6 +29,8 @@ pub use mutate::{MutateView, mutate};
 pub use mutate_set::mutate_set;
 pub use run::run;
 pub use schedule::schedule;
+
+pub(super) use check::{headline, id, place_text, schedule_text};
 
 use std::fmt::Write;
 

@@ -4,6 +4,7 @@
 
 mod examples;
 mod files;
+mod html;
 mod lcov;
 mod mutation;
 mod sync;

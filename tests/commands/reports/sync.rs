@@ -47,7 +47,7 @@ fn finding(kind: &str, accesses: Vec<Value>, message: &str, more: Value) -> Valu
     with(all, more)
 }
 
-fn check_result() -> CheckResult {
+pub fn check_result() -> CheckResult {
     let race = finding(
         "data-race",
         vec![access(6, 12, Some("write"), 1), access(6, 15, Some("read"), 0)],

@@ -3,7 +3,7 @@
 //! Must never know: LLVM, devices. To add a format, add a file here and a line to `FORMATS`.
 
 mod by_file;
-pub mod html;
+mod html;
 pub mod lcov;
 pub mod stryker;
 pub mod style;

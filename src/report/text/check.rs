@@ -90,7 +90,7 @@ fn thread(host: &HostLaunch) -> String {
 }
 
 /// What was found, where, in a few words.
-pub(in crate::report) fn headline(finding: &Finding) -> String {
+pub fn headline(finding: &Finding) -> String {
     let name = match finding.kind {
         FindingKind::DataRace => "data race",
         FindingKind::BarrierDivergence => "barrier divergence",
@@ -366,7 +366,7 @@ impl Writer<'_> {
 }
 
 /// `file:line:column`, as far as it is known.
-pub(in crate::report) fn place_text(at: &Location) -> String {
+pub fn place_text(at: &Location) -> String {
     match (at.line, at.column) {
         (0, _) => format!("{} (no line known)", at.file),
         (line, 0) => format!("{}:{line}", at.file),
@@ -375,7 +375,7 @@ pub(in crate::report) fn place_text(at: &Location) -> String {
 }
 
 /// The id of a work-item or a work-group in a launch of so many dimensions.
-pub(in crate::report) fn id(id: [u64; 3], dims: usize) -> String {
+pub fn id(id: [u64; 3], dims: usize) -> String {
     match dims {
         0 | 1 => id[0].to_string(),
         2 => format!("({}, {})", id[0], id[1]),
@@ -384,7 +384,7 @@ pub(in crate::report) fn id(id: [u64; 3], dims: usize) -> String {
 }
 
 /// Describes a schedule in a few words.
-pub(in crate::report) fn schedule_text(schedule: &Schedule) -> String {
+pub fn schedule_text(schedule: &Schedule) -> String {
     let mut parts = Vec::new();
     let list = |numbers: &[u32]| {
         let shown: Vec<String> = numbers.iter().take(6).map(u32::to_string).collect();

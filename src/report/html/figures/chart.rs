@@ -5,10 +5,10 @@ use maud::{Markup, html};
 use super::super::parts::shown;
 
 /// Values in percent over the same steps.
-pub(in crate::report::html) struct Series {
-    pub(in crate::report::html) name: String,
+pub struct Series {
+    pub name: String,
     /// `None`: not measured at this step.
-    pub(in crate::report::html) values: Vec<Option<f64>>,
+    pub values: Vec<Option<f64>>,
 }
 
 const WIDTH: f64 = 560.0;
@@ -25,7 +25,7 @@ fn height(percent: f64) -> f64 {
 }
 
 /// Draws series of percentages. `steps` names what they are over, `axis` all steps together.
-pub(in crate::report::html) fn lines(title: &str, axis: &str, steps: &[String], series: &[Series]) -> Markup {
+pub fn lines(title: &str, axis: &str, steps: &[String], series: &[Series]) -> Markup {
     let across = |n: usize| LEFT + (WIDTH - LEFT - RIGHT) * (n as f64 / (steps.len().max(2) - 1) as f64);
     let mut labels: Vec<(f64, usize)> = (series.iter().enumerate())
         .filter_map(|(n, s)| Some((height((*s.values.iter().rev().flatten().next()?).max(0.0)), n)))
@@ -85,7 +85,7 @@ fn describe(title: &str, steps: &[String], series: &[Series]) -> String {
 }
 
 /// A line of percentages that fits into text; nothing for fewer than two values.
-pub(in crate::report::html) fn sparkline(what: &str, values: &[f64]) -> Markup {
+pub fn sparkline(what: &str, values: &[f64]) -> Markup {
     let ([first, .., last], n) = (values, values.len()) else { return html! {} };
     let point = |(at, value): (usize, &f64)| {
         (2.0 + 56.0 * at as f64 / (n - 1) as f64, 2.0 + 14.0 * (1.0 - value.clamp(0.0, 100.0) / 100.0))
@@ -101,7 +101,7 @@ pub(in crate::report::html) fn sparkline(what: &str, values: &[f64]) -> Markup {
 }
 
 /// Draws parts of a whole as a bar: number, class and name of each. The words are for those who do not see it.
-pub(in crate::report::html) fn bars(parts: &[(u64, &str, &str)]) -> Markup {
+pub fn bars(parts: &[(u64, &str, &str)]) -> Markup {
     let total: u64 = parts.iter().map(|part| part.0).sum();
     let words: Vec<String> = parts.iter().filter(|p| p.0 > 0).map(|(n, _, name)| format!("{n} {name}")).collect();
     let mut from = 0.0;

@@ -8,16 +8,16 @@ use super::super::parts::shown;
 use crate::result::mutate::{Mutant, MutateResult, Status};
 
 /// Rows by columns of percentages; `None`: no value.
-pub(in crate::report::html) struct Cells<'a> {
-    pub(in crate::report::html) caption: &'a str,
+pub struct Cells<'a> {
+    pub caption: &'a str,
     /// What rows are, and what columns are.
-    pub(in crate::report::html) corner: &'a str,
-    pub(in crate::report::html) names: Vec<&'a str>,
-    pub(in crate::report::html) values: Vec<Vec<Option<f64>>>,
+    pub corner: &'a str,
+    pub names: Vec<&'a str>,
+    pub values: Vec<Vec<Option<f64>>>,
 }
 
 /// Shows a square matrix as a table whose cells are coloured by their values.
-pub(in crate::report::html) fn heat_map(cells: &Cells<'_>) -> Markup {
+pub fn heat_map(cells: &Cells<'_>) -> Markup {
     html! {
         table.heatmap {
             caption { (cells.caption) }
@@ -48,7 +48,7 @@ const ROW: f64 = 14.0;
 const LABELS: f64 = 150.0;
 
 /// Shows which tests kill which mutants, mutants in the order of the source. Nothing without kills.
-pub(in crate::report::html) fn kill_matrix(result: &MutateResult) -> Markup {
+pub fn kill_matrix(result: &MutateResult) -> Markup {
     let counted = |m: &&Mutant| {
         m.duplicate_of.is_none() && !m.is_pair() && !matches!(m.status, Status::Ignored | Status::Pending)
     };

@@ -24,7 +24,7 @@ struct Class<'a> {
 }
 
 /// Draws the graph of a run of all pairs of mutants and tests; nothing if not all were run, or nothing was killed.
-pub(in crate::report::html) fn subsumption(result: &MutateResult) -> Markup {
+pub fn subsumption(result: &MutateResult) -> Markup {
     if !result.options.full_matrix {
         return html! {};
     }

@@ -23,7 +23,7 @@ pub(super) fn overview(pages: &Pages<'_>, prepared: &[Prepared<'_, '_>]) -> Mark
         section.view id="overview" aria-labelledby="overview-h" {
             h2 id="overview-h" { "Overview" }
             @if prepared.len() > 1 { (totals(prepared)) }
-            @if !prepared.is_empty() { (kernels(prepared)) }
+            @if !prepared.is_empty() { div.wide tabindex="0" role="group" aria-label="Table of kernels" { (kernels(prepared)) } }
             (gaps(prepared))
             @for set in &pages.sets { (programs::set(set)) }
         }

@@ -79,7 +79,7 @@
   const isMissed = (data, row) => row[STATUS] < data.missed && row[SAME] === null;
   const toneOf = (data, row) => {
     if (row[SAME] !== null) return 'quiet';
-    if (row[STATUS] === 1) return 'warn';
+    if (row[STATUS] === 1 || row[STATUS] === 3) return 'warn';
     if (isMissed(data, row)) return 'bad';
     return row[STATUS] < 7 ? 'good' : 'quiet';
   };

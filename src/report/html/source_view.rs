@@ -28,7 +28,7 @@ pub(super) fn source(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources
     html! {
         @for (index, file) in notes.files.iter().enumerate() {
             @let text = sources.text(file.name, page.source, known_hash(page, file.name));
-            section.file aria-label=(format!("Source of {}", file_name(file.name))) {
+            section.file aria-label=(format!("Source of {}", shown(file_name(file.name)))) {
                 h4 { (shown(file.name)) }
                 @match text.as_ref() {
                     Ok(text) => (listing(page, notes, index, file, Some(&highlight::lines(text)))),

@@ -164,8 +164,8 @@ impl<'a> Notes<'a> {
             let s = if statements == 1 { "" } else { "s" };
             chips.push(Chip::new(Tone::Bad, format!("{statements} statement{s} never executed")));
         }
-        let open = |d: &&McdcDecision| d.conditions.iter().filter(|c| !c.covered && c.reason.is_none()).count();
-        let open: usize = line.decisions.iter().filter(|d| d.reason.is_none()).map(|d| open(&d)).sum();
+        let open = |d: &McdcDecision| d.conditions.iter().filter(|c| !c.covered && c.reason.is_none()).count();
+        let open: usize = line.decisions.iter().filter(|d| d.reason.is_none()).map(|d| open(d)).sum();
         if open > 0 && is_executed {
             let s = if open == 1 { "" } else { "s" };
             chips.push(Chip::new(Tone::Warn, format!("MC/DC: {open} condition{s} not shown")));

@@ -30,8 +30,11 @@ pub(super) fn overview(pages: &Pages<'_>, prepared: &[Prepared<'_, '_>]) -> Mark
     }
 }
 
+/// How a metric is read.
+type Read = fn(&Coverage) -> Ratio;
+
 /// The metrics that the overview shows: the name of the column, what it counts, and how it is read.
-const METRICS: [(&str, &str, fn(&Coverage) -> Ratio); 5] = [
+const METRICS: [(&str, &str, Read); 5] = [
     ("branch", "branch outcomes", |c| c.branch),
     ("condition", "conditions", |c| c.condition),
     ("loop", "loop classes", |c| c.loops.classes()),
@@ -41,7 +44,7 @@ const METRICS: [(&str, &str, fn(&Coverage) -> Ratio); 5] = [
 
 /// The columns of the table of kernels: those that some kernel has a value in.
 struct Columns {
-    metrics: Vec<(&'static str, fn(&Coverage) -> Ratio)>,
+    metrics: Vec<(&'static str, Read)>,
     mutated: bool,
     checked: bool,
     scheduled: bool,
@@ -53,7 +56,7 @@ impl Columns {
     fn of(prepared: &[Prepared<'_, '_>]) -> Columns {
         let any = |has: fn(&Prepared<'_, '_>) -> bool| prepared.iter().any(has);
         let coverage = || prepared.iter().filter_map(|one| one.page.cover()).map(|cover| &cover.coverage);
-        let has_some = |of: fn(&Coverage) -> Ratio| coverage().any(|c| of(c).total > 0);
+        let has_some = |of: Read| coverage().any(|c| of(c).total > 0);
         Columns {
             metrics: METRICS.iter().filter(|m| has_some(m.2)).map(|(name, _, of)| (*name, *of)).collect(),
             mutated: any(|p| !p.page.mutates.is_empty()),
@@ -67,7 +70,7 @@ impl Columns {
 
 /// The sums over all kernels.
 fn totals(prepared: &[Prepared<'_, '_>]) -> Markup {
-    let add = |of: fn(&Coverage) -> Ratio| {
+    let add = |of: Read| {
         prepared
             .iter()
             .filter_map(|p| p.page.cover())

@@ -129,7 +129,12 @@ fn row(one: &Prepared<'_, '_>, columns: &Columns) -> Markup {
     html! {
         tr {
             th scope="row" { a href={ "#" (page.anchor()) } { (shown(page.name)) } div.quiet { (shown(page.source)) } }
-            td.n { @if one.open_lines() > 0 { b { (one.untested.len()) } } @else { (one.untested.len()) } }
+            td.n {
+                // Of a kernel without coverage and mutants, it is not known.
+                @if coverage.is_some() || !page.mutates.is_empty() {
+                    @if one.open_lines() > 0 { b { (one.untested.len()) } } @else { (one.untested.len()) }
+                }
+            }
             @for (name, of) in &columns.metrics {
                 @let percent = coverage.and_then(|c| of(c).percent());
                 td data-sort=(sort_key(percent)) {

@@ -221,7 +221,7 @@ fn proofs_that_an_outcome_is_infeasible_take_it_off_what_is_untested() {
     search["goals"][0]["site"] = open["id"].clone();
     search["goals"][0]["outcome"] = open["outcome"].clone();
     let chip = |page: &str| page.matches(": infeasible</span>").count();
-    assert_eq!(chip(&page(&[cover.clone()])), 0);
+    assert_eq!(chip(&page(std::slice::from_ref(&cover))), 0);
     assert!(chip(&page(&[cover, search])) > 0);
 }
 

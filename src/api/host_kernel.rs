@@ -164,11 +164,6 @@ impl FolderNames {
         self.0.insert(name.clone());
         name
     }
-
-    /// Lets a name be used again.
-    pub fn give_back(&mut self, name: &str) {
-        self.0.remove(name);
-    }
 }
 
 /// Where a program's code is written.

@@ -6,6 +6,7 @@ mod by_file;
 mod cobertura;
 mod code_quality;
 mod github;
+mod html;
 mod junit;
 pub mod lcov;
 mod markdown;
@@ -22,7 +23,8 @@ mod texts;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::result::store::{self, ResultFile};
+use crate::result::ci::CiResult;
+use crate::result::store::{self, AnyResult, ResultFile};
 
 pub use style::Style;
 
@@ -41,6 +43,7 @@ pub struct Format {
 
 /// All formats. A suffix that ends like another one stands before it.
 const FORMATS: &[Format] = &[
+    format("html", &[".html"], html::COMMANDS, html::convert),
     format("lcov", &[".lcov", ".info"], &["cover"], lcov::convert),
     format("cobertura", &[".cobertura.xml"], &["cover"], cobertura::convert),
     format("stryker", &[".stryker.json"], &["mutate"], stryker::convert),
@@ -51,9 +54,6 @@ const FORMATS: &[Format] = &[
     format("markdown", &[".md"], markdown::COMMANDS, markdown::convert),
     format("csv", &[".csv"], tables::COMMANDS, tables::convert),
 ];
-
-/// Endings of formats that are planned but not implemented yet.
-const PLANNED: &[&str] = &[".html"];
 
 const fn format(
     name: &'static str,
@@ -88,7 +88,7 @@ impl Format {
     pub fn of_file(output: &Path) -> Result<&'static Format> {
         let name = output.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
         let is_meant = |format: &&Format| format.suffixes.iter().any(|suffix| name.ends_with(suffix));
-        FORMATS.iter().find(is_meant).ok_or_else(|| unknown_format(&name, output))
+        FORMATS.iter().find(is_meant).ok_or_else(|| unknown_format(output))
     }
 
     /// Reads results and returns them in this format.
@@ -136,14 +136,31 @@ fn load(results: &[PathBuf]) -> Result<Vec<ResultFile>> {
     if results.is_empty() {
         return Err(Error::caller("there is no result to report on").help("name one or more result files"));
     }
-    results.iter().map(|path| store::read(path).map(|result| (path.clone(), result))).collect()
+    let mut loaded = Vec::new();
+    for path in results {
+        match store::read(path)? {
+            AnyResult::Ci(ci) => loaded.extend(apart(*ci).into_iter().map(|set| (path.clone(), set))),
+            result => loaded.push((path.clone(), result)),
+        }
+    }
+    Ok(loaded)
 }
 
-fn unknown_format(name: &str, output: &Path) -> Error {
+/// Takes the result of a project apart: what each command says.
+fn apart(ci: CiResult) -> Vec<AnyResult> {
+    let CiResult { run, cover, mutate, check, schedule, .. } = ci;
+    let sets = [
+        run.map(|set| AnyResult::RunSet(Box::new(set))),
+        cover.map(|set| AnyResult::CoverSet(Box::new(set))),
+        mutate.map(|set| AnyResult::MutateSet(Box::new(set))),
+        check.map(|set| AnyResult::CheckSet(Box::new(set))),
+        schedule.map(|set| AnyResult::ScheduleSet(Box::new(set))),
+    ];
+    sets.into_iter().flatten().collect()
+}
+
+fn unknown_format(output: &Path) -> Error {
     let suffixes: Vec<String> = FORMATS.iter().flat_map(|f| f.suffixes).map(|s| format!("`{s}`")).collect();
-    let what = match PLANNED.iter().find(|suffix| name.ends_with(**suffix)) {
-        Some(suffix) => format!("reports in `{suffix}` files are not built yet"),
-        None => format!("the name of {} does not say which format to write", output.display()),
-    };
+    let what = format!("the name of {} does not say which format to write", output.display());
     Error::caller(what).help(format!("end the output's name in one of {}", suffixes.join(", ")))
 }

@@ -71,6 +71,11 @@ pub(super) fn of(result: &AnyResult) -> Vec<Part<'_>> {
         AnyResult::Generate(r) => vec![Part::Generate(r)],
         AnyResult::Compare(r) => vec![Part::Compare(r)],
         AnyResult::Capture(r) => vec![Part::Capture(r)],
+        AnyResult::RunSet(set) => set.kernels.iter().map(|kernel| Part::Run(&kernel.result)).collect(),
+        AnyResult::ScheduleSet(set) => set.kernels.iter().map(|kernel| Part::Schedule(&kernel.result)).collect(),
+        AnyResult::GenerateSet(set) => set.kernels.iter().map(|kernel| Part::Generate(&kernel.result)).collect(),
+        // `report::load` takes it apart.
+        AnyResult::Ci(_) => Vec::new(),
     }
 }
 
@@ -85,6 +90,9 @@ pub(super) fn gaps(results: &[ResultFile]) -> Vec<Gap<'_>> {
             AnyResult::CoverSet(set) => of(set),
             AnyResult::MutateSet(set) => of(set),
             AnyResult::CheckSet(set) => of(set),
+            AnyResult::RunSet(set) => of(set),
+            AnyResult::ScheduleSet(set) => of(set),
+            AnyResult::GenerateSet(set) => of(set),
             _ => Vec::new(),
         })
         .collect()
@@ -96,6 +104,9 @@ pub(super) fn notes(results: &[ResultFile]) -> Vec<&str> {
         AnyResult::CoverSet(set) => set.notes.as_slice(),
         AnyResult::MutateSet(set) => &set.notes,
         AnyResult::CheckSet(set) => &set.notes,
+        AnyResult::RunSet(set) => &set.notes,
+        AnyResult::ScheduleSet(set) => &set.notes,
+        AnyResult::GenerateSet(set) => &set.notes,
         _ => &[],
     });
     let of_parts = parts(results).into_iter().flat_map(|part| match part {

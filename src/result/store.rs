@@ -12,14 +12,15 @@ use serde::{Deserialize, Serialize};
 
 use super::capture::CaptureResult;
 use super::check::{CheckResult, CheckSet};
+use super::ci::CiResult;
 use super::compare::CompareResult;
 use super::cover::CoverResult;
 use super::devices::DevicesResult;
-use super::generate::GenerateResult;
+use super::generate::{GenerateResult, GenerateSet};
 use super::inspect::InspectResult;
 use super::mutate::MutateResult;
-use super::run::RunResult;
-use super::schedule::ScheduleResult;
+use super::run::{RunResult, RunSet};
+use super::schedule::{ScheduleResult, ScheduleSet};
 use super::set::{CoverSet, InSet as _, MutateSet};
 use crate::error::{Error, Place, Result};
 
@@ -32,6 +33,8 @@ pub enum AnyResult {
     Inspect(Box<InspectResult>),
     /// A result of `kassay run`.
     Run(Box<RunResult>),
+    /// A result of `kassay run` for several kernels.
+    RunSet(Box<RunSet>),
     /// A result of `kassay cover`.
     Cover(Box<CoverResult>),
     /// A result of `kassay cover` for several kernels.
@@ -42,16 +45,22 @@ pub enum AnyResult {
     MutateSet(Box<MutateSet>),
     /// A result of `kassay schedule`.
     Schedule(Box<ScheduleResult>),
+    /// A result of `kassay schedule` for several kernels.
+    ScheduleSet(Box<ScheduleSet>),
     /// A result of `kassay check`.
     Check(Box<CheckResult>),
     /// A result of `kassay check` for several kernels.
     CheckSet(Box<CheckSet>),
     /// A result of `kassay generate`.
     Generate(Box<GenerateResult>),
+    /// A result of `kassay generate` for several kernels.
+    GenerateSet(Box<GenerateSet>),
     /// A result of `kassay compare`.
     Compare(Box<CompareResult>),
     /// A result of `kassay capture`.
     Capture(Box<CaptureResult>),
+    /// A result of `kassay ci`.
+    Ci(Box<CiResult>),
 }
 
 /// A result and the path of the file that it was read from.
@@ -63,17 +72,18 @@ impl AnyResult {
         match self {
             AnyResult::Devices(_) => "devices",
             AnyResult::Inspect(_) => "inspect",
-            AnyResult::Run(_) => "run",
-            AnyResult::Cover(_) => "cover",
-            AnyResult::CoverSet(_) => "cover -- COMMAND",
-            AnyResult::Mutate(_) => "mutate",
-            AnyResult::MutateSet(_) => "mutate -- COMMAND",
-            AnyResult::Schedule(_) => "schedule",
-            AnyResult::Check(_) => "check",
-            AnyResult::CheckSet(_) => "check -- COMMAND",
-            AnyResult::Generate(_) => "generate",
+            AnyResult::Run(_) | AnyResult::RunSet(_) => "run",
+            AnyResult::CoverSet(set) if set.program.is_some() => "cover -- COMMAND",
+            AnyResult::Cover(_) | AnyResult::CoverSet(_) => "cover",
+            AnyResult::MutateSet(set) if set.program.is_some() => "mutate -- COMMAND",
+            AnyResult::Mutate(_) | AnyResult::MutateSet(_) => "mutate",
+            AnyResult::Schedule(_) | AnyResult::ScheduleSet(_) => "schedule",
+            AnyResult::CheckSet(set) if set.program.is_some() => "check -- COMMAND",
+            AnyResult::Check(_) | AnyResult::CheckSet(_) => "check",
+            AnyResult::Generate(_) | AnyResult::GenerateSet(_) => "generate",
             AnyResult::Compare(_) => "compare",
             AnyResult::Capture(_) => "capture",
+            AnyResult::Ci(_) => "ci",
         }
     }
 }
@@ -224,9 +234,13 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
         }
         CheckResult::SET_SCHEMA => Ok(AnyResult::CheckSet(Box::new(from_json(text, path, &wrong)?))),
         CheckResult::SCHEMA => Ok(AnyResult::Check(Box::new(from_json(text, path, &wrong)?))),
+        CaptureResult::SCHEMA => Ok(AnyResult::Capture(Box::new(from_json(text, path, &wrong)?))),
         GenerateResult::SCHEMA => Ok(AnyResult::Generate(Box::new(from_json(text, path, &wrong)?))),
         CompareResult::SCHEMA => Ok(AnyResult::Compare(Box::new(from_json(text, path, &wrong)?))),
-        CaptureResult::SCHEMA => Ok(AnyResult::Capture(Box::new(from_json(text, path, &wrong)?))),
+        RunResult::SET_SCHEMA => Ok(AnyResult::RunSet(Box::new(from_json(text, path, &wrong)?))),
+        ScheduleResult::SET_SCHEMA => Ok(AnyResult::ScheduleSet(Box::new(from_json(text, path, &wrong)?))),
+        GenerateResult::SET_SCHEMA => Ok(AnyResult::GenerateSet(Box::new(from_json(text, path, &wrong)?))),
+        CiResult::SCHEMA => Ok(AnyResult::Ci(Box::new(from_json(text, path, &wrong)?))),
         other => Err(unknown_schema(other, path)),
     }
 }
@@ -253,6 +267,10 @@ fn unknown_schema(schema: &str, path: &Path) -> Error {
         GenerateResult::SCHEMA,
         CompareResult::SCHEMA,
         CaptureResult::SCHEMA,
+        RunResult::SET_SCHEMA,
+        ScheduleResult::SET_SCHEMA,
+        GenerateResult::SET_SCHEMA,
+        CiResult::SCHEMA,
     ];
     let version = |s: &str| s.rsplit_once('/').and_then(|(name, v)| Some((name.to_owned(), v.parse::<u64>().ok()?)));
     let newer = version(schema).is_some_and(|(name, v)| {

@@ -90,7 +90,7 @@ fn thread(host: &HostLaunch) -> String {
 }
 
 /// Names a finding: its kind, what is accessed, and between whom.
-pub(crate) fn headline(finding: &Finding) -> String {
+pub fn headline(finding: &Finding) -> String {
     let name = match finding.kind {
         FindingKind::DataRace => "data race",
         FindingKind::BarrierDivergence => "barrier divergence",
@@ -365,7 +365,8 @@ impl Writer<'_> {
     }
 }
 
-fn place_text(at: &Location) -> String {
+/// `file:line:column`, as far as it is known.
+pub fn place_text(at: &Location) -> String {
     match (at.line, at.column) {
         (0, _) => format!("{} (no line known)", at.file),
         (line, 0) => format!("{}:{line}", at.file),
@@ -373,7 +374,8 @@ fn place_text(at: &Location) -> String {
     }
 }
 
-fn id(id: [u64; 3], dims: usize) -> String {
+/// The id of a work-item or a work-group in a launch of so many dimensions.
+pub fn id(id: [u64; 3], dims: usize) -> String {
     match dims {
         0 | 1 => id[0].to_string(),
         2 => format!("({}, {})", id[0], id[1]),
@@ -382,7 +384,7 @@ fn id(id: [u64; 3], dims: usize) -> String {
 }
 
 /// Describes a schedule in a few words.
-pub(crate) fn schedule_text(schedule: &Schedule) -> String {
+pub fn schedule_text(schedule: &Schedule) -> String {
     let mut parts = Vec::new();
     let list = |numbers: &[u32]| {
         let shown: Vec<String> = numbers.iter().take(6).map(u32::to_string).collect();

@@ -34,7 +34,7 @@ pub use run::run;
 pub use schedule::schedule;
 pub use sets::{generate_set, run_set, schedule_set};
 
-pub(super) use check::{headline, schedule_text};
+pub(super) use check::{headline, id, place_text, schedule_text};
 pub(super) use run::mismatch;
 pub(super) use schedule::differs;
 

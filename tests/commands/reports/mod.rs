@@ -6,6 +6,7 @@ mod examples;
 mod files;
 mod formats;
 mod hostile;
+mod html;
 mod lcov;
 mod mutation;
 mod sync;

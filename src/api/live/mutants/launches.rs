@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::super::super::host_kernel::HostKernel;
+use super::super::super::host_kernel::{Folder, HostKernel};
 use super::super::super::input::SyntaxTree;
 use super::super::super::observer::Work;
 use super::super::super::options::OpenOptions;
@@ -114,12 +114,11 @@ impl Launches<'_> {
         }
         let names: BTreeSet<&String> = kernels.keys().map(|(_, name)| name).collect();
         let settings = CaptureSettings {
-            after: true,
-            as_gpu: self.options.as_gpu,
             max_launches: u64::from(u32::MAX),
             max_bytes: self.options.max_bytes,
             kernels: names.into_iter().cloned().collect(),
             all: true,
+            ..CaptureSettings::nothing(self.options.as_gpu)
         };
         // It must not take longer than what it may save.
         let count: usize = kernels.values().map(|wanted| wanted.mutants.len()).sum();
@@ -290,7 +289,7 @@ impl Launches<'_> {
         let forms = program.map(|program| host::code_of(spool, program)).unwrap_or_default();
         let mut why = None;
         for form in &forms {
-            match HostKernel::open(&open, folder, &launched.name, form, &BTreeSet::new()) {
+            match HostKernel::open(&open, &Folder::Own(folder), &launched.name, form, &BTreeSet::new()) {
                 Err(error) if error.exit_code() != 3 => {
                     why.get_or_insert(error);
                     let _ = fs::remove_dir_all(folder);

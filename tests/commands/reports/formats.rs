@@ -40,7 +40,7 @@ fn set<R: InSet>(result: R) -> SetResult<R, R::Total> {
     let kernel = KernelResult { result, suite: None, program: Some("p".to_owned()), launches: Some(3) };
     let mut set = SetResult::new(header, None, vec![kernel]);
     let error = "its source was not kept".to_owned();
-    set.failed.push(Failed { kernel: Some("other".to_owned()), suite: None, program: None, error });
+    set.failed.push(Failed { kernel: Some("other".to_owned()), suite: None, program: None, error, fault: None });
     set
 }
 

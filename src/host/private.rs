@@ -144,7 +144,13 @@ mod tests {
         assert_eq!(fs::metadata(alive.path()).unwrap().mode() & 0o777, 0o700);
         let mut program = Command::new("sleep").arg("60").env("KASSAY_SPOOL", used.join("x")).spawn().unwrap();
 
-        assert!(is_in_use(alive.path()) && is_in_use(&used) && !is_in_use(&gone[0]) && !is_in_use(&unlocked));
+        // The system tells of a new process's environment a moment after `spawn` returns.
+        let begun = std::time::Instant::now();
+        while !is_in_use(&used) && begun.elapsed() < std::time::Duration::from_secs(30) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(is_in_use(&used), "a process names it");
+        assert!(is_in_use(alive.path()) && !is_in_use(&gone[0]) && !is_in_use(&unlocked));
         remove_abandoned(parent);
         assert!(gone.iter().all(|folder| !folder.exists()), "{gone:?}");
         for folder in [alive.path(), &other, &unlocked, &elsewhere.join("config.json"), &open, &foreign, &used] {

@@ -99,18 +99,35 @@ impl Format {
         self.render_loaded(&load(results)?)
     }
 
-    fn render_loaded(&self, results: &[ResultFile]) -> Result<String> {
-        results.iter().try_for_each(|(path, result)| {
-            let command = result.command();
-            if self.commands.iter().any(|known| command.split(' ').next() == Some(known)) {
-                return Ok(());
-            }
+    fn render_loaded(&self, loaded: &Loaded) -> Result<String> {
+        let shows =
+            |result: &AnyResult| self.commands.iter().any(|known| result.command().split(' ').next() == Some(known));
+        let others = || loaded.results.iter().zip(&loaded.of_project).filter(|((_, result), _)| !shows(result));
+        let known: Vec<String> = self.commands.iter().map(|command| format!("`kassay {command}`")).collect();
+        let refusal = |path: &Path, command: &str| {
             let what = format!("{} is a result of `kassay {command}`, which {} cannot show", path.display(), self.name);
-            let known: Vec<String> = self.commands.iter().map(|command| format!("`kassay {command}`")).collect();
             Err(Error::caller(what).help(format!("name results of {}", known.join(", "))))
-        })?;
-        (self.render)(results)
+        };
+        if let Some(((path, result), _)) = others().find(|(_, of_project)| !**of_project) {
+            return refusal(path, result.command());
+        }
+        if others().next().is_none() {
+            return (self.render)(&loaded.results);
+        }
+        // A project asks for more than most formats show.
+        let some: Vec<ResultFile> = loaded.results.iter().filter(|(_, result)| shows(result)).cloned().collect();
+        match (some.is_empty(), loaded.results.first()) {
+            (true, Some((path, _))) => refusal(path, "ci"),
+            _ => (self.render)(&some),
+        }
     }
+}
+
+/// Results that were read, those of projects taken apart.
+struct Loaded {
+    results: Vec<ResultFile>,
+    /// Whether each is part of a project's.
+    of_project: Vec<bool>,
 }
 
 /// Converts results to the format selected by the ending of `output`'s name.
@@ -132,16 +149,20 @@ pub fn convert_to(results: &[PathBuf], outputs: &[(&Format, PathBuf)]) -> Result
     outputs.iter().zip(&texts).try_for_each(|((_, output), text)| store::write_text(text, output))
 }
 
-fn load(results: &[PathBuf]) -> Result<Vec<ResultFile>> {
+fn load(results: &[PathBuf]) -> Result<Loaded> {
     if results.is_empty() {
         return Err(Error::caller("there is no result to report on").help("name one or more result files"));
     }
-    let mut loaded = Vec::new();
+    let mut loaded = Loaded { results: Vec::new(), of_project: Vec::new() };
     for path in results {
         match store::read(path)? {
-            AnyResult::Ci(ci) => loaded.extend(apart(*ci).into_iter().map(|set| (path.clone(), set))),
-            result => loaded.push((path.clone(), result)),
+            AnyResult::Ci(ci) => loaded.results.extend(apart(*ci).into_iter().map(|set| (path.clone(), set))),
+            result => {
+                loaded.results.push((path.clone(), result));
+                loaded.of_project.push(false);
+            }
         }
+        loaded.of_project.resize(loaded.results.len(), true);
     }
     Ok(loaded)
 }

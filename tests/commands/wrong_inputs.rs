@@ -167,7 +167,8 @@ fn suites_are_refused_with_the_place_and_what_helps() -> TestResult {
     }
     bench.refuses(2, &["cover", "missing.toml"], &["missing.toml", "help: give the path of a suite file"])?;
     bench.refuses(2, &["run", "k.cl"], &["k.cl is a kernel, but a suite is wanted", "help: give the suite file"])?;
-    bench.refuses(2, &["cover", "."], &["cannot read the suite", "help: "])?;
+    std::fs::create_dir(bench.path("empty"))?;
+    bench.refuses(2, &["cover", "empty"], &["there are no suites", "below empty", "help: "])?;
     bench.put("suite.json", "{ \"kernel\": \"k.cl\", }")?;
     bench.refuses(2, &["cover", "suite.json"], &["suite.json:1:", "JSON"])?;
     bench.put("suite.toml", [0xff, 0xfe])?;

@@ -8,7 +8,7 @@ use super::hexadecimal::hexadecimal;
 use super::images;
 use super::records::{self, Argument};
 use super::spool::{self, Reason, Spool};
-use crate::kernel::interface::{Access, Arg, ArgKind, ArgSource, Interface, Scalar, Type};
+use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Interface, Scalar, Type};
 use crate::suite::compare::Tolerance;
 use crate::suite::image::texel_type;
 use crate::suite::launch::{ArgValue, Launch, NdRange, View};
@@ -216,6 +216,8 @@ impl Conversion<'_> {
             let Some(after) = region.after.clone() else { continue };
             let arg = self.interface.args.get(position as usize).ok_or(OTHER_INTERFACE)?;
             let ty = match (&arg.kind, &region.image) {
+                // Of a binary the driver does not tell that a buffer is in constant memory.
+                (ArgKind::Buffer { .. }, _) if arg.address_space() == AddressSpace::Constant => continue,
                 (ArgKind::Buffer { element, .. }, _) => element_type(element.as_ref()),
                 (_, Some(_)) if arg.access == Access::ReadOnly => continue,
                 (_, Some(image)) => images::image(image).and_then(|(_, format)| texel_type(&format)).ok_or(IMAGE)?,

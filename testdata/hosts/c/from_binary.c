@@ -3,7 +3,8 @@
  * with the caches of pyopencl or hashcat. The file's name is relative to XDG_CACHE_HOME, if that is set.
  *
  * Kernels: mix_hash, 2 launches: from a binary, or in the first run with a file, from source.
- * Special: in a run from the file no source is ever seen. A binary that the driver refuses is made anew. */
+ * Special: in a run from the file no source is ever seen. Of a program from a binary the driver does not tell that `salt` is in
+ * constant memory, so that the kernel cannot write to it. A binary that the driver refuses is made anew. */
 
 #include "host.h"
 
@@ -11,10 +12,10 @@ enum { COUNT = 1024 };
 
 static const char *source =
     "uint turn(uint x, uint by) { return x << by | x >> (32 - by); }\n"
-    "kernel void mix_hash(global const uint *in, global uint *out, uint rounds) {\n"
+    "kernel void mix_hash(global const uint *in, global uint *out, uint rounds, constant uint *salt) {\n"
     "    uint i = get_global_id(0), h = in[i];\n"
     "    for (uint r = 0; r < rounds; r++) {\n"
-    "        h ^= turn(h, 13) + r;\n"
+    "        h ^= turn(h, 13) + salt[r & 3];\n"
     "        if (h & 1) h *= 0x9E3779B1u;\n"
     "    }\n"
     "    out[i] = h;\n"
@@ -86,11 +87,14 @@ int main(int count, char **arguments)
     cl_program program = count > 1 ? cached(&host, arguments[1]) : fresh(&host);
     cl_kernel mix = host_kernel(program, "mix_hash");
     cl_uint words[COUNT], result[COUNT];
+    const cl_uint salt[4] = {3, 1, 4, 159};
     for (cl_uint i = 0; i < COUNT; i++) words[i] = i * i + 7;
     cl_mem in = host_buffer(&host, CL_MEM_READ_ONLY, sizeof words, words);
     cl_mem out = host_buffer(&host, CL_MEM_WRITE_ONLY, sizeof words, NULL);
+    cl_mem salts = host_buffer(&host, CL_MEM_COPY_HOST_PTR, sizeof salt, salt);
     ARG(mix, 0, in);
     ARG(mix, 1, out);
+    ARG(mix, 3, salts);
     for (cl_uint rounds = 4; rounds <= 9; rounds += 5) {
         ARG(mix, 2, rounds);
         host_launch(&host, mix, COUNT, 64);
@@ -98,7 +102,7 @@ int main(int count, char **arguments)
         for (int i = 0; i < COUNT; i++) {
             cl_uint h = words[i];
             for (cl_uint r = 0; r < rounds; r++) {
-                h ^= (h << 13 | h >> 19) + r;
+                h ^= (h << 13 | h >> 19) + salt[r & 3];
                 if (h & 1) h *= 0x9E3779B1u;
             }
             EXPECT(result[i] == h);
@@ -106,6 +110,7 @@ int main(int count, char **arguments)
     }
     CHECK(clReleaseMemObject(in));
     CHECK(clReleaseMemObject(out));
+    CHECK(clReleaseMemObject(salts));
     CHECK(clReleaseKernel(mix));
     CHECK(clReleaseProgram(program));
     host_close(&host);

@@ -5,6 +5,8 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 
 /// Is told what happens while a function runs. Every method ignores it by default.
@@ -39,6 +41,50 @@ pub trait Observer: Debug + Send + Sync {
 pub struct Silent;
 
 impl Observer for Silent {}
+
+/// What an observer was told.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Message {
+    Note(String),
+    Warnings { all: String, accepted_errors: String },
+}
+
+impl Message {
+    /// Tells it again.
+    pub fn tell(&self, observer: &dyn Observer) {
+        match self {
+            Message::Note(text) => observer.note(text),
+            Message::Warnings { all, accepted_errors } => observer.warnings(all, accepted_errors),
+        }
+    }
+}
+
+/// Keeps what it is told, because a child process has nobody else to tell.
+#[derive(Debug, Default)]
+pub(super) struct Keeper(Mutex<Vec<Message>>);
+
+impl Keeper {
+    /// Returns what it was told.
+    pub fn take(&self) -> Vec<Message> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn keep(&self, message: Message) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+    }
+}
+
+impl Observer for Keeper {
+    fn warnings(&self, all: &str, accepted_errors: &str) {
+        if !all.is_empty() {
+            self.keep(Message::Warnings { all: all.to_owned(), accepted_errors: accepted_errors.to_owned() });
+        }
+    }
+
+    fn note(&self, text: &str) {
+        self.keep(Message::Note(text.to_owned()));
+    }
+}
 
 /// Tells an observer what happens in the variants of a suite: each note once, and no warnings about the kernel, which
 /// it has been told when the suite was opened.

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::host_kernel::{FolderNames, NOT_COMPILED, cannot_write};
-use super::super::observer::{Observer, run_parallel};
+use super::super::observer::{Keeper, Message, run_parallel};
 use super::super::options::OpenOptions;
 use super::suites::{Made, Writer, left_out};
 use crate::error::{Error, Result};
@@ -41,35 +41,6 @@ struct Answer {
     made: Vec<Made>,
     device: Option<Device>,
     told: Vec<Message>,
-}
-
-/// What an observer was told.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Message {
-    Note(String),
-    Warnings { all: String, accepted_errors: String },
-}
-
-/// Keeps what it is told, because a child has nobody else to tell.
-#[derive(Debug, Default)]
-struct Keeper(Mutex<Vec<Message>>);
-
-impl Keeper {
-    fn keep(&self, message: Message) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message);
-    }
-}
-
-impl Observer for Keeper {
-    fn warnings(&self, all: &str, accepted_errors: &str) {
-        if !all.is_empty() {
-            self.keep(Message::Warnings { all: all.to_owned(), accepted_errors: accepted_errors.to_owned() });
-        }
-    }
-
-    fn note(&self, text: &str) {
-        self.keep(Message::Note(text.to_owned()));
-    }
 }
 
 /// A kernel, with the name of its folder.
@@ -128,12 +99,7 @@ impl Maker<'_> {
             }
             suites.made.push(made);
         }
-        for message in told {
-            match message {
-                Message::Note(text) => observer.note(&text),
-                Message::Warnings { all, accepted_errors } => observer.warnings(&all, &accepted_errors),
-            }
-        }
+        told.iter().for_each(|message: &Message| message.tell(observer));
         Ok(suites)
     }
 
@@ -204,7 +170,7 @@ impl Maker<'_> {
             let mut writer = Writer::new(self.folder, self.staging, self.spool, &open, self.replay);
             let made: Result<Vec<Made>> =
                 kernels.iter().map(|(kernel, name)| self.kernel(&mut writer, kernel, name)).collect();
-            let told = std::mem::take(&mut *keeper.0.lock().unwrap_or_else(PoisonError::into_inner));
+            let told = keeper.take();
             let answer = Answer { made: made?, device: writer.device(), told };
             serde_json::to_vec(&answer).map_err(|error| Error::internal(format!("suites cannot be told: {error}")))
         })?;

@@ -7,7 +7,7 @@ mod project;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ use super::check::{CheckOptions, check};
 use super::cover::{CoverOptions, cover};
 use super::generate::{GenerateOptions, generate};
 use super::mutate::{MutateOptions, mutate};
-use super::observer::Observer;
+use super::observer::{Keeper, Message, Observer};
 use super::options::OpenOptions;
 use super::run::{RunOptions, run};
 use super::schedule::{ScheduleOptions, schedule};
@@ -146,27 +146,7 @@ pub fn generate_all(
 #[derive(Serialize, Deserialize)]
 struct Answer<R> {
     result: R,
-    /// What the observer is to be told.
-    notes: Vec<String>,
-    warnings: Vec<(String, String)>,
-}
-
-/// Keeps what a function tells, in the child.
-#[derive(Debug, Default)]
-struct Told {
-    notes: Mutex<Vec<String>>,
-    warnings: Mutex<Vec<(String, String)>>,
-}
-
-impl Observer for Told {
-    fn warnings(&self, all: &str, accepted_errors: &str) {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        warnings.push((all.to_owned(), accepted_errors.to_owned()));
-    }
-
-    fn note(&self, text: &str) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
-    }
+    told: Vec<Message>,
 }
 
 /// Does something with every file and puts the results together, in the order of the files.
@@ -230,17 +210,18 @@ fn answers<R: DeserializeOwned>(
 ) -> Result<Vec<Result<R>>> {
     let count = tasks.len();
     let mut answers: Vec<Option<Result<R>>> = tasks.iter().map(|_| None).collect();
-    let mut known: BTreeSet<String> = BTreeSet::new();
+    let mut known: BTreeSet<Message> = BTreeSet::new();
     let all = children::run(tasks, jobs, things, observer, |number, bytes| {
         let answer = bytes.and_then(|bytes| {
             serde_json::from_slice::<Answer<R>>(&bytes)
                 .map_err(|e| Error::internal(format!("a result cannot be read back: {e}")))
         });
         answers[number] = Some(match answer {
-            Ok(Answer { result, notes, warnings }) => {
-                warnings.iter().for_each(|(all, accepted)| observer.warnings(all, accepted));
+            Ok(Answer { result, told }) => {
                 // Such as that the simulator replaces a device, for every kernel.
-                notes.iter().filter(|note| known.insert((*note).clone())).for_each(|note| observer.note(note));
+                told.into_iter()
+                    .filter(|message| known.insert(message.clone()))
+                    .for_each(|message| message.tell(observer));
                 keep(number, &result)?;
                 Ok(result)
             }
@@ -257,12 +238,9 @@ fn answers<R: DeserializeOwned>(
 
 /// Does the work, in the child, and returns the bytes of its answer.
 fn answer<R: Serialize>(open: &OpenOptions, work: impl FnOnce(&OpenOptions) -> Result<R>) -> Result<Vec<u8>> {
-    let told = Arc::new(Told::default());
-    let observer: Arc<dyn Observer> = Arc::clone(&told) as Arc<dyn Observer>;
-    let result = work(&open.clone().observer(observer))?;
-    let notes = std::mem::take(&mut *told.notes.lock().unwrap_or_else(PoisonError::into_inner));
-    let warnings = std::mem::take(&mut *told.warnings.lock().unwrap_or_else(PoisonError::into_inner));
-    serde_json::to_vec(&Answer { result, notes, warnings })
+    let keeper = Arc::new(Keeper::default());
+    let result = work(&open.clone().observer(keeper.clone()))?;
+    serde_json::to_vec(&Answer { result, told: keeper.take() })
         .map_err(|e| Error::internal(format!("the result cannot be written as JSON: {e}")))
 }
 

@@ -122,7 +122,7 @@ fn several(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Resu
     several::deliver(&args.output, &set, |sources, style| {
         text::check_set(&set, CheckView { verbose: args.output.verbose }, sources, style)
     })?;
-    Ok(several::exit_code(&set.failed, set.total.verdict != Verdict::Clean))
+    Ok(several::exit_code(&args.output, &set.failed, set.total.verdict != Verdict::Clean))
 }
 
 /// Checks the launches of a host program. Standard output is the program's, so the text goes to standard error.

@@ -161,7 +161,7 @@ fn run_several(args: &CoverArgs, open: &OpenOptions) -> Result<u8> {
     several::deliver(&args.output, &set, |sources, style| text::cover_set(&set, args.output.verbose, sources, style))?;
     let ended_early = |test: &TestOutcome| test.status != TestStatus::Completed;
     let findings = set.kernels.iter().flat_map(|kernel| &kernel.result.tests).any(ended_early);
-    Ok(several::exit_code(&set.failed, missed(&args.fail_under, &set.total) || findings))
+    Ok(several::exit_code(&args.output, &set.failed, missed(&args.fail_under, &set.total) || findings))
 }
 
 /// Runs a host program, and delivers what its launches cover. Returns the exit code: 1 if a metric is below its threshold,

@@ -139,7 +139,7 @@ fn run_several(args: &GenerateArgs, open: &OpenOptions, options: &GenerateOption
     let help = "what was found is kept: the same command with --resume goes on";
     let set = interruptible(Some(help), || generate_all(&args.kernel_files, open, &args.folder, options))?;
     several::deliver(output, &set, |sources, style| text::generate_set(&set, args.verbose, sources, style))?;
-    Ok(several::exit_code(&set.failed, false))
+    Ok(several::exit_code(output, &set.failed, false))
 }
 
 /// Returns whether a file's name is that of a suite.

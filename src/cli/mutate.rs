@@ -251,7 +251,7 @@ fn run_several(args: &MutateArgs, open: &OpenOptions, options: &MutateOptions) -
     })?;
     let dropped = |test: &TestOutcome| test.status == TestStatus::Dropped;
     let findings = set.kernels.iter().flat_map(|kernel| &kernel.result.tests).any(dropped);
-    Ok(several::exit_code(&set.failed, is_below(args.fail_under, set.total.score) || findings))
+    Ok(several::exit_code(&args.output, &set.failed, is_below(args.fail_under, set.total.score) || findings))
 }
 
 /// Makes mutants of a host program's kernels, and delivers the result. Returns the exit code: 1 if the score is below

@@ -41,7 +41,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     if api::are_several(&args.suites) {
         let set = interruptible(None, || api::run_all(&args.suites, &open, &options))?;
         args.output.deliver(&set, |style| text::run_set(&set, args.output.verbose, style))?;
-        return Ok(several::exit_code(&set.failed, set.total.failed + set.total.broken > 0));
+        return Ok(several::exit_code(&args.output, &set.failed, set.total.failed + set.total.broken > 0));
     }
     let opened = open.syntax_tree(false).open(&args.suites[0])?;
     let result = api::run(&opened, &options)?;

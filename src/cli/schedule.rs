@@ -45,7 +45,7 @@ pub fn run(args: &ScheduleArgs) -> Result<u8> {
         several::refuse(&[("--replay", args.replay.is_some())])?;
         let set = interruptible(None, || schedule_all(&args.suites, &open, &args.options()))?;
         args.output.deliver(&set, |style| text::schedule_set(&set, args.output.verbose, style))?;
-        return Ok(several::exit_code(&set.failed, set.total.stable < set.total.total));
+        return Ok(several::exit_code(&args.output, &set.failed, set.total.stable < set.total.total));
     }
     let opened = open.syntax_tree(false).open(&args.suites[0])?;
     let result = schedule(&opened, &args.options())?;

@@ -24,8 +24,14 @@ pub fn source(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok()
 }
 
-/// Returns the exit code of a result of several files: that of the worst failure; if nothing failed, 1 with findings.
-pub fn exit_code(failed: &[Failed], findings: bool) -> u8 {
+/// Returns the exit code of a result of several files: that of the worst failure; if nothing failed, 1 with findings. With
+/// `--quiet`, which leaves the text out, says on standard error what failed.
+pub fn exit_code(output: &OutputFlags, failed: &[Failed], findings: bool) -> u8 {
+    if output.quiet {
+        for Failed { suite, error, .. } in failed {
+            eprintln!("kassay: {}: {error}", suite.as_deref().unwrap_or("a kernel"));
+        }
+    }
     match failed.iter().filter_map(|failed| failed.fault).max() {
         Some(Fault::Kassay) => 4,
         Some(Fault::Environment) => 3,

@@ -143,6 +143,8 @@ fn a_missed_threshold_is_told_of_its_kernel() -> TestResult {
     let saxpy = "kernels/saxpy_tail/suite.toml: loop coverage is 75.0 %, below 100 % (kassay cover)";
     assert!(out.contains(saxpy), "{out}");
     assert!(!out.contains("vector_add/suite.toml: loop"), "{out}");
+    let (out, err, code) = ci(folder.path(), &["--quiet"])?;
+    assert!(code == 1 && out.is_empty() && err.contains("loop coverage is 75.0 %"), "{out}{err}");
     Ok(())
 }
 

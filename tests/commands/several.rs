@@ -101,6 +101,12 @@ fn one_that_fails_hides_no_other() -> TestResult {
     let (out, _, code) = run(&args)?;
     assert_eq!(code, 2);
     assert!(out.contains("undeclared identifier") && out.contains("vector_add") && out.contains("help:"), "{out}");
+    // Also if they want nothing else.
+    let (out, err, code) = run(&[&args[..], &["--quiet"]].concat())?;
+    assert!(
+        code == 2 && out.is_empty() && err.contains("undeclared identifier") && err.contains("missing.toml"),
+        "{out}{err}"
+    );
     // A verdict is not clean if a kernel has none.
     let checked = json(&["check", &good, at(&bad)], 2)?;
     assert_eq!(checked["total"]["verdict"], "unknown");

@@ -14,9 +14,11 @@ use self::project::{Flag, Project, Request};
 use super::interrupt::interruptible;
 use super::options::OutputFlags;
 use super::several;
+use super::terminal::complain;
 use crate::api::{Given, ProjectOptions, ask_all};
 use crate::error::{Error, Result};
 use crate::report::text;
+use crate::result::ci::Complaint;
 use crate::result::set::Failed;
 
 /// Do everything that kassay.toml asks for: run, cover, mutate, check and schedule suites
@@ -89,13 +91,17 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     let judge = |number: usize, result: &Given<'_>| judge::complaints(&commands[number], result);
     let result = interruptible(help, || ask_all(&asked, &options, &terminal, judge))?;
     args.output.show(&result, |style| text::ci(&result, args.output.verbose, &several::source, style))?;
+    if args.output.quiet {
+        let of = |one: &Complaint| complain(&format!("{}: {} (kassay {})", one.suite, one.text, one.command));
+        result.complaints.iter().for_each(of);
+    }
     let mut failed: Vec<Failed> = Vec::new();
     failed.extend(result.run.iter().flat_map(|set| set.failed.clone()));
     failed.extend(result.cover.iter().flat_map(|set| set.failed.clone()));
     failed.extend(result.mutate.iter().flat_map(|set| set.failed.clone()));
     failed.extend(result.check.iter().flat_map(|set| set.failed.clone()));
     failed.extend(result.schedule.iter().flat_map(|set| set.failed.clone()));
-    Ok(several::exit_code(&failed, !result.complaints.is_empty()))
+    Ok(several::exit_code(&args.output, &failed, !result.complaints.is_empty()))
 }
 
 /// Reads a request as the command line that it stands for.

@@ -10,9 +10,9 @@ const RUNTIME: &[&str] = &["coverage", "guard", "ids", "infection"];
 /// Optimised, so that inlining with constant arguments leaves constant addresses, which promotion requires.
 const RUNTIME_OPTIONS: &[&str] = &["-cl-std=CL1.2", "-O2"];
 
-/// The simulator's builtins. They define what clang would otherwise declare itself, so only its types and constants are
+/// The builtins of the simulator and of NVIDIA GPUs. They define what clang would otherwise declare itself, so only its types and constants are
 /// included. Not optimised for speed, so that loops stay as they are written.
-const HOST_OPTIONS: &[&str] =
+const BUILTIN_OPTIONS: &[&str] =
     &["-cl-std=CL3.0", "-O1", "-cl-no-stdinc", "-include", "opencl-c-base.h", "-Wno-unused-parameter"];
 
 fn main() {
@@ -21,7 +21,8 @@ fn main() {
     for name in RUNTIME {
         compile(name, RUNTIME_OPTIONS);
     }
-    compile("host", HOST_OPTIONS);
+    compile("host", BUILTIN_OPTIONS);
+    compile("ptx", BUILTIN_OPTIONS);
     clang_library();
     layer();
 }

@@ -52,6 +52,11 @@ KASSAY_INLINE void __kassay_flush_group(__global uint *probe, uint stride, uint 
     }
 }
 
+/* The same for GPUs: an atomic whose result nobody uses does not wait for memory, but a read does. */
+KASSAY_INLINE void __kassay_flush_group_unread(__global uint *probe, uint stride, uint word, uint bits) {
+    atomic_or(probe + KASSAY_HEADER + kassay_group() * stride + word, bits);
+}
+
 /* Words of the header that hosts of a user's own and their modules share; see `instrument::layout`. */
 #define KASSAY_GROUPS 3
 #define KASSAY_LENGTH 7

@@ -39,8 +39,10 @@ struct kassay_item {
     ulong host;
 };
 
-/* `abi::SUB_GROUP`. */
+/* `abi::SUB_GROUP`, unless another target says its own. */
+#ifndef SUB_GROUP
 #define SUB_GROUP 16
+#endif
 
 /* `abi::ITEM` and `abi::placeholder`. */
 __private struct kassay_item *__kassay_item_context(void);

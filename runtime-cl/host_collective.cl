@@ -7,11 +7,8 @@
 #define SUB_GROUPED 1
 
 /* The number of work-items, and the index of this one. */
-INNER uint work_group_count(void) {
-    __private const struct kassay_group *group = GROUP;
-    return (uint)(group->local_size[0] * group->local_size[1] * group->local_size[2]);
-}
-INNER uint work_group_rank(void) { return (uint)ITEM->local_linear_id; }
+INNER uint work_group_count(void) { return (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)); }
+INNER uint work_group_rank(void) { return (uint)get_local_linear_id(); }
 INNER uint sub_group_count(void) { return get_sub_group_size(); }
 INNER uint sub_group_rank(void) { return get_sub_group_local_id(); }
 
@@ -114,11 +111,11 @@ PREDICATES(sub_group, SUB_GROUPED)
     }                                                                                                                  \
     BUILTIN T work_group_broadcast(T x, size_t a, size_t b) {                                                          \
         __private const T *values = EXCHANGE(T, x, GROUPED);                                                           \
-        PICK(T, b * GROUP->local_size[0] + a, work_group_count())                                                      \
+        PICK(T, b * get_local_size(0) + a, work_group_count())                                                      \
     }                                                                                                                  \
     BUILTIN T work_group_broadcast(T x, size_t a, size_t b, size_t c) {                                                \
         __private const T *values = EXCHANGE(T, x, GROUPED);                                                           \
-        PICK(T, (c * GROUP->local_size[1] + b) * GROUP->local_size[0] + a, work_group_count())                         \
+        PICK(T, (c * get_local_size(1) + b) * get_local_size(0) + a, work_group_count())                         \
     }
 
 FOR_SCALARS(BROADCASTS)

@@ -82,7 +82,6 @@ pub fn run(args: &DevicesArgs) -> Result<u8> {
 fn listed(kind: &DeviceKind, device: &DeviceInfo) -> Found {
     let code = match device.target() {
         Some(target) => target.into(),
-        None if device.platform.contains("NVIDIA") => CodePath::PtxLater,
         None => CodePath::None,
     };
     Found {

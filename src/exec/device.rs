@@ -42,7 +42,11 @@ impl DeviceInfo {
         if self.is_simulated() {
             return Some(Target::Host);
         }
-        (!self.il_versions.is_empty()).then_some(Target::SpirV)
+        match self.il_versions.is_empty() {
+            false => Some(Target::SpirV),
+            // NVIDIA's driver has no IL loader, but takes PTX as a program's binary.
+            true => self.platform.contains("NVIDIA").then_some(Target::Ptx),
+        }
     }
 }
 
@@ -53,16 +57,32 @@ pub enum DeviceSelector {
     Any,
     /// Device `device` of platform `platform`, both from 0 in the loader's order.
     Index { platform: u32, device: u32 },
+    /// The device of this number, from 0, among those of its kind.
+    Number(u32),
     /// Part of the device's name; case is ignored.
     Name(String),
 }
 
 impl DeviceSelector {
-    /// Reads what follows a kind's name and a colon: `P.D`.
-    pub fn of_index(text: &str) -> Option<DeviceSelector> {
+    /// Reads what follows a kind's name and a colon: `P.D`, or `N` where devices are numbered within their kind.
+    pub fn of_index(text: &str, numbering: Numbering) -> Option<DeviceSelector> {
+        if numbering == Numbering::WithinKind {
+            return Some(DeviceSelector::Number(text.parse().ok()?));
+        }
         let (platform, device) = text.split_once('.')?;
         Some(DeviceSelector::Index { platform: platform.parse().ok()?, device: device.parse().ok()? })
     }
+}
+
+/// How the devices of a kind are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbering {
+    /// There is one.
+    Single,
+    /// By the numbers of platform and device.
+    ByPlatform,
+    /// By their number among those of the kind.
+    WithinKind,
 }
 
 /// Writes what follows a kind's name and a colon, or the part of a name; nothing for any device.
@@ -71,6 +91,7 @@ impl fmt::Display for DeviceSelector {
         match self {
             DeviceSelector::Any => Ok(()),
             DeviceSelector::Index { platform, device } => write!(f, "{platform}.{device}"),
+            DeviceSelector::Number(number) => write!(f, "{number}"),
             DeviceSelector::Name(name) => f.write_str(name),
         }
     }

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::opencl::{self, WorkerOptions};
-use super::{Capabilities, DeviceInfo, DeviceSelector, StartingExecutor, simulator};
+use super::device::Numbering;
+use super::{Capabilities, DeviceInfo, DeviceSelector, StartingExecutor, Target, simulator};
 use crate::error::Result;
 
 /// Begins to start a number of executors of the selected device.
@@ -19,8 +20,10 @@ pub struct DeviceKind {
     pub title: &'static str,
     /// What its executors can do, as far as that is known before one is ready.
     pub capabilities: Capabilities,
-    /// Whether there may be several devices of it, which `--device` then selects by index or by name.
-    pub has_several: bool,
+    /// How `--device` selects one of several devices, if not by name.
+    pub numbering: Numbering,
+    /// Whether `--device auto` may lead to it.
+    pub is_automatic: bool,
     /// Returns why there is no device of it, as far as that shows without starting anything.
     pub absence: fn(&WorkerOptions) -> Option<String>,
     /// Lists its devices.
@@ -31,7 +34,7 @@ pub struct DeviceKind {
 
 /// The help of `--device`.
 pub const DEVICE_HELP: &str = "auto (OpenCL, or the simulator if there is no OpenCL device), sim, opencl, opencl:P.D \
-                               (platform and device), or part of a device's name";
+                               (platform and device), nvidia, nvidia:N, or part of a device's name";
 
 /// Every kind, those first that `--device auto` prefers. The last one is always there.
 pub static KINDS: &[DeviceKind] = &[
@@ -40,17 +43,31 @@ pub static KINDS: &[DeviceKind] = &[
         aliases: &[],
         title: "an OpenCL device",
         capabilities: opencl::CAPABILITIES,
-        has_several: true,
+        numbering: Numbering::ByPlatform,
+        is_automatic: true,
         absence: opencl::absence,
-        devices: opencl::probe_devices,
-        start: opencl::start,
+        devices: |options| opencl::devices(options, |target| target != Some(Target::Ptx)),
+        start: |selector, options, count| opencl::start(Target::SpirV, selector, options, count),
+    },
+    // Chosen only by name: results of floating-point code and of races may be others than elsewhere.
+    DeviceKind {
+        name: "nvidia",
+        aliases: &[],
+        title: "an NVIDIA GPU",
+        capabilities: opencl::NVIDIA_CAPABILITIES,
+        numbering: Numbering::WithinKind,
+        is_automatic: false,
+        absence: opencl::absence,
+        devices: |options| opencl::devices(options, |target| target == Some(Target::Ptx)),
+        start: |selector, options, count| opencl::start(Target::Ptx, selector, options, count),
     },
     DeviceKind {
         name: "sim",
         aliases: &["simulator"],
         title: "the simulator",
         capabilities: simulator::CAPABILITIES,
-        has_several: false,
+        numbering: Numbering::Single,
+        is_automatic: true,
         absence: |_| None,
         devices: |_| Ok(vec![simulator::device()]),
         start: |_, _, count| Ok(simulator::start(count)),
@@ -65,9 +82,10 @@ impl DeviceKind {
 
     /// The value of `--device` for one of its devices.
     pub fn id(&self, device: &DeviceInfo) -> String {
-        match device.index {
-            Some((platform, index)) => format!("{}:{platform}.{index}", self.name),
-            None => self.name.to_owned(),
+        match (self.numbering, device.index) {
+            (Numbering::ByPlatform, Some((platform, index))) => format!("{}:{platform}.{index}", self.name),
+            (Numbering::WithinKind, Some((_, index))) => format!("{}:{index}", self.name),
+            (Numbering::Single, _) | (_, None) => self.name.to_owned(),
         }
     }
 }
@@ -107,7 +125,7 @@ mod tests {
     #[test]
     fn ids_select_their_device() {
         for kind in KINDS {
-            let device = DeviceInfo { index: kind.has_several.then_some((3, 1)), ..simulator::device() };
+            let device = DeviceInfo { index: (kind.numbering != Numbering::Single).then_some((3, 1)), ..simulator::device() };
             let id = kind.id(&device);
             let request: crate::exec::DeviceRequest = id.parse().unwrap();
             assert_eq!(request.to_string(), id);

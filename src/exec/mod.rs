@@ -25,7 +25,7 @@ pub use crate::lower::code::{Code, DeviceCode, HostCode, Target};
 use crate::suite::launch::Launch;
 
 pub use capabilities::{Capabilities, Checks, Schedules};
-pub use device::{DeviceInfo, DeviceSelector};
+pub use device::{DeviceInfo, DeviceSelector, Numbering};
 pub use opencl::{OpenClExecutor, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
 pub use simulator::Simulator;

@@ -24,7 +24,7 @@ const MAX_MESSAGE_BYTES: u32 = 64 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
     /// Open a device: the first message of an executor's worker.
-    Open(DeviceSelector),
+    Open(DeviceSelector, Target),
     /// List every device: the only message of `probe_devices`.
     List,
     Load {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::kinds::{DeviceKind, KINDS};
-use super::{Capabilities, DeviceSelector};
+use super::{Capabilities, DeviceSelector, Numbering};
 
 /// A requested device (`--device auto|KIND[:P.D]|NAME`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,10 +25,13 @@ impl DeviceRequest {
     #[doc(hidden)]
     pub fn candidates(&self) -> Vec<(&'static DeviceKind, DeviceSelector)> {
         match self {
-            DeviceRequest::Auto => KINDS.iter().map(|kind| (kind, DeviceSelector::Any)).collect(),
+            DeviceRequest::Auto => {
+                let automatic = KINDS.iter().filter(|kind| kind.is_automatic);
+                automatic.map(|kind| (kind, DeviceSelector::Any)).collect()
+            },
             DeviceRequest::Kind(kind, selector) => vec![(kind, selector.clone())],
             DeviceRequest::Name(name) => {
-                let several = KINDS.iter().filter(|kind| kind.has_several);
+                let several = KINDS.iter().filter(|kind| kind.numbering != Numbering::Single);
                 several.map(|kind| (kind, DeviceSelector::Name(name.clone()))).collect()
             }
         }
@@ -62,8 +65,8 @@ impl FromStr for DeviceRequest {
             return Ok(DeviceRequest::Kind(kind, DeviceSelector::Any));
         }
         let one_of_several = lower.split_once(':').and_then(|(name, index)| {
-            let kind = DeviceKind::named(name).filter(|kind| kind.has_several)?;
-            Some(DeviceRequest::Kind(kind, DeviceSelector::of_index(index)?))
+            let kind = DeviceKind::named(name).filter(|kind| kind.numbering != Numbering::Single)?;
+            Some(DeviceRequest::Kind(kind, DeviceSelector::of_index(index, kind.numbering)?))
         });
         Ok(one_of_several.unwrap_or_else(|| DeviceRequest::Name(text.to_owned())))
     }
@@ -87,7 +90,7 @@ mod tests {
     #[test]
     fn every_form_of_the_flag_is_read_and_written() {
         let read = |text: &str| text.parse::<DeviceRequest>().unwrap_or_default();
-        let [opencl, simulator] = ["opencl", "sim"].map(|name| DeviceKind::named(name).unwrap());
+        let [opencl, nvidia, simulator] = ["opencl", "nvidia", "sim"].map(|name| DeviceKind::named(name).unwrap());
         let second = DeviceSelector::Index { platform: 1, device: 2 };
         for (text, request, written) in [
             ("auto", DeviceRequest::Auto, "auto"),
@@ -96,6 +99,8 @@ mod tests {
             ("OpenCL:1.2", DeviceRequest::Kind(opencl, second), "opencl:1.2"),
             ("sim", DeviceRequest::Kind(simulator, DeviceSelector::Any), "sim"),
             ("Simulator", DeviceRequest::Kind(simulator, DeviceSelector::Any), "sim"),
+            ("nvidia", DeviceRequest::Kind(nvidia, DeviceSelector::Any), "nvidia"),
+            ("nvidia:1", DeviceRequest::Kind(nvidia, DeviceSelector::Number(1)), "nvidia:1"),
             ("H200", DeviceRequest::Name("H200".into()), "H200"),
             ("opencl:x", DeviceRequest::Name("opencl:x".into()), "opencl:x"),
             ("sim:0.0", DeviceRequest::Name("sim:0.0".into()), "sim:0.0"),
@@ -106,9 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn automatic_requests_lead_to_every_kind() {
+    fn automatic_requests_lead_to_every_automatic_kind() {
         let read = |text: &str| text.parse::<DeviceRequest>().unwrap_or_default();
-        assert_eq!(read("auto").candidates().len(), KINDS.len());
+        let automatic = read("auto").candidates();
+        assert_eq!(automatic.iter().map(|(kind, _)| kind.name).collect::<Vec<_>>(), ["opencl", "sim"]);
         let checks_races = |text: &str| read(text).admits(|can| can.checks.races);
         assert!(checks_races("auto") && checks_races("sim"));
         assert!(!checks_races("opencl") && !checks_races("opencl:0.0") && !checks_races("H200"));

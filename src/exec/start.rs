@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
     use crate::exec::{
-        Checks, Code, DeviceInfo, Observation, ProgramId, RunOptions, RunResult, Schedules, Sweep, SweepOutcome,
+        Checks, Code, DeviceInfo, Numbering, Observation, ProgramId, RunOptions, RunResult, Schedules, Sweep, SweepOutcome,
         simulator,
     };
     use crate::suite::launch::{Launch, NdRange};
@@ -183,7 +183,8 @@ mod tests {
             checks: Checks::NONE,
             batches: false,
         },
-        has_several: true,
+        numbering: Numbering::ByPlatform,
+        is_automatic: true,
         absence: |_| None,
         devices: |_| Ok(Vec::new()),
         start: |_, _, count| executors(count, None),

@@ -8,7 +8,7 @@ use super::host;
 use crate::error::{Error, Result};
 use crate::kernel::interface::Interface;
 use crate::lower::code::{Code, Lowered, LoweringOptions, Target};
-use crate::lower::spirv;
+use crate::lower::{ptx, spirv};
 
 /// Lowers the kernel `entry`. `module` is in canonical form; probes may be woven in: the probe buffer follows the
 /// arguments of `interface`.
@@ -39,6 +39,7 @@ pub fn attempt(
 ) -> Lowered {
     match target {
         Target::SpirV => spirv::lower(&mut module, entry, options.effort),
+        Target::Ptx => ptx::lower(module, entry, options),
         Target::Host => match host::begin(module, entry, interface, options).and_then(host::PendingCode::end) {
             Err(refusal @ Error::Internal(_)) => Ok(Err(refusal)),
             ended => ended.map(Ok),

@@ -16,6 +16,11 @@ impl<'m> Global<'m> {
 
     /// # Panics
     /// If the initial value is no constant of its type and module.
+    /// See [`Value::set_alignment`].
+    pub fn set_alignment(self, bytes: u32) {
+        self.value().set_alignment(bytes);
+    }
+
     pub fn set_initializer(self, value: Value<'m>) {
         let module = self.value().module().expect("a global is in a module");
         assert!(

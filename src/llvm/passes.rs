@@ -5,7 +5,10 @@ use std::ffi::{CStr, c_char};
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
-use llvm_sys::transforms::pass_builder::{LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMRunPasses};
+use llvm_sys::transforms::pass_builder::{
+    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMPassBuilderOptionsSetLoopVectorization,
+    LLVMPassBuilderOptionsSetSLPVectorization, LLVMRunPasses,
+};
 
 use super::text::name as c_name;
 use crate::error::{Error, Result};
@@ -19,11 +22,27 @@ use crate::error::{Error, Result};
 /// # Errors
 /// `Internal` if a pass does not exist or fails.
 pub fn run(module: &mut Module<'_>, machine: Option<&TargetMachine>, passes: &str) -> Result<()> {
+    run_with(module, machine, passes, true)
+}
+
+/// Like [`run`], without vectorisers: for targets whose work-items are lanes themselves.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_scalar(module: &mut Module<'_>, machine: &TargetMachine, passes: &str) -> Result<()> {
+    run_with(module, Some(machine), passes, false)
+}
+
+fn run_with(module: &mut Module<'_>, machine: Option<&TargetMachine>, passes: &str, vectorise: bool) -> Result<()> {
     let machine = machine.map_or(std::ptr::null_mut(), TargetMachine::as_mut_ptr);
     let text = c_name(passes);
     // SAFETY: the module is borrowed by nobody else, and the text ends with NUL; options and message are freed once.
     unsafe {
         let options = LLVMCreatePassBuilderOptions();
+        if !vectorise {
+            LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
+            LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+        }
         let error = LLVMRunPasses(module.as_mut_ptr(), text.as_ptr(), machine, options);
         LLVMDisposePassBuilderOptions(options);
         if error.is_null() {

@@ -16,6 +16,8 @@ pub enum Target {
     SpirV,
     /// An object file for this host, for the simulator.
     Host,
+    /// PTX, for NVIDIA's OpenCL devices.
+    Ptx,
 }
 
 impl Target {
@@ -24,6 +26,7 @@ impl Target {
         match self {
             Target::SpirV => "SPIR-V",
             Target::Host => "code for this host",
+            Target::Ptx => "PTX",
         }
     }
 
@@ -32,7 +35,7 @@ impl Target {
     /// forever.
     pub fn has_hooks(self) -> bool {
         match self {
-            Target::SpirV => false,
+            Target::SpirV | Target::Ptx => false,
             Target::Host => true,
         }
     }
@@ -97,6 +100,12 @@ impl Code {
     /// Wraps a SPIR-V module.
     pub fn spirv(spirv: Vec<u8>, entry: impl Into<String>, build_options: String) -> Code {
         let (target, bytes) = (Target::SpirV, Arc::new(spirv));
+        Code::Device(DeviceCode { target, bytes, entry: entry.into(), build_options })
+    }
+
+    /// Wraps PTX.
+    pub fn ptx(ptx: Vec<u8>, entry: impl Into<String>, build_options: String) -> Code {
+        let (target, bytes) = (Target::Ptx, Arc::new(ptx));
         Code::Device(DeviceCode { target, bytes, entry: entry.into(), build_options })
     }
 

@@ -82,8 +82,8 @@ pub enum CodePath {
     Spirv,
     /// LLVM IR compiled for the host: the simulator.
     Host,
-    /// PTX as a program binary, which kassay cannot produce yet.
-    PtxLater,
+    /// PTX (clCreateProgramWithBinary).
+    Ptx,
     /// Nothing that kassay can produce.
     None,
 }
@@ -93,6 +93,7 @@ impl From<Target> for CodePath {
         match target {
             Target::SpirV => CodePath::Spirv,
             Target::Host => CodePath::Host,
+            Target::Ptx => CodePath::Ptx,
         }
     }
 }
@@ -107,7 +108,7 @@ impl CodePath {
                     .to_owned()
             }
             CodePath::Spirv => format!("takes {}", il_versions.join(" ")),
-            CodePath::PtxLater => "takes no SPIR-V; PTX through binaries: later".to_owned(),
+            CodePath::Ptx => "takes PTX; used only if it is named".to_owned(),
             CodePath::None => "takes no SPIR-V: of no use here".to_owned(),
         }
     }

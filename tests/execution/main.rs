@@ -7,3 +7,4 @@ mod executor;
 mod forks;
 mod host_code;
 mod lowering;
+mod ptx;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::process::{NoReply, WorkerExit};
-use super::supervisor::{NO_DEVICE, OpenClExecutor, StartingWorker, WorkerOptions};
+use super::supervisor::{NO_DEVICE, OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 use super::worker::MAX_OUTPUT;
 use super::{launch_request, limits, sweep};
 use crate::error::{Error, Result};
@@ -19,22 +19,35 @@ use crate::suite::launch::Launch;
 pub const CAPABILITIES: Capabilities =
     Capabilities { target: Target::SpirV, schedules: Schedules::Own, checks: Checks::NONE, batches: true };
 
+/// What executors of NVIDIA's devices can do.
+pub const NVIDIA_CAPABILITIES: Capabilities = Capabilities { target: Target::Ptx, ..CAPABILITIES };
+
+/// Lists the OpenCL devices whose form of code (`None`: none that kassay can make) is wanted.
+///
+/// # Errors
+/// Those of [`probe_devices`].
+pub fn devices(options: &WorkerOptions, wanted: impl Fn(Option<Target>) -> bool) -> Result<Vec<DeviceInfo>> {
+    Ok(probe_devices(options)?.into_iter().filter(|device| wanted(device.target())).collect())
+}
+
 /// Returns why there is no OpenCL device, if no driver is installed.
 pub fn absence(options: &WorkerOptions) -> Option<String> {
     (options.vendors.is_none() && Vendors::discover().icds.is_empty()).then(|| NO_DEVICE.to_owned())
 }
 
-/// Begins to start `count` executors of the selected device, each with a worker of its own.
+/// Begins to start `count` executors of the selected device, which takes code of the form `target`, each with a worker
+/// of its own.
 ///
 /// # Errors
 /// `Environment` if the system cannot create a process.
 pub fn start(
+    target: Target,
     selector: &DeviceSelector,
     options: &WorkerOptions,
     count: usize,
 ) -> Result<Vec<Box<dyn StartingExecutor>>> {
     let worker = |_| {
-        let worker = OpenClExecutor::spawn(selector.clone(), options.clone())?;
+        let worker = OpenClExecutor::spawn(selector.clone(), target, options.clone())?;
         Ok(Box::new(worker) as Box<dyn StartingExecutor>)
     };
     (0..count).map(worker).collect()

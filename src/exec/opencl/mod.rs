@@ -10,7 +10,7 @@ mod supervisor;
 mod sweep;
 mod worker;
 
-pub use executor::{CAPABILITIES, absence, start};
+pub use executor::{CAPABILITIES, NVIDIA_CAPABILITIES, absence, devices, start};
 pub use supervisor::{OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 pub use sweep::cannot_batch;
 pub use worker::serve;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::memory::SpanAllocator;
 use crate::exec::protocol::{Reply, Request, protocol_error};
-use crate::exec::{DeviceCode, DeviceInfo, DeviceSelector, ProgramId};
+use crate::exec::{DeviceCode, DeviceInfo, DeviceSelector, ProgramId, Target};
 
 /// How workers are started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,7 @@ pub const NO_DEVICE: &str = "there is no OpenCL device";
 #[derive(Debug)]
 pub struct StartingWorker {
     selector: DeviceSelector,
+    target: Target,
     options: WorkerOptions,
     process: Process,
     since: Instant,
@@ -60,6 +61,7 @@ pub struct StartingWorker {
 #[derive(Debug)]
 pub struct OpenClExecutor {
     selector: DeviceSelector,
+    target: Target,
     options: WorkerOptions,
     device: DeviceInfo,
     worker: Worker,
@@ -90,21 +92,21 @@ enum Worker {
 }
 
 impl OpenClExecutor {
-    /// Starts a worker for the requested device, without waiting for it.
+    /// Starts a worker for the requested device among those that take code of the form `target`, without waiting for it.
     ///
     /// # Errors
     /// `Environment` if the system cannot create a process.
-    pub fn spawn(selector: DeviceSelector, options: WorkerOptions) -> Result<StartingWorker> {
-        let process = options.start(&Request::Open(selector.clone()))?;
-        Ok(StartingWorker { selector, options, process, since: Instant::now() })
+    pub fn spawn(selector: DeviceSelector, target: Target, options: WorkerOptions) -> Result<StartingWorker> {
+        let process = options.start(&Request::Open(selector.clone(), target))?;
+        Ok(StartingWorker { selector, target, options, process, since: Instant::now() })
     }
 
-    /// [`OpenClExecutor::spawn`] followed by [`StartingWorker::ready`].
+    /// [`OpenClExecutor::spawn`], for a device that takes SPIR-V, followed by [`StartingWorker::ready`].
     ///
     /// # Errors
     /// As for these two.
     pub fn start(selector: DeviceSelector, options: WorkerOptions) -> Result<OpenClExecutor> {
-        OpenClExecutor::spawn(selector, options)?.ready()
+        OpenClExecutor::spawn(selector, Target::SpirV, options)?.ready()
     }
 
     /// A worker with an open device and, if `program` is given, that program loaded.
@@ -130,12 +132,12 @@ impl OpenClExecutor {
                 (process, loaded)
             }
             Worker::Starting(mut process, since) => {
-                wait_opened(&mut process, &self.selector, since + self.options.start_timeout)?;
+                wait_opened(&mut process, (&self.selector, self.target), since + self.options.start_timeout)?;
                 (process, Vec::new())
             }
             Worker::None => {
-                let mut process = self.options.start(&Request::Open(self.selector.clone()))?;
-                wait_opened(&mut process, &self.selector, Instant::now() + self.options.start_timeout)?;
+                let mut process = self.options.start(&Request::Open(self.selector.clone(), self.target))?;
+                wait_opened(&mut process, (&self.selector, self.target), Instant::now() + self.options.start_timeout)?;
                 (process, Vec::new())
             }
         };
@@ -232,7 +234,7 @@ impl OpenClExecutor {
 
     /// Starts a new worker in place of a dead one, so that it becomes ready while the caller does other things.
     pub fn restart(&mut self) {
-        self.worker = match self.options.start(&Request::Open(self.selector.clone())) {
+        self.worker = match self.options.start(&Request::Open(self.selector.clone(), self.target)) {
             Ok(process) => Worker::Starting(process, Instant::now()),
             // The next call tries again, and reports the error.
             Err(_) => Worker::None,
@@ -247,7 +249,7 @@ impl StartingWorker {
     /// `Environment`: no device is selected (the message lists the devices found), it takes no IL, OpenCL is not
     /// installed, or its driver dies.
     pub fn ready(mut self) -> Result<OpenClExecutor> {
-        let device = wait_opened(&mut self.process, &self.selector, self.since + self.options.start_timeout)?;
+        let device = wait_opened(&mut self.process, (&self.selector, self.target), self.since + self.options.start_timeout)?;
         // Every later worker opens the same device, whatever the first one was asked for.
         let selector = match device.index {
             Some((platform, device)) => DeviceSelector::Index { platform, device },
@@ -255,6 +257,7 @@ impl StartingWorker {
         };
         Ok(OpenClExecutor {
             selector,
+            target: self.target,
             options: self.options,
             device,
             worker: Worker::Ready(self.process, Vec::new()),
@@ -312,18 +315,24 @@ fn load_lost(entry: &str, silence: NoReply) -> LoadFailure {
 }
 
 /// Waits until the device is open.
-fn wait_opened(process: &mut Process, selector: &DeviceSelector, deadline: Instant) -> Result<DeviceInfo> {
+fn wait_opened(
+    process: &mut Process,
+    (selector, target): (&DeviceSelector, Target),
+    deadline: Instant,
+) -> Result<DeviceInfo> {
+    let form = target.name();
     match process.wait_reply(deadline) {
         Ok(Reply::Opened(info)) => Ok(info),
         Ok(Reply::NoDevice(there)) => {
             let wanted = match selector {
                 DeviceSelector::Any => None,
                 DeviceSelector::Index { .. } => Some(format!("opencl:{selector}")),
+                DeviceSelector::Number(_) => Some(format!("nvidia:{selector}")),
                 DeviceSelector::Name(name) => Some(name.clone()),
             };
             let what = match &wanted {
                 None if there.is_empty() => NO_DEVICE.to_owned(),
-                None => "no OpenCL device takes SPIR-V".to_owned(),
+                None => format!("no OpenCL device takes {form}"),
                 Some(wanted) if there.is_empty() => {
                     format!("there is no device `{wanted}`, nor any other OpenCL device")
                 }
@@ -337,8 +346,13 @@ fn wait_opened(process: &mut Process, selector: &DeviceSelector, deadline: Insta
             let error = Error::environment(what).help(help);
             Err(if there.is_empty() { error } else { error.details(listing(&there)) })
         }
-        Ok(Reply::NoIl(info)) => Err(Error::environment(format!("the device {} takes no SPIR-V", info.name))
-            .help("choose a device that does; `kassay devices` lists them")),
+        Ok(Reply::NoIl(info)) => {
+            let help = match info.target() {
+                Some(Target::Ptx) => "it takes PTX: --device nvidia",
+                _ => "choose a device that does; `kassay devices` lists them",
+            };
+            Err(Error::environment(format!("the device {} takes no {form}", info.name)).help(help))
+        }
         Ok(Reply::Broken { what, help }) => Err(Error::environment(what).help(help)),
         Ok(_) => Err(protocol_error()),
         Err(silence) => Err(start_failure(silence)),
@@ -360,7 +374,11 @@ fn start_failure(silence: NoReply) -> Error {
 fn listing(devices: &[DeviceInfo]) -> String {
     let line = |d: &DeviceInfo| {
         let index = d.index.map_or(String::new(), |(p, d)| format!("opencl:{p}.{d} "));
-        let il = if d.il_versions.is_empty() { "takes no SPIR-V".to_owned() } else { d.il_versions.join(" ") };
+        let il = match d.target() {
+            Some(Target::Ptx) => "takes PTX: --device nvidia".to_owned(),
+            _ if d.il_versions.is_empty() => "takes no SPIR-V".to_owned(),
+            _ => d.il_versions.join(" "),
+        };
         format!("  {index}{} ({il})", d.name)
     };
     devices.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -157,6 +157,7 @@ struct Weaver<'m> {
 impl<'m> Weaver<'m> {
     fn new(view: View<'m>, layout: CoverageLayout, target: Target) -> Result<Weaver<'m>> {
         let flush = match layout.slots {
+            Slots::Groups if target == Target::Ptx => "__kassay_flush_group_unread",
             Slots::Groups => "__kassay_flush_group",
             Slots::Items => "__kassay_flush_item",
             Slots::Bounded { .. } => "__kassay_flush_bounded",

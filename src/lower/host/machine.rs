@@ -4,9 +4,9 @@ use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
 
-use super::libclc;
 use crate::error::{Error, Result};
 use crate::lower::code::Effort;
+use crate::lower::libclc;
 
 /// Returns LLVM's target machine for this host and its processor.
 ///

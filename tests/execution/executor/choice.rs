@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use kassay::error::Error;
-use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, RunOptions, WorkerOptions, probe_devices};
+use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions, probe_devices};
 use kassay::suite::launch::Launch;
 
 use super::support::*;
@@ -91,7 +91,7 @@ fn start_up_times() -> TestResult {
     let code = compile(COPY)?;
     for pause in [0, 60, 300] {
         let start = Instant::now();
-        let starting = OpenClExecutor::spawn(DeviceSelector::Any, options())?;
+        let starting = OpenClExecutor::spawn(DeviceSelector::Any, Target::SpirV, options())?;
         let spawned = start.elapsed();
         std::thread::sleep(Duration::from_millis(pause));
         let at = Instant::now();

@@ -6,7 +6,7 @@ use opencl3::types::{cl_device_id, cl_platform_id};
 
 use super::super::errors;
 use crate::exec::protocol::Reply;
-use crate::exec::{DeviceInfo, DeviceSelector};
+use crate::exec::{DeviceInfo, DeviceSelector, Target};
 
 /// A device with its platform.
 #[derive(Debug, Clone, Copy)]
@@ -45,19 +45,23 @@ pub fn all() -> Result<Vec<FoundDevice>, Box<Reply>> {
     Ok(found)
 }
 
-/// The device that `selector` selects, with its properties.
-pub fn choose(selector: &DeviceSelector) -> Result<(FoundDevice, DeviceInfo), Box<Reply>> {
+/// The device that `selector` selects among those that take code of the form `target`, with its properties.
+pub fn choose(selector: &DeviceSelector, target: Target) -> Result<(FoundDevice, DeviceInfo), Box<Reply>> {
     let found = all()?;
     let mut seen = Vec::new();
     let mut named = None;
+    let mut number = 0;
     for candidate in found {
         let info = describe(candidate);
+        let is_of_kind = info.target() == Some(target);
         let fits = match selector {
-            DeviceSelector::Any => info.target().is_some(),
+            DeviceSelector::Any => is_of_kind,
+            DeviceSelector::Number(wanted) => is_of_kind && number == *wanted,
             DeviceSelector::Index { platform, device } => candidate.index == (*platform, *device),
             DeviceSelector::Name(name) => info.name.to_lowercase().contains(&name.to_lowercase()),
         };
-        if fits && info.target().is_some() {
+        number += u32::from(is_of_kind);
+        if fits && is_of_kind {
             return Ok((candidate, info));
         }
         if fits && named.is_none() {

@@ -25,6 +25,7 @@ use self::refusal::Refusal;
 use super::errors;
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
+use crate::exec::Target;
 use crate::exec::memory::{SharedMemory, Span};
 use crate::exec::protocol::{Connection, Reply, Request};
 
@@ -61,7 +62,7 @@ pub fn serve(socket: RawFd, memory: RawFd) -> Result<()> {
             Err(e) if e.kind() == ErrorKind::UnexpectedEof => exit_now(),
             Err(e) => return Err(Error::internal(format!("the worker did not understand its parent: {e}"))),
         };
-        let first = open.is_none();
+        let (first, target) = (open.is_none(), opened_for(&request));
         let reply = handle_request(request, &mut open, &mut shared);
         // The loader has read the folder by now.
         drop(guard.take());
@@ -71,9 +72,17 @@ pub fn serve(socket: RawFd, memory: RawFd) -> Result<()> {
         if let Err(e) = connection.send(&reply) {
             return Err(Error::internal(format!("the worker lost its parent: {e}")));
         }
-        if first && let Some(open) = &open {
-            warm::warm_up(open);
+        if first && let (Some(open), Some(target)) = (&open, target) {
+            warm::warm_up(open, target);
         }
+    }
+}
+
+/// Returns the form of code that a device is opened for.
+fn opened_for(request: &Request) -> Option<Target> {
+    match request {
+        Request::Open(_, target) => Some(*target),
+        _ => None,
     }
 }
 
@@ -83,8 +92,8 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             Ok(found) => Reply::Devices(found.into_iter().map(devices::describe).collect()),
             Err(reply) => *reply,
         },
-        Request::Open(selector) => {
-            let (found, info) = match devices::choose(&selector) {
+        Request::Open(selector, target) => {
+            let (found, info) = match devices::choose(&selector, target) {
                 Ok(chosen) => chosen,
                 Err(reply) => return *reply,
             };

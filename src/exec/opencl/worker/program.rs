@@ -57,9 +57,16 @@ pub fn load(
             Err(-2001 | -59) => create_with_extension(context, platform, code),
             other => other,
         },
-        _ => Err(CL_INVALID_BINARY),
+        Target::Ptx => {
+            // NVIDIA's driver takes the text with a NUL behind it.
+            let text = [code, b"\0"].concat();
+            // SAFETY: the device belongs to the context, and the text lives through the call, which copies it.
+            unsafe { program::create_program_with_binary(context.get(), &[device], &[&text]) }
+        }
+        Target::Host => Err(CL_INVALID_BINARY),
     };
-    let program = Program(raw.map_err(|code| refused("clCreateProgramWithIL", code))?);
+    let created = if target == Target::Ptx { "clCreateProgramWithBinary" } else { "clCreateProgramWithIL" };
+    let program = Program(raw.map_err(|code| refused(created, code))?);
     if let Err(code) = program::build_program(program.0, &[device], &options, None, std::ptr::null_mut()) {
         let log = program::get_program_build_data(program.0, device, CL_PROGRAM_BUILD_LOG).unwrap_or_default();
         let log = String::from_utf8_lossy(&log).trim_matches(['\0', '\n', ' ']).to_owned();

@@ -28,7 +28,10 @@ const MODULE: [u32; 51] = [
 ];
 
 /// Builds a tiny module and discards it. Errors of the driver have no consequence.
-pub fn warm_up(open: &OpenDevice) {
+pub fn warm_up(open: &OpenDevice, target: Target) {
+    if target != Target::SpirV {
+        return;
+    }
     let bytes: Vec<u8> = MODULE.iter().flat_map(|word| word.to_le_bytes()).collect();
     let _ = open.build(Target::SpirV, &bytes, "w", "");
 }

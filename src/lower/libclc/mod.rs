@@ -1,4 +1,11 @@
-//! Finds LLVM's libclc for NVPTX, whose functions are target-independent IR.
+//! Provides bodies of builtins: from LLVM's libclc for NVPTX, whose functions are target-independent IR, and from
+//! libraries that are embedded.
+
+pub(super) mod adapters;
+pub(super) mod assembled;
+pub(super) mod library;
+pub(super) mod mangling;
+pub(super) mod unknown;
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +32,7 @@ pub(super) fn path() -> Result<PathBuf> {
             .map(PathBuf::from)
             .into_iter()
             .find(|path| path.is_file())
-            .ok_or_else(|| missing("the simulator needs LLVM's libclc, which was not found".into()))?,
+            .ok_or_else(|| missing("LLVM's libclc is needed, and was not found".into()))?,
     };
     let is_bitcode = |path: &Path| {
         use std::io::Read;

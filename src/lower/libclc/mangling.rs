@@ -160,9 +160,18 @@ fn base36(mut number: usize) -> String {
     }
 }
 
-/// Replaces SPIR's address spaces by those of libclc for NVPTX: constant is 4 there, and generic is private.
-fn with_libclc_address_spaces(ty: &Type) -> Type {
-    let inner = |ty: &Type| Box::new(with_libclc_address_spaces(ty));
+/// Where libclc's functions find what a kernel calls constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Constants {
+    /// In constant memory, address space 4 of NVPTX.
+    Constant,
+    /// In global memory, address space 1.
+    Global,
+}
+
+/// Replaces SPIR's address spaces by those of libclc for NVPTX, where generic is private.
+fn with_libclc_address_spaces(ty: &Type, constants: Constants) -> Type {
+    let inner = |ty: &Type| Box::new(with_libclc_address_spaces(ty, constants));
     match ty {
         Type::Plain(_) | Type::Named(_) => ty.clone(),
         Type::Pointer(to) => Type::Pointer(inner(to)),
@@ -170,12 +179,12 @@ fn with_libclc_address_spaces(ty: &Type) -> Type {
         Type::Extended(name, of) => Type::Extended(name.clone(), inner(of)),
         Type::Qualified(space, qualifiers, of) => {
             let space = match space.as_deref() {
-                Some("AS2") => Some("AS4".to_owned()),
+                Some("AS2") => Some(if constants == Constants::Constant { "AS4" } else { "AS1" }.to_owned()),
                 Some("AS4" | "AS0") | None => None,
                 Some(other) => Some(other.to_owned()),
             };
             match space.is_none() && qualifiers.is_empty() {
-                true => with_libclc_address_spaces(of),
+                true => with_libclc_address_spaces(of, constants),
                 false => Type::Qualified(space, qualifiers.clone(), inner(of)),
             }
         }
@@ -184,11 +193,11 @@ fn with_libclc_address_spaces(ty: &Type) -> Type {
 
 /// Returns the name in libclc for NVPTX of the builtin that is called `name` for SPIR; `None` if that is not
 /// a mangled name.
-pub fn name_in_libclc(name: &str) -> Option<String> {
+pub fn name_in_libclc(name: &str, constants: Constants) -> Option<String> {
     let (base, parameters) = demangle(name)?;
     let mut printer = Printer::default();
     for ty in Parser::parameters(parameters)? {
-        printer.ty(&with_libclc_address_spaces(&ty));
+        printer.ty(&with_libclc_address_spaces(&ty, constants));
     }
     Some(mangle(base, &printer.text))
 }
@@ -199,7 +208,7 @@ mod tests {
 
     #[track_caller]
     fn maps(spir: &str, libclc: &str) {
-        assert_eq!(name_in_libclc(spir).as_deref(), Some(libclc), "{spir}");
+        assert_eq!(name_in_libclc(spir, Constants::Constant).as_deref(), Some(libclc), "{spir}");
     }
 
     #[test]
@@ -210,6 +219,8 @@ mod tests {
         maps("_Z6vload4mPU3AS2Kf", "_Z6vload4mPU3AS4Kf");
         maps("_Z6vload4mPU3AS4Kf", "_Z6vload4mPKf");
         maps("_Z5clampDv4_fS_S_", "_Z5clampDv4_fS_S_");
+        let vload = name_in_libclc("_Z6vload4mPU3AS2Kf", Constants::Global);
+        assert_eq!(vload.as_deref(), Some("_Z6vload4mPU3AS1Kf"));
     }
 
     #[test]
@@ -227,10 +238,10 @@ mod tests {
 
     #[test]
     fn other_names_are_none() {
-        assert_eq!(name_in_libclc("helper"), None);
-        assert_eq!(name_in_libclc("_Z1fS_"), None);
-        assert_eq!(name_in_libclc("_Z1fDv2"), None);
-        assert_eq!(name_in_libclc("_Z1fPU"), None);
+        assert_eq!(name_in_libclc("helper", Constants::Constant), None);
+        assert_eq!(name_in_libclc("_Z1fS_", Constants::Constant), None);
+        assert_eq!(name_in_libclc("_Z1fDv2", Constants::Constant), None);
+        assert_eq!(name_in_libclc("_Z1fPU", Constants::Constant), None);
     }
 
     #[test]

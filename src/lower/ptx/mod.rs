@@ -1,0 +1,99 @@
+//! Lowers to PTX, which NVIDIA's OpenCL driver builds, by retargeting the module that other devices get as SPIR-V: there
+//! is no second run of the front end, so sites and ids agree with other targets by construction.
+
+mod builtins;
+mod collectives;
+mod emit;
+mod printf;
+mod retarget;
+
+use inkwell::module::Module;
+
+use super::code::{Code, Lowered, LoweringOptions};
+use super::undefined;
+use crate::error::{Error, Result};
+use crate::kernel::canonical;
+use crate::llvm::{AttributeIndex, Function, View};
+
+/// LLVM's triple for what NVIDIA's OpenCL driver builds (for CUDA's, kernels have parameters of other forms).
+pub const TRIPLE: &str = "nvptx64-nvidia-nvcl";
+
+/// The architecture that code is made for, and the version of PTX: the oldest that have what is needed. The driver
+/// compiles the code for its device; it refuses code for a newer one.
+pub const ARCHITECTURE: &str = "sm_70";
+const FEATURES: &str = "+ptx70";
+
+/// Work-items of the largest work-group that a device takes.
+pub const MOST_ITEMS: u32 = 1024;
+
+/// Lowers a (woven) module.
+///
+/// # Errors
+/// `Caller` if the kernel calls a function that is not defined; `Environment` without libclc, or if this LLVM has no
+/// backend for PTX; [`Error::late`] at the deadline. The inner error is `Internal`: a builtin is missing, or LLVM
+/// refuses, crashes or hangs.
+pub fn lower(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Lowered {
+    match lowered(module, entry, options) {
+        Err(refusal @ Error::Internal(_)) => Ok(Err(refusal)),
+        done => done.map(Ok),
+    }
+}
+
+fn lowered(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Result<Code> {
+    undefined::refuse(&module)?;
+    let machine = emit::machine(options.effort)?;
+    let mut module = retarget::retarget(module, &machine)?;
+    prepare(&module, entry)?;
+    builtins::link(&mut module, &machine)?;
+    collectives::provide_scratch(&module, MOST_ITEMS)?;
+    internalise(&module, entry);
+    canonical::verify(&module, "retargeting to PTX")?;
+    let ptx = emit::emit(&mut module, &machine, options)?;
+    Ok(Code::ptx(ptx, entry, emit::build_options(options.effort)))
+}
+
+/// Gives functions and calls the conventions of PTX.
+fn prepare(module: &Module<'_>, entry: &str) -> Result<()> {
+    let view = View::of(module);
+    let Some(kernel) = view.function(entry) else {
+        return Err(Error::internal(format!("`{entry}` is not in its module")));
+    };
+    for f in view.functions() {
+        let attributes = f.attributes(AttributeIndex::Function);
+        for name in ["noinline", "optnone"] {
+            attributes.remove(name);
+        }
+        for key in ["target-cpu", "target-features"] {
+            attributes.remove_text(key);
+        }
+    }
+    limit_group_size(view, kernel);
+    printf::rewrite(view)
+}
+
+/// Says how large work-groups are: without a limit, the driver may give a work-item so many registers that a large
+/// group has no room.
+fn limit_group_size<'m>(view: View<'m>, kernel: Function<'m>) {
+    let required = kernel.metadata(view.metadata_kind("reqd_work_group_size"));
+    let sizes = required.map(|node| node.operands().iter().filter_map(|operand| operand.number()).collect::<Vec<_>>());
+    let (key, sizes) = match sizes.filter(|sizes| sizes.len() == 3) {
+        Some(sizes) => ("nvvm.reqntid", sizes),
+        None => ("nvvm.maxntid", vec![u64::from(MOST_ITEMS)]),
+    };
+    let text: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    kernel.attributes(AttributeIndex::Function).add_text(key, &text.join(","));
+}
+
+/// Leaves nothing but kernels for others to call.
+fn internalise(module: &Module<'_>, entry: &str) {
+    let view = View::of(module);
+    for f in view.functions().into_iter().filter(|f| f.has_body() && f.name() != entry && f.call_conv() != PTX_KERNEL) {
+        f.make_internal();
+    }
+    for global in view.globals().into_iter().filter(|global| !global.is_declaration()) {
+        global.make_internal();
+    }
+}
+
+/// LLVM's number of the calling convention of kernels in PTX.
+const PTX_KERNEL: u32 = 71;

@@ -1,0 +1,4 @@
+//! Checks code for NVIDIA GPUs, without one: every kernel of `testdata` gives PTX that NVIDIA's assembler takes.
+
+mod assembler;
+mod testdata;

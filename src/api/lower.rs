@@ -33,14 +33,35 @@ options! {
         operators: String = "all".to_owned(),
         /// Whether the solver is asked which mutants are equivalent to the original.
         proofs: bool = true,
-        /// The stage that is wanted; `None`: the code, SPIR-V 1.2.
+        /// The stage that is wanted; `None`: the code.
         stage: Option<LoweringStage> = None,
+        /// The form of the code.
+        target: CodeForm = CodeForm::SpirV,
         /// With coverage probes: the kernels to weave, which come to be in one module; `all`: those of the file.
         kernels: Vec<String> = Vec::new(),
         /// Whether code with probes, mutants or guards has the other kernels of the file, too, as they are.
         others: bool = false,
         /// Whether a file of several kernels is refused unless one of them is named.
         single: bool = false,
+    }
+}
+
+/// A form of code for devices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CodeForm {
+    /// SPIR-V 1.2, for `clCreateProgramWithIL`.
+    #[default]
+    SpirV,
+    /// PTX 7.0 for sm_70 and newer, for `clCreateProgramWithBinary` of NVIDIA's driver (docs/gpu.md).
+    Ptx,
+}
+
+impl From<CodeForm> for Target {
+    fn from(form: CodeForm) -> Target {
+        match form {
+            CodeForm::SpirV => Target::SpirV,
+            CodeForm::Ptx => Target::Ptx,
+        }
     }
 }
 
@@ -132,11 +153,12 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));
     file.declare(open.declared()?, &names)?;
+    let target = options.target.into();
     let slots = if options.counts { SlotsOf::WorkItems } else { SlotsOf::WorkGroups };
     let others = |woven: &[String]| if options.others { file.others(woven) } else { Ok(OtherKernels::default()) };
     if !options.kernels.is_empty() {
         let kernels = names.iter().map(|name| file.under_test(name, &loaded, &sources)).collect::<Result<_>>()?;
-        let origin = own_host::File { path, open, others: &others(&names)? };
+        let origin = own_host::File { path, open, others: &others(&names)?, target };
         let woven = own_host::with_probes(&origin, kernels, slots, options.mcdc)?;
         return Ok(names
             .into_iter()
@@ -148,7 +170,7 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
         let mut under_test = file.under_test(kernel, &loaded, &sources)?;
         let (Some(purpose), None) = (purpose, options.stage) else { return form(&under_test, options) };
         let others = &others(&[kernel.to_owned()])?;
-        let origin = own_host::File { path, open, others };
+        let origin = own_host::File { path, open, others, target };
         let purpose = match purpose {
             Purpose::Coverage => {
                 let woven = own_host::with_probes(&origin, vec![under_test], slots, options.mcdc)?.pop();
@@ -225,7 +247,7 @@ fn form(under_test: &KernelUnderTest<'_>, options: &LowerOptions) -> Result<Lowe
         }
         Some(stage) => under_test.woven_text(Slots::Groups, stage == LoweringStage::Prepared)?,
         None => {
-            let target = Target::default();
+            let target = options.target.into();
             let code = under_test.plain(target)?;
             return Ok(LoweredForm::Code { format: target.name(), bytes: code.bytes().to_vec() });
         }

@@ -42,7 +42,7 @@ pub use generate::{GenerateOptions, Goal, generate};
 pub use input::Parsed;
 pub use inspect::{InspectOptions, Inspected, inspect};
 pub use live::{CoverProgramOptions, MutateProgramOptions, Oracle, cover_program, mutate_program, texts_beside};
-pub use lower::{LowerOptions, Lowered, LoweredForm, LoweringStage, lower};
+pub use lower::{CodeForm, LowerOptions, Lowered, LoweredForm, LoweringStage, lower};
 pub use mutate::{MutateOptions, Strategy, mutate};
 pub use observer::{Observer, Silent};
 pub use opened::Opened;

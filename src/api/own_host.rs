@@ -41,6 +41,8 @@ pub(super) struct File<'a> {
     pub open: &'a OpenOptions,
     /// Its kernels that come along as they are.
     pub others: &'a OtherKernels,
+    /// The form of the code.
+    pub target: Target,
 }
 
 /// A kernel that is to be woven with mutants or guards.
@@ -100,7 +102,7 @@ pub(super) fn with_probes(
     if let Some(first) = kernels.first_mut() {
         first.beside.extend(file.others.bitcode.clone());
     }
-    let (code, maps) = own_host::instrumented(&mut kernels, &file.path.display().to_string(), slots, mcdc)?;
+    let (code, maps) = own_host::instrumented(&mut kernels, &file.path.display().to_string(), (slots, mcdc), file.target)?;
     let code = device_code(&code)?;
     let woven = |(kernel, coverage): (&KernelUnderTest<'_>, CoverageMap)| {
         let mut map = file.empty_map(kernel, Purpose::Coverage);
@@ -124,7 +126,7 @@ pub(super) fn woven(weaving: &Weaving<'_, '_>, purpose: GuardedPurpose) -> Resul
     let (mut modules, mut reach) = (Vec::new(), Vec::new());
     match purpose {
         GuardedPurpose::Guards => {
-            let builder = ModuleBuilder::new(weaving.under_test, Target::default());
+            let builder = ModuleBuilder::new(weaving.under_test, weaving.file.target);
             let Woven { code, guards, .. } = builder.alone(&[], Effort::Full)?.map_err(Error::internal)?;
             map.guards = Some(guard_map(builder.layout));
             modules.push(weaving.file.add_module(&mut map, device_code(&code)?, Some(&guards)));
@@ -228,7 +230,7 @@ impl Weaving<'_, '_> {
             "mutants of launches are not listed: a host makes them by launching otherwise; `kassay mutate` has them"
                 .to_owned(),
         );
-        let builder = ModuleBuilder::new(under_test, Target::default());
+        let builder = ModuleBuilder::new(under_test, self.file.target);
         map.guards = Some(guard_map(builder.layout));
         let (mut modules, mut reach) = (Vec::new(), Vec::new());
         for part in shared.chunks(MAX_PER_MODULE) {

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::options::{KernelFlags, print};
 use super::terminal::Terminal;
-use crate::api::{LowerOptions, LoweredForm, LoweringStage, lower};
+use crate::api::{CodeForm, LowerOptions, LoweredForm, LoweringStage, lower};
 use crate::error::{Error, Result};
 use crate::result::store;
 
@@ -26,14 +26,26 @@ pub enum StageFlag {
     HostRaces,
 }
 
-/// Lower a kernel to SPIR-V 1.2, plain or with probes, mutants or guards for a host program of your own
+/// Values of `--target`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TargetFlag {
+    /// SPIR-V 1.2
+    Spirv,
+    /// PTX, for NVIDIA's OpenCL driver
+    Ptx,
+}
+
+/// Lower a kernel to SPIR-V 1.2 or PTX, plain or with probes, mutants or guards for a host program of your own
 #[derive(Debug, Args)]
 pub struct LowerArgs {
     /// A .cl, .clcpp, .ll, .bc, .spv or .spvasm file
     pub kernel: PathBuf,
-    /// Write the SPIR-V to a file
+    /// Write the code to a file
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// The form of the code
+    #[arg(long, value_name = "FORM", default_value = "spirv", conflicts_with = "print")]
+    pub target: TargetFlag,
     /// Insert coverage probes; the kernel gets an additional last argument, `global uint *`
     #[arg(long, conflicts_with_all = ["mutants", "guards"])]
     pub coverage: bool,
@@ -161,6 +173,10 @@ impl LowerArgs {
             .guards(self.guards)
             .operators(self.operators.clone())
             .stage(self.print.map(Into::into))
+            .target(match self.target {
+                TargetFlag::Spirv => CodeForm::SpirV,
+                TargetFlag::Ptx => CodeForm::Ptx,
+            })
             .single(self.output.is_some() || self.print.is_some())
     }
 }

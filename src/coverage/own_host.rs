@@ -32,26 +32,26 @@ const HEADER: HeaderLayout = HeaderLayout {
 /// Weaves probes into kernels that come to be in one module, the first of which has the others beside it: adds these.
 /// Returns the module's code, and the probes' map for each kernel. `source` is the kernels' file as results name it;
 /// `slots` says what has a slot of its own in the probe buffer; `mcdc`, that the kernels' sites are those with vectors
-/// ([`KernelUnderTest::with_vectors`]).
+/// ([`KernelUnderTest::with_vectors`]); `target`, the form of the code.
 ///
 /// # Errors
 /// Those of [`KernelUnderTest::instrumented`].
 pub fn instrumented(
     kernels: &mut [KernelUnderTest<'_>],
     source: &str,
-    slots: SlotsOf,
-    mcdc: bool,
+    (slots, mcdc): (SlotsOf, bool),
+    target: Target,
 ) -> Result<(Code, Vec<CoverageMap>)> {
     let ids: Vec<u32> = kernels.iter().map(|kernel| module_id(kernel, slots)).collect();
     let Some((first, others)) = kernels.split_first_mut() else { return Err(Error::internal("there is no kernel")) };
     let mut plans = Vec::new();
     for (kernel, id) in others.iter().zip(&ids[1..]) {
-        let (module, plan) = kernel.with_probes(bounded(slots, *id), Target::default())?;
+        let (module, plan) = kernel.with_probes(bounded(slots, *id), target)?;
         View::of(&module).strip_debug_info();
         first.beside.push(module.write_bitcode_to_memory().as_slice().to_vec());
         plans.push(plan);
     }
-    let (code, plan) = first.instrumented(bounded(slots, ids[0]), Target::default())?;
+    let (code, plan) = first.instrumented(bounded(slots, ids[0]), target)?;
     plans.insert(0, plan);
     let beside = |id: u32| {
         let others = kernels.iter().zip(&ids).filter(move |(_, other)| **other != id);

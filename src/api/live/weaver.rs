@@ -21,6 +21,7 @@ use crate::host::protocol::{Argument, Ask, Bits, Kernel, Module, Plain, Probe, V
 use crate::host::{self, Answers, Code, SourceFiles, Spool};
 use crate::kernel::compile::Loaded;
 use crate::kernel::source::Sources;
+use crate::lower::code::Target;
 use crate::result::probe_map::{Arg, CoverageMap, Origin, ProbeMap, SlotsOf};
 
 /// Slots of a probe buffer, at most: with more, fewer work-groups share one, and more barriers are seen to be reached by whole
@@ -263,7 +264,7 @@ impl<'c> Parts<'_, 'c> {
 
     fn together(&self, names: &[String]) -> Result<WovenModule> {
         let kernels = names.iter().map(|name| self.under_test(name)).collect::<Result<_>>()?;
-        let file = File { path: self.path, open: self.open, others: &OtherKernels::default() };
+        let file = File { path: self.path, open: self.open, others: &OtherKernels::default(), target: Target::SpirV };
         let woven = own_host::with_probes(&file, kernels, SlotsOf::WorkGroups, self.mcdc)?;
         let nothing = || Error::internal("nothing was woven");
         let code = woven.first().and_then(|first| first.modules.first()).cloned().ok_or_else(nothing)?;

@@ -20,7 +20,9 @@ pub fn provide_scratch(module: &Module<'_>, items: u32) -> Result<()> {
     let view = View::of(module);
     let Some(scratch) = view.function(SCRATCH).filter(|f| !f.has_body()) else { return Ok(()) };
     let exchanges = view.instructions().into_iter().filter(|call| call.callee().as_deref() == Some(EXCHANGE));
-    let largest = exchanges.filter_map(|call| call.args().get(1)?.as_u64()).max().unwrap_or(8);
+    let sizes: Option<Vec<u64>> = exchanges.map(|call| call.args().get(1)?.as_u64()).collect();
+    let largest = sizes.and_then(|sizes| sizes.into_iter().max());
+    let largest = largest.ok_or_else(|| Error::internal("an exchange of values within a work-group has no size"))?;
     let bytes = largest * u64::from(items);
     if bytes > LOCAL_MEMORY {
         return Err(Error::internal(format!(

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::host::protocol::{Ask, Kernel, Module, Probe, Woven};
 use crate::host::{Answers, Code, SourceFiles, Spool};
 use crate::kernel::source::Sources;
+use crate::lower::code::Target;
 use crate::mutation::selection::Selection;
 use crate::result::probe_map::{GuardMap, Origin, ProbeMap, Purpose};
 
@@ -132,7 +133,7 @@ impl Form<'_, '_> {
         let Compiled { path, open, loaded, .. } = self.compiled;
         let under_test = self.file.under_test(kernel, loaded, &self.sources)?;
         let weaving = Weaving {
-            file: File { path, open, others: &OtherKernels::default() },
+            file: File { path, open, others: &OtherKernels::default(), target: Target::SpirV },
             under_test: &under_test,
             ast: loaded.ast.as_ref(),
             sources: &self.sources,

@@ -1,0 +1,108 @@
+//! Checks builtins that libclc for NVPTX lacks, or that differ there.
+
+use kassay::exec::Target;
+
+use super::assembler;
+use crate::common::kernels::{source_file, with_file, with_source};
+
+/// Returns the PTX of the only kernel of a source text in OpenCL C 2.0, which assembles.
+#[track_caller]
+fn ptx(source: &str) -> String {
+    let (_folder, path) = source_file(source);
+    let code = with_file(&path, None, &["-cl-std=CL2.0".to_owned()], |kernel| kernel.plain(Target::Ptx)).unwrap();
+    if let Err(complaint) = assembler::assemble(code.bytes()) {
+        panic!("{complaint}");
+    }
+    String::from_utf8(code.bytes().to_vec()).unwrap()
+}
+
+#[test]
+fn ids_come_from_the_registers_in_which_the_driver_says_where_a_grid_stands() {
+    let ptx = ptx("kernel void k(global ulong *a) { a[get_local_id(0)] = get_global_id(1) + get_num_groups(2); }");
+    // The offset of a dimension follows from where the grid begins, so the first group cancels out.
+    for register in ["%ctaid.y", "%tid.y", "%ntid.y", "%envreg4", "%envreg8"] {
+        assert!(ptx.contains(register), "{register}\n{ptx}");
+    }
+}
+
+#[test]
+fn a_barrier_is_not_aligned_and_needs_no_fence() {
+    let ptx = ptx("kernel void k(global int *a, local int *l) {
+        l[get_local_id(0)] = a[get_global_id(0)];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        a[get_global_id(0)] = l[0];
+    }");
+    assert!(ptx.contains("barrier.sync") && !ptx.contains("membar") && !ptx.contains("fence"), "{ptx}");
+}
+
+#[test]
+fn products_and_sums_are_not_contracted() {
+    let ptx = ptx("kernel void k(global float *a) { a[0] = a[1] * a[2] + a[3]; a[4] = a[5] / a[6] + sqrt(a[7]); }");
+    for wanted in ["mul.rn.f32", "add.rn.f32", "div.rn.f32", "sqrt.rn.f32"] {
+        assert!(ptx.contains(wanted), "{wanted}\n{ptx}");
+    }
+    assert!(!ptx.contains("fma.") && !ptx.contains(".ftz"), "{ptx}");
+}
+
+#[test]
+fn groups_have_collectives_whose_memory_is_as_large_as_they_need() {
+    let reduction = |ty: &str| {
+        format!("kernel void k(global {ty} *a) {{ a[get_group_id(0)] = work_group_reduce_add(a[get_global_id(0)]); }}")
+    };
+    let ptx_of = |ty: &str| ptx(&reduction(ty));
+    assert!(ptx_of("int").contains("kassay_scratch[4096]"));
+    assert!(ptx_of("double").contains("kassay_scratch[8192]"));
+    let none = ptx("kernel void k(global int *a) { a[0]++; }");
+    assert!(!none.contains("kassay_scratch"));
+}
+
+#[test]
+fn sub_groups_are_warps() {
+    let ptx = ptx("#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+        kernel void k(global int *a) {
+            a[get_global_id(0)] = sub_group_reduce_max(a[get_global_id(0)]) + (int)get_sub_group_id();
+        }");
+    assert!(ptx.contains("bar.warp.sync"), "{ptx}");
+}
+
+#[test]
+fn atomics_of_all_versions_of_the_language_are_instructions() {
+    let ptx = ptx("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+        kernel void k(global int *a, global ulong *b, local uint *l) {
+            atomic_inc(a);
+            atom_add(b, 3ul);
+            atomic_cmpxchg(l, 1u, 2u);
+            int expected = 1;
+            atomic_compare_exchange_strong_explicit((global atomic_int *)a, &expected, 2, memory_order_acq_rel,
+                                                    memory_order_relaxed, memory_scope_work_group);
+        }");
+    for wanted in ["atom.global.add.u32", "atom.global.add.u64", "atom.relaxed.gpu.shared.cas.b32"] {
+        assert!(ptx.contains(wanted), "{wanted}\n{ptx}");
+    }
+    assert!(ptx.contains("atom.acq_rel.cta"), "{ptx}");
+}
+
+#[test]
+fn printf_passes_promoted_arguments_in_memory() {
+    let ptx = ptx("kernel void k(float f, uchar c, global int *a) { printf(\"%f %d %p %s\\n\", f, c, a, \"text\"); }");
+    assert!(ptx.contains("vprintf") && ptx.contains("cvt.f64.f32"), "{ptx}");
+    let refused = with_source("kernel void k(float4 f) { printf(\"%v4f\\n\", f); }", |kernel| kernel.plain(Target::Ptx));
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("`printf` of a vector is not supported"), "{message}");
+}
+
+#[test]
+fn the_required_size_of_groups_is_told_to_the_driver() {
+    let ptx_of = |attribute: &str| ptx(&format!("kernel {attribute} void k(global int *a) {{ a[0]++; }}"));
+    assert!(ptx_of("__attribute__((reqd_work_group_size(8, 4, 2)))").contains(".reqntid 8, 4, 2"));
+    assert!(ptx_of("").contains(".maxntid 1024"));
+}
+
+#[test]
+fn images_are_refused_by_name() {
+    let source = "kernel void k(read_only image2d_t i, global float4 *a) {
+        a[0] = read_imagef(i, (int2)(0, 0));
+    }";
+    let message = with_source(source, |kernel| kernel.plain(Target::Ptx)).unwrap_err().to_string();
+    assert!(message.contains("code for NVIDIA GPUs has no `read_imagef`"), "{message}");
+}

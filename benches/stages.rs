@@ -181,7 +181,7 @@ fn measure_stages(path: &Path, stages: &mut Stages) -> BenchResult<()> {
 fn measure_end_to_end(path: &Path, with_probes: bool) -> BenchResult<()> {
     let context = Context::create();
     let suite = Suite::load(path)?;
-    let starting = OpenClExecutor::spawn(DeviceSelector::Any, worker())?;
+    let starting = OpenClExecutor::spawn(DeviceSelector::Any, Target::SpirV, worker())?;
     let loaded = load(&suite, with_probes)?;
     let file = KernelFile::parse(&context, &loaded)?;
     let entry = file.choose(suite.entry.as_deref())?;

@@ -76,11 +76,11 @@ pub mod sync;
 
 #[doc(inline)]
 pub use api::{
-    CheckOptions, CodeForm, CompareOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected, LowerOptions,
-    Lowered, LoweredForm, LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay, RunOptions,
-    ScheduleOptions, Silent, StartWorkers, Strategy, check, compare, cover, generate, inspect, lower, merge,
-    merge_comparisons, merge_coverage, mutate, open, report, report_text, report_to, run, schedule, tally, tally_by,
-    tally_mutants,
+    CheckOptions, CodeForm, CompareOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected,
+    LowerOptions, Lowered, LoweredForm, LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay,
+    RunOptions, ScheduleOptions, Silent, StartWorkers, Strategy, check, compare, cover, generate, inspect, lower,
+    merge, merge_comparisons, merge_coverage, mutate, open, report, report_text, report_to, run, schedule, tally,
+    tally_by, tally_mutants,
 };
 #[doc(inline)]
 pub use coverage::build::Level;

@@ -133,6 +133,6 @@ pub(crate) fn device(info: &DeviceInfo) -> result::Device {
         name: info.name.clone(),
         driver: info.driver.clone(),
         kind: info.kind.clone(),
-        il_versions: info.il_versions.clone(),
+        il_versions: info.languages(),
     }
 }

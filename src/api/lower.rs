@@ -11,7 +11,7 @@ use crate::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
 use crate::error::{Error, Result};
 use crate::instrument::layout::Slots;
 use crate::kernel::compile;
-use crate::lower::code::Target;
+pub use crate::lower::code::CodeForm;
 use crate::mutation::selection::Selection;
 use crate::result::probe_map::{ProbeMap, Purpose, SlotsOf};
 
@@ -43,25 +43,6 @@ options! {
         others: bool = false,
         /// Whether a file of several kernels is refused unless one of them is named.
         single: bool = false,
-    }
-}
-
-/// A form of code for devices.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum CodeForm {
-    /// SPIR-V 1.2, for `clCreateProgramWithIL`.
-    #[default]
-    SpirV,
-    /// PTX 7.0 for sm_70 and newer, for `clCreateProgramWithBinary` of NVIDIA's driver (docs/gpu.md).
-    Ptx,
-}
-
-impl From<CodeForm> for Target {
-    fn from(form: CodeForm) -> Target {
-        match form {
-            CodeForm::SpirV => Target::SpirV,
-            CodeForm::Ptx => Target::Ptx,
-        }
     }
 }
 

@@ -102,7 +102,8 @@ pub(super) fn with_probes(
     if let Some(first) = kernels.first_mut() {
         first.beside.extend(file.others.bitcode.clone());
     }
-    let (code, maps) = own_host::instrumented(&mut kernels, &file.path.display().to_string(), (slots, mcdc), file.target)?;
+    let (code, maps) =
+        own_host::instrumented(&mut kernels, &file.path.display().to_string(), (slots, mcdc), file.target)?;
     let code = device_code(&code)?;
     let woven = |(kernel, coverage): (&KernelUnderTest<'_>, CoverageMap)| {
         let mut map = file.empty_map(kernel, Purpose::Coverage);

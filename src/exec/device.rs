@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::lower::code::Target;
+use crate::lower::ptx::target;
 
 /// [`DeviceInfo::kind`] of the simulator.
 pub const SIMULATOR: &str = "simulator";
@@ -35,6 +36,14 @@ impl DeviceInfo {
     /// Returns whether it is no device of its own, but this host's processors on which a device is simulated.
     pub fn is_simulated(&self) -> bool {
         self.kind == SIMULATOR
+    }
+
+    /// Returns the languages that results name: those of IL that it takes, or the PTX that kassay makes for it.
+    pub fn languages(&self) -> Vec<String> {
+        match self.target() {
+            Some(Target::Ptx) => vec![target::NAME.to_owned()],
+            _ => self.il_versions.clone(),
+        }
     }
 
     /// Returns the form of code to make for it; `None` if it takes none that kassay can make.

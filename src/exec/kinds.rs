@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::opencl::{self, WorkerOptions};
 use super::device::Numbering;
+use super::opencl::{self, WorkerOptions};
 use super::{Capabilities, DeviceInfo, DeviceSelector, StartingExecutor, Target, simulator};
 use crate::error::Result;
 
@@ -125,7 +125,8 @@ mod tests {
     #[test]
     fn ids_select_their_device() {
         for kind in KINDS {
-            let device = DeviceInfo { index: (kind.numbering != Numbering::Single).then_some((3, 1)), ..simulator::device() };
+            let device =
+                DeviceInfo { index: (kind.numbering != Numbering::Single).then_some((3, 1)), ..simulator::device() };
             let id = kind.id(&device);
             let request: crate::exec::DeviceRequest = id.parse().unwrap();
             assert_eq!(request.to_string(), id);

@@ -28,7 +28,7 @@ impl DeviceRequest {
             DeviceRequest::Auto => {
                 let automatic = KINDS.iter().filter(|kind| kind.is_automatic);
                 automatic.map(|kind| (kind, DeviceSelector::Any)).collect()
-            },
+            }
             DeviceRequest::Kind(kind, selector) => vec![(kind, selector.clone())],
             DeviceRequest::Name(name) => {
                 let several = KINDS.iter().filter(|kind| kind.numbering != Numbering::Single);

@@ -116,8 +116,8 @@ mod tests {
 
     use super::*;
     use crate::exec::{
-        Checks, Code, DeviceInfo, Numbering, Observation, ProgramId, RunOptions, RunResult, Schedules, Sweep, SweepOutcome,
-        simulator,
+        Checks, Code, DeviceInfo, Numbering, Observation, ProgramId, RunOptions, RunResult, Schedules, Sweep,
+        SweepOutcome, simulator,
     };
     use crate::suite::launch::{Launch, NdRange};
 

@@ -41,6 +41,25 @@ impl Target {
     }
 }
 
+/// A form of code for devices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CodeForm {
+    /// SPIR-V 1.2, for `clCreateProgramWithIL`.
+    #[default]
+    SpirV,
+    /// PTX 7.0 for sm_70 and newer, for `clCreateProgramWithBinary` of NVIDIA's driver (docs/gpu.md).
+    Ptx,
+}
+
+impl From<CodeForm> for Target {
+    fn from(form: CodeForm) -> Target {
+        match form {
+            CodeForm::SpirV => Target::SpirV,
+            CodeForm::Ptx => Target::Ptx,
+        }
+    }
+}
+
 /// Optimisation effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Effort {

@@ -394,7 +394,7 @@ fn device(executor: &dyn Executor) -> Device {
         name: info.name.clone(),
         driver: info.driver.clone(),
         kind: info.kind.clone(),
-        il_versions: info.il_versions.clone(),
+        il_versions: info.languages(),
     }
 }
 

@@ -64,7 +64,8 @@ pub struct Device {
     pub driver: String,
     /// `cpu`, `gpu`, `accelerator` or `simulator`; `unknown` if the driver of a host program does not tell.
     pub kind: String,
-    /// SPIR-V versions that it accepts, such as `SPIR-V_1.2`; empty if none.
+    /// SPIR-V versions that it accepts, such as `SPIR-V_1.2`, or for NVIDIA GPUs the PTX that they got, `PTX_7.0_sm_70`;
+    /// empty if none.
     pub il_versions: Vec<String>,
 }
 

@@ -264,7 +264,8 @@ impl<'c> Parts<'_, 'c> {
 
     fn together(&self, names: &[String]) -> Result<WovenModule> {
         let kernels = names.iter().map(|name| self.under_test(name)).collect::<Result<_>>()?;
-        let file = File { path: self.path, open: self.open, others: &OtherKernels::default(), target: Target::SpirV };
+        let file =
+            File { path: self.path, open: self.open, others: &OtherKernels::default(), target: Target::default() };
         let woven = own_host::with_probes(&file, kernels, SlotsOf::WorkGroups, self.mcdc)?;
         let nothing = || Error::internal("nothing was woven");
         let code = woven.first().and_then(|first| first.modules.first()).cloned().ok_or_else(nothing)?;

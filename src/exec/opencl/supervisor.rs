@@ -249,7 +249,8 @@ impl StartingWorker {
     /// `Environment`: no device is selected (the message lists the devices found), it takes no IL, OpenCL is not
     /// installed, or its driver dies.
     pub fn ready(mut self) -> Result<OpenClExecutor> {
-        let device = wait_opened(&mut self.process, (&self.selector, self.target), self.since + self.options.start_timeout)?;
+        let device =
+            wait_opened(&mut self.process, (&self.selector, self.target), self.since + self.options.start_timeout)?;
         // Every later worker opens the same device, whatever the first one was asked for.
         let selector = match device.index {
             Some((platform, device)) => DeviceSelector::Index { platform, device },

@@ -35,4 +35,3 @@ pub fn unknown(module: &Module<'_>, names: &[&str], who: &str, help: &str) -> Er
     all.dedup();
     Error::internal(format!("{place}{who} has no {}", all.join(", no "))).help(help)
 }
-

@@ -7,7 +7,8 @@ use std::path::Path;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-use super::{ARCHITECTURE, FEATURES, collectives, printf, retarget};
+use super::target::{ARCHITECTURE, FEATURES};
+use super::{collectives, printf, retarget};
 use crate::error::Result;
 use crate::kernel::canonical;
 use crate::llvm::{AttributeIndex, Function, Linkage, Type, View};
@@ -22,7 +23,8 @@ const BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ptx.bc"));
 
 /// What lacks a builtin that neither library has, and what helps, for messages.
 const WHO: &str = "code for NVIDIA GPUs";
-const HELP: &str = "leave that out of what is run here, or run the kernel on another device (--device opencl, --device sim)";
+const HELP: &str =
+    "leave that out of what is run here, or run the kernel on another device (--device opencl, --device sim)";
 
 /// What the device or a later step provides.
 fn is_external(name: &str) -> bool {
@@ -39,7 +41,8 @@ pub fn link(module: &mut Module<'_>, machine: &TargetMachine) -> Result<()> {
     if wanted.is_empty() {
         return Ok(());
     }
-    let bitcode = assembled::bitcode("builtins-ptx", &wanted, made_for, |path| assemble(module, &wanted, path, machine))?;
+    let bitcode =
+        assembled::bitcode("builtins-ptx", &wanted, made_for, |path| assemble(module, &wanted, path, machine))?;
     assembled::link(module, &bitcode)
 }
 

@@ -7,7 +7,7 @@ use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 
-use super::{ARCHITECTURE, FEATURES, TRIPLE};
+use super::target::{ARCHITECTURE, FEATURES, TRIPLE};
 use crate::error::{Error, Result};
 use crate::kernel::cache;
 use crate::llvm::passes;

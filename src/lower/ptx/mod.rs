@@ -6,25 +6,16 @@ mod collectives;
 mod emit;
 mod printf;
 mod retarget;
+pub mod target;
 
 use inkwell::module::Module;
 
+use self::target::MOST_ITEMS;
 use super::code::{Code, Lowered, LoweringOptions};
 use super::undefined;
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::llvm::{AttributeIndex, Function, View};
-
-/// LLVM's triple for what NVIDIA's OpenCL driver builds (for CUDA's, kernels have parameters of other forms).
-pub const TRIPLE: &str = "nvptx64-nvidia-nvcl";
-
-/// The architecture that code is made for, and the version of PTX: the oldest that have what is needed. The driver
-/// compiles the code for its device; it refuses code for a newer one.
-pub const ARCHITECTURE: &str = "sm_70";
-const FEATURES: &str = "+ptx70";
-
-/// Work-items of the largest work-group that a device takes.
-pub const MOST_ITEMS: u32 = 1024;
 
 /// Lowers a (woven) module.
 ///

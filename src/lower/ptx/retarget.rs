@@ -182,13 +182,21 @@ mod tests {
         let text = "define spir_kernel void @k(ptr addrspace(1) %a, ptr addrspace(2) %b, ptr addrspace(3) %c, ptr addrspace(4) %d)";
         let ptx = "define ptx_kernel void @k(ptr addrspace(1) %a, ptr addrspace(1) %b, ptr addrspace(3) %c, ptr %d)";
         assert_eq!(rewrite(text), ptx);
-        assert_eq!(rewrite("declare spir_func i32 @f(target(\"spirv.Image\", void, 1, 0) %i)"), "declare i32 @f(ptr %i)");
+        assert_eq!(
+            rewrite("declare spir_func i32 @f(target(\"spirv.Image\", void, 1, 0) %i)"),
+            "declare i32 @f(ptr %i)"
+        );
         assert_eq!(rewrite("@c = internal addrspace(2) constant i32 7"), "@c = internal addrspace(1) constant i32 7");
     }
 
     #[test]
     fn names_strings_and_comments_are_left() {
-        for text in ["@\"addrspace(4)\" = x", "%spir_func.addr = y", "c\"spir_func addrspace(2)\\22\\00\"", "!7 = !{!\"spir_func\"}"] {
+        for text in [
+            "@\"addrspace(4)\" = x",
+            "%spir_func.addr = y",
+            "c\"spir_func addrspace(2)\\22\\00\"",
+            "!7 = !{!\"spir_func\"}",
+        ] {
             assert_eq!(rewrite(text), text);
         }
         assert_eq!(rewrite("ret void ; addrspacecast ptr to ptr\n}"), "ret void \n}");

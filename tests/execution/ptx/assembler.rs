@@ -10,7 +10,8 @@ use std::process::Command;
 pub fn path() -> PathBuf {
     let folder = kassay::kernel::external_tools::data_folder().expect("there is a data folder").join("ptxas");
     let versions = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
-    let mut found: Vec<PathBuf> = versions.map(|version| version.path().join("bin/ptxas")).filter(|path| path.is_file()).collect();
+    let mut found: Vec<PathBuf> =
+        versions.map(|version| version.path().join("bin/ptxas")).filter(|path| path.is_file()).collect();
     found.sort();
     found.pop().unwrap_or_else(|| panic!("there is no ptxas in {}: run scripts/setup", folder.display()))
 }

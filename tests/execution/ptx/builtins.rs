@@ -86,7 +86,8 @@ fn atomics_of_all_versions_of_the_language_are_instructions() {
 fn printf_passes_promoted_arguments_in_memory() {
     let ptx = ptx("kernel void k(float f, uchar c, global int *a) { printf(\"%f %d %p %s\\n\", f, c, a, \"text\"); }");
     assert!(ptx.contains("vprintf") && ptx.contains("cvt.f64.f32"), "{ptx}");
-    let refused = with_source("kernel void k(float4 f) { printf(\"%v4f\\n\", f); }", |kernel| kernel.plain(Target::Ptx));
+    let refused =
+        with_source("kernel void k(float4 f) { printf(\"%v4f\\n\", f); }", |kernel| kernel.plain(Target::Ptx));
     let message = refused.unwrap_err().to_string();
     assert!(message.contains("`printf` of a vector is not supported"), "{message}");
 }

@@ -54,7 +54,7 @@ fn variant(test: &Test, number: u32, random: &mut ChaCha8Rng) -> Test {
 
 /// Checks all claims about the mutants of a kernel; returns the numbers of equivalents and of duplicates.
 fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usize)> {
-    let starting = OpenClExecutor::spawn(DeviceSelector::Any, worker())?;
+    let starting = OpenClExecutor::spawn(DeviceSelector::Any, Target::SpirV, worker())?;
     let context = Context::create();
     let mut opened = open_suite(&context, &testdata::suite(kernel))?;
     let selection = Selection::parse("all")?;

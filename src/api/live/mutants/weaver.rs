@@ -133,7 +133,7 @@ impl Form<'_, '_> {
         let Compiled { path, open, loaded, .. } = self.compiled;
         let under_test = self.file.under_test(kernel, loaded, &self.sources)?;
         let weaving = Weaving {
-            file: File { path, open, others: &OtherKernels::default(), target: Target::SpirV },
+            file: File { path, open, others: &OtherKernels::default(), target: Target::default() },
             under_test: &under_test,
             ast: loaded.ast.as_ref(),
             sources: &self.sources,

@@ -24,8 +24,8 @@ use self::open_device::OpenDevice;
 use self::refusal::Refusal;
 use super::errors;
 use crate::error::{Error, Result};
-use crate::exec::discover::Vendors;
 use crate::exec::Target;
+use crate::exec::discover::Vendors;
 use crate::exec::memory::{SharedMemory, Span};
 use crate::exec::protocol::{Connection, Reply, Request};
 

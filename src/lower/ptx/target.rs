@@ -1,0 +1,15 @@
+//! Names the target: what LLVM, drivers and results call it.
+
+/// LLVM's triple for what NVIDIA's OpenCL driver builds (for CUDA's, kernels have parameters of other forms).
+pub const TRIPLE: &str = "nvptx64-nvidia-nvcl";
+
+/// The architecture that code is made for, and the version of PTX: the oldest that have what is needed. The driver
+/// compiles the code for its device; it refuses code for a newer one.
+pub const ARCHITECTURE: &str = "sm_70";
+pub const FEATURES: &str = "+ptx70";
+
+/// What results call this code.
+pub const NAME: &str = "PTX_7.0_sm_70";
+
+/// Work-items of the largest work-group that a device takes.
+pub const MOST_ITEMS: u32 = 1024;

@@ -73,23 +73,27 @@ fn every_flag_that_is_shown_exists() {
     let known: Vec<(&str, BTreeSet<String>)> =
         COMMANDS.iter().map(|(name, _)| (*name, declared(&help(name)))).collect();
     let mut wrong = Vec::new();
-    for page in page::all() {
-        for block in page.blocks.iter().filter(|block| ["console", "text", "yaml"].contains(&block.language.as_str())) {
-            for call in calls(block) {
-                let mut words = call.split_whitespace();
-                let (Some(_), Some(name)) = (words.next(), words.next()) else { continue };
-                let Some((_, known)) = known.iter().find(|(command, _)| *command == name) else {
-                    if !["completions", "man", "help"].contains(&name) {
-                        wrong.push(format!("{}:{}: there is no `kassay {name}`", page.path, block.line));
-                    }
-                    continue;
-                };
-                // What stands behind `--` belongs to the program.
-                let own = call.split(" -- ").next().unwrap();
-                let unknown = flags(own).into_iter().filter(|flag| !known.contains(*flag));
-                wrong
-                    .extend(unknown.map(|flag| format!("{}:{}: `kassay {name}` has no {flag}", page.path, block.line)));
+    let mut check = |path: &str, line: usize, call: &str| {
+        let mut words = call.split_whitespace();
+        let (Some(_), Some(name)) = (words.next(), words.next()) else { return };
+        let Some((_, known)) = known.iter().find(|(command, _)| *command == name) else {
+            // A word in capitals or a flag stands for something else than a command.
+            if name.chars().all(|c| c.is_ascii_lowercase()) && !["completions", "man", "help"].contains(&name) {
+                wrong.push(format!("{path}:{line}: there is no `kassay {name}`"));
             }
+            return;
+        };
+        // What stands behind `--` belongs to the program.
+        let own = call.split(" -- ").next().unwrap();
+        let unknown = flags(own).into_iter().filter(|flag| !known.contains(*flag));
+        wrong.extend(unknown.map(|flag| format!("{path}:{line}: `kassay {name}` has no {flag}")));
+    };
+    for page in page::all() {
+        for (line, quoted) in page.quoted.iter().filter(|(_, quoted)| quoted.starts_with("kassay ")) {
+            check(&page.path, *line, quoted);
+        }
+        for block in page.blocks.iter().filter(|block| ["console", "text", "yaml"].contains(&block.language.as_str())) {
+            calls(block).iter().for_each(|call| check(&page.path, block.line, call));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::common::testdata::{entries, has_extension, name, repository};
 
@@ -15,6 +15,8 @@ pub struct Page {
     pub anchors: BTreeSet<String>,
     /// Destinations, each with its line.
     pub links: Vec<(usize, String)>,
+    /// What stands in backquotes within text, each with its line.
+    pub quoted: Vec<(usize, String)>,
 }
 
 /// A fenced block, or a comment `<!-- setup` with commands that readers do not see.
@@ -51,7 +53,13 @@ pub fn all() -> Vec<Page> {
 /// Reads a page of the repository.
 pub fn read(path: &str) -> Page {
     let text = with_included(&text_of(path));
-    let mut page = Page { path: path.to_owned(), blocks: Vec::new(), anchors: BTreeSet::new(), links: Vec::new() };
+    let mut page = Page {
+        path: path.to_owned(),
+        blocks: Vec::new(),
+        anchors: BTreeSet::new(),
+        links: Vec::new(),
+        quoted: Vec::new(),
+    };
     let line = |range: &Range<usize>| text[..range.start].matches('\n').count() + 1;
     let mut heading: Option<String> = None;
     let mut comment = String::new();
@@ -86,14 +94,13 @@ pub fn read(path: &str) -> Page {
                 let free = std::iter::once(id.clone()).chain(numbered).find(|id| !taken(id));
                 page.anchors.extend(free);
             }
-            Event::Start(Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. }) => {
-                assert_ne!(link_type, LinkType::WikiLink { has_pothole: false });
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                 page.links.push((line(&range), dest_url.into_string()));
             }
-            Event::Text(text) | Event::Code(text) => {
-                if let Some(heading) = &mut heading {
-                    *heading += &text;
-                }
+            Event::Text(text) => heading.iter_mut().for_each(|heading| *heading += &text),
+            Event::Code(text) => {
+                heading.iter_mut().for_each(|heading| *heading += &text);
+                page.quoted.push((line(&range), text.into_string()));
             }
             _ => {}
         }

@@ -104,7 +104,7 @@ fn shell(folder: &Path, script: &str) -> (String, i32) {
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
     // A command that hangs fails its page.
     let mut bash = Command::new("timeout");
-    bash.args(["300", "bash", "-c", &format!("exec 2>&1\n{script}")]).current_dir(folder).env("PATH", path);
+    bash.args(["600", "bash", "-c", &format!("exec 2>&1\n{script}")]).current_dir(folder).env("PATH", path);
     bash.env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8").env_remove("BLESS").stdin(Stdio::null());
     let output = bash.output().unwrap_or_else(|e| panic!("bash: {e}"));
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code().unwrap_or(-1))

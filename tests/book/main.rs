@@ -34,6 +34,7 @@ pages! {
     cover: "docs/cover.md",
     devices: "docs/devices.md",
     generate: "docs/generate.md",
+    gpu: "docs/gpu.md",
     hosts: "docs/hosts.md",
     how_to_race: "docs/howto-race.md",
     how_to_survivor: "docs/howto-survivor.md",

@@ -8,6 +8,7 @@ use crate::page;
 const REASONS: &[(&str, &str, usize)] = &[
     ("installs", "it installs software, or builds kassay and runs its tests", 2),
     ("downloads", "it works on programs that have to be downloaded; the text names the script that measures them", 5),
+    ("gpu", "it needs an NVIDIA GPU", 1),
     ("long", "it takes minutes; the text names the script or says what is measured", 1),
 ];
 

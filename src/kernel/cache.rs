@@ -32,6 +32,8 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 /// The folder of the folders that [`folder`] makes. Hidden, so that whoever looks for a kernel's text among the user's own files
 /// does not find it there.
 const FOLDERS: &str = ".files";
+/// The folder for drivers.
+const DRIVERS: &str = ".drivers";
 /// A folder that was asked for later than this ago is in nobody's use.
 const UNUSED: Duration = Duration::from_secs(24 * 3600);
 /// How far in the past files are dated: a compiler that reads them at once must not take them for just changed.
@@ -177,6 +179,14 @@ pub fn folder(files: &[(PathBuf, &[u8])]) -> Option<PathBuf> {
     is_whole.then_some(path)
 }
 
+/// Returns a folder in which a driver may keep code that it has compiled, within bounds of its own; `None` if there is
+/// no cache, or the folder cannot be made.
+pub fn driver_folder() -> Option<PathBuf> {
+    let folder = std::path::absolute(CACHE.get()?.folder.join(DRIVERS)).ok()?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
+    Some(folder)
+}
+
 /// Writes a file that a compiler is to read, and the folders that it lies in. It is dated back, because the compilation of a
 /// file that may still change is not kept.
 ///
@@ -215,7 +225,7 @@ impl Cache {
             let name = name.to_string_lossy();
             if metadata.is_dir() {
                 let longest = if name.starts_with(UNFINISHED) { ABANDONED } else { UNUSED };
-                if name != FOLDERS && is_older(longest) {
+                if name != FOLDERS && name != DRIVERS && is_older(longest) {
                     let _ = fs::remove_dir_all(file.path());
                 }
             } else if name.starts_with(UNFINISHED) {

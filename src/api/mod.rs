@@ -47,7 +47,7 @@ pub use mutate::{MutateOptions, Strategy, mutate};
 pub use observer::{Observer, Silent};
 pub use opened::Opened;
 pub use options::{OpenOptions, StartWorkers};
-pub use results::{merge, merge_coverage, report, report_text, report_to};
+pub use results::{merge, merge_coverage, merge_set, report, report_text, report_to};
 pub use run::{RunOptions, run};
 pub use schedule::{Replay, ScheduleOptions, schedule};
 pub use several::{

@@ -2,13 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
+use super::several::{Wanted, expand};
 use crate::coverage;
 use crate::error::{Error, Result};
 use crate::mutation::campaign::class_of;
 use crate::mutation::operators::OPERATORS;
 use crate::report::Format;
+use crate::result::check::{CheckResult, CheckTotal};
 use crate::result::cover::CoverResult;
+use crate::result::gather::{self, Index};
+use crate::result::generate::GenerateResult;
 use crate::result::mutate::MutateResult;
+use crate::result::run::RunResult;
+use crate::result::schedule::ScheduleResult;
+use crate::result::set::Failed;
 use crate::result::store::AnyResult;
 use crate::result::{self, store};
 
@@ -22,6 +29,49 @@ pub fn merge(results: &[impl AsRef<Path>]) -> Result<MutateResult> {
     let loaded = results.iter().map(|path| load(path.as_ref())).collect::<Result<Vec<_>>>()?;
     loaded.iter().try_for_each(|(path, result)| check_operators(path, result))?;
     result::merge::merge(loaded, &class_of)
+}
+
+/// Gathers results of one command into the result of a set, which is written to `output`. `results` are files, or folders that
+/// stand for all `*.json` below them; shards of a [`mutate`](super::mutate) run are merged. The results of one kernel at a time
+/// are in memory. Returns the kernels without a result, such as those with a shard missing; they are in the set, too.
+///
+/// # Errors
+/// `Caller` if a folder has no result, a file is none, they are of different commands or of one that has no sets, or two are
+/// of the same run and no shards of it; `Environment` if a file cannot be read or written.
+pub fn merge_set(results: &[impl AsRef<Path>], output: impl AsRef<Path>) -> Result<Vec<Failed>> {
+    let output = output.as_ref();
+    store::check_writable(output)?;
+    let given: Vec<PathBuf> = results.iter().map(|path| path.as_ref().to_owned()).collect();
+    let named: Vec<String> = given.iter().map(|path| path.display().to_string()).collect();
+    let mut files = expand(&given, Wanted::Results)?;
+    // A set that an earlier call wrote into the same folder.
+    let itself = output.canonicalize().ok();
+    files.retain(|file| itself.is_none() || file.canonicalize().ok() != itself);
+    let (index, named) = (Index::of(&files)?, named.join(", "));
+    match index.schema.as_str() {
+        MutateResult::SCHEMA => index.write(named, output, merge_or_read, |_| ()),
+        CoverResult::SCHEMA => index.write(named, output, gather::whole::<CoverResult>, |_| ()),
+        RunResult::SCHEMA => index.write(named, output, gather::whole::<RunResult>, |_| ()),
+        CheckResult::SCHEMA => index.write(named, output, gather::whole::<CheckResult>, CheckTotal::add_unknown),
+        ScheduleResult::SCHEMA => index.write(named, output, gather::whole::<ScheduleResult>, |_| ()),
+        GenerateResult::SCHEMA => index.write(named, output, gather::whole::<GenerateResult>, |_| ()),
+        other => Err(Error::caller(format!("`{other}` results cannot be gathered into a set"))
+            .help("name results of single kernels, of run, cover, mutate, check, schedule or generate")),
+    }
+}
+
+/// Returns the result of one kernel: that of its only file, or of its shards.
+fn merge_or_read(results: &[PathBuf]) -> Result<MutateResult> {
+    match results {
+        [path] => match store::read(path)? {
+            AnyResult::Mutate(result) if result.shard.is_none() => {
+                check_operators(path, &AnyResult::Mutate(result.clone()))?;
+                Ok(*result)
+            }
+            _ => merge(results),
+        },
+        _ => merge(results),
+    }
 }
 
 /// Merges results of [`cover`](super::cover) of one kernel, with other tests or on other devices, into one: what some test

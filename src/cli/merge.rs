@@ -4,16 +4,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::several::code_of;
 use crate::api;
 use crate::error::Result;
+use crate::result::set::Failed;
 use crate::result::store::{self, AnyResult};
 
-/// Merge the results of all shards of a `mutate` or `compare` run, or of several `cover` runs on one kernel, into one
+/// Merge the results of all shards of a `mutate` or `compare` run, or of several `cover` runs on one kernel, into one; with
+/// `--set`, results of many kernels
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// Results of the shards, in any order, or of `cover` runs
+    /// Results of the shards, in any order, or of `cover` runs; with `--set` also folders, which stand for all `*.json` below them
     #[arg(required = true, value_name = "RESULT")]
     pub results: Vec<PathBuf>,
+    /// Gather results of one command and of many kernels into one result of a set; shards are merged first
+    #[arg(long)]
+    pub set: bool,
     /// File for the merged result
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: PathBuf,
@@ -22,9 +28,16 @@ pub struct MergeArgs {
 /// Merges the results and writes the merged one. Returns the exit code.
 ///
 /// # Errors
-/// Those of [`api::merge`], [`api::merge_comparisons`], [`api::merge_coverage`] and [`store::write`].
+/// Those of [`api::merge`], [`api::merge_set`], [`api::merge_comparisons`], [`api::merge_coverage`] and [`store::write`].
 pub fn run(args: &MergeArgs) -> Result<u8> {
     store::check_writable(&args.output)?;
+    if args.set {
+        let failed = api::merge_set(&args.results, &args.output)?;
+        for Failed { kernel, error, .. } in &failed {
+            eprintln!("kassay: {}: {error}", kernel.as_deref().unwrap_or("a kernel"));
+        }
+        return Ok(code_of(&failed).unwrap_or(0));
+    }
     // The first says what they are; all others are checked against it.
     let first = args.results.first().map(|path| store::read(path)).transpose()?;
     match first {

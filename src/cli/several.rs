@@ -32,12 +32,16 @@ pub fn exit_code(output: &OutputFlags, failed: &[Failed], findings: bool) -> u8 
             eprintln!("kassay: {}: {error}", suite.as_deref().unwrap_or("a kernel"));
         }
     }
-    match failed.iter().filter_map(|failed| failed.fault).max() {
-        Some(Fault::Kassay) => 4,
-        Some(Fault::Environment) => 3,
-        Some(Fault::Caller) => 2,
-        None => u8::from(findings),
-    }
+    code_of(failed).unwrap_or(u8::from(findings))
+}
+
+/// Returns the exit code of the worst failure; nothing if none failed.
+pub fn code_of(failed: &[Failed]) -> Option<u8> {
+    failed.iter().filter_map(|failed| failed.fault).max().map(|fault| match fault {
+        Fault::Kassay => 4,
+        Fault::Environment => 3,
+        Fault::Caller => 2,
+    })
 }
 
 /// Refuses flags that are for one file.

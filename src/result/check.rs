@@ -1,6 +1,6 @@
 //! The result of `kassay check`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,7 @@ impl CheckTotal {
 
 impl InSet for CheckResult {
     type Total = CheckTotal;
+    type Sum = (Summary, BTreeSet<Verdict>);
 
     const SET_SCHEMA: &'static str = "kassay.check-set/1";
 
@@ -69,24 +70,24 @@ impl InSet for CheckResult {
         &self.header
     }
 
-    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> CheckTotal {
-        let (mut summary, mut verdicts) = (Summary::default(), Vec::new());
-        for result in results {
-            verdicts.push(result.verdict);
-            let own = &result.summary;
-            for (kind, count) in &own.findings {
-                *summary.findings.entry(kind.clone()).or_default() += count;
-            }
-            summary.inputs += own.inputs;
-            summary.completed += own.completed;
-            summary.launches += own.launches;
-            summary.redundant_barriers += own.redundant_barriers;
-            summary.barriers += own.barriers;
+    fn add_to(&self, (summary, verdicts): &mut Self::Sum) {
+        verdicts.insert(self.verdict);
+        let own = &self.summary;
+        for (kind, count) in &own.findings {
+            *summary.findings.entry(kind.clone()).or_default() += count;
         }
+        summary.inputs += own.inputs;
+        summary.completed += own.completed;
+        summary.launches += own.launches;
+        summary.redundant_barriers += own.redundant_barriers;
+        summary.barriers += own.barriers;
+    }
+
+    fn total_of((summary, verdicts): &Self::Sum) -> CheckTotal {
         let is_clean = !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Verdict::Clean);
         let otherwise = if is_clean { Verdict::Clean } else { Verdict::Unknown };
-        let found = verdicts.into_iter().filter(|verdict| !matches!(verdict, Verdict::Clean | Verdict::Unknown)).min();
-        CheckTotal { verdict: found.unwrap_or(otherwise), summary }
+        let found = verdicts.iter().copied().find(|verdict| !matches!(verdict, Verdict::Clean | Verdict::Unknown));
+        CheckTotal { verdict: found.unwrap_or(otherwise), summary: summary.clone() }
     }
 }
 

@@ -45,6 +45,7 @@ pub type GenerateSet = SetResult<GenerateResult, GenerateSummary>;
 
 impl InSet for GenerateResult {
     type Total = GenerateSummary;
+    type Sum = GenerateSummary;
 
     const SET_SCHEMA: &'static str = "kassay.generate-set/1";
 
@@ -52,19 +53,24 @@ impl InSet for GenerateResult {
         &self.header
     }
 
-    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> GenerateSummary {
-        results.map(|result| &result.summary).fold(GenerateSummary::default(), |total, own| GenerateSummary {
-            tests: total.tests + own.tests,
-            covered: total.covered + own.covered,
-            covered_with_fault: total.covered_with_fault + own.covered_with_fault,
-            infeasible: total.infeasible + own.infeasible,
-            equivalent: total.equivalent + own.equivalent,
-            unknown: total.unknown + own.unknown,
-            executions: total.executions + own.executions,
-            faulted: total.faulted + own.faulted,
-            fuzz_s: total.fuzz_s + own.fuzz_s,
-            smt_s: total.smt_s + own.smt_s,
-        })
+    fn add_to(&self, sum: &mut GenerateSummary) {
+        let own = &self.summary;
+        *sum = GenerateSummary {
+            tests: sum.tests + own.tests,
+            covered: sum.covered + own.covered,
+            covered_with_fault: sum.covered_with_fault + own.covered_with_fault,
+            infeasible: sum.infeasible + own.infeasible,
+            equivalent: sum.equivalent + own.equivalent,
+            unknown: sum.unknown + own.unknown,
+            executions: sum.executions + own.executions,
+            faulted: sum.faulted + own.faulted,
+            fuzz_s: sum.fuzz_s + own.fuzz_s,
+            smt_s: sum.smt_s + own.smt_s,
+        };
+    }
+
+    fn total_of(sum: &GenerateSummary) -> GenerateSummary {
+        sum.clone()
     }
 }
 

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod cover;
 pub mod def_use;
 pub mod devices;
+pub mod gather;
 pub mod generate;
 pub mod inspect;
 pub mod join;

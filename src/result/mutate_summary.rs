@@ -30,39 +30,58 @@ impl Mutant {
     }
 }
 
-impl Summary {
-    /// Computes the numbers and scores of a set of mutants (docs/mutate.md).
-    pub fn of<'m>(mutants: impl IntoIterator<Item = &'m Mutant>) -> Summary {
-        let mut s = Summary::default();
-        let mut reached = 0;
-        for mutant in mutants {
-            s.total += 1;
-            if mutant.duplicate_of.is_some() {
-                s.duplicate += 1;
-                continue;
-            }
-            let counted = !matches!(mutant.status, Status::Ignored | Status::Pending);
-            reached += u64::from(counted && !mutant.covered_by.is_empty());
-            *match mutant.status {
-                Status::Killed => &mut s.killed,
-                Status::Survived => &mut s.survived,
-                Status::Timeout => &mut s.timeout,
-                Status::RuntimeError => &mut s.runtime_error,
-                Status::CompileError => &mut s.compile_error,
-                Status::NoCoverage => &mut s.no_coverage,
-                Status::Ignored => &mut s.ignored,
-                Status::Pending => &mut s.pending,
-                Status::Undecided => &mut s.undecided,
-                Status::Equivalent => &mut s.equivalent,
-                Status::EquivalentForLaunches => &mut s.equivalent_for_launches,
-            } += 1;
+/// Counts mutants one by one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tally {
+    counts: Summary,
+    /// Those that some test reaches.
+    reached: u64,
+}
+
+impl Tally {
+    /// Counts a mutant.
+    pub fn add(&mut self, mutant: &Mutant) {
+        let s = &mut self.counts;
+        s.total += 1;
+        if mutant.duplicate_of.is_some() {
+            s.duplicate += 1;
+            return;
         }
+        let counted = !matches!(mutant.status, Status::Ignored | Status::Pending);
+        self.reached += u64::from(counted && !mutant.covered_by.is_empty());
+        *match mutant.status {
+            Status::Killed => &mut s.killed,
+            Status::Survived => &mut s.survived,
+            Status::Timeout => &mut s.timeout,
+            Status::RuntimeError => &mut s.runtime_error,
+            Status::CompileError => &mut s.compile_error,
+            Status::NoCoverage => &mut s.no_coverage,
+            Status::Ignored => &mut s.ignored,
+            Status::Pending => &mut s.pending,
+            Status::Undecided => &mut s.undecided,
+            Status::Equivalent => &mut s.equivalent,
+            Status::EquivalentForLaunches => &mut s.equivalent_for_launches,
+        } += 1;
+    }
+
+    /// Returns the numbers and scores of what was counted (docs/mutate.md).
+    pub fn summary(&self) -> Summary {
+        let Tally { counts: mut s, reached } = *self;
         let run = s.total - s.duplicate - s.ignored - s.pending;
         let judged = run - s.equivalent - s.compile_error;
         s.score = percent(s.killed + s.runtime_error + s.timeout, judged);
         s.score_without_timeouts = percent(s.killed + s.runtime_error, judged - s.timeout);
         s.mutation_coverage = percent(reached, run);
         s
+    }
+}
+
+impl Summary {
+    /// Computes the numbers and scores of a set of mutants.
+    pub fn of<'m>(mutants: impl IntoIterator<Item = &'m Mutant>) -> Summary {
+        let mut tally = Tally::default();
+        mutants.into_iter().for_each(|mutant| tally.add(mutant));
+        tally.summary()
     }
 }
 

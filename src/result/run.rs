@@ -32,6 +32,7 @@ pub type RunSet = SetResult<RunResult, Summary>;
 
 impl InSet for RunResult {
     type Total = Summary;
+    type Sum = Summary;
 
     const SET_SCHEMA: &'static str = "kassay.run-set/1";
 
@@ -39,14 +40,19 @@ impl InSet for RunResult {
         &self.header
     }
 
-    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Summary {
-        results.map(|result| result.summary).fold(Summary::default(), |total, own| Summary {
-            total: total.total + own.total,
-            passed: total.passed + own.passed,
-            failed: total.failed + own.failed,
-            unchecked: total.unchecked + own.unchecked,
-            broken: total.broken + own.broken,
-        })
+    fn add_to(&self, sum: &mut Summary) {
+        let own = &self.summary;
+        *sum = Summary {
+            total: sum.total + own.total,
+            passed: sum.passed + own.passed,
+            failed: sum.failed + own.failed,
+            unchecked: sum.unchecked + own.unchecked,
+            broken: sum.broken + own.broken,
+        };
+    }
+
+    fn total_of(sum: &Summary) -> Summary {
+        *sum
     }
 }
 

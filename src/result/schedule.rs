@@ -40,6 +40,7 @@ pub type ScheduleSet = SetResult<ScheduleResult, Summary>;
 
 impl InSet for ScheduleResult {
     type Total = Summary;
+    type Sum = Summary;
 
     const SET_SCHEMA: &'static str = "kassay.schedule-set/1";
 
@@ -47,14 +48,19 @@ impl InSet for ScheduleResult {
         &self.header
     }
 
-    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Summary {
-        results.map(|result| result.summary).fold(Summary::default(), |total, own| Summary {
-            total: total.total + own.total,
-            stable: total.stable + own.stable,
-            order_dependent: total.order_dependent + own.order_dependent,
-            nondeterministic: total.nondeterministic + own.nondeterministic,
-            failed: total.failed + own.failed,
-        })
+    fn add_to(&self, sum: &mut Summary) {
+        let own = &self.summary;
+        *sum = Summary {
+            total: sum.total + own.total,
+            stable: sum.stable + own.stable,
+            order_dependent: sum.order_dependent + own.order_dependent,
+            nondeterministic: sum.nondeterministic + own.nondeterministic,
+            failed: sum.failed + own.failed,
+        };
+    }
+
+    fn total_of(sum: &Summary) -> Summary {
+        *sum
     }
 }
 

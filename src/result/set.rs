@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::cover::{CoverResult, Coverage, LoopApplicable, LoopCoverage};
 use super::mutate::{MutateResult, Summary};
+use super::mutate_summary::Tally;
 use super::{Header, Ratio};
+use crate::error::Error;
 
 /// The results of several kernels, with what they sum up to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,6 +100,17 @@ pub enum Fault {
     Kassay,
 }
 
+impl Fault {
+    /// Returns whose fault an error is.
+    pub fn of(error: &Error) -> Fault {
+        match error {
+            Error::Caller(_) => Fault::Caller,
+            Error::Environment(_) => Fault::Environment,
+            Error::Internal(_) => Fault::Kassay,
+        }
+    }
+}
+
 /// Launches of a host program that the result says nothing about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
@@ -120,16 +133,30 @@ pub trait InSet: Sized {
     /// What the results of a set sum up to.
     type Total;
 
+    /// What is kept of results while they are summed up.
+    type Sum: Default;
+
     /// The value of `schema` in results of sets.
     const SET_SCHEMA: &'static str;
 
     /// The fields that the result begins with.
     fn header(&self) -> &Header;
 
+    /// Adds this result to a sum.
+    fn add_to(&self, sum: &mut Self::Sum);
+
+    /// Returns what the results of a sum amount to.
+    fn total_of(sum: &Self::Sum) -> Self::Total;
+
     /// Sums results up.
     fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Self::Total
     where
-        Self: 'a;
+        Self: 'a,
+    {
+        let mut sum = Self::Sum::default();
+        results.for_each(|result| result.add_to(&mut sum));
+        Self::total_of(&sum)
+    }
 }
 
 /// The result of `kassay cover` for several kernels.
@@ -149,6 +176,7 @@ impl<R: InSet> SetResult<R, R::Total> {
 
 impl InSet for CoverResult {
     type Total = Coverage;
+    type Sum = Coverage;
 
     const SET_SCHEMA: &'static str = "kassay.cover-set/1";
 
@@ -156,13 +184,18 @@ impl InSet for CoverResult {
         &self.header
     }
 
-    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Coverage {
-        results.fold(Coverage::default(), |total, result| sum(&total, &result.coverage))
+    fn add_to(&self, total: &mut Coverage) {
+        *total = sum(total, &self.coverage);
+    }
+
+    fn total_of(total: &Coverage) -> Coverage {
+        total.clone()
     }
 }
 
 impl InSet for MutateResult {
     type Total = Summary;
+    type Sum = Tally;
 
     const SET_SCHEMA: &'static str = "kassay.mutate-set/1";
 
@@ -170,8 +203,12 @@ impl InSet for MutateResult {
         &self.header
     }
 
-    fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Summary {
-        Summary::of(results.flat_map(|result| &result.mutants).filter(|mutant| !mutant.is_pair()))
+    fn add_to(&self, tally: &mut Tally) {
+        self.mutants.iter().filter(|mutant| !mutant.is_pair()).for_each(|mutant| tally.add(mutant));
+    }
+
+    fn total_of(tally: &Tally) -> Summary {
+        tally.summary()
     }
 }
 

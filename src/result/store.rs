@@ -3,7 +3,7 @@
 //! Not for the journal, nor for the contents of results.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -121,6 +121,20 @@ pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_text(&json, path)
 }
 
+/// Writes `result` as [`write`] does, but piece by piece, so that it need not fit into memory: for values whose parts are
+/// made while they are written.
+///
+/// # Errors
+/// Those of [`write`].
+pub fn write_in_pieces<T: Serialize>(result: &T, path: &Path) -> Result<()> {
+    write_with(path, |sink| {
+        let mut sink = BufWriter::new(sink);
+        serde_json::to_writer_pretty(&mut sink, result)?;
+        sink.write_all(b"\n")?;
+        sink.flush()
+    })
+}
+
 /// Writes `text` atomically, so that `path` always holds either its previous contents or all of `text`: to a temporary
 /// file in the same folder, synced, then renamed. Pipes and terminals (such as `/dev/stdout`) are written directly.
 ///
@@ -128,13 +142,18 @@ pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
 /// `Caller` if the folder does not exist or `path` is a folder; `Environment` if the disk is full, the folder is not
 /// writable, or the file system fails otherwise.
 pub fn write_text(text: &str, path: &Path) -> Result<()> {
+    write_with(path, |sink| sink.write_all(text.as_bytes()))
+}
+
+fn write_with(path: &Path, content: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     if path.is_dir() {
         return Err(Error::caller(format!("cannot write {}: it is a folder", path.display())).help("name a file in it"));
     }
     // Renaming over a standard stream's path would replace that path or unlink the file that the shell redirected to.
     let stream = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|p| path.starts_with(p));
     if stream || path.metadata().is_ok_and(|m| !m.is_file()) {
-        return write_through(text, path).map_err(|e| write_error(path, path, &e));
+        let through = || content(&mut File::options().write(true).open(path)?);
+        return through().map_err(|e| write_error(path, path, &e));
     }
     // A symbolic link stays one; the file that it points to is replaced.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -142,21 +161,17 @@ pub fn write_text(text: &str, path: &Path) -> Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     };
-    write_by_rename(text, &target, &folder).map_err(|e| write_error(path, &folder, &e))
+    write_by_rename(content, &target, &folder).map_err(|e| write_error(path, &folder, &e))
 }
 
-fn write_through(text: &str, path: &Path) -> io::Result<()> {
-    File::options().write(true).open(path)?.write_all(text.as_bytes())
-}
-
-fn write_by_rename(text: &str, target: &Path, folder: &Path) -> io::Result<()> {
+fn write_by_rename(content: impl FnOnce(&mut File) -> io::Result<()>, target: &Path, folder: &Path) -> io::Result<()> {
     let mut file = tempfile::Builder::new()
         .prefix(".kassay-")
         .suffix(".tmp")
         // The umask applies, as for any new file; the default mode (0600) would hide results from other users.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
+    content(file.as_file_mut())?;
     file.as_file().sync_all()?;
     file.persist(target).map_err(|e| e.error)?;
     // Syncing the folder makes the rename durable; file systems that cannot sync folders fail here, which is ignored.
@@ -189,6 +204,14 @@ const NAME_A_RESULT: &str = "name a result file that a command wrote with -o";
 /// `Environment` if it cannot be read.
 pub fn read(path: &Path) -> Result<AnyResult> {
     parse(&read_text(path, NAME_A_RESULT)?, path)
+}
+
+/// Reads a part of a result, or a result whose kind is known.
+///
+/// # Errors
+/// Those of [`read`].
+pub(super) fn read_as<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    json(&read_text(path, NAME_A_RESULT)?, path, "this is not a valid result of kassay", NAME_A_RESULT)
 }
 
 /// Reads a file of text. `help` says which file is wanted.

@@ -30,6 +30,7 @@ pages! {
     bring_your_own_host: "docs/bring-your-own-host.md",
     check: "docs/check.md",
     ci: "docs/ci.md",
+    clusters: "docs/clusters.md",
     compare: "docs/compare.md",
     cover: "docs/cover.md",
     devices: "docs/devices.md",

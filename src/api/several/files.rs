@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 const SUITES: &[&str] = &["suite.toml", "suite.json"];
 /// Patterns of the names of kernels' sources, below a folder. Other forms of kernels are often made of these.
 const KERNELS: &[&str] = &["*.cl", "*.clcpp"];
+/// Patterns of the names of results, below a folder.
+const RESULTS: &[&str] = &["*.json"];
 
 /// What a command takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub enum Wanted {
     Suites,
     /// Kernels.
     Kernels,
+    /// Results.
+    Results,
 }
 
 impl Wanted {
@@ -26,6 +30,7 @@ impl Wanted {
         match self {
             Wanted::Suites => SUITES,
             Wanted::Kernels => KERNELS,
+            Wanted::Results => RESULTS,
         }
     }
 
@@ -33,6 +38,7 @@ impl Wanted {
         match self {
             Wanted::Suites => "suites (suite.toml or suite.json)",
             Wanted::Kernels => "kernels (.cl or .clcpp)",
+            Wanted::Results => "results (.json)",
         }
     }
 }

@@ -194,7 +194,7 @@ fn assemble<R: InSet>(
 }
 
 fn failure(suite: Option<String>, error: &Error) -> Failed {
-    Failed { kernel: None, suite, program: None, error: error.to_string(), fault: Some(fault_of(error)) }
+    Failed { kernel: None, suite, program: None, error: error.to_string(), fault: Some(Fault::of(error)) }
 }
 
 /// Does all tasks, whose answers are those of [`answer`]. `keep` is given each result as soon as it is there.
@@ -242,14 +242,6 @@ fn answer<R: Serialize>(open: &OpenOptions, work: impl FnOnce(&OpenOptions) -> R
     let result = work(&open.clone().observer(keeper.clone()))?;
     serde_json::to_vec(&Answer { result, told: keeper.take() })
         .map_err(|e| Error::internal(format!("the result cannot be written as JSON: {e}")))
-}
-
-fn fault_of(error: &Error) -> Fault {
-    match error {
-        Error::Caller(_) => Fault::Caller,
-        Error::Environment(_) => Fault::Environment,
-        Error::Internal(_) => Fault::Kassay,
-    }
 }
 
 /// Returns the folder of each kernel's suite: that with the name of its file, or if several have it, the one of [`part_of`].

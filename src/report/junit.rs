@@ -40,7 +40,7 @@ pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
             let command = header.schema.trim_start_matches("kassay.").split(['-', '/']).next().unwrap_or_default();
             let first = text.lines().next().unwrap_or_default();
             let status = ended(NonSuccessKind::Failure, "threshold", first, text);
-            suite.add_test_case(case(header, &format!("{command} {}: {first}", header.kernel), status, None));
+            suite.add_test_case(case(header, &format!("{command} {}", header.kernel), status, None));
         }
         report.add_test_suite(suite);
     }

@@ -127,6 +127,12 @@ fn parse(project: &Project, request: &Request, more: &More<'_>) -> Result<Comman
     let names_baseline = || request.flags.iter().any(|flag| flag.text.starts_with("--baseline="));
     if let Some(baseline) = more.baseline.filter(|_| request.command == "mutate" && !names_baseline()) {
         line.extend(["--baseline".into(), baseline.as_os_str().to_owned()]);
+    } else if let Some(flag) = request.flags.iter().find(|flag| flag.text == "--fail-on-new-survivors")
+        && !names_baseline()
+    {
+        return Err(project
+            .error(Some(flag), "which survivors are new is known with a baseline only")
+            .help("give `kassay ci --baseline RESULT`, or name one here: baseline = \"FILE\""));
     }
     match more.cache {
         Some(cache) => line.extend(["--cache".into(), cache.as_os_str().to_owned()]),

@@ -260,8 +260,9 @@ fn run_several(args: &MutateArgs, open: &OpenOptions, options: &MutateOptions) -
     let dropped = |test: &TestOutcome| test.status == TestStatus::Dropped;
     let findings = set.kernels.iter().flat_map(|kernel| &kernel.result.tests).any(dropped);
     let complaints = set.kernels.iter().flat_map(|kernel| &kernel.result.complaints).chain(&set.complaints);
-    let complaints = complaints.map(|text| complain(text)).count();
-    Ok(several::exit_code(&args.output, &set.failed, complaints > 0 || findings))
+    let complaints: Vec<&String> = complaints.collect();
+    complaints.iter().for_each(|text| complain(text));
+    Ok(several::exit_code(&args.output, &set.failed, !complaints.is_empty() || findings))
 }
 
 /// Makes mutants of a host program's kernels, and delivers the result. Returns the exit code: 1 if the score is below

@@ -39,7 +39,8 @@ impl Copy {
     /// Mutates a suite on a device and returns the result, which is written to a file.
     fn mutate(&self, suite: &str, device: &str, output: &str, flags: &[&str]) -> TestResult<Value> {
         let (suite, output) = (self.path(suite), self.path(output));
-        let all = [&["mutate", at(&suite), "--device", device, "--quiet", "-o", at(&output)], flags].concat();
+        let own = ["mutate", at(&suite), "--device", device, "--quiet", "-o", at(&output)];
+        let all = [&own[..], flags].concat();
         let (_, err, code) = run(&all)?;
         assert!(code < 2, "{all:?}: {err}");
         read(&output)
@@ -150,8 +151,9 @@ fn verdicts_of_unchanged_tests_are_taken_over() -> TestResult {
     let parts: Vec<&str> = text.split("[[test]]").collect();
     let [head, one, two, three] = parts[..] else { return Err("not three tests".into()) };
     let more = two.replace("two left over", "another");
+    let more = more.as_str();
     for tests in
-        [&[two, three][..], &[one, two], &[three, two, one], &[one, two, three, &more], &[&more, one, two, three]]
+        [&[two, three][..], &[one, two], &[three, two, one], &[one, two, three, more], &[more, one, two, three]]
     {
         let tests: String = tests.iter().map(|test| format!("\n[[test]]{test}")).collect();
         std::fs::write(copy.path("suite.toml"), format!("{head}{tests}"))?;
@@ -229,7 +231,7 @@ fn a_wrong_baseline_is_the_callers_mistake() -> TestResult {
     copy.mutate("suite_blend.toml", "sim", "base.json", &["--sample", "3"])?;
     let (grade, base, kernel) = (copy.path("suite_grade.toml"), copy.path("base.json"), copy.path("image_grading.cl"));
     let refused = |flags: &[&str], what: &str| -> TestResult {
-        let (_, err, code) = run(&[&["mutate", at(&grade), "--device", "sim"], flags].concat())?;
+        let (_, err, code) = run(&[&["mutate", at(&grade), "--device", "sim"][..], flags].concat())?;
         assert!(code == 2 && err.contains(what), "{flags:?}: {code}: {err}");
         Ok(())
     };

@@ -174,7 +174,8 @@ fn other_devices_and_options_take_nothing_over() -> TestResult {
     // Which mutants are made is another question.
     let taken = copy.compare("suite.toml", "sim", &["--operators", "ROR,AOR,SDL"], "some of the mutants")?;
     assert!(taken_over(&taken) > 5, "{}", taken_over(&taken));
-    assert_eq!(taken["timing"]["pairs"], 0);
+    // A mutant that equalled one which is not made now is run.
+    assert!(taken["timing"]["pairs"].as_u64() < Some(5), "{}", taken["timing"]["pairs"]);
     // On the device, too.
     copy.mutate("suite.toml", "opencl", "base.json", &[])?;
     copy.change("saxpy_tail.cl", "#define WIDTH 4", "#define  WIDTH 4 // four")?;

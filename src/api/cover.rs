@@ -137,6 +137,7 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
             mcdc,
             tests: rows,
             overhead,
+            complaints: Vec::new(),
             notes,
         })
     })

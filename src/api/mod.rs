@@ -2,6 +2,7 @@
 //!
 //! The crate's root re-exports all of it. Must never know: terminals, exit codes.
 
+mod baseline;
 mod capture;
 mod changes;
 mod check;
@@ -32,6 +33,7 @@ use std::path::Path;
 
 use crate::error::Result;
 
+pub use baseline::Baseline;
 pub use capture::{CaptureOptions, capture};
 pub use changes::{changes_since, roots_of_diffs};
 pub use check::{CheckOptions, CheckProgramOptions, Texts, check, check_program};
@@ -43,6 +45,7 @@ pub use input::Parsed;
 pub use inspect::{InspectOptions, Inspected, inspect};
 pub use live::{CoverProgramOptions, MutateProgramOptions, Oracle, cover_program, mutate_program, texts_beside};
 pub use lower::{CodeForm, LowerOptions, Lowered, LoweredForm, LoweringStage, lower};
+pub(crate) use mutate::too_low;
 pub use mutate::{MutateOptions, Strategy, mutate};
 pub use observer::{Observer, Silent};
 pub use opened::Opened;

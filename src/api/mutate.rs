@@ -1,8 +1,10 @@
 //! Measures how well a suite detects faults.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::baseline::{self, Baseline};
 use super::executors;
 use super::input::SyntaxTree;
 use super::opened::Opened;
@@ -44,6 +46,12 @@ options! {
         full_matrix: bool = false,
         /// The limit on a mutant's loop iterations and time, as a multiple of the original's.
         timeout_factor: f64 = 10.0,
+        /// The result of an earlier run, from which fates are taken over and with which survivors are compared.
+        baseline: Option<Baseline> = None,
+        /// The least score; a lower one is a complaint of the result. That of several suites is about all together.
+        fail_under: Option<f64> = None,
+        /// Whether survivors that the baseline does not have, or has as detected, are a complaint of the result.
+        fail_on_new_survivors: bool = false,
         /// The part of the mutants to run; [`merge`](super::merge) combines the parts.
         shard: Option<Shard> = None,
         /// How mutants are built.
@@ -127,8 +135,15 @@ pub(super) fn mutate_then(opened: &Opened, options: &MutateOptions, then: Then<'
         options.check_for_variants()?;
     }
     let dimensions = campaign::dimensions(opened.tests());
-    let making = Making { options, selection, most_before, dimensions, then };
-    if let Some(result) = making.completed(&variants)? {
+    let baseline = match &options.baseline {
+        Some(baseline) => baseline.of(opened)?,
+        None => None,
+    };
+    // What several parts decided together tells nothing of one.
+    let taken = baseline.clone().filter(|_| variants.len() == 1);
+    let making = Making { options, selection, most_before, dimensions, baseline: taken, then };
+    if let Some(mut result) = making.completed(&variants)? {
+        result.complaints = options.complaints(&result);
         return Ok(result);
     }
     // A run that begins anew leaves nothing of an earlier one that could be resumed.
@@ -144,13 +159,17 @@ pub(super) fn mutate_then(opened: &Opened, options: &MutateOptions, then: Then<'
         parts.push(result);
         journals.extend(journal);
     }
-    let result = match <[MutateResult; 1]>::try_from(parts) {
+    let mut result = match <[MutateResult; 1]>::try_from(parts) {
         Ok([only]) => only,
         Err(parts) => {
             let tests: Vec<&str> = opened.tests().iter().map(|test| test.name.as_str()).collect();
             join::join(parts, &tests, &campaign::class_of)?
         }
     };
+    if let Some(file) = &options.baseline {
+        file.compare(baseline.as_deref(), &mut result);
+    }
+    result.complaints = options.complaints(&result);
     if let Some(output) = &options.output {
         store::write(&result, output)?;
     }
@@ -170,6 +189,8 @@ struct Making<'a> {
     most_before: u64,
     /// The most dimensions of a test of any variant.
     dimensions: u32,
+    /// The result of this kernel and suite in the baseline.
+    baseline: Option<Arc<MutateResult>>,
     then: Then<'a>,
 }
 
@@ -264,6 +285,7 @@ impl Making<'_> {
                 end: None,
                 doubt: std::env::var_os(DOUBT_VARIABLE).is_some(),
                 most_before: self.most_before,
+                baseline: self.baseline.clone(),
             };
             work(&campaign, &request, executors)
         })
@@ -283,6 +305,15 @@ impl MutateOptions {
             return Err(Error::caller("pairs are not made of mutants of the source's text")
                 .help("leave out --order 2, or give --level canonical"));
         }
+        if self.fail_on_new_survivors && self.baseline.is_none() {
+            return Err(Error::caller("which survivors are new is known with a baseline only")
+                .help("name the result of an earlier run: --baseline RESULT"));
+        }
+        if self.baseline.is_some() && self.order > 1 {
+            return Err(
+                Error::caller("pairs are not compared with a baseline").help("leave out --order 2, or the baseline")
+            );
+        }
         self.repeats.map_or(Ok(()), |repeats| check_range("repeats", repeats, 1..=1000))?;
         self.output.as_deref().map_or(Ok(()), store::check_writable)?;
         if self.resume && self.output.is_none() {
@@ -290,6 +321,12 @@ impl MutateOptions {
                 .help("name it with -o, as in the run that was ended"));
         }
         Ok(selection)
+    }
+
+    /// Returns what of a result is not as it was asked for.
+    fn complaints(&self, result: &MutateResult) -> Vec<String> {
+        let new = baseline::of_new_survivors(result).filter(|_| self.fail_on_new_survivors);
+        too_low(self.fail_under, result.summary.score).into_iter().chain(new).collect()
     }
 
     /// Checks that the options fit tests with different values of specialisation constants.
@@ -306,6 +343,12 @@ impl MutateOptions {
         Err(Error::caller(format!("{what} needs tests that all have the same values of specialisation constants"))
             .help("write a suite for each set of values, or leave it out"))
     }
+}
+
+/// Says what the score is if it is below `least`.
+pub(crate) fn too_low(least: Option<f64>, score: Option<f64>) -> Option<String> {
+    let (least, score) = (least?, score?);
+    (score < least).then(|| format!("the mutation score is {score:.1} %, below {least} %"))
 }
 
 /// Checks that the complete result in `output` is of this run, because `--resume` must not replace that of another.

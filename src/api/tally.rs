@@ -122,6 +122,7 @@ pub fn tally_by(map: impl AsRef<Path>, probes: &[impl AsRef<Path>], criterion: C
         mcdc,
         tests,
         overhead: None,
+        complaints: Vec::new(),
         notes,
     })
 }

@@ -146,22 +146,24 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
         return run_several(args, &open);
     }
     let opened = open.open(suite)?;
-    let result = cover(&opened, &args.options())?;
+    let mut result = cover(&opened, &args.options())?;
+    result.complaints = missed(&args.fail_under, &result.coverage);
     let sources = opened.sources();
     args.output.deliver(&result, |style| {
         text::cover(&result, text::CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
     })?;
     let ended_early = result.tests.iter().any(|t| t.status != TestStatus::Completed);
-    Ok(u8::from(missed(&args.fail_under, &result.coverage) || ended_early))
+    Ok(u8::from(complains(&result.complaints) || ended_early))
 }
 
 /// Measures the coverage of several suites. The thresholds are those of all together.
 fn run_several(args: &CoverArgs, open: &OpenOptions) -> Result<u8> {
-    let set = interruptible(None, || cover_all(&args.suites, open, &args.options()))?;
+    let mut set = interruptible(None, || cover_all(&args.suites, open, &args.options()))?;
+    set.complaints = missed(&args.fail_under, &set.total);
     several::deliver(&args.output, &set, |sources, style| text::cover_set(&set, args.output.verbose, sources, style))?;
     let ended_early = |test: &TestOutcome| test.status != TestStatus::Completed;
     let findings = set.kernels.iter().flat_map(|kernel| &kernel.result.tests).any(ended_early);
-    Ok(several::exit_code(&args.output, &set.failed, missed(&args.fail_under, &set.total) || findings))
+    Ok(several::exit_code(&args.output, &set.failed, complains(&set.complaints) || findings))
 }
 
 /// Runs a host program, and delivers what its launches cover. Returns the exit code: 1 if a metric is below its threshold,
@@ -172,7 +174,8 @@ fn run_program(args: &CoverArgs) -> Result<u8> {
         return Err(Error::caller(what).help("capture a suite of it (`kassay capture`), and cover that"));
     }
     let open = args.kernel.open_options(args.output.terminal());
-    let result = cover_program(&args.command, &open, &args.program_options())?;
+    let mut result = cover_program(&args.command, &open, &args.program_options())?;
+    result.complaints = missed(&args.fail_under, &result.total);
     if let Some(file) = &args.output.output {
         store::write(&result, file)?;
     }
@@ -183,12 +186,16 @@ fn run_program(args: &CoverArgs) -> Result<u8> {
             text::cover_set(&result, args.output.verbose, &source, style)
         }),
     }
-    Ok(u8::from(missed(&args.fail_under, &result.total)))
+    Ok(u8::from(complains(&result.complaints)))
 }
 
-/// Complains of each metric that is below its threshold. Returns whether there is one.
-pub(super) fn missed(thresholds: &[Threshold], coverage: &Coverage) -> bool {
-    let complaints: Vec<String> = thresholds.iter().filter_map(|threshold| threshold.complaint(coverage)).collect();
+/// Returns what to complain of: each metric that is below its threshold.
+pub(super) fn missed(thresholds: &[Threshold], coverage: &Coverage) -> Vec<String> {
+    thresholds.iter().filter_map(|threshold| threshold.complaint(coverage)).collect()
+}
+
+/// Complains. Returns whether there is something to complain of.
+pub(super) fn complains(complaints: &[String]) -> bool {
     complaints.iter().for_each(|text| complain(text));
     !complaints.is_empty()
 }

@@ -12,7 +12,7 @@ use super::options::{Format, KernelFlags, MutationLevelFlag, OF_COMPILING, Outpu
 use super::several;
 use super::terminal::complain;
 use crate::api::{
-    MutateOptions, MutateProgramOptions, OpenOptions, Oracle, StartWorkers, Strategy, changes_since, mutate,
+    Baseline, MutateOptions, MutateProgramOptions, OpenOptions, Oracle, StartWorkers, Strategy, changes_since, mutate,
     mutate_all, mutate_program, roots_of_diffs, texts_beside,
 };
 use crate::coverage::build::Level;
@@ -48,6 +48,12 @@ pub struct MutateArgs {
     /// Mutate only lines that have changed since a revision, as git knows it
     #[arg(long, value_name = "REV")]
     pub since: Option<String>,
+    /// Take fates over from an earlier result where nothing that decides them has changed, and say which survivors are new
+    #[arg(long, value_name = "RESULT")]
+    pub baseline: Option<PathBuf>,
+    /// Exit with 1 if a mutant survives that the baseline does not have, or has as detected
+    #[arg(long, requires = "baseline")]
+    pub fail_on_new_survivors: bool,
     /// Runs of a mutant per test; default 1, or 3 for kernels with atomics, barriers or local memory
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: Option<u32>,
@@ -100,9 +106,11 @@ pub struct MutateArgs {
 }
 
 /// Flags that say nothing about a host program, which has its own options, launches and device.
-const FOR_SUITES: [&str; 13] = [
+const FOR_SUITES: [&str; 15] = [
     "in_diff",
     "since",
+    "baseline",
+    "fail_on_new_survivors",
     "order",
     "repeats",
     "full_matrix",
@@ -226,7 +234,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
     if args.program.as_gpu {
         return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or name a device"));
     }
-    let options = args.options().changes(args.changes()?);
+    let options = args.options().changes(args.changes()?).baseline(args.baseline()?);
     options.check()?;
     let open = args.open();
     if !others.is_empty() || suite.is_dir() {
@@ -236,7 +244,7 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
     let result = mutate(&opened, &options)?;
     let (sources, view) = (opened.sources(), text::MutateView { summary_only: args.summary });
     args.output.show(&result, |style| text::mutate(&result, view, &|file| sources.text(file), style))?;
-    Ok(u8::from(findings(args, &result)))
+    Ok(u8::from(findings(&result)))
 }
 
 /// Makes mutants of the kernels of several suites. The threshold is that of all together.
@@ -251,7 +259,10 @@ fn run_several(args: &MutateArgs, open: &OpenOptions, options: &MutateOptions) -
     })?;
     let dropped = |test: &TestOutcome| test.status == TestStatus::Dropped;
     let findings = set.kernels.iter().flat_map(|kernel| &kernel.result.tests).any(dropped);
-    Ok(several::exit_code(&args.output, &set.failed, is_below(args.fail_under, set.total.score) || findings))
+    let complaints = set.kernels.iter().flat_map(|kernel| &kernel.result.complaints).chain(&set.complaints);
+    let complaints: Vec<&String> = complaints.collect();
+    complaints.iter().for_each(|text| complain(text));
+    Ok(several::exit_code(&args.output, &set.failed, !complaints.is_empty() || findings))
 }
 
 /// Makes mutants of a host program's kernels, and delivers the result. Returns the exit code: 1 if the score is below
@@ -269,7 +280,8 @@ fn run_program(args: &MutateArgs) -> Result<u8> {
             text::mutate_set(&result, view, args.output.verbose, &source, style)
         }),
     }
-    Ok(u8::from(is_below(args.fail_under, result.total.score)))
+    result.complaints.iter().for_each(|text| complain(text));
+    Ok(u8::from(!result.complaints.is_empty()))
 }
 
 impl MutateArgs {
@@ -293,6 +305,7 @@ impl MutateArgs {
             .kernels(flags.kernels.clone())
             .operators(self.operators.clone())
             .sample(self.sample)
+            .fail_under(self.fail_under)
             .timeout_factor(self.factor.0)
             .replay(!flags.no_replay)
             .max_bytes(most)
@@ -324,6 +337,14 @@ impl MutateArgs {
         ChangedLines::of_diff(&text, &name, &roots_of_diffs(&here)).map(Some)
     }
 
+    /// Reads what `--baseline` names.
+    ///
+    /// # Errors
+    /// Those of [`Baseline::read`].
+    pub(super) fn baseline(&self) -> Result<Option<Baseline>> {
+        self.baseline.as_ref().map(Baseline::read).transpose()
+    }
+
     /// Returns how the IR is optimised before mutants are made in it.
     fn optimisation(&self) -> Level {
         match self.level.into() {
@@ -341,6 +362,8 @@ impl MutateArgs {
             .full_matrix(self.full_matrix)
             .timeout_factor(self.factor.0)
             .shard(self.shard)
+            .fail_under(self.fail_under)
+            .fail_on_new_survivors(self.fail_on_new_survivors)
             .level(self.level.into())
             .strategy(self.strategy.into())
             .prune(!self.no_prune)
@@ -370,26 +393,8 @@ impl From<LevelFlag> for Level {
     }
 }
 
-/// Returns whether there are findings: a dropped test or a score that is too low.
-fn findings(args: &MutateArgs, result: &MutateResult) -> bool {
-    complaints(args.fail_under, result)
-}
-
-/// Complains of a score below `least`. Returns whether there are findings.
-pub(super) fn complaints(least: Option<f64>, result: &MutateResult) -> bool {
-    let dropped = result.tests.iter().any(|t| t.status == TestStatus::Dropped);
-    is_below(least, result.summary.score) || dropped
-}
-
-/// Complains of a score below `least`. Returns whether it is.
-fn is_below(least: Option<f64>, score: Option<f64>) -> bool {
-    let low = too_low(least, score);
-    low.iter().for_each(|text| complain(text));
-    low.is_some()
-}
-
-/// Says what the score is if it is below `least`.
-pub(super) fn too_low(least: Option<f64>, score: Option<f64>) -> Option<String> {
-    let (least, score) = (least?, score?);
-    (score < least).then(|| format!("the mutation score is {score:.1} %, below {least} %"))
+/// Complains of what a result says is not as it was asked for. Returns whether there are findings: that, or a dropped test.
+pub(super) fn findings(result: &MutateResult) -> bool {
+    result.complaints.iter().for_each(|text| complain(text));
+    !result.complaints.is_empty() || result.tests.iter().any(|t| t.status == TestStatus::Dropped)
 }

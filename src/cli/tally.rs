@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::cover::{McdcFlag, Threshold, missed};
-use super::mutate::{complaints, percent};
+use super::cover::{McdcFlag, Threshold, complains, missed};
+use super::mutate::{findings, percent};
 use super::options::OutputFlags;
 use crate::api;
 use crate::error::{Error, Result};
@@ -103,12 +103,13 @@ fn coverage(args: &TallyArgs) -> Result<u8> {
             .help("`kassay cover --def-use` measures it"));
     }
     let criterion = args.mcdc.map(Criterion::from).unwrap_or_default();
-    let result = api::tally_by(&args.map, &args.probes, criterion)?;
+    let mut result = api::tally_by(&args.map, &args.probes, criterion)?;
+    result.complaints = missed(&thresholds, &result.coverage);
     let sources = Sources::beside(result.header.source.as_ref());
     args.output.deliver(&result, |style| {
         text::cover(&result, text::CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
     })?;
-    Ok(u8::from(missed(&thresholds, &result.coverage)))
+    Ok(u8::from(complains(&result.complaints)))
 }
 
 fn mutants(args: &TallyArgs) -> Result<u8> {
@@ -122,9 +123,10 @@ fn mutants(args: &TallyArgs) -> Result<u8> {
             }
         }
     }
-    let result = api::tally_mutants(&args.map, &args.outcomes)?;
+    let mut result = api::tally_mutants(&args.map, &args.outcomes)?;
+    result.complaints.extend(api::too_low(least, result.summary.score));
     let sources = Sources::beside(result.header.source.as_ref());
     let view = text::MutateView { summary_only: args.summary };
     args.output.deliver(&result, |style| text::mutate(&result, view, &|file| sources.text(file), style))?;
-    Ok(u8::from(complaints(least, &result)))
+    Ok(u8::from(findings(&result)))
 }

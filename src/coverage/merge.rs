@@ -76,6 +76,7 @@ pub fn merge(mut parts: Vec<Part>) -> Result<CoverResult> {
         },
         mcdc,
         overhead: median_ratio(merged.tests.iter().filter_map(ratio).collect()),
+        complaints: Vec::new(),
         notes,
         ..merged
     })

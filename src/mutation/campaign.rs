@@ -9,7 +9,7 @@ use crate::hash;
 use crate::instrument::mutants::Edit;
 use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
-use crate::result::mutate::{self as result, MutateResult, Status, TestStatus};
+use crate::result::mutate::{self as result, Comparison, MutateResult, Status, TestStatus};
 use crate::result::{Device, Header, mutate_summary};
 use crate::suite::resolve::Test;
 
@@ -21,7 +21,7 @@ use super::engine::{Engine, EngineCost, Options, Reach};
 use super::equivalence;
 pub use super::equivalence_classes::Class;
 use super::equivalence_classes::{Search, threads};
-use super::indices::{ByMutant, MutantIndex};
+use super::indices::{ByMutant, MutantIndex, TestIndex};
 use super::item_interaction;
 pub use super::ledger::Entry;
 use super::ledger::{self, Ledger, MutantPair};
@@ -34,6 +34,7 @@ use super::prunable;
 use super::runner::Scenario;
 use super::source_level::SourceMutants;
 use super::synchronisation::{self, MutantRuns, SimulatorJudge};
+use super::takeover::{self, KnownVerdicts, Takeover};
 use super::verdict::MutantOutcome;
 
 /// Default repeats of a kernel whose work-items interact, and of any other (`--repeats` in docs/mutate.md).
@@ -64,6 +65,15 @@ pub fn run(
 ) -> Result<MutateResult> {
     let begun = Instant::now();
     let MutantSet { mutants, drawn, elsewhere } = mutant_set(campaign, request);
+    let items_interact = item_interaction::work_items_interact(campaign.under_test);
+    let device_info = executors.first().map(|executor| executor.device());
+    let takeover = request
+        .baseline
+        .as_ref()
+        .map(|before| Takeover::of(before, campaign, request, &mutants, device_info, items_interact));
+    let mut takeover = takeover.unwrap_or_default();
+    // What the journal knows comes first: this run found it.
+    let known = known.into_iter().chain(std::mem::take(&mut takeover.entries)).collect();
     let mut ledger = Ledger::open(&mutants, request, journal, known);
     let searched = Instant::now();
     // With all pairs, proofs decide which mutants equal another and so are in no pair; a drawn sample is not
@@ -93,7 +103,6 @@ pub fn run(
     let mut equivalence = searched.elapsed();
 
     let device = executors.first().map(|executor| device(executor.as_ref()));
-    let items_interact = item_interaction::work_items_interact(campaign.under_test);
     let repeats = request.repeats.unwrap_or(if items_interact { REPEATS.0 } else { REPEATS.1 });
     let options = Options {
         strategy: request.strategy,
@@ -125,9 +134,11 @@ pub fn run(
     wanted.extend(pairs.iter().filter(|p| p.in_shard).flat_map(|p| [p.first, p.second]));
     wanted.sort_unstable();
     wanted.dedup();
-    engine.establish_baselines(&wanted, request.order == 2)?;
+    let may_run = |m: &MutantIndex| takeover.may_run(*m, campaign.tests.len());
+    let woven: Vec<MutantIndex> = wanted.iter().copied().filter(may_run).collect();
+    engine.establish_baselines(&woven, request.order == 2)?;
     let reach: HashMap<MutantIndex, Reach> = wanted.iter().copied().zip(engine.reach(&wanted)?).collect();
-    let mut open = first_order(&mut engine, &mut ledger, &wanted, &reach, items_interact)?;
+    let mut open = first_order(&mut engine, &mut ledger, &wanted, &reach, items_interact, &takeover)?;
     if runs_first {
         let searched = Instant::now();
         ledger.classify_outcomes(campaign, request, items_interact)?;
@@ -135,7 +146,9 @@ pub fn run(
         open.retain(|m| ledger.is_distinct(*m));
     }
     let judged = Instant::now();
-    let not_simulated = judge_on_simulator(&engine, &mut ledger, campaign, request, &open, &reach, items_interact)?;
+    let mut not_simulated = takeover.not_simulated;
+    let judged_now = judge_on_simulator(&engine, &mut ledger, campaign, request, &open, &reach, items_interact)?;
+    not_simulated.extend(judged_now.into_iter().filter(|one| !not_simulated.contains(one)).collect::<Vec<_>>());
     let simulator = judged.elapsed();
     let searched = Instant::now();
     let all_ran = !engine.is_out_of_time() && engine.dropped.values().all(Option::is_none);
@@ -170,10 +183,13 @@ pub fn run(
         timing: timing(&cost, equivalence, simulator, engine.baselines()),
         mutants: ledger.into_rows(),
         tests,
+        basis: Some(takeover::basis(campaign, request)),
+        baseline: takeover.why_not.map(|why| Comparison { why_not: Some(why), ..Comparison::default() }),
         second_order: None,
         pairs: None,
         not_simulated,
         excluded: campaign.source_mutants.map(excluded).unwrap_or_default(),
+        complaints: Vec::new(),
         notes,
     };
     mutate_summary::finish(&mut done, &class_of);
@@ -217,6 +233,7 @@ fn first_order(
     wanted: &[MutantIndex],
     reach: &HashMap<MutantIndex, Reach>,
     items_interact: bool,
+    takeover: &Takeover,
 ) -> Result<Vec<MutantIndex>> {
     let names: Vec<String> = engine.baselines().iter().map(|t| t.test.name.clone()).collect();
     for m in wanted {
@@ -224,7 +241,12 @@ fn first_order(
     }
     let open: Vec<MutantIndex> =
         wanted.iter().copied().filter(|m| ledger.is_in_shard(*m) && !ledger.is_decided(*m)).collect();
-    let runs = open.iter().map(|m| OpenRow { mutants: vec![*m], reach: &reach[m], row: ledger.rows[*m].clone() });
+    let used: Vec<TestIndex> = engine.baselines().iter().map(|baseline| baseline.position).collect();
+    let runs = open.iter().map(|m| {
+        let known = takeover.known(*m, &used);
+        let runs = known.as_ref().map_or_else(|| reach[m].runs.clone(), |known| known.open(&reach[m], &used));
+        OpenRow { mutants: vec![*m], reach: &reach[m], runs, known, row: ledger.rows[*m].clone() }
+    });
     let mutants = engine.mutants;
     // Mutants that the simulator judges too are journalled after it has.
     let is_final = |at: usize, row: &result::Mutant| !is_simulated(&mutants[open[at]], row.status, items_interact);
@@ -255,7 +277,11 @@ fn second_order(
     let open: Vec<usize> =
         (0..pairs.len()).filter(|p| rows[*p].status == Status::Pending && pairs[*p].in_shard).collect();
     let parts = |p: usize| vec![pairs[p].first, pairs[p].second];
-    let runs = open.iter().map(|p| OpenRow { mutants: parts(*p), reach: &both[*p], row: rows[*p].clone() }).collect();
+    let run = |p: &usize| {
+        let runs = both[*p].runs.clone();
+        OpenRow { mutants: parts(*p), reach: &both[*p], runs, known: None, row: rows[*p].clone() }
+    };
+    let runs = open.iter().map(run).collect();
     for (p, row) in open.iter().zip(run_rows(engine, ledger.journal, runs, true, &|_, _| true)?) {
         rows[*p] = row;
     }
@@ -267,6 +293,10 @@ fn second_order(
 struct OpenRow<'a> {
     mutants: Vec<MutantIndex>,
     reach: &'a Reach,
+    /// The tests that it is run on, by position of the baseline.
+    runs: Vec<bool>,
+    /// Verdicts of other tests.
+    known: Option<KnownVerdicts>,
     /// Row of the mutant in the result, without an outcome.
     row: result::Mutant,
 }
@@ -283,7 +313,12 @@ fn run_rows(
     let tests = engine.tests;
     let row = |at: usize, outcome: &MutantOutcome| {
         let mut row = open[at].row.clone();
-        record_outcome(&mut row, outcome, open[at].reach.reached.contains(&true), tests);
+        let OpenRow { reach, runs, known, .. } = &open[at];
+        record_outcome(&mut row, outcome, reach.reached.contains(&true), tests);
+        if let Some(known) = known.as_ref().filter(|_| !outcome.is_decided()) {
+            known.complete(&mut row, tests);
+            row.taken_over = !runs.contains(&true) && row.status != Status::NoCoverage;
+        }
         row
     };
     let decided = |at: usize, outcome: &MutantOutcome| {
@@ -293,7 +328,7 @@ fn run_rows(
             None => Ok(()),
         }
     };
-    let scenario = |open: &OpenRow<'_>| Scenario { mutants: open.mutants.clone(), tests: open.reach.runs.clone() };
+    let scenario = |open: &OpenRow<'_>| Scenario { mutants: open.mutants.clone(), tests: open.runs.clone() };
     let outcomes = engine.run(open.iter().map(scenario).collect(), pairs, &decided)?;
     Ok(outcomes.iter().enumerate().map(|(at, outcome)| row(at, outcome)).collect())
 }

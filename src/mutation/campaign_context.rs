@@ -1,5 +1,6 @@
 //! What a mutation campaign is given: a kernel with its tests, and the parameters.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::changed_lines::ChangedLines;
@@ -10,6 +11,7 @@ use super::source_level::SourceMutants;
 use crate::coverage::build::KernelUnderTest;
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
+use crate::result::mutate::MutateResult;
 use crate::result::shard::Shard;
 use crate::suite::resolve::Test;
 
@@ -48,6 +50,8 @@ pub struct Request {
     /// Maximum number of instructions that are normalised before anything runs; with more to normalise, mutants
     /// run first.
     pub most_before: u64,
+    /// The result of an earlier run, from which fates are taken over.
+    pub baseline: Option<Arc<MutateResult>>,
 }
 
 /// A kernel with its tests.

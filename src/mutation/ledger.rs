@@ -230,6 +230,7 @@ impl<'a> Ledger<'a> {
     /// As for [`Classes::prove`]; `Environment` if the journal cannot be written; `Internal` if a killed mutant is
     /// proved to be equivalent ([`Request::doubt`]).
     pub fn prove(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, all_ran: bool) -> Result<()> {
+        let before = self.classes.all(self.mutants);
         let positions = positions(self.mutants);
         for (id, proved) in self
             .known
@@ -241,7 +242,6 @@ impl<'a> Ledger<'a> {
                 self.classes.set_proved(*m, proved.clone());
             }
         }
-        let before = self.classes.all(self.mutants);
         let undetected = |m: MutantIndex| {
             let status = self.rows[m].status;
             self.is_in_shard(m) && status.is_undetected() && !status.is_equivalent()
@@ -433,6 +433,8 @@ impl<'a> Ledger<'a> {
             schedule: None,
             parts: vec![a.id.clone(), b.id.clone()],
             decided_by: None,
+            edit: None,
+            taken_over: false,
         }
     }
 
@@ -447,7 +449,7 @@ fn covering_tests(reach: &Reach, names: &[String]) -> Vec<String> {
 }
 
 /// Returns the row of a mutant about which nothing is known yet.
-fn row(mutant: &Mutant) -> result::Mutant {
+pub(super) fn row(mutant: &Mutant) -> result::Mutant {
     result::Mutant {
         id: mutant.id.clone(),
         operator: mutant.operator.to_owned(),
@@ -464,6 +466,8 @@ fn row(mutant: &Mutant) -> result::Mutant {
         schedule: None,
         parts: Vec::new(),
         decided_by: None,
+        edit: Some(mutant.edit_hash()),
+        taken_over: false,
     }
 }
 

@@ -19,6 +19,7 @@ pub mod ledger;
 pub mod level;
 pub mod module_builder;
 pub mod module_sizing;
+mod moved_places;
 pub mod mutant;
 pub mod mutant_pool;
 mod mutant_set;
@@ -35,6 +36,7 @@ pub mod source_level;
 pub mod source_ops;
 pub mod subject;
 pub mod synchronisation;
+pub mod takeover;
 pub mod twins;
 pub mod verdict;
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::hash;
 use crate::instrument::mutants::Edit;
 use crate::llvm::DebugLocation;
 
@@ -58,6 +59,13 @@ pub struct Mutant {
     /// Whether it changes synchronisation, atomics, launches, loops or complete statements. The infection run decides
     /// nothing about such a mutant.
     pub is_structural: bool,
+}
+
+impl Mutant {
+    /// Returns a hash, in hexadecimal, of what it changes.
+    pub fn edit_hash(&self) -> String {
+        format!("{:016x}", hash::of((self.operator, &self.edit)))
+    }
 }
 
 /// A place that an operator does not mutate, with the reason, for `inspect -v`.

@@ -107,6 +107,9 @@ pub fn result(map: &ProbeMap, outcomes: Vec<Outcome>) -> Result<MutateResult> {
                 reaches: 0,
             })
             .collect(),
+        basis: None,
+        baseline: None,
+        complaints: Vec::new(),
         second_order: None,
         not_simulated: Vec::new(),
         excluded: Vec::new(),
@@ -298,6 +301,8 @@ fn row(id: &str, operator: &str, function: &str, change: Option<&Change>) -> res
         schedule: None,
         parts: Vec::new(),
         decided_by: None,
+        edit: None,
+        taken_over: false,
     }
 }
 

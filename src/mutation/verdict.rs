@@ -8,6 +8,15 @@ use crate::result::mutate::Status;
 /// The reason given for mutants that were not run on all their tests.
 const UNFINISHED: &str = "the time was up before it was run on all tests";
 
+/// The end of the reason given for mutants that were over the time limit.
+const ENDED: &str = " and was ended";
+
+/// Returns whether a time-out with this reason was found by the clock and not by the loops' iterations, so that another run
+/// may find another.
+pub fn is_by_the_clock(reason: Option<&str>) -> bool {
+    reason.is_none_or(|reason| reason.ends_with(ENDED))
+}
+
 /// The verdict of one test on a mutant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestVerdict {
@@ -41,7 +50,7 @@ pub fn test_verdict(swept: &VariationOutcome, describe: &dyn Fn(u32) -> String, 
     let runs = match swept {
         VariationOutcome::Ran(runs) => runs,
         VariationOutcome::Fault(Fault::Timeout { limit }) => {
-            return TestVerdict::Timeout(format!("was not done after {:.3} s and was ended", limit.as_secs_f64()));
+            return TestVerdict::Timeout(format!("was not done after {:.3} s{ENDED}", limit.as_secs_f64()));
         }
         VariationOutcome::Fault(Fault::Rejected { error, explanation }) => {
             return TestVerdict::Refused(format!("{error}: {explanation}"));

@@ -32,6 +32,18 @@ pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
             Part::Devices(_) | Part::Inspect(_) | Part::Generate(_) | Part::Compare(_) | Part::Capture(_) => None,
         });
     }
+    let complaints = parts::complaints(results);
+    if !complaints.is_empty() {
+        let mut suite = TestSuite::new("not as it was asked for");
+        for parts::Complaint { header, text } in complaints {
+            // Such as kassay.cover-set/1.
+            let command = header.schema.trim_start_matches("kassay.").split(['-', '/']).next().unwrap_or_default();
+            let first = text.lines().next().unwrap_or_default();
+            let status = ended(NonSuccessKind::Failure, "threshold", first, text);
+            suite.add_test_case(case(header, &format!("{command} {}", header.kernel), status, None));
+        }
+        report.add_test_suite(suite);
+    }
     let gaps = parts::gaps(results);
     if !gaps.is_empty() {
         let mut suite = TestSuite::new("kernels without a result");

@@ -98,6 +98,32 @@ pub(super) fn gaps(results: &[ResultFile]) -> Vec<Gap<'_>> {
         .collect()
 }
 
+/// Something that is not as it was asked for.
+pub(super) struct Complaint<'a> {
+    /// The header of the result that says so.
+    pub(super) header: &'a Header,
+    /// What is wrong, a sentence.
+    pub(super) text: &'a str,
+}
+
+/// Returns what results and sets say is not as it was asked for.
+pub(super) fn complaints(results: &[ResultFile]) -> Vec<Complaint<'_>> {
+    fn of<'a>(header: &'a Header, texts: &'a [String]) -> impl Iterator<Item = Complaint<'a>> {
+        texts.iter().map(move |text| Complaint { header, text })
+    }
+    let of_sets = results.iter().filter_map(|(_, result)| match result {
+        AnyResult::CoverSet(set) => Some(of(&set.header, &set.complaints)),
+        AnyResult::MutateSet(set) => Some(of(&set.header, &set.complaints)),
+        _ => None,
+    });
+    let of_parts = parts(results).into_iter().filter_map(|part| match part {
+        Part::Cover(r) => Some(of(&r.header, &r.complaints)),
+        Part::Mutate(r) => Some(of(&r.header, &r.complaints)),
+        _ => None,
+    });
+    of_parts.flatten().chain(of_sets.flatten()).collect()
+}
+
 /// Returns the notes of all results and sets, each once.
 pub(super) fn notes(results: &[ResultFile]) -> Vec<&str> {
     let of_sets = results.iter().flat_map(|(_, result)| match result {

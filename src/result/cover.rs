@@ -31,6 +31,9 @@ pub struct CoverResult {
     pub tests: Vec<TestOutcome>,
     /// Instrumented kernel time divided by the original's: the median over the tests. Null if no test completed.
     pub overhead: Option<f64>,
+    /// What is not as it was asked for: thresholds that were missed, and the like, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<String>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }

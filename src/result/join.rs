@@ -29,6 +29,8 @@ pub fn join(parts: Vec<MutateResult>, tests: &[&str], class_of: &dyn Fn(&str) ->
     joined.texts = parts.iter().flat_map(|part| part.texts.clone()).collect();
     joined.tests = parts.iter().flat_map(|part| part.tests.clone()).collect();
     joined.tests.sort_by_key(|test| positions.get(test.name.as_str()).copied());
+    // Each part has a code of its own.
+    joined.basis = None;
     joined.not_simulated.clear();
     for left in parts.iter().flat_map(|part| &part.not_simulated) {
         if !joined.not_simulated.contains(left) {

@@ -18,6 +18,7 @@ pub mod mcdc;
 pub mod merge;
 pub mod mutate;
 pub mod mutate_summary;
+pub mod new_survivors;
 pub mod outcomes;
 pub mod probe_map;
 pub mod run;

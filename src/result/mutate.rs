@@ -54,8 +54,52 @@ pub struct MutateResult {
     /// With `--level source`: what no edit of the source's text mutates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<Excluded>,
+    /// What a later run compares to take fates over from this one; absent where that is not possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
+    /// How it compares with an earlier result (`--baseline`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Comparison>,
+    /// What is not as it was asked for: thresholds that were missed, and the like, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<String>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// Hashes of what decides the fates of mutants, by which a later run knows what has not changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Basis {
+    /// The code of the kernel with everything that it calls, without debug information.
+    pub code: String,
+    /// The options that can change a verdict.
+    pub options: String,
+    /// By name: what a test launches and expects, with its tolerances.
+    pub tests: BTreeMap<String, String>,
+}
+
+/// How a result compares with that of an earlier run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// The file of the earlier result.
+    pub file: String,
+    /// Number of mutants whose fate is that of the earlier result, without a run (`mutants[].taken_over`).
+    pub taken_over: u64,
+    /// Why nothing could be taken over, or not everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
+    /// Mutants that no test detects and that the earlier result does not have, or has as detected.
+    pub new_survivors: Vec<NewSurvivor>,
+}
+
+/// A mutant that survives and did not do so in an earlier result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NewSurvivor {
+    /// Its id, in this result.
+    pub id: String,
+    /// Its status in the earlier result; absent if it was not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Status>,
 }
 
 impl MutateResult {
@@ -180,6 +224,12 @@ pub struct Mutant {
     /// Of a host program's kernel: what decided. Absent of duplicates and of mutants that cannot run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<DecidedBy>,
+    /// Hash of what it changes, in code with the hash `basis.code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edit: Option<String>,
+    /// Whether its fate was taken over from an earlier result: no test was run on it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub taken_over: bool,
 }
 
 /// What decided about a mutant of a host program's kernel.
@@ -291,6 +341,10 @@ pub struct Timing {
     /// By test: kernel time of the original in seconds, median of its runs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub originals_s: BTreeMap<String, f64>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 fn is_zero(count: &u64) -> bool {

@@ -30,6 +30,9 @@ pub struct SetResult<R, T> {
     pub failed: Vec<Failed>,
     /// Launches of a host program that the result says nothing about, by reason.
     pub left_out: Vec<LeftOut>,
+    /// What is not as it was asked for: thresholds that were missed, and the like, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<String>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }
@@ -148,6 +151,9 @@ pub trait InSet: Sized {
     /// Returns what the results of a sum amount to.
     fn total_of(sum: &Self::Sum) -> Self::Total;
 
+    /// Records what is not as it was asked for, where the result does not tell itself.
+    fn complain(&mut self, _complaints: &[String]) {}
+
     /// Sums results up.
     fn total<'a>(results: impl Iterator<Item = &'a Self>) -> Self::Total
     where
@@ -169,8 +175,8 @@ impl<R: InSet> SetResult<R, R::Total> {
     /// Makes the result of a set. `header` has the schema [`InSet::SET_SCHEMA`].
     pub fn new(header: Header, program: Option<ProgramRun>, kernels: Vec<KernelResult<R>>) -> Self {
         let total = R::total(kernels.iter().map(|kernel| &kernel.result));
-        let (failed, left_out, notes) = (Vec::new(), Vec::new(), Vec::new());
-        SetResult { header, elapsed_s: 0.0, program, kernels, total, failed, left_out, notes }
+        let (failed, left_out, complaints, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        SetResult { header, elapsed_s: 0.0, program, kernels, total, failed, left_out, complaints, notes }
     }
 }
 
@@ -190,6 +196,10 @@ impl InSet for CoverResult {
 
     fn total_of(total: &Coverage) -> Coverage {
         total.clone()
+    }
+
+    fn complain(&mut self, complaints: &[String]) {
+        self.complaints = complaints.to_vec();
     }
 }
 
@@ -264,6 +274,7 @@ mod tests {
             mcdc: None,
             tests,
             overhead: None,
+            complaints: Vec::new(),
             notes,
         };
         KernelResult { result, suite: None, program: Some("p".to_owned()), launches: Some(3) }

@@ -1,6 +1,7 @@
 //! Checks the program as a user or a pipeline sees it: results, reports, exit codes, messages, the cache.
 
 mod allowed_faults;
+mod baseline;
 mod cache;
 mod changes;
 mod ci;

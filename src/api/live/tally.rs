@@ -53,6 +53,7 @@ pub fn tally(spool: &Spool, kernel: &LaunchedKernel, woven: &WovenKernel, criter
         mcdc,
         tests,
         overhead: None,
+        complaints: Vec::new(),
         notes,
     })
 }

@@ -20,7 +20,7 @@ pub use self::project::{Asked, Given, ProjectOptions, Question, ask_all};
 use super::check::{CheckOptions, check};
 use super::cover::{CoverOptions, cover};
 use super::generate::{GenerateOptions, generate};
-use super::mutate::{MutateOptions, mutate};
+use super::mutate::{MutateOptions, mutate, too_low};
 use super::observer::{Keeper, Message, Observer};
 use super::options::OpenOptions;
 use super::run::{RunOptions, run};
@@ -74,10 +74,12 @@ pub fn mutate_all(files: &[PathBuf], open: &OpenOptions, options: &MutateOptions
         .as_deref()
         .map(|output| Parts::begin("mutate-set", output, &suites, options.resume))
         .transpose()?;
-    let set = each(files, &suites, open, |suite, open| {
+    let own = options.clone().fail_under(None);
+    let mut set = each(files, &suites, open, |suite, open| {
         let output = parts.as_ref().map(|parts| parts.of(suite));
-        mutate(&open.open(suite)?, &options.clone().output(output))
+        mutate(&open.open(suite)?, &own.clone().output(output))
     })?;
+    set.complaints.extend(too_low(options.fail_under, set.total.score));
     if let (Some(output), Some(parts)) = (&options.output, parts) {
         store::write(&set, output)?;
         // The result is complete: what stays must not cost it.

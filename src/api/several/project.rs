@@ -254,9 +254,11 @@ impl Gathered<'_> {
             match self.results[number].take() {
                 Some(Ok(value)) => {
                     elapsed_s += value["elapsed_s"].as_f64().unwrap_or_default();
-                    let result: R = serde_json::from_value(value)
+                    let mut result: R = serde_json::from_value(value)
                         .map_err(|e| Error::internal(format!("a result cannot be read back: {e}")))?;
-                    self.complaints.extend(complain(number, &result).into_iter().map(complaint));
+                    let complaints = complain(number, &result);
+                    result.complain(&complaints);
+                    self.complaints.extend(complaints.into_iter().map(complaint));
                     kernels.push(KernelResult { result, suite: Some(suite), program: None, launches: None });
                 }
                 Some(Err(error)) => {

@@ -34,12 +34,15 @@ impl Command {
     /// Returns what the command asks of a suite.
     ///
     /// # Errors
-    /// `Caller` if git does not know the revision of `since`; `Environment` if git is missing.
+    /// `Caller` if git does not know the revision of `since`, or the baseline is none; `Environment` if git is missing.
     pub fn asked(&self, suite: &Path) -> Result<Asked> {
         let (open, question) = match self {
             Command::Run(args) => (args.open(), Question::Run(args.options())),
             Command::Cover(args) => (args.open(), Question::Cover(args.options())),
-            Command::Mutate(args) => (args.open(), Question::Mutate(args.options().changes(args.changes()?))),
+            Command::Mutate(args) => {
+                let options = args.options().changes(args.changes()?).baseline(args.baseline()?);
+                (args.open(), Question::Mutate(options))
+            }
             Command::Check(args) => (args.open(), Question::Check(args.options())),
             Command::Schedule(args) => (args.open(), Question::Schedule(args.options())),
         };

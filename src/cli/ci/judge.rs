@@ -1,6 +1,5 @@
 //! Says what of a result a project complains of: what makes the command's exit code 1.
 
-use super::super::mutate::too_low;
 use super::command::Command;
 use crate::api::Given;
 use crate::result::check::Verdict;
@@ -18,13 +17,12 @@ pub fn complaints(command: &Command, result: &Given<'_>) -> Vec<String> {
                 .chain(args.fail_under.iter().filter_map(|least| least.complaint(&result.coverage)))
                 .collect()
         }
-        (Command::Mutate(args), Given::Mutate(result)) => {
+        (_, Given::Mutate(result)) => {
             let dropped = result.tests.iter().filter(|test| test.status == mutate::TestStatus::Dropped).count();
             let dropped = (dropped > 0).then(|| {
                 format!("{dropped} of {} tests were dropped: the kernel itself fails them", result.tests.len())
             });
-            let low = too_low(args.fail_under, result.summary.score);
-            dropped.into_iter().chain(low).collect()
+            dropped.into_iter().chain(result.complaints.iter().cloned()).collect()
         }
         (_, Given::Run(result)) => {
             let bad = result.summary.failed + result.summary.broken;
@@ -38,6 +36,6 @@ pub fn complaints(command: &Command, result: &Given<'_>) -> Vec<String> {
             let bad = result.summary.total - result.summary.stable;
             (bad > 0).then(|| format!("{bad} of {} tests are not stable", result.summary.total)).into_iter().collect()
         }
-        (_, Given::Cover(_) | Given::Mutate(_)) => Vec::new(),
+        (_, Given::Cover(_)) => Vec::new(),
     }
 }

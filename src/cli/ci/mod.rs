@@ -33,6 +33,9 @@ pub struct CiArgs {
     /// Also apply the table [profile.NAME]
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
+    /// A result of an earlier `kassay ci`, with which mutants are compared where the project names no other baseline
+    #[arg(long, value_name = "RESULT")]
+    pub baseline: Option<PathBuf>,
     /// Number of worker processes of everything together; that of processors if left out
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub jobs: Option<u32>,
@@ -66,6 +69,8 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     let only: Vec<PathBuf> = args.suites.iter().map(|suite| here.join(suite)).collect();
     let output = args.output.output.as_ref().map(|output| here.join(output));
     let cache = args.cache.as_ref().map(|cache| here.join(cache));
+    let baseline = args.baseline.as_ref().map(|baseline| here.join(baseline));
+    let more = More { cache: cache.as_deref(), no_cache: args.no_cache, baseline: baseline.as_deref() };
     let folder = file.parent().unwrap_or(Path::new("/"));
     let name = file.file_name().map(PathBuf::from).unwrap_or_default();
     std::env::set_current_dir(folder)
@@ -74,7 +79,7 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     let mut asked = Vec::new();
     let mut commands = Vec::new();
     for request in project.requests(&Line::command(), &only)? {
-        let command = parse(&project, &request, cache.as_deref(), args.no_cache)?;
+        let command = parse(&project, &request, &more)?;
         asked.push(command.asked(&request.suite)?);
         commands.push(command);
     }
@@ -104,17 +109,34 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     Ok(several::exit_code(&args.output, &failed, !result.complaints.is_empty()))
 }
 
+/// What the command line of `kassay ci` adds to each request.
+struct More<'a> {
+    cache: Option<&'a Path>,
+    no_cache: bool,
+    baseline: Option<&'a Path>,
+}
+
 /// Reads a request as the command line that it stands for.
-fn parse(project: &Project, request: &Request, cache: Option<&Path>, no_cache: bool) -> Result<Command> {
+fn parse(project: &Project, request: &Request, more: &More<'_>) -> Result<Command> {
     let suite = match request.suite.to_string_lossy().starts_with('-') {
         true => Path::new(".").join(&request.suite),
         false => request.suite.clone(),
     };
     let mut line = vec!["kassay".into(), request.command.into(), suite.into_os_string()];
     line.extend(request.flags.iter().map(|flag| flag.text.clone().into()));
-    match cache {
+    let names_baseline = || request.flags.iter().any(|flag| flag.text.starts_with("--baseline="));
+    if let Some(baseline) = more.baseline.filter(|_| request.command == "mutate" && !names_baseline()) {
+        line.extend(["--baseline".into(), baseline.as_os_str().to_owned()]);
+    } else if let Some(flag) = request.flags.iter().find(|flag| flag.text == "--fail-on-new-survivors")
+        && !names_baseline()
+    {
+        return Err(project
+            .error(Some(flag), "which survivors are new is known with a baseline only")
+            .help("give `kassay ci --baseline RESULT`, or name one here: baseline = \"FILE\""));
+    }
+    match more.cache {
         Some(cache) => line.extend(["--cache".into(), cache.as_os_str().to_owned()]),
-        None if no_cache => line.push("--no-cache".into()),
+        None if more.no_cache => line.push("--no-cache".into()),
         None => {}
     }
     Line::try_parse_from(line).map(|line| line.command).map_err(|e| {

@@ -330,6 +330,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             launch_facts: false,
             doubt: false,
             most_before: MAX_INSTRUCTIONS_BEFORE,
+            baseline: None,
         }
     }
 

@@ -31,6 +31,7 @@ pub(super) fn of(results: &[ResultFile]) -> Vec<Section> {
         };
     }
     let sections = [
+        complaints(results),
         checks(&of_kind!(Check)),
         runs(&of_kind!(Run)),
         schedules(&of_kind!(Schedule)),
@@ -56,6 +57,15 @@ fn row<const N: usize>(header: &Header, cells: [String; N]) -> Vec<String> {
 
 fn optional(p: Option<f64>) -> String {
     p.map_or_else(|| "-".to_owned(), percent)
+}
+
+fn complaints(results: &[ResultFile]) -> Option<Section> {
+    let all = parts::complaints(results);
+    let mut table = Table::new(&["kernel", "file", "what"]);
+    for complaint in &all {
+        table.row(row(complaint.header, [prose(complaint.text)]));
+    }
+    section("Not as it was asked for", &all, format!("**{}**", count(all.len() as u64, "complaint")), &table)
 }
 
 fn checks(results: &[&CheckResult]) -> Option<Section> {

@@ -145,7 +145,7 @@ fn place_of(at: &Location) -> Option<String> {
 }
 
 /// Describes the change: `` `<` → `<=` ``, or `` delete `…` ``. Only first lines are shown.
-fn change(mutant: &Mutant) -> String {
+pub fn change(mutant: &Mutant) -> String {
     let first = |text: &str| {
         let mut lines = text.trim().lines();
         let line = lines.next().unwrap_or_default().to_owned();

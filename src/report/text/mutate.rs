@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::super::style::{self, Paint, Style};
 use super::super::table::{Cell, Table};
+use super::comparison::comparison;
 use super::mutants::Listing;
 use super::{heading, notes, quote, title};
 use crate::result::mutate::{MutateResult, SecondOrder, Summary, TestOutcome, TestStatus, Timing};
@@ -47,6 +48,7 @@ pub fn mutate(
     out.push('\n');
     out.push_str(&scores(&result.summary, style));
     out.push_str(&timing(result));
+    out.push_str(&comparison(result, sources, style));
     out.push_str(&notes(style, &result.notes));
     out
 }

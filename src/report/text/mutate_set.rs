@@ -2,6 +2,7 @@
 
 use super::super::style::Style;
 use super::super::table::{Cell, Table};
+use super::comparison::comparison;
 use super::cover_set::{columns, heading, without_result};
 use super::mutants::Listing;
 use super::mutate::{MutateView, mutate, percent, scores};
@@ -29,6 +30,10 @@ pub fn mutate_set(
             let header = &kernel.header;
             out.push_str(&title(style, &header.kernel, &header.source, header.device.as_ref()));
             out.push_str(&listed);
+        }
+        let new = kernel.baseline.as_ref().is_some_and(|baseline| !baseline.new_survivors.is_empty());
+        if !verbose && new {
+            out.push_str(&comparison(kernel, sources, style));
         }
     }
     if !result.kernels.is_empty() {

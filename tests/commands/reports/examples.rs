@@ -164,6 +164,7 @@ pub fn cover_result() -> CoverResult {
             },
         ],
         overhead: Some(1.2449),
+        complaints: Vec::new(),
         notes: vec![
             "`endless` counts nothing: its worker was killed, and with it went what the probes had seen until then"
                 .into(),

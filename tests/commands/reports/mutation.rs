@@ -53,6 +53,8 @@ fn mutant(operator: &str, line: u32, original: &str, replacement: &str, status: 
         schedule: None,
         parts: vec![],
         decided_by: None,
+        edit: None,
+        taken_over: false,
     }
 }
 
@@ -141,6 +143,9 @@ pub fn mutate_result() -> MutateResult {
             reaches: 0,
         })
         .to_vec(),
+        basis: None,
+        baseline: None,
+        complaints: Vec::new(),
         second_order: None,
         not_simulated: vec![],
         excluded: vec![],

@@ -43,6 +43,8 @@ pub fn mutant(id: &str, status: Status) -> Mutant {
         schedule: None,
         parts: vec![],
         decided_by: None,
+        edit: None,
+        taken_over: false,
     }
 }
 
@@ -87,6 +89,9 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
         timing: Timing::default(),
         mutants,
         tests: TESTS.iter().map(test).collect(),
+        basis: None,
+        baseline: None,
+        complaints: Vec::new(),
         second_order: None,
         not_simulated: vec![],
         excluded: vec![],

@@ -27,6 +27,7 @@ pub use self::options::MutateProgramOptions;
 pub use self::oracle::Oracle;
 use self::runs::{Bounds, GRACE, MOST_OUTPUT, Runner, ended};
 use self::weaver::{MutantWeaver, RunOf, Wanted};
+use super::super::mutate::too_low;
 use super::super::observer::{self, Work};
 use super::super::options::OpenOptions;
 use super::{device, programs};
@@ -54,11 +55,13 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
     let selection = options.check()?;
     let begun = Instant::now();
     let request = resume::request(command, options, open);
-    if let Some(result) = resume::completed(options, &request)? {
+    if let Some(mut result) = resume::completed(options, &request)? {
+        result.complaints = too_low(options.fail_under, result.total.score).into_iter().collect();
         return Ok(result);
     }
     if options.oracle == Oracle::Outputs {
-        let result = outputs::mutate_outputs(command, open, options)?;
+        let mut result = outputs::mutate_outputs(command, open, options)?;
+        result.complaints.extend(too_low(options.fail_under, result.total.score));
         options.output.as_deref().map_or(Ok(()), |output| store::write(&result, output))?;
         return Ok(result);
     }
@@ -106,6 +109,7 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
     entries.extend(campaign.run(&wanted, open)?);
     let mut result = set.result(command, (&shown.tried, &spool), &measured, &entries, (begun, open, &configuration))?;
     result.elapsed_s = begun.elapsed().as_secs_f64();
+    result.complaints.extend(too_low(options.fail_under, result.total.score));
     if let Some(program) = &mut result.program {
         program.request = Some(request);
     }

@@ -23,6 +23,8 @@ options! {
         sample: Option<u64> = None,
         /// The limit on a mutant's loop iterations and on the program's time, as a multiple of the original's.
         timeout_factor: f64 = 10.0,
+        /// The least score of all kernels together; a lower one is a complaint of the result.
+        fail_under: Option<f64> = None,
         /// Whether mutants that leave what the original leaves in all launches of the program survive without a run of it.
         replay: bool = true,
         /// Bytes of the copy of the working directory that each run gets with [`Oracle::Files`], and of contents of launches that are

@@ -27,11 +27,13 @@ fn main() {
     layer();
 }
 
-/// Builds `layer/` with cargo, into a folder of its own: this build holds the lock of the usual one. The layer is always
-/// optimised, because it lives in programs whose time is measured. `KASSAY_LAYER` names one that is built already.
+/// Builds the layer with cargo. `KASSAY_LAYER` names one that is built already.
 fn layer() {
-    for path in ["layer/src", "layer/Cargo.toml", "layer/build.rs"] {
-        println!("cargo:rerun-if-changed={path}");
+    for path in ["layer/src", "layer/Cargo.toml", "layer/build.rs", "packaging/layer"] {
+        // Those of `layer/` are the same files; a published package has only `packaging/layer`.
+        if Path::new(path).exists() {
+            println!("cargo:rerun-if-changed={path}");
+        }
     }
     println!("cargo:rerun-if-env-changed=KASSAY_LAYER");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -39,29 +41,87 @@ fn layer() {
     let built = match std::env::var_os("KASSAY_LAYER").filter(|path| !path.is_empty()) {
         Some(path) => PathBuf::from(path),
         None => {
-            let target = out.join("layer");
-            let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-            let status = Command::new(cargo)
-                .args(["build", "--release", "--manifest-path", "layer/Cargo.toml", "--target-dir"])
-                .arg(&target)
-                // What this build is made with (clippy, coverage, sanitisers) does not belong into other programs.
-                .env_remove("RUSTC_WORKSPACE_WRAPPER")
-                .env_remove("RUSTFLAGS")
-                .env_remove("CARGO_ENCODED_RUSTFLAGS")
-                .env_remove("CARGO_BUILD_TARGET")
-                .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-                .env("CARGO_PROFILE_RELEASE_STRIP", "true")
-                .status();
-            match status {
-                Ok(status) if status.success() => {}
-                Ok(status) => panic!("cargo could not build layer/: {status}"),
-                Err(error) => panic!("cargo could not be run for layer/: {error}"),
+            let package = layer_package(&out);
+            // First with the versions of kassay's lock file. Where kassay is built with others (as a dependency, or by
+            // `cargo install` without `--locked`), those are the ones that have been downloaded.
+            let lock = package.join("Cargo.lock");
+            let mut failures = Vec::new();
+            for with_lock in [true, false] {
+                let placed = if with_lock {
+                    std::fs::read("Cargo.lock").and_then(|text| std::fs::write(&lock, text))
+                } else {
+                    remove(&lock)
+                };
+                match placed.map_err(|error| error.to_string()).and_then(|()| build_layer(&package)) {
+                    Ok(()) => {
+                        failures.clear();
+                        break;
+                    }
+                    Err(message) => failures.push(message),
+                }
             }
-            target.join("release").join(name)
+            assert!(failures.is_empty(), "cargo could not build the layer: {}", failures.join("\nand then:\n"));
+            package.join("target/release").join(name)
         }
     };
     if let Err(error) = std::fs::copy(&built, out.join(name)) {
         panic!("{} could not be copied: {error}", built.display());
+    }
+}
+
+/// Makes a package of the layer's sources in `out`. It is a workspace of its own, because neither a published kassay nor
+/// a checkout of it may be written to while it is built.
+fn layer_package(out: &Path) -> PathBuf {
+    let sources = std::env::current_dir().expect("cargo runs this in the package").join("packaging/layer");
+    let manifest = sources.join("manifest.toml");
+    let text = match std::fs::read_to_string(&manifest) {
+        Ok(text) => text,
+        Err(error) => panic!("{} could not be read: {error}", manifest.display()),
+    };
+    let script = sources.join("build.rs");
+    let root = sources.join("src/lib.rs");
+    let text = text
+        .replacen("[package]\n", &format!("[workspace]\n\n[package]\nbuild = {script:?}\n"), 1)
+        .replacen("[lib]\n", &format!("[lib]\npath = {root:?}\n"), 1)
+        .replacen("readme = \"README.md\"\n", "", 1);
+    let package = out.join("layer");
+    let written = std::fs::create_dir_all(&package).and_then(|()| std::fs::write(package.join("Cargo.toml"), text));
+    if let Err(error) = written {
+        panic!("{} could not be written: {error}", package.display());
+    }
+    package
+}
+
+/// Builds the layer, into a folder of its own: the build of kassay holds the lock of the usual one. Nothing is
+/// downloaded: what the layer depends on, kassay depends on too. The layer is always optimised, because it lives in
+/// programs whose time is measured.
+fn build_layer(package: &Path) -> Result<(), String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--release", "--lib", "--offline", "--manifest-path"])
+        .arg(package.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(package.join("target"))
+        // What this build is made with (clippy, coverage, sanitisers) does not belong into other programs.
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env_remove("CARGO_BUILD_TARGET")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+        .env("CARGO_PROFILE_RELEASE_STRIP", "true")
+        .output()
+        .map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Removes a file if it is there.
+fn remove(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

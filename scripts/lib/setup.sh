@@ -2,8 +2,10 @@
 # Installs what is missing to build and run kassay. Sourced by scripts/setup, quickstart, test and test-targets and by
 # .ci/run, which set `-euo pipefail`; it only defines functions.
 #
-#   setup_all    checks Rust, installs Debian packages, the OpenCL runtime and the translator of SPIR-V; idempotent, fast
-#                if nothing is missing
+#   setup_all       checks Rust, installs Debian packages, the OpenCL runtime and the translator of SPIR-V; idempotent, fast
+#                   if nothing is missing
+#   setup_packages  only the Debian packages
+#   setup_runtime   only the OpenCL runtime and the translator
 
 # The Debian packages that kassay needs. clang, LLVM and libclc 22 come from bookworm-security.
 readonly SETUP_PACKAGES=(
@@ -309,9 +311,13 @@ setup_translator() {
   fi
 }
 
+setup_runtime() {
+  setup_opencl
+  setup_translator
+}
+
 setup_all() {
   setup_rust
   setup_packages
-  setup_opencl
-  setup_translator
+  setup_runtime
 }

@@ -1,5 +1,8 @@
 //! `kassay completions` and `kassay man`: generate both from the definition of the command line.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use clap::{Args, Command};
 use clap_complete::Shell;
 
@@ -13,11 +16,14 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// Print the manual page of kassay or of one command
+/// Print the manual page of kassay or of one command, or write all of them
 #[derive(Debug, Args)]
 pub struct ManArgs {
     /// A command, such as cover; the page is of kassay itself if left out
     pub command: Option<String>,
+    /// Write the pages of kassay and of all commands into this folder, such as ~/.local/share/man/man1
+    #[arg(short = 'o', long, value_name = "DIR", conflicts_with = "command")]
+    pub output: Option<PathBuf>,
 }
 
 /// Prints the completion script. Returns the exit code.
@@ -31,11 +37,16 @@ pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<u8> {
     Ok(0)
 }
 
-/// Prints the manual page in roff. Returns the exit code.
+/// Prints the manual page in roff, or writes all pages. Returns the exit code.
 ///
 /// # Errors
-/// `Caller` if there is no such command; `Environment` if standard output cannot be written.
-pub fn man(args: &ManArgs, mut command: Command) -> Result<u8> {
+/// `Caller` if there is no such command; `Environment` if standard output or the folder cannot be written.
+pub fn man(args: &ManArgs, command: Command) -> Result<u8> {
+    // `kassay help` is no page of its own.
+    let mut command = command.disable_help_subcommand(true);
+    if let Some(folder) = &args.output {
+        return write_pages(command, folder);
+    }
     command.build();
     let page = match &args.command {
         None => command,
@@ -49,5 +60,14 @@ pub fn man(args: &ManArgs, mut command: Command) -> Result<u8> {
         .render(&mut text)
         .map_err(|e| Error::internal(format!("the manual page cannot be made: {e}")))?;
     print(&String::from_utf8_lossy(&text))?;
+    Ok(0)
+}
+
+/// Writes the manual pages of kassay and of its commands, `kassay.1` and `kassay-COMMAND.1`.
+fn write_pages(command: Command, folder: &Path) -> Result<u8> {
+    fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder)).map_err(|error| {
+        Error::environment(format!("cannot write manual pages to {}: {error}", folder.display()))
+            .help("name a folder that you may write to")
+    })?;
     Ok(0)
 }

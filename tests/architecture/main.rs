@@ -7,6 +7,7 @@ mod builtins;
 mod circles;
 mod page;
 mod rooms;
+mod schemas;
 mod sources;
 mod tokens;
 mod walls;

@@ -316,11 +316,16 @@ fn help_manuals_and_completions_cover_every_command() -> TestResult {
         let script = text(&["completions", shell])?;
         assert!(commands.iter().all(|c| script.contains(c)) && script.contains("fail-under"), "{shell}");
     }
+    let pages = tempfile::tempdir()?;
+    let folder = pages.path().join("share/man/man1");
+    text(&["man", "-o", &folder.display().to_string()])?;
     let page = text(&["man"])?;
+    assert_eq!(std::fs::read_to_string(folder.join("kassay.1"))?, page);
     assert!(page.contains(".TH kassay 1") && page.contains("Exit codes"), "{page}");
     for command in commands {
         let page = text(&["man", command])?;
         assert!(page.contains(&format!("kassay\\-{command}")) && page.contains(".SH OPTIONS"), "{command}: {page}");
+        assert_eq!(std::fs::read_to_string(folder.join(format!("kassay-{command}.1")))?, page, "{command}");
         let help = text(&["help", command])?;
         assert!(help.contains(&format!("Usage: kassay {command}")), "{help}");
         // Every flag and argument has a description.

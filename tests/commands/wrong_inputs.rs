@@ -367,6 +367,8 @@ fn flags_are_checked() -> TestResult {
     cover("-j", "0")?.refused(2, &["0 is not in 1..=256"])?;
     bench.refuses(2, &["frobnicate"], &["unrecognized subcommand 'frobnicate'"])?;
     bench.refuses(2, &["cover"], &["<SUITE>"])?;
+    bench.refuses(2, &["man", "cover", "-o", "pages"], &["cannot be used with"])?;
+    bench.refuses(3, &["man", "-o", "/proc/pages"], &["cannot write manual pages to /proc/pages", "help: "])?;
     bench.refuses(2, &["man", "frobnicate"], &["there is no command `frobnicate`", "help: "])
 }
 

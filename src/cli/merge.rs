@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::api;
 use crate::error::Result;
+use crate::files::OutputLock;
 use crate::result::store::{self, AnyResult};
 
 /// Merge the results of all shards of a `mutate` or `compare` run, or of several `cover` runs on one kernel, into one
@@ -25,6 +26,7 @@ pub struct MergeArgs {
 /// Those of [`api::merge`], [`api::merge_comparisons`], [`api::merge_coverage`] and [`store::write`].
 pub fn run(args: &MergeArgs) -> Result<u8> {
     store::check_writable(&args.output)?;
+    let _claim = OutputLock::of_file(&args.output)?;
     // The first says what they are; all others are checked against it.
     let first = args.results.first().map(|path| store::read(path)).transpose()?;
     match first {

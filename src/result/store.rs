@@ -2,9 +2,8 @@
 //!
 //! Not for the journal, nor for the contents of results.
 
-use std::fs::{self, File, Permissions};
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -23,6 +22,7 @@ use super::run::{RunResult, RunSet};
 use super::schedule::{ScheduleResult, ScheduleSet};
 use super::set::{CoverSet, InSet as _, MutateSet};
 use crate::error::{Error, Place, Result};
+use crate::files;
 
 /// A result of any command.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,12 +150,7 @@ fn write_through(text: &str, path: &Path) -> io::Result<()> {
 }
 
 fn write_by_rename(text: &str, target: &Path, folder: &Path) -> io::Result<()> {
-    let mut file = tempfile::Builder::new()
-        .prefix(".kassay-")
-        .suffix(".tmp")
-        // The umask applies, as for any new file; the default mode (0600) would hide results from other users.
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
+    let mut file = files::draft_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(target).map_err(|e| e.error)?;
@@ -193,12 +188,14 @@ pub fn read(path: &Path) -> Result<AnyResult> {
 
 /// Reads a file of text. `help` says which file is wanted.
 pub(super) fn read_text(path: &Path, help: &str) -> Result<String> {
-    fs::read_to_string(path).map_err(|e| {
+    files::read_text_or_pipe(path).map_err(|e| {
         let what = format!("cannot read {}: {e}", path.display());
         match e.kind() {
-            ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory | ErrorKind::InvalidData => {
-                Error::caller(what).help(help)
-            }
+            ErrorKind::NotFound
+            | ErrorKind::IsADirectory
+            | ErrorKind::NotADirectory
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidData => Error::caller(what).help(help),
             _ => Error::environment(what).help("make the file readable"),
         }
     })

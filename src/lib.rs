@@ -45,6 +45,8 @@ pub mod error;
 #[doc(hidden)]
 pub mod exec;
 #[doc(hidden)]
+pub mod files;
+#[doc(hidden)]
 pub mod generate;
 #[doc(hidden)]
 pub mod hash;

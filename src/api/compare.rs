@@ -20,6 +20,7 @@ use crate::compare::study::{self, LevelRun, Study};
 use crate::compare::total::total;
 use crate::coverage::build::{KernelUnderTest, Level};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::hash;
 use crate::llvm::{Function, View};
 use crate::mutation::campaign::CampaignContext;
@@ -434,8 +435,9 @@ fn configuration(suites: &[&Path], open: &OpenOptions, options: &CompareOptions)
         format!("{} {:?} {:?} {:?}", env!("CARGO_PKG_VERSION"), options.of_result(), options.repeats, open.seed);
     let _ = write!(text, " {} {:?} {:?}", open.device, open.kernel_options(Vec::new()).as_arguments(), open.spec);
     for suite in suites {
-        let bytes = std::fs::read(suite).unwrap_or_default();
-        let kernel = Suite::load(suite).ok().and_then(|suite| std::fs::read(suite.kernel).ok()).unwrap_or_default();
+        let read = |path: &Path| files::read(path, None).ok();
+        let bytes = read(suite).unwrap_or_default();
+        let kernel = Suite::load(suite).ok().and_then(|suite| read(&suite.kernel)).unwrap_or_default();
         let _ = write!(text, "\n{} {} {}", shown(suite), hash::hex_digest(&bytes), hash::hex_digest(&kernel));
     }
     if let Some(folder) = &options.faults {

@@ -13,6 +13,7 @@ use crate::coverage::build::KernelUnderTest;
 use crate::coverage::observed;
 use crate::error::{Error, Result};
 use crate::exec::{StartingExecutors, simulator};
+use crate::files::{OutputLock, Sandbox};
 use crate::generate::campaign::{self, Generated, Kernel, Log, Options};
 use crate::generate::instrumented::Instrumented;
 use crate::generate::interface_file::{self, UserConstraints};
@@ -166,6 +167,7 @@ impl Generating<'_, '_> {
         };
         let analysis_time = analysis_start.elapsed();
         std::fs::create_dir_all(folder).map_err(|e| write::no_folder(folder, &e))?;
+        let _claim = OutputLock::of_folder(folder)?;
         output_dir::check(folder)?;
         output_dir::check(&folder.join(BEYOND))?;
         let (mut wishes, interface_text) = self.read_or_write_wishes(&model)?;
@@ -356,7 +358,9 @@ impl Generating<'_, '_> {
         let under_test = self.under_test;
         let path = self.folder.join("interface.toml");
         if path.exists() {
-            let wishes = interface_file::read(&path, &under_test.interface, model.dims, self.opened.seed())?;
+            let sandbox = under_test.sandbox.as_ref().map(|_| Sandbox::around(&path)).transpose()?;
+            let seed = self.opened.seed();
+            let wishes = interface_file::read(&path, &under_test.interface, model.dims, seed, sandbox.as_ref())?;
             let text = std::fs::read_to_string(&path)
                 .map_err(|e| Error::environment(format!("cannot read {}: {e}", path.display())))?;
             // The files that it names are part of the configuration.

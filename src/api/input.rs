@@ -49,8 +49,9 @@ pub struct Parsed<'c> {
 impl Input {
     pub fn suite(path: &Path, options: &OpenOptions) -> Result<Input> {
         options.check()?;
-        let suite = Suite::load(path)?;
+        let suite = Suite::load_in(path, options.sandbox_around(path)?)?;
         let mut kernel_options = options.kernel_options(suite.options.clone());
+        kernel_options.sandbox = suite.sandbox.clone();
         // The first test's values; for other tests, see `variants`. Those of the options come last and take precedence.
         let first = suite.tests.first().map_or(&[][..], |test| &test.spec);
         kernel_options.spec = [&suite.spec, first, &kernel_options.spec].concat();
@@ -67,7 +68,7 @@ impl Input {
 
     pub fn kernel(path: &Path, options: &OpenOptions) -> Result<Input> {
         options.check()?;
-        let kernel_options = options.kernel_options(Vec::new());
+        let kernel_options = options.options_for(path)?;
         let (kernel, options) = (path.to_owned(), options.clone());
         Ok(Input { suite: None, kernel, options, kernel_options, more_tests: Vec::new(), shared: BTreeSet::new() })
     }
@@ -90,6 +91,7 @@ impl Input {
         let of_suite = || self.suite.as_ref().and_then(|suite| suite.declared.clone());
         file.declare(self.options.declared()?.or_else(of_suite), std::slice::from_ref(&entry))?;
         let mut under_test = file.under_test_at(self.options.level, &entry, &loaded, &self.sources())?;
+        under_test.sandbox = self.kernel_options.sandbox.clone();
         let mut tests = match &self.suite {
             Some(suite) => suite.resolve(&under_test.interface, self.seed())?,
             None => Vec::new(),
@@ -163,7 +165,7 @@ impl Input {
 
     /// Returns the source text of the kernel's file and of those that it includes.
     pub fn sources(&self) -> Sources {
-        build::sources_of(&self.kernel)
+        build::sources_of(&self.kernel).within(self.kernel_options.sandbox.clone())
     }
 
     /// Returns whether the options ask for the syntax tree.

@@ -73,7 +73,8 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
     let selection = Selection::parse_at(&options.operators, options.level.operators())?;
     open.check()?;
     open.check_raw()?;
-    let loaded = compile::load(path, &open.kernel_options(Vec::new()), true)?;
+    let kernel_options = open.options_for(path)?;
+    let loaded = compile::load(path, &kernel_options, true)?;
     open.observer.warnings(&loaded.warnings, &loaded.accepted_errors());
     let context = Context::create();
     let mut file = KernelFile::parse(&context, &loaded)?;
@@ -90,7 +91,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
             .help(format!("name one with --entry: {}", names.join(", "))));
     }
     file.declare(open.declared()?, &names)?;
-    let sources = build::sources_of(path);
+    let sources = build::sources_of(path).within(kernel_options.sandbox.clone());
     let mut kernels = Vec::new();
     let mut notes = Vec::new();
     let mut graph = None;
@@ -110,7 +111,6 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
         let (mutants, excluded) = match options.level {
             MutationLevel::Source => {
                 let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-                let kernel_options = open.kernel_options(Vec::new());
                 let found = source_level::find(&under_test, &loaded, &sources, &kernel_options, &selection, jobs)?;
                 (found.mutants, found.excluded)
             }

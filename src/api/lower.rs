@@ -121,10 +121,11 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
     open.check_raw()?;
     let purpose = options.purpose()?;
     let selection = Selection::parse(&options.operators)?;
-    let loaded = compile::load(path, &open.kernel_options(Vec::new()), options.coverage || options.mutants)?;
+    let kernel_options = open.options_for(path)?;
+    let loaded = compile::load(path, &kernel_options, options.coverage || options.mutants)?;
     let context = Context::create();
     let mut file = KernelFile::parse(&context, &loaded)?;
-    let sources = build::sources_of(path);
+    let sources = build::sources_of(path).within(kernel_options.sandbox.clone());
     let mut names = match (&options.kernels[..], &open.entry) {
         ([], None) if !options.single => file.kernels.clone(),
         ([], entry) => vec![file.choose(entry.as_deref())?],

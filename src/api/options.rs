@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use super::observer::{Observer, Silent};
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::exec::{DeviceRequest, WorkerOptions};
+use crate::files::Sandbox;
 use crate::kernel::cache;
 use crate::kernel::options::{KernelOptions, SpecValue};
 use crate::suite::declared::Declared;
@@ -88,6 +89,9 @@ options! {
         /// Values of SPIR-V's specialisation constants, as `CONSTANT=VALUE`: the constant's number or name, and `true`,
         /// `false` or a number. They take precedence over a suite's.
         spec: Vec<String> = Vec::new(),
+        /// Whether suites are not trusted: files are then read only in a suite's folder (or a kernel's, without a suite) and in
+        /// the folders of `include_dirs`, and a suite may give clang only options that name no files.
+        sandbox: bool = false,
         /// Whether to ask spirv-val about a SPIR-V kernel and to tell the observer, as a warning, what it says.
         validate: bool = false,
         /// The optimisation level of the IR in which mutants are made; all else takes [`Level::Raw`] only.
@@ -150,8 +154,29 @@ impl OpenOptions {
             spec: self.spec.iter().filter_map(|text| SpecValue::parse(text)).collect(),
             varying_spec: BTreeSet::new(),
             validate: self.validate,
+            sandbox: None,
             deadline: self.budget.and_then(|budget| Instant::now().checked_add(budget)),
         }
+    }
+
+    /// Returns the sandbox of what is in a suite's file or a kernel's, if it is not trusted.
+    ///
+    /// # Errors
+    /// `Caller` if a folder is not there.
+    pub(super) fn sandbox_around(&self, file: &Path) -> Result<Option<Sandbox>> {
+        if !self.sandbox {
+            return Ok(None);
+        }
+        let around = Sandbox::around(file)?;
+        self.include_dirs.iter().try_fold(around, |sandbox, dir| sandbox.and(dir)).map(Some)
+    }
+
+    /// Returns the options for compiling a kernel's file without a suite.
+    ///
+    /// # Errors
+    /// Those of [`OpenOptions::sandbox_around`].
+    pub(super) fn options_for(&self, kernel: &Path) -> Result<KernelOptions> {
+        Ok(KernelOptions { sandbox: self.sandbox_around(kernel)?, ..self.kernel_options(Vec::new()) })
     }
 
     /// Reads the file that declares the interface, if there is one.

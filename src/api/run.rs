@@ -238,17 +238,22 @@ fn faulted(test: &resolve::Test, fault: &Fault) -> Test {
     Test { name: test.name.clone(), status, reason, outputs: Vec::new(), kernel_s: None, printf: String::new() }
 }
 
+/// Returns a name as that of a file or a folder: it may not lead elsewhere.
+fn file_name(name: &str) -> String {
+    let safe: String = name.chars().map(|c| if c == '/' || c == '\0' { '_' } else { c }).collect();
+    if safe.chars().all(|c| c == '.') { "_".repeat(safe.len().max(1)) } else { safe }
+}
+
 /// Writes the outputs of a test as `.npy` files.
 fn save(folder: &Path, test: &resolve::Test, outputs: &[(u32, Vec<u8>)]) -> Result<()> {
-    let safe: String = test.name.chars().map(|c| if c == '/' || c == '\0' { '_' } else { c }).collect();
-    let folder = folder.join(safe);
+    let folder = folder.join(file_name(&test.name));
     std::fs::create_dir_all(&folder).map_err(|e| {
         Error::environment(format!("cannot make the folder {}: {e}", folder.display()))
             .help("give --save-outputs a folder in which files can be made")
     })?;
     for output in &test.outputs {
         if let Some((_, bytes)) = outputs.iter().find(|(p, _)| *p == output.position) {
-            npy::write(&folder.join(format!("{}.npy", output.label)), &output.ty, &output.shape, bytes)?;
+            npy::write(&folder.join(format!("{}.npy", file_name(&output.label))), &output.ty, &output.shape, bytes)?;
         }
     }
     Ok(())

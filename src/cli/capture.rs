@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::options::{Format, KernelFlags, OutputFlags, seconds};
+use super::sandbox;
 use crate::api::{CaptureOptions, capture};
 use crate::error::{Error, Result};
 use crate::report::text;
@@ -93,6 +94,7 @@ impl ProgramFlags {
 /// # Errors
 /// Those of [`capture`].
 pub fn run(args: &CaptureArgs) -> Result<u8> {
+    sandbox::refuse("host programs")?;
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
     let kernel = KernelFlags { cache: args.cache.clone(), no_cache: args.no_cache, ..KernelFlags::default() };
     let open = kernel.open_options(output.terminal()).timeout(Duration::from_secs_f64(args.timeout)).jobs(args.jobs);

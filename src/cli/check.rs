@@ -9,6 +9,7 @@ use clap::Args;
 use super::capture::{ProgramFlags, size};
 use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
+use super::sandbox;
 use super::several;
 use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_all, check_program, texts_beside};
 use crate::error::Result;
@@ -91,7 +92,7 @@ pub struct LaunchFlags {
 /// # Errors
 /// Those of the suite and the kernel; `Caller` if the flags are wrong.
 pub fn run(args: &CheckArgs) -> Result<u8> {
-    args.output.check()?;
+    let _claim = args.output.claim()?;
     let options = args.options();
     let open = args.open();
     options.check(&open)?;
@@ -127,6 +128,7 @@ fn several(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Resu
 
 /// Checks the launches of a host program. Standard output is the program's, so the text goes to standard error.
 fn program(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Result<u8> {
+    sandbox::refuse("host programs")?;
     let (result, texts) = check_program(&args.command, open, options, &args.program_options())?;
     if let Some(path) = &args.output.output {
         store::write(&result, path)?;

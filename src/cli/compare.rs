@@ -81,7 +81,7 @@ pub struct CompareExecution {
 /// # Errors
 /// Those of the suites, the kernels, the device and the files.
 pub fn run(args: &CompareArgs) -> Result<u8> {
-    args.output.check()?;
+    let _claim = args.output.claim()?;
     if let Some(folder) = &args.csv {
         std::fs::create_dir_all(folder).map_err(|e| {
             Error::caller(format!("cannot make the folder {}: {e}", folder.display())).help("name a folder with --csv")

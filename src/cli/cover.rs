@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use super::capture::ProgramFlags;
 use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
+use super::sandbox;
 use super::several;
 use super::terminal::complain;
 use crate::api::{
@@ -138,7 +139,7 @@ impl Threshold {
 /// # Errors
 /// Those of the suite, the kernel and the device.
 pub fn run(args: &CoverArgs) -> Result<u8> {
-    args.output.check()?;
+    let _claim = args.output.claim()?;
     let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };
     args.program.refuse()?;
     let open = args.open();
@@ -169,6 +170,7 @@ fn run_several(args: &CoverArgs, open: &OpenOptions) -> Result<u8> {
 /// Runs a host program, and delivers what its launches cover. Returns the exit code: 1 if a metric is below its threshold,
 /// however the program ended.
 fn run_program(args: &CoverArgs) -> Result<u8> {
+    sandbox::refuse("host programs")?;
     if let Some(threshold) = args.fail_under.iter().find(|t| t.needs(Need::Counts) || t.needs(Need::DefUse)) {
         let what = format!("{} coverage is not measured of host programs", threshold.key());
         return Err(Error::caller(what).help("capture a suite of it (`kassay capture`), and cover that"));

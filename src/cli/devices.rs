@@ -30,7 +30,7 @@ pub struct DevicesArgs {
 /// `Environment` if the result cannot be written.
 pub fn run(args: &DevicesArgs) -> Result<u8> {
     let start = Instant::now();
-    args.output.check()?;
+    let _claim = args.output.claim()?;
     let vendors = Vendors::discover();
     let (mut found, mut broken) = (Vec::new(), None);
     for kind in KINDS {

@@ -51,7 +51,7 @@ struct UnusedFlags {
 /// # Errors
 /// `Caller` if the kernel cannot be compiled or the flags are wrong; `Environment` if an output cannot be written.
 pub fn run(args: &InspectArgs) -> Result<u8> {
-    args.output.check()?;
+    let _claim = args.output.claim()?;
     args.dot.as_deref().map_or(Ok(()), store::check_writable)?;
     args.write_interface.as_deref().map_or(Ok(()), store::check_writable)?;
     let open = args.options.open_options(args.output.terminal()).seed(args.unused.seed);

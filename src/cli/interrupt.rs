@@ -41,6 +41,7 @@ pub fn interruptible<R>(resume: Option<&str>, work: impl FnOnce() -> Result<R>) 
         };
         eprintln!("kassay: {e}");
     }
+    crate::files::release_all();
     // What it returns if it fails does not matter: the process ends.
     let _ = signal_hook::low_level::emulate_default_handler(came as i32);
     Err(Error::environment("interrupted"))

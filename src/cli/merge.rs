@@ -7,6 +7,7 @@ use clap::Args;
 use super::several::code_of;
 use crate::api;
 use crate::error::Result;
+use crate::files::OutputLock;
 use crate::result::set::Failed;
 use crate::result::store::{self, AnyResult};
 
@@ -31,6 +32,7 @@ pub struct MergeArgs {
 /// Those of [`api::merge`], [`api::merge_set`], [`api::merge_comparisons`], [`api::merge_coverage`] and [`store::write`].
 pub fn run(args: &MergeArgs) -> Result<u8> {
     store::check_writable(&args.output)?;
+    let _claim = OutputLock::of_file(&args.output)?;
     if args.set {
         let failed = api::merge_set(&args.results, &args.output)?;
         for Failed { kernel, error, .. } in &failed {

@@ -17,6 +17,7 @@ mod mutate;
 mod options;
 mod report;
 mod run;
+mod sandbox;
 mod schedule;
 mod several;
 mod tally;
@@ -31,6 +32,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "kassay", version, after_help = EXIT_CODES)]
 struct Cli {
+    /// Read files only in a suite's own folder (and those of -I): for suites that are not trusted. Kernels still run
+    #[arg(long, global = true)]
+    sandbox: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -69,7 +73,10 @@ pub fn main() -> ExitCode {
     }
     let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     if !matches!(parsed.command, Command::Worker(_)) {
-        crate::host::remove_abandoned(&std::env::temp_dir());
+        crate::files::private::remove_abandoned(&std::env::temp_dir());
+    }
+    if parsed.sandbox {
+        sandbox::turn_on();
     }
     let done = match parsed.command {
         Command::Devices(args) => devices::run(&args),

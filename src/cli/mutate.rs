@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use super::capture::{ProgramFlags, size};
 use super::interrupt::interruptible;
 use super::options::{Format, KernelFlags, MutationLevelFlag, OF_COMPILING, OutputFlags};
+use super::sandbox;
 use super::several;
 use super::terminal::complain;
 use crate::api::{
@@ -229,7 +230,7 @@ pub(super) fn percent(text: &str) -> std::result::Result<f64, String> {
 /// # Errors
 /// Those of the suite, the kernel, the device and the journal.
 pub fn run(args: &MutateArgs) -> Result<u8> {
-    args.output.check()?;
+    let _claim = args.output.claim()?;
     let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };
     if args.program.as_gpu {
         return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or name a device"));
@@ -268,6 +269,7 @@ fn run_several(args: &MutateArgs, open: &OpenOptions, options: &MutateOptions) -
 /// Makes mutants of a host program's kernels, and delivers the result. Returns the exit code: 1 if the score is below
 /// `--fail-under`.
 fn run_program(args: &MutateArgs) -> Result<u8> {
+    sandbox::refuse("host programs")?;
     let options = args.program_options();
     options.check()?;
     let open = args.kernel.open_options(args.output.terminal()).seed(args.execution.seed).jobs(args.execution.jobs);

@@ -8,12 +8,14 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::sandbox;
 use super::terminal::Terminal;
 use crate::api::OpenOptions;
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::exec::DeviceRequest;
 use crate::exec::kinds::DEVICE_HELP;
+use crate::files::OutputLock;
 use crate::kernel::cache;
 use crate::mutation::level::MutationLevel;
 use crate::report::Style;
@@ -69,6 +71,7 @@ impl KernelFlags {
             .cl_std(self.cl_std.clone())
             .clang_args(self.clang_arg.clone())
             .spec(self.spec.clone())
+            .sandbox(sandbox::is_on())
             .validate(terminal.is_verbose())
             // This program is kassay. The link leads to it even if its file has been replaced meanwhile.
             .worker(Some(PathBuf::from("/proc/self/exe")))
@@ -137,12 +140,16 @@ impl OutputFlags {
         Terminal::new(self.quiet, self.verbose)
     }
 
-    /// Checks before the work starts that the result file can be written.
+    /// Checks before the work starts that the result file can be written, and keeps other processes from writing it as long as
+    /// what is returned lives.
     ///
     /// # Errors
-    /// `Caller` if the path is a folder or its folder does not exist.
-    pub fn check(&self) -> Result<()> {
-        self.output.as_deref().map_or(Ok(()), store::check_writable)
+    /// `Caller` if the path is a folder, its folder does not exist, or another process writes it; `Environment` if its folder
+    /// cannot be written.
+    pub fn claim(&self) -> Result<Option<OutputLock>> {
+        let Some(output) = self.output.as_deref() else { return Ok(None) };
+        store::check_writable(output)?;
+        OutputLock::of_file(output)
     }
 
     /// Writes the result file, if requested, and prints the text or the JSON.

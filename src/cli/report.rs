@@ -6,9 +6,12 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::options::print;
+use super::sandbox;
 use crate::api;
 use crate::error::{Error, Result};
+use crate::files::OutputLock;
 use crate::report::Format;
+use crate::result::store;
 
 /// Convert results to other formats, for people, editors and continuous integration
 #[derive(Debug, Args)]
@@ -29,6 +32,12 @@ pub struct ReportArgs {
 /// # Errors
 /// Those of [`api::report_to`] and [`api::report_text`]; `Caller` if `--format` is given for several files.
 pub fn run(args: &ReportArgs) -> Result<u8> {
+    sandbox::refuse("reports, which hold the text of the files that results name")?;
+    let claim = |file: &PathBuf| {
+        store::check_writable(file)?;
+        OutputLock::of_file(file)
+    };
+    let _claims: Vec<Option<OutputLock>> = args.output.iter().map(claim).collect::<Result<_>>()?;
     let Some(name) = &args.format else {
         let formats = args.output.iter().map(|file| Ok((Format::of_file(file)?, file.clone())));
         api::report_to(&args.results, &formats.collect::<Result<Vec<_>>>()?)?;

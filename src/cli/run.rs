@@ -34,7 +34,7 @@ pub struct RunArgs {
 /// # Errors
 /// Those of the suite, the kernel and the device.
 pub fn run(args: &RunArgs) -> Result<u8> {
-    args.output.check()?;
+    let _claim = args.output.claim()?;
     let options = args.options();
     options.check()?;
     let open = args.open();

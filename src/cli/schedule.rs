@@ -39,7 +39,7 @@ pub struct ScheduleArgs {
 /// # Errors
 /// Those of the suite, the kernel and the device; `Caller` if the device does not support a schedule.
 pub fn run(args: &ScheduleArgs) -> Result<u8> {
-    args.output.check()?;
+    let _claim = args.output.claim()?;
     let open = args.open();
     if are_several(&args.suites) {
         several::refuse(&[("--replay", args.replay.is_some())])?;

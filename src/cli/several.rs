@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::options::OutputFlags;
+use super::sandbox;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::report::Style;
 use crate::result::set::{Failed, Fault};
 
@@ -21,7 +23,11 @@ pub fn deliver<T: Serialize>(
 
 /// Returns the text of a file by its name in a result.
 pub fn source(file: &str) -> Option<String> {
-    std::fs::read_to_string(file).ok()
+    // Names in results come from debug information, which may say anything.
+    if sandbox::is_on() {
+        return None;
+    }
+    files::read_text(file.as_ref(), None).ok()
 }
 
 /// Returns the exit code of a result of several files: that of the worst failure; if nothing failed, 1 with findings. With

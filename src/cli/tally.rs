@@ -9,6 +9,7 @@ use clap::Args;
 use super::cover::{McdcFlag, Threshold, complains, missed};
 use super::mutate::{findings, percent};
 use super::options::OutputFlags;
+use super::sandbox;
 use crate::api;
 use crate::error::{Error, Result};
 use crate::kernel::source::Sources;
@@ -69,7 +70,8 @@ impl FromStr for Least {
 /// Those of [`api::tally_by`] and [`api::tally_mutants`]; `Caller` if a threshold is of something that the files do not
 /// tell.
 pub fn run(args: &TallyArgs) -> Result<u8> {
-    args.output.check()?;
+    sandbox::refuse("the files that a map names")?;
+    let _claim = args.output.claim()?;
     if args.outcomes.is_empty() { coverage(args) } else { mutants(args) }
 }
 

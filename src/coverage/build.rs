@@ -12,6 +12,7 @@ use inkwell::targets::TargetMachine;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
 use crate::exec::{Code, HostCode, simulator};
+use crate::files::Sandbox;
 use crate::instrument::accesses::AccessOptions;
 use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
@@ -44,6 +45,8 @@ pub struct KernelUnderTest<'c> {
     pub lowering: LoweringOptions,
     /// Bitcode with further kernels that code for devices has beside this one.
     pub beside: Vec<Vec<u8>>,
+    /// The folders of which files may be read; `None`: all files may be.
+    pub sandbox: Option<Sandbox>,
 }
 
 /// Kernels of a file that are kept as they are.
@@ -235,6 +238,7 @@ impl<'c> KernelFile<'c> {
             sites,
             lowering: LoweringOptions::default(),
             beside: Vec::new(),
+            sandbox: None,
         })
     }
 
@@ -354,6 +358,7 @@ impl<'c> KernelUnderTest<'c> {
             entry: self.entry.clone(),
             level: self.level,
             beside: self.beside.clone(),
+            sandbox: self.sandbox.clone(),
             interface: self.interface.clone(),
             sites: self.sites.with_vectors(),
             lowering: self.lowering,

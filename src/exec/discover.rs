@@ -7,9 +7,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use crate::error::{Error, Result};
+use crate::files::private::PrivateFolder;
 use crate::kernel::external_tools::{self, Origin};
 
 /// Variables by which a user directs the loader.
@@ -74,7 +73,7 @@ impl Vendors {
     ///
     /// # Errors
     /// `Environment` if a temporary folder is needed and cannot be created.
-    pub fn loader_folder(&self) -> Result<(Option<PathBuf>, Option<TempDir>)> {
+    pub fn loader_folder(&self) -> Result<(Option<PathBuf>, Option<PrivateFolder>)> {
         if self.user.is_some() {
             return Ok((None, None));
         }
@@ -94,12 +93,12 @@ impl Vendors {
 ///
 /// # Errors
 /// `Environment` if it cannot be created.
-pub fn folder_of(icds: &[Icd]) -> Result<TempDir> {
+pub fn folder_of(icds: &[Icd]) -> Result<PrivateFolder> {
     let broken = |e: std::io::Error| {
         Error::environment(format!("cannot make a temporary folder for OpenCL's vendor files: {e}"))
             .help("free some space in the temporary folder, or set TMPDIR")
     };
-    let folder = tempfile::Builder::new().prefix("kassay-vendors-").tempdir().map_err(broken)?;
+    let folder = PrivateFolder::temporary().map_err(broken)?;
     for (n, icd) in icds.iter().enumerate() {
         let name = icd.file.file_name().unwrap_or_default().to_string_lossy();
         let file = std::path::absolute(&icd.file).map_err(broken)?;

@@ -116,7 +116,7 @@ pub(super) fn search<'s>(
     let left = limits.end.saturating_duration_since(Instant::now());
     let is_wanted = open.iter().any(|o| search.first()[*o].is_none()) && left > searched.analysis_time * PREPARATIONS;
     if searched.solve && search.stop_reason().is_none() && is_wanted {
-        let sources = build::sources_of(searched.source);
+        let sources = build::sources_of(searched.source).within(searched.under_test.sandbox.clone());
         let known = searched.proofs.to_vec();
         // What is undecided has been tried to be proved; here only inputs count.
         let kinds = searched.kinds;

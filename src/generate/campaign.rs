@@ -149,7 +149,7 @@ pub fn generate(
                 (Some(journal), Some(goal)) => journal.append(&Entry::Goal(Box::new(goal))),
                 _ => Ok(()),
             };
-            let sources = build::sources_of(Path::new(&options.source));
+            let sources = build::sources_of(Path::new(&options.source)).within(under_test.sandbox.clone());
             solving::solve(
                 &mut search,
                 under_test,

@@ -11,6 +11,7 @@ use super::assign::Number;
 use super::model::{KernelModel, Role};
 use super::seeds::Seeds;
 use crate::error::{Error, Result};
+use crate::files::{self, Sandbox};
 use crate::kernel::interface::{Access, Arg, ArgKind, ArgSource, Interface};
 use crate::suite;
 use crate::suite::de::{self, At};
@@ -221,8 +222,14 @@ fn arg_text(model: &KernelModel, arg: &Arg, tables: &Tables, out: &mut String) {
 ///
 /// # Errors
 /// `Caller`, with the location, if it is malformed or belongs to another kernel; `Environment` if it cannot be read.
-pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<UserConstraints> {
-    let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
+pub fn read(
+    path: &Path,
+    interface: &Interface,
+    dims: u32,
+    seed: u64,
+    sandbox: Option<&Sandbox>,
+) -> Result<UserConstraints> {
+    let text = files::read_text(path, sandbox).map_err(|e| match e.kind() {
         std::io::ErrorKind::InvalidData => Error::caller(format!("{} is not UTF-8", path.display())),
         _ => Error::environment(format!("cannot read {}: {e}", path.display())),
     })?;
@@ -230,7 +237,7 @@ pub fn read(path: &Path, interface: &Interface, dims: u32, seed: u64) -> Result<
     let spec: InterfaceFile = de::read(&source, &source.parse()?)?;
     let declared = Declared::of_file(source.clone(), &spec)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let reader = Reader { source: &source, folder, interface, declared: &declared, seed };
+    let reader = Reader { source: &source, folder, interface, declared: &declared, seed, sandbox };
     reader.constraints(&spec, dims)
 }
 
@@ -240,6 +247,8 @@ struct Reader<'a> {
     interface: &'a Interface,
     declared: &'a Declared,
     seed: u64,
+    /// The folders of which files may be read; `None`: all files may be.
+    sandbox: Option<&'a Sandbox>,
 }
 
 impl Reader<'_> {
@@ -314,7 +323,8 @@ impl Reader<'_> {
         if let Some(value) = &spec.value {
             let key = At { span: value.span.clone(), value: label };
             let node = &value.value;
-            constraint.value = Some(suite::argument_value((self.source, self.folder), arg, &key, node, self.seed)?);
+            constraint.value =
+                Some(suite::argument_value((self.source, self.folder, self.sandbox), arg, &key, node, self.seed)?);
         }
         constraint.least = spec.min.as_ref().map(|node| self.number(node)).transpose()?;
         constraint.greatest = spec.max.as_ref().map(|node| self.number(node)).transpose()?;

@@ -10,12 +10,17 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::hash;
 use crate::kernel::interface::Interface;
 use crate::result::store;
 use crate::suite::write::{self, NewSuite};
 
 const FILE: &str = "suite.toml";
+
+/// The file that lists data files that are being put in place, as a suite file's first lines do: a process that is killed
+/// meanwhile leaves it.
+const UNFINISHED: &str = ".suite.toml.files";
 
 /// First line of every generated suite file, and prefix of the lines that list its data files.
 const HEADING: &str = "# Written by kassay generate, which replaces this file and those named here:";
@@ -44,11 +49,22 @@ pub fn check(folder: &Path) -> Result<()> {
 pub fn write(folder: &Path, suite: &NewSuite<'_>, interface: &Interface) -> Result<()> {
     check(folder)?;
     let before = own_files(folder)?;
-    remove(folder, FILE)?;
-    let written = write::write_data(folder, suite, interface, &others(folder, &before)?)?;
+    files::remove_left(folder);
+    let draft = files::draft_folder_in(folder).map_err(|e| io_error(folder, "write into", "", &e))?;
+    let written = write::write_data(draft.path(), suite, interface, &others(folder, &before)?)?;
     let mut text = format!("{HEADING}\n");
     for name in &written.files {
-        text.push_str(&format!("{DATA}{} {name}\n", hash_of(folder, name)?));
+        text.push_str(&format!("{DATA}{} {name}\n", hash_of(draft.path(), name)?));
+    }
+    // What is put in place and what is there, until the suite's file says so.
+    let mut all = text.clone();
+    for name in before.iter().filter(|name| !written.files.contains(name)) {
+        all.push_str(&format!("{DATA}{} {name}\n", hash_of(folder, name)?));
+    }
+    store::write_text(&all, &folder.join(UNFINISHED))?;
+    remove(folder, FILE)?;
+    for name in &written.files {
+        fs::rename(draft.path().join(name), folder.join(name)).map_err(|e| io_error(folder, "write", name, &e))?;
     }
     text.push('\n');
     text.push_str(&written.text);
@@ -56,7 +72,7 @@ pub fn write(folder: &Path, suite: &NewSuite<'_>, interface: &Interface) -> Resu
     for name in before.iter().filter(|name| !written.files.contains(name)) {
         remove(folder, name)?;
     }
-    Ok(())
+    remove(folder, UNFINISHED)
 }
 
 fn suite_text(folder: &Path) -> Result<Option<String>> {
@@ -67,10 +83,12 @@ fn suite_text(folder: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Returns data files of the generated suite that is there, except those that were changed since.
+/// Returns data files of the generated suite that is there, or that a killed process was about to write, except those that were changed since.
 fn own_files(folder: &Path) -> Result<BTreeSet<String>> {
+    let unfinished = fs::read_to_string(folder.join(UNFINISHED)).unwrap_or_default();
     let text = suite_text(folder)?.unwrap_or_default();
-    let lines = text.lines().skip(1).map_while(|line| line.strip_prefix(DATA)?.split_once(' '));
+    let lists = [&unfinished, &text].map(|text| text.lines().skip(1));
+    let lines = lists.into_iter().flat_map(|list| list.map_while(|line| line.strip_prefix(DATA)?.split_once(' ')));
     let is_own = |(hash, name): &(&str, &str)| {
         // Data lies in the folder itself, whatever the line says.
         !name.contains('/') && hash_of(folder, name).is_ok_and(|now| now == *hash)
@@ -100,4 +118,21 @@ fn remove(folder: &Path, name: &str) -> Result<()> {
 fn io_error(folder: &Path, what: &str, name: &str, error: &std::io::Error) -> Error {
     Error::environment(format!("cannot {what} {}: {error}", folder.join(name).display()))
         .help("make the folder writable, or name another one with -o")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_has_put_in_place_is_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["x.npy", "y.npy", "mine.npy"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let line = |name: &str| format!("{DATA}{} {name}\n", hash_of(folder.path(), name).unwrap());
+        fs::write(folder.path().join(UNFINISHED), format!("{HEADING}\n{}{}", line("x.npy"), line("y.npy"))).unwrap();
+        fs::write(folder.path().join("y.npy"), "edited since").unwrap();
+        assert_eq!(own_files(folder.path()).unwrap(), BTreeSet::from(["x.npy".to_owned()]));
+    }
 }

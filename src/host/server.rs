@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::private::{self, PrivateFolder};
 use super::protocol::{Answer, Ask, Woven};
 use crate::error::{Error, Result};
+use crate::files::private::{self, PrivateFolder};
 
 /// Who knows what to answer. Several requests come at a time, also for the same program.
 pub trait Answers: Send + Sync {

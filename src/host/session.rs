@@ -14,11 +14,11 @@ use tempfile::TempDir;
 
 use super::command::{self, Ended};
 use super::library;
-use super::private::{self, PrivateFolder};
 use super::server::{Answers, Server};
 use super::trial::{self, Trial, Tried};
 use crate::error::{Error, Result};
 use crate::exec::discover::{Icd, Vendors};
+use crate::files::private::{self, PrivateFolder};
 use crate::kernel::external_tools::Origin;
 
 /// What the layer is asked to keep.

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::bytes::Reader;
@@ -46,18 +46,26 @@ pub(super) struct Run {
     pub records: Vec<u8>,
     /// The files that clang looked for, by absolute path, each with whether it existed.
     pub file_lookups: Vec<(PathBuf, bool)>,
+    /// The files outside of the folders to which clang was confined that it looked for.
+    pub escapes: Vec<PathBuf>,
 }
 
-/// Runs clang with `arguments` (without the program's name) until `deadline`.
+/// Runs clang with `arguments` (without the program's name) until `deadline`. It sees files in `folders` and its own headers
+/// only, unless there are no folders.
 ///
 /// # Errors
 /// `Environment` if clang's program or library is missing or no child can be created; `Internal` if clang crashes or
 /// hangs; [`Error::late`] at the deadline.
-pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<Instant>) -> Result<Run> {
-    let all = with_program(arguments)?;
+pub(super) fn run(
+    arguments: &[OsString],
+    folders: &[PathBuf],
+    with_records: bool,
+    deadline: Option<Instant>,
+) -> Result<Run> {
+    let (all, folders) = (with_program(arguments)?, texts(folders)?);
     let answer = forked::run(Limit::of(LIMIT).until(deadline), || {
         let entry = load_library()?;
-        Ok(encode(compile(entry, &all, with_records)))
+        Ok(encode(compile(entry, &all, &folders, with_records)))
     });
     answered(answer)?.pop().ok_or_else(answered_otherwise)
 }
@@ -67,18 +75,24 @@ pub(super) fn run(arguments: &[OsString], with_records: bool, deadline: Option<I
 ///
 /// # Errors
 /// Those of [`run`], but for a crash.
-pub(super) fn run_all(arguments: &[Vec<OsString>], jobs: usize, deadline: Option<Instant>) -> Result<Vec<Option<Run>>> {
+pub(super) fn run_all(
+    arguments: &[Vec<OsString>],
+    folders: &[PathBuf],
+    jobs: usize,
+    deadline: Option<Instant>,
+) -> Result<Vec<Option<Run>>> {
+    let folders = &texts(folders)?;
     let all = arguments.iter().map(|own| with_program(own)).collect::<Result<Vec<_>>>()?;
     let mut runs = Vec::with_capacity(all.len());
     let share = all.len().div_ceil(jobs.max(1)).clamp(1, RUNS_PER_CHILD);
     for shares in all.chunks(share * jobs.max(1)) {
-        let begun = shares.chunks(share).map(|some| (some, begin_all(some, deadline))).collect::<Vec<_>>();
+        let begun = shares.chunks(share).map(|some| (some, begin_all(some, folders, deadline))).collect::<Vec<_>>();
         for (some, child) in begun {
             match child.and_then(Running::end) {
                 Err(Failure::Crashed { .. }) if some.len() > 1 => {
                     // One of them crashes; the others are compiled without it.
                     for alone in some {
-                        match begin_all(std::slice::from_ref(alone), deadline).and_then(Running::end) {
+                        match begin_all(std::slice::from_ref(alone), folders, deadline).and_then(Running::end) {
                             Err(Failure::Crashed { .. }) => runs.push(None),
                             answer => runs.extend(answered(answer)?.into_iter().map(Some)),
                         }
@@ -95,10 +109,14 @@ pub(super) fn run_all(arguments: &[Vec<OsString>], jobs: usize, deadline: Option
 /// Most runs in one child: what clang allocates, it frees only by ending.
 const RUNS_PER_CHILD: usize = 100;
 
-fn begin_all(arguments: &[Vec<CString>], deadline: Option<Instant>) -> std::result::Result<Running, Failure> {
+fn begin_all(
+    arguments: &[Vec<CString>],
+    folders: &[CString],
+    deadline: Option<Instant>,
+) -> std::result::Result<Running, Failure> {
     forked::begin(Limit::of(LIMIT).until(deadline), || {
         let entry = load_library()?;
-        Ok(arguments.iter().flat_map(|own| encode(compile(entry, own, false))).collect())
+        Ok(arguments.iter().flat_map(|own| encode(compile(entry, own, folders, false))).collect())
     })
 }
 
@@ -110,6 +128,15 @@ fn with_program(arguments: &[OsString]) -> Result<Vec<CString>> {
         .map(|argument| CString::new(argument.as_bytes()))
         .collect::<std::result::Result<_, _>>()
         .map_err(|_| Error::caller("an argument for clang has a NUL in it").help("leave it out"))
+}
+
+fn texts(folders: &[PathBuf]) -> Result<Vec<CString>> {
+    let text = |folder: &PathBuf| CString::new(folder.as_os_str().as_bytes());
+    folders
+        .iter()
+        .map(text)
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|_| Error::internal("a path has a NUL in it"))
 }
 
 fn answered(answer: std::result::Result<std::result::Result<Vec<u8>, String>, Failure>) -> Result<Vec<Run>> {
@@ -131,7 +158,8 @@ fn answered_otherwise() -> Error {
 }
 
 type Sink = unsafe extern "C" fn(*mut c_void, c_uint, *const c_char, usize);
-type Entry = unsafe extern "C" fn(c_uint, *const *const c_char, c_int, Sink, *mut c_void) -> c_int;
+type Entry =
+    unsafe extern "C" fn(c_uint, *const *const c_char, c_uint, *const *const c_char, c_int, Sink, *mut c_void) -> c_int;
 
 /// Bitcode, records and file lookups, by the numbers of `KassaySink` in `clang.h`.
 #[derive(Default)]
@@ -153,8 +181,9 @@ unsafe extern "C" fn receive_piece(to: *mut c_void, piece: c_uint, bytes: *const
 type RawRun = (u8, Vec<u8>, Pieces);
 
 /// Runs clang in the child.
-fn compile(entry: Entry, arguments: &[CString], with_records: bool) -> RawRun {
+fn compile(entry: Entry, arguments: &[CString], folders: &[CString], with_records: bool) -> RawRun {
     let pointers: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+    let folders: Vec<*const c_char> = folders.iter().map(|folder| folder.as_ptr()).collect();
     let mut pieces = Pieces::default();
     let begun = stderr_length();
     // SAFETY: `kassay_clang` of `compile.cpp` has this type; all it is given lives until it returns.
@@ -162,6 +191,8 @@ fn compile(entry: Entry, arguments: &[CString], with_records: bool) -> RawRun {
         entry(
             pointers.len() as c_uint,
             pointers.as_ptr(),
+            folders.len() as c_uint,
+            folders.as_ptr(),
             c_int::from(with_records),
             receive_piece,
             (&raw mut pieces).cast::<c_void>(),
@@ -244,18 +275,25 @@ fn decode(answer: &[u8]) -> Option<Vec<Run>> {
             1 => Outcome::Refused,
             _ => Outcome::NoCompilation,
         };
-        runs.push(Run { outcome, diagnostics, bitcode, records, file_lookups: files(&file_lookups)? });
+        let (file_lookups, escapes) = files(&file_lookups)?;
+        runs.push(Run { outcome, diagnostics, bitcode, records, file_lookups, escapes });
     }
     Some(runs)
 }
 
-fn files(bytes: &[u8]) -> Option<Vec<(PathBuf, bool)>> {
+/// The files that clang looked for, each with whether it existed; and those that it was kept from.
+type Lookups = (Vec<(PathBuf, bool)>, Vec<PathBuf>);
+
+fn files(bytes: &[u8]) -> Option<Lookups> {
     let mut reader = Reader::new(bytes);
-    let mut files = Vec::new();
+    let (mut files, mut escapes) = (Vec::new(), Vec::new());
     while !reader.is_done() {
-        let found = reader.byte()? == b'+';
-        let path = OsString::from_vec(reader.block()?.to_vec());
-        files.push((Path::new(&path).to_owned(), found));
+        let sign = reader.byte()?;
+        let path = PathBuf::from(OsString::from_vec(reader.block()?.to_vec()));
+        match sign {
+            b'!' => escapes.push(path),
+            _ => files.push((path, sign == b'+')),
+        }
     }
-    Some(files)
+    Some((files, escapes))
 }

@@ -3,7 +3,6 @@
 //! Not for parsing the result (`module`, `ast`).
 
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +19,7 @@ use super::line_directives;
 use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions, Language};
 use super::spirv::read::{self as spirv, Spirv};
 use crate::error::{Error, Place, Report, Result};
+use crate::files::{self, Sandbox};
 
 /// The format of a kernel file, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
         Error::caller(format!("{} is no kernel file", source.display()))
             .help("kernels are .cl, .clcpp, .ll, .bc, .spv or .spvasm files, told apart by the extension")
     })?;
-    let bytes = read(source)?;
+    let bytes = read(source, options.sandbox.as_ref())?;
     check_spec(format, options)?;
     let bitcode = match format {
         Format::OpenClC => return compile(source, &bytes, options, with_ast),
@@ -146,16 +146,17 @@ fn translated(source: &Path, mut spirv: Spirv) -> Loaded {
     }
 }
 
-fn read(source: &Path) -> Result<Vec<u8>> {
+fn read(source: &Path, sandbox: Option<&Sandbox>) -> Result<Vec<u8>> {
     let cannot = |why: &str| Error::caller(format!("{} cannot be read: {why}", source.display()));
-    let metadata = fs::metadata(source).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => cannot("there is no such file").help("check the path"),
-        _ => cannot(&error.to_string()),
-    })?;
-    if metadata.is_dir() {
+    if source.is_dir() {
         return Err(cannot("it is a folder").help("name the kernel file in it"));
     }
-    let bytes = fs::read(source).map_err(|error| cannot(&error.to_string()))?;
+    let bytes = files::read(source, sandbox).map_err(|error| match (error.kind(), files::escape_help(&error)) {
+        (_, Some(help)) => cannot(&error.to_string()).help(help),
+        (io::ErrorKind::NotFound, _) => cannot("there is no such file").help("check the path"),
+        (io::ErrorKind::InvalidInput, _) => cannot(&error.to_string()).help("copy what it holds into a file"),
+        _ => cannot(&error.to_string()),
+    })?;
     if bytes.trim_ascii().is_empty() {
         return Err(cannot("it is empty").help("give a file with a kernel in it"));
     }
@@ -175,14 +176,22 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
         arguments.push(source.into());
         arguments
     };
-    let entry = CacheEntry::new(source, content, &arguments_of(Features::Reduced, None));
+    let mut key = arguments_of(Features::Reduced, None);
+    // What was compiled without a sandbox may come from anywhere.
+    key.extend(options.confined_to(&[]).into_iter().map(|folder| format!("within {}", folder.display()).into()));
+    let entry = CacheEntry::new(source, content, &key);
     if let Some(run) = entry.as_ref().and_then(CacheEntry::find) {
         return Ok(loaded(source, language, run, with_ast));
     }
-    let overlay = line_directives::overlay(source, &options.include_path())?;
+    let overlay = line_directives::overlay(source, &options.include_path(), options.sandbox.as_ref())?;
     // A cache entry always holds the tree, in case a later run needs it.
     let with_records = with_ast || entry.is_some();
-    let run = |features| clang::run(&arguments_of(features, overlay.as_ref()), with_records, options.deadline);
+    let folders = options.confined_to(&overlay.iter().map(line_directives::Overlay::folder).collect::<Vec<_>>());
+    let run = |features| {
+        let run = clang::run(&arguments_of(features, overlay.as_ref()), &folders, with_records, options.deadline)?;
+        check_confined(source, &run.escapes)?;
+        Ok(run)
+    };
     let first = run(Features::Reduced)?;
     let mut fallback_run = None;
     if first.outcome == Outcome::Refused {
@@ -210,6 +219,19 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
             let error = if run.diagnostics.is_empty() { error } else { error.details(run.diagnostics) };
             Err(error.help("leave out options that choose another output, such as -E, -S or -save-temps"))
         }
+    }
+}
+
+/// Checks that clang looked for no file outside of the folders that it was confined to.
+fn check_confined(source: &Path, escapes: &[PathBuf]) -> Result<()> {
+    match escapes.first() {
+        None => Ok(()),
+        Some(file) => Err(Error::caller(format!(
+            "{} includes {}, which lies outside of the suite's folder, which --sandbox does not allow",
+            source.display(),
+            file.display()
+        ))
+        .help("name its folder with -I, or leave out --sandbox if you trust the kernel")),
     }
 }
 

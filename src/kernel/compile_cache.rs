@@ -55,7 +55,14 @@ impl CacheEntry {
         }
         let diagnostics = String::from_utf8(reader.block()?.to_vec()).ok()?;
         let (bitcode, records) = (reader.block()?.to_vec(), reader.block()?.to_vec());
-        reader.is_done().then_some(Run { outcome: Outcome::Compiled, diagnostics, bitcode, records, file_lookups })
+        reader.is_done().then_some(Run {
+            outcome: Outcome::Compiled,
+            diagnostics,
+            bitcode,
+            records,
+            file_lookups,
+            escapes: Vec::new(),
+        })
     }
 
     /// Stores `run`, unless one of its files was modified while clang ran. `originals` are the files of which clang

@@ -11,6 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::files::private::temporary_file;
 
 /// A program and the Debian package that provides it.
 #[derive(Debug, Clone, Copy)]
@@ -120,7 +121,7 @@ pub(super) enum How {
 /// `Environment` if it cannot be run; [`Error::late`] at the caller's deadline.
 pub(super) fn run(program: &Path, arguments: &[OsString], deadline: Option<Instant>) -> Result<Ended> {
     let failed = |error: io::Error| Error::environment(format!("{} cannot be run: {error}", program.display()));
-    let mut output = tempfile::tempfile().map_err(failed)?;
+    let mut output = temporary_file().map_err(failed)?;
     let (out, err) = (output.try_clone().map_err(failed)?, output.try_clone().map_err(failed)?);
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(err);

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::fork_lock;
 use crate::error::{Error, Result as Outcome};
+use crate::files::private::temporary_file;
 
 /// The time limits of a piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +183,7 @@ struct RunningChild {
 /// Forks a child that does `work`.
 fn spawn(limit: Limit, work: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<RunningChild, Failure> {
     let (answer_read, answer_write) = pipe()?;
-    let stderr = tempfile::tempfile().map_err(|e| Failure::System(e.to_string()))?;
+    let stderr = temporary_file().map_err(|e| Failure::System(e.to_string()))?;
     let child = {
         let _alone = fork_lock::forking();
         // SAFETY: the child runs LLVM code on data it owns after the fork and leaves with `_exit`; it touches no lock

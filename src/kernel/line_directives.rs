@@ -7,10 +7,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::files::private::PrivateFolder;
+use crate::files::{self, Sandbox};
 
 /// Blanked copies of the files that need them. The copies are deleted when this value is dropped.
 pub(super) struct Overlay {
-    folder: tempfile::TempDir,
+    folder: PrivateFolder,
     /// The original files that have a blanked copy.
     pub blanked: Vec<PathBuf>,
 }
@@ -29,14 +31,19 @@ impl Overlay {
 
 /// Copies of files, and of each several edited texts. They are deleted when this value is dropped.
 pub(super) struct EditedCopies {
-    folder: tempfile::TempDir,
+    folder: PrivateFolder,
     count: usize,
 }
 
 impl EditedCopies {
     /// A folder without copies.
     pub fn new() -> std::io::Result<EditedCopies> {
-        Ok(EditedCopies { folder: tempfile::tempdir()?, count: 0 })
+        Ok(EditedCopies { folder: PrivateFolder::temporary()?, count: 0 })
+    }
+
+    /// The folder that holds the copies.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Adds an overlay in which the file at `path` (absolute) has this text, and other files are as in `others`.
@@ -62,7 +69,7 @@ impl EditedCopies {
 
 /// Builds an overlay for `source` and the files it includes, as far as quoted and `<>` includes can be resolved with
 /// `include_path`; `None` if none of them contains a `#line`.
-pub(super) fn overlay(source: &Path, include_path: &[PathBuf]) -> Result<Option<Overlay>> {
+pub(super) fn overlay(source: &Path, include_path: &[PathBuf], sandbox: Option<&Sandbox>) -> Result<Option<Overlay>> {
     let mut blanked = Vec::new();
     let mut seen = HashSet::new();
     let mut worklist = vec![source.to_owned()];
@@ -71,7 +78,7 @@ pub(super) fn overlay(source: &Path, include_path: &[PathBuf]) -> Result<Option<
         if !seen.insert(path.clone()) {
             continue;
         }
-        let Ok(text) = std::fs::read(&path) else { continue };
+        let Ok(text) = files::read(&path, sandbox) else { continue };
         if let Some(text) = blank(&text) {
             blanked.push((path.clone(), text));
         }
@@ -89,7 +96,7 @@ pub(super) fn overlay(source: &Path, include_path: &[PathBuf]) -> Result<Option<
 
 fn write(blanked: &[(PathBuf, Vec<u8>)]) -> std::io::Result<Overlay> {
     let originals = blanked.iter().map(|(path, _)| path.clone()).collect();
-    let overlay = Overlay { folder: tempfile::tempdir()?, blanked: originals };
+    let overlay = Overlay { folder: PrivateFolder::temporary()?, blanked: originals };
     let mut files = Vec::new();
     for (index, (path, text)) in blanked.iter().enumerate() {
         let copy = overlay.folder.path().join(index.to_string());

@@ -8,6 +8,7 @@ use inkwell::module::Module;
 
 use super::cpp_names;
 use crate::error::{Error, Place, Report, Result};
+use crate::files::{self, Sandbox};
 use crate::llvm::{Function, SPIR_KERNEL, View};
 
 /// How clang's names of functions begin that compute the initial value of a variable when the program is loaded.
@@ -26,6 +27,8 @@ pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Mo
     let module = context
         .create_module_from_ir(buffer)
         .map_err(|message| unparsable(source, bytes, is_bitcode, &message.to_string()))?;
+    // No kernel needs assembly of the module, and an assembler reads any file that it names (`.incbin`).
+    module.set_inline_assembly("");
     check_target(&module, source)?;
     module.verify().map_err(|message| {
         Error::caller(format!("{} is no valid LLVM module", source.display()))
@@ -50,7 +53,9 @@ fn refuse_initialisers(module: &Module<'_>, source: &Path) -> Result<()> {
     let what = format!("{} has a program-scope variable whose initial value code computes", source.display());
     let mut report = Report::new(what);
     report.place = initialiser.instructions().into_iter().find_map(|inst| inst.location()).map(|at| {
-        let line = std::fs::read_to_string(&at.file).ok();
+        // Debug information may name any file.
+        let beside = Sandbox::around(source).ok();
+        let line = beside.and_then(|beside| files::read_text(at.file.as_ref(), Some(&beside)).ok());
         let text = line.and_then(|text| text.lines().nth(at.line.saturating_sub(1) as usize).map(str::to_owned));
         Place { file: at.file.into(), line: at.line, column: at.column, text }
     });

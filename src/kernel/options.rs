@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::error::Place;
+use crate::files::Sandbox;
 
 /// The options given by `-D`, `-I`, `--cl-std`, `--clang-arg`, `--spec` and the suite's `options` and `spec`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,6 +30,8 @@ pub struct KernelOptions {
     pub varying_spec: BTreeSet<u32>,
     /// Whether to ask spirv-val about SPIR-V.
     pub validate: bool,
+    /// The folders of which files may be read; `None`: all files may be.
+    pub sandbox: Option<Sandbox>,
     /// When compilation has to end because the caller's time is up.
     pub deadline: Option<Instant>,
 }
@@ -231,6 +234,13 @@ impl KernelOptions {
         all.extend(self.include_dirs.iter().map(|dir| format!("-I{}", absolute(dir).display())));
         all.extend(self.clang_args.iter().chain(&self.suite_options).cloned());
         all
+    }
+
+    /// The folders to which clang is confined, with that of temporary copies of files; empty: it is not confined.
+    pub(super) fn confined_to(&self, copies: &[&Path]) -> Vec<PathBuf> {
+        let Some(sandbox) = &self.sandbox else { return Vec::new() };
+        let copies = copies.iter().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()));
+        sandbox.folders().iter().cloned().chain(copies).collect()
     }
 
     /// The folders that `#include` searches, in order, as far as the options name them.

@@ -5,11 +5,15 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::files::{self, Sandbox};
+
 /// Finds source files and caches their lines.
 #[derive(Debug, Default)]
 pub struct Sources {
     /// Folders in which relative names are looked up, after the current one.
     folders: Vec<PathBuf>,
+    /// The folders of which files may be read: names come from debug information, which may say anything.
+    sandbox: Option<Sandbox>,
     files: RefCell<HashMap<String, Option<Rc<Vec<String>>>>>,
 }
 
@@ -18,7 +22,21 @@ impl Sources {
     /// folder, because debug information may come from another machine.
     pub fn beside(kernel: &Path) -> Sources {
         let folders = kernel.parent().map(Path::to_path_buf).into_iter().collect();
-        Sources { folders, files: RefCell::default() }
+        Sources { folders, ..Sources::default() }
+    }
+
+    /// The same, of a sandbox if there is one.
+    #[must_use]
+    pub fn within(self, sandbox: Option<Sandbox>) -> Sources {
+        Sources { sandbox, ..self }
+    }
+
+    /// Reads a file by exactly this name.
+    ///
+    /// # Errors
+    /// Those of [`files::read`].
+    pub fn read(&self, file: &Path) -> std::io::Result<Vec<u8>> {
+        files::read(file, self.sandbox.as_ref())
     }
 
     /// The lines of a file, or `None` if the file cannot be found.
@@ -26,12 +44,13 @@ impl Sources {
         if let Some(known) = self.files.borrow().get(file) {
             return known.clone();
         }
-        let text = std::fs::read(file)
+        let text = self
+            .read(Path::new(file))
             .ok()
-            .or_else(|| self.folders.iter().find_map(|folder| std::fs::read(folder.join(file)).ok()))
+            .or_else(|| self.folders.iter().find_map(|folder| self.read(&folder.join(file)).ok()))
             .or_else(|| {
                 let name = Path::new(file).file_name()?;
-                self.folders.iter().find_map(|folder| std::fs::read(folder.join(name)).ok())
+                self.folders.iter().find_map(|folder| self.read(&folder.join(name)).ok())
             });
         let lines = text.map(|bytes| Rc::new(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()));
         self.files.borrow_mut().insert(file.to_owned(), lines.clone());

@@ -36,7 +36,7 @@ pub fn compile(
     jobs: usize,
 ) -> Result<Vec<Compiled>> {
     let language = options.language(source);
-    let overlay = line_directives::overlay(source, &options.include_path())?;
+    let overlay = line_directives::overlay(source, &options.include_path(), options.sandbox.as_ref())?;
     let features = features(source, options, language, overlay.as_ref())?;
     let no_copy = |error: io::Error| Error::environment(format!("no temporary copy of the source: {error}"));
     let mut copies = EditedCopies::new().map_err(no_copy)?;
@@ -50,7 +50,9 @@ pub fn compile(
         }
         arguments.push(own);
     }
-    let runs = clang::run_all(&arguments, jobs, options.deadline)?;
+    let copied: Vec<&Path> = overlay.iter().map(Overlay::folder).chain([copies.folder()]).collect();
+    let folders = options.confined_to(&copied);
+    let runs = clang::run_all(&arguments, &folders, jobs, options.deadline)?;
     let compiled = |run: Option<clang::Run>| match run {
         Some(run) if run.outcome == Outcome::Compiled => Ok(run.bitcode),
         Some(run) => Err(run.diagnostics),
@@ -61,9 +63,11 @@ pub fn compile(
 
 /// Returns the features with which the original compiles. Its own text decides, so that all variants are compiled alike.
 fn features(source: &Path, options: &KernelOptions, language: Language, overlay: Option<&Overlay>) -> Result<Features> {
+    let folders = options.confined_to(&overlay.iter().map(|overlay| overlay.folder()).collect::<Vec<_>>());
     let overlay = || overlay.map(Overlay::file);
-    let run =
-        |features| clang::run(&arguments_of(source, options, language, features, overlay()), false, options.deadline);
+    let run = |features| {
+        clang::run(&arguments_of(source, options, language, features, overlay()), &folders, false, options.deadline)
+    };
     let first = run(Features::Reduced)?;
     if first.outcome == Outcome::Refused {
         for features in options.fallback_features(language, &first.diagnostics) {

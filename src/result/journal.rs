@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::store;
 use crate::error::{Error, Result};
+use crate::files::has_dead_owner;
 
 /// Longest time that a written entry waits before its group is synced.
 const SYNC_DELAY: Duration = Duration::from_millis(500);
@@ -275,7 +276,7 @@ fn open(path: &Path) -> Result<File> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_WAIT => {
+            Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_WAIT && has_dead_owner(&file) => {
                 std::thread::sleep(Duration::from_millis(20))
             }
             Err(TryLockError::WouldBlock) => {

@@ -2,9 +2,8 @@
 //!
 //! Not for the journal, nor for the contents of results.
 
-use std::fs::{self, File, Permissions};
+use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -23,6 +22,7 @@ use super::run::{RunResult, RunSet};
 use super::schedule::{ScheduleResult, ScheduleSet};
 use super::set::{CoverSet, InSet as _, MutateSet};
 use crate::error::{Error, Place, Result};
+use crate::files;
 
 /// A result of any command.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,12 +165,7 @@ fn write_with(path: &Path, content: impl FnOnce(&mut File) -> io::Result<()>) ->
 }
 
 fn write_by_rename(content: impl FnOnce(&mut File) -> io::Result<()>, target: &Path, folder: &Path) -> io::Result<()> {
-    let mut file = tempfile::Builder::new()
-        .prefix(".kassay-")
-        .suffix(".tmp")
-        // The umask applies, as for any new file; the default mode (0600) would hide results from other users.
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
+    let mut file = files::draft_in(folder)?;
     content(file.as_file_mut())?;
     file.as_file().sync_all()?;
     file.persist(target).map_err(|e| e.error)?;
@@ -216,12 +211,14 @@ pub(super) fn read_as<T: DeserializeOwned>(path: &Path) -> Result<T> {
 
 /// Reads a file of text. `help` says which file is wanted.
 pub(super) fn read_text(path: &Path, help: &str) -> Result<String> {
-    fs::read_to_string(path).map_err(|e| {
+    files::read_text_or_pipe(path).map_err(|e| {
         let what = format!("cannot read {}: {e}", path.display());
         match e.kind() {
-            ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory | ErrorKind::InvalidData => {
-                Error::caller(what).help(help)
-            }
+            ErrorKind::NotFound
+            | ErrorKind::IsADirectory
+            | ErrorKind::NotADirectory
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidData => Error::caller(what).help(help),
             _ => Error::environment(what).help("make the file readable"),
         }
     })

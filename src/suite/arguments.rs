@@ -15,6 +15,7 @@ use super::launch::{ArgValue, View};
 use super::values::{self, Encoder};
 use super::views;
 use crate::error::{Error, Result};
+use crate::files::Sandbox;
 use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, Evidence, ImageKind, Type};
 
 /// The expected contents of an argument after the launch.
@@ -172,12 +173,12 @@ fn resolve_as_typed(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form)
 }
 
 /// Reads the value of one argument from `node`, a node of any file in the syntax of a suite. `key` is the key of the
-/// node. Paths are relative to `folder`; `seed` is used for random data without a seed of its own.
+/// node. Paths are relative to `folder`, and lead to files of the sandbox if there is one; `seed` is used for random data without a seed of its own.
 ///
 /// # Errors
 /// `Caller`, with its place.
 pub fn argument_value(
-    (source, folder): (&Source, &Path),
+    (source, folder, sandbox): (&Source, &Path, Option<&Sandbox>),
     arg: &Arg,
     key: &At<String>,
     node: &Node,
@@ -186,7 +187,9 @@ pub fn argument_value(
     let form = Form::read(source, node)?;
     let exact = ToleranceSpec::default();
     let context = Context { arg, test: "", key, outer: [&exact, &exact] };
-    Ok(resolve(&mut Loader::new(source, folder, seed), &context, &form)?.value)
+    let mut loader = Loader::new(source, folder, seed);
+    loader.sandbox = sandbox;
+    Ok(resolve(&mut loader, &context, &form)?.value)
 }
 
 fn unsupported_error(loader: &Loader<'_>, context: &Context<'_>, name: &str) -> Error {

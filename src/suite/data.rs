@@ -13,6 +13,7 @@ use super::scalar_layout::{self, Number};
 use super::values::Encoder;
 use super::{compare::Tolerance, npy};
 use crate::error::{Error, Result};
+use crate::files::Sandbox;
 use crate::kernel::interface::{Scalar, Type};
 
 /// Upper bound on the data of a suite in bytes: 16 GiB.
@@ -29,6 +30,8 @@ pub struct Loader<'a> {
     pub folder: &'a Path,
     /// Seed of the run, for random data without a seed of its own.
     pub seed: u64,
+    /// The folders of which files may be read; `None`: all files may be.
+    pub sandbox: Option<&'a Sandbox>,
     files: HashMap<PathBuf, npy::Array>,
     bytes_left: u64,
 }
@@ -94,7 +97,7 @@ pub struct DataRequest<'a> {
 impl<'a> Loader<'a> {
     /// Returns a loader for the suite `source` that has loaded nothing yet.
     pub fn new(source: &'a Source, folder: &'a Path, seed: u64) -> Self {
-        Loader { source, folder, seed, files: HashMap::new(), bytes_left: LIMIT }
+        Loader { source, folder, seed, sandbox: None, files: HashMap::new(), bytes_left: LIMIT }
     }
 
     /// Returns a `Caller` error at a span of the suite.
@@ -214,7 +217,8 @@ impl<'a> Loader<'a> {
     fn file(&mut self, name: &At<String>, ty: Option<&Type>) -> Result<Data> {
         let path = self.folder.join(&name.value);
         if !self.files.contains_key(&path) {
-            let array = npy::read(&path, self.bytes_left).map_err(|e| e.at(self.source.place(&name.span)))?;
+            let array =
+                npy::read(&path, self.bytes_left, self.sandbox).map_err(|e| e.at(self.source.place(&name.span)))?;
             self.files.insert(path.clone(), array);
         }
         let array = match self.files.get(&path) {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
+use crate::files::{self, Sandbox};
 
 /// A byte range of the source text.
 pub type Span = Range<usize>;
@@ -81,14 +82,14 @@ impl Node {
 }
 
 impl Source {
-    /// Reads the text of a file.
+    /// Reads the text of a suite's file.
     ///
     /// # Errors
-    /// `Caller` if the file cannot be read or is not UTF-8.
-    pub fn read(path: &Path) -> Result<Source> {
-        let text = std::fs::read_to_string(path).map_err(|e| {
+    /// `Caller` if the file cannot be read, is not UTF-8 or lies outside of the sandbox.
+    pub fn read(path: &Path, sandbox: Option<&Sandbox>) -> Result<Source> {
+        let text = files::read_text(path, sandbox).map_err(|e| {
             Error::caller(format!("cannot read the suite `{}`: {e}", path.display()))
-                .help("give the path of a suite file (TOML or JSON)")
+                .help(files::escape_help(&e).unwrap_or("give the path of a suite file (TOML or JSON)"))
         })?;
         Ok(Source { path: path.to_owned(), text })
     }

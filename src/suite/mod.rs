@@ -6,6 +6,7 @@
 mod arguments;
 mod buffer_format;
 pub mod compare;
+pub mod confined;
 mod data;
 pub mod de;
 pub mod declared;

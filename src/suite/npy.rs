@@ -4,12 +4,13 @@
 //! are kept). Vector components are the last dimension and arrays are the last dimensions; structs are records matched
 //! by field name, or bytes of the struct's size.
 
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::dtype::{self, Dtype, RecordField};
 use crate::error::{Error, Result};
+use crate::files::{self, Sandbox};
 use crate::kernel::interface::{Scalar, Struct, Type};
 
 /// An array in memory: C order, little endian.
@@ -34,16 +35,25 @@ const MAX_DIMENSIONS: usize = 64;
 /// # Errors
 /// `Caller` if the file cannot be read, is not an `.npy` file, has a dtype without a counterpart in kernels, or holds
 /// more than `limit` bytes.
-pub fn read(path: &Path, limit: u64) -> Result<Array> {
+pub fn read(path: &Path, limit: u64, sandbox: Option<&Sandbox>) -> Result<Array> {
     let wrong = |what: String| Error::caller(format!("cannot read `{}`: {what}", path.display()));
-    let lost = |e: std::io::Error| wrong(e.to_string()).help("give its path relative to the suite file");
-    let size = std::fs::metadata(path).map_err(lost)?.len();
+    let lost = |e: std::io::Error| {
+        let help = files::escape_help(&e).unwrap_or("give its path relative to the suite file");
+        wrong(e.to_string()).help(help)
+    };
+    let mut file = files::open(path, sandbox).map_err(lost)?;
+    let size = file.metadata().map_err(lost)?.len();
     if size.saturating_sub(1 << 16) > limit {
         return Err(
             wrong(format!("it has {size} bytes, and no more than {limit} may be loaded")).help("split the suite")
         );
     }
-    let bytes = std::fs::read(path).map_err(lost)?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX)).map_err(|_| {
+        Error::environment(format!("there is no memory for the {size} bytes of `{}`", path.display()))
+            .help("use a machine with more memory, or a smaller file")
+    })?;
+    file.read_to_end(&mut bytes).map_err(lost)?;
     parse(bytes).map_err(|what| wrong(what).help("save it with numpy.save"))
 }
 

@@ -14,8 +14,9 @@ use super::faults::{self, AllowedFault};
 use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
 use super::launch::{ArgValue, Launch, NdRange, View};
 use super::schedule::Schedule;
-use super::{implicit, range, schedule_spec, spec_values};
+use super::{confined, implicit, range, schedule_spec, spec_values};
 use crate::error::{Error, Result};
+use crate::files::Sandbox;
 use crate::kernel::interface::{Arg, ArgSource, Interface};
 use crate::kernel::options::SpecValue;
 
@@ -46,6 +47,8 @@ pub struct Suite {
     pub tests: Vec<TestSpec>,
     source: Source,
     default_tolerance: ToleranceSpec,
+    /// The folders of which files may be read; `None`: all files may be.
+    pub sandbox: Option<Sandbox>,
 }
 
 /// A test as written in the file.
@@ -122,14 +125,28 @@ impl Suite {
     /// `Caller`, with its place, if the file cannot be read, does not have the shape of a suite, or names a
     /// missing kernel.
     pub fn load(path: &Path) -> Result<Suite> {
+        Suite::load_in(path, None)
+    }
+
+    /// Reads a suite whose files have to lie in the sandbox, if there is one.
+    ///
+    /// # Errors
+    /// As [`Suite::load`]; `Caller`, with its place, if it names a file outside of the sandbox, or an option for clang that
+    /// might name one.
+    pub fn load_in(path: &Path, sandbox: Option<Sandbox>) -> Result<Suite> {
         let extension = path.extension().map(|e| e.to_ascii_lowercase());
         if ["cl", "ll", "bc", "spv", "spvasm"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref())) {
             return Err(Error::caller(format!("{} is a kernel, but a suite is wanted here", path.display()))
                 .help("give the suite file (TOML or JSON) that says how to launch it"));
         }
-        let suite = Suite::parse(Source::read(path)?)?;
-        if !suite.kernel.is_file() {
-            let at = suite.source.parse()?.get("kernel").map_or(0..0, |n| n.span.clone());
+        let suite = Suite { sandbox: sandbox.clone(), ..Suite::parse(Source::read(path, sandbox.as_ref())?)? };
+        let span = |key: &str| Ok(suite.source.parse()?.get(key).map_or(0..0, |n| n.span.clone()));
+        if let Some(sandbox) = &sandbox {
+            confined::check_kernel(&suite.source, &span("kernel")?, &suite.kernel, sandbox)?;
+            confined::check_options(&suite.source, &span("options")?, &suite.options, sandbox)?;
+        }
+        if !suite.kernel.exists() || suite.kernel.is_dir() {
+            let at = span("kernel")?;
             return Err(suite
                 .source
                 .error(&at, format!("the kernel's file `{}` is not there", suite.kernel.display()))
@@ -187,6 +204,7 @@ impl Suite {
             tests,
             default_tolerance: file.tolerance,
             source,
+            sandbox: None,
         })
     }
 
@@ -213,6 +231,7 @@ impl Suite {
     /// `Caller`, with its place, if the suite does not fit the kernel or its files cannot be read.
     pub fn resolve(&self, interface: &Interface, seed: u64) -> Result<Vec<Test>> {
         let mut loader = Loader::new(&self.source, folder(&self.path), seed);
+        loader.sandbox = self.sandbox.as_ref();
         self.tests.iter().map(|test| self.test(test, interface, &mut loader)).collect()
     }
 

@@ -6,7 +6,7 @@ use crate::tokens::{Token, tokens};
 /// The rooms by level. A room may use itself and rooms of lower levels, never another one of its own or a higher level.
 const LEVELS: &[&[&str]] = &[
     &["error", "hash"],
-    &["llvm"],
+    &["files", "llvm"],
     &["kernel"],
     &["cfg", "lower", "suite"],
     &["instrument", "program", "solve", "exec", "result"],

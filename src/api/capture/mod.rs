@@ -15,6 +15,7 @@ use super::host_kernel::{self, cannot_write, no_call};
 use super::live::CoverageWeaver;
 use super::options::{OpenOptions, options};
 use crate::error::{Error, Result};
+use crate::files::{OutputLock, private};
 use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Session, SourceFiles, Spool};
 use crate::result::capture::{self as result, CaptureResult};
 use crate::result::{Header, store};
@@ -78,6 +79,7 @@ pub(super) fn capture_by(
     let replaced = earlier(folder)?;
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+    let _claim = OutputLock::of_folder(folder)?;
     let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage, .. } = options.clone();
     let settings = CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage };
     let mut session = Session::new(folder, &settings)?;
@@ -131,11 +133,11 @@ fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
                 .help("name a folder; it need not exist yet"));
         }
     };
-    let is_spool = |name: &OsString| name.as_encoded_bytes().starts_with(host::SPOOL_PREFIX.as_bytes());
+    let is_spool = |name: &OsString| name.as_encoded_bytes().starts_with(private::SPOOL.as_bytes());
     let (spools, others): (Vec<OsString>, Vec<OsString>) = names.into_iter().partition(is_spool);
     let mut left: Vec<PathBuf> = spools.into_iter().map(PathBuf::from).collect();
     // Another capture, or a program that goes on after one was killed.
-    left.retain(|spool| !host::is_in_use(&std::path::absolute(folder.join(spool)).unwrap_or_default()));
+    left.retain(|spool| !private::is_in_use(&std::path::absolute(folder.join(spool)).unwrap_or_default()));
     if others.is_empty() {
         return Ok(left);
     }

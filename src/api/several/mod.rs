@@ -26,6 +26,7 @@ use super::options::OpenOptions;
 use super::run::{RunOptions, run};
 use super::schedule::{ScheduleOptions, schedule};
 use crate::error::{Error, Result};
+use crate::files::OutputLock;
 use crate::kernel::compile;
 use crate::result::Header;
 use crate::result::check::CheckSet;
@@ -132,6 +133,9 @@ pub fn generate_all(
     options.check(open, folder)?;
     let kernels = expand(files, Wanted::Kernels)?;
     let folders = suite_folders(&kernels, folder);
+    std::fs::create_dir_all(folder)
+        .map_err(|e| Error::environment(format!("cannot create {}: {e}", folder.display())))?;
+    let _claim = OutputLock::of_folder(folder)?;
     each(files, &kernels, open, |kernel, open| {
         let own = kernels.iter().zip(&folders).find(|(other, _)| *other == kernel).map_or(folder, |(_, own)| own);
         std::fs::create_dir_all(own)

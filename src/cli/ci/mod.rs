@@ -13,6 +13,7 @@ use self::command::{Command, Line};
 use self::project::{Flag, Project, Request};
 use super::interrupt::interruptible;
 use super::options::OutputFlags;
+use super::sandbox;
 use super::several;
 use super::terminal::complain;
 use crate::api::{Given, ProjectOptions, ask_all};
@@ -58,7 +59,7 @@ pub struct CiArgs {
 /// # Errors
 /// `Caller` if the project's file is wrong or names no suite; `Environment` if the result cannot be written.
 pub fn run(args: &CiArgs) -> Result<u8> {
-    args.output.check()?;
+    let _claim = args.output.claim()?;
     let here =
         std::env::current_dir().map_err(|e| Error::environment(format!("there is no working directory: {e}")))?;
     let file = match &args.project {
@@ -78,7 +79,14 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     let project = Project::read(&name, args.profile.as_deref())?;
     let mut asked = Vec::new();
     let mut commands = Vec::new();
-    for request in project.requests(&Line::command(), &only)? {
+    let requests = project.requests(&Line::command(), &only)?;
+    if sandbox::is_on() {
+        project.check_confined(&Line::command(), &requests)?;
+    }
+    if project.confines_suites()? {
+        sandbox::turn_on();
+    }
+    for request in requests {
         let command = parse(&project, &request, &more)?;
         asked.push(command.asked(&request.suite)?);
         commands.push(command);

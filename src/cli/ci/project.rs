@@ -1,5 +1,6 @@
 //! Reads `kassay.toml`: which suites a project has, and what is asked of each.
 
+use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,8 @@ use glob::{MatchOptions, Pattern};
 
 use crate::api::{Wanted, expand, matching};
 use crate::error::{Error, Result};
+use crate::files::{self, Sandbox};
+use crate::suite::confined;
 use crate::suite::document::{Entry, Node, Source, Value, suggestion};
 
 /// Name of the file.
@@ -68,6 +71,16 @@ pub struct Flag {
     span: std::ops::Range<usize>,
 }
 
+impl Flag {
+    /// Returns the name and the value; of a flag without one, nothing.
+    fn parts(&self) -> (&str, &str) {
+        match self.text.strip_prefix("--") {
+            Some(long) => long.split_once('=').unwrap_or((long, "")),
+            None => self.text.trim_start_matches('-').split_at_checked(1).unwrap_or_default(),
+        }
+    }
+}
+
 /// Returns the nearest project file, in a folder or one above it.
 ///
 /// # Errors
@@ -86,13 +99,63 @@ impl Project {
     /// # Errors
     /// `Caller`, with its place, if it cannot be read or is wrong, or has no such profile.
     pub fn read(path: &Path, profile: Option<&str>) -> Result<Project> {
-        let text = std::fs::read_to_string(path)
+        let text = files::read_text(path, None)
             .map_err(|e| Error::caller(format!("cannot read the project {}: {e}", path.display())))?;
         let source = Source { path: path.to_owned(), text };
         let root = source.parse()?;
         let project = Project { source, root, profile: profile.map(str::to_owned) };
         project.check()?;
         Ok(project)
+    }
+
+    /// Returns whether the project says that its suites are not trusted.
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if it says neither.
+    pub fn confines_suites(&self) -> Result<bool> {
+        match self.root.get("sandbox") {
+            None => Ok(false),
+            Some(Node { value: Value::Bool(wanted), .. }) => Ok(*wanted),
+            Some(other) => Err(self.source.error(&other.span, format!("this is {}, not true or false", other.kind()))),
+        }
+    }
+
+    /// Checks what is asked of a project that is not trusted: it may name suites and files in its own folder alone, and
+    /// give clang only options that name no others.
+    ///
+    /// # Errors
+    /// `Caller`, with its place, if it does more.
+    pub fn check_confined(&self, cli: &Command, requests: &[Request]) -> Result<()> {
+        let sandbox = Sandbox::around(&self.source.path)?;
+        for request in requests {
+            let escape = |path: &Path| sandbox.check(path).err().filter(files::is_escape);
+            let refuse = |error: Error, e: &std::io::Error| Err(error.help(files::escape_help(e).unwrap_or_default()));
+            if let Some(e) = escape(&request.suite) {
+                let what = format!("cannot read the suite `{}`: {e}", request.suite.display());
+                return refuse(self.source.error(&(0..0), what), &e);
+            }
+            for flag in &request.flags {
+                let (name, value) = flag.parts();
+                match name {
+                    "clang-arg" => {
+                        confined::check_options(&self.source, &flag.span, &[value.to_owned()], &sandbox)?;
+                    }
+                    // git does what the repository's configuration says.
+                    "since" => {
+                        let error = self.source.error(&flag.span, "--sandbox does not allow `since` in a project");
+                        return Err(error.help("kassay mutate --since REV asks it of one suite"));
+                    }
+                    _ if takes_path(cli, request.command, name) => {
+                        if let Some(e) = escape(Path::new(value)) {
+                            let what = format!("cannot use `{value}`: {e}");
+                            return refuse(self.source.error(&flag.span, what), &e);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns what is asked, suite by suite. `cli` is the command line of kassay, whose commands have the flags; `only` are
@@ -169,7 +232,7 @@ impl Project {
     /// Checks the keys of the file.
     fn check(&self) -> Result<()> {
         let known: Vec<&str> =
-            ["suites", "exclude", "options", "kernel", "profile"].iter().chain(COMMANDS).copied().collect();
+            ["suites", "exclude", "sandbox", "options", "kernel", "profile"].iter().chain(COMMANDS).copied().collect();
         self.check_keys(&self.root, &known)?;
         for layer in self.list("kernel")? {
             let known: Vec<&str> = ["suites", "options"].iter().chain(COMMANDS).copied().collect();
@@ -368,6 +431,13 @@ fn with_value(name: &str, value: &str) -> String {
 fn flag(cli: &Command, command: &str, name: &str) -> Option<ArgAction> {
     let mut arguments = cli.find_subcommand(command)?.get_arguments();
     arguments.find(|arg| name_of(arg).as_deref() == Some(name)).map(|arg| arg.get_action().clone())
+}
+
+/// Returns whether the value of a flag is a path.
+fn takes_path(cli: &Command, command: &str, name: &str) -> bool {
+    let is_path = |arg: &clap::Arg| arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    let mut arguments = cli.find_subcommand(command).into_iter().flat_map(Command::get_arguments);
+    arguments.any(|arg| name_of(arg).as_deref() == Some(name) && is_path(arg))
 }
 
 /// Returns the flags of a command that a project may set.

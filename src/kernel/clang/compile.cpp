@@ -31,35 +31,57 @@ using namespace clang;
 
 namespace {
 
-/// The real file system, with a record of every lookup: `+path` existed, `-path` did not.
+/// The real file system, with a record of every lookup: `+path` existed, `-path` did not, `!path` is a file outside of the
+/// folders to which the compilation is confined, so that it did not exist either.
 class RecordingFileSystem : public llvm::vfs::ProxyFileSystem {
   kassay::Writer &Lookups;
   llvm::StringMap<char> Recorded;
+  /// Without links; empty: every file may be read.
+  const std::vector<std::string> &Folders;
 
-  void record(const llvm::Twine &Path, bool Found) {
+  void record(const llvm::Twine &Path, char Sign) {
     llvm::SmallString<256> Text;
     Path.toVector(Text);
     (void)makeAbsolute(Text);
-    char Sign = Found ? '+' : '-';
     if (!Recorded.try_emplace(Text, Sign).second)
       return;
     Lookups.byte(Sign);
     Lookups.text(Text);
   }
 
+  bool isOutside(const llvm::Twine &Path) {
+    llvm::SmallString<256> Real;
+    if (Folders.empty() || getUnderlyingFS().getRealPath(Path, Real))
+      return false;
+    return llvm::none_of(Folders, [&](llvm::StringRef Folder) {
+      llvm::StringRef Rest = Real;
+      return Rest.consume_front(Folder) && (Rest.empty() || Rest.starts_with("/") || Folder.ends_with("/"));
+    });
+  }
+
 public:
-  RecordingFileSystem(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Base, kassay::Writer &Lookups)
-      : ProxyFileSystem(std::move(Base)), Lookups(Lookups) {}
+  RecordingFileSystem(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Base, kassay::Writer &Lookups,
+                      const std::vector<std::string> &Folders)
+      : ProxyFileSystem(std::move(Base)), Lookups(Lookups), Folders(Folders) {}
 
   llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &Path) override {
     auto Result = ProxyFileSystem::status(Path);
-    record(Path, bool(Result));
+    // Folders hold nothing themselves, and search paths may name them.
+    if (Result && !Result->isDirectory() && isOutside(Path)) {
+      record(Path, '!');
+      return std::make_error_code(std::errc::no_such_file_or_directory);
+    }
+    record(Path, Result ? '+' : '-');
     return Result;
   }
 
   llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine &Path) override {
+    if (isOutside(Path)) {
+      record(Path, '!');
+      return std::make_error_code(std::errc::no_such_file_or_directory);
+    }
     auto Result = ProxyFileSystem::openFileForRead(Path);
-    record(Path, bool(Result));
+    record(Path, Result ? '+' : '-');
     return Result;
   }
 };
@@ -110,6 +132,7 @@ enum Outcome { Compiled = 0, Refused = 1, NoCompilation = 2 };
 
 class Run {
   llvm::ArrayRef<const char *> Arguments;
+  llvm::ArrayRef<const char *> Folders;
   KassayOutput &Output;
 
   /// Runs the only front-end job that the driver derives from the arguments, as clang-22 would.
@@ -142,7 +165,12 @@ class Run {
       return NoCompilation;
     // Destroying these takes a third of a run's time, and the process ends soon: they are left.
     auto &CI = *new CompilerInstance(std::move(Invocation));
-    auto Files = llvm::makeIntrusiveRefCnt<RecordingFileSystem>(llvm::vfs::getRealFileSystem(), Output.Lookups);
+    auto &Allowed = *new std::vector<std::string>(Folders.begin(), Folders.end());
+    llvm::SmallString<256> Own;
+    // clang's own headers.
+    if (!Allowed.empty() && !llvm::vfs::getRealFileSystem()->getRealPath(CI.getHeaderSearchOpts().ResourceDir, Own))
+      Allowed.push_back(Own.str().str());
+    auto Files = llvm::makeIntrusiveRefCnt<RecordingFileSystem>(llvm::vfs::getRealFileSystem(), Output.Lookups, Allowed);
     CI.createVirtualFileSystem(Files);
     CI.createDiagnostics();
     Early.FlushDiagnostics(CI.getDiagnostics());
@@ -161,7 +189,8 @@ class Run {
   }
 
 public:
-  Run(llvm::ArrayRef<const char *> Arguments, KassayOutput &Output) : Arguments(Arguments), Output(Output) {}
+  Run(llvm::ArrayRef<const char *> Arguments, llvm::ArrayRef<const char *> Folders, KassayOutput &Output)
+      : Arguments(Arguments), Folders(Folders), Output(Output) {}
 
   int operator()() {
     LLVMInitializeSPIRVTargetInfo();
@@ -176,13 +205,13 @@ constexpr unsigned StackBytes = 8 << 20;
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) int kassay_clang(unsigned Count, const char *const *Arguments, int WithRecords, KassaySink Sink, void *To) {
+extern "C" __attribute__((visibility("default"))) int kassay_clang(unsigned Count, const char *const *Arguments, unsigned FolderCount, const char *const *Folders, int WithRecords, KassaySink Sink, void *To) {
   KassayOutput Output;
   Output.WithRecords = WithRecords;
   int Outcome = NoCompilation;
   llvm::thread Thread(std::optional<unsigned>(StackBytes), [&] {
     noteBottomOfStack();
-    Outcome = Run(llvm::ArrayRef(Arguments, Count), Output)();
+    Outcome = Run(llvm::ArrayRef(Arguments, Count), llvm::ArrayRef(Folders, FolderCount), Output)();
   });
   Thread.join();
   Sink(To, 0, Output.Bitcode.data(), Output.Bitcode.size());

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::super::external_tools::{How, SPIRV_AS, run};
 use crate::error::{Error, Place, Report, Result};
+use crate::files::private::PrivateFolder;
 
 /// Assembles a file of SPIR-V text with this content to a module.
 ///
@@ -14,7 +15,7 @@ use crate::error::{Error, Place, Report, Result};
 pub(super) fn assemble(source: &Path, text: &[u8], deadline: Option<std::time::Instant>) -> Result<Vec<u8>> {
     let program = SPIRV_AS.find()?;
     let failed = |error: std::io::Error| Error::environment(format!("no temporary files for spirv-as: {error}"));
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let folder = PrivateFolder::temporary().map_err(failed)?;
     let (input, output) = (folder.path().join("kernel.spvasm"), folder.path().join("kernel.spv"));
     fs::write(&input, text).map_err(failed)?;
     let environment = format!("spv{}", version(text));

@@ -20,6 +20,7 @@ use super::unscoped_values;
 use super::validator::{self, Verdict};
 use super::words::Words;
 use crate::error::{Error, Result};
+use crate::files::private::PrivateFolder;
 
 /// A module that has been translated.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ pub fn read(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<Spir
     specialisation::assign(&mut constants, &options.spec)?;
     let words = specialisation::set(&given, &constants);
     let failed = |error: std::io::Error| Error::environment(format!("no temporary files for llvm-spirv: {error}"));
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let folder = PrivateFolder::temporary().map_err(failed)?;
     let (module, input) = (folder.path().join("module.spv"), folder.path().join("kernel.spv"));
     fs::write(&module, words.bytes()).map_err(failed)?;
     let hidden = opaque::hide(&words, &specialisation::ids(&constants, &options.varying_spec));

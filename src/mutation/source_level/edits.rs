@@ -35,7 +35,7 @@ pub fn of(source: &Source<'_>, mutant: &Mutant) -> Result<Placed, &'static str> 
     let own = mutant.range.as_ref().ok_or("it has no place in the source")?;
     let body = mutant.spelling.as_ref().filter(|spelling| *spelling != own);
     let (range, in_macro_body) = (body.unwrap_or(own), body.is_some());
-    let content = std::fs::read(&range.file).map_err(|_| match in_macro_body {
+    let content = source.sources.read(range.file.as_ref()).map_err(|_| match in_macro_body {
         true => "its macro is not defined in a file",
         false => "the text of its file cannot be read",
     })?;

@@ -10,6 +10,7 @@ use inkwell::targets::TargetMachine;
 use super::text_edit::TextEdit;
 use crate::coverage::build::{KernelFile, KernelUnderTest};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::instrument::mutants::Variant;
 use crate::kernel::compile::Loaded;
 use crate::kernel::interface::{Arg, ArgSource};
@@ -36,7 +37,7 @@ pub fn make(
 ) -> Result<Vec<Made>> {
     let mut edited = Vec::with_capacity(edits.len());
     for edit in edits {
-        let text = std::fs::read(&edit.file).ok().and_then(|text| edit.apply(&text));
+        let text = files::read(edit.file.as_ref(), options.sandbox.as_ref()).ok().and_then(|text| edit.apply(&text));
         let text = text.ok_or_else(|| Error::caller(format!("{} changed while it was read", edit.file)))?;
         edited.push(EditedFile { path: edit.file.clone(), text });
     }

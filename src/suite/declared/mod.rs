@@ -14,6 +14,7 @@ use self::types::{ArgType, Form, Types};
 use super::de::{self, At};
 use super::document::{Source, Span, suggestion};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, ImageKind, Interface, Type};
 
 /// A declared interface, valid in itself; [`Declared::apply`] checks whether it fits a kernel.
@@ -32,7 +33,7 @@ impl Declared {
     /// # Errors
     /// `Caller`, with its place, if it cannot be read or is not one.
     pub fn read(path: &Path) -> Result<Declared> {
-        let text = std::fs::read_to_string(path).map_err(|e| {
+        let text = files::read_text(path, None).map_err(|e| {
             Error::caller(format!("cannot read the interface file `{}`: {e}", path.display()))
                 .help("`kassay inspect KERNEL --write-interface FILE` writes one")
         })?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::files::private::PrivateFolder;
 use crate::hash;
 use crate::host::{self, TrialEnd, Tried};
 
@@ -134,7 +135,11 @@ fn different_file(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>)
 
 /// A copy of the working directory, for one run. It vanishes when dropped.
 #[derive(Debug)]
-pub struct Workplace(tempfile::TempDir);
+pub struct Workplace {
+    folder: PathBuf,
+    /// Holds the folder.
+    _private: PrivateFolder,
+}
 
 impl Workplace {
     /// Copies a folder, but for `.git` and the folder `without` in it; `most` bytes at most.
@@ -146,11 +151,14 @@ impl Workplace {
             Error::environment(format!("cannot copy the working directory {}: {error}", folder.display()))
                 .help("free some space, set TMPDIR to another file system, or run the program in a smaller folder")
         };
-        let copy = tempfile::Builder::new().prefix("kassay-work-").tempdir().map_err(broken)?;
+        let private = PrivateFolder::temporary().map_err(broken)?;
+        // What is in it besides is not the program's.
+        let copy = private.path().join("work");
+        fs::create_dir(&copy).map_err(broken)?;
         let mut left = most;
-        let omitted = [without, copy.path()];
-        if copy_into(folder, copy.path(), &omitted, &mut left).map_err(broken)? {
-            return Ok(Workplace(copy));
+        let omitted = [without, private.path()];
+        if copy_into(folder, &copy, &omitted, &mut left).map_err(broken)? {
+            return Ok(Workplace { folder: copy, _private: private });
         }
         let what = format!("the working directory {} holds more than {most} bytes", folder.display());
         Err(Error::caller(what)
@@ -159,7 +167,7 @@ impl Workplace {
 
     /// The folder.
     pub fn folder(&self) -> &Path {
-        self.0.path()
+        &self.folder
     }
 
     /// Hashes the files whose paths match a pattern.

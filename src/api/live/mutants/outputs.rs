@@ -12,6 +12,7 @@ use super::options::MutateProgramOptions;
 use super::runs::{LONG, MOST_OUTPUT, ended};
 use crate::error::Result;
 use crate::exec::DeviceRequest;
+use crate::files::private::PrivateFolder;
 use crate::host::{Session, Trial};
 use crate::result::capture::{CaptureResult, Kernel};
 use crate::result::mutate::MutateResult;
@@ -24,10 +25,10 @@ use crate::result::{Header, capture};
 /// Those of [`capture`](super::super::super::capture()). Kernels without a suite are part of the result.
 pub fn mutate_outputs(command: &[OsString], open: &OpenOptions, options: &MutateProgramOptions) -> Result<MutateSet> {
     let begun = Instant::now();
-    let temporary = tempfile::Builder::new().prefix("kassay-captured-").tempdir();
+    let temporary = PrivateFolder::temporary();
     let temporary = temporary.map_err(|error| cannot_write(&std::env::temp_dir(), &error))?;
     let kept = options.captured.clone().or(options.texts.clone());
-    let folder = kept.clone().unwrap_or_else(|| temporary.path().to_owned());
+    let folder = kept.clone().unwrap_or_else(|| temporary.path().join("captured"));
     let wanted = CaptureOptions::new()
         .as_gpu(options.as_gpu)
         .max_bytes(options.max_bytes)

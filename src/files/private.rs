@@ -1,6 +1,6 @@
 //! Private folders of kassay, which vanish with it; and those that one that was killed has left.
 //!
-//! A folder is in use as long as its kassay holds the lock of a file in it, or a program runs whose environment names it: a
+//! A folder is in use as long as its kassay holds the lock of a file in it, or a program runs in it or whose environment names it: a
 //! program goes on when kassay is killed, and what it starts later finds its drivers through the folder.
 
 use std::fs::{self, File, Permissions, TryLockError};
@@ -12,13 +12,15 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// How the names of private folders begin.
-pub const PREFIXES: [&str; 3] = [SPOOL, LIBRARY, SOCKET];
+pub const PREFIXES: [&str; 4] = [SPOOL, LIBRARY, SOCKET, TEMPORARY];
 /// Of spools, also inside of the folder of a capture.
 pub const SPOOL: &str = ".spool-";
 /// Of folders that hold the layer's library where a spool cannot.
 pub const LIBRARY: &str = "kassay-layer-";
 /// Of folders that hold a socket where a spool cannot.
 pub const SOCKET: &str = "kassay-socket-";
+/// Of folders with temporary files.
+pub const TEMPORARY: &str = "kassay-tmp-";
 
 /// The file whose lock says that kassay is there.
 const OWNER: &str = "owner";
@@ -52,10 +54,34 @@ impl PrivateFolder {
         Ok(PrivateFolder { folder, _owner: owner })
     }
 
+    /// Makes a folder for temporary files.
+    ///
+    /// # Errors
+    /// Those of the file system, with the name of the folder for temporary files.
+    pub fn temporary() -> io::Result<PrivateFolder> {
+        let parent = std::env::temp_dir();
+        PrivateFolder::new(&parent, TEMPORARY).map_err(|error| in_temporary(&error))
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// Returns a file for temporary data that has no name.
+///
+/// # Errors
+/// Those of the file system, with the name of the folder for temporary files.
+pub fn temporary_file() -> io::Result<File> {
+    tempfile::tempfile().map_err(|error| in_temporary(&error))
+}
+
+/// An error with what helps against it.
+fn in_temporary(error: &io::Error) -> io::Error {
+    let folder = std::env::temp_dir();
+    let what = format!("{error}; temporary files are made in {}, or where TMPDIR says", folder.display());
+    io::Error::new(error.kind(), what)
 }
 
 /// Removes the private folders in `parent` that kassays of this user have left and that no program uses any more. What cannot
@@ -101,7 +127,7 @@ fn left_behind(folder: &Path) -> Option<File> {
     (is_ours && owner.try_lock().is_ok()).then_some(owner)
 }
 
-/// Whether the environment that a process was started with names a path.
+/// Whether the environment that a process was started with names a path, or it runs there.
 fn is_named_by_a_process(path: &Path) -> bool {
     let wanted = path.as_os_str().as_bytes();
     let Ok(processes) = fs::read_dir("/proc") else { return true };
@@ -109,6 +135,7 @@ fn is_named_by_a_process(path: &Path) -> bool {
         // Those of others cannot be read, and are not ours.
         let environment = fs::read(process.path().join("environ")).unwrap_or_default();
         environment.windows(wanted.len().max(1)).any(|part| part == wanted)
+            || fs::read_link(process.path().join("cwd")).is_ok_and(|folder| folder.starts_with(path))
     })
 }
 

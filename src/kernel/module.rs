@@ -1,12 +1,15 @@
 //! Parses a kernel's LLVM module and rejects those that kassay cannot handle. Not for compiling (`compile`).
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 use super::cpp_names;
+use super::forked::{self, Failure, Limit};
+use super::source::Sources;
 use crate::error::{Error, Place, Report, Result};
 use crate::llvm::{Function, SPIR_KERNEL, View};
 
@@ -41,6 +44,29 @@ pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Mo
     Ok(module)
 }
 
+/// The longest time that LLVM may take to read a module.
+const LONGEST_PARSE: Duration = Duration::from_secs(60);
+
+/// Has LLVM read a module in a child, because there is bitcode and text on which it crashes. Returns how it did; what LLVM
+/// refuses is reported by [`parse`].
+///
+/// # Errors
+/// `Environment` if there can be no child; [`Error::late`] at the deadline.
+pub fn crash_of(bytes: &[u8], deadline: Option<Instant>) -> Result<Option<String>> {
+    let read = || {
+        // Whether it parses does not matter here.
+        let _ = parse(&Context::create(), bytes, Path::new("kernel"));
+        Ok(Vec::new())
+    };
+    match forked::run(Limit::of(LONGEST_PARSE).until(deadline), read) {
+        Ok(_) => Ok(None),
+        Err(Failure::Crashed { how, stderr }) => Ok(Some(format!("{how}: {stderr}"))),
+        Err(Failure::TimedOut(limit)) => Ok(Some(format!("was not done after {} s", limit.as_secs()))),
+        Err(Failure::Late) => Err(Error::late("the translation of the kernel")),
+        Err(Failure::System(why)) => Err(Error::environment(format!("no process for LLVM: {why}"))),
+    }
+}
+
 /// Refuses variables that code initialises when the program is loaded (C++ for OpenCL): no launch would run it.
 fn refuse_initialisers(module: &Module<'_>, source: &Path) -> Result<()> {
     let functions = View::of(module).functions().into_iter();
@@ -50,8 +76,8 @@ fn refuse_initialisers(module: &Module<'_>, source: &Path) -> Result<()> {
     let what = format!("{} has a program-scope variable whose initial value code computes", source.display());
     let mut report = Report::new(what);
     report.place = initialiser.instructions().into_iter().find_map(|inst| inst.location()).map(|at| {
-        let line = std::fs::read_to_string(&at.file).ok();
-        let text = line.and_then(|text| text.lines().nth(at.line.saturating_sub(1) as usize).map(str::to_owned));
+        let lines = Sources::default().lines(&at.file);
+        let text = lines.and_then(|lines| lines.get(at.line.saturating_sub(1) as usize).cloned());
         Place { file: at.file.into(), line: at.line, column: at.column, text }
     });
     report.help = Some(

@@ -26,12 +26,11 @@ impl Sources {
         if let Some(known) = self.files.borrow().get(file) {
             return known.clone();
         }
-        let text = std::fs::read(file)
-            .ok()
-            .or_else(|| self.folders.iter().find_map(|folder| std::fs::read(folder.join(file)).ok()))
+        let text = read(Path::new(file))
+            .or_else(|| self.folders.iter().find_map(|folder| read(&folder.join(file))))
             .or_else(|| {
                 let name = Path::new(file).file_name()?;
-                self.folders.iter().find_map(|folder| std::fs::read(folder.join(name)).ok())
+                self.folders.iter().find_map(|folder| read(&folder.join(name)))
             });
         let lines = text.map(|bytes| Rc::new(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()));
         self.files.borrow_mut().insert(file.to_owned(), lines.clone());
@@ -49,4 +48,9 @@ impl Sources {
         let text = lines.get((line as usize).checked_sub(1)?)?;
         text.get((column as usize).saturating_sub(1)..).map(str::to_owned)
     }
+}
+
+/// Reads a file that a module names. A pipe or a device might never end.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    std::fs::metadata(path).is_ok_and(|about| about.is_file()).then(|| std::fs::read(path).ok()).flatten()
 }

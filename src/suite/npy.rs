@@ -5,6 +5,7 @@
 //! by field name, or bytes of the struct's size.
 
 use std::io::Write;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,7 +38,12 @@ const MAX_DIMENSIONS: usize = 64;
 pub fn read(path: &Path, limit: u64) -> Result<Array> {
     let wrong = |what: String| Error::caller(format!("cannot read `{}`: {what}", path.display()));
     let lost = |e: std::io::Error| wrong(e.to_string()).help("give its path relative to the suite file");
-    let size = std::fs::metadata(path).map_err(lost)?.len();
+    let about = std::fs::metadata(path).map_err(lost)?;
+    // A device might never end.
+    if about.file_type().is_char_device() || about.file_type().is_block_device() {
+        return Err(wrong("it is a device, not a file".to_owned()).help("save the array with numpy.save"));
+    }
+    let size = about.len();
     if size.saturating_sub(1 << 16) > limit {
         return Err(
             wrong(format!("it has {size} bytes, and no more than {limit} may be loaded")).help("split the suite")

@@ -70,12 +70,9 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     let name = file.file_name().map(PathBuf::from).unwrap_or_default();
     std::env::set_current_dir(folder)
         .map_err(|e| Error::caller(format!("cannot go to the folder {}: {e}", folder.display())))?;
-    let project = Project::read(&name, args.profile.as_deref())?;
-    let mut asked = Vec::new();
-    let mut commands = Vec::new();
-    for request in project.requests(&Line::command(), &only)? {
-        let command = parse(&project, &request, cache.as_deref(), args.no_cache)?;
-        asked.push(command.asked(&request.suite)?);
+    let (mut asked, mut commands) = (Vec::new(), Vec::new());
+    for (suite, command) in requested(&name, args.profile.as_deref(), &only, cache.as_deref(), args.no_cache)? {
+        asked.push(command.asked(&suite)?);
         commands.push(command);
     }
     let processors =
@@ -102,6 +99,30 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     failed.extend(result.check.iter().flat_map(|set| set.failed.clone()));
     failed.extend(result.schedule.iter().flat_map(|set| set.failed.clone()));
     Ok(several::exit_code(&args.output, &failed, !result.complaints.is_empty()))
+}
+
+/// Reads a project's file, whose folder is the current one, and returns how many commands it asks for.
+///
+/// # Errors
+/// `Caller`, with its place, if the file is wrong or names no suite.
+pub fn check_project(file: &Path, profile: Option<&str>) -> Result<usize> {
+    Ok(requested(file, profile, &[], None, true)?.len())
+}
+
+/// Reads a project's file, whose folder is the current one, and returns what it asks of which suites.
+///
+/// # Errors
+/// `Caller`, with its place, if the file is wrong or names no suite.
+fn requested(
+    file: &Path,
+    profile: Option<&str>,
+    only: &[PathBuf],
+    cache: Option<&Path>,
+    no_cache: bool,
+) -> Result<Vec<(PathBuf, Command)>> {
+    let project = Project::read(file, profile)?;
+    let requests = project.requests(&Line::command(), only)?.into_iter();
+    requests.map(|request| Ok((request.suite.clone(), parse(&project, &request, cache, no_cache)?))).collect()
 }
 
 /// Reads a request as the command line that it stands for.

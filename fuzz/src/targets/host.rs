@@ -80,7 +80,9 @@ pub fn spool(input: &[u8]) {
     let _ = unknown_launches(&spool.processes);
     for program in spool.programs.values() {
         let _ = kassay::host::translate(program.options.as_deref().unwrap_or_default(), Path::new("/"));
-        let _ = program.constants.iter().map(|constant| constant.bits()).count();
+        for constant in &program.constants {
+            let _ = constant.bits();
+        }
     }
     let mut processes = std::mem::take(&mut spool.processes);
     for kernel in kernels_of(&mut processes, Some(4)) {

@@ -24,6 +24,8 @@ mod tally;
 mod terminal;
 mod worker;
 
+pub use ci::check_project;
+
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

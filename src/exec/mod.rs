@@ -7,6 +7,7 @@ mod device;
 pub mod difference;
 pub mod discover;
 pub(crate) mod formats;
+pub mod fuzzing;
 pub mod kinds;
 mod memory;
 pub mod opencl;

@@ -16,6 +16,7 @@ use super::clang::{self, Outcome, Run};
 use super::compile_cache::CacheEntry;
 use super::cpp_names;
 use super::line_directives;
+use super::module;
 use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions, Language};
 use super::spirv::read::{self as spirv, Spirv};
 use crate::error::{Error, Place, Report, Result};
@@ -113,13 +114,23 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
     check_spec(format, options)?;
     let bitcode = match format {
         Format::OpenClC => return compile(source, &bytes, options, with_ast),
-        Format::LlvmIr | Format::Bitcode => bytes,
+        Format::LlvmIr | Format::Bitcode => readable(source, bytes, options)?,
         Format::SpirV => return Ok(translated(source, spirv::read(source, &bytes, options)?)),
         Format::SpirVText => return Ok(translated(source, spirv::read_text(source, &bytes, options)?)),
     };
     let source = source.to_owned();
     let warnings = String::new();
     Ok(Loaded { bitcode, format, source, warnings, spirv: None, ast: None, file_lookups: Vec::new() })
+}
+
+/// Returns the bytes of a module that LLVM can read or refuse.
+fn readable(source: &Path, bytes: Vec<u8>, options: &KernelOptions) -> Result<Vec<u8>> {
+    match module::crash_of(&bytes, options.deadline)? {
+        None => Ok(bytes),
+        Some(how) => Err(Error::caller(format!("{} is no module that LLVM 22 can read", source.display()))
+            .details(format!("LLVM {how}"))
+            .help("it may be damaged: make it anew from the source, or give the source")),
+    }
 }
 
 /// Checks that only SPIR-V is given values of specialisation constants.

@@ -160,7 +160,7 @@ impl Type {
             Type::Scalar(s) => s.size(),
             Type::Vector(s, 3) => s.size() * 4,
             Type::Vector(s, lanes) => s.size() * u64::from(*lanes),
-            Type::Array(element, len) => element.size() * len,
+            Type::Array(element, len) => element.size().saturating_mul(*len),
             Type::Struct(s) => s.size,
             Type::Pointer { .. } => POINTER_BYTES,
             Type::Opaque { size, .. } => *size,

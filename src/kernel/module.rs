@@ -1,12 +1,14 @@
 //! Parses a kernel's LLVM module and rejects those that kassay cannot handle. Not for compiling (`compile`).
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 use super::cpp_names;
+use super::forked::{self, Failure, Limit};
 use crate::error::{Error, Place, Report, Result};
 use crate::files::{self, Sandbox};
 use crate::llvm::{Function, SPIR_KERNEL, View};
@@ -42,6 +44,29 @@ pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Mo
     }
     cpp_names::apply(&module);
     Ok(module)
+}
+
+/// The longest time that LLVM may take to read a module.
+const LONGEST_PARSE: Duration = Duration::from_secs(60);
+
+/// Has LLVM read a module in a child, because there is bitcode and text on which it crashes. Returns how it did; what LLVM
+/// refuses is reported by [`parse`].
+///
+/// # Errors
+/// `Environment` if there can be no child; [`Error::late`] at the deadline.
+pub fn crash_of(bytes: &[u8], deadline: Option<Instant>) -> Result<Option<String>> {
+    let read = || {
+        // Whether it parses does not matter here.
+        let _ = parse(&Context::create(), bytes, Path::new("kernel"));
+        Ok(Vec::new())
+    };
+    match forked::run(Limit::of(LONGEST_PARSE).until(deadline), read) {
+        Ok(_) => Ok(None),
+        Err(Failure::Crashed { how, stderr }) => Ok(Some(format!("{how}: {stderr}"))),
+        Err(Failure::TimedOut(limit)) => Ok(Some(format!("was not done after {} s", limit.as_secs()))),
+        Err(Failure::Late) => Err(Error::late("the translation of the kernel")),
+        Err(Failure::System(why)) => Err(Error::environment(format!("no process for LLVM: {why}"))),
+    }
 }
 
 /// Refuses variables that code initialises when the program is loaded (C++ for OpenCL): no launch would run it.

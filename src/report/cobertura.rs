@@ -119,7 +119,7 @@ fn packages(results: &[&CoverResult], texts: &Texts) -> BTreeMap<String, BTreeMa
             let folder = name.rsplit_once('/').map_or(".", |(folder, _)| folder).to_owned();
             let known = packages.entry(folder).or_default().entry(name).or_default();
             for (number, line) in &file.lines {
-                let hits: u64 = line.hits.values().sum();
+                let hits = line.hits.values().fold(0, |sum: u64, hits| sum.saturating_add(*hits));
                 known.lines.entry(*number).or_default().hits += hits.max(u64::from(line.covered));
             }
             for site in file.sites.iter().filter(|site| site.is("branch") && site.shared().location.line > 0) {

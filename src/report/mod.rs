@@ -99,6 +99,14 @@ impl Format {
         self.render_loaded(&load(results)?)
     }
 
+    /// As [`Format::render`], of results that have been read.
+    ///
+    /// # Errors
+    /// `Caller` if there is no result, or one that the format cannot show.
+    pub fn render_read(&self, results: Vec<ResultFile>) -> Result<String> {
+        self.render_loaded(&taken_apart(results)?)
+    }
+
     fn render_loaded(&self, loaded: &Loaded) -> Result<String> {
         let shows =
             |result: &AnyResult| self.commands.iter().any(|known| result.command().split(' ').next() == Some(known));
@@ -150,15 +158,19 @@ pub fn convert_to(results: &[PathBuf], outputs: &[(&Format, PathBuf)]) -> Result
 }
 
 fn load(results: &[PathBuf]) -> Result<Loaded> {
+    taken_apart(results.iter().map(|path| Ok((path.clone(), store::read(path)?))).collect::<Result<_>>()?)
+}
+
+fn taken_apart(results: Vec<ResultFile>) -> Result<Loaded> {
     if results.is_empty() {
         return Err(Error::caller("there is no result to report on").help("name one or more result files"));
     }
     let mut loaded = Loaded { results: Vec::new(), of_project: Vec::new() };
-    for path in results {
-        match store::read(path)? {
+    for (path, result) in results {
+        match result {
             AnyResult::Ci(ci) => loaded.results.extend(apart(*ci).into_iter().map(|set| (path.clone(), set))),
             result => {
-                loaded.results.push((path.clone(), result));
+                loaded.results.push((path, result));
                 loaded.of_project.push(false);
             }
         }

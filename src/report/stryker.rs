@@ -6,14 +6,13 @@
 //! the actual status.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
 use super::parts::{self, Part};
-use super::texts::utf16_column;
+use super::texts::{read_file, utf16_column};
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::result::mutate::{Location, Mutant, MutateResult, Position, Status};
@@ -34,7 +33,7 @@ pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
         _ => None,
     });
     let results: Vec<&MutateResult> = results.collect();
-    let report = report(&results, &|path| fs::read(path).map_err(|e| e.kind()))?;
+    let report = report(&results, &|path| read_file(path).map_err(|e| e.kind()))?;
     serde_json::to_string_pretty(&report)
         .map(|text| text + "\n")
         .map_err(|e| Error::internal(format!("cannot turn the report into JSON: {e}")))
@@ -128,7 +127,13 @@ fn load(
     let mut beside = vec![folder.join(name)];
     beside.extend(named.file_name().map(|file| folder.join(file)));
     let bytes = std::iter::once(&named).chain(&beside).find_map(|path| match read(path) {
-        Err(ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+        Err(
+            ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::InvalidFilename
+            | ErrorKind::InvalidInput,
+        ) => None,
         outcome => Some(outcome),
     });
     let bytes = match bytes {

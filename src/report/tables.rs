@@ -184,7 +184,7 @@ fn place(at: Option<&Location>) -> [String; 3] {
 }
 
 fn run(test: &crate::result::run::Test) -> Row {
-    let mismatches: u64 = test.outputs.iter().map(|output| output.mismatches).sum();
+    let mismatches = test.outputs.iter().fold(0, |sum: u64, output| sum.saturating_add(output.mismatches));
     vec![
         test.name.clone(),
         text(test.status.name()),
@@ -309,7 +309,7 @@ fn goal_status(status: GoalStatus) -> &'static str {
 }
 
 fn captured(kernel: &crate::result::capture::Kernel) -> Row {
-    let left_out: u64 = kernel.left_out.iter().map(|left| left.count).sum();
+    let left_out = kernel.left_out.iter().fold(0, |sum: u64, left| sum.saturating_add(left.count));
     vec![
         kernel.program.clone(),
         text(kernel.launches),

@@ -12,6 +12,14 @@ use crate::hash;
 /// Returns the bytes of a file, if it can be read.
 type Reader = dyn Fn(&Path) -> Option<Vec<u8>>;
 
+/// Reads a file that a result names. A pipe or a device might never end.
+///
+/// # Errors
+/// As the system reports; `InvalidInput` if it is no file.
+pub(super) fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    if std::fs::metadata(path)?.is_file() { std::fs::read(path) } else { Err(std::io::ErrorKind::InvalidInput.into()) }
+}
+
 /// A text with the hash of its bytes.
 struct Text {
     digest: String,
@@ -29,7 +37,7 @@ pub(super) struct Texts {
 impl Texts {
     /// Reads files of the file system; paths in reports are relative to the working directory.
     pub(super) fn of_files() -> Texts {
-        Texts::new(|path| std::fs::read(path).ok(), std::env::current_dir().ok())
+        Texts::new(|path| read_file(path).ok(), std::env::current_dir().ok())
     }
 
     pub(super) fn new(read: impl Fn(&Path) -> Option<Vec<u8>> + 'static, folder: Option<PathBuf>) -> Texts {

@@ -176,7 +176,7 @@ struct Parser<'a> {
 
 type Parsed<T> = Result<T, String>;
 
-/// Upper bound on the scalars in one field of a record.
+/// Upper bound on the scalars in the fields of a record so far, and on how often one is repeated.
 const MAX_SCALARS: u64 = 1 << 20;
 
 /// Upper bound on the nesting depth of a header.
@@ -323,7 +323,8 @@ fn record_field(item: &Literal, swaps: &mut Vec<(u64, bool)>, depth: u32) -> Par
     let (dtype, inner) = dtype(descr, swaps, depth + 1)?;
     let once = swaps.split_off(start);
     let count = shape.iter().try_fold(1u64, |a, b| a.checked_mul(*b));
-    let count = count.filter(|n| n.saturating_mul(once.len() as u64) <= MAX_SCALARS);
+    let total = |n: u64| n.saturating_mul(once.len() as u64).saturating_add(swaps.len() as u64);
+    let count = count.filter(|n| *n <= MAX_SCALARS && total(*n) <= MAX_SCALARS);
     let count = count.ok_or_else(|| format!("the sub-array `{name}` of its dtype is too large"))?;
     for _ in 0..count {
         swaps.extend_from_slice(&once);

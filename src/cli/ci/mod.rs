@@ -76,19 +76,9 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     let name = file.file_name().map(PathBuf::from).unwrap_or_default();
     std::env::set_current_dir(folder)
         .map_err(|e| Error::caller(format!("cannot go to the folder {}: {e}", folder.display())))?;
-    let project = Project::read(&name, args.profile.as_deref())?;
-    let mut asked = Vec::new();
-    let mut commands = Vec::new();
-    let requests = project.requests(&Line::command(), &only)?;
-    if sandbox::is_on() {
-        project.check_confined(&Line::command(), &requests)?;
-    }
-    if project.confines_suites()? {
-        sandbox::turn_on();
-    }
-    for request in requests {
-        let command = parse(&project, &request, &more)?;
-        asked.push(command.asked(&request.suite)?);
+    let (mut asked, mut commands) = (Vec::new(), Vec::new());
+    for (suite, command) in requested(&name, args.profile.as_deref(), &only, &more)? {
+        asked.push(command.asked(&suite)?);
         commands.push(command);
     }
     let processors =
@@ -122,6 +112,30 @@ struct More<'a> {
     cache: Option<&'a Path>,
     no_cache: bool,
     baseline: Option<&'a Path>,
+}
+
+/// Reads a project's file, whose folder is the current one, and returns how many commands it asks for.
+///
+/// # Errors
+/// `Caller`, with its place, if the file is wrong or names no suite.
+pub fn check_project(file: &Path, profile: Option<&str>) -> Result<usize> {
+    Ok(requested(file, profile, &[], &More { cache: None, no_cache: true, baseline: None })?.len())
+}
+
+/// Reads a project's file, whose folder is the current one, and returns what it asks of which suites.
+///
+/// # Errors
+/// `Caller`, with its place, if the file is wrong or names no suite.
+fn requested(file: &Path, profile: Option<&str>, only: &[PathBuf], more: &More<'_>) -> Result<Vec<(PathBuf, Command)>> {
+    let project = Project::read(file, profile)?;
+    let requests = project.requests(&Line::command(), only)?;
+    if sandbox::is_on() {
+        project.check_confined(&Line::command(), &requests)?;
+    }
+    if project.confines_suites()? {
+        sandbox::turn_on();
+    }
+    requests.into_iter().map(|request| Ok((request.suite.clone(), parse(&project, &request, more)?))).collect()
 }
 
 /// Reads a request as the command line that it stands for.

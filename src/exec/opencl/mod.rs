@@ -13,4 +13,4 @@ mod worker;
 pub use executor::{CAPABILITIES, NVIDIA_CAPABILITIES, absence, devices, start};
 pub use supervisor::{OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 pub use sweep::cannot_batch;
-pub use worker::serve;
+pub use worker::{answer_without_device, serve};

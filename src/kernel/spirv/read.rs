@@ -2,12 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-use inkwell::context::Context;
+use std::time::Instant;
 
 use super::super::external_tools::How;
-use super::super::forked::{self, Failure, Limit};
 use super::super::module;
 use super::super::options::KernelOptions;
 use super::assembler;
@@ -41,6 +38,37 @@ pub struct Spirv {
 /// Caller: it is malformed, is no kernel, or has no specialisation constant that the options name. Environment: no
 /// translator. Internal: the translator crashes on what seems to be a valid module.
 pub fn read(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<Spirv> {
+    let Prepared { words, constants, input: prepared } = prepare(source, bytes, options)?;
+    let failed = |error: std::io::Error| Error::environment(format!("no temporary files for llvm-spirv: {error}"));
+    let folder = PrivateFolder::temporary().map_err(failed)?;
+    let (module, input) = (folder.path().join("module.spv"), folder.path().join("kernel.spv"));
+    fs::write(&module, words.bytes()).map_err(failed)?;
+    fs::write(&input, prepared.bytes()).map_err(failed)?;
+    let validate = || validator::ask(&module, words.version());
+    let validation = match options.validate.then(validate) {
+        Some(verdict) => told(source, verdict),
+        None => String::new(),
+    };
+    let bitcode = translate(source, &input, &folder.path().join("kernel.bc"), validate, options.deadline)?;
+    Ok(Spirv { words, constants, bitcode, validation })
+}
+
+/// A module that has been checked.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The module, with the values of its specialisation constants.
+    pub words: Words,
+    /// The specialisation constants, by number.
+    pub constants: Vec<SpecConstant>,
+    /// What translators are given.
+    pub input: Words,
+}
+
+/// Checks a module, sets its specialisation constants and rewrites it for translators.
+///
+/// # Errors
+/// Caller: it is malformed, is no kernel, or has no specialisation constant that the options name.
+pub fn prepare(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<Prepared> {
     let refused = |refusal: Refusal| {
         Error::caller(format!("{} is no SPIR-V module that kassay can take: {refusal}", source.display()))
             .help("give a SPIR-V module for OpenCL with 64-bit addresses, whole and as its compiler wrote it")
@@ -50,20 +78,9 @@ pub fn read(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<Spir
     let mut constants = specialisation::constants(&given);
     specialisation::assign(&mut constants, &options.spec)?;
     let words = specialisation::set(&given, &constants);
-    let failed = |error: std::io::Error| Error::environment(format!("no temporary files for llvm-spirv: {error}"));
-    let folder = PrivateFolder::temporary().map_err(failed)?;
-    let (module, input) = (folder.path().join("module.spv"), folder.path().join("kernel.spv"));
-    fs::write(&module, words.bytes()).map_err(failed)?;
     let hidden = opaque::hide(&words, &specialisation::ids(&constants, &options.varying_spec));
-    let prepared = line_scopes::add(&unscoped_values::remove(&check::normalise(&hidden)));
-    fs::write(&input, prepared.bytes()).map_err(failed)?;
-    let validate = || validator::ask(&module, words.version());
-    let validation = match options.validate.then(validate) {
-        Some(verdict) => told(source, verdict),
-        None => String::new(),
-    };
-    let bitcode = translate(source, &input, &folder.path().join("kernel.bc"), validate, options.deadline)?;
-    Ok(Spirv { words, constants, bitcode, validation })
+    let input = line_scopes::add(&unscoped_values::remove(&check::normalise(&hidden)));
+    Ok(Prepared { words, constants, input })
 }
 
 /// Assembles SPIR-V text and reads the module.
@@ -90,7 +107,7 @@ fn translate(
             How::Succeeded => {
                 let failed = |error| Error::environment(format!("the output of llvm-spirv cannot be read: {error}"));
                 let bitcode = fs::read(output).map_err(failed)?;
-                match try_parsing(&bitcode, deadline)? {
+                match module::crash_of(&bitcode, deadline)? {
                     None => return Ok(bitcode),
                     Some(how) => crashes += &format!("LLVM {how} on what {} made\n", translator.path.display()),
                 }
@@ -114,29 +131,6 @@ fn translate(
         Verdict::Valid | Verdict::None => Err(Error::internal(format!("{what}: llvm-spirv or LLVM crashed"))
             .details(crashes)
             .help("this is a bug of these tools; give the .ll, .bc or .cl the module was made from")),
-    }
-}
-
-/// The longest time that LLVM may take to read a translated module.
-const LONGEST_PARSE: Duration = Duration::from_secs(60);
-
-/// Has LLVM read bitcode in a child, because a translator that does not mind an invalid module may make IR of it on
-/// which LLVM crashes. Returns how it did; what LLVM refuses is reported by whoever parses it here.
-///
-/// # Errors
-/// `Environment` if there can be no child; [`Error::late`] at the deadline.
-fn try_parsing(bitcode: &[u8], deadline: Option<Instant>) -> Result<Option<String>> {
-    let parse = || {
-        // Whether it parses does not matter here.
-        let _ = module::parse(&Context::create(), bitcode, Path::new("kernel"));
-        Ok(Vec::new())
-    };
-    match forked::run(Limit::of(LONGEST_PARSE).until(deadline), parse) {
-        Ok(_) => Ok(None),
-        Err(Failure::Crashed { how, stderr }) => Ok(Some(format!("{how}: {stderr}"))),
-        Err(Failure::TimedOut(limit)) => Ok(Some(format!("was not done after {} s", limit.as_secs()))),
-        Err(Failure::Late) => Err(Error::late("the translation of the kernel")),
-        Err(Failure::System(why)) => Err(Error::environment(format!("no process for LLVM: {why}"))),
     }
 }
 

@@ -120,7 +120,7 @@ impl<'a> Notes<'a> {
             let hits = Hits {
                 covered: line.covered,
                 tests: line.hits.values().filter(|n| **n > 0).count(),
-                items: line.hits.values().sum(),
+                items: line.hits.values().fold(0, |sum, hits| sum.saturating_add(*hits)),
             };
             self.line(file.name, number).hits = Some(hits);
         }

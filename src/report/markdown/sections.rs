@@ -198,7 +198,7 @@ fn levels(results: &[&CompareResult]) -> Option<Section> {
             table.row(start.into_iter().chain(numbers).collect());
         }
     }
-    let kernels: u64 = results.iter().map(|r| r.total.kernels).sum();
+    let kernels = results.iter().fold(0, |sum: u64, r| sum.saturating_add(r.total.kernels));
     section("Levels of mutants", results, format!("{} compared", count(kernels, "kernel")), &table)
 }
 
@@ -210,7 +210,7 @@ fn captured(parts: &[Part<'_>]) -> Option<Section> {
         any = true;
         for kernel in &result.kernels {
             suites += u64::from(kernel.suite.is_some());
-            let left_out: u64 = kernel.left_out.iter().map(|left| left.count).sum();
+            let left_out = kernel.left_out.iter().fold(0, |sum: u64, left| sum.saturating_add(left.count));
             let numbers = [kernel.launches, kernel.kept, left_out].map(|n| n.to_string());
             let start = [code(&kernel.name), code(kernel.suite.as_deref().unwrap_or_default())];
             let remark = prose(kernel.error.as_deref().unwrap_or_default());

@@ -2,6 +2,9 @@
 
 use crate::kernel::interface::{Access, AddressSpace};
 
+/// Upper bound on the dimensions of an array: types are taken apart by recursion.
+const MOST_DIMENSIONS: usize = 64;
+
 /// A type's spelling, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spelling {
@@ -46,6 +49,9 @@ impl Spelling {
         if !dimensions.is_empty() {
             let counts = dimensions.split(']').map(|count| count.trim().trim_start_matches('[').trim().parse().ok());
             spelling.dimensions = counts.collect::<Option<Vec<u64>>>().filter(|counts| !counts.contains(&0))?;
+            if spelling.dimensions.len() > MOST_DIMENSIONS {
+                return None;
+            }
         }
         let spaced = text.replace('*', " * ");
         let mut base: Vec<&str> = Vec::new();

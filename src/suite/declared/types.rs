@@ -10,6 +10,12 @@ use crate::suite::document::{Source, suggestion};
 /// Limit on structs in structs; a deeper one contains itself.
 const MAX_DEPTH: u32 = 32;
 
+/// Upper bound on the bytes of a type.
+const LARGEST: u64 = 1 << 32;
+
+/// Upper bound on the fields of a struct, with those of its fields: structs in structs can double them at each level.
+const MOST_FIELDS: u64 = 1 << 16;
+
 /// The structs of a file.
 #[derive(Clone, Copy)]
 pub struct Types<'a> {
@@ -71,7 +77,10 @@ impl Types<'_> {
         let form = match (spelling.pointers, ImageKind::of_name(&spelling.base)) {
             (0, Some(kind)) => Form::Image(kind),
             (0, None) if spelling.base == "sampler_t" => Form::Sampler,
-            (0, None) => base(true)?.map_or(Form::Unknown, |ty| Form::Value(array(ty, &spelling.dimensions))),
+            (0, None) => match base(true)? {
+                Some(ty) => Form::Value(self.array(at, ty, &spelling.dimensions)?),
+                None => Form::Unknown,
+            },
             (1, _) if spelling.base == "void" => Form::Pointer(None),
             (1, _) => base(false)?.map_or(Form::Unknown, |ty| Form::Pointer(Some(ty))),
             (pointers, _) => {
@@ -134,7 +143,17 @@ impl Types<'_> {
             }
             (_, _) => Type::Opaque { name, size: POINTER_BYTES },
         };
-        Ok(array(ty, &spelling.dimensions))
+        self.array(at, ty, &spelling.dimensions)
+    }
+
+    /// An array of arrays, or the type itself if there are no dimensions.
+    fn array(&self, at: &At<String>, element: Type, dimensions: &[u64]) -> Result<Type> {
+        let ty = dimensions.iter().rev().fold(element, |element, count| Type::Array(Box::new(element), *count));
+        if ty.size() > LARGEST {
+            let what = format!("`{}` would have more than {LARGEST} bytes", at.value);
+            return Err(self.source.error(&at.span, what).help("correct the lengths of the array"));
+        }
+        Ok(ty)
     }
 
     /// The type that the base of a spelling names, if there is one.
@@ -168,7 +187,16 @@ impl Types<'_> {
                 return Err(self.source.error(at, what).help(format!("the next free offset is {end}")));
             }
             end = end.max(field.offset.saturating_add(field.ty.size()));
+            if end > LARGEST {
+                let what = format!("the struct `{}` would have more than {LARGEST} bytes", entry.name.value);
+                return Err(self.source.error(span, what).help("correct the field's type or its offset"));
+            }
             fields.push(field);
+        }
+        if fields.iter().map(|field| parts(&field.ty)).sum::<u64>() > MOST_FIELDS {
+            let what =
+                format!("the struct `{}` has more than {MOST_FIELDS} fields, with those in them", entry.name.value);
+            return Err(self.source.error(&entry.name.span, what).help("declare arrays instead of fields"));
         }
         if fields.is_empty() {
             let what = format!("the struct `{}` has no fields", entry.name.value);
@@ -179,6 +207,10 @@ impl Types<'_> {
         let misplaced = |field: &Field| !field.offset.is_multiple_of(field.ty.alignment());
         let is_packed = declared_size.is_some_and(|size| !size.is_multiple_of(natural)) || fields.iter().any(misplaced);
         let natural = if is_packed { 1 } else { natural };
+        if let Some(at) = entry.size.iter().chain(&entry.align).find(|at| at.value > LARGEST) {
+            let what = format!("{} bytes are more than the {LARGEST} that a struct may have", at.value);
+            return Err(self.source.error(&at.span, what).help("correct the number"));
+        }
         let align = entry.align.as_ref().map_or(natural, |align| align.value.max(1));
         let size = declared_size.unwrap_or_else(|| end.next_multiple_of(align));
         if let Some(at) = entry.size.as_ref().filter(|at| at.value < end) {
@@ -212,15 +244,20 @@ impl Types<'_> {
                 return Err(self.unknown(at));
             }
             let name = format!("{}{}", spelling.base, "*".repeat(spelling.pointers));
-            return Ok(array(Type::Opaque { name, size: POINTER_BYTES }, &spelling.dimensions));
+            return self.array(at, Type::Opaque { name, size: POINTER_BYTES }, &spelling.dimensions);
         }
         self.in_memory(at, is_value, depth)
     }
 }
 
-/// An array of arrays, or the type itself if there are no dimensions.
-fn array(element: Type, dimensions: &[u64]) -> Type {
-    dimensions.iter().rev().fold(element, |element, count| Type::Array(Box::new(element), *count))
+/// The number of fields that a type has, itself included.
+fn parts(ty: &Type) -> u64 {
+    match ty {
+        Type::Struct(record) => 1 + record.fields.iter().map(|field| parts(&field.ty)).sum::<u64>(),
+        Type::Array(element, _) => parts(element),
+        Type::Pointer { pointee, .. } => 1 + pointee.as_deref().map_or(0, parts),
+        Type::Scalar(_) | Type::Vector(..) | Type::Opaque { .. } => 1,
+    }
 }
 
 /// The scalar or vector type of that name.

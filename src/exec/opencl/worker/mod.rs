@@ -86,6 +86,12 @@ fn opened_for(request: &Request) -> Option<Target> {
     }
 }
 
+/// Answers a request as long as no device is open; those that would open one are not answered.
+pub fn answer_without_device(request: Request, shared: &mut SharedMemory) -> Option<Reply> {
+    let opens = matches!(request, Request::Open(..) | Request::List);
+    (!opens).then(|| handle_request(request, &mut None, shared))
+}
+
 fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut SharedMemory) -> Reply {
     match request {
         Request::List => match devices::all() {

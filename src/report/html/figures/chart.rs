@@ -102,7 +102,7 @@ pub fn sparkline(what: &str, values: &[f64]) -> Markup {
 
 /// Draws parts of a whole as a bar: number, class and name of each. The words are for those who do not see it.
 pub fn bars(parts: &[(u64, &str, &str)]) -> Markup {
-    let total: u64 = parts.iter().map(|part| part.0).sum();
+    let total = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.0));
     let words: Vec<String> = parts.iter().filter(|p| p.0 > 0).map(|(n, _, name)| format!("{n} {name}")).collect();
     let mut from = 0.0;
     let mut rects = Vec::new();

@@ -62,7 +62,7 @@ pub fn interface(input: &[u8]) {
                 let _ = blames_input(declared.apply_implicit(&mut interface));
             }
         }
-        let _ = blames_input(interface_file::read(&path, &interface, 2, 0));
+        let _ = blames_input(interface_file::read(&path, &interface, 2, 0, None));
     }
 }
 
@@ -74,7 +74,7 @@ pub fn npy(input: &[u8]) {
         }
     }
     let path = file(&prepared(), "fuzzed.npy", input);
-    let _ = blames_input(npy::read(&path, 1 << 30));
+    let _ = blames_input(npy::read(&path, 1 << 30, None));
 }
 
 /// A unified diff.
@@ -131,5 +131,5 @@ fn asks_for_much(path: &Path) -> bool {
             _ => false,
         }
     }
-    Source::read(path).and_then(|source| source.parse()).is_ok_and(|root| asks(&root))
+    Source::read(path, None).and_then(|source| source.parse()).is_ok_and(|root| asks(&root))
 }

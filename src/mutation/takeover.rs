@@ -47,8 +47,8 @@ fn options(request: &Request) -> String {
         order: 1,
         ..options_of(request)
     };
-    let Request { seed, prune, batch, launch_facts, .. } = request;
-    hash_of(&[format!("{of_mutants:?} {seed} {prune} {batch} {launch_facts}").as_bytes()])
+    let Request { seed, prune, launch_facts, .. } = request;
+    hash_of(&[format!("{of_mutants:?} {seed} {prune} {launch_facts}").as_bytes()])
 }
 
 /// Returns the hash of what a test launches and expects.

@@ -6,7 +6,7 @@ use crate::page;
 
 /// The reasons, what each means, and how many blocks have it.
 const REASONS: &[(&str, &str, usize)] = &[
-    ("installs", "it installs software, or builds kassay and runs its tests", 7),
+    ("installs", "it installs software, or builds kassay and runs its tests", 8),
     ("cluster", "it needs Snakemake or Slurm: scripts/test-workflow and scripts/test-slurm run it", 3),
     ("downloads", "it works on programs that have to be downloaded; the text names the script that measures them", 5),
     ("gpu", "it needs an NVIDIA GPU", 1),

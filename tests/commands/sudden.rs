@@ -80,11 +80,12 @@ fn locks_of_killed_runs_are_no_hindrance() -> TestResult {
 fn folders_have_one_writer() -> TestResult {
     let folder = tempfile::tempdir()?;
     let source = folder.path().join("k.cl");
-    // No search ends here early: nothing covers the outcome.
+    // Nothing covers the outcome.
     fs::write(&source, "__kernel void k(__global int *a, int n) { if (n * n % 4 == 3) a[0] = 1; }\n")?;
     let out = folder.path().join("made");
     let args = ["generate", at(&source), "--no-smt", "--quiet", "-o", at(&out), "--budget"];
-    let mut first = kassay().args(args).arg("60").stdout(Stdio::null()).spawn()?;
+    let endless = ["60", "--attempts", "1000000000"];
+    let mut first = kassay().args(args).args(endless).stdout(Stdio::null()).spawn()?;
     wait_for(|| out.join("generate.json.journal.jsonl").exists(), &mut first)?;
     let (_, err, code) = run(&[&args[..], &["1"]].concat())?;
     assert!(code == 2 && err.contains("is writing into"), "{code} {err}");

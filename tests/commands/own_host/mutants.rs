@@ -64,7 +64,8 @@ fn mutants(result: &Value) -> Vec<Value> {
         for key in ["killed_by", "covered_by"] {
             row[key] = value!(positions(&mutant[key]));
         }
-        row.as_object_mut().unwrap().remove("reason");
+        // A map does not tell which edit a mutant is.
+        ["reason", "edit"].map(|key| row.as_object_mut().unwrap().remove(key));
         row
     };
     result["mutants"].as_array().unwrap().iter().map(row).collect()

@@ -121,11 +121,11 @@ pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_text(&json, path)
 }
 
-/// Writes `result` as [`write`] does, but piece by piece, so that it need not fit into memory: for values whose parts are
+/// Writes `result` as [`write()`] does, but piece by piece, so that it need not fit into memory: for values whose parts are
 /// made while they are written.
 ///
 /// # Errors
-/// Those of [`write`].
+/// Those of [`write()`].
 pub fn write_in_pieces<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_with(path, |sink| {
         let mut sink = BufWriter::new(sink);

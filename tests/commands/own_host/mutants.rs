@@ -65,7 +65,7 @@ fn mutants(result: &Value) -> Vec<Value> {
             row[key] = value!(positions(&mutant[key]));
         }
         // A map does not tell which edit a mutant is.
-        ["reason", "edit"].map(|key| row.as_object_mut().unwrap().remove(key));
+        row.as_object_mut().unwrap().retain(|key, _| !["reason", "edit"].contains(&key.as_str()));
         row
     };
     result["mutants"].as_array().unwrap().iter().map(row).collect()

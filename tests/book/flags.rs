@@ -61,7 +61,8 @@ fn every_flag_is_on_the_page_of_its_command() {
     for (command, path) in COMMANDS {
         let text = std::fs::read_to_string(crate::common::testdata::repository(format!("docs/{path}.md"))).unwrap();
         let shown = flags(&text);
-        let (declared, obvious) = (declared(&help(command)), ["--help", "--output", "--verbose", "--jobs", "--sandbox"]);
+        let (declared, obvious) =
+            (declared(&help(command)), ["--help", "--output", "--verbose", "--jobs", "--sandbox"]);
         let lacks = declared.iter().filter(|flag| !shown.contains(flag.as_str()) && !obvious.contains(&flag.as_str()));
         missing.extend(lacks.map(|flag| format!("docs/{path}.md does not mention {flag} of `kassay {command}`")));
     }

@@ -12,7 +12,7 @@ static VARYING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let patterns = [
         (r" *\b\d+(\.\d+)? (ns|us|ms|s|min)\b", " TIME"),
         (r" on .+ \((cpu|gpu|accelerator), driver [^)]*\)", " on DEVICE"),
-        (r"overhead: \d+\.\d+ times", "overhead: N times"),
+        (r"overhead: \d+(\.\d+)? times", "overhead: N times"),
         (r"kassay simulator \d+\.\d+\.\d+", "kassay simulator VERSION"),
     ];
     patterns.map(|(pattern, name)| (Regex::new(pattern).unwrap(), name)).into()

@@ -59,7 +59,7 @@ fn of_branch(outcomes: &BTreeMap<String, bool>) -> Ratio {
 }
 
 fn add(a: Ratio, b: Ratio) -> Ratio {
-    Ratio { covered: a.covered + b.covered, total: a.total + b.total }
+    a.plus(b)
 }
 
 /// A source file.

@@ -196,7 +196,7 @@ fn run(test: &crate::result::run::Test) -> Row {
 
 fn outcome(site: &crate::result::cover::SiteOutcome) -> Row {
     let hit = site.hits_by_test.values().filter(|hits| **hits > 0);
-    let hits: u64 = hit.clone().sum();
+    let hits = hit.clone().fold(0, |sum: u64, hits| sum.saturating_add(*hits));
     let start = [&site.id, &site.kind, &site.construct, &site.function].map(String::clone);
     let end =
         [site.outcome.clone(), text(site.covered), text(hit.count()), text(hits), or_empty(&site.divergent_groups)];

@@ -85,6 +85,11 @@ impl Ratio {
     pub fn percent(self) -> Option<f64> {
         (self.total > 0).then(|| 100.0 * self.covered as f64 / self.total as f64)
     }
+
+    /// Returns the sum, or the greatest number where it is beyond that: results that are read may say anything.
+    pub fn plus(self, other: Ratio) -> Ratio {
+        Ratio { covered: self.covered.saturating_add(other.covered), total: self.total.saturating_add(other.total) }
+    }
 }
 
 /// A source location; lines and columns count from 1. `line` 0: unknown.

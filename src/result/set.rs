@@ -229,23 +229,23 @@ fn sum(a: &Coverage, b: &Coverage) -> Coverage {
         (one, other) => one.or(other),
     };
     Coverage {
-        branch: add(a.branch, b.branch),
-        condition: add(a.condition, b.condition),
+        branch: a.branch.plus(b.branch),
+        condition: a.condition.plus(b.condition),
         loops: LoopCoverage {
-            total: a.loops.total + b.loops.total,
-            zero: a.loops.zero + b.loops.zero,
-            one: a.loops.one + b.loops.one,
-            many: a.loops.many + b.loops.many,
-            boundary: a.loops.boundary + b.loops.boundary,
+            total: a.loops.total.saturating_add(b.loops.total),
+            zero: a.loops.zero.saturating_add(b.loops.zero),
+            one: a.loops.one.saturating_add(b.loops.one),
+            many: a.loops.many.saturating_add(b.loops.many),
+            boundary: a.loops.boundary.saturating_add(b.loops.boundary),
             applicable: LoopApplicable {
-                zero: a.loops.applicable.zero + b.loops.applicable.zero,
-                boundary: a.loops.applicable.boundary + b.loops.applicable.boundary,
+                zero: a.loops.applicable.zero.saturating_add(b.loops.applicable.zero),
+                boundary: a.loops.applicable.boundary.saturating_add(b.loops.applicable.boundary),
             },
         },
-        barrier: add(a.barrier, b.barrier),
-        line: add(a.line, b.line),
-        statement: add(a.statement, b.statement),
-        least_branch: add(a.least_branch, b.least_branch),
+        barrier: a.barrier.plus(b.barrier),
+        line: a.line.plus(b.line),
+        statement: a.statement.plus(b.statement),
+        least_branch: a.least_branch.plus(b.least_branch),
         mcdc: optional(a.mcdc, b.mcdc),
         def_use: optional(a.def_use, b.def_use),
         def_use_inter_item: optional(a.def_use_inter_item, b.def_use_inter_item),
@@ -254,7 +254,7 @@ fn sum(a: &Coverage, b: &Coverage) -> Coverage {
 }
 
 fn add(a: Ratio, b: Ratio) -> Ratio {
-    Ratio { covered: a.covered + b.covered, total: a.total + b.total }
+    a.plus(b)
 }
 
 #[cfg(test)]

@@ -71,11 +71,7 @@ impl Columns {
 /// The sums over all kernels.
 fn totals(prepared: &[Prepared<'_, '_>]) -> Markup {
     let add = |of: Read| {
-        prepared
-            .iter()
-            .filter_map(|p| p.page.cover())
-            .map(|c| of(&c.coverage))
-            .fold(Ratio::default(), |a, b| Ratio { covered: a.covered + b.covered, total: a.total + b.total })
+        prepared.iter().filter_map(|p| p.page.cover()).map(|c| of(&c.coverage)).fold(Ratio::default(), Ratio::plus)
     };
     let mutants = prepared.iter().flat_map(|p| p.page.mutates()).flat_map(|(_, r)| &r.mutants).filter(|m| !m.is_pair());
     let mutants = Summary::of(mutants);
@@ -122,10 +118,11 @@ fn row(one: &Prepared<'_, '_>, columns: &Columns) -> Markup {
     let branches: Vec<f64> = page.covers.iter().filter_map(|r| r.result.coverage.branch.percent()).collect();
     let missed: u64 = page
         .mutates()
-        .map(|(_, r)| {
-            r.summary.survived + r.summary.undecided + r.summary.no_coverage + r.summary.equivalent_for_launches
+        .flat_map(|(_, r)| {
+            let summary = &r.summary;
+            [summary.survived, summary.undecided, summary.no_coverage, summary.equivalent_for_launches]
         })
-        .sum();
+        .fold(0, u64::saturating_add);
     html! {
         tr {
             th scope="row" { a href={ "#" (page.anchor()) } { (shown(page.name)) } div.quiet { (shown(page.source)) } }

@@ -83,7 +83,7 @@ fn interface(kernel: &Kernel, style: &Style) -> String {
         for variable in &kernel.local_variables {
             table.row([Cell::new(&variable.name), variable.size.to_string().into(), "bytes".into()]);
         }
-        let total = kernel.local_variables.iter().map(|v| v.size).sum::<u64>();
+        let total = kernel.local_variables.iter().map(|v| v.size).fold(0, u64::saturating_add);
         if kernel.local_variables.len() > 1 {
             table.row([Cell::painted(Paint::Dim, "together"), total.to_string().into(), "bytes".into()]);
         }

@@ -8,6 +8,7 @@ pub mod difference;
 pub mod discover;
 pub(crate) mod formats;
 pub mod fuzzing;
+pub mod joint;
 pub mod kinds;
 mod memory;
 pub mod opencl;
@@ -21,12 +22,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 pub use crate::lower::code::{Code, DeviceCode, HostCode, Target};
 use crate::suite::launch::Launch;
 
 pub use capabilities::{Capabilities, Checks, Schedules};
 pub use device::{DeviceInfo, DeviceSelector, Numbering};
+pub use joint::{JointLaunch, JointOutcome, JointResult, JointRun, JointSweep};
 pub use opencl::{OpenClExecutor, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
 pub use simulator::Simulator;
@@ -275,6 +277,16 @@ pub trait Executor: Send {
     /// # Errors
     /// `Environment` only, as for [`Executor::run`].
     fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome>;
+
+    /// Makes all runs of a joint sweep. A run that kills the worker, or hangs, takes all others with it: they have to be made
+    /// otherwise.
+    ///
+    /// # Errors
+    /// `Environment` as for [`Executor::run`]; `Internal` if its [`Capabilities`] do not say that it makes joint launches.
+    fn sweep_jointly(&mut self, program: ProgramId, sweep: &JointSweep<'_>) -> Result<JointOutcome> {
+        let (_, _) = (program, sweep);
+        Err(Error::internal("this executor makes no joint launches"))
+    }
 }
 
 /// An executor that is starting in the background.

@@ -15,6 +15,8 @@ const INFECTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/infection.bc"
 const GUARD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guard.bc"));
 /// `runtime-cl/ids.cl` likewise.
 const IDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ids.bc"));
+/// `runtime-cl/joint.cl` likewise.
+const JOINT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/joint.bc"));
 
 /// Links the coverage probes' functions into `module`.
 pub fn link_coverage(module: &Module<'_>) -> Result<()> {
@@ -34,6 +36,11 @@ pub fn link_guard(module: &Module<'_>) -> Result<()> {
 /// Links the virtual id functions into `module`.
 pub fn link_ids(module: &Module<'_>) -> Result<()> {
     link(module, IDS, "ids.cl")
+}
+
+/// Links the functions of joint launches into `module`.
+pub fn link_joint(module: &Module<'_>) -> Result<()> {
+    link(module, JOINT, "joint.cl")
 }
 
 fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {

@@ -115,6 +115,11 @@ impl MutantOutcome {
         }
     }
 
+    /// Adds that the next test, at this position, detects it, where an earlier one has decided its status.
+    pub fn add_detecting(&mut self, test: TestIndex) {
+        self.killed_by.push(test);
+    }
+
     /// Records that the backend or the device refuses the mutated kernel.
     pub fn refuse_build(&mut self, why: &str) {
         self.status = Some(Status::CompileError);

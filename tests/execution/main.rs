@@ -6,5 +6,6 @@ mod common;
 mod executor;
 mod forks;
 mod host_code;
+mod joint;
 mod lowering;
 mod ptx;

@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 use super::process::{NoReply, WorkerExit};
 use super::supervisor::{NO_DEVICE, OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 use super::worker::MAX_OUTPUT;
-use super::{launch_request, limits, sweep};
+use super::{joint, launch_request, limits, sweep};
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::protocol::{Reply, protocol_error};
 use crate::exec::{
-    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, Observation, ProgramId, RunOptions,
-    RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome, Target,
+    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, JointOutcome, JointSweep, Observation,
+    ProgramId, RunOptions, RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome, Target,
 };
 use crate::suite::launch::Launch;
 
 /// What executors of OpenCL devices can do, except that a device may take another form of code.
 pub const CAPABILITIES: Capabilities =
-    Capabilities { target: Target::SpirV, schedules: Schedules::Own, checks: Checks::NONE, batches: true };
+    Capabilities { target: Target::SpirV, schedules: Schedules::Own, checks: Checks::NONE, batches: true, joins: false };
 
 /// What executors of NVIDIA's devices can do.
 pub const NVIDIA_CAPABILITIES: Capabilities = Capabilities { target: Target::Ptx, ..CAPABILITIES };
@@ -65,7 +65,10 @@ impl Executor for OpenClExecutor {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { target: self.info().target().unwrap_or(CAPABILITIES.target), ..CAPABILITIES }
+        match self.info().target() {
+            Some(Target::Ptx) => NVIDIA_CAPABILITIES,
+            _ => CAPABILITIES,
+        }
     }
 
     fn begin_load(&mut self, code: &Code) -> Result<ProgramId> {
@@ -85,6 +88,10 @@ impl Executor for OpenClExecutor {
 
     fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome> {
         sweep::run(self, program, sweep)
+    }
+
+    fn sweep_jointly(&mut self, program: ProgramId, sweep: &JointSweep<'_>) -> Result<JointOutcome> {
+        joint::run(self, program, sweep)
     }
 
     fn run_with_probe(

@@ -2,6 +2,7 @@
 
 mod errors;
 mod executor;
+mod joint;
 mod launch_request;
 mod limits;
 mod process;

@@ -172,13 +172,13 @@ impl Object {
 }
 
 /// Bytes of which the start of a sub-buffer must be a multiple (OpenCL 1.2, section 5.2.1).
-fn sub_buffer_alignment(context: &Context) -> usize {
+pub fn sub_buffer_alignment(context: &Context) -> usize {
     let bits = Device::new(context.default_device()).mem_base_addr_align().unwrap_or(0);
     usize::try_from(bits / 8).unwrap_or(1).max(1)
 }
 
 /// Makes the sub-buffer of `size` bytes from `origin` on.
-fn sub_buffer(whole: &Memory, origin: usize, size: usize) -> Result<Memory, cl_int> {
+pub fn sub_buffer(whole: &Memory, origin: usize, size: usize) -> Result<Memory, cl_int> {
     let region = cl_buffer_region { origin, size };
     // SAFETY: the driver reads the region during the call, and keeps the buffer for as long as the sub-buffer lives
     // (clCreateSubBuffer, clReleaseMemObject).

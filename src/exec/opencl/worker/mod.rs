@@ -5,6 +5,8 @@
 
 mod devices;
 mod handles;
+mod joint;
+mod joint_kernels;
 mod launch;
 mod memory;
 mod open_device;
@@ -147,6 +149,14 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
                 return unprepared();
             }
             sweep::run(open, loaded, &sweep, shared.bytes()).unwrap_or_else(Refusal::reply)
+        }
+        Request::Joint { program, memory, joint } => {
+            let Some(open) = open else { return unprepared() };
+            let Some(loaded) = open.programs.get(&program) else { return unprepared() };
+            if shared.map_reserved(memory).is_err() {
+                return unprepared();
+            }
+            joint::run(open, loaded, &joint, shared.bytes()).unwrap_or_else(Refusal::reply)
         }
     }
 }

@@ -13,8 +13,8 @@ use super::sandbox;
 use super::several;
 use super::terminal::complain;
 use crate::api::{
-    Baseline, Batching, MutateOptions, MutateProgramOptions, OpenOptions, Oracle, StartWorkers, Strategy, changes_since, mutate,
-    mutate_all, mutate_program, roots_of_diffs, texts_beside,
+    Baseline, Batching, MutateOptions, MutateProgramOptions, OpenOptions, Oracle, StartWorkers, Strategy,
+    changes_since, mutate, mutate_all, mutate_program, roots_of_diffs, texts_beside,
 };
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};

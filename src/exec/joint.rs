@@ -137,7 +137,9 @@ pub fn cannot_join(launch: &Launch, references: &[Reference]) -> Option<String> 
         return Some("its work-groups have an order of their own".to_owned());
     }
     let argument = |(position, value): (u32, &ArgValue)| match value {
-        ArgValue::Image { .. } | ArgValue::Sampler { .. } => Some(format!("argument {position} is an image or a sampler")),
+        ArgValue::Image { .. } | ArgValue::Sampler { .. } => {
+            Some(format!("argument {position} is an image or a sampler"))
+        }
         ArgValue::Buffer(_) | ArgValue::Same(_) if !launch.view(position).is_whole() || launch.view(position).svm => {
             Some(format!("argument {position} is a part of a buffer, or shared virtual memory"))
         }
@@ -169,7 +171,8 @@ fn cannot_compare(launch: &Launch, reference: &Reference) -> Option<String> {
     }
     let ty = reference.ty.as_ref().filter(|ty| scalar_layout::dense_scalar(ty).is_none())?;
     let leaves = scalar_layout::leaves_through_unions(ty);
-    let is_packed = || leaves.iter().any(|leaf| [leaf.offset, size].iter().any(|at| !at.is_multiple_of(leaf.scalar.size())));
+    let is_packed =
+        || leaves.iter().any(|leaf| [leaf.offset, size].iter().any(|at| !at.is_multiple_of(leaf.scalar.size())));
     (leaves.len() > MOST_LEAVES || is_packed())
         .then(|| format!("an element of output {position} has too many parts, or parts that are not aligned"))
 }

@@ -59,7 +59,8 @@ pub static KINDS: &[DeviceKind] = &[
         is_automatic: false,
         absence: opencl::absence,
         devices: |options| opencl::devices(options, |target| target == Some(Target::Ptx)),
-        start: |selector, options, count| opencl::start(Target::Ptx, selector, options, count),
+        // Further processes would only open contexts of their own on the same GPU, and compile every module again.
+        start: |selector, options, _| opencl::start(Target::Ptx, selector, options, 1),
     },
     DeviceKind {
         name: "sim",

@@ -8,9 +8,12 @@ use crate::error::Result;
 use crate::exec::joint::{self, JointLaunch, JointOutcome, JointResult, JointRun, JointSweep};
 use crate::exec::{Executor, ProgramId};
 use crate::instrument::layout::FaultKind;
+use crate::instrument::mutants::LaunchChange;
+use crate::suite::launch::{Launch, NdRange};
 
 use super::baseline::{self, RunSettings, TestBaseline};
 use super::module_builder::{JointModule, Woven};
+use super::operators::launch;
 use super::runner::{Case, RunCost, is_wanted};
 use super::verdict::TestVerdict;
 
@@ -109,25 +112,21 @@ impl<'a, 't> JointRuns<'a, 't> {
         let most_runs = if executor.device().kind == "gpu" { MOST_RUNS } else { MOST_RUNS_ELSEWHERE };
         let most = (most_runs as usize).min(MOST_RESULTS / self.settings.repeats.max(1) as usize);
         let most_tests = if self.settings.end.is_some() { TESTS_BEFORE_DEADLINE } else { usize::MAX };
+        let limits = launch::Limits::of(executor.device(), self.settings.required_local);
         // By size of work-groups, because all of a launch have the same.
-        let mut classes: BTreeMap<[u64; 3], Vec<(usize, Vec<usize>)>> = BTreeMap::new();
+        let mut classes: BTreeMap<[u64; 3], Vec<Group>> = BTreeMap::new();
         let (mut count, mut tests) = (0, 0);
         self.next = t;
         while self.next < self.baselines.len() && tests < most_tests {
-            let which: Vec<usize> = match self.joins[self.next] {
-                true => (0..cases.len())
-                    .filter(|c| cases[*c].launch.is_none() && is_wanted(&cases[*c], self.next, self.settings))
-                    .collect(),
-                false => Vec::new(),
-            };
-            if count > 0 && count + which.len() > most {
+            let groups = self.groups(self.next, cases, &limits);
+            let runs: usize = groups.iter().map(|group| group.which.len()).sum();
+            if count > 0 && count + runs > most {
                 break;
             }
-            count += which.len();
-            tests += usize::from(!which.is_empty());
-            if !which.is_empty() {
-                let local = self.baselines[self.next].test.launch.range.decided().local;
-                classes.entry(local).or_default().push((self.next, which));
+            count += runs;
+            tests += usize::from(runs > 0);
+            for group in groups {
+                classes.entry(group.range(self.baselines).decided().local).or_default().push(group);
             }
             self.next += 1;
         }
@@ -150,11 +149,35 @@ impl<'a, 't> JointRuns<'a, 't> {
         Ok(())
     }
 
-    /// Runs cases, listed by baseline, once per repeat; `None` if nothing is known of the runs. Results are in the order of the list.
+    /// Returns the cases that are to be run on baseline `t`, by what their mutants make of its NDRange. Those that need no run are left out.
+    fn groups(&self, t: usize, cases: &[Case], limits: &launch::Limits) -> Vec<Group> {
+        let baseline = &self.baselines[t];
+        let mut groups: Vec<(Option<LaunchChange>, Group)> = Vec::new();
+        if !self.joins[t] {
+            return Vec::new();
+        }
+        for (c, case) in cases.iter().enumerate().filter(|(_, case)| is_wanted(case, t, self.settings)) {
+            match groups.iter_mut().find(|(change, _)| *change == case.launch) {
+                Some((_, group)) => group.which.push(c),
+                None => groups.push((case.launch, Group { t, changed: None, which: vec![c] })),
+            }
+        }
+        let runs = |(change, group): (Option<LaunchChange>, Group)| {
+            let launch = &baseline.test.launch;
+            let Some(change) = change else { return Some(group) };
+            let range = launch::apply(&launch.range, change, limits).ok().filter(|range| *range != launch.range)?;
+            let changed = Launch::new(range, launch.args.clone());
+            let joins = joint::cannot_join(&changed, &baseline.references).is_none();
+            joins.then_some(Group { changed: Some(changed), ..group })
+        };
+        groups.into_iter().filter_map(runs).collect()
+    }
+
+    /// Runs cases once per repeat; `None` if nothing is known of the runs. Results are in the order of the groups.
     #[allow(clippy::too_many_arguments)]
     fn sweep(
         &self,
-        class: &[(usize, Vec<usize>)],
+        class: &[Group],
         factor: f64,
         most_runs: u32,
         executor: &mut dyn Executor,
@@ -162,24 +185,13 @@ impl<'a, 't> JointRuns<'a, 't> {
         cases: &[Case],
         cost: &mut RunCost,
     ) -> Result<Option<Vec<Vec<JointResult>>>> {
-        let launch = |(t, _): &(usize, Vec<usize>)| {
-            let baseline = &self.baselines[*t];
-            let mut block = joint::block(&self.module.values, &baseline.test.launch);
-            // The header of an ordinary launch has fuel and extents where a block of parameters has them.
-            let head = baseline::probe_head(self.settings.layout, &baseline.test.launch, baseline.fuel(factor));
-            let before_slot = self.settings.layout.slot(0) as usize;
-            for (word, known) in block.iter_mut().zip(&head[..before_slot]) {
-                *word = if *word == 0 { *known } else { *word };
-            }
-            JointLaunch { launch: &baseline.test.launch, block, references: &baseline.references }
-        };
-        let launches: Vec<JointLaunch<'_>> = class.iter().map(launch).collect();
-        let of_launch = |(launch, (_, which)): (u32, &'_ (usize, Vec<usize>))| {
+        let launches: Vec<JointLaunch<'_>> = class.iter().map(|group| self.launch(group, factor)).collect();
+        let of_group = |(launch, group): (u32, &Group)| {
             let run = |c: &usize| JointRun { launch, words: cases[*c].numbers };
-            which.iter().map(run).collect::<Vec<_>>()
+            group.which.iter().map(run).collect::<Vec<_>>()
         };
-        let runs: Vec<JointRun> = (0..).zip(class).flat_map(of_launch).collect();
-        let baselines = || class.iter().map(|(t, _)| &self.baselines[*t]);
+        let runs: Vec<JointRun> = (0..).zip(class).flat_map(of_group).collect();
+        let baselines = || class.iter().map(|group| &self.baselines[group.t]);
         let limit = baselines().map(|b| b.limit(self.settings.factor)).max().unwrap_or_default();
         // At worst one run after the other.
         let run_time = baselines().map(|b| b.run_time).max().unwrap_or_default();
@@ -199,17 +211,29 @@ impl<'a, 't> JointRuns<'a, 't> {
         let JointOutcome::Ran { results, .. } = outcome else { return Ok(None) };
         let pairs = runs.len() as u64;
         cost.executions += pairs * u64::from(self.settings.repeats.max(1));
-        cost.pairs += pairs;
         cost.batched_pairs += pairs;
         Ok(Some(results))
     }
 
+    /// Returns the launch of a group, with fuel as a multiple of the original's.
+    fn launch<'g>(&'g self, group: &'g Group, factor: f64) -> JointLaunch<'g> {
+        let (baseline, launch) = (&self.baselines[group.t], group.launch(self.baselines));
+        let mut block = joint::block(&self.module.values, launch);
+        // The header of an ordinary launch has fuel and extents where a block of parameters has them.
+        let head = baseline::probe_head(self.settings.layout, launch, baseline.fuel(factor));
+        let before_slot = self.settings.layout.slot(0) as usize;
+        for (word, known) in block.iter_mut().zip(&head[..before_slot]) {
+            *word = if *word == 0 { *known } else { *word };
+        }
+        JointLaunch { launch, block, references: &baseline.references }
+    }
+
     /// Keeps results, in place of earlier ones of the same cases.
-    fn keep(&mut self, class: &[(usize, Vec<usize>)], results: Vec<Vec<JointResult>>) {
+    fn keep(&mut self, class: &[Group], results: Vec<Vec<JointResult>>) {
         let mut number = 0;
-        for (t, which) in class {
-            let known = self.results.entry(*t).or_default();
-            for c in which {
+        for group in class {
+            let known = self.results.entry(group.t).or_default();
+            for c in &group.which {
                 let of_case: Vec<JointResult> = results.iter().map(|repeat| repeat[number]).collect();
                 number += 1;
                 match known.binary_search_by_key(c, |(known, _)| *known) {
@@ -221,23 +245,47 @@ impl<'a, 't> JointRuns<'a, 't> {
     }
 
     /// Forgets results, so that the cases are run otherwise.
-    fn forget(&mut self, class: &[(usize, Vec<usize>)]) {
-        for (t, which) in class {
-            if let Some(known) = self.results.get_mut(t) {
-                known.retain(|(c, _)| which.binary_search(c).is_err());
+    fn forget(&mut self, class: &[Group]) {
+        for group in class {
+            if let Some(known) = self.results.get_mut(&group.t) {
+                known.retain(|(c, _)| group.which.binary_search(c).is_err());
             }
         }
     }
 
-    /// Returns the cases that ran out of fuel, by baseline.
-    fn out_of_fuel(&self, class: &[(usize, Vec<usize>)]) -> Vec<(usize, Vec<usize>)> {
-        let of_test = |(t, _): &(usize, Vec<usize>)| {
-            let known = self.results.get(t).map(Vec::as_slice).unwrap_or_default();
-            let hungry = known.iter().filter(|(_, results)| results.iter().any(|r| fault(r) == Some(FaultKind::Fuel)));
-            let which: Vec<usize> = hungry.map(|(c, _)| *c).collect();
-            (!which.is_empty()).then_some((*t, which))
+    /// Returns the cases of these groups that ran out of fuel.
+    fn out_of_fuel(&self, class: &[Group]) -> Vec<Group> {
+        let of_group = |group: &Group| {
+            let known = self.results.get(&group.t).map(Vec::as_slice).unwrap_or_default();
+            let is_hungry = |c: &usize| {
+                let at = known.binary_search_by_key(c, |(known, _)| *known);
+                at.is_ok_and(|at| known[at].1.iter().any(|result| fault(result) == Some(FaultKind::Fuel)))
+            };
+            let which: Vec<usize> = group.which.iter().copied().filter(is_hungry).collect();
+            (!which.is_empty()).then(|| Group { which, ..group.clone() })
         };
-        class.iter().filter_map(of_test).collect()
+        class.iter().filter_map(of_group).collect()
+    }
+}
+
+/// Cases that are run on the same launch.
+#[derive(Debug, Clone)]
+struct Group {
+    /// The baseline.
+    t: usize,
+    /// Its launch as mutants change it; `None`: as it is.
+    changed: Option<Launch>,
+    /// The cases, in order.
+    which: Vec<usize>,
+}
+
+impl Group {
+    fn launch<'a>(&'a self, baselines: &'a [TestBaseline<'_>]) -> &'a Launch {
+        self.changed.as_ref().unwrap_or(&baselines[self.t].test.launch)
+    }
+
+    fn range<'a>(&'a self, baselines: &'a [TestBaseline<'_>]) -> &'a NdRange {
+        &self.launch(baselines).range
     }
 }
 

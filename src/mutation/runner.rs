@@ -152,12 +152,14 @@ fn run_share(
         if let Some(joint) = &mut joint {
             for (c, verdict) in joint.verdicts(t, executor, program, cases, &mut cost)? {
                 joint.add(t, &mut cases[c], verdict);
+                cost.pairs += 1;
                 done.push(c);
             }
             reports.report(cases, &done, t)?;
         }
         let made: BTreeSet<usize> = done.into_iter().collect();
-        let todo: Vec<usize> = (0..cases.len()).filter(|c| !made.contains(c) && is_wanted(&cases[*c], t, settings)).collect();
+        let todo: Vec<usize> =
+            (0..cases.len()).filter(|c| !made.contains(c) && is_wanted(&cases[*c], t, settings)).collect();
         let (plain, changed): (Vec<usize>, Vec<usize>) = todo.into_iter().partition(|c| cases[*c].launch.is_none());
         for some in plain.chunks(size) {
             if settings.is_over() {
@@ -216,11 +218,7 @@ struct Reports<'a> {
 }
 
 impl<'a> Reports<'a> {
-    fn new(
-        cases: &[Case],
-        full_matrix: bool,
-        on_decided: &'a (dyn Fn(&Case) -> Result<()> + Sync),
-    ) -> Reports<'a> {
+    fn new(cases: &[Case], full_matrix: bool, on_decided: &'a (dyn Fn(&Case) -> Result<()> + Sync)) -> Reports<'a> {
         let last = cases.iter().map(|case| case.scenario.tests.iter().rposition(|runs| *runs)).collect();
         Reports { last, reported: vec![false; cases.len()], full_matrix, on_decided }
     }

@@ -91,8 +91,9 @@ fn sweep(
     (runs, most): (u32, u32),
 ) -> TestResult<JointOutcome> {
     let of = launches.iter();
-    let of: Vec<JointLaunch<'_>> =
-        of.map(|(launch, references)| JointLaunch { launch, block: block(&kernel.values, launch), references }).collect();
+    let of: Vec<JointLaunch<'_>> = of
+        .map(|(launch, references)| JointLaunch { launch, block: block(&kernel.values, launch), references })
+        .collect();
     let all: Vec<JointRun> =
         (0..of.len() as u32).flat_map(|launch| (0..runs).map(move |n| JointRun { launch, words: [n, 0] })).collect();
     Ok(executor.sweep_jointly(
@@ -235,8 +236,10 @@ fn runs_of_launches_of_any_shape_get_what_is_theirs() -> TestResult {
                 continue;
             }
             let n = n as u8;
-            let floats: Vec<u8> = [f32::from(n), 1.0, 7.0 + f32::from(n), 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
-            let pair: Vec<u8> = [vec![n + 3, 0, 0, 0, 0, 0, 0, 0], (u64::MAX - u64::from(n)).to_le_bytes().to_vec()].concat();
+            let floats: Vec<u8> =
+                [f32::from(n), 1.0, 7.0 + f32::from(n), 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+            let pair: Vec<u8> =
+                [vec![n + 3, 0, 0, 0, 0, 0, 0, 0], (u64::MAX - u64::from(n)).to_le_bytes().to_vec()].concat();
             let constants: Vec<u8> = [5, 1000 + i32::from(n)].iter().flat_map(|c: &i32| c.to_le_bytes()).collect();
             let null = if n.is_multiple_of(2) { Vec::new() } else { vec![0; 4] };
             let args = vec![
@@ -306,7 +309,8 @@ fn what_the_device_says_of_outputs_is_what_the_host_says() -> TestResult {
     let executor = std::cell::RefCell::new(opencl()?);
     let (_folder, file) = source_file(COPY);
     let context = Context::create();
-    let kernel = build(&open(&context, &file, Some("k"), &KernelOptions::default())?.under_test)?.ok_or("cannot join")?;
+    let kernel =
+        build(&open(&context, &file, Some("k"), &KernelOptions::default())?.under_test)?.ok_or("cannot join")?;
     assert_eq!(kernel.written[..2], [true, false], "the kernel writes to its first argument only");
     let program = executor.borrow_mut().load(&kernel.joint)?;
     let types = [
@@ -326,7 +330,12 @@ fn what_the_device_says_of_outputs_is_what_the_host_says() -> TestResult {
     // Few cases, because each goes through a driver; each has runs of many kinds.
     let mut runner = TestRunner::new(Config { cases: 12, failure_persistence: None, ..Config::default() });
     let changes = proptest::collection::vec((0..BYTES, any::<u8>()), 0..4);
-    let one = (contents(BYTES), changes, prop_oneof![Just(0.0), Just(1e-6), Just(f64::INFINITY)], prop_oneof![Just(0.0), Just(1e-3)]);
+    let one = (
+        contents(BYTES),
+        changes,
+        prop_oneof![Just(0.0), Just(1e-6), Just(f64::INFINITY)],
+        prop_oneof![Just(0.0), Just(1e-3)],
+    );
     let strategy = proptest::collection::vec(one, types.len());
     let differing = std::cell::Cell::new(0);
     runner.run(&strategy, |cases| {
@@ -373,7 +382,8 @@ fn a_joint_sweep_that_kills_the_worker_is_lost_and_the_next_one_runs() -> TestRe
     let mut executor = opencl()?;
     let (_folder, file) = source_file(WILD);
     let context = Context::create();
-    let kernel = build(&open(&context, &file, Some("k"), &KernelOptions::default())?.under_test)?.ok_or("cannot join")?;
+    let kernel =
+        build(&open(&context, &file, Some("k"), &KernelOptions::default())?.under_test)?.ok_or("cannot join")?;
     let program = executor.load(&kernel.joint)?;
     let launch = |far: u64| {
         let args = vec![ArgValue::Buffer(Arc::new(vec![0; 4])), ArgValue::Value(far.to_le_bytes().to_vec())];

@@ -16,8 +16,13 @@ use crate::exec::{
 use crate::suite::launch::Launch;
 
 /// What executors of OpenCL devices can do, except that a device may take another form of code.
-pub const CAPABILITIES: Capabilities =
-    Capabilities { target: Target::SpirV, schedules: Schedules::Own, checks: Checks::NONE, batches: true, joins: false };
+pub const CAPABILITIES: Capabilities = Capabilities {
+    target: Target::SpirV,
+    schedules: Schedules::Own,
+    checks: Checks::NONE,
+    batches: true,
+    joins: false,
+};
 
 /// What executors of NVIDIA's devices can do.
 pub const NVIDIA_CAPABILITIES: Capabilities = Capabilities { target: Target::Ptx, ..CAPABILITIES };

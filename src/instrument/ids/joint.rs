@@ -9,7 +9,7 @@ use super::{Calls, drop_effects, inline_helpers, kernel};
 use crate::error::{Error, Result};
 use crate::instrument::runtime;
 use crate::kernel::canonical;
-use crate::llvm::{AddressSpace, Builder, Function, Inst, IntPredicate, Type, TypeKind, Value, View};
+use crate::llvm::{AddressSpace, Builder, Function, Inst, IntPredicate, Opcode, Type, TypeKind, Value, View};
 use crate::lower::joint::{self, SLOT_WORDS, Values, parameters};
 
 /// Work-item functions as mangled by clang, with their replacements. All others are the same in all runs of a launch.
@@ -50,6 +50,15 @@ pub fn joint(module: &mut Module<'_>, entry: &str, values: &Values, machine: &Ta
     canonical::verify(module, "the runs of joint launches")
 }
 
+/// Moves the kernel's variables to its beginning: what finds out the run has branches, and LLVM promotes only variables of the entry block.
+fn hoist_variables(kernel: Function<'_>) {
+    let entry = kernel.entry();
+    let of_constant_size = |i: &Inst<'_>| i.is(Opcode::LLVMAlloca) && i.operand_instructions().is_empty();
+    let Some(first) = entry.walk().find(|i| !of_constant_size(i)) else { return };
+    let late: Vec<Inst<'_>> = first.following().filter(of_constant_size).collect();
+    late.into_iter().for_each(|variable| variable.move_before(first));
+}
+
 /// Rewrites one kernel.
 struct Weaver<'m> {
     view: View<'m>,
@@ -70,7 +79,8 @@ impl<'m> Weaver<'m> {
             Error::internal(format!("kernel {name} has {count} arguments, not {args} and the probe buffer"))
         })?;
         let builder = view.builder();
-        builder.before(kernel.entry().walk().next().expect("the entry has a terminator"));
+        hoist_variables(kernel);
+        builder.behind_variables(kernel);
         let word = view.int_type(32);
         let run = builder.alloca(word.array(RUN_WORDS), "kassay_run").value();
         let slot = word.int(u64::from(joint::argument(args)));

@@ -202,7 +202,9 @@ impl<'a, 'c> Engine<'a, 'c> {
         let module = match self.build_and_load(&woven, pairs, effort, per_launch)? {
             Ok(module) => module,
             // The backend or the device cannot handle some mutant; it is identified when modules are built for running.
-            Err(_) if !woven.is_empty() => self.build_and_load(&[], pairs, effort, RunsPerLaunch::One)?.map_err(Error::internal)?,
+            Err(_) if !woven.is_empty() => {
+                self.build_and_load(&[], pairs, effort, RunsPerLaunch::One)?.map_err(Error::internal)?
+            }
             Err(why) => return Err(Error::internal(why)),
         };
         self.full_build_time = begun.elapsed();

@@ -157,7 +157,12 @@ impl Engine<'_, '_> {
         let mut times = BTreeMap::new();
         for baseline in &self.baselines {
             self.cost.executions += 1;
-            match baseline::time(self.executors[0].as_mut(), (module.programs[0], &module.woven), baseline, &self.settings)? {
+            match baseline::time(
+                self.executors[0].as_mut(),
+                (module.programs[0], &module.woven),
+                baseline,
+                &self.settings,
+            )? {
                 Some(time) => times.insert(baseline.position, time),
                 None => return Ok(None),
             };

@@ -112,7 +112,9 @@ impl<'a> Sweep<'a> {
         let table = header + blocks.len();
         let alignment = sub_buffer_alignment(context).max(SLOT_BYTES);
         let first_slot = (table + 4 * segment::WORDS as usize * most_segments).next_multiple_of(alignment);
-        let is_whole = blocks.len() == block * joint.launches.len() && block.is_multiple_of(4) && fixed.len() as u64 <= joint.arena;
+        let is_whole = blocks.len() == block * joint.launches.len()
+            && block.is_multiple_of(4)
+            && fixed.len() as u64 <= joint.arena;
         if !is_whole || runs.len() != joint.count as usize {
             return Err(outside());
         }
@@ -238,7 +240,8 @@ impl<'a> Sweep<'a> {
         write(self.queue, &self.buffers.runs, bytes_of(&round.runs))?;
         self.kernels.enqueue_reset(self.queue, round.count)?;
         let [x, y, z] = self.joint.local;
-        let range = NdRange { dims: 3, global: [round.groups * x, y, z], local: Some(self.joint.local), offset: [0; 3] };
+        let range =
+            NdRange { dims: 3, global: [round.groups * x, y, z], local: Some(self.joint.local), offset: [0; 3] };
         let event = launch::enqueue(self.queue, self.loaded, &range)?;
         self.kernels.enqueue_compare(self.queue, round.count)?;
         read(self.queue, &self.buffers.results, results)?;

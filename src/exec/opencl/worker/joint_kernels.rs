@@ -59,10 +59,7 @@ impl JointKernels {
     }
 
     /// Sets the arguments of both. `slots`: a part of the probe buffer.
-    pub fn set(
-        &self,
-        [arena, slots, segments, runs, fields, results]: [&Memory; 6],
-    ) -> Result<(), Refusal> {
+    pub fn set(&self, [arena, slots, segments, runs, fields, results]: [&Memory; 6]) -> Result<(), Refusal> {
         let shared = [arena, slots, segments, runs];
         for (position, memory) in (0..).zip(shared) {
             set(&self.reset, position, memory)?;
@@ -95,16 +92,7 @@ fn enqueue(queue: cl_command_queue, kernel: &Kernel, runs: usize) -> Result<(), 
     let (global, local) = ([runs * ITEMS], [ITEMS]);
     // SAFETY: both arrays hold the size of one dimension and live through the call; all arguments of the kernel are set.
     unsafe {
-        queue::enqueue_nd_range_kernel(
-            queue,
-            kernel.0,
-            1,
-            ptr::null(),
-            global.as_ptr(),
-            local.as_ptr(),
-            0,
-            ptr::null(),
-        )
+        queue::enqueue_nd_range_kernel(queue, kernel.0, 1, ptr::null(), global.as_ptr(), local.as_ptr(), 0, ptr::null())
     }
     .map(|raw| drop(Event(raw)))
     .map_err(|code| Refusal::driver("resetting or comparing runs", code))

@@ -209,6 +209,14 @@ pub enum Reply {
         error: String,
         explanation: String,
     },
+    /// The device began the launch and stopped it; nothing works in this worker from now on.
+    Stopped {
+        error: String,
+    },
+    /// Nothing works in this worker, and not because of the launch that it was asked for.
+    Lost {
+        error: String,
+    },
 }
 
 /// One end of the connection between parent and worker.

@@ -55,7 +55,7 @@ pub fn test_verdict(swept: &VariationOutcome, describe: &dyn Fn(u32) -> String, 
         VariationOutcome::Fault(Fault::Rejected { error, explanation }) => {
             return TestVerdict::Refused(format!("{error}: {explanation}"));
         }
-        VariationOutcome::Fault(fault @ (Fault::Crash { .. } | Fault::Checked { .. })) => {
+        VariationOutcome::Fault(fault @ (Fault::Crash { .. } | Fault::Stopped { .. } | Fault::Checked { .. })) => {
             return TestVerdict::RuntimeError(fault.to_string());
         }
     };

@@ -51,6 +51,7 @@ pub fn start(
     options: &WorkerOptions,
     count: usize,
 ) -> Result<Vec<Box<dyn StartingExecutor>>> {
+    let options = WorkerOptions { standby: options.standby.among(count), ..options.clone() };
     let worker = |_| {
         let worker = OpenClExecutor::spawn(selector.clone(), target, options.clone())?;
         Ok(Box::new(worker) as Box<dyn StartingExecutor>)
@@ -109,9 +110,34 @@ impl Executor for OpenClExecutor {
         if let Some(fault) = limits::refuse(self.info(), launch, options) {
             return Ok(Err(fault));
         }
+        match self.attempt(program, launch, options, head)? {
+            Attempt::Ended(result) => Ok(result),
+            // An earlier launch broke the worker, without showing then; this one is not to blame.
+            Attempt::Lost(_) => match self.attempt(program, launch, options, head)? {
+                Attempt::Ended(result) => Ok(result),
+                Attempt::Lost(error) => {
+                    Err(Error::environment(format!("the device {} does not work any more: {error}", self.info().name))
+                        .help("`kassay devices` shows whether other devices do; the driver's log may say more"))
+                }
+            },
+        }
+    }
+}
+
+/// How an attempt to run a launch ended.
+enum Attempt {
+    Ended(RunResult),
+    /// The worker was of no use before, with the device's error. It has been replaced.
+    Lost(String),
+}
+
+impl OpenClExecutor {
+    /// Runs a launch in the worker that there is. Replaces the worker if the launch ends it.
+    fn attempt(&mut self, program: ProgramId, launch: &Launch, options: &RunOptions, head: &[u32]) -> Result<Attempt> {
         // A CPU device's buffers lie in host memory.
         let on_host = self.info().kind == "cpu";
         let read_only = self.read_only(program)?.to_vec();
+        self.stand_by();
         let process = self.ready(Some(program.0))?;
         let deadline = Instant::now() + options.timeout;
         let (request, places) =
@@ -139,19 +165,27 @@ impl Executor for OpenClExecutor {
                 Ok(observation)
             }
             Ok(Reply::Rejected { error, explanation }) => Err(Fault::Rejected { error, explanation }),
+            Ok(Reply::Stopped { error }) => {
+                self.restart();
+                return Ok(Attempt::Ended(Err(Fault::Stopped { error })));
+            }
+            Ok(Reply::Lost { error }) => {
+                self.restart();
+                return Ok(Attempt::Lost(error));
+            }
             Ok(Reply::Broken { what, .. }) => return Err(Error::internal(what)),
             Ok(_) => return Err(protocol_error()),
             Err(NoReply::Timeout) => {
                 self.restart();
-                return Ok(Err(Fault::Timeout { limit: options.timeout }));
+                return Ok(Attempt::Ended(Err(Fault::Timeout { limit: options.timeout })));
             }
             Err(NoReply::Dead(WorkerExit { signal, exit_code, stderr })) => {
                 self.restart();
-                return Ok(Err(Fault::Crash { signal, exit_code, stderr }));
+                return Ok(Attempt::Ended(Err(Fault::Crash { signal, exit_code, stderr })));
             }
         };
         process.shared.trim();
-        Ok(result)
+        Ok(Attempt::Ended(result))
     }
 }
 

@@ -4,5 +4,6 @@ mod arguments;
 mod choice;
 mod faults;
 mod images;
+mod standby;
 mod support;
 mod sweeps;

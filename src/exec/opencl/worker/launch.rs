@@ -93,16 +93,16 @@ pub fn run(
         }
         None => None,
     };
-    let done = execute(queue, loaded, params, memory, &mut resources, probe.as_ref());
-    if done.is_err() {
-        // What was enqueued still uses the memory, which is about to be released.
-        let _ = queue::finish(queue);
-    }
+    let mut events = Vec::with_capacity(params.repeats as usize);
+    let done = execute(queue, loaded, params, memory, &mut resources, probe.as_ref(), &mut events);
+    // What was enqueued still uses the memory, which is about to be released.
+    let done = done.map_err(|refusal| refusal.after(queue::finish(queue), !events.is_empty()));
     drop(parts);
     done
 }
 
-/// Runs the kernel, whose arguments are set, and reads what it left behind.
+/// Runs the kernel, whose arguments are set, and reads what it left behind. `events` gets those of the launches that the
+/// device took.
 fn execute(
     queue: cl_command_queue,
     loaded: &LoadedProgram,
@@ -110,8 +110,8 @@ fn execute(
     memory: &mut [u8],
     resources: &mut [ArgResource],
     probe: Option<&(Memory, Span)>,
+    events: &mut Vec<Event>,
 ) -> Result<Reply, Refusal> {
-    let mut events = Vec::with_capacity(params.repeats as usize);
     for repeat in 0..params.repeats {
         if repeat > 0 {
             reset(queue, resources, memory)?;
@@ -131,9 +131,9 @@ fn execute(
         }
         events.push(enqueue(queue, loaded, params.range)?);
     }
-    queue::finish(queue).map_err(|code| Refusal::driver("running the kernel", code))?;
+    queue::finish(queue).map_err(Refusal::ended)?;
     let mut kernel_times = Vec::with_capacity(events.len());
-    for event in &events {
+    for event in events.iter() {
         kernel_times.push(time(event)?);
     }
 
@@ -233,7 +233,7 @@ pub fn set_part(
 fn reset(queue: cl_command_queue, resources: &mut [ArgResource], memory: &[u8]) -> Result<(), Refusal> {
     // The host must not write what a launch still uses.
     if resources.iter().any(|one| matches!(one, ArgResource::Svm(..))) {
-        queue::finish(queue).map_err(|code| Refusal::driver("running the kernel", code))?;
+        queue::finish(queue).map_err(Refusal::ended)?;
     }
     for one in resources {
         match one {
@@ -363,7 +363,7 @@ pub fn enqueue(queue: cl_command_queue, loaded: &LoadedProgram, range: &NdRange)
 pub fn time(event: &Event) -> Result<u64, Refusal> {
     let status = event::get_event_info(event.0, CL_EVENT_COMMAND_EXECUTION_STATUS).map_or_else(|e| e, |s| s.to_int());
     if status < 0 {
-        return Err(Refusal::driver("running the kernel", status));
+        return Err(Refusal::ended(status));
     }
     let at = |what| event::get_event_profiling_info(event.0, what).map_or(0, |t| t.to_ulong());
     Ok(at(CL_PROFILING_COMMAND_END).saturating_sub(at(CL_PROFILING_COMMAND_START)))

@@ -22,6 +22,8 @@ use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
+use opencl3::command_queue as queue;
+
 use self::open_device::OpenDevice;
 use self::refusal::Refusal;
 use super::errors;
@@ -123,7 +125,10 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
                     open.programs.insert(program, loaded);
                     Reply::Loaded
                 }
-                Err(refused) => Reply::BuildFailed { error: refused.error, log: refused.log },
+                Err(refused) => match queue::finish(open.queue) {
+                    Ok(()) => Reply::BuildFailed { error: refused.error, log: refused.log },
+                    Err(code) => Reply::Lost { error: errors::name(code) },
+                },
             }
         }
         Request::Unload { program } => {
@@ -140,7 +145,8 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             }
             let (args, margins, views, outputs) = (&args[..], &margins[..], &views[..], &outputs[..]);
             let params = launch::LaunchParams { range: &range, args, margins, views, repeats, probe, head, outputs };
-            launch::run(&open.context, open.queue, loaded, &params, shared.bytes()).unwrap_or_else(Refusal::reply)
+            launch::run(&open.context, open.queue, loaded, &params, shared.bytes())
+                .unwrap_or_else(|refusal| not_run(refusal, open))
         }
         Request::Sweep { program, memory, sweep } => {
             let Some(open) = open else { return unprepared() };
@@ -148,7 +154,7 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             if shared.map_reserved(memory).is_err() {
                 return unprepared();
             }
-            sweep::run(open, loaded, &sweep, shared.bytes()).unwrap_or_else(Refusal::reply)
+            sweep::run(open, loaded, &sweep, shared.bytes()).unwrap_or_else(|refusal| not_run(refusal, open))
         }
         Request::Joint { program, memory, joint } => {
             let Some(open) = open else { return unprepared() };
@@ -159,6 +165,11 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             joint::run(open, loaded, &joint, shared.bytes()).unwrap_or_else(Refusal::reply)
         }
     }
+}
+
+/// The reply if a launch was not run, or not to its end.
+fn not_run(refusal: Refusal, open: &OpenDevice) -> Reply {
+    refusal.after(queue::finish(open.queue), false).reply()
 }
 
 /// The reply if the parent refers to something that it has not prepared.

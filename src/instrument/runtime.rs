@@ -16,6 +16,9 @@ const GUARD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guard.bc"));
 /// `runtime-cl/ids.cl` likewise.
 const IDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ids.bc"));
 
+/// `runtime-cl/device_races.cl` likewise.
+const DEVICE_RACES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/device_races.bc"));
+
 /// Links the coverage probes' functions into `module`.
 pub fn link_coverage(module: &Module<'_>) -> Result<()> {
     link(module, COVERAGE, "coverage.cl")
@@ -34,6 +37,11 @@ pub fn link_guard(module: &Module<'_>) -> Result<()> {
 /// Links the virtual id functions into `module`.
 pub fn link_ids(module: &Module<'_>) -> Result<()> {
     link(module, IDS, "ids.cl")
+}
+
+/// Links the functions that look for races on devices into `module`.
+pub fn link_device_races(module: &Module<'_>) -> Result<()> {
+    link(module, DEVICE_RACES, "device_races.cl")
 }
 
 fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::messages;
+use super::{device_findings, messages};
 use crate::exec::simulator::observation::{self as observation};
 use crate::exec::simulator::observation::{
     Conflict, Divergence, FaultKind, ListDifference, Simulation, SimulatorFault,
@@ -67,7 +67,12 @@ pub struct Found {
 impl Found {
     /// Creates a finding that no single input shows.
     pub fn alone(finding: Finding) -> Found {
-        Found { finding, input: 0, conflict: None, shown_by: BTreeSet::new() }
+        Found::of_input(finding, 0)
+    }
+
+    /// Creates a finding of the input at this position that the simulator has not shown.
+    pub fn of_input(finding: Finding, input: usize) -> Found {
+        Found { finding, input, conflict: None, shown_by: BTreeSet::new() }
     }
 }
 
@@ -130,6 +135,16 @@ impl Reader<'_> {
     /// Returns the keys of all findings that a launch shows.
     pub fn keys(&self, observed: ObservedLaunch<'_>) -> BTreeSet<Key> {
         self.read(observed).into_iter().map(|(key, ..)| key).collect()
+    }
+
+    /// Returns files and lines of the two accesses, in order, of every race that a launch shows.
+    pub fn races(&self, observed: ObservedLaunch<'_>) -> BTreeSet<Vec<(String, u32)>> {
+        observed
+            .simulation
+            .conflicts
+            .iter()
+            .map(|conflict| device_findings::lines(&self.race(observed, conflict)))
+            .collect()
     }
 
     fn read(&self, observed: ObservedLaunch<'_>) -> Vec<(Key, Finding, Option<Conflict>)> {
@@ -315,6 +330,7 @@ impl Reader<'_> {
             schedule: observed.launch.schedule.clone(),
             witness: None,
             reproduction: None,
+            seen_on: None,
         }
     }
 

@@ -2,9 +2,9 @@
 
 use super::process::Process;
 use crate::error::Result;
-use crate::exec::{Kept, RunOptions};
 use crate::exec::memory::{Span, SpanAllocator};
 use crate::exec::protocol::{Arg, Request, protocol_error};
+use crate::exec::{Kept, RunOptions};
 use crate::suite::launch::{ArgValue, Launch};
 
 /// The spans of a launch's results in the shared memory.

@@ -315,7 +315,8 @@ impl<'m> Reader<'m> {
             pointees.last()
         });
         for parameter in builtin_accesses::accesses(callee) {
-            let (Reach::Indexed { offset, step, size }, Some(pointer)) = (parameter.reach, args.get(parameter.index as usize))
+            let (Reach::Indexed { offset, step, size }, Some(pointer)) =
+                (parameter.reach, args.get(parameter.index as usize))
             else {
                 return Err(HandOver::because(&format!("calls `{callee}`, whose accesses are not seen here")));
             };
@@ -381,7 +382,8 @@ impl<'m> Reader<'m> {
             memory.cell = shared.unwrap_or(1);
         }
         let accesses = super::subsumed::without(self.accesses, &self.barriers);
-        let is_local = |access: &Access<'m>| access.targets.iter().any(|target| self.memories[*target].place.is_local());
+        let is_local =
+            |access: &Access<'m>| access.targets.iter().any(|target| self.memories[*target].place.is_local());
         let (mut accesses, others): (Vec<_>, Vec<_>) = accesses.into_iter().partition(is_local);
         accesses.extend(others);
         Found { memories: self.memories, accesses, barriers: self.barriers }

@@ -6,9 +6,7 @@ use inkwell::module::Module;
 
 use super::HandOver;
 use super::accesses::{Access, Found, Kind, Length, Place};
-use super::layout::{
-    LocalShadow, MOST_LOCAL_SITES, MOST_SITES, RaceLayout, RaceObject, RaceSite, object,
-};
+use super::layout::{LocalShadow, MOST_LOCAL_SITES, MOST_SITES, RaceLayout, RaceObject, RaceSite, object};
 use crate::error::Result;
 use crate::instrument::runtime;
 use crate::kernel::inline_frames::frames;
@@ -50,8 +48,10 @@ pub fn layout(
         }
         objects.push(object);
     }
-    let variables = view.globals().into_iter().filter(|g| g.value().ty().space() == Some(crate::llvm::AddressSpace::Local));
-    let variable_bytes = variables.map(|g| view.layout().abi_size(g.value_type()).next_multiple_of(LOCAL_ALIGN.into())).sum();
+    let variables =
+        view.globals().into_iter().filter(|g| g.value().ty().space() == Some(crate::llvm::AddressSpace::Local));
+    let variable_bytes =
+        variables.map(|g| view.layout().abi_size(g.value_type()).next_multiple_of(LOCAL_ALIGN.into())).sum();
     let has_barriers = found.barriers.iter().any(|barrier| barrier.global || barrier.local);
     Ok(RaceLayout { sites, objects, local_shadow, takes_local, variable_bytes, has_barriers })
 }
@@ -118,7 +118,12 @@ struct Weaver<'a, 'm> {
 }
 
 impl<'a, 'm> Weaver<'a, 'm> {
-    fn new(view: View<'m>, kernel: Function<'m>, found: &'a Found<'m>, layout: &'a RaceLayout) -> Result<Weaver<'a, 'm>> {
+    fn new(
+        view: View<'m>,
+        kernel: Function<'m>,
+        found: &'a Found<'m>,
+        layout: &'a RaceLayout,
+    ) -> Result<Weaver<'a, 'm>> {
         let (int, long) = (view.int_type(32), view.int_type(64));
         let params = kernel.params();
         let probe = params[params.len() - 1];
@@ -231,7 +236,17 @@ impl<'a, 'm> Weaver<'a, 'm> {
                     let me = local_me.filter(|_| memory.place.is_local()).unwrap_or(self.me);
                     let me = b.load(self.long, me, "").value();
                     vec![
-                        self.probe, shadow.cells, shadow.bytes, offset, size, shift, me, self.first, site, object, strict,
+                        self.probe,
+                        shadow.cells,
+                        shadow.bytes,
+                        offset,
+                        size,
+                        shift,
+                        me,
+                        self.first,
+                        site,
+                        object,
+                        strict,
                     ]
                 }
             };

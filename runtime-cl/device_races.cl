@@ -231,18 +231,23 @@ KASSAY_INLINE static void kassay_read(__global uint *probe, __global ulong *cell
     }
 }
 
-KASSAY_INLINE static void kassay_write(__global uint *probe, __global ulong *cell, ulong me, uint first, uint site,
-                                       uint object, ulong offset) {
-    ulong writer = *(volatile __global ulong *)cell;
-    if ((writer ^ me) >> KASSAY_ITEM == 0 && (writer & KASSAY_ATOMIC) == 0) {
-        return;
-    }
-    writer = atom_xchg((volatile __global ulong *)cell, me | site);
+/* A write that a work-item makes once: it need not look whether it wrote the cell before. */
+KASSAY_INLINE static void kassay_write_once(__global uint *probe, __global ulong *cell, ulong me, uint first, uint site,
+                                            uint object, ulong offset) {
+    ulong writer = atom_xchg((volatile __global ulong *)cell, me | site);
     ulong reader = *((volatile __global ulong *)cell + 1);
     bool by_writer = kassay_is_new(writer, first) && kassay_conflicts(writer, me);
     bool by_reader = kassay_is_new(reader, first) && kassay_conflicts(reader, me);
     if (by_writer || by_reader) {
         kassay_tell(probe, me, site, by_writer ? writer : reader, object, offset);
+    }
+}
+
+KASSAY_INLINE static void kassay_write(__global uint *probe, __global ulong *cell, ulong me, uint first, uint site,
+                                       uint object, ulong offset) {
+    ulong writer = *(volatile __global ulong *)cell;
+    if ((writer ^ me) >> KASSAY_ITEM != 0 || (writer & KASSAY_ATOMIC) != 0) {
+        kassay_write_once(probe, cell, me, first, site, object, offset);
     }
 }
 
@@ -302,6 +307,7 @@ KASSAY_INLINE static void kassay_atomic(__global uint *probe, __global ulong *ce
 
 KASSAY_ACCESS(read)
 KASSAY_ACCESS(write)
+KASSAY_ACCESS(write_once)
 KASSAY_ACCESS(atomic)
 
 /* Local memory with its shadow in local memory. Everyone is of one group, and only one interval matters. */

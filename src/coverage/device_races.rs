@@ -6,8 +6,10 @@ use std::time::Duration;
 use super::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::{Code, Executor, Fault, Kept, Observation, ProgramId, RunOptions, Target};
-use crate::instrument::device_races::{self, HandOver, LocalShadow, MOST_INTERVALS, NotRun, RaceLayout, Seen};
+use crate::instrument::device_races::{self, HandOver, LocalShadow, MOST_INTERVALS, NotRun, Seen};
 use crate::suite::launch::Launch;
+
+pub use crate::instrument::device_races::{Kind, Place, RaceLayout, RaceSite, Report};
 
 /// How the search in a launch ended.
 #[derive(Debug, Clone, PartialEq)]

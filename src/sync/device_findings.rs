@@ -1,9 +1,9 @@
 //! Words races that a device has reported, for results.
 
 use super::checking::Case;
-use super::findings::Reader;
+use super::findings::{Reader, lines};
 use super::messages;
-use crate::instrument::device_races::{Kind, Place, RaceLayout, RaceSite, Report};
+use crate::coverage::device_races::{Kind, Place, RaceLayout, RaceSite, Report};
 use crate::kernel::interface::ArgKind;
 use crate::lower::host::table::SourcePlace;
 use crate::result::Location;
@@ -71,13 +71,6 @@ impl Described {
     pub fn lines(&self) -> Vec<(String, u32)> {
         lines(&self.finding)
     }
-}
-
-/// Returns files and lines of a finding's accesses, in order.
-pub fn lines(finding: &Finding) -> Vec<(String, u32)> {
-    let mut lines: Vec<_> = finding.accesses.iter().map(|a| (a.location.file.clone(), a.location.line)).collect();
-    lines.sort();
-    lines
 }
 
 fn access(reader: &Reader<'_>, site: &RaceSite, group: [u64; 3]) -> Access {

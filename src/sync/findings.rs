@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{device_findings, messages};
+use super::messages;
 use crate::exec::simulator::observation::{self as observation};
 use crate::exec::simulator::observation::{
     Conflict, Divergence, FaultKind, ListDifference, Simulation, SimulatorFault,
@@ -139,12 +139,7 @@ impl Reader<'_> {
 
     /// Returns files and lines of the two accesses, in order, of every race that a launch shows.
     pub fn races(&self, observed: ObservedLaunch<'_>) -> BTreeSet<Vec<(String, u32)>> {
-        observed
-            .simulation
-            .conflicts
-            .iter()
-            .map(|conflict| device_findings::lines(&self.race(observed, conflict)))
-            .collect()
+        observed.simulation.conflicts.iter().map(|conflict| lines(&self.race(observed, conflict))).collect()
     }
 
     fn read(&self, observed: ObservedLaunch<'_>) -> Vec<(Key, Finding, Option<Conflict>)> {
@@ -420,6 +415,13 @@ impl Reader<'_> {
         };
         Some(bytes / u64::from(object.element.max(1)))
     }
+}
+
+/// Returns files and lines of a finding's accesses, in order.
+pub fn lines(finding: &Finding) -> Vec<(String, u32)> {
+    let mut lines: Vec<_> = finding.accesses.iter().map(|a| (a.location.file.clone(), a.location.line)).collect();
+    lines.sort();
+    lines
 }
 
 /// Returns the key of a finding; `sites`: the numbers of its sites, in any order.

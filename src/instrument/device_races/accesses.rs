@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::HandOver;
+use super::hand_over::HandOver;
 use crate::instrument::accesses::memory_orders;
 use crate::instrument::guard::builtin_accesses::{self, Reach};
 use crate::instrument::guard::pointers::{Object, Objects};
@@ -94,9 +94,18 @@ pub struct Barrier<'m> {
 /// What there is to see in a kernel.
 pub struct Found<'m> {
     pub memories: Vec<Memory<'m>>,
-    /// In the order of the kernel's instructions; those that may be to local memory come first.
+    /// In the order of the kernel's instructions.
     pub accesses: Vec<Access<'m>>,
     pub barriers: Vec<Barrier<'m>>,
+}
+
+impl Found<'_> {
+    /// Puts accesses that may be to local memory first, so that they have the lowest numbers.
+    pub fn put_local_first(&mut self) {
+        let memories = &self.memories;
+        let is_local = |access: &Access<'_>| access.targets.iter().any(|target| memories[*target].place.is_local());
+        self.accesses.sort_by_key(|access| !is_local(access));
+    }
 }
 
 /// Reads a kernel in which everything is inlined and promoted. Its first `args` arguments are its own, and its last one is
@@ -362,7 +371,7 @@ impl<'m> Reader<'m> {
         Ok(())
     }
 
-    /// Leaves out what cannot race, and decides the cells.
+    /// Leaves out what cannot race, and decides the size of cells.
     fn finish(mut self) -> Found<'m> {
         let written = self.written();
         for access in &mut self.accesses {
@@ -381,12 +390,7 @@ impl<'m> Reader<'m> {
         for memory in self.memories.iter_mut().filter(|memory| memory.is_shared) {
             memory.cell = shared.unwrap_or(1);
         }
-        let accesses = super::subsumed::without(self.accesses, &self.barriers);
-        let is_local =
-            |access: &Access<'m>| access.targets.iter().any(|target| self.memories[*target].place.is_local());
-        let (mut accesses, others): (Vec<_>, Vec<_>) = accesses.into_iter().partition(is_local);
-        accesses.extend(others);
-        Found { memories: self.memories, accesses, barriers: self.barriers }
+        Found { memories: self.memories, accesses: self.accesses, barriers: self.barriers }
     }
 
     /// Returns the memories that some access may write. An argument has a buffer of its own, unless launches share it.

@@ -5,8 +5,8 @@
 //! [`OBJECT_WORDS`] for each object; then, on the device only, the shadow memory: two words of 64 bits for each cell. All
 //! sizes are in words of 32 bits; numbers of 64 bits have their low word first.
 
-use super::HandOver;
 use super::accesses::{Kind, Place};
+use super::hand_over::HandOver;
 use crate::instrument::layout::HEADER_WORDS;
 use crate::lower::host::table::SourcePlace;
 use crate::suite::launch::{ArgValue, Launch};
@@ -255,7 +255,8 @@ impl RaceLayout {
             }
             LocalShadow::Local => {}
             LocalShadow::Global => {
-                for (number, object) in self.objects.iter().enumerate().filter(|(_, object)| object.place.is_local()) {
+                let local = self.objects.iter().enumerate().filter(|(_, object)| object.place.is_local());
+                for (number, _) in local {
                     let at = (Self::object_word(number) + object::CELLS) as usize;
                     let first = u64::from(head[at]) | u64::from(head[at + 1]) << 32;
                     let cells = end.saturating_add(first.saturating_mul(CELL_WORDS));
@@ -264,7 +265,6 @@ impl RaceLayout {
                         head[at] = value as u32;
                         head[at + 1] = (value >> 32) as u32;
                     }
-                    let _ = object;
                 }
                 end = end.saturating_add(local_cells.saturating_mul(groups).saturating_mul(CELL_WORDS));
             }
@@ -304,5 +304,83 @@ impl RaceLayout {
             found,
             reports: (0..u64::from(found).min(MOST_REPORTS)).map(report).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::launch::{NdRange, View};
+
+    fn object(place: Place, shift: u32) -> RaceObject {
+        RaceObject { place, name: String::new(), shift, is_shared: false, first_cell: 0 }
+    }
+
+    fn layout(objects: Vec<RaceObject>, local_shadow: LocalShadow) -> RaceLayout {
+        let takes_local = local_shadow == LocalShadow::Local && objects.iter().any(|object| object.place.is_local());
+        RaceLayout { sites: Vec::new(), objects, local_shadow, takes_local, variable_bytes: 0, has_barriers: false }
+    }
+
+    fn launch(groups: u64, items: u64, args: Vec<ArgValue>) -> Launch {
+        let range = NdRange { dims: 1, global: [groups * items, 1, 1], local: Some([items, 1, 1]), offset: [0; 3] };
+        Launch::new(range, args)
+    }
+
+    fn buffer(bytes: usize) -> ArgValue {
+        ArgValue::Buffer(vec![0; bytes].into())
+    }
+
+    /// A number of an object in the table.
+    fn number(planned: &PlannedLaunch, object: usize, at: u32) -> u64 {
+        let at = (RaceLayout::object_word(object) + at) as usize;
+        u64::from(planned.head[at]) | u64::from(planned.head[at + 1]) << 32
+    }
+
+    #[test]
+    fn each_buffer_has_cells_of_its_own_and_shared_ones_those_of_their_owner() {
+        let mut objects = vec![object(Place::Buffer(0), 2), object(Place::Buffer(1), 0), object(Place::Buffer(2), 2)];
+        objects[0].is_shared = true;
+        objects[2].is_shared = true;
+        let mut launch = launch(4, 8, vec![buffer(64), buffer(10), ArgValue::Same(0)]);
+        launch.views = vec![View::default(), View::default(), View { offset: 16, ..View::default() }];
+        let planned = layout(objects, LocalShadow::Local).plan(&launch, 7, 0).unwrap();
+        assert_eq!(planned.shadow_words, 4 * (16 + 10));
+        let of = |at: u32| [0, 1, 2].map(|object| number(&planned, object, at));
+        let first = planned.probe_words;
+        assert_eq!(of(object::CELLS), [first, first + 64, first]);
+        assert_eq!((of(object::START), of(object::BYTES)), ([0, 0, 16], [64, 10, 64]));
+        assert_eq!((planned.head[header::FIRST], planned.head[header::LAST]), (7, 7));
+        assert_eq!(planned.launch, launch);
+    }
+
+    #[test]
+    fn local_memory_has_its_shadow_in_what_is_left_of_it_or_behind_that_of_buffers() {
+        let objects = || vec![object(Place::LocalArgument(0), 2), object(Place::LocalVariable(32), 3)];
+        let launch = launch(3, 8, vec![ArgValue::Local(64)]);
+        let in_local = layout(objects(), LocalShadow::Local);
+        let planned = in_local.plan(&launch, 1, 224).unwrap();
+        // Four cells of the variable come first.
+        assert_eq!((number(&planned, 0, object::CELLS), planned.shadow_words), (4, 0));
+        assert_eq!(planned.launch.args[1..], [ArgValue::Local(160)]);
+        assert_eq!(in_local.plan(&launch, 1, 223), Err(NotRun::NoLocalRoom));
+        let planned = layout(objects(), LocalShadow::Global).plan(&launch, 1, 0).unwrap();
+        assert_eq!(planned.shadow_words, 3 * 20 * 4);
+        assert_eq!(number(&planned, 0, object::CELLS), planned.probe_words + 16);
+        assert_eq!((number(&planned, 1, object::STRIDE), planned.launch.args.len()), (20, 1));
+    }
+
+    #[test]
+    fn launches_beyond_the_numbers_of_a_word_are_handed_over() {
+        let layout = layout(vec![object(Place::Buffer(0), 2)], LocalShadow::Local);
+        let why = |groups: u64, items: u64, args: Vec<ArgValue>| match layout.plan(&launch(groups, items, args), 1, 0) {
+            Err(NotRun::HandOver(why)) => Some(why.to_string()),
+            _ => None,
+        };
+        let args = || vec![buffer(4)];
+        assert_eq!(why(MOST_GROUPS, MOST_ITEMS, args()), None);
+        assert!(why(MOST_GROUPS + 1, 1, args()).is_some_and(|why| why.contains("work-groups")));
+        assert!(why(1, MOST_ITEMS + 1, args()).is_some_and(|why| why.contains("work-items")));
+        // Nothing was analysed for that.
+        assert!(why(1, 1, vec![ArgValue::Same(1), buffer(4)]).is_some_and(|why| why.contains("share memory")));
     }
 }

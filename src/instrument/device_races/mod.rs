@@ -11,11 +11,10 @@
 //! - `weave` inserts calls, `layout` says what a launch is given and what it reports.
 
 mod accesses;
+mod hand_over;
 mod layout;
 mod subsumed;
 mod weave;
-
-use std::fmt;
 
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
@@ -26,31 +25,10 @@ use crate::kernel::{canonical, parameters};
 use crate::llvm::{AddressSpace, Function, Type, View, passes};
 
 pub use self::accesses::{Kind, Place};
+pub use self::hand_over::HandOver;
 pub use self::layout::{
     LocalShadow, MOST_INTERVALS, NotRun, PlannedLaunch, RaceLayout, RaceObject, RaceSite, Report, Seen,
 };
-
-/// Why the simulator has to look for races: the predicate of a sentence about the kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandOver(String);
-
-impl HandOver {
-    /// Creates one with this predicate.
-    pub fn because(predicate: &str) -> HandOver {
-        HandOver(predicate.to_owned())
-    }
-
-    /// The kernel orders accesses by something else than barriers.
-    fn orders() -> HandOver {
-        HandOver::because("orders accesses by atomics or fences")
-    }
-}
-
-impl fmt::Display for HandOver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// Weaves the search for races into the kernel `entry` of a module in canonical form, which has `args` arguments of its
 /// own. It gets more: local shadow memory, if it needs any, and the probe buffer. Debug information is removed; the result
@@ -82,10 +60,12 @@ pub fn weave(
         kernel = with_argument(kernel, pointer, "kassay_local_shadow", AddressSpace::Local);
     }
     kernel = with_argument(kernel, view.pointer_type(AddressSpace::Global), "kassay_probe", AddressSpace::Global);
-    let found = match accesses::find(view, kernel, args) {
+    let mut found = match accesses::find(view, kernel, args) {
         Ok(found) => found,
         Err(hand_over) => return Ok(Err(hand_over)),
     };
+    found.accesses = subsumed::without(found.accesses, &found.barriers);
+    found.put_local_first();
     let layout = match weave::layout(view, &found, local_shadow, takes_local) {
         Ok(layout) => layout,
         Err(hand_over) => return Ok(Err(hand_over)),

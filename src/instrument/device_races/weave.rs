@@ -1,16 +1,17 @@
 //! Inserts the calls that tell accesses to shadow memory.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use inkwell::module::Module;
 
-use super::HandOver;
 use super::accesses::{Access, Found, Kind, Length, Place};
+use super::hand_over::HandOver;
 use super::layout::{LocalShadow, MOST_LOCAL_SITES, MOST_SITES, RaceLayout, RaceObject, RaceSite, object};
 use crate::error::Result;
+use crate::instrument::guard::loops::Loops;
 use crate::instrument::runtime;
 use crate::kernel::inline_frames::frames;
-use crate::llvm::{AttributeIndex, Builder, Function, Inst, Opcode, Type, Value, View};
+use crate::llvm::{AddressSpace, AttributeIndex, Block, Builder, Function, Inst, Opcode, Type, Value, View};
 use crate::lower::host::table::SourcePlace;
 
 /// Alignment of variables in local memory in bytes: that of the largest cell.
@@ -48,8 +49,7 @@ pub fn layout(
         }
         objects.push(object);
     }
-    let variables =
-        view.globals().into_iter().filter(|g| g.value().ty().space() == Some(crate::llvm::AddressSpace::Local));
+    let variables = view.globals().into_iter().filter(|g| g.value().ty().space() == Some(AddressSpace::Local));
     let variable_bytes =
         variables.map(|g| view.layout().abi_size(g.value_type()).next_multiple_of(LOCAL_ALIGN.into())).sum();
     let has_barriers = found.barriers.iter().any(|barrier| barrier.global || barrier.local);
@@ -89,6 +89,15 @@ pub fn weave<'m>(module: &'m Module<'_>, kernel: Function<'m>, found: Found<'m>,
     Ok(())
 }
 
+/// Returns the blocks of a kernel that lie on cycles.
+fn repeated<'m>(kernel: Function<'m>) -> HashSet<Block<'m>> {
+    let loops = Loops::of(kernel);
+    match loops.irregular.is_empty() {
+        true => loops.all.iter().flat_map(|one| one.blocks.iter().map(|block| loops.blocks[*block])).collect(),
+        false => loops.blocks.into_iter().collect(),
+    }
+}
+
 /// The shadow memory of an object, as values of the kernel's entry.
 #[derive(Clone, Copy)]
 struct Shadow<'m> {
@@ -113,6 +122,8 @@ struct Weaver<'a, 'm> {
     me: Value<'m>,
     local_me: Option<Value<'m>>,
     first: Value<'m>,
+    /// The blocks that a work-item may execute several times.
+    repeated: HashSet<Block<'m>>,
     /// By memory.
     shadows: HashMap<usize, Shadow<'m>>,
 }
@@ -194,6 +205,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
             me,
             local_me,
             first,
+            repeated: repeated(kernel),
             shadows,
         })
     }
@@ -219,6 +231,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
                 if in_local { "local_" } else { "" },
                 match access.kind {
                     Kind::Read => "read",
+                    Kind::Write if !in_local && !self.repeated.contains(&access.inst.block()) => "write_once",
                     Kind::Write => "write",
                     Kind::Atomic => "atomic",
                 },

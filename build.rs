@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The files of `runtime-cl/` that run on devices, without extension.
-const RUNTIME: &[&str] = &["coverage", "guard", "ids", "infection", "joint"];
+const RUNTIME: &[&str] = &["coverage", "device_races", "guard", "ids", "infection", "joint"];
 
 /// Optimised, so that inlining with constant arguments leaves constant addresses, which promotion requires.
 const RUNTIME_OPTIONS: &[&str] = &["-cl-std=CL1.2", "-O2"];

@@ -95,7 +95,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let options = args.options();
     let open = args.open();
-    options.check(&open)?;
+    options.check()?;
     let [target, others @ ..] = &args.targets[..] else { return program(args, &open, &options) };
     args.program.refuse()?;
     if !others.is_empty() || target.is_dir() {

@@ -11,6 +11,7 @@
 
 pub mod build;
 pub mod def_use;
+pub mod device_races;
 pub mod group_order;
 pub mod mcdc;
 pub mod measure;

@@ -53,6 +53,16 @@ pub struct RunOptions {
     pub outputs: bool,
 }
 
+/// Memory of a program behind its probe buffer that stays on the device from launch to launch: zero at first, later what
+/// launches left there. It may become zero between any two launches, because a worker that died is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Kept {
+    /// Its length in words of 32 bits. If it exceeds that of earlier launches, all of it is zero again.
+    pub words: u64,
+    /// Whether all of it is to be zero again.
+    pub renew: bool,
+}
+
 /// What a completed launch left behind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observation {
@@ -279,6 +289,22 @@ pub trait Executor: Send {
         options: &RunOptions,
         head: &[u32],
     ) -> Result<RunResult>;
+
+    /// Like [`Executor::run_with_probe`], once, with more memory behind the probe buffer, which is not returned.
+    ///
+    /// # Errors
+    /// As for [`Executor::run`]; `Internal` if the executor keeps no memory.
+    fn run_with_kept(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        options: &RunOptions,
+        head: &[u32],
+        kept: Kept,
+    ) -> Result<RunResult> {
+        let _ = (program, launch, options, head, kept);
+        Err(Error::internal(format!("{} keeps no memory between launches", self.device().name)))
+    }
 
     /// Runs all variations of `sweep`. A variation that kills the worker is found and marked; the others still run.
     ///

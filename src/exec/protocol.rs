@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::memory::Span;
-use super::{Batch, DeviceInfo, DeviceSelector, Target};
+use super::{Batch, DeviceInfo, DeviceSelector, Kept, Target};
 use crate::error::Error;
 use crate::kernel::interface::Type;
 use crate::suite::launch::{Addressing, Filter, ImageFormat, ImageShape, NdRange, View};
@@ -53,6 +53,8 @@ pub enum Request {
         probe: Option<Span>,
         /// What the probe buffer begins with; the rest is zero.
         head: Option<Span>,
+        /// Memory behind the probe buffer that stays on the device.
+        kept: Option<Kept>,
         /// Positions of the arguments whose contents are to overwrite the inputs in the shared memory afterwards.
         outputs: Vec<u32>,
     },

@@ -10,6 +10,7 @@ pub mod accesses;
 pub mod comparisons;
 pub mod coverage;
 pub mod def_use;
+pub mod device_races;
 pub mod guard;
 pub mod host;
 pub mod ids;

@@ -18,6 +18,9 @@ const IDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ids.bc"));
 /// `runtime-cl/joint.cl` likewise.
 const JOINT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/joint.bc"));
 
+/// `runtime-cl/device_races.cl` likewise.
+const DEVICE_RACES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/device_races.bc"));
+
 /// Links the coverage probes' functions into `module`.
 pub fn link_coverage(module: &Module<'_>) -> Result<()> {
     link(module, COVERAGE, "coverage.cl")
@@ -41,6 +44,11 @@ pub fn link_ids(module: &Module<'_>) -> Result<()> {
 /// Links the functions of joint launches into `module`.
 pub fn link_joint(module: &Module<'_>) -> Result<()> {
     link(module, JOINT, "joint.cl")
+}
+
+/// Links the functions that look for races on devices into `module`.
+pub fn link_device_races(module: &Module<'_>) -> Result<()> {
+    link(module, DEVICE_RACES, "device_races.cl")
 }
 
 fn link(module: &Module<'_>, bitcode: &[u8], name: &str) -> Result<()> {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::set::{InSet, SetResult};
-use super::{Header, Location};
+use super::{Device, Header, Location};
 use crate::suite::faults::FaultClass;
 use crate::suite::schedule::Schedule;
 
@@ -32,6 +32,9 @@ pub struct CheckResult {
     pub barriers: Vec<Barrier>,
     /// Null with `--no-amplify`.
     pub amplification: Option<Amplification>,
+    /// The device of the first pass, which looks for races in inputs that the simulator does not finish (`--device`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_pass: Option<Device>,
     /// Numbers of findings, inputs, launches and barriers.
     pub summary: Summary,
     /// Further remarks for the reader, a sentence each.
@@ -258,6 +261,9 @@ pub struct Finding {
     pub witness: Option<Witness>,
     /// With `--reproduce`: path of a suite file that reproduces it.
     pub reproduction: Option<String>,
+    /// Name of the device of the first pass, if only that one has shown the race: the simulator did not repeat it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_on: Option<String>,
 }
 
 /// An access of a work-item, or a barrier at which work-items wait.
@@ -361,6 +367,49 @@ pub struct Input {
     /// (SIMULEE 3.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<f64>,
+    /// What the first pass on a device saw, if it looked at this input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceRun>,
+}
+
+impl Input {
+    /// Returns whether the simulator ran it to its end, or a device did and found no race.
+    pub fn is_finished(&self) -> bool {
+        self.completed || self.device.as_ref().is_some_and(|run| run.verdict == DeviceVerdict::Clean)
+    }
+}
+
+/// The search for races in an input on a device. It looks for nothing else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceRun {
+    /// What was found.
+    pub verdict: DeviceVerdict,
+    /// Reason for `unknown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// For `clean`: the interleavings of this input in which no accesses race.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds_for: Option<HoldsFor>,
+    /// Pairs of accesses in the code that race.
+    pub pairs: u64,
+    /// For `racy`: name of the input in which the simulator repeated a race; null if it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<String>,
+    /// Milliseconds that the launch took on the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_ms: Option<f64>,
+}
+
+/// What the first pass says of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeviceVerdict {
+    /// The launch completed, and no accesses race.
+    Clean,
+    /// Accesses race.
+    Racy,
+    /// The launch was not run or did not complete, or not all of it could be seen.
+    Unknown,
 }
 
 /// A launch of a host program.

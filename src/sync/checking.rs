@@ -216,6 +216,7 @@ fn describe(case: &Case, explored: &Explored) -> Input {
         findings: explored.keys.len() as u64,
         schedule: case.launch.schedule.clone(),
         fitness: case.fitness,
+        device: None,
         preconditions: case.preconditions.clone(),
     }
 }
@@ -245,6 +246,7 @@ fn redundant(reader: &Reader<'_>, site: u32, barrier: &Barrier) -> Option<Found>
         schedule: Default::default(),
         witness: None,
         reproduction: None,
+        seen_on: None,
     }))
 }
 

@@ -67,7 +67,12 @@ pub struct Found {
 impl Found {
     /// Creates a finding that no single input shows.
     pub fn alone(finding: Finding) -> Found {
-        Found { finding, input: 0, conflict: None, shown_by: BTreeSet::new() }
+        Found::of_input(finding, 0)
+    }
+
+    /// Creates a finding of the input at this position that the simulator has not shown.
+    pub fn of_input(finding: Finding, input: usize) -> Found {
+        Found { finding, input, conflict: None, shown_by: BTreeSet::new() }
     }
 }
 
@@ -130,6 +135,11 @@ impl Reader<'_> {
     /// Returns the keys of all findings that a launch shows.
     pub fn keys(&self, observed: ObservedLaunch<'_>) -> BTreeSet<Key> {
         self.read(observed).into_iter().map(|(key, ..)| key).collect()
+    }
+
+    /// Returns files and lines of the two accesses, in order, of every race that a launch shows.
+    pub fn races(&self, observed: ObservedLaunch<'_>) -> BTreeSet<Vec<(String, u32)>> {
+        observed.simulation.conflicts.iter().map(|conflict| lines(&self.race(observed, conflict))).collect()
     }
 
     fn read(&self, observed: ObservedLaunch<'_>) -> Vec<(Key, Finding, Option<Conflict>)> {
@@ -315,6 +325,7 @@ impl Reader<'_> {
             schedule: observed.launch.schedule.clone(),
             witness: None,
             reproduction: None,
+            seen_on: None,
         }
     }
 
@@ -404,6 +415,13 @@ impl Reader<'_> {
         };
         Some(bytes / u64::from(object.element.max(1)))
     }
+}
+
+/// Returns files and lines of a finding's accesses, in order.
+pub fn lines(finding: &Finding) -> Vec<(String, u32)> {
+    let mut lines: Vec<_> = finding.accesses.iter().map(|a| (a.location.file.clone(), a.location.line)).collect();
+    lines.sort();
+    lines
 }
 
 /// Returns the key of a finding; `sites`: the numbers of its sites, in any order.

@@ -5,7 +5,7 @@ use super::{checking, findings, messages};
 use crate::error::{Error, Result};
 use crate::result::Location;
 use crate::result::check::{
-    Access, Amplification, Barrier, CheckResult, Finding, FindingKind, HoldsFor, Memory, Mode, Scope, Verdict,
+    Access, Amplification, Barrier, CheckResult, Finding, FindingKind, HoldsFor, Input, Memory, Mode, Scope, Verdict,
 };
 
 /// What findings of different parts have in common if they are one.
@@ -39,7 +39,7 @@ pub fn join(parts: Vec<CheckResult>) -> Result<CheckResult> {
     joined.elapsed_s = parts.iter().map(|part| part.elapsed_s).fold(0.0, f64::max);
     joined.inputs = parts.iter().flat_map(|part| part.inputs.clone()).collect();
     joined.findings = joined_findings(&parts);
-    joined.verdict = findings::verdict(&joined.findings, joined.inputs.iter().any(|input| input.completed));
+    joined.verdict = findings::verdict(&joined.findings, joined.inputs.iter().any(Input::is_finished));
     joined.barriers = joined_barriers(&parts, joined.verdict);
     let redundant: Vec<&Barrier> = joined.barriers.iter().filter(|b| b.redundant == Some(true)).collect();
     let is_redundant =

@@ -59,6 +59,21 @@ pub fn race(accesses: &[Access; 2], element: &str, scope: Scope, dims: u32) -> S
     )
 }
 
+/// Describes a data race that only a device has shown. `element`: the memory's name and the index in it, if known.
+pub fn race_on_device(accesses: &[Access], element: (Option<&str>, Option<i64>), scope: Scope, device: &str) -> String {
+    let element = match element {
+        (Some(name), Some(index)) => format!("`{name}[{index}]`"),
+        (Some(name), None) => format!("`{name}`"),
+        (None, _) => "memory".to_owned(),
+    };
+    let who = match scope {
+        Scope::IntraGroup => "two work-items of a group",
+        Scope::InterGroup => "work-items of different groups",
+    };
+    let does: Vec<String> = accesses.iter().map(|access| format!("{}{}", verb(access.mode), line(access))).collect();
+    format!("on {device}, {who} accessed {element}, and nothing orders them: one {}", does.join(", the other one "))
+}
+
 /// Describes a barrier divergence. `accesses`: the barriers waited at; `iterations`: one of them is waited at in
 /// several iterations of its loop.
 pub fn divergence(accesses: &[Access], finished: Option<&Items>, branch: Option<&Branch>, iterations: bool) -> String {

@@ -1,6 +1,7 @@
 //! Verdicts on synchronisation. From the simulator's observations to findings: `findings`, `divergence_cause`,
 //! `messages`. Schedules and the differences between them: `exec`'s `schedule_families`, `outcomes`, `scheduling`. The
-//! check of a kernel's inputs: `exploration`, `checking`, `solved_inputs`, `redundancy`, `reproduction`; `budget` and
+//! check of a kernel's inputs: `exploration`, `checking`, `solved_inputs`, `redundancy`, `reproduction`; its first pass on a
+//! device: `device_pass`, `device_findings`, `confirmation`; `budget` and
 //! `pool` divide time and threads; `join` joins the checks of
 //! tests with different values of specialisation constants. What a clean run stands for: `amplification`.
 //!
@@ -10,6 +11,9 @@ pub mod amplification;
 pub mod budget;
 mod check_options;
 pub mod checking;
+mod confirmation;
+mod device_findings;
+pub mod device_pass;
 pub mod divergence_cause;
 mod exploration;
 pub mod findings;

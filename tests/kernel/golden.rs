@@ -9,6 +9,7 @@ use inkwell::module::Module;
 use kassay::exec::Target;
 use kassay::instrument::coverage::CoveragePlan;
 use kassay::instrument::def_use::DefUsePlan;
+use kassay::instrument::device_races::{self, LocalShadow};
 use kassay::instrument::layout::{GuardLayout, Slots};
 use kassay::instrument::mutants::{Edit, schemata};
 use kassay::instrument::{guard, ids};
@@ -114,6 +115,17 @@ Reports of definitions and uses, before everything is inlined.
 - Accesses to memory report their number, flags (1: a definition), address and length (`__kassay_at_flow`).
 ";
 
+const DEVICE_RACES: &str = "\
+The search for races on a device. The kernel is inlined and promoted to registers first, so that pointers lead back to their
+arguments.
+- Accesses to memory that somebody writes are told in front of them: to `out` (object 0) by its distance from the argument in
+  bytes; to `scratch` with its shadow in local memory, the last argument but one. Reads of `in` cannot race.
+- `%kassay.me` and `%kassay.local` are the work-item's words for both memories. Barriers advance the number of the interval of
+  the memory that they order.
+- `__kassay_race_clear` clears the local shadow memory, in front of everything else; `__kassay_race_end` tells the last
+  interval, with which those of the next launch go on.
+";
+
 const IDS: &str = "\
 Virtual ids: a launch holds several runs of the kernel, each in a slot of its own, or runs its work-groups in
 another order.
@@ -182,6 +194,18 @@ fn definitions_and_uses_are_reported() {
         let under_test = &opened.under_test;
         let arguments: Vec<String> = under_test.interface.args.iter().map(|arg| arg.label()).collect();
         DefUsePlan::weave(&module, &under_test.entry, &arguments).unwrap();
+        module
+    });
+}
+
+#[test]
+fn accesses_that_may_race_are_told_to_shadow_memory() {
+    golden("device_races", "reduction_tree", DEVICE_RACES, |opened, mut module| {
+        let under_test = &opened.under_test;
+        let args = under_test.interface.args.len() as u32;
+        let woven =
+            device_races::weave(&mut module, &under_test.entry, args, LocalShadow::Local, &under_test.machine).unwrap();
+        assert!(woven.is_ok());
         module
     });
 }

@@ -147,7 +147,6 @@ fn misuse_is_the_callers_mistake() -> TestResult {
     let kernel = folder.path().join("k.cl");
     for (args, message) in [
         (vec!["check", at(&suite), "--global", "64"], "--global and --local are for kernels"),
-        (vec!["check", at(&suite), "--device", "opencl"], "runs on the simulator"),
         (vec!["check", at(&kernel), "--global", "64", "--local", "24"], "does not divide"),
         (vec!["check", at(&kernel), "--global", "64,2", "--local", "8"], "different numbers of dimensions"),
         (vec!["check", "nowhere.toml"], "cannot read"),

@@ -8,6 +8,7 @@ mod checking;
 mod commands;
 #[path = "../common/mod.rs"]
 mod common;
+mod device_races;
 mod fault_variants;
 mod findings;
 mod scheduling;

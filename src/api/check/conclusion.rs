@@ -13,13 +13,16 @@ use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{Simulation, SimulationOptions};
 use crate::exec::{ProgramId, Simulator, simulator};
 use crate::lower::host::table::HostTable;
-use crate::result::Header;
-use crate::result::check::{Amplification, CheckResult, Finding, HoldsFor, Verdict};
+use crate::result::check::{
+    Amplification, CheckResult, DeviceRun, DeviceVerdict, Finding, FindingKind, HoldsFor, Input, Verdict,
+};
+use crate::result::{Device, Header};
 use crate::suite::launch::Launch;
 use crate::sync::budget::Budget;
 use crate::sync::checking::{self, Case, Simulate};
+use crate::sync::device_pass::Looked;
 use crate::sync::divergence_cause::DivergenceAnalysis;
-use crate::sync::findings::Reader;
+use crate::sync::findings::{self, Found, Reader};
 use crate::sync::{amplification, reproduction, schedule_independence};
 
 /// A simulator that has loaded the kernel; counts its launches.
@@ -45,13 +48,15 @@ pub(super) struct Judging<'a, 'c> {
     /// Ends further runs.
     pub budget: Budget,
     pub begun: Instant,
+    /// The device of the first pass, if there is one.
+    pub first_pass: Option<Device>,
     /// Where the kernel's findings are written as suites.
     pub reproduce: Option<PathBuf>,
 }
 
 impl Judging<'_, '_> {
     /// Judges the inputs by the simulations of their first runs, which are in the same order, and by further runs.
-    /// `notes` come before those of the judgement.
+    /// `notes` come before those of the judgement; `looked` is what a first pass on a device saw.
     pub(super) fn judge(
         &self,
         table: &HostTable,
@@ -59,6 +64,7 @@ impl Judging<'_, '_> {
         cases: &[Case],
         simulations: Vec<Simulation>,
         mut notes: Vec<String>,
+        looked: Looked,
     ) -> Result<CheckResult> {
         let Judging { opened, parsed, options, budget, begun, .. } = *self;
         let under_test = &parsed.under_test;
@@ -82,6 +88,9 @@ impl Judging<'_, '_> {
         if let Some(Err(e)) = divergence_analysis.into_inner() {
             return Err(e);
         }
+        let races = checked.found.iter().take_while(|found| found.finding.kind == FindingKind::DataRace).count();
+        let unconfirmed = looked.unconfirmed.into_iter().map(|(input, finding)| Found::of_input(finding, input));
+        checked.found.splice(races..races, unconfirmed);
         if let Some(folder) = &self.reproduce {
             self.reproduce(folder, &mut checked.found, cases)?;
         }
@@ -93,7 +102,18 @@ impl Judging<'_, '_> {
             holds_for = HoldsFor::ExploredSchedules;
             holds_for_because.extend(checked.sampled);
         }
+        for (input, run) in checked.inputs.iter_mut().zip(looked.runs) {
+            let holds_for = if flows.is_empty() { HoldsFor::AllInterleavings } else { HoldsFor::ExploredSchedules };
+            input.device = run
+                .map(|run| DeviceRun { holds_for: (run.verdict == DeviceVerdict::Clean).then_some(holds_for), ..run });
+        }
+        if !looked.only_races.is_empty() {
+            holds_for = HoldsFor::ExploredSchedules;
+            holds_for_because.extend(looked.only_races);
+        }
+        let verdict = findings::verdict(&findings, checked.inputs.iter().any(Input::is_finished));
         notes.extend(checked.left_out);
+        notes.extend(looked.notes);
         let amplification = match options.amplify {
             true => amplify(under_test, budget, &mut notes)?,
             false => None,
@@ -102,7 +122,7 @@ impl Judging<'_, '_> {
         Ok(CheckResult {
             header: self.header(),
             elapsed_s: begun.elapsed().as_secs_f64(),
-            verdict: checked.verdict,
+            verdict,
             holds_for,
             holds_for_because,
             summary: checking::summary(&findings, &checked.inputs, &checked.barriers, launches),
@@ -110,6 +130,7 @@ impl Judging<'_, '_> {
             inputs: checked.inputs,
             barriers: checked.barriers,
             amplification,
+            first_pass: self.first_pass.clone(),
             notes,
         })
     }
@@ -152,6 +173,7 @@ impl Judging<'_, '_> {
             inputs: Vec::new(),
             barriers: Vec::new(),
             amplification: None,
+            first_pass: self.first_pass.clone(),
             notes,
         }
     }

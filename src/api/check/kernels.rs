@@ -22,6 +22,7 @@ use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::write::NewTest;
 use crate::sync::budget::Budget;
 use crate::sync::checking::{self, Case};
+use crate::sync::device_pass::Looked;
 use crate::sync::{inputs, pool};
 
 const NOT_SIMULATED: Reason = Reason { name: "not-simulated", meaning: "the simulator cannot run it" };
@@ -367,8 +368,8 @@ impl<'a> Kernels<'a> {
         let reproduce = self.options.reproduce.as_ref().map(|folder| folder.join(&kernel.folder));
         let opened = &ready.kernel.opened;
         let result = opened.with(SyntaxTree::Needed, |parsed| {
-            let judging = Judging { opened, parsed, options: self.options, budget, begun, reproduce };
-            judging.judge(&ready.code.table, &mut simulators, &cases, simulations, Vec::new())
+            let judging = Judging { opened, parsed, options: self.options, budget, begun, first_pass: None, reproduce };
+            judging.judge(&ready.code.table, &mut simulators, &cases, simulations, Vec::new(), Looked::default())
         })?;
         Ok(Some((arrivals, result)))
     }

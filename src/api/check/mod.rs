@@ -12,12 +12,14 @@ use std::time::Instant;
 use self::conclusion::{Judging, LoadedSimulator, with_local_size};
 pub use self::options::{CheckOptions, CheckProgramOptions};
 pub use self::program::{Texts, check_program};
+use super::executors;
 use super::input::{Parsed, SyntaxTree};
 use super::opened::Opened;
 use crate::coverage::build::KernelUnderTest;
+use crate::coverage::device_races::RaceSearch;
 use crate::error::{Error, Result};
-use crate::exec::Simulator;
 use crate::exec::simulator::observation::SimulationOptions;
+use crate::exec::{Simulator, StartingExecutors};
 use crate::generate::collisions::Suspect;
 use crate::generate::evolve::{self, EvolutionParameters};
 use crate::generate::launches::{self, FirstRound, Request};
@@ -30,6 +32,8 @@ use crate::suite::launch::{Launch, NdRange};
 use crate::suite::resolve::Test;
 use crate::sync::budget::Budget;
 use crate::sync::checking::{self, Case, Simulate};
+use crate::sync::device_pass::{self, FirstPass, Looked};
+use crate::sync::findings::Reader;
 use crate::sync::schedule_families::Plan;
 use crate::sync::solved_inputs::{self, SuspectedConflict};
 use crate::sync::{inputs, join};
@@ -60,7 +64,8 @@ const CONFIRMING_SHARE: f64 = 0.1;
 const SEARCH_SHARE: f64 = 0.5;
 
 /// Looks for races, barrier divergence, memory faults and redundant barriers: in the tests of a suite, or in launches
-/// that are generated if a kernel was opened. Runs on the simulator.
+/// that are generated if a kernel was opened. Runs on the simulator; if a device was asked for, that one looks for races in the
+/// inputs that the simulator does not finish.
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
@@ -74,12 +79,11 @@ const SEARCH_SHARE: f64 = 0.5;
 /// ```
 ///
 /// # Errors
-/// `Caller` if an option is wrong or the opened device is not the simulator; `Environment` if reproductions cannot be
-/// written.
+/// `Caller` if an option is wrong; `Environment` if the device cannot be used, or reproductions cannot be written.
 pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
     let begun = opened.begin();
     let budget = Budget::of(begun, options.budget.as_secs_f64());
-    options.check(opened.options())?;
+    options.check()?;
     if opened.is_suite() {
         options.check_for_suite()?;
     }
@@ -122,7 +126,9 @@ impl Checking<'_, '_> {
     fn run(&self) -> Result<CheckResult> {
         let Checking { opened, parsed, options, budget, begun } = *self;
         let under_test = &parsed.under_test;
-        let judging = Judging { opened, parsed, options, budget, begun, reproduce: options.reproduce.clone() };
+        let reproduce = options.reproduce.clone();
+        let mut judging = Judging { opened, parsed, options, budget, begun, first_pass: None, reproduce };
+        let starting = CheckOptions::wants_first_pass(opened.options()).then(|| opened.start(1)).transpose()?;
         let mut inputs = match opened.is_suite() {
             true => Inputs { cases: suite_cases(&parsed.tests, under_test), ..Inputs::default() },
             false => self.generated()?,
@@ -149,8 +155,17 @@ impl Checking<'_, '_> {
         if let (2.., Some(simulator)) = (options.schedules, simulators.first_mut()) {
             self.add_schedules(&mut inputs, simulator, &code.table)?;
         }
-        let simulations = checking::explore_all(&mut simulators, &code.table, &mut inputs.cases, budget)?;
-        judging.judge(&code.table, &mut simulators, &inputs.cases, simulations, inputs.notes)
+        let time = if starting.is_some() { budget.up_to(device_pass::EXPLORING) } else { budget };
+        let mut simulations = checking::explore_all(&mut simulators, &code.table, &mut inputs.cases, time)?;
+        let mut looked = Looked::default();
+        if let (Some(starting), Some(simulator)) = (starting, simulators.first_mut()) {
+            let mut pass = first_pass(opened, under_test, starting)?;
+            judging.first_pass = Some(executors::device(pass.executor.device()));
+            let (interface, source) = (&under_test.interface, opened.source());
+            let reader = Reader { table: &code.table, interface, source: &source, diverging_branch: &|_| None };
+            looked = device_pass::look(&mut pass, simulator, &reader, &mut inputs.cases, &mut simulations, budget)?;
+        }
+        judging.judge(&code.table, &mut simulators, &inputs.cases, simulations, inputs.notes, looked)
     }
 
     /// Generates inputs for a kernel without a suite.
@@ -253,6 +268,17 @@ impl Checking<'_, '_> {
         inputs.cases = all;
         Ok(())
     }
+}
+
+/// Makes the device ready on which inputs are run that the simulator does not finish.
+fn first_pass<'a, 'c>(
+    opened: &Opened,
+    under_test: &'a KernelUnderTest<'c>,
+    starting: StartingExecutors,
+) -> Result<FirstPass<'a, 'c>> {
+    let mut executors = executors::start_executors(opened, starting, &[], &under_test.interface)?;
+    let executor = executors.swap_remove(0);
+    Ok(FirstPass { search: RaceSearch::new(under_test), executor, timeout: opened.options().timeout })
 }
 
 /// Returns a suite's tests as inputs.

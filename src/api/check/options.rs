@@ -55,8 +55,8 @@ impl CheckOptions {
     /// Checks that what was opened, or will be, can be checked.
     ///
     /// # Errors
-    /// `Caller` if an option is wrong or the device is not the simulator.
-    pub(crate) fn check(&self, open: &OpenOptions) -> Result<()> {
+    /// `Caller` if an option is wrong.
+    pub(crate) fn check(&self) -> Result<()> {
         check_range("budget", self.budget, Duration::from_nanos(1)..=MAX_BUDGET)?;
         check_range("schedules", self.schedules, 1..=100_000)?;
         self.global.iter().try_for_each(|size| check_range("global", *size, 1..=u64::MAX))?;
@@ -64,11 +64,12 @@ impl CheckOptions {
         if self.global.is_empty() && !self.local.is_empty() {
             return Err(Error::caller("--local was given without --global").help("give both the same number of sizes"));
         }
-        if open.device.admits(|executor| executor.checks.races) {
-            return Ok(());
-        }
-        Err(Error::caller(format!("kassay check runs on the simulator, not on `{}`", open.device))
-            .help("leave --device out"))
+        Ok(())
+    }
+
+    /// Returns whether the requested device is one for a first pass, because it does not check races itself.
+    pub(super) fn wants_first_pass(open: &OpenOptions) -> bool {
+        !open.device.admits(|executor| executor.checks.races)
     }
 
     /// Checks that the options fit a suite.
@@ -87,7 +88,11 @@ impl CheckOptions {
     ///
     /// # Errors
     /// `Caller` if they are about launches that kassay makes.
-    pub(super) fn check_for_program(&self) -> Result<()> {
+    pub(super) fn check_for_program(&self, open: &OpenOptions) -> Result<()> {
+        if CheckOptions::wants_first_pass(open) {
+            let what = format!("the launches of a program are checked on the simulator, not on `{}`", open.device);
+            return Err(Error::caller(what).help("leave --device out"));
+        }
         let wrong =
             [("--evolve", self.evolve), ("--global", !self.global.is_empty()), ("--schedules", self.schedules > 1)];
         match wrong.iter().find(|(_, given)| *given) {

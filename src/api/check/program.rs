@@ -55,8 +55,8 @@ pub fn check_program(
     program: &CheckProgramOptions,
 ) -> Result<(CheckSet, Texts)> {
     open.check()?;
-    options.check(open)?;
-    options.check_for_program()?;
+    options.check()?;
+    options.check_for_program(open)?;
     let begun = Instant::now();
     // That a launch takes longer on the simulator says nothing of it: the program goes on if it ends. Only its share of the
     // budget ends it.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::protocol::{Reply, protocol_error};
 use crate::exec::{
-    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, JointOutcome, JointSweep, Observation,
+    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, JointOutcome, JointSweep, Kept, Observation,
     ProgramId, RunOptions, RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome, Target,
 };
 use crate::suite::launch::Launch;
@@ -107,6 +107,30 @@ impl Executor for OpenClExecutor {
         options: &RunOptions,
         head: &[u32],
     ) -> Result<RunResult> {
+        self.run_launch(program, launch, options, (head, None))
+    }
+
+    fn run_with_kept(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        options: &RunOptions,
+        head: &[u32],
+        kept: Kept,
+    ) -> Result<RunResult> {
+        self.run_launch(program, launch, options, (head, Some(kept)))
+    }
+}
+
+impl OpenClExecutor {
+    /// Runs a launch with what the probe buffer begins with and what lies behind it.
+    fn run_launch(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        options: &RunOptions,
+        probe: (&[u32], Option<Kept>),
+    ) -> Result<RunResult> {
         if let Some(fault) = limits::refuse(self.info(), launch, options) {
             return Ok(Err(fault));
         }
@@ -141,7 +165,7 @@ impl OpenClExecutor {
         let process = self.ready(Some(program.0))?;
         let deadline = Instant::now() + options.timeout;
         let (request, places) =
-            launch_request::build(process, on_host, (program.0, &read_only), launch, options, head)?;
+            launch_request::build(process, on_host, (program.0, &read_only), launch, options, probe)?;
         // Discards what an earlier launch printed after its end.
         drop(process.take_stdout());
         let result = match process.call(&request, deadline) {

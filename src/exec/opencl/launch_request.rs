@@ -2,9 +2,9 @@
 
 use super::process::Process;
 use crate::error::Result;
-use crate::exec::RunOptions;
 use crate::exec::memory::{Span, SpanAllocator};
 use crate::exec::protocol::{Arg, Request, protocol_error};
+use crate::exec::{Kept, RunOptions};
 use crate::suite::launch::{ArgValue, Launch};
 
 /// The spans of a launch's results in the shared memory.
@@ -57,7 +57,7 @@ impl<'a> Layout<'a> {
 
 /// Copies the inputs of `launch` into the memory shared with `process`, and builds the request. `on_host`: the device's
 /// buffers lie in the host's memory. `read_only`: by position, which arguments the kernel cannot write and that
-/// therefore give no output. `head`: what the probe buffer begins with.
+/// therefore give no output. `head`: what the probe buffer begins with; `kept`: what lies behind it.
 ///
 /// # Errors
 /// `Environment` if there is not enough memory.
@@ -67,7 +67,7 @@ pub fn build(
     (program, read_only): (u32, &[bool]),
     launch: &Launch,
     options: &RunOptions,
-    head: &[u32],
+    (head, kept): (&[u32], Option<Kept>),
 ) -> Result<(Request, ResultSpans)> {
     let mut layout = Layout::default();
     let args: Vec<Arg> = launch.args.iter().map(|value| layout.arg(value)).collect();
@@ -98,6 +98,7 @@ pub fn build(
         repeats: options.repeats.max(1),
         probe,
         head: head_span,
+        kept,
     };
     Ok((request, ResultSpans { outputs, probe }))
 }

@@ -205,7 +205,9 @@ impl Simulator {
         };
         let areas: Vec<Area> = (0..table.objects.len() as u32).map(area).collect();
         let groups = shadow.most_groups(prepared.items());
-        if prepared.groups > groups {
+        if !options.groups.is_empty() {
+            restrict(&mut plan, options.groups.iter().copied().filter(|group| *group < prepared.groups).collect());
+        } else if prepared.groups > groups {
             restrict(&mut plan, group_sampling::sample(context.groups, prepared.items(), groups));
         }
         shadow.begin(grid, &areas, Pass::Find { footprint: options.footprint })?;

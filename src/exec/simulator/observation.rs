@@ -39,6 +39,8 @@ pub struct SimulationOptions {
     pub deadline: Option<Instant>,
     /// A word of the probe buffer that ends the launch once it is not 0, when a work-item next ends or synchronises.
     pub decisive: Option<u32>,
+    /// Linear numbers of the work-groups to run, ascending; empty: all. Requires `races`.
+    pub groups: Vec<u64>,
     /// End the launch at the first conflict and report only that there is one ([`Simulation::conflicted`]);
     /// requires `races`.
     pub first_conflict: bool,
@@ -210,7 +212,7 @@ pub struct Simulation {
     /// With [`SimulationOptions::first_conflict`]: whether there was a conflict. It ended the launch;
     /// the outputs are empty then, and [`Simulation::conflicts`] always.
     pub conflicted: bool,
-    /// If the launch has too many work-items for race detection: the number of its groups in the sample that was run.
+    /// If the launch has too many work-items for race detection, or groups were chosen: the number of groups that were run.
     /// `None`: all were run.
     pub sampled: Option<u64>,
     /// Why the launch was not started: it exceeds what the simulator can run.

@@ -60,6 +60,12 @@ pub fn operation(name: &str) -> Option<Operation> {
     })
 }
 
+/// Returns whether the builtin with that plain name is an atomic of OpenCL C 1.x, which orders no other accesses.
+pub fn is_relaxed(name: &str) -> bool {
+    let words = ["add", "sub", "xchg", "inc", "dec", "cmpxchg", "min", "max", "and", "or", "xor"];
+    name.strip_prefix("atomic_").or_else(|| name.strip_prefix("atom_")).is_some_and(|word| words.contains(&word))
+}
+
 /// The positions of a builtin's arguments that are memory orders and scopes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryOrders {
@@ -102,6 +108,12 @@ mod tests {
         assert_eq!(operation("atomic_init"), None);
         assert_eq!(operation("atomic_work_item_fence"), None);
         assert_eq!(operation("atomic_fetch_inc"), None);
+    }
+
+    #[test]
+    fn atomics_of_the_first_versions_are_relaxed() {
+        assert!(is_relaxed("atomic_cmpxchg") && is_relaxed("atom_add"));
+        assert!(!is_relaxed("atomic_exchange") && !is_relaxed("atomic_fetch_add") && !is_relaxed("atomic_load"));
     }
 
     #[test]

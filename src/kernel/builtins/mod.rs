@@ -8,7 +8,7 @@
 mod atomics;
 mod mangling;
 
-pub use atomics::{MemoryOrders, Operation, memory_orders, operation};
+pub use atomics::{MemoryOrders, Operation, is_relaxed, memory_orders, operation};
 pub use mangling::{
     Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_mangled, is_signed, mangle, parameters, pointed,
     pointee, spelt,

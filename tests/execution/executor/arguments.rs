@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kassay::exec::{Executor, RunOptions};
+use kassay::exec::{Executor, Kept, RunOptions};
 use kassay::suite::launch::{ArgValue, ImageShape, Launch, NdRange};
 
 use super::support::*;
@@ -122,6 +122,27 @@ fn every_repeat_starts_from_pristine_inputs_and_a_zeroed_probe() -> TestResult {
     }
     let seen = completed(executor.run(program, &launch, &RunOptions { outputs: false, ..options })?)?;
     assert!(seen.outputs.is_empty() && seen.probe == [0, 3, 0]);
+    Ok(())
+}
+
+#[test]
+fn memory_behind_the_probe_buffer_stays_until_it_is_renewed_or_grows() -> TestResult {
+    let source = "kernel void k(global uint *probe) { probe[0] += 1; probe[5] += 1; probe[1] = probe[5]; }";
+    let mut executor = executor()?;
+    let program = executor.load(&compile(source)?)?;
+    let launch = Launch::new(range([1]), Vec::new());
+    let options = RunOptions { probe_words: Some(2), ..once() };
+    let mut seen = |words, renew| -> TestResult<Vec<u32>> {
+        let ran = executor.run_with_kept(program, &launch, &options, &[6], Kept { words, renew })?;
+        Ok(completed(ran)?.probe)
+    };
+    // The probe buffer itself begins anew each time, and only it comes back.
+    assert_eq!(seen(8, false)?, [7, 1]);
+    assert_eq!(seen(8, false)?, [7, 2]);
+    assert_eq!(seen(4, false)?, [7, 3]);
+    assert_eq!(seen(8, true)?, [7, 1]);
+    assert_eq!(seen(8, false)?, [7, 2]);
+    assert_eq!(seen(1 << 20, false)?, [7, 1]);
     Ok(())
 }
 

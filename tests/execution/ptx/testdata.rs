@@ -1,11 +1,14 @@
 //! Checks every kernel of `testdata`.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use inkwell::context::Context;
+use kassay::coverage::device_races;
 use kassay::error::Result;
 use kassay::exec::{Code, Target};
+use kassay::instrument::device_races::LocalShadow;
 use kassay::instrument::layout::Slots;
 use kassay::instrument::mutants::Edit;
 use kassay::mutation::enumerate::enumerate;
@@ -78,4 +81,25 @@ fn every_kernel_gives_ptx_with_all_its_mutants() {
         let all = builder.schemata(&edits, false, Effort::Quick, true)?.map_err(kassay::Error::internal)?;
         Ok(vec![all.code])
     });
+}
+
+#[test]
+fn every_kernel_that_can_be_searched_for_races_gives_ptx_that_does() {
+    let woven = Cell::new(0);
+    each_kernel(suites(), false, |Opened { under_test, .. }| {
+        let mut codes = Vec::new();
+        for local_shadow in [LocalShadow::Local, LocalShadow::Global] {
+            match device_races::build(under_test, local_shadow, Target::Ptx)? {
+                Ok((code, _)) => codes.push(code),
+                Err(why) if WITH_IMAGES.contains(&under_test.entry.as_str()) => {
+                    return Err(kassay::Error::internal(why.to_string()));
+                }
+                // The simulator's.
+                Err(_) => {}
+            }
+        }
+        woven.set(woven.get() + usize::from(!codes.is_empty()));
+        Ok(codes)
+    });
+    assert!(woven.get() >= 50, "only {} kernels are searched", woven.get());
 }

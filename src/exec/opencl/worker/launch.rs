@@ -9,7 +9,7 @@ use opencl3::event::{self, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_PROFILING_COMMA
 use opencl3::kernel;
 use opencl3::memory::{
     CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE, CL_ADDRESS_REPEAT,
-    CL_FILTER_LINEAR, CL_FILTER_NEAREST, Sampler,
+    CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_MEM_SIZE, Sampler, get_mem_object_info,
 };
 use opencl3::types::{cl_bool, cl_command_queue};
 
@@ -18,6 +18,7 @@ use super::memory::{Object, empty_buffer};
 use super::program::LoadedProgram;
 use super::refusal::{Refusal, outside};
 use super::svm::{self, SvmBuffer};
+use crate::exec::Kept;
 use crate::exec::memory::Span;
 use crate::exec::protocol::{Arg, Reply};
 use crate::suite::launch::{Addressing, Filter, NdRange, View};
@@ -35,6 +36,8 @@ pub struct LaunchParams<'a> {
     pub probe: Option<Span>,
     /// What the probe buffer begins with.
     pub head: Option<Span>,
+    /// Memory behind the probe buffer that stays on the device.
+    pub kept: Option<Kept>,
     /// Positions of the arguments to read back.
     pub outputs: &'a [u32],
 }
@@ -87,7 +90,10 @@ pub fn run(
     }
     let probe = match params.probe {
         Some(span) => {
-            let buffer = empty_buffer(context, length(span)?)?;
+            let buffer = match params.kept {
+                Some(kept) => with_kept(context, queue, loaded, length(span)?, kept)?,
+                None => empty_buffer(context, length(span)?)?,
+            };
             set_memory(loaded, loaded.args - 1, &buffer)?;
             Some((buffer, span))
         }
@@ -98,7 +104,35 @@ pub fn run(
     // What was enqueued still uses the memory, which is about to be released.
     let done = done.map_err(|refusal| refusal.after(queue::finish(queue), !events.is_empty()));
     drop(parts);
+    if let (Ok(_), Some(_), Some((buffer, _))) = (&done, params.kept, probe) {
+        *loaded.kept.borrow_mut() = Some(buffer);
+    }
     done
+}
+
+/// Returns the probe buffer of `probe` bytes with the memory that stays behind it: the one that an earlier launch of the
+/// program left, or a new one. The probe buffer's own bytes are not zeroed here.
+fn with_kept(
+    context: &Context,
+    queue: cl_command_queue,
+    loaded: &LoadedProgram,
+    probe: usize,
+    kept: Kept,
+) -> Result<Memory, Refusal> {
+    let bytes = usize::try_from(kept.words).ok().and_then(|words| words.checked_mul(4)?.checked_add(probe));
+    let bytes = bytes.ok_or_else(outside)?;
+    // Whatever happens to the launch, a buffer that is in doubt is not used again.
+    if let Some(known) = loaded.kept.borrow_mut().take().filter(|known| !kept.renew && size_of_buffer(known) >= bytes) {
+        return Ok(known);
+    }
+    let new = empty_buffer(context, bytes)?;
+    zero(queue, &new, bytes)?;
+    Ok(new)
+}
+
+/// The size of a buffer in bytes; 0 if the driver does not tell.
+fn size_of_buffer(buffer: &Memory) -> usize {
+    get_mem_object_info(buffer.0, CL_MEM_SIZE).map_or(0, |size| size.to_size())
 }
 
 /// Runs the kernel, whose arguments are set, and reads what it left behind. `events` gets those of the launches that the

@@ -137,14 +137,15 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             }
             Reply::Unloaded
         }
-        Request::Run { program, memory, range, args, margins, views, repeats, probe, head, outputs } => {
+        Request::Run { program, memory, range, args, margins, views, repeats, probe, head, kept, outputs } => {
             let Some(open) = open else { return unprepared() };
             let Some(loaded) = open.programs.get(&program) else { return unprepared() };
             if shared.map_reserved(memory).is_err() {
                 return unprepared();
             }
             let (args, margins, views, outputs) = (&args[..], &margins[..], &views[..], &outputs[..]);
-            let params = launch::LaunchParams { range: &range, args, margins, views, repeats, probe, head, outputs };
+            let range = &range;
+            let params = launch::LaunchParams { range, args, margins, views, repeats, probe, head, kept, outputs };
             launch::run(&open.context, open.queue, loaded, &params, shared.bytes())
                 .unwrap_or_else(|refusal| not_run(refusal, open))
         }
@@ -162,7 +163,7 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             if shared.map_reserved(memory).is_err() {
                 return unprepared();
             }
-            joint::run(open, loaded, &joint, shared.bytes()).unwrap_or_else(Refusal::reply)
+            joint::run(open, loaded, &joint, shared.bytes()).unwrap_or_else(|refusal| not_run(refusal, open))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Loads code into the device.
 
+use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 
 use opencl3::context::Context;
@@ -8,7 +9,7 @@ use opencl3::program::{self, CL_PROGRAM_BUILD_LOG};
 use opencl3::types::{cl_context, cl_device_id, cl_int, cl_platform_id, cl_program};
 
 use super::super::errors;
-use super::handles::{Kernel, Program};
+use super::handles::{Kernel, Memory, Program};
 use crate::exec::Target;
 
 /// OpenCL's error for code of a form that no driver takes.
@@ -23,6 +24,8 @@ pub struct LoadedProgram {
     pub kernel: Kernel,
     /// Number of arguments that the kernel takes.
     pub args: u32,
+    /// The probe buffer of the last launch, if memory behind it is kept for the next one.
+    pub kept: RefCell<Option<Memory>>,
     _program: Program,
 }
 
@@ -78,7 +81,7 @@ pub fn load(
     );
     let args =
         kernel::get_kernel_info(kernel.0, CL_KERNEL_NUM_ARGS).map_err(|code| refused("clGetKernelInfo", code))?;
-    Ok(LoadedProgram { kernel, args: args.to_uint(), _program: program })
+    Ok(LoadedProgram { kernel, args: args.to_uint(), kept: RefCell::default(), _program: program })
 }
 
 fn create_with_extension(context: &Context, platform: cl_platform_id, spirv: &[u8]) -> Result<cl_program, cl_int> {

@@ -1,0 +1,180 @@
+//! Measures what the search for races costs on a device: kernel times with shadow memory against those without, on large launches
+//! of the kernels in `testdata`.
+//!
+//! `cargo bench --bench device_races -- [--device opencl|nvidia] [--kassay PROGRAM] [--folder FOLDER] [--rounds N] [KERNEL]...`
+//! runs the suites in FOLDER (`benches/overhead`) whose names contain one of the words, or all. The program needs neither cargo
+//! nor a checkout: paths are relative to the current folder, and PROGRAM is what runs as the device's worker.
+
+mod common;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use inkwell::context::Context;
+use kassay::OpenOptions;
+use kassay::api::Parsed;
+use kassay::coverage::device_races::{Outcome, RaceSearch, Ran};
+use kassay::exec::{DeviceRequest, Executor, RunOptions, StartingExecutors, WorkerOptions};
+
+use common::Limits;
+
+/// The longest launch.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Limits of the ratios.
+const MEDIAN_LIMIT: f64 = 3.0;
+const WORST_LIMIT: f64 = 15.0;
+
+struct Options {
+    device: String,
+    kassay: PathBuf,
+    folder: PathBuf,
+    rounds: u32,
+    words: Vec<String>,
+}
+
+struct Row {
+    kernel: String,
+    items: u64,
+    /// Milliseconds.
+    plain: Vec<f64>,
+    searched: Vec<f64>,
+    /// Pairs of accesses that race.
+    pairs: u32,
+}
+
+/// A kernel that is measured, or the reason why it is not.
+enum Measured {
+    Row(Row),
+    NotRun(String),
+}
+
+impl Row {
+    fn ratio(&self) -> f64 {
+        median(&self.searched) / median(&self.plain)
+    }
+
+    fn print(&self) {
+        let Row { kernel, items, plain, searched, pairs } = self;
+        let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+        let of_minima = least(searched) / least(plain);
+        let (middle, with) = (median(plain), median(searched));
+        println!("{kernel:<18}{items:>10}{middle:>12.3}{with:>12.3}{:>8.2}{of_minima:>12.2}{pairs:>7}", self.ratio());
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = options()?;
+    let worker = WorkerOptions { exe: Some(options.kassay.clone()), ..WorkerOptions::default() };
+    let request = DeviceRequest::from(options.device.as_str());
+    let mut executors = StartingExecutors::start(&request, &worker, 1)?.ready()?.executors;
+    let executor = executors.first_mut().ok_or("there is no device")?;
+    println!("{}, {}", executor.device().name, executor.device().driver);
+    println!("medians of {} launches of each version, alternating; times in ms\n", options.rounds);
+    println!(
+        "{:<18}{:>10}{:>12}{:>12}{:>8}{:>12}{:>7}",
+        "kernel", "items", "plain", "searched", "ratio", "of minima", "pairs"
+    );
+    let mut ratios = Vec::new();
+    for suite in suites(&options)? {
+        match measure(executor.as_mut(), &suite, options.rounds).map_err(|e| format!("{}: {e}", suite.display()))? {
+            Measured::Row(row) => {
+                row.print();
+                ratios.push(row.ratio());
+            }
+            Measured::NotRun(why) => println!("{}: {why}", suite.display()),
+        }
+    }
+    let mut limits = Limits::default();
+    let worst = ratios.iter().copied().fold(f64::NAN, f64::max);
+    let middle = median(&ratios);
+    println!("\n{} kernels:", ratios.len());
+    println!("  median {middle:.2}, limit {MEDIAN_LIMIT} ({})", limits.at_most("the median", middle, MEDIAN_LIMIT));
+    println!("  worst  {worst:.2}, limit {WORST_LIMIT} ({})", limits.at_most("the worst ratio", worst, WORST_LIMIT));
+    limits.end()
+}
+
+fn options() -> Result<Options, String> {
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_kassay"));
+    let kassay = if built.is_file() { built } else { PathBuf::from("./kassay") };
+    let folder = PathBuf::from("benches/overhead");
+    let mut options = Options { device: "opencl".to_owned(), kassay, folder, rounds: 5, words: Vec::new() };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(format!("{arg} takes a value"));
+        match arg.as_str() {
+            "--bench" => {} // from cargo
+            "--device" => options.device = value()?,
+            "--kassay" => options.kassay = PathBuf::from(value()?),
+            "--folder" => options.folder = PathBuf::from(value()?),
+            "--rounds" => {
+                let rounds = value()?.parse().ok().filter(|n| *n > 0);
+                options.rounds = rounds.ok_or("--rounds takes a number above 0")?;
+            }
+            flag if flag.starts_with('-') => {
+                return Err(format!("{flag} is no option; there are --device, --kassay, --folder and --rounds N"));
+            }
+            word => options.words.push(word.to_owned()),
+        }
+    }
+    Ok(options)
+}
+
+/// Returns the suites whose names contain one of the words (all, if there are none), in order.
+fn suites(options: &Options) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let (folder, words): (&Path, _) = (&options.folder, &options.words);
+    let entries = folder.read_dir().map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut found: Vec<PathBuf> = entries.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
+    found.retain(|path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        path.extension().is_some_and(|e| e == "toml")
+            && (words.is_empty() || words.iter().any(|w| name.contains(w.as_str())))
+    });
+    found.sort();
+    if found.is_empty() {
+        return Err(format!("no suite in {} has such a name", folder.display()).into());
+    }
+    Ok(found)
+}
+
+/// Times the only test of a suite, both versions of the kernel in turn.
+fn measure(executor: &mut dyn Executor, path: &Path, rounds: u32) -> Result<Measured, Box<dyn Error>> {
+    let context = Context::create();
+    let Parsed { under_test, mut tests, .. } = OpenOptions::new().parse_suite(&context, path)?;
+    let test = tests.first_mut().ok_or("there is no test")?;
+    test.launch.range.decide_local(under_test.interface.required_local, executor.device().max_work_group_size);
+    let original = executor.load(&under_test.plain(executor.target())?)?;
+    let mut search = RaceSearch::new(&under_test);
+    let options = RunOptions { timeout: TIMEOUT, repeats: 1, probe_words: None, outputs: false };
+    let (kernel, items) = (under_test.entry.clone(), test.launch.range.items());
+    let mut row = Row { kernel, items, plain: Vec::new(), searched: Vec::new(), pairs: 0 };
+    // The first round is not counted: code is made, and shadow memory cleared.
+    for round in 0..=rounds {
+        let plain = executor.run(original, &test.launch, &options)?.map_err(|fault| fault.to_string())?;
+        let searched = match search.run(executor, &test.launch, TIMEOUT, false)? {
+            Outcome::Ran(Ran { seen, observation, .. }) => {
+                row.pairs = row.pairs.max(seen.found);
+                observation
+            }
+            Outcome::HandedOver(why) => return Ok(Measured::NotRun(format!("the kernel {why}"))),
+            Outcome::Ended(fault) => return Ok(Measured::NotRun(format!("the kernel {fault}"))),
+        };
+        if round > 0 {
+            row.plain.extend(plain.kernel_times.iter().map(|time| time.as_secs_f64() * 1e3));
+            row.searched.extend(searched.kernel_times.iter().map(|time| time.as_secs_f64() * 1e3));
+        }
+    }
+    executor.unload(original);
+    Ok(Measured::Row(row))
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+    }
+}

@@ -6,5 +6,6 @@ mod common;
 mod executor;
 mod forks;
 mod host_code;
+mod image_buffers;
 mod lowering;
 mod ptx;

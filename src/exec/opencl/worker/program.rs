@@ -23,6 +23,9 @@ pub struct LoadedProgram {
     pub kernel: Kernel,
     /// Number of arguments that the kernel takes.
     pub args: u32,
+    /// Whether images and samplers are what [`crate::lower::image_buffers`] makes of them. Such code is for devices that
+    /// are given plain memory only: sub-buffers, too, may be pointers.
+    pub image_buffers: bool,
     _program: Program,
 }
 
@@ -78,7 +81,7 @@ pub fn load(
     );
     let args =
         kernel::get_kernel_info(kernel.0, CL_KERNEL_NUM_ARGS).map_err(|code| refused("clGetKernelInfo", code))?;
-    Ok(LoadedProgram { kernel, args: args.to_uint(), _program: program })
+    Ok(LoadedProgram { kernel, args: args.to_uint(), image_buffers: false, _program: program })
 }
 
 fn create_with_extension(context: &Context, platform: cl_platform_id, spirv: &[u8]) -> Result<cl_program, cl_int> {

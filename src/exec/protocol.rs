@@ -36,6 +36,8 @@ pub enum Request {
         code: Span,
         entry: String,
         options: String,
+        /// Whether images and samplers are what [`crate::lower::image_buffers`] makes of them.
+        image_buffers: bool,
     },
     Unload {
         program: u32,

@@ -80,7 +80,7 @@ pub struct OpenClExecutor {
 #[derive(Debug)]
 struct Program {
     code: DeviceCode,
-    /// By position, which arguments the kernel cannot write; see [`signature::read_only`].
+    /// By position, which arguments the kernel cannot write: those that its code or [`signature::read_only`] says.
     read_only: Vec<bool>,
 }
 
@@ -213,7 +213,9 @@ impl OpenClExecutor {
                 }
             }
         }
-        let read_only = signature::read_only(&code.bytes, &code.entry);
+        let mut read_only = signature::read_only(&code.bytes, &code.entry);
+        read_only.resize(read_only.len().max(code.read_only.len()), false);
+        read_only.iter_mut().zip(&code.read_only).for_each(|(one, said)| *one |= said);
         self.programs.insert(id, Program { code: code.clone(), read_only });
         Ok(ProgramId(id))
     }
@@ -325,6 +327,7 @@ fn send(process: &mut Process, program: u32, code: &DeviceCode) -> std::result::
         code: span,
         entry: code.entry.clone(),
         options: code.build_options.clone(),
+        image_buffers: code.image_buffers,
     };
     process.send(&request).map_err(|silence| load_lost(&code.entry, silence))
 }

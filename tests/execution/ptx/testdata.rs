@@ -21,15 +21,12 @@ use super::assembler;
 use crate::common::kernels::{Opened, open, open_bare, options_of};
 use crate::common::testdata::suites;
 
-/// Kernels that use images, which code for NVIDIA GPUs lacks.
-const WITH_IMAGES: [&str; 5] = ["blur_image", "images", "palette_1d", "sobel_image", "volume_slice"];
-
 /// Checks every kernel that one of these suites names, with its syntax tree if that is wanted: what `check` makes of it
-/// assembles, except for kernels that use images.
+/// assembles.
 #[track_caller]
 fn each_kernel(suites: Vec<PathBuf>, with_tree: bool, check: impl Fn(&Opened<'_>) -> Result<Vec<Code>>) {
     let mut seen: BTreeSet<(PathBuf, Option<String>, Vec<String>)> = BTreeSet::new();
-    let (mut failures, mut refused) = (Vec::new(), BTreeSet::new());
+    let mut failures = Vec::new();
     for path in suites {
         let suite = Suite::load(&path).unwrap();
         if !seen.insert((suite.kernel.clone(), suite.entry.clone(), suite.options.clone())) {
@@ -41,7 +38,6 @@ fn each_kernel(suites: Vec<PathBuf>, with_tree: bool, check: impl Fn(&Opened<'_>
         let entry = opened.under_test.entry.clone();
         let shown = format!("{}: {entry}", suite.kernel.display());
         match check(&opened) {
-            Err(_) if WITH_IMAGES.contains(&entry.as_str()) => drop(refused.insert(entry)),
             Err(e) => failures.push(format!("{shown}: {e}")),
             Ok(codes) => {
                 let complaints = codes.iter().filter_map(|code| assembler::assemble(code.bytes()).err());
@@ -50,7 +46,6 @@ fn each_kernel(suites: Vec<PathBuf>, with_tree: bool, check: impl Fn(&Opened<'_>
         }
     }
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
-    assert_eq!(refused.into_iter().collect::<Vec<_>>(), WITH_IMAGES, "those that use images");
 }
 
 #[test]

@@ -118,10 +118,11 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
                 },
             }
         }
-        Request::Load { program, memory, target, code, entry, options } => {
+        Request::Load { program, memory, target, code, entry, options, image_buffers } => {
             let (Some(open), Some(code)) = (open, mapped(shared, memory, code)) else { return unprepared() };
             match open.build(target, code, &entry, &options) {
-                Ok(loaded) => {
+                Ok(mut loaded) => {
+                    loaded.image_buffers = image_buffers;
                     open.programs.insert(program, loaded);
                     Reply::Loaded
                 }

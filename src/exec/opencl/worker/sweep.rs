@@ -132,7 +132,12 @@ impl<'a> SweepState<'a> {
             let (store, pristine) = match arg {
                 Arg::Buffer(span) if span.len > 0 => {
                     let pristine = launch::bytes(inputs, *span)?;
-                    let store = Store::buffer(&open.context, fine, pristine, copies, stride)?;
+                    let is_pointed =
+                        launch::needs_pointers(&open.context, loaded, (&sweep.args, &sweep.views), position);
+                    let store = match is_pointed {
+                        true => Store::pointed(&open.context, open.queue, pristine)?,
+                        false => Store::buffer(&open.context, fine, pristine, copies, stride)?,
+                    };
                     parts.extend(store.set(&open.context, loaded, position, &view(position))?);
                     (store, pristine)
                 }

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::protocol::{Reply, protocol_error};
 use crate::exec::{
-    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, JointOutcome, JointSweep, Kept, Observation,
-    ProgramId, RunOptions, RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome, Target,
+    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, JointOutcome, JointSweep, Kept,
+    Observation, ProgramId, RunOptions, RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome, Target,
 };
 use crate::suite::launch::Launch;
 
@@ -134,10 +134,10 @@ impl OpenClExecutor {
         if let Some(fault) = limits::refuse(self.info(), launch, options) {
             return Ok(Err(fault));
         }
-        match self.attempt(program, launch, options, head)? {
+        match self.attempt(program, launch, options, probe)? {
             Attempt::Ended(result) => Ok(result),
             // An earlier launch broke the worker, without showing then; this one is not to blame.
-            Attempt::Lost(_) => match self.attempt(program, launch, options, head)? {
+            Attempt::Lost(_) => match self.attempt(program, launch, options, probe)? {
                 Attempt::Ended(result) => Ok(result),
                 Attempt::Lost(error) => {
                     Err(Error::environment(format!("the device {} does not work any more: {error}", self.info().name))
@@ -157,7 +157,13 @@ enum Attempt {
 
 impl OpenClExecutor {
     /// Runs a launch in the worker that there is. Replaces the worker if the launch ends it.
-    fn attempt(&mut self, program: ProgramId, launch: &Launch, options: &RunOptions, head: &[u32]) -> Result<Attempt> {
+    fn attempt(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        options: &RunOptions,
+        probe: (&[u32], Option<Kept>),
+    ) -> Result<Attempt> {
         // A CPU device's buffers lie in host memory.
         let on_host = self.info().kind == "cpu";
         let read_only = self.read_only(program)?.to_vec();

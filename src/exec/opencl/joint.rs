@@ -35,6 +35,7 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
     };
     let (operation_timeout, limit) = (executor.operation_timeout(), sweep.timeout);
     let on_host = if executor.info().kind == "cpu" { arena } else { 0 };
+    executor.stand_by();
     let process = executor.ready(Some(program.0))?;
     let repeats = sweep.repeats.max(1);
     let mut allocator = SpanAllocator::default();
@@ -96,6 +97,10 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
             }
         }
         Ok(Reply::Rejected { error, explanation }) => JointOutcome::Lost(Fault::Rejected { error, explanation }),
+        Ok(Reply::Stopped { error } | Reply::Lost { error }) => {
+            executor.restart();
+            return Ok(JointOutcome::Lost(Fault::Stopped { error }));
+        }
         Ok(Reply::Broken { what, .. }) => return Err(Error::internal(what)),
         Ok(_) => return Err(protocol_error()),
         Err(silence) => {

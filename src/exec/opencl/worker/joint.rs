@@ -52,7 +52,7 @@ pub fn run(open: &OpenDevice, loaded: &LoadedProgram, joint: &Joint, memory: &mu
     let mut sweep = Sweep::prepare(open, loaded, kernels, joint, inputs)?;
     let ran = sweep.run(results);
     // The objects must not be released while the device uses them.
-    let finished = queue::finish(open.queue).map_err(|code| Refusal::driver("running the kernel", code));
+    let finished = queue::finish(open.queue).map_err(Refusal::ended);
     ran.and(finished)?;
     Ok(Reply::Swept { kernel_times: sweep.times })
 }
@@ -281,5 +281,5 @@ fn read(queue: cl_command_queue, from: &Memory, into: &mut [u8]) -> Result<(), R
     // SAFETY: the buffer has at least as many bytes, and the call returns only when `into` is filled.
     unsafe { queue::enqueue_read_buffer(queue, from.0, 1, 0, len, to, 0, ptr::null()) }
         .map(|raw| drop(Event(raw)))
-        .map_err(|code| Refusal::driver("running the kernel", code))
+        .map_err(Refusal::ended)
 }

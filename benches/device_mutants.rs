@@ -1,9 +1,11 @@
 //! Measures how many pairs of a mutant and a test a device judges per second, by the number of runs in one launch.
 //!
-//! `cargo bench --bench device_mutants -- [--device nvidia|opencl] [--root DIR] [--runs N[,N...]] [KERNEL]...` builds one module of all mutants of
+//! `cargo bench --bench device_mutants -- [--device nvidia|opencl] [--root FOLDER] [--kassay PROGRAM] [--runs N[,N...]] [KERNEL]...` builds one module of all mutants of
 //! each kernel (of `testdata`; by default the seven of the prototype's table), with guards, and runs them on the first test of its suite in joint launches of 1 to 65,536
 //! runs: every launch resets the memory of its runs, runs them, compares their outputs and returns a result for each. `pairs/s` is by
 //! the clock of the whole sweep, with its set-up; `device` counts the kernel's own time alone. `one by one` is an ordinary sweep of one launch for each pair.
+
+mod common;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -46,6 +48,7 @@ const FACTOR: f64 = 10.0;
 struct Options {
     device: String,
     root: PathBuf,
+    kassay: PathBuf,
     runs: Vec<u32>,
     kernels: Vec<String>,
 }
@@ -53,7 +56,8 @@ struct Options {
 fn main() -> Result<(), Box<dyn Error>> {
     let options = options()?;
     let request: DeviceRequest = options.device.as_str().into();
-    let started = StartingExecutors::start(&request, &WorkerOptions::default(), 1)?.ready()?;
+    let worker = WorkerOptions { exe: Some(options.kassay.clone()), ..WorkerOptions::default() };
+    let started = StartingExecutors::start(&request, &worker, 1)?.ready()?;
     let mut executor = started.executors.into_iter().next().ok_or("no executor")?;
     println!("{}, {}", executor.device().name, executor.device().driver);
     println!("pairs of a mutant and the first test, per second; of which the kernel itself would allow (device)\n");
@@ -69,7 +73,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn options() -> Result<Options, String> {
     let mut options = Options {
         device: "opencl".into(),
-        root: PathBuf::from(env!("CARGO_MANIFEST_DIR")),
+        root: common::root(),
+        kassay: common::program(env!("CARGO_BIN_EXE_kassay")),
         runs: RUNS.to_vec(),
         kernels: Vec::new(),
     };
@@ -80,13 +85,14 @@ fn options() -> Result<Options, String> {
             "--bench" => {} // from cargo
             "--device" => options.device = value()?,
             "--root" => options.root = value()?.into(),
+            "--kassay" => options.kassay = value()?.into(),
             "--runs" => {
                 let numbers = value()?;
                 let numbers: Result<Vec<u32>, _> = numbers.split(',').map(str::parse).collect();
                 options.runs = numbers.map_err(|e| format!("--runs takes numbers with commas between: {e}"))?;
             }
             flag if flag.starts_with('-') => {
-                return Err(format!("{flag} is no option; there are --device, --root and --runs"));
+                return Err(format!("{flag} is no option; there are --device, --root, --kassay and --runs"));
             }
             word => options.kernels.push(word.to_owned()),
         }

@@ -1,9 +1,9 @@
 //! Measures what the search for races costs on a device: kernel times with shadow memory against those without, on large launches
 //! of the kernels in `testdata`.
 //!
-//! `cargo bench --bench device_races -- [--device opencl|nvidia] [--kassay PROGRAM] [--folder FOLDER] [--rounds N] [KERNEL]...`
-//! runs the suites in FOLDER (`benches/overhead`) whose names contain one of the words, or all. The program needs neither cargo
-//! nor a checkout: paths are relative to the current folder, and PROGRAM is what runs as the device's worker.
+//! `cargo bench --bench device_races -- [--device opencl|nvidia] [--kassay PROGRAM] [--root FOLDER] [--rounds N] [KERNEL]...`
+//! runs the suites in `benches/overhead` whose names contain one of the words, or all. The program needs no cargo: FOLDER is the
+//! repository, and PROGRAM is what runs as the device's worker.
 
 mod common;
 
@@ -29,7 +29,7 @@ const WORST_LIMIT: f64 = 15.0;
 struct Options {
     device: String,
     kassay: PathBuf,
-    folder: PathBuf,
+    root: PathBuf,
     rounds: u32,
     words: Vec<String>,
 }
@@ -96,10 +96,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn options() -> Result<Options, String> {
-    let built = PathBuf::from(env!("CARGO_BIN_EXE_kassay"));
-    let kassay = if built.is_file() { built } else { PathBuf::from("./kassay") };
-    let folder = PathBuf::from("benches/overhead");
-    let mut options = Options { device: "opencl".to_owned(), kassay, folder, rounds: 5, words: Vec::new() };
+    let kassay = common::program(env!("CARGO_BIN_EXE_kassay"));
+    let mut options =
+        Options { device: "opencl".to_owned(), kassay, root: common::root(), rounds: 5, words: Vec::new() };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} takes a value"));
@@ -107,13 +106,13 @@ fn options() -> Result<Options, String> {
             "--bench" => {} // from cargo
             "--device" => options.device = value()?,
             "--kassay" => options.kassay = PathBuf::from(value()?),
-            "--folder" => options.folder = PathBuf::from(value()?),
+            "--root" => options.root = PathBuf::from(value()?),
             "--rounds" => {
                 let rounds = value()?.parse().ok().filter(|n| *n > 0);
                 options.rounds = rounds.ok_or("--rounds takes a number above 0")?;
             }
             flag if flag.starts_with('-') => {
-                return Err(format!("{flag} is no option; there are --device, --kassay, --folder and --rounds N"));
+                return Err(format!("{flag} is no option; there are --device, --kassay, --root and --rounds N"));
             }
             word => options.words.push(word.to_owned()),
         }
@@ -123,7 +122,7 @@ fn options() -> Result<Options, String> {
 
 /// Returns the suites whose names contain one of the words (all, if there are none), in order.
 fn suites(options: &Options) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let (folder, words): (&Path, _) = (&options.folder, &options.words);
+    let (folder, words) = (options.root.join("benches/overhead"), &options.words);
     let entries = folder.read_dir().map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut found: Vec<PathBuf> = entries.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     found.retain(|path| {

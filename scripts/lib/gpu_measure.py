@@ -140,8 +140,8 @@ def races(machine, report, args, recorded):
 # Kernels of whole runs of mutation, and how many tests their suites have.
 END_TO_END = ["stencil_2d", "matmul_naive", "game_of_life"]
 TESTS = [3, 30, 300]
-# What is asked: every mutant until a test kills it, every mutant on every test, pairs of mutants.
-MODES = {"first": [], "matrix": ["--full-matrix"], "pairs": ["--order", "2"]}
+# What is asked: every mutant until a test kills it, every mutant on every test, pairs of mutants, and those on every test.
+MODES = {"first": [], "matrix": ["--full-matrix"], "pairs": ["--order", "2"], "pairs-matrix": ["--order", "2", "--full-matrix"]}
 
 
 def make_suite(machine, report, kernel, count):
@@ -166,7 +166,7 @@ def end_to_end(machine, report, args, recorded):
         for mode in args.modes:
             cache = machine.scratch / "caches" / f"{kernel}-{count}-{mode}"
             for run in ("cold", "warm"):
-                flags = ["-j", "1", *MODES[mode], *(["--sample", str(args.sample)] if args.sample and mode == "pairs" else [])]
+                flags = ["-j", "1", *MODES[mode], *(["--sample", str(args.sample)] if args.sample and mode.startswith("pairs") else [])]
                 environment = {"XDG_CACHE_HOME": str(cache), "KASSAY_CACHE": str(cache / "kassay")}
                 done = machine.ask("mutate", suite, machine.device, *flags, limit=60, tag=f"-{mode}-{run}", **environment)
                 name = f"{kernel}-{count} {mode} {run}"

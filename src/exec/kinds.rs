@@ -124,6 +124,12 @@ mod tests {
     }
 
     #[test]
+    fn only_gpus_join_launches_by_themselves() {
+        let joins: Vec<&str> = KINDS.iter().filter(|kind| kind.capabilities.joins).map(|kind| kind.name).collect();
+        assert_eq!(joins, ["nvidia"]);
+    }
+
+    #[test]
     fn ids_select_their_device() {
         for kind in KINDS {
             let device =

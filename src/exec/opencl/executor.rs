@@ -25,7 +25,7 @@ pub const CAPABILITIES: Capabilities = Capabilities {
 };
 
 /// What executors of NVIDIA's devices can do.
-pub const NVIDIA_CAPABILITIES: Capabilities = Capabilities { target: Target::Ptx, ..CAPABILITIES };
+pub const NVIDIA_CAPABILITIES: Capabilities = Capabilities { target: Target::Ptx, joins: true, ..CAPABILITIES };
 
 /// Lists the OpenCL devices whose form of code (`None`: none that kassay can make) is wanted.
 ///

@@ -44,13 +44,15 @@
 #define KASSAY_ATOMIC (1ul << 13)
 #define KASSAY_PLAIN (1ul << 12)
 
-/* A word of local shadow memory: interval + 1 (11 bits), work-item (10), several work-items, atomic, site (9). */
+/* A word of local shadow memory: interval + 1 (11 bits), work-item (10), several work-items, atomic, several of which some
+ * are atomic, site (8). */
 #define KASSAY_LOCAL_INTERVAL 21
 #define KASSAY_LOCAL_MOST 0x7ffu
 #define KASSAY_LOCAL_ITEM 11
 #define KASSAY_LOCAL_ITEMS (1u << 10)
 #define KASSAY_LOCAL_ATOMIC (1u << 9)
-#define KASSAY_LOCAL_SITES 0x1ffu
+#define KASSAY_LOCAL_MIXED (1u << 8)
+#define KASSAY_LOCAL_SITES 0xffu
 
 KASSAY_INLINE static uint kassay_group(void) {
     return (uint)((get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0));
@@ -217,7 +219,8 @@ KASSAY_INLINE static void kassay_read(__global uint *probe, __global ulong *cell
                                       uint object, ulong offset) {
     ulong reader = cell[1];
     bool is_new = kassay_is_new(reader, first);
-    if (is_new && (reader & KASSAY_ATOMIC) == 0 && kassay_includes(reader, me)) {
+    if (is_new && (reader & KASSAY_ATOMIC) == 0 &&
+        ((reader & KASSAY_PLAIN) == 0 ? kassay_includes(reader, me) : (reader ^ me) >> KASSAY_ITEM == 0)) {
         return;
     }
     ulong mine = me | site | (is_new ? kassay_flags(reader, me) : 0);
@@ -289,14 +292,15 @@ KASSAY_INLINE static void kassay_atomic(__global uint *probe, __global ulong *ce
     }
 }
 
-/* The word of an atomic read that takes the place of another reader's. One that was not atomic and would be lost makes the
- * word one that is not, either. */
-KASSAY_INLINE static ulong kassay_atomic_reader(ulong reader, bool is_new, ulong me) {
+/* The word of an atomic read that takes the place of another reader's. One that was not atomic and would be lost stays, with
+ * flags for both; these say nothing of others that are not atomic, which KASSAY_PLAIN marks. */
+KASSAY_INLINE static ulong kassay_atomic_reader(ulong reader, bool is_new, ulong me, uint site) {
     if (!is_new) {
-        return me | KASSAY_ATOMIC;
+        return me | KASSAY_ATOMIC | site;
     }
     bool is_plain = (reader & KASSAY_ATOMIC) == 0 && kassay_conflicts(reader, me);
-    return is_plain ? me | kassay_flags(reader, me) : me | KASSAY_ATOMIC | kassay_atomic_flags(reader, me);
+    return is_plain ? reader | kassay_flags(reader, me) | KASSAY_PLAIN
+                    : me | KASSAY_ATOMIC | kassay_atomic_flags(reader, me) | site;
 }
 
 /* An atomic access that only reads. */
@@ -307,7 +311,7 @@ KASSAY_INLINE static void kassay_atomic_read(__global uint *probe, __global ulon
     if (is_new && kassay_includes(reader, me)) {
         return;
     }
-    ulong mine = kassay_atomic_reader(reader, is_new, me) | site;
+    ulong mine = kassay_atomic_reader(reader, is_new, me, site);
     ulong old = atom_xchg((volatile __global ulong *)cell + 1, mine);
     if (old != reader && kassay_is_new(old, first)) {
         kassay_add((volatile __global ulong *)cell + 1, mine, kassay_flags(old, me) & ~mine);
@@ -397,7 +401,9 @@ KASSAY_INLINE static uint kassay_local_put(volatile __local uint *place, uint se
 KASSAY_INLINE static void kassay_local_read(__global uint *probe, __local uint *cell, uint me, uint site, uint object,
                                             ulong offset) {
     uint reader = cell[1];
-    if ((reader & KASSAY_LOCAL_ATOMIC) == 0 && kassay_local_includes(reader, me)) {
+    if ((reader & KASSAY_LOCAL_ATOMIC) == 0 &&
+        ((reader & KASSAY_LOCAL_MIXED) == 0 ? kassay_local_includes(reader, me)
+                                            : (reader ^ me) >> KASSAY_LOCAL_ITEM == 0)) {
         return;
     }
     kassay_local_put((volatile __local uint *)cell + 1, reader, me, me | site);
@@ -443,9 +449,13 @@ KASSAY_INLINE static void kassay_local_atomic_read(__global uint *probe, __local
     if (kassay_local_includes(reader, me)) {
         return;
     }
-    /* A reader of this interval that is not atomic must not be lost. */
-    uint atomic = kassay_local_conflicts_with_atomic(reader, me) ? 0 : KASSAY_LOCAL_ATOMIC;
-    kassay_local_put((volatile __local uint *)cell + 1, reader, me, me | atomic | site);
+    volatile __local uint *place = (volatile __local uint *)cell + 1;
+    if (kassay_local_conflicts_with_atomic(reader, me)) {
+        /* A reader of this interval that is not atomic must not be lost. */
+        atomic_or(place, KASSAY_LOCAL_ITEMS | KASSAY_LOCAL_MIXED);
+    } else {
+        kassay_local_put(place, reader, me, me | KASSAY_LOCAL_ATOMIC | site);
+    }
     uint writer = *(volatile __local uint *)cell;
     if (kassay_local_conflicts_with_atomic(writer, me)) {
         kassay_local_tell(probe, me, site, writer, object, offset);

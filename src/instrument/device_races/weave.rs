@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use inkwell::module::Module;
 
-use super::accesses::{Access, Found, Kind, Length, Place};
+use super::accesses::{Access, Barrier, Found, Kind, Length, Place};
 use super::hand_over::HandOver;
 use super::layout::{LocalShadow, MOST_LOCAL_SITES, MOST_SITES, RaceLayout, RaceObject, RaceSite, object};
 use crate::error::Result;
@@ -53,7 +53,8 @@ pub fn layout(
     let variables = view.globals().into_iter().filter(|g| g.value().ty().space() == Some(AddressSpace::Local));
     let variable_bytes =
         variables.map(|g| view.layout().abi_size(g.value_type()).next_multiple_of(LOCAL_ALIGN.into())).sum();
-    let has_barriers = found.barriers.iter().any(|barrier| barrier.global || barrier.local);
+    let counts = |barrier: &Barrier<'_>| barrier.global || (barrier.local && local_shadow == LocalShadow::Global);
+    let has_barriers = found.barriers.iter().any(counts);
     Ok(RaceLayout { sites, objects, local_shadow, takes_local, variable_bytes, has_barriers })
 }
 

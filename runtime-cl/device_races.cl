@@ -37,20 +37,22 @@
 #define KASSAY_MOST_INTERVAL 0x3fffu
 #define KASSAY_ITEM 16
 #define KASSAY_SITES 0xfffu
-/* Several groups; several work-items of the group in this interval; atomic; atomic, but the group wrote it in another way
- * before. */
+/* Several groups; several work-items of the group in this interval; atomic; atomic, but in an earlier interval the group
+ * accessed it in another way. */
 #define KASSAY_GROUPS (1ul << 15)
 #define KASSAY_ITEMS (1ul << 14)
 #define KASSAY_ATOMIC (1ul << 13)
 #define KASSAY_PLAIN (1ul << 12)
 
-/* A word of local shadow memory: interval + 1 (11 bits), work-item (10), several work-items, atomic, site (9). */
+/* A word of local shadow memory: interval + 1 (11 bits), work-item (10), several work-items, atomic, several of which some
+ * are atomic, site (8). */
 #define KASSAY_LOCAL_INTERVAL 21
 #define KASSAY_LOCAL_MOST 0x7ffu
 #define KASSAY_LOCAL_ITEM 11
 #define KASSAY_LOCAL_ITEMS (1u << 10)
 #define KASSAY_LOCAL_ATOMIC (1u << 9)
-#define KASSAY_LOCAL_SITES 0x1ffu
+#define KASSAY_LOCAL_MIXED (1u << 8)
+#define KASSAY_LOCAL_SITES 0xffu
 
 KASSAY_INLINE static uint kassay_group(void) {
     return (uint)((get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0));
@@ -217,7 +219,8 @@ KASSAY_INLINE static void kassay_read(__global uint *probe, __global ulong *cell
                                       uint object, ulong offset) {
     ulong reader = cell[1];
     bool is_new = kassay_is_new(reader, first);
-    if (is_new && kassay_includes(reader, me)) {
+    if (is_new && (reader & KASSAY_ATOMIC) == 0 &&
+        ((reader & KASSAY_PLAIN) == 0 ? kassay_includes(reader, me) : (reader ^ me) >> KASSAY_ITEM == 0)) {
         return;
     }
     ulong mine = me | site | (is_new ? kassay_flags(reader, me) : 0);
@@ -259,6 +262,12 @@ KASSAY_INLINE static ulong kassay_atomic_flags(ulong word, ulong me) {
     return plain | (is_atomic ? kassay_flags(word, me) : 0);
 }
 
+/* Returns whether an atomic access conflicts with those that a word of this launch stands for. */
+KASSAY_INLINE static bool kassay_conflicts_with_atomic(ulong word, ulong me) {
+    return (word & KASSAY_ATOMIC) == 0 ? kassay_conflicts(word, me)
+                                       : (word & KASSAY_PLAIN) != 0 && (word ^ me) >> KASSAY_GROUP != 0;
+}
+
 KASSAY_INLINE static void kassay_atomic(__global uint *probe, __global ulong *cell, ulong me, uint first, uint site,
                                         uint object, ulong offset) {
     ulong writer = *(volatile __global ulong *)cell;
@@ -274,41 +283,83 @@ KASSAY_INLINE static void kassay_atomic(__global uint *probe, __global ulong *ce
         if (old != writer) {
             kassay_add((volatile __global ulong *)cell, mine, kassay_atomic_flags(old, me) & ~mine);
         }
-        by_writer = (old & KASSAY_ATOMIC) == 0 ? kassay_conflicts(old, me)
-                                               : (old & KASSAY_PLAIN) != 0 && (old ^ me) >> KASSAY_GROUP != 0;
+        by_writer = kassay_conflicts_with_atomic(old, me);
     }
     ulong reader = *((volatile __global ulong *)cell + 1);
-    bool by_reader = kassay_is_new(reader, first) && kassay_conflicts(reader, me);
+    bool by_reader = kassay_is_new(reader, first) && kassay_conflicts_with_atomic(reader, me);
     if (by_writer || by_reader) {
         kassay_tell(probe, me, site, by_writer ? old : reader, object, offset);
     }
 }
 
-/* An access to `size` bytes at `offset` of an object of `bytes` bytes, with cells of 2^`shift` bytes: each kind, to one cell and to
- * all. */
-#define KASSAY_ACCESS(KIND)                                                                                            \
+/* The word of an atomic read that takes the place of another reader's. One that was not atomic and would be lost stays, with
+ * flags for both; these say nothing of others that are not atomic, which KASSAY_PLAIN marks. */
+KASSAY_INLINE static ulong kassay_atomic_reader(ulong reader, bool is_new, ulong me, uint site) {
+    if (!is_new) {
+        return me | KASSAY_ATOMIC | site;
+    }
+    bool is_plain = (reader & KASSAY_ATOMIC) == 0 && kassay_conflicts(reader, me);
+    return is_plain ? reader | kassay_flags(reader, me) | KASSAY_PLAIN
+                    : me | KASSAY_ATOMIC | kassay_atomic_flags(reader, me) | site;
+}
+
+/* An atomic access that only reads. */
+KASSAY_INLINE static void kassay_atomic_read(__global uint *probe, __global ulong *cell, ulong me, uint first,
+                                             uint site, uint object, ulong offset) {
+    ulong reader = *((volatile __global ulong *)cell + 1);
+    bool is_new = kassay_is_new(reader, first);
+    if (is_new && kassay_includes(reader, me)) {
+        return;
+    }
+    ulong mine = kassay_atomic_reader(reader, is_new, me, site);
+    ulong old = atom_xchg((volatile __global ulong *)cell + 1, mine);
+    if (old != reader && kassay_is_new(old, first)) {
+        kassay_add((volatile __global ulong *)cell + 1, mine, kassay_flags(old, me) & ~mine);
+    }
+    ulong writer = *(volatile __global ulong *)cell;
+    if (kassay_is_new(writer, first) && kassay_conflicts_with_atomic(writer, me)) {
+        kassay_tell(probe, me, site, writer, object, offset);
+    }
+}
+
+/* A compare-exchange, which only reads if it does not succeed. */
+KASSAY_INLINE static void kassay_exchange(__global uint *probe, __global ulong *cell, ulong me, uint first, uint site,
+                                          uint object, ulong offset, uint succeeded) {
+    if (succeeded != 0) {
+        kassay_atomic(probe, cell, me, first, site, object, offset);
+    } else {
+        kassay_atomic_read(probe, cell, me, first, site, object, offset);
+    }
+}
+
+/* An access to `size` bytes at `offset` of an object of `bytes` bytes, with cells of 2^`shift` bytes: each kind, to one
+ * cell and to all. */
+#define KASSAY_COMMA ,
+#define KASSAY_ACCESS(KIND, PARAMETER, ARGUMENT)                                                                       \
     KASSAY_INLINE void __kassay_race_##KIND(__global uint *probe, __global ulong *cells, ulong bytes, ulong offset,    \
                                             ulong size, uint shift, ulong me, uint first, uint site, uint object,      \
-                                            uint strict) {                                                             \
+                                            uint strict PARAMETER) {                                                   \
         if (kassay_is_within(probe, bytes, offset, size, strict)) {                                                    \
-            kassay_##KIND(probe, cells + (offset >> shift) * 2, me, first, site, object, offset);                      \
+            kassay_##KIND(probe, cells + (offset >> shift) * 2, me, first, site, object, offset ARGUMENT);             \
         }                                                                                                              \
     }                                                                                                                  \
     KASSAY_INLINE void __kassay_race_##KIND##_all(__global uint *probe, __global ulong *cells, ulong bytes,            \
                                                   ulong offset, ulong size, uint shift, ulong me, uint first,          \
-                                                  uint site, uint object, uint strict) {                               \
+                                                  uint site, uint object, uint strict PARAMETER) {                     \
         if (size != 0 && kassay_is_within(probe, bytes, offset, size, strict)) {                                       \
             ulong last = (offset + size - 1) >> shift;                                                                 \
             for (ulong i = offset >> shift; i <= last; i++) {                                                          \
-                kassay_##KIND(probe, cells + i * 2, me, first, site, object, i << shift);                              \
+                kassay_##KIND(probe, cells + i * 2, me, first, site, object, i << shift ARGUMENT);                     \
             }                                                                                                          \
         }                                                                                                              \
     }
 
-KASSAY_ACCESS(read)
-KASSAY_ACCESS(write)
-KASSAY_ACCESS(write_once)
-KASSAY_ACCESS(atomic)
+KASSAY_ACCESS(read, , )
+KASSAY_ACCESS(write, , )
+KASSAY_ACCESS(write_once, , )
+KASSAY_ACCESS(atomic, , )
+KASSAY_ACCESS(atomic_read, , )
+KASSAY_ACCESS(exchange, KASSAY_COMMA uint succeeded, KASSAY_COMMA succeeded)
 
 /* Local memory with its shadow in local memory. Everyone is of one group, and only one interval matters. */
 
@@ -323,6 +374,11 @@ KASSAY_INLINE static bool kassay_local_includes(uint word, uint me) {
     uint difference = word ^ me;
     return difference >> KASSAY_LOCAL_ITEM == 0 ||
            (difference >> KASSAY_LOCAL_INTERVAL == 0 && (word & KASSAY_LOCAL_ITEMS) != 0);
+}
+
+/* Returns whether an atomic access conflicts with those that a word stands for. */
+KASSAY_INLINE static bool kassay_local_conflicts_with_atomic(uint word, uint me) {
+    return (word & KASSAY_LOCAL_ATOMIC) == 0 && kassay_local_conflicts(word, me);
 }
 
 KASSAY_INLINE static void kassay_local_tell(__global uint *probe, uint me, uint site, uint other, uint object,
@@ -345,7 +401,9 @@ KASSAY_INLINE static uint kassay_local_put(volatile __local uint *place, uint se
 KASSAY_INLINE static void kassay_local_read(__global uint *probe, __local uint *cell, uint me, uint site, uint object,
                                             ulong offset) {
     uint reader = cell[1];
-    if (kassay_local_includes(reader, me)) {
+    if ((reader & KASSAY_LOCAL_ATOMIC) == 0 &&
+        ((reader & KASSAY_LOCAL_MIXED) == 0 ? kassay_local_includes(reader, me)
+                                            : (reader ^ me) >> KASSAY_LOCAL_ITEM == 0)) {
         return;
     }
     kassay_local_put((volatile __local uint *)cell + 1, reader, me, me | site);
@@ -379,31 +437,61 @@ KASSAY_INLINE static void kassay_local_atomic(__global uint *probe, __local uint
     /* What it takes the place of counts only if it is atomic; else it conflicts, and is told. */
     uint old = kassay_local_put((volatile __local uint *)cell, writer, me, me | KASSAY_LOCAL_ATOMIC | site);
     uint reader = *((volatile __local uint *)cell + 1);
-    bool by_writer = (old & KASSAY_LOCAL_ATOMIC) == 0 && kassay_local_conflicts(old, me);
-    if (by_writer || kassay_local_conflicts(reader, me)) {
+    bool by_writer = kassay_local_conflicts_with_atomic(old, me);
+    if (by_writer || kassay_local_conflicts_with_atomic(reader, me)) {
         kassay_local_tell(probe, me, site, by_writer ? old : reader, object, offset);
     }
 }
 
-#define KASSAY_LOCAL_ACCESS(KIND)                                                                                      \
+KASSAY_INLINE static void kassay_local_atomic_read(__global uint *probe, __local uint *cell, uint me, uint site,
+                                                   uint object, ulong offset) {
+    uint reader = *((volatile __local uint *)cell + 1);
+    if (kassay_local_includes(reader, me)) {
+        return;
+    }
+    volatile __local uint *place = (volatile __local uint *)cell + 1;
+    if (kassay_local_conflicts_with_atomic(reader, me)) {
+        /* A reader of this interval that is not atomic must not be lost. */
+        atomic_or(place, KASSAY_LOCAL_ITEMS | KASSAY_LOCAL_MIXED);
+    } else {
+        kassay_local_put(place, reader, me, me | KASSAY_LOCAL_ATOMIC | site);
+    }
+    uint writer = *(volatile __local uint *)cell;
+    if (kassay_local_conflicts_with_atomic(writer, me)) {
+        kassay_local_tell(probe, me, site, writer, object, offset);
+    }
+}
+
+KASSAY_INLINE static void kassay_local_exchange(__global uint *probe, __local uint *cell, uint me, uint site,
+                                                uint object, ulong offset, uint succeeded) {
+    if (succeeded != 0) {
+        kassay_local_atomic(probe, cell, me, site, object, offset);
+    } else {
+        kassay_local_atomic_read(probe, cell, me, site, object, offset);
+    }
+}
+
+#define KASSAY_LOCAL_ACCESS(KIND, PARAMETER, ARGUMENT)                                                                 \
     KASSAY_INLINE void __kassay_race_local_##KIND(__global uint *probe, __local uint *shadow, ulong cells,             \
                                                   ulong bytes, ulong offset, ulong size, uint shift, uint me,          \
-                                                  uint site, uint object, uint strict) {                               \
+                                                  uint site, uint object, uint strict PARAMETER) {                     \
         if (kassay_is_within(probe, bytes, offset, size, strict)) {                                                    \
-            kassay_local_##KIND(probe, shadow + (cells + (offset >> shift)) * 2, me, site, object, offset);            \
+            kassay_local_##KIND(probe, shadow + (cells + (offset >> shift)) * 2, me, site, object, offset ARGUMENT);   \
         }                                                                                                              \
     }                                                                                                                  \
     KASSAY_INLINE void __kassay_race_local_##KIND##_all(__global uint *probe, __local uint *shadow, ulong cells,       \
                                                         ulong bytes, ulong offset, ulong size, uint shift, uint me,    \
-                                                        uint site, uint object, uint strict) {                         \
+                                                        uint site, uint object, uint strict PARAMETER) {               \
         if (size != 0 && kassay_is_within(probe, bytes, offset, size, strict)) {                                       \
             uint last = (uint)((offset + size - 1) >> shift);                                                          \
             for (uint i = (uint)(offset >> shift); i <= last; i++) {                                                   \
-                kassay_local_##KIND(probe, shadow + (cells + i) * 2, me, site, object, (ulong)i << shift);             \
+                kassay_local_##KIND(probe, shadow + (cells + i) * 2, me, site, object, (ulong)i << shift ARGUMENT);    \
             }                                                                                                          \
         }                                                                                                              \
     }
 
-KASSAY_LOCAL_ACCESS(read)
-KASSAY_LOCAL_ACCESS(write)
-KASSAY_LOCAL_ACCESS(atomic)
+KASSAY_LOCAL_ACCESS(read, , )
+KASSAY_LOCAL_ACCESS(write, , )
+KASSAY_LOCAL_ACCESS(atomic, , )
+KASSAY_LOCAL_ACCESS(atomic_read, , )
+KASSAY_LOCAL_ACCESS(exchange, KASSAY_COMMA uint succeeded, KASSAY_COMMA succeeded)

@@ -32,7 +32,10 @@ pub fn confirm<S: Simulate>(
         }
         let counts = range.group_counts();
         let counts: Vec<String> = counts[..range.dims as usize].iter().map(u64::to_string).collect();
-        let name = format!("{}, first {} work-groups", case.name, counts.join(" x "));
+        let name = match range.groups() {
+            1 => format!("{}, first work-group", case.name),
+            _ => format!("{}, first {} work-groups", case.name, counts.join(" x ")),
+        };
         // A schedule names the work-groups of the whole launch.
         let launch = Launch { range, schedule: Schedule::default(), ..case.launch.clone() };
         let found = watched(sim, &launch, Vec::new(), time)?;

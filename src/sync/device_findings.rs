@@ -87,7 +87,7 @@ fn access(reader: &Reader<'_>, site: &RaceSite, group: [u64; 3]) -> Access {
         mode: Some(match site.kind {
             Kind::Read => Mode::Read,
             Kind::Write => Mode::Write,
-            Kind::Atomic => Mode::Atomic,
+            Kind::Atomic | Kind::AtomicRead | Kind::Exchange => Mode::Atomic,
         }),
         global_id: None,
         group_id: Some(group),

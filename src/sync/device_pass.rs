@@ -16,11 +16,11 @@ use crate::exec::simulator::observation::Simulation;
 use crate::result::check::{DeviceRun, DeviceVerdict, Finding};
 
 /// Share of the budget within which the simulator explores the inputs if a device looks at the rest.
-pub const EXPLORING: f64 = 0.5;
+pub const EXPLORING: f64 = 0.4;
 /// Share of the budget by which the device has to be done.
-const SEARCHING: f64 = 0.65;
+const SEARCHING: f64 = 0.75;
 /// Share of the budget by which the simulator has to have repeated what was found.
-const REPEATING: f64 = 0.85;
+const REPEATING: f64 = 0.92;
 
 /// The device of the first pass.
 pub struct FirstPass<'a, 'c> {

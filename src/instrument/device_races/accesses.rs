@@ -8,7 +8,7 @@ use super::hand_over::HandOver;
 use crate::instrument::accesses::memory_orders;
 use crate::instrument::guard::builtin_accesses::{self, Reach};
 use crate::instrument::guard::pointers::{Object, Objects};
-use crate::kernel::builtins::{self, Builtin, Family, demangle};
+use crate::kernel::builtins::{self, Builtin, Family, Operation, demangle};
 use crate::kernel::implicit;
 use crate::llvm::{AddressSpace, Attribute, AttributeIndex, Function, Inst, Opcode, Value, View};
 
@@ -22,9 +22,24 @@ pub enum Kind {
     Read,
     /// Writes, and is not atomic.
     Write,
-    /// Is atomic. One that only reads counts as one that writes, too: it then seems to conflict with reads that are not
-    /// atomic, which the simulator does not confirm.
+    /// Is atomic, and writes.
     Atomic,
+    /// Is atomic, and only reads.
+    AtomicRead,
+    /// Is a compare-exchange, which writes if it succeeds.
+    Exchange,
+}
+
+impl Kind {
+    /// Returns whether it may write.
+    pub fn writes(self) -> bool {
+        !matches!(self, Kind::Read | Kind::AtomicRead)
+    }
+
+    /// Returns whether it is atomic.
+    pub fn is_atomic(self) -> bool {
+        !matches!(self, Kind::Read | Kind::Write)
+    }
 }
 
 /// How many bytes an access is to.
@@ -121,7 +136,7 @@ pub fn find<'m>(view: View<'m>, kernel: Function<'m>, args: u32) -> Result<Found
     for inst in kernel.instructions() {
         fences |= reader.instruction(inst)?;
     }
-    let atomics = reader.accesses.iter().any(|access| access.kind == Kind::Atomic);
+    let atomics = reader.accesses.iter().any(|access| access.kind.is_atomic());
     if fences && atomics {
         return Err(HandOver::orders());
     }
@@ -184,14 +199,18 @@ impl<'m> Reader<'m> {
         let (pointer, value, kind) = match inst.opcode() {
             Opcode::LLVMLoad => (operands[0], inst.value(), Kind::Read),
             Opcode::LLVMStore => (operands[1], operands[0], Kind::Write),
-            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => (operands[0], operands[1], Kind::Atomic),
+            Opcode::LLVMAtomicRMW => (operands[0], operands[1], Kind::Atomic),
+            Opcode::LLVMAtomicCmpXchg => (operands[0], operands[1], Kind::Exchange),
             Opcode::LLVMFence => return Ok(true),
             Opcode::LLVMCall => return self.call(inst),
             _ => return Ok(false),
         };
-        let mut kind = kind;
-        if inst.is_atomic() || kind == Kind::Atomic {
-            kind = Kind::Atomic;
+        let kind = match kind {
+            Kind::Read if inst.is_atomic() => Kind::AtomicRead,
+            Kind::Write if inst.is_atomic() => Kind::Atomic,
+            kind => kind,
+        };
+        if kind.is_atomic() {
             let order = inst.ordering().ok_or_else(HandOver::orders)?;
             let (loads, stores) = (inst.opcode() != Opcode::LLVMStore, inst.opcode() != Opcode::LLVMLoad);
             if memory_orders::ordering(self.view, inst, order, loads, stores).is_some() {
@@ -310,8 +329,13 @@ impl<'m> Reader<'m> {
         if !is_relaxed {
             return Err(HandOver::orders());
         }
+        let kind = match builtins::operation(plain) {
+            Some(Operation::Load) => Kind::AtomicRead,
+            Some(Operation::CompareExchange | Operation::CompareExchangeBool) => Kind::Exchange,
+            _ => Kind::Atomic,
+        };
         // A second pointer is to the value that is expected.
-        self.pointers(inst, callee, |parameter| if parameter == 0 { Kind::Atomic } else { Kind::Write })
+        self.pointers(inst, callee, |parameter| if parameter == 0 { kind } else { Kind::Write })
     }
 
     fn vector(&mut self, inst: Inst<'m>, callee: &str, kind: Kind) -> Result<(), HandOver> {
@@ -395,7 +419,7 @@ impl<'m> Reader<'m> {
 
     /// Returns the memories that some access may write. An argument has a buffer of its own, unless launches share it.
     fn written(&self) -> BTreeSet<usize> {
-        let writes = self.accesses.iter().filter(|access| access.kind != Kind::Read);
+        let writes = self.accesses.iter().filter(|access| access.kind.writes());
         let mut written: BTreeSet<usize> = writes.flat_map(|access| access.targets.iter().copied()).collect();
         if written.iter().any(|target| self.memories[*target].is_shared) {
             written.extend((0..self.memories.len()).filter(|target| self.memories[*target].is_shared));

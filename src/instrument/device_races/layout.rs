@@ -62,7 +62,7 @@ pub const MOST_ITEMS: u64 = 1 << 10;
 /// Sites, and those of local memory whose shadow is in local memory.
 pub const MOST_SITES: usize = 1 << 12;
 /// See [`MOST_SITES`].
-pub const MOST_LOCAL_SITES: usize = 1 << 9;
+pub const MOST_LOCAL_SITES: usize = 1 << 8;
 /// The largest number of an interval.
 pub const MOST_INTERVALS: u32 = (1 << 14) - 1;
 
@@ -114,7 +114,7 @@ pub struct RaceLayout {
     pub takes_local: bool,
     /// Bytes of the variables in local memory.
     pub variable_bytes: u64,
-    /// Whether it has barriers, so that it tells the number of its last interval.
+    /// Whether it has barriers that order memory with words of 64 bits, so that it tells the number of its last interval.
     pub has_barriers: bool,
 }
 

@@ -46,8 +46,10 @@ pub fn without<'m>(accesses: Vec<Access<'m>>, barriers: &[Barrier<'m>]) -> Vec<A
 fn stands_for(one: &Access<'_>, other: &Access<'_>) -> bool {
     let (Length::Fixed(one_size), Length::Fixed(other_size)) = (one.length, other.length) else { return false };
     let is_stronger = match (one.kind, other.kind) {
-        (Kind::Write, _) | (Kind::Read, Kind::Read) | (Kind::Atomic, Kind::Atomic) => true,
-        (Kind::Read, _) | (Kind::Atomic, _) => false,
+        (Kind::Write, _) | (Kind::Read, Kind::Read | Kind::AtomicRead) => true,
+        (Kind::Atomic, other) => other.is_atomic(),
+        (Kind::Exchange | Kind::AtomicRead, other) => other == Kind::AtomicRead,
+        (Kind::Read, _) => false,
     };
     is_stronger && one_size >= other_size && one.targets.len() >= other.targets.len()
 }

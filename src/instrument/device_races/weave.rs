@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use inkwell::module::Module;
 
-use super::accesses::{Access, Found, Kind, Length, Place};
+use super::accesses::{Access, Barrier, Found, Kind, Length, Place};
 use super::hand_over::HandOver;
 use super::layout::{LocalShadow, MOST_LOCAL_SITES, MOST_SITES, RaceLayout, RaceObject, RaceSite, object};
 use crate::error::Result;
 use crate::instrument::guard::loops::Loops;
 use crate::instrument::runtime;
 use crate::kernel::inline_frames::frames;
+use crate::llvm::IntPredicate::LLVMIntEQ;
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Builder, Function, Inst, Opcode, Type, Value, View};
 use crate::lower::host::table::SourcePlace;
 
@@ -52,7 +53,8 @@ pub fn layout(
     let variables = view.globals().into_iter().filter(|g| g.value().ty().space() == Some(AddressSpace::Local));
     let variable_bytes =
         variables.map(|g| view.layout().abi_size(g.value_type()).next_multiple_of(LOCAL_ALIGN.into())).sum();
-    let has_barriers = found.barriers.iter().any(|barrier| barrier.global || barrier.local);
+    let counts = |barrier: &Barrier<'_>| barrier.global || (barrier.local && local_shadow == LocalShadow::Global);
+    let has_barriers = found.barriers.iter().any(counts);
     Ok(RaceLayout { sites, objects, local_shadow, takes_local, variable_bytes, has_barriers })
 }
 
@@ -214,10 +216,19 @@ impl<'a, 'm> Weaver<'a, 'm> {
         Ok(self.builder.call(runtime::find(self.view, name)?, args, "").value())
     }
 
-    /// Tells an access in front of it.
+    /// Tells an access in front of it; a compare-exchange behind it, when it is known whether it has succeeded.
     fn access(&self, site: u64, access: &Access<'m>) -> Result<()> {
         let b = &self.builder;
-        b.before(access.inst);
+        let succeeded = match access.kind {
+            Kind::Exchange => {
+                b.behind(access.inst);
+                Some(self.has_succeeded(access.inst))
+            }
+            _ => {
+                b.before(access.inst);
+                None
+            }
+        };
         for target in &access.targets {
             let (memory, Some(shadow)) = (&self.found.memories[*target], self.shadows.get(target)) else { continue };
             let offset = self.offset(access, memory.pointer, shadow);
@@ -234,13 +245,15 @@ impl<'a, 'm> Weaver<'a, 'm> {
                     Kind::Write if !in_local && !self.repeated.contains(&access.inst.block()) => "write_once",
                     Kind::Write => "write",
                     Kind::Atomic => "atomic",
+                    Kind::AtomicRead => "atomic_read",
+                    Kind::Exchange => "exchange",
                 },
                 if is_one { "" } else { "_all" }
             );
             let shift = self.int.int(u64::from(memory.cell.trailing_zeros()));
             let (site, object) = (self.int.int(site), self.int.int(u64::from(shadow.number)));
             let strict = self.int.int(u64::from(access.is_certain));
-            let args = match (self.local_shadow.filter(|_| in_local), self.local_me) {
+            let mut args = match (self.local_shadow.filter(|_| in_local), self.local_me) {
                 (Some(local), Some(me)) => {
                     let me = b.load(self.int, me, "").value();
                     vec![self.probe, local, shadow.cells, shadow.bytes, offset, size, shift, me, site, object, strict]
@@ -263,9 +276,21 @@ impl<'a, 'm> Weaver<'a, 'm> {
                     ]
                 }
             };
+            args.extend(succeeded);
             self.call(&name, &args)?;
         }
         Ok(())
+    }
+
+    /// Whether a compare-exchange has succeeded, as a number: it says so, or returns what it expected.
+    fn has_succeeded(&self, exchange: Inst<'m>) -> Value<'m> {
+        let b = &self.builder;
+        let told = match exchange.args().get(1) {
+            _ if exchange.is(Opcode::LLVMAtomicCmpXchg) => b.extract_field(exchange, 1, ""),
+            Some(expected) if expected.ty() == exchange.ty() => b.icmp(LLVMIntEQ, exchange, *expected, ""),
+            _ => exchange.value(),
+        };
+        b.int_cast(told, self.int, false, "")
     }
 
     /// The distance of an access from the start of a memory, in bytes.

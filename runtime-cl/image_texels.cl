@@ -140,7 +140,7 @@ INNER int4 decoded(uint order, uint type, __global const uchar *texel) {
     case CLK_LUMINANCE:
         return (int4)(in.s000, one);
     case CLK_sRGBA:
-        return bits_of(srgb(floats_of(in), false));
+        return is_integer(type) ? in : bits_of(srgb(floats_of(in), false));
     default:
         return (int4)(in.s0, 0, 0, one);
     }

@@ -96,7 +96,7 @@ fn printf_prints_the_components_of_vectors_one_by_one() {
         printf(\"%hhx %d %F\", c, (int)u, f.x);
     }");
     for format in ["(%5.2f,%5.2f,%5.2f,%5.2f) 100%% %x,%x", "%ld,%ld,%ld|%d,%d", "%x %d %f"] {
-        let bytes: Vec<String> = format.bytes().chain([0]).map(|byte| byte.to_string()).collect();
+        let bytes: Vec<String> = format.bytes().map(|byte| byte.to_string()).collect();
         assert!(ptx.contains(&bytes.join(", ")), "{format}\n{ptx}");
     }
 }
@@ -121,6 +121,31 @@ fn printf_of_vectors_needs_a_format_that_is_known() {
     let refused = with_source("kernel void k(int n) { printf(\"%s\", n); }", |kernel| kernel.plain(Target::Ptx));
     let message = refused.unwrap_err().to_string();
     assert!(message.contains("does not go with its conversion `%s`"), "{message}");
+}
+
+/// Functions of one, two and three numbers (OpenCL C 3.0, 6.15.2) that all types have.
+const OF_ONE: &str = "acos acosh acospi asin asinh asinpi atan atanh atanpi cbrt ceil cos cosh cospi erf erfc exp exp2 \
+                      exp10 expm1 fabs floor lgamma log log2 log10 log1p logb rint round rsqrt sin sinh sinpi sqrt tan \
+                      tanh tanpi tgamma trunc degrees radians sign";
+const OF_TWO: &str = "atan2 atan2pi copysign fdim fmax fmin fmod hypot nextafter pow powr remainder max min step";
+const OF_THREE: &str = "fma mad clamp mix smoothstep";
+
+#[test]
+fn functions_of_numbers_assemble() {
+    for ty in ["float", "double", "float4"] {
+        let calls = |names: &str, arguments: &str| -> String {
+            names.split_whitespace().map(|name| format!("*a++ = {name}({arguments});\n")).collect()
+        };
+        let (one, two, three) = (calls(OF_ONE, "x"), calls(OF_TWO, "x, y"), calls(OF_THREE, "x, y, x"));
+        let int = if ty == "float4" { "int4" } else { "int" };
+        let others = format!(
+            "{ty} v; {int} i; *a++ = fract(x, &v); *a++ = modf(x, &v) + v; *a++ = frexp(x, &i); *a++ = sincos(x, &v);
+             *a++ = ldexp(x, i); *a++ = pown(x, i); *a++ = rootn(x, i); *a++ = remquo(x, y, &i); *n = ilogb(x) + i;"
+        );
+        ptx(&format!(
+            "kernel void k(global {ty} *a, {ty} x, {ty} y, global {int} *n) {{ {one} {two} {three} {others} }}"
+        ));
+    }
 }
 
 #[test]

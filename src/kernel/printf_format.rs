@@ -72,7 +72,7 @@ impl<'a> Conversion<'a> {
 
     /// Returns whether it prints an integer, and then whether with its sign.
     pub fn integer_sign(&self) -> Option<bool> {
-        b"diouxX".contains(&self.letter).then(|| matches!(self.letter, b'd' | b'i'))
+        b"diouxX".contains(&self.letter).then_some(matches!(self.letter, b'd' | b'i'))
     }
 
     /// Returns how many bytes of an integer count whose elements have `bytes` bytes, 1 to 8.

@@ -96,7 +96,9 @@ fn texels_of_every_format_are_read_and_written_to_the_bit() -> TestResult {
             let writer = device.load(&shape.writer(&format!("write_image{function}")))?;
             let padded =
                 WITH_PADDING.into_iter().flat_map(|order| ["UNORM_INT8", "UNSIGNED_INT16"].map(|ty| (order, ty)));
-            for (order, ty) in FORMATS.iter().copied().chain(padded) {
+            // OpenCL has sRGB with one type only.
+            let exists = |(order, ty): &(&str, &str)| *order != "sRGBA" || *ty == "UNORM_INT8";
+            for (order, ty) in FORMATS.iter().copied().filter(exists).chain(padded) {
                 let value = shape.image(order, ty, 7);
                 let image = Image::new(&value)?;
                 let what = |at: &[u32; 4]| format!("{function} {} {order} {ty} at {at:?}", shape.ty);

@@ -486,6 +486,7 @@ mod tests {
             inputs: Vec::new(),
             barriers: Vec::new(),
             amplification: None,
+            first_pass: None,
             summary: Summary { inputs: 2, ..Summary::default() },
             notes: Vec::new(),
         }

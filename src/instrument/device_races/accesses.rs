@@ -341,11 +341,11 @@ impl<'m> Reader<'m> {
     fn vector(&mut self, inst: Inst<'m>, callee: &str, kind: Kind) -> Result<(), HandOver> {
         let args = inst.args();
         let element = demangle(callee).and_then(|(_, parameters)| {
-            let pointees = builtins::parameters(parameters).into_iter().filter_map(|parameter| match parameter {
+            let mut pointees = builtins::parameters(parameters).into_iter().filter_map(|parameter| match parameter {
                 builtins::Parameter::Pointer { pointee, .. } => pointee,
                 builtins::Parameter::Value => None,
             });
-            pointees.last()
+            pointees.next_back()
         });
         for parameter in builtin_accesses::accesses(callee) {
             let (Reach::Indexed { offset, step, size }, Some(pointer)) =

@@ -73,9 +73,11 @@ class Machine:
 
     def run(self, command, limit, **environment):
         """Runs a program; returns its exit code (None if its time was over), its output, its complaints and the seconds."""
-        limit = min(limit, self.left())
-        if limit <= 0:
+        left = self.left()
+        if left <= 0:
             raise TimeOver()
+        is_part_over = left < limit
+        limit = min(limit, left)
         began = time.monotonic()
         process = subprocess.Popen(
             list(map(str, command)), env={**self.environment, **environment}, cwd=REPOSITORY, text=True, errors="replace",
@@ -88,6 +90,8 @@ class Machine:
             # Its workers end with it, in groups of their own.
             os.killpg(process.pid, signal.SIGKILL)
             output, complaint = process.communicate()
+            if is_part_over:
+                raise TimeOver() from None
             code, complaint = None, f"not done after {limit:.0f} s\n{complaint}"
         return code, output, complaint.strip(), time.monotonic() - began
 
@@ -114,9 +118,9 @@ class Machine:
         return found[-1] if found and found[-1].exists() else None
 
     def run_bench(self, name, flags, limit):
-        """Runs a benchmark; its output is kept. Returns what `run` returns."""
+        """Runs a benchmark, less than the part's time; its output is kept. Returns what `run` returns."""
         command = [self.bench(name), "--device", self.device, "--root", REPOSITORY, "--kassay", self.kassay, *flags]
-        done = self.run(command, limit)
+        done = self.run(command, min(limit, self.left() - 1))
         (self.results / f"{name}.txt").write_text(done[1] + "\n" + done[2])
         return done
 

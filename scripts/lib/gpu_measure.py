@@ -20,7 +20,7 @@ def overhead(machine, report, args, recorded):
         return report.row("overhead", "all", "not there", "the pack has no benchmark `overhead`")
     told = machine.results / "overhead.json"
     flags = ["--json", told, *(["--rounds", args.rounds] if args.rounds else []), *args.kernels]
-    code, output, complaint, taken = machine.run_bench("overhead", flags, machine.left() - 1)
+    code, output, complaint, taken = machine.run_bench("overhead", flags, machine.left())
     kernels = json.loads(told.read_text())["kernels"] if told.exists() else []
     for row in kernels:
         times = f"{row['original_ms']:.4f} ms, with probes {row['instrumented_ms']:.4f} ms"
@@ -186,7 +186,7 @@ def device_mutants(machine, report, args, recorded):
     """The benchmark `device_mutants`: rates of launches on the device."""
     if machine.bench("device_mutants") is None:
         return report.row("bench", "device_mutants", "not there", "the pack has no such benchmark")
-    code, output, complaint, taken = machine.run_bench("device_mutants", args.kernels, machine.left() - 1)
+    code, output, complaint, taken = machine.run_bench("device_mutants", args.kernels, machine.left())
     for line in output.splitlines():
         report.line(f"    {line}")
     report.row("bench", "device_mutants", "done" if code == 0 else "not done", f"{taken:.0f} s, exit code {code}: {first_line(complaint)}")

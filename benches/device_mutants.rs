@@ -212,6 +212,7 @@ impl Bench<'_, '_> {
                 runs: &runs,
                 repeats: 1,
                 most_runs,
+                outputs: false,
                 timeout: Duration::from_secs(60),
             };
             match self.executor.sweep_jointly(self.program, &sweep)? {

@@ -23,6 +23,8 @@ pub struct JointSweep<'a> {
     pub repeats: u32,
     /// The most runs in one launch of the device.
     pub most_runs: u32,
+    /// Whether to return what the last run of each leaves in the buffers that it may write.
+    pub outputs: bool,
     /// Wall-clock limit of one launch of the device.
     pub timeout: Duration,
 }
@@ -69,8 +71,14 @@ pub struct JointDifference {
 /// How a joint sweep ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JointOutcome {
-    /// For each repeat, one result per run.
-    Ran { results: Vec<Vec<JointResult>>, launches: u64, kernel_time: Duration },
+    Ran {
+        /// For each repeat, one result per run.
+        results: Vec<Vec<JointResult>>,
+        /// For each run, its outputs by argument, if they were asked for.
+        outputs: Vec<Vec<(u32, Vec<u8>)>>,
+        launches: u64,
+        kernel_time: Duration,
+    },
     /// A run, nobody knows which, ended the worker, or the device refused a launch: nothing is known.
     Lost(Fault),
 }

@@ -94,7 +94,9 @@ pub struct Joint {
     pub count: u32,
     pub repeats: u32,
     pub most_runs: u32,
-    /// Progress words, then for each repeat the results of all runs.
+    /// Whether the memories of runs are returned, behind the results.
+    pub memories: bool,
+    /// Progress words, then for each repeat the results of all runs, then their memories.
     pub records: Span,
 }
 

@@ -142,7 +142,63 @@ pub fn fuel(used: u32, factor: f64) -> u32 {
     budget.min(i32::MAX as u64) as u32
 }
 
-impl TestBaseline<'_> {
+impl<'t> TestBaseline<'t> {
+    /// The baseline of a test that has not run.
+    pub fn new((position, test): (TestIndex, &'t Test)) -> TestBaseline<'t> {
+        TestBaseline {
+            position,
+            test,
+            references: Vec::new(),
+            fuel_used: 0,
+            run_time: Duration::ZERO,
+            wall_time: Duration::ZERO,
+            kernel_time: Duration::ZERO,
+            dropped: None,
+        }
+    }
+
+    /// The baseline of a test after a first run of the original, which left these outputs, and these words in its slot: the fault that a guard
+    /// recorded, and the fuel used.
+    pub fn of_run(
+        woven: &Woven,
+        (position, test): (TestIndex, &'t Test),
+        outputs: &[(u32, Vec<u8>)],
+        [fault, fuel_used]: [u32; 2],
+    ) -> TestBaseline<'t> {
+        let mut baseline = TestBaseline { fuel_used, ..TestBaseline::new((position, test)) };
+        let kind = FaultKind::read(fault).map(|(kind, _)| kind);
+        if kind.is_some_and(|kind| kind == FaultKind::Fuel || !test.launch.allows_faults) {
+            baseline.dropped = Some(DropReason::Guarded(woven.guards.describe(fault).unwrap_or_default()));
+            return baseline;
+        }
+        for output in &test.outputs {
+            let Some((_, left)) = outputs.iter().find(|(p, _)| *p == output.position) else { continue };
+            let expected = test.expectations.iter().find(|e| e.position == output.position);
+            if let Some(e) = expected
+                && let Some(first) = compare::compare(&e.bytes, left, Some(&e.ty), e.tolerance).first
+            {
+                let (index, actual, wanted) = (first.index, first.actual, first.expected);
+                let difference = format!("{} is {actual} at {index} instead of {wanted}", output.name());
+                baseline.dropped = Some(DropReason::Fails(difference));
+                return baseline;
+            }
+            baseline.references.push(Reference {
+                position: output.position,
+                label: output.name(),
+                bytes: expected.map_or_else(|| Arc::new(left.clone()), |e| Arc::clone(&e.bytes)),
+                ty: Some(expected.map_or_else(|| output.ty.clone(), |e| e.ty.clone())),
+                tolerance: expected.map_or(output.tolerance, |e| e.tolerance),
+            });
+        }
+        baseline
+    }
+
+    /// Notes what runs of the original took: each on the device, and each with its share of everything else.
+    pub fn timed(&mut self, kernel_time: Duration, wall_time: Duration) {
+        self.run_time = kernel_time + LAUNCH_OVERHEAD;
+        self.wall_time = wall_time;
+    }
+
     /// Returns the loop iterations that each of a mutant's work-items may make.
     pub fn fuel(&self, factor: f64) -> u32 {
         fuel(self.fuel_used, factor)
@@ -167,16 +223,6 @@ pub fn establish<'t>(
     (position, test): (TestIndex, &'t Test),
     baseline_options: BaselineOptions,
 ) -> Result<TestBaseline<'t>> {
-    let mut baseline = TestBaseline {
-        position,
-        test,
-        references: Vec::new(),
-        fuel_used: 0,
-        run_time: Duration::ZERO,
-        wall_time: Duration::ZERO,
-        kernel_time: Duration::ZERO,
-        dropped: None,
-    };
     let head = head_for(woven, layout, &test.launch, i32::MAX as u32);
     let first_slot = layout.slot(0) as usize;
     let options = RunOptions {
@@ -188,37 +234,16 @@ pub fn establish<'t>(
     let observation = match executor.run_with_probe(program, &test.launch, &options, &head)? {
         Ok(observation) => observation,
         Err(fault) => {
-            baseline.dropped = Some(DropReason::Faults(fault.to_string()));
-            return Ok(baseline);
+            let dropped = Some(DropReason::Faults(fault.to_string()));
+            return Ok(TestBaseline { dropped, ..TestBaseline::new((position, test)) });
         }
     };
-    baseline.kernel_time = observation.kernel_times.first().copied().unwrap_or_default();
     let word = |index: u32| observation.probe.get(first_slot + index as usize).copied().unwrap_or(0);
-    let fault = FaultKind::read(word(slot::FAULT)).map(|(kind, _)| kind);
-    if fault.is_some_and(|kind| kind == FaultKind::Fuel || !test.launch.allows_faults) {
-        let fault = woven.guards.describe(word(slot::FAULT)).unwrap_or_default();
-        baseline.dropped = Some(DropReason::Guarded(fault));
+    let mut baseline =
+        TestBaseline::of_run(woven, (position, test), &observation.outputs, [word(slot::FAULT), word(slot::FUEL_USED)]);
+    baseline.kernel_time = observation.kernel_times.first().copied().unwrap_or_default();
+    if baseline.dropped.is_some() {
         return Ok(baseline);
-    }
-    baseline.fuel_used = word(slot::FUEL_USED);
-    for output in &test.outputs {
-        let Some((_, left)) = observation.outputs.iter().find(|(p, _)| *p == output.position) else { continue };
-        let expected = test.expectations.iter().find(|e| e.position == output.position);
-        if let Some(e) = expected
-            && let Some(first) = compare::compare(&e.bytes, left, Some(&e.ty), e.tolerance).first
-        {
-            let (index, actual, wanted) = (first.index, first.actual, first.expected);
-            let difference = format!("{} is {actual} at {index} instead of {wanted}", output.name());
-            baseline.dropped = Some(DropReason::Fails(difference));
-            return Ok(baseline);
-        }
-        baseline.references.push(Reference {
-            position: output.position,
-            label: output.name(),
-            bytes: expected.map_or_else(|| Arc::new(left.clone()), |e| Arc::clone(&e.bytes)),
-            ty: Some(expected.map_or_else(|| output.ty.clone(), |e| e.ty.clone())),
-            tolerance: expected.map_or(output.tolerance, |e| e.tolerance),
-        });
     }
     let begun = Instant::now();
     let swept = executor.sweep(
@@ -236,8 +261,7 @@ pub fn establish<'t>(
             batch: None,
         },
     )?;
-    baseline.wall_time = begun.elapsed() / baseline_options.repeats.max(1);
-    baseline.run_time = swept.kernel_time + LAUNCH_OVERHEAD;
+    baseline.timed(swept.kernel_time, begun.elapsed() / baseline_options.repeats.max(1));
     match swept.runs.first() {
         Some(VariationOutcome::Ran(runs)) => {
             if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {

@@ -419,7 +419,11 @@ fn timing(
         module_sizes: cost.module_sizes.clone(),
         batched_pairs: cost.batched_pairs,
         distrusted_modules: cost.distrusted,
-        originals_s: baselines.iter().map(|t| (t.test.name.clone(), t.kernel_time.as_secs_f64())).collect(),
+        originals_s: baselines
+            .iter()
+            .filter(|t| !t.kernel_time.is_zero())
+            .map(|t| (t.test.name.clone(), t.kernel_time.as_secs_f64()))
+            .collect(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::exec::joint::{self, JointLaunch, JointOutcome, JointResult, JointRun, JointSweep};
 use crate::exec::{Executor, ProgramId};
-use crate::instrument::layout::FaultKind;
+use crate::instrument::layout::{FaultKind, GuardLayout};
 use crate::instrument::mutants::LaunchChange;
 use crate::suite::launch::{Launch, NdRange};
 
@@ -110,7 +110,9 @@ impl<'a, 't> JointRuns<'a, 't> {
         cost: &mut RunCost,
     ) -> Result<()> {
         let most_runs = if executor.device().kind == "gpu" { MOST_RUNS } else { MOST_RUNS_ELSEWHERE };
-        let most = (most_runs as usize).min(MOST_RESULTS / self.settings.repeats.max(1) as usize);
+        // What a test that decides would leave undone is not run ahead any further than one launch has room.
+        let ahead = if self.settings.full_matrix { MOST_RESULTS } else { most_runs as usize };
+        let most = ahead.min(MOST_RESULTS / self.settings.repeats.max(1) as usize);
         let most_tests = if self.settings.end.is_some() { TESTS_BEFORE_DEADLINE } else { usize::MAX };
         let limits = launch::Limits::of(executor.device(), self.settings.required_local);
         // By size of work-groups, because all of a launch have the same.
@@ -205,6 +207,7 @@ impl<'a, 't> JointRuns<'a, 't> {
                 runs: &runs,
                 repeats: self.settings.repeats,
                 most_runs,
+                outputs: false,
                 timeout: limit + all.min(MOST_TIME),
             },
         )?;
@@ -218,13 +221,7 @@ impl<'a, 't> JointRuns<'a, 't> {
     /// Returns the launch of a group, with fuel as a multiple of the original's.
     fn launch<'g>(&'g self, group: &'g Group, factor: f64) -> JointLaunch<'g> {
         let (baseline, launch) = (&self.baselines[group.t], group.launch(self.baselines));
-        let mut block = joint::block(&self.module.values, launch);
-        // The header of an ordinary launch has fuel and extents where a block of parameters has them.
-        let head = baseline::probe_head(self.settings.layout, launch, baseline.fuel(factor));
-        let before_slot = self.settings.layout.slot(0) as usize;
-        for (word, known) in block.iter_mut().zip(&head[..before_slot]) {
-            *word = if *word == 0 { *known } else { *word };
-        }
+        let block = block_of(self.module, self.settings.layout, launch, baseline.fuel(factor));
         JointLaunch { launch, block, references: &baseline.references }
     }
 
@@ -287,6 +284,17 @@ impl Group {
     fn range<'a>(&'a self, baselines: &'a [TestBaseline<'_>]) -> &'a NdRange {
         &self.launch(baselines).range
     }
+}
+
+/// Returns the block of parameters of a launch, for work-items that may make so many loop iterations.
+pub fn block_of(module: &JointModule, layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
+    let mut block = joint::block(&module.values, launch);
+    // The header of an ordinary launch has fuel and extents where a block of parameters has them.
+    let head = baseline::probe_head(layout, launch, fuel);
+    for (word, known) in block.iter_mut().zip(&head[..layout.slot(0) as usize]) {
+        *word = if *word == 0 { *known } else { *word };
+    }
+    block
 }
 
 /// The fault that a guard recorded.

@@ -1,6 +1,5 @@
 //! Runs the cases of one module on the baselines of a suite.
 
-use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -157,9 +156,9 @@ fn run_share(
             }
             reports.report(cases, &done, t)?;
         }
-        let made: BTreeSet<usize> = done.into_iter().collect();
-        let todo: Vec<usize> =
-            (0..cases.len()).filter(|c| !made.contains(c) && is_wanted(&cases[*c], t, settings)).collect();
+        let mut made = vec![false; cases.len()];
+        done.into_iter().for_each(|c| made[c] = true);
+        let todo: Vec<usize> = (0..cases.len()).filter(|c| !made[*c] && is_wanted(&cases[*c], t, settings)).collect();
         let (plain, changed): (Vec<usize>, Vec<usize>) = todo.into_iter().partition(|c| cases[*c].launch.is_none());
         for some in plain.chunks(size) {
             if settings.is_over() {

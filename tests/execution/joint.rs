@@ -105,6 +105,7 @@ fn sweep(
             runs: &all,
             repeats: 2,
             most_runs: most,
+            outputs: true,
             timeout: Duration::from_secs(60),
         },
     )?)

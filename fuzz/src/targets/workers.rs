@@ -67,6 +67,8 @@ pub fn broken(input: &[u8]) {
         bytes: Arc::new(vec![3, 2, 35, 7]),
         entry: "k".into(),
         build_options: String::new(),
+        image_buffers: false,
+        read_only: Vec::new(),
     });
     let Ok(program) = executor.load(&code).map_err(|error| error.to_string()) else { return };
     let range = NdRange { dims: 1, global: [4, 1, 1], local: Some([2, 1, 1]), offset: [0; 3] };

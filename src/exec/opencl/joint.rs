@@ -45,7 +45,8 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
         sweep.runs.iter().flat_map(|r| [r.launch, r.words[0], r.words[1]]).flat_map(u32::to_le_bytes).collect();
     let parts = [&plan.fixed[..], &blocks, &plan.fields, &runs].map(|bytes| (place(bytes), bytes));
     let result_bytes = 4 * RESULT_WORDS * sweep.runs.len() * repeats as usize;
-    let records = allocator.allocate((PROGRESS_BYTES + result_bytes) as u64);
+    let memories: u64 = if sweep.outputs { sweep.runs.iter().map(|run| plan.memory_of(run)).sum() } else { 0 };
+    let records = allocator.allocate((PROGRESS_BYTES + result_bytes) as u64 + memories);
     process.shared.reserve(allocator.len(), on_host)?;
     let memory = process.shared.bytes();
     for (span, bytes) in parts {
@@ -54,18 +55,19 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
     records.of_mut(memory).ok_or_else(protocol_error)?[..PROGRESS_BYTES].fill(0);
     let [fixed, blocks, fields, runs] = parts.map(|(span, _)| span);
     let joint = protocol::Joint {
-        args: plan.args,
+        args: plan.args.clone(),
         local: plan.local,
         arena,
         fixed,
         blocks,
         block_words: sweep.values.words,
-        launches: plan.launches,
+        launches: plan.launches.clone(),
         fields,
         runs,
         count: u32::try_from(sweep.runs.len()).map_err(|_| protocol_error())?,
         repeats,
         most_runs: sweep.most_runs.min(sweep.runs.len() as u32).max(1),
+        memories: sweep.outputs,
         records,
     };
     let request = Request::Joint { program: program.0, memory: process.shared.len(), joint: Box::new(joint) };
@@ -84,7 +86,15 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
         Ok(Reply::Swept { mut kernel_times }) => {
             let memory = records.of_mut(process.shared.bytes()).ok_or_else(protocol_error)?;
             let launches = ProgressWords::of(memory).ok_or_else(protocol_error)?.read().steps / 2;
-            let words = memory[PROGRESS_BYTES..].as_chunks::<4>().0.as_chunks::<RESULT_WORDS>().0;
+            let (results, mut left) = memory[PROGRESS_BYTES..].split_at(result_bytes);
+            let outputs = sweep.runs.iter().filter(|_| sweep.outputs).map(|run| {
+                let memory;
+                (memory, left) = left.split_at(plan.memory_of(run) as usize);
+                let outputs = plan.outputs[run.launch as usize].iter();
+                outputs.map(|(position, at, len)| (*position, memory[*at..at + len].to_vec())).collect()
+            });
+            let outputs = outputs.collect();
+            let words = results.as_chunks::<4>().0.as_chunks::<RESULT_WORDS>().0;
             let results = words.iter().map(|one| JointResult(one.map(u32::from_le_bytes)));
             let results: Vec<JointResult> = results.collect();
             let count = sweep.runs.len().max(1);
@@ -92,6 +102,7 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
             let kernel_time = kernel_times.iter().sum::<u64>();
             JointOutcome::Ran {
                 results: results.chunks(count).map(<[_]>::to_vec).collect(),
+                outputs,
                 launches,
                 kernel_time: Duration::from_nanos(kernel_time),
             }
@@ -126,6 +137,8 @@ struct Plan {
     launches: Vec<protocol::JointLaunch>,
     /// [`Field`]s.
     fields: Vec<u8>,
+    /// By launch, the arguments that lie in the memory of a run: position, where, and length in bytes.
+    outputs: Vec<Vec<(u32, usize, usize)>>,
 }
 
 /// Where a buffer of a launch lies.
@@ -153,6 +166,7 @@ impl Plan {
             blocks: Vec::new(),
             launches: Vec::new(),
             fields: Vec::new(),
+            outputs: Vec::new(),
         };
         // Many launches share buffers that they only read.
         let mut shared: HashMap<*const Vec<u8>, u64> = HashMap::new();
@@ -188,6 +202,12 @@ impl Plan {
                 Place::Shared(*shared.entry(Arc::as_ptr(bytes)).or_insert_with(|| append(&mut self.fixed, bytes)))
             });
         }
+        let outputs =
+            (0..).zip(&launch.args).zip(&places).filter_map(|((position, value), place)| match (value, place) {
+                (ArgValue::Buffer(bytes), Some(Place::InRun(at))) => Some((position, *at as usize, bytes.len())),
+                _ => None,
+            });
+        self.outputs.push(outputs.collect());
         memory.resize(memory.len().next_multiple_of(ALIGNMENT as usize), 0);
         let pristine = append(&mut self.fixed, &memory);
         let mut block = one.block.clone();
@@ -219,10 +239,15 @@ impl Plan {
         });
     }
 
+    /// Bytes of the memory of a run.
+    fn memory_of(&self, run: &JointRun) -> u64 {
+        self.launches[run.launch as usize].memory
+    }
+
     /// Returns how many bytes the arena gets; the fault if the device has not enough memory for a single run.
     fn arena(&self, sweep: &JointSweep<'_>, device: &DeviceInfo) -> std::result::Result<u64, Fault> {
         let fixed = (self.fixed.len() as u64).next_multiple_of(ALIGNMENT);
-        let memory_of = |run: &JointRun| self.launches[run.launch as usize].memory;
+        let memory_of = |run: &JointRun| self.memory_of(run);
         let largest = sweep.runs.iter().map(memory_of).max().unwrap_or(0);
         let all = sweep.runs.iter().map(memory_of).fold(0_u64, u64::saturating_add);
         // No launch of the device has more runs than this, whichever they are.

@@ -40,7 +40,8 @@ fn lowered(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Result
     internalise(&module, entry);
     canonical::verify(&module, "retargeting to PTX")?;
     let ptx = emit::emit(&mut module, &machine, options)?;
-    Ok(Code::ptx(ptx, entry, emit::build_options(options.effort)))
+    let build_options = emit::build_options(options.effort, ptx.len());
+    Ok(Code::ptx(ptx, entry, build_options))
 }
 
 /// Gives functions and calls the conventions of PTX.

@@ -10,7 +10,8 @@ use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
 use super::baseline::{self, BaselineOptions, DropReason, RunSettings, TestBaseline};
-use super::indices::{ByMutant, ByTest, MutantIndex};
+use super::indices::{ByMutant, ByTest, MutantIndex, TestIndex};
+use super::joint_baselines;
 use super::module_builder::{Effort, ModuleBuilder, Refusable, RunsPerLaunch, Woven};
 use super::module_sizing;
 use super::mutant::Mutant;
@@ -211,7 +212,19 @@ impl<'a, 'c> Engine<'a, 'c> {
         self.per_launch = per_launch;
         let begun = Instant::now();
         let mut baselines = Vec::new();
-        for (position, test) in self.dropped.positions().zip(self.tests) {
+        let tests: Vec<(TestIndex, &Test)> = self.dropped.positions().zip(self.tests).collect();
+        let mut jointly = joint_baselines::establish(
+            joint_baselines::Program {
+                executor: self.executors[0].as_mut(),
+                program: module.programs[0],
+                woven: &module.woven,
+                layout: self.module_builder.layout,
+                options: BaselineOptions { repeats: self.options.repeats, timeout: self.options.timeout },
+            },
+            // Before a deadline, tests are run one by one.
+            if self.settings.end.is_none() { &tests } else { &[] },
+        )?;
+        for (position, test) in tests {
             if self.settings.is_over() {
                 self.dropped[position] = Some(DropReason::OutOfTime);
                 continue;
@@ -219,14 +232,17 @@ impl<'a, 'c> Engine<'a, 'c> {
             let program = module.programs[0];
             let timeout = test.limit.map_or(self.options.timeout, |limit| limit.min(self.options.timeout));
             let baseline_options = BaselineOptions { repeats: self.options.repeats, timeout };
-            let baseline = baseline::establish(
-                self.executors[0].as_mut(),
-                program,
-                &module.woven,
-                self.module_builder.layout,
-                (position, test),
-                baseline_options,
-            )?;
+            let baseline = match jointly.remove(&position) {
+                Some(baseline) => baseline,
+                None => baseline::establish(
+                    self.executors[0].as_mut(),
+                    program,
+                    &module.woven,
+                    self.module_builder.layout,
+                    (position, test),
+                    baseline_options,
+                )?,
+            };
             self.cost.executions += 1 + u64::from(baseline_options.repeats);
             match &baseline.dropped {
                 Some(reason) => self.dropped[position] = Some(reason.clone()),

@@ -35,6 +35,7 @@ const MOST_GROUPS: u64 = 1 << 28;
 
 /// Runs `joint`; its inputs lie in `memory` before its records.
 pub fn run(open: &OpenDevice, loaded: &LoadedProgram, joint: &Joint, memory: &mut [u8]) -> Result<Reply, Refusal> {
+    loaded.renew();
     let given = joint.args.len() + 1;
     if given != loaded.args as usize {
         let explanation = format!("the kernel takes {} arguments, the launch gives {given}", loaded.args);
@@ -51,6 +52,7 @@ pub fn run(open: &OpenDevice, loaded: &LoadedProgram, joint: &Joint, memory: &mu
     };
     let mut sweep = Sweep::prepare(open, loaded, kernels, joint, inputs)?;
     let ran = sweep.run(results);
+    *open.arena.borrow_mut() = sweep.buffers.arena.take();
     // The objects must not be released while the device uses them.
     let finished = queue::finish(open.queue).map_err(Refusal::ended);
     ran.and(finished)?;
@@ -75,7 +77,8 @@ struct Sweep<'a> {
 
 /// Device memory; the slots are a part of the probe buffer.
 struct Buffers {
-    _arena: Memory,
+    /// With its size. It goes back to the device at the end.
+    arena: Option<(usize, Memory)>,
     probe: Memory,
     _slots: Memory,
     segments: Memory,
@@ -88,6 +91,8 @@ struct Buffers {
 struct Round {
     count: usize,
     groups: u64,
+    /// Bytes of their memories, which lie one behind the other.
+    memory: usize,
     segments: Vec<Segment>,
     runs: Vec<Run>,
 }
@@ -119,8 +124,8 @@ impl<'a> Sweep<'a> {
             return Err(outside());
         }
         let size = |len: u64| usize::try_from(len).map_err(|_| outside());
-        let arena = empty_buffer(context, size(joint.arena)?)?;
-        write(open.queue, &arena, fixed)?;
+        let arena = arena(open, size(joint.arena)?)?;
+        write(open.queue, &arena.1, fixed)?;
         let probe = empty_buffer(context, first_slot + most * SLOT_BYTES)?;
         let slots = sub_buffer(&probe, first_slot, most * SLOT_BYTES)
             .map_err(|code| Refusal::driver("making the slots of a joint launch", code))?;
@@ -130,12 +135,13 @@ impl<'a> Sweep<'a> {
             runs: empty_buffer(context, of_runs)?,
             _fields: empty_buffer(context, fields.len())?,
             results: empty_buffer(context, most * RESULT_BYTES)?,
-            _arena: arena,
+            arena: Some(arena),
             probe,
             _slots: slots,
         };
         write(open.queue, &buffers._fields, fields)?;
-        let Buffers { _arena: arena, probe, _slots: slots, segments, runs: of_runs, _fields, results } = &buffers;
+        let Some((_, arena)) = &buffers.arena else { return Err(outside()) };
+        let Buffers { arena: _, probe, _slots: slots, segments, runs: of_runs, _fields, results } = &buffers;
         kernels.set([arena, slots, segments, of_runs, _fields, results])?;
         for (position, arg) in (0..).zip(&joint.args) {
             match arg {
@@ -169,14 +175,22 @@ impl<'a> Sweep<'a> {
     fn run(&mut self, results: &mut [u8]) -> Result<(), Refusal> {
         let progress = ProgressWords::of(results).ok_or_else(outside)?;
         let mut first = 0;
+        let repeats = self.joint.repeats.max(1) as usize;
+        let mut left = PROGRESS_BYTES + repeats * self.runs.len() * RESULT_BYTES;
         while first < self.runs.len() {
             let round = self.next_round(first)?;
-            for repeat in 0..self.joint.repeats.max(1) as usize {
+            for repeat in 0..repeats {
                 let to = PROGRESS_BYTES + (repeat * self.runs.len() + first) * RESULT_BYTES;
                 let to = results.get_mut(to..to + round.count * RESULT_BYTES).ok_or_else(outside)?;
                 progress.begin(first, round.count);
                 self.run_round(&round, to)?;
                 progress.end();
+            }
+            if self.joint.memories {
+                let to = results.get_mut(left..left + round.memory).ok_or_else(outside)?;
+                let (_, arena) = self.buffers.arena.as_ref().ok_or_else(outside)?;
+                read(self.queue, arena, self.behind_fixed as usize, to)?;
+                left += round.memory;
             }
             first += round.count;
         }
@@ -187,7 +201,7 @@ impl<'a> Sweep<'a> {
     fn next_round(&mut self, first: usize) -> Result<Round, Refusal> {
         let items: u64 = self.joint.local.iter().product();
         let most = self.joint.most_runs.max(1) as usize;
-        let mut round = Round { count: 0, groups: 0, segments: Vec::new(), runs: Vec::new() };
+        let mut round = Round { count: 0, groups: 0, memory: 0, segments: Vec::new(), runs: Vec::new() };
         let (mut memory, mut current) = (self.behind_fixed, None);
         for run in self.runs[first..].iter().take(most) {
             let [number, words @ ..] = run.map(u32::from_le_bytes);
@@ -231,6 +245,7 @@ impl<'a> Sweep<'a> {
             round.count += 1;
         }
         put(&mut self.head, header::SEGMENTS, round.segments.len() as u32);
+        round.memory = usize::try_from(memory - self.behind_fixed).map_err(|_| outside())?;
         Ok(round)
     }
 
@@ -244,11 +259,19 @@ impl<'a> Sweep<'a> {
             NdRange { dims: 3, global: [round.groups * x, y, z], local: Some(self.joint.local), offset: [0; 3] };
         let event = launch::enqueue(self.queue, self.loaded, &range)?;
         self.kernels.enqueue_compare(self.queue, round.count)?;
-        read(self.queue, &self.buffers.results, results)?;
+        read(self.queue, &self.buffers.results, 0, results)?;
         if self.times.len() < MAX_TIMED_LAUNCHES {
             self.times.push(launch::time(&event)?);
         }
         Ok(())
+    }
+}
+
+/// Takes the arena of the last sweep, if it is large enough, or makes one.
+fn arena(open: &OpenDevice, bytes: usize) -> Result<(usize, Memory), Refusal> {
+    match open.arena.borrow_mut().take().filter(|(size, _)| *size >= bytes) {
+        Some(known) => Ok(known),
+        None => Ok((bytes, empty_buffer(&open.context, bytes)?)),
     }
 }
 
@@ -276,10 +299,14 @@ fn write(queue: cl_command_queue, to: &Memory, bytes: &[u8]) -> Result<(), Refus
         .map_err(|code| Refusal::driver("writing what a joint launch begins with", code))
 }
 
-fn read(queue: cl_command_queue, from: &Memory, into: &mut [u8]) -> Result<(), Refusal> {
+/// Reads from a buffer, from the byte `at` on.
+fn read(queue: cl_command_queue, from: &Memory, at: usize, into: &mut [u8]) -> Result<(), Refusal> {
+    if into.is_empty() {
+        return Ok(());
+    }
     let (to, len) = (into.as_mut_ptr().cast::<c_void>(), into.len());
-    // SAFETY: the buffer has at least as many bytes, and the call returns only when `into` is filled.
-    unsafe { queue::enqueue_read_buffer(queue, from.0, 1, 0, len, to, 0, ptr::null()) }
+    // SAFETY: the buffer has as many bytes from there on, and the call returns only when `into` is filled.
+    unsafe { queue::enqueue_read_buffer(queue, from.0, 1, at, len, to, 0, ptr::null()) }
         .map(|raw| drop(Event(raw)))
         .map_err(Refusal::ended)
 }

@@ -64,6 +64,7 @@ pub fn run(
     params: &LaunchParams,
     memory: &mut [u8],
 ) -> Result<Reply, Refusal> {
+    loaded.renew();
     let given = params.args.len() + usize::from(params.probe.is_some());
     if given != loaded.args as usize {
         let explanation = format!("the kernel takes {} arguments, the launch gives {given}", loaded.args);
@@ -395,7 +396,7 @@ pub fn set_null(loaded: &LoadedProgram, position: u32) -> Result<(), Refusal> {
 pub fn set_raw(loaded: &LoadedProgram, position: u32, size: usize, value: *const c_void) -> Result<(), Refusal> {
     // SAFETY: all callers pass a `value` that points to `size` bytes, or null for local memory; the driver copies the
     // bytes during the call.
-    unsafe { kernel::set_kernel_arg(loaded.kernel.0, position, size, value) }
+    unsafe { kernel::set_kernel_arg(loaded.kernel(), position, size, value) }
         .map_err(|code| Refusal::driver(&format!("setting argument {position} ({size} bytes)"), code))
 }
 
@@ -424,7 +425,7 @@ pub fn enqueue(queue: cl_command_queue, loaded: &LoadedProgram, range: &NdRange)
     // SAFETY: the arrays hold three sizes each and live through the call, and `dims` is at most 3; all arguments of the
     // kernel are set.
     unsafe {
-        let (kernel, offset, global) = (loaded.kernel.0, offset.as_ptr(), global.as_ptr());
+        let (kernel, offset, global) = (loaded.kernel(), offset.as_ptr(), global.as_ptr());
         queue::enqueue_nd_range_kernel(queue, kernel, dims, offset, global, local_ptr, 0, ptr::null())
     }
     .map(Event)

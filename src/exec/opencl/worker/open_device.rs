@@ -1,6 +1,6 @@
 //! A device with its context, its queue and the programs that were loaded on it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 use opencl3::command_queue::{self as queue, CL_QUEUE_PROFILING_ENABLE};
@@ -8,6 +8,7 @@ use opencl3::context::{Context, context};
 use opencl3::types::{cl_command_queue, cl_device_id, cl_platform_id};
 
 use super::devices::FoundDevice;
+use super::handles::Memory;
 use super::joint_kernels::JointKernels;
 use super::program::{self, BuildFailure, LoadedProgram};
 use crate::exec::Target;
@@ -22,6 +23,8 @@ pub struct OpenDevice {
     pub programs: HashMap<u32, LoadedProgram>,
     /// What runs around joint launches, once there has been one.
     pub joint: OnceCell<JointKernels>,
+    /// The arena of the last joint sweep, with its size in bytes, for the next one.
+    pub arena: RefCell<Option<(usize, Memory)>>,
 }
 
 impl OpenDevice {
@@ -33,7 +36,15 @@ impl OpenDevice {
         // SAFETY: `context` was created for `device` just above and is alive.
         #[expect(deprecated, reason = "its successor is missing in OpenCL 1.2")]
         let queue = unsafe { queue::create_command_queue(context.get(), device, CL_QUEUE_PROFILING_ENABLE)? };
-        Ok(OpenDevice { platform, device, context, queue, programs: HashMap::new(), joint: OnceCell::new() })
+        Ok(OpenDevice {
+            platform,
+            device,
+            context,
+            queue,
+            programs: HashMap::new(),
+            joint: OnceCell::new(),
+            arena: RefCell::default(),
+        })
     }
     /// Builds a module of the form `target` and creates its kernel `entry`.
     pub fn build(

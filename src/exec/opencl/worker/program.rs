@@ -1,12 +1,12 @@
 //! Loads code into the device.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
 
 use opencl3::context::Context;
 use opencl3::kernel::{self, CL_KERNEL_NUM_ARGS};
 use opencl3::program::{self, CL_PROGRAM_BUILD_LOG};
-use opencl3::types::{cl_context, cl_device_id, cl_int, cl_platform_id, cl_program};
+use opencl3::types::{cl_context, cl_device_id, cl_int, cl_kernel, cl_platform_id, cl_program};
 
 use super::super::errors;
 use super::handles::{Kernel, Memory, Program};
@@ -21,7 +21,10 @@ type CreateWithIl = unsafe extern "C" fn(cl_context, *const libc::c_void, libc::
 /// A built program and its one kernel.
 #[derive(Debug)]
 pub struct LoadedProgram {
-    pub kernel: Kernel,
+    kernel: RefCell<Kernel>,
+    /// Whether an argument of the kernel has been set to a pointer. Then NVIDIA's driver takes no buffer for it any more.
+    has_pointers: Cell<bool>,
+    entry: CString,
     /// Number of arguments that the kernel takes.
     pub args: u32,
     /// The probe buffer of the last launch, if memory behind it is kept for the next one.
@@ -29,7 +32,29 @@ pub struct LoadedProgram {
     /// Whether images and samplers are what [`crate::lower::image_buffers`] makes of them. Such code is for devices that
     /// are given plain memory only: sub-buffers, too, may be pointers.
     pub image_buffers: bool,
-    _program: Program,
+    program: Program,
+}
+
+impl LoadedProgram {
+    /// The kernel.
+    pub fn kernel(&self) -> cl_kernel {
+        self.kernel.borrow().0
+    }
+
+    /// Notes that an argument is set to a pointer.
+    pub fn note_pointer(&self) {
+        // Other devices' kernels take either.
+        self.has_pointers.set(self.image_buffers);
+    }
+
+    /// Prepares the kernel for the arguments of another launch.
+    pub fn renew(&self) {
+        if self.has_pointers.replace(false)
+            && let Ok(new) = kernel::create_kernel(self.program.0, &self.entry)
+        {
+            *self.kernel.borrow_mut() = Kernel(new);
+        }
+    }
 }
 
 /// Why a program was refused: OpenCL's error name and the build log.
@@ -85,11 +110,13 @@ pub fn load(
     let args =
         kernel::get_kernel_info(kernel.0, CL_KERNEL_NUM_ARGS).map_err(|code| refused("clGetKernelInfo", code))?;
     Ok(LoadedProgram {
-        kernel,
+        kernel: RefCell::new(kernel),
+        has_pointers: Cell::new(false),
+        entry: entry_name,
         args: args.to_uint(),
         kept: RefCell::default(),
         image_buffers: false,
-        _program: program,
+        program,
     })
 }
 

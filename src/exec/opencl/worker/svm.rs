@@ -66,8 +66,9 @@ impl Allocation {
     /// Sets a kernel argument to the byte of the contents at `offset`, which lies in them.
     fn set(&self, loaded: &LoadedProgram, position: u32, offset: u64) -> Result<(), Refusal> {
         let offset = usize::try_from(offset).ok().filter(|at| *at <= self.len).ok_or_else(outside)?;
+        loaded.note_pointer();
         // SAFETY: the address lies in an SVM allocation that lives until the launches are over.
-        unsafe { kernel::set_kernel_arg_svm_pointer(loaded.kernel.0, position, self.address().byte_add(offset)) }
+        unsafe { kernel::set_kernel_arg_svm_pointer(loaded.kernel(), position, self.address().byte_add(offset)) }
             .map_err(|code| Refusal::driver(&format!("setting argument {position}"), code))
     }
 }

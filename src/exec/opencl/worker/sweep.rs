@@ -69,6 +69,7 @@ impl Slots {
 
 /// Runs `sweep`; its inputs lie in `memory` before its records.
 pub fn run(open: &OpenDevice, loaded: &LoadedProgram, sweep: &Sweep, memory: &mut [u8]) -> Result<Reply, Refusal> {
+    loaded.renew();
     let given = sweep.args.len() + 1;
     if given != loaded.args as usize {
         let explanation = format!("the kernel takes {} arguments, the launch gives {given}", loaded.args);

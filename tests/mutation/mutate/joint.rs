@@ -1,10 +1,26 @@
 //! Checks joint launches in whole campaigns: they give the fates that one launch for each run gives, whatever is asked.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use inkwell::context::Context;
+use kassay::exec::{
+    Capabilities, Code, DeviceInfo, DeviceSelector, Executor, Fault, JointOutcome, JointSweep, OpenClExecutor,
+    ProgramId, RunOptions, RunResult, Sweep, SweepOutcome, Target,
+};
+use kassay::mutation::engine::{Batching, Engine, Options, Strategy};
+use kassay::mutation::module_builder::ModuleBuilder;
+use kassay::mutation::runner::Scenario;
+use kassay::mutation::{MutantIndex, Selection, enumerate};
+use kassay::suite::launch::Launch;
 use serde_json::Value;
 
 use super::bench::{Bench, TestResult, mutants, suite, text};
+use crate::common::devices::worker;
+use crate::common::kernels::open_suite;
+use crate::common::testdata;
 
 /// What is compared of each mutant: its status, the tests that detect it, and why, but for the values that differed, which mutants whose
 /// work-items race leave to chance.
@@ -49,22 +65,82 @@ fn joint_launches_give_the_fates_of_single_ones() -> TestResult {
     Ok(())
 }
 
-/// A mutant of the first line makes the second one write far outside of the buffer: past what guards look at.
-const WILD: &str = "kernel void k(global int *out, int n) {
-    size_t far = (size_t)n;
-    int i = get_global_id(0);
-    *(global int *)((size_t)(out + i) + far * 1024 * 1024 * 1024 * 1024) = i + 1;
+/// A device on which every joint sweep ends the worker.
+struct Losing {
+    executor: OpenClExecutor,
+    lost: Arc<AtomicUsize>,
 }
-";
+
+impl Executor for Losing {
+    fn device(&self) -> &DeviceInfo {
+        self.executor.device()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.executor.capabilities()
+    }
+
+    fn begin_load(&mut self, code: &Code) -> kassay::Result<ProgramId> {
+        self.executor.begin_load(code)
+    }
+
+    fn finish_load(&mut self, program: ProgramId) -> kassay::Result<()> {
+        self.executor.finish_load(program)
+    }
+
+    fn run_with_probe(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        options: &RunOptions,
+        head: &[u32],
+    ) -> kassay::Result<RunResult> {
+        self.executor.run_with_probe(program, launch, options, head)
+    }
+
+    fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> kassay::Result<SweepOutcome> {
+        self.executor.sweep(program, sweep)
+    }
+
+    fn sweep_jointly(&mut self, _: ProgramId, _: &JointSweep<'_>) -> kassay::Result<JointOutcome> {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+        Ok(JointOutcome::Lost(Fault::Stopped { error: "CL_OUT_OF_RESOURCES".into() }))
+    }
+}
 
 #[test]
-fn a_run_that_ends_the_worker_takes_no_other_mutant_along() -> TestResult {
-    let suite = "kernel = \"k.cl\"\n[[test]]\nname = \"a\"\nglobal = [8]\nlocal = [4]\n[test.args]\nout = { fill = 0, len = 8 }\nn = 0\n";
-    let bench = Bench::of(WILD, suite)?;
-    let run = |batch: &str| bench.mutate("suite.toml", &["-j", "1", "--device", "opencl", "--batch", batch]);
-    let (single, joint) = (run("off")?, run("joint")?);
-    let crashed = mutants(&single).iter().filter(|m| text(m, "reason").contains("signal")).count();
-    assert!(crashed > 0, "no mutant ends the worker: {single:#}");
-    assert_eq!(fates(&single), fates(&joint));
+fn what_joint_launches_lose_is_run_one_by_one() -> TestResult {
+    let context = Context::create();
+    let mut opened = open_suite(&context, &testdata::suite("vector_add"))?;
+    let selection = Selection::parse("all")?;
+    let mutants = enumerate(&opened.kernel.subject(selection.preset()), &selection).mutants;
+    let lost = Arc::new(AtomicUsize::new(0));
+    let mut outcomes = Vec::new();
+    for batching in [Batching::Off, Batching::Joint] {
+        let executor = OpenClExecutor::spawn(DeviceSelector::Any, Target::SpirV, worker())?.ready()?;
+        opened.choose_local(executor.device());
+        let executor = Losing { executor, lost: Arc::clone(&lost) };
+        let options = Options {
+            strategy: Strategy::Schemata,
+            repeats: 1,
+            full_matrix: true,
+            factor: 10.0,
+            timeout: Duration::from_secs(60),
+            prune: false,
+            batching,
+            end: None,
+        };
+        let builder = ModuleBuilder::new(&opened.kernel.under_test, Target::SpirV);
+        let mut engine = Engine::new(builder, vec![Box::new(executor)], &opened.tests, &mutants, options);
+        let wanted: Vec<MutantIndex> =
+            (0..mutants.len()).map(MutantIndex).filter(|m| mutants[m.0].edit.is_woven()).collect();
+        engine.establish_baselines(&wanted, false)?;
+        let runs = vec![true; engine.baselines().len()];
+        let scenarios = wanted.iter().map(|m| Scenario { mutants: vec![*m], tests: runs.clone() }).collect();
+        outcomes.push(engine.run(scenarios, false, &|_, _| Ok(()))?);
+    }
+    assert!(lost.load(Ordering::Relaxed) > 0, "no joint sweep was asked for");
+    assert!(outcomes[0].iter().filter(|outcome| !outcome.killed_by.is_empty()).count() > 5);
+    assert_eq!(outcomes[0], outcomes[1]);
     Ok(())
 }

@@ -11,6 +11,7 @@ mod sweep;
 mod worker;
 
 pub use executor::{CAPABILITIES, NVIDIA_CAPABILITIES, absence, devices, start};
+pub use process::StandIn;
 pub use supervisor::{OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 pub use sweep::cannot_batch;
 pub use worker::{answer_without_device, serve};

@@ -1,11 +1,14 @@
 //! Starts, talks to and kills a worker process (parent's side).
 
+use std::fs::File;
 use std::io::{Error as IoError, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -67,10 +70,29 @@ const DRIVER_CACHE_SIZE: &str = "CUDA_CACHE_MAXSIZE";
 /// 256 MiB.
 const DRIVER_CACHE_BYTES: &str = "268435456";
 
+/// What plays a worker in a thread of this process. It gets the worker's ends of the socket and of the shared memory, and returns
+/// at the latest when the socket ends.
+#[derive(Clone)]
+pub struct StandIn(pub Arc<dyn Fn(UnixStream, File) + Send + Sync>);
+
+impl std::fmt::Debug for StandIn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StandIn")
+    }
+}
+
+/// Who is at the other end of the connection.
+#[derive(Debug)]
+enum Peer {
+    Process(Child),
+    /// A [`StandIn`]; `None` once it has ended.
+    Thread(Option<JoinHandle<()>>),
+}
+
 /// A running worker. Dropping it kills it.
 #[derive(Debug)]
 pub struct Process {
-    child: Child,
+    peer: Peer,
     connection: Connection,
     pub shared: SharedMemory,
     stdout: Capture,
@@ -123,8 +145,30 @@ impl Process {
             command.spawn().map_err(refused)?
         };
         drop(theirs);
-        let mut process = Process { child, connection: Connection::new(ours), shared, stdout, stderr };
+        let peer = Peer::Process(child);
+        let mut process = Process { peer, connection: Connection::new(ours), shared, stdout, stderr };
         // If the worker is already dead, that shows when its answer is awaited.
+        let _ = process.connection.send(first);
+        Ok(process)
+    }
+
+    /// As [`Process::start`], with a stand-in instead of a process.
+    ///
+    /// # Errors
+    /// As for that.
+    pub fn stand_in(stand_in: &StandIn, first: &Request) -> Result<Process> {
+        let refused = |e: IoError| Error::environment(format!("cannot start a thread as a worker: {e}"));
+        let (ours, theirs) = UnixStream::pair().map_err(refused)?;
+        let shared = SharedMemory::new(memory_file(c"kassay-launch").map_err(refused)?);
+        let (memory, stand_in) = (shared.file().try_clone().map_err(refused)?, stand_in.clone());
+        let thread = std::thread::Builder::new().spawn(move || (stand_in.0)(theirs, memory)).map_err(refused)?;
+        let mut process = Process {
+            peer: Peer::Thread(Some(thread)),
+            connection: Connection::new(ours),
+            shared,
+            stdout: Capture::new(c"kassay-stdout").map_err(refused)?,
+            stderr: Capture::new(c"kassay-stderr").map_err(refused)?,
+        };
         let _ = process.connection.send(first);
         Ok(process)
     }
@@ -142,13 +186,17 @@ impl Process {
 
     /// Waits for an answer. After an `Err`, the worker is dead.
     pub fn wait_reply(&mut self, deadline: Instant) -> std::result::Result<Reply, NoReply> {
-        self.connection.receive(Some(deadline)).map_err(|e| {
-            if e.kind() == ErrorKind::TimedOut {
+        self.connection.receive(Some(deadline)).map_err(|e| match e.kind() {
+            ErrorKind::TimedOut => {
                 self.kill();
                 NoReply::Timeout
-            } else {
-                NoReply::Dead(self.reap())
             }
+            // What answers nonsense has not hung up, and may go on for ever.
+            ErrorKind::InvalidData => {
+                self.kill();
+                NoReply::Dead(self.exit(None))
+            }
+            _ => NoReply::Dead(self.reap()),
         })
     }
 
@@ -179,7 +227,11 @@ impl Process {
     fn reap(&mut self) -> WorkerExit {
         let deadline = Instant::now() + Duration::from_secs(2);
         let status = loop {
-            match self.child.try_wait() {
+            let Peer::Process(child) = &mut self.peer else {
+                self.kill();
+                break None;
+            };
+            match child.try_wait() {
                 Ok(Some(status)) => break Some(status),
                 Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
                 Ok(None) => {
@@ -189,6 +241,10 @@ impl Process {
                 Err(_) => break None,
             }
         };
+        self.exit(status)
+    }
+
+    fn exit(&self, status: Option<ExitStatus>) -> WorkerExit {
         WorkerExit {
             signal: status.and_then(|s| s.signal()),
             exit_code: status.and_then(|s| s.code()),
@@ -197,9 +253,18 @@ impl Process {
     }
 
     fn kill(&mut self) {
-        // Both fail only if the process is already gone.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        match &mut self.peer {
+            // Both fail only if the process is already gone.
+            Peer::Process(child) => {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+            Peer::Thread(thread) => {
+                self.connection.close();
+                // A stand-in that panicked has ended like any other.
+                let _ = thread.take().map(JoinHandle::join);
+            }
+        }
     }
 }
 

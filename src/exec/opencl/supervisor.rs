@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::process::{NoReply, Process};
+use super::process::{NoReply, Process, StandIn};
 use super::signature;
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
@@ -37,7 +37,11 @@ impl Default for WorkerOptions {
 }
 
 impl WorkerOptions {
-    fn start(&self, first: &Request) -> Result<Process> {
+    /// Starts a worker, or what stands in for one.
+    fn start(&self, stand_in: Option<&StandIn>, first: &Request) -> Result<Process> {
+        if let Some(stand_in) = stand_in {
+            return Process::stand_in(stand_in, first);
+        }
         // The link, not its target: it leads to the running program even if its file has been replaced meanwhile.
         let exe = self.exe.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         Process::start(&exe, self.vendors.as_deref(), first)
@@ -53,6 +57,7 @@ pub struct StartingWorker {
     selector: DeviceSelector,
     target: Target,
     options: WorkerOptions,
+    stand_in: Option<StandIn>,
     process: Process,
     since: Instant,
 }
@@ -63,6 +68,7 @@ pub struct OpenClExecutor {
     selector: DeviceSelector,
     target: Target,
     options: WorkerOptions,
+    stand_in: Option<StandIn>,
     device: DeviceInfo,
     worker: Worker,
     /// By number; a new worker has to load them again.
@@ -97,8 +103,25 @@ impl OpenClExecutor {
     /// # Errors
     /// `Environment` if the system cannot create a process.
     pub fn spawn(selector: DeviceSelector, target: Target, options: WorkerOptions) -> Result<StartingWorker> {
-        let process = options.start(&Request::Open(selector.clone(), target))?;
-        Ok(StartingWorker { selector, target, options, process, since: Instant::now() })
+        OpenClExecutor::spawn_or(None, selector, target, options)
+    }
+
+    /// Starts an executor whose workers are threads that `stand_in` runs in.
+    ///
+    /// # Errors
+    /// As for [`OpenClExecutor::start`].
+    pub fn with_stand_in(stand_in: StandIn, options: WorkerOptions) -> Result<OpenClExecutor> {
+        OpenClExecutor::spawn_or(Some(stand_in), DeviceSelector::Any, Target::SpirV, options)?.ready()
+    }
+
+    fn spawn_or(
+        stand_in: Option<StandIn>,
+        selector: DeviceSelector,
+        target: Target,
+        options: WorkerOptions,
+    ) -> Result<StartingWorker> {
+        let process = options.start(stand_in.as_ref(), &Request::Open(selector.clone(), target))?;
+        Ok(StartingWorker { selector, target, options, stand_in, process, since: Instant::now() })
     }
 
     /// [`OpenClExecutor::spawn`], for a device that takes SPIR-V, followed by [`StartingWorker::ready`].
@@ -136,7 +159,8 @@ impl OpenClExecutor {
                 (process, Vec::new())
             }
             Worker::None => {
-                let mut process = self.options.start(&Request::Open(self.selector.clone(), self.target))?;
+                let first = Request::Open(self.selector.clone(), self.target);
+                let mut process = self.options.start(self.stand_in.as_ref(), &first)?;
                 wait_opened(&mut process, (&self.selector, self.target), Instant::now() + self.options.start_timeout)?;
                 (process, Vec::new())
             }
@@ -234,7 +258,8 @@ impl OpenClExecutor {
 
     /// Starts a new worker in place of a dead one, so that it becomes ready while the caller does other things.
     pub fn restart(&mut self) {
-        self.worker = match self.options.start(&Request::Open(self.selector.clone(), self.target)) {
+        let first = Request::Open(self.selector.clone(), self.target);
+        self.worker = match self.options.start(self.stand_in.as_ref(), &first) {
             Ok(process) => Worker::Starting(process, Instant::now()),
             // The next call tries again, and reports the error.
             Err(_) => Worker::None,
@@ -260,6 +285,7 @@ impl StartingWorker {
             selector,
             target: self.target,
             options: self.options,
+            stand_in: self.stand_in,
             device,
             worker: Worker::Ready(self.process, Vec::new()),
             programs: HashMap::new(),
@@ -406,7 +432,7 @@ fn unknown_program(program: u32) -> Error {
 /// # Errors
 /// `Environment`: OpenCL's loader is missing, or a driver dies or hangs.
 pub fn probe_devices(options: &WorkerOptions) -> Result<Vec<DeviceInfo>> {
-    let mut process = options.start(&Request::List)?;
+    let mut process = options.start(None, &Request::List)?;
     match process.wait_reply(Instant::now() + options.start_timeout) {
         Ok(Reply::Devices(devices)) => Ok(devices),
         Ok(Reply::Broken { what, help }) => Err(Error::environment(what).help(help)),

@@ -63,3 +63,9 @@ pub fn leave_children_alone() {
     // SAFETY: the handler only calls `signal`, which is async-signal-safe.
     unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
 }
+
+/// Has writing to what nobody reads fail, as in every Rust program whose `main` is Rust's.
+pub fn ignore_closed_sockets() {
+    // SAFETY: ignoring it is always a valid action.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}

@@ -5,6 +5,7 @@
 
 mod limits;
 mod mutator;
+mod structured;
 mod targets;
 
 use std::sync::LazyLock;
@@ -28,6 +29,7 @@ static TARGET: LazyLock<&'static Target> = LazyLock::new(|| {
 
 fuzz_target!(init: {
     limits::leave_children_alone();
+    limits::ignore_closed_sockets();
     // `--list` prints the targets, those that take processes of their own with a `+`.
     if std::env::args().any(|argument| argument == "--list") {
         for target in TARGETS {

@@ -105,8 +105,8 @@ pub fn run(args: &GenerateArgs) -> Result<u8> {
         ));
     }
     let options = args.options();
-    let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };
-    let mut open = args.execution.apply(args.kernel.open_options(output.terminal())).budget(Some(options.budget));
+    let output = args.output();
+    let mut open = args.open();
     if are_several(&args.kernel_files) {
         return run_several(args, &open, &options, &output);
     }
@@ -149,6 +149,15 @@ fn is_suite(file: &Path) -> bool {
 }
 
 impl GenerateArgs {
+    fn output(&self) -> OutputFlags {
+        OutputFlags { output: None, format: self.format, quiet: self.quiet, verbose: self.verbose }
+    }
+
+    pub(super) fn open(&self) -> OpenOptions {
+        let open = self.execution.apply(self.kernel.open_options(self.output().terminal()));
+        open.budget(Some(self.options().budget))
+    }
+
     pub(super) fn options(&self) -> GenerateOptions {
         GenerateOptions::new()
             .goal(self.goal.into())

@@ -1,12 +1,15 @@
 //! What fuzzing needs of the protocol between kassay and its workers, which is nobody else's business.
 
+use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 use super::memory::{SharedMemory, memory_file};
-use super::opencl;
+use super::opencl::{self, OpenClExecutor, StandIn, WorkerOptions};
 use super::protocol::{Connection, Reply, Request};
 use super::records::{ProgressWords, Records};
+use crate::error::Result;
 
 /// As much as a socket takes without a reader.
 const MOST_BYTES: usize = 64 << 10;
@@ -46,6 +49,18 @@ pub fn records(memory: &mut [u8], repeats: u32, words: u32, variations: usize) -
         progress.read();
     }
     (0..variations).filter(|variation| records.read(memory, *variation).is_some()).count()
+}
+
+/// Starts an executor whose workers are threads that run `worker`, which gets their ends of the socket and of the shared memory and
+/// returns at the latest when the socket ends.
+///
+/// # Errors
+/// Those of [`OpenClExecutor::start`].
+pub fn executor(
+    worker: impl Fn(UnixStream, File) + Send + Sync + 'static,
+    options: WorkerOptions,
+) -> Result<OpenClExecutor> {
+    OpenClExecutor::with_stand_in(StandIn(Arc::new(worker)), options)
 }
 
 /// The other end of a connection over which these bytes have been sent.

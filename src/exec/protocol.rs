@@ -251,6 +251,12 @@ impl Connection {
         self.stream.write_all(&bytes)
     }
 
+    /// Ends the connection in both directions: the other side reads its end.
+    pub fn close(&self) {
+        // It fails only if the other side is gone.
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+    }
+
     /// Waits until a message, or the end of the stream, can be read; returns `false` if `patience` passes first.
     pub fn ready(&self, patience: Duration) -> bool {
         let mut poll = libc::pollfd { fd: self.stream.as_raw_fd(), events: libc::POLLIN, revents: 0 };

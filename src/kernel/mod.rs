@@ -32,6 +32,8 @@ pub mod interface;
 mod ir_types;
 mod line_directives;
 pub mod logical_operators;
+#[cfg(fuzzing)]
+mod many_reads;
 pub mod module;
 pub mod options;
 pub mod parameters;

@@ -8,7 +8,9 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 use super::cpp_names;
-use super::forked::{self, Failure, Limit};
+use super::forked::Failure;
+#[cfg(not(fuzzing))]
+use super::forked::{self, Limit};
 use crate::error::{Error, Place, Report, Result};
 use crate::files::{self, Sandbox};
 use crate::llvm::{Function, SPIR_KERNEL, View};
@@ -55,18 +57,27 @@ const LONGEST_PARSE: Duration = Duration::from_secs(60);
 /// # Errors
 /// `Environment` if there can be no child; [`Error::late`] at the deadline.
 pub fn crash_of(bytes: &[u8], deadline: Option<Instant>) -> Result<Option<String>> {
-    let read = || {
-        // Whether it parses does not matter here.
-        let _ = parse(&Context::create(), bytes, Path::new("kernel"));
+    // Whether it parses does not matter here.
+    let read = |bytes: &[u8]| drop(parse(&Context::create(), bytes, Path::new("kernel")));
+    #[cfg(fuzzing)]
+    let outcome = super::many_reads::run(bytes, LONGEST_PARSE.min(left(deadline)), read);
+    #[cfg(not(fuzzing))]
+    let outcome = forked::run(Limit::of(LONGEST_PARSE).until(deadline), || {
+        read(bytes);
         Ok(Vec::new())
-    };
-    match forked::run(Limit::of(LONGEST_PARSE).until(deadline), read) {
+    });
+    match outcome {
         Ok(_) => Ok(None),
         Err(Failure::Crashed { how, stderr }) => Ok(Some(format!("{how}: {stderr}"))),
         Err(Failure::TimedOut(limit)) => Ok(Some(format!("was not done after {} s", limit.as_secs()))),
         Err(Failure::Late) => Err(Error::late("the translation of the kernel")),
         Err(Failure::System(why)) => Err(Error::environment(format!("no process for LLVM: {why}"))),
     }
+}
+
+#[cfg(fuzzing)]
+fn left(deadline: Option<Instant>) -> Duration {
+    deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
 }
 
 /// Refuses variables that code initialises when the program is loaded (C++ for OpenCL): no launch would run it.

@@ -181,13 +181,14 @@ fn taken_apart(results: Vec<ResultFile>) -> Result<Loaded> {
 
 /// Takes the result of a project apart: what each command says.
 fn apart(ci: CiResult) -> Vec<AnyResult> {
-    let CiResult { run, cover, mutate, check, schedule, .. } = ci;
+    let CiResult { run, cover, mutate, check, schedule, generate, .. } = ci;
     let sets = [
         run.map(|set| AnyResult::RunSet(Box::new(set))),
         cover.map(|set| AnyResult::CoverSet(Box::new(set))),
         mutate.map(|set| AnyResult::MutateSet(Box::new(set))),
         check.map(|set| AnyResult::CheckSet(Box::new(set))),
         schedule.map(|set| AnyResult::ScheduleSet(Box::new(set))),
+        generate.map(|set| AnyResult::GenerateSet(Box::new(set))),
     ];
     sets.into_iter().flatten().collect()
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Header;
 use super::check::CheckSet;
+use super::generate::GenerateSet;
 use super::run::RunSet;
 use super::schedule::ScheduleSet;
 use super::set::{CoverSet, MutateSet};
@@ -19,7 +20,7 @@ pub struct CiResult {
     pub elapsed_s: f64,
     /// The profile.
     pub profile: Option<String>,
-    /// What is wrong, in the order run, cover, mutate, check, schedule; nothing: everything is as the project wants it.
+    /// What is wrong, in the order run, cover, mutate, check, schedule, generate; nothing: everything is as the project wants it.
     pub complaints: Vec<Complaint>,
     /// Results of `kassay run`. In this set and the others `elapsed_s` is the sum over the kernels, which ran side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,6 +37,9 @@ pub struct CiResult {
     /// Results of `kassay schedule`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<ScheduleSet>,
+    /// Results of `kassay generate`, which began with the suites' launches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generate: Option<GenerateSet>,
 }
 
 impl CiResult {

@@ -149,6 +149,34 @@ fn a_missed_threshold_is_told_of_its_kernel() -> TestResult {
 }
 
 #[test]
+fn a_project_has_more_tests_generated() -> TestResult {
+    let file = "suites = \"kernels\"\n[generate]\noutput = \"more\"\nmax-execs = 60\n[[kernel]]\nsuites = \"kernels/saxpy_tail\"\nrun = true\n";
+    let folder = project(&["vector_add", "saxpy_tail"], file)?;
+    let (out, err, code) = ci(folder.path(), &["-o", "result.json"])?;
+    assert_eq!(code, 0, "{err}");
+    let result = read(&folder.path().join("result.json"))?;
+    valid(&result, "ci.schema.json")?;
+    let kernels = result["generate"]["kernels"].as_array().cloned().unwrap_or_default();
+    assert_eq!(kernels.len(), 2, "{err}");
+    for (kernel, name) in kernels.iter().zip(["saxpy_tail", "vector_add"]) {
+        assert_eq!(kernel["suite"], format!("kernels/{name}/suite.toml"));
+        // It began with the suite's launches.
+        assert!(kernel["from"]["launches"].as_u64().is_some_and(|launches| launches > 0), "{kernel}");
+        let suite = folder.path().join("more").join(name).join("suite.toml");
+        let run = kassay().args(["run", "--device", "sim", "--quiet"]).arg(&suite).output()?;
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        assert!(out.lines().any(|line| line.contains(name) && line.contains(" goals")), "{out}");
+    }
+    let (out, err, code) = ci(folder.path(), &["kernels/vector_add", "--quiet", "--format", "json"])?;
+    assert_eq!(code, 0, "{err}");
+    assert!(serde_json::from_str::<serde_json::Value>(&out)?["run"].is_null(), "{out}");
+    let report =
+        kassay().args(["report", "result.json", "--format", "markdown"]).current_dir(folder.path()).output()?;
+    assert!(String::from_utf8_lossy(&report.stdout).contains("### Generated tests"), "{report:?}");
+    Ok(())
+}
+
+#[test]
 fn wrong_projects_are_told_where_they_are_wrong() -> TestResult {
     let cases = [
         ("sutes = [\"x\"]\n", "kassay.toml:1:1: `sutes` is no key here", "did you mean `suites`?"),
@@ -157,6 +185,8 @@ fn wrong_projects_are_told_where_they_are_wrong() -> TestResult {
         ("[cover]\nfail-under = { brunch = 3 }\n", "kassay.toml:2:1: invalid value 'brunch=3'", "help:"),
         ("[mutate]\nlevel = \"ir:O9\"\n", "kassay.toml:2:1: invalid value 'ir:O9'", "possible values: source"),
         ("[run]\noutput = \"x\"\n", "kassay.toml:2:1: `output` is no flag", "help:"),
+        ("[generate]\n", "kassay generate is asked for, but not where its suites go", "output = "),
+        ("[generate]\noutput = \"x\"\nfrom = \"y\"\n", "kassay.toml:3:1: `from` is no flag", "help:"),
         ("suites = [\"none/*\"]\n[run]\n", "kassay.toml:1:11: `none/*` matches no file", "help:"),
         ("", "kassay.toml:1:1: nothing is asked", "[run], [cover]"),
         ("[[kernel]]\nrun = true\n", "kassay.toml:1:1: it does not say which suites", "suites = "),

@@ -1,7 +1,9 @@
-//! The corpora of the fuzz targets, and all inputs that once were defects, without libFuzzer.
+//! The corpora of the fuzz targets, all inputs that once were defects, and mutations of both, without libFuzzer.
 
+mod mutated;
+#[path = "../../fuzz/src/structured.rs"]
+mod structured;
 #[path = "../../fuzz/src/targets/mod.rs"]
-#[allow(dead_code, reason = "only the mutator asks how inputs are written")]
 mod targets;
 
 use std::fs;

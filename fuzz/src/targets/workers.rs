@@ -1,20 +1,19 @@
 //! What passes between kassay and the processes in which devices are.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kassay::exec::{
-    Code, DeviceCode, DeviceSelector, Executor, OpenClExecutor, Standby, Sweep, Target, Variation, WorkerOptions,
-    fuzzing,
-};
+use kassay::exec::{Code, DeviceCode, Executor, Sweep, Target, Variation, WorkerOptions, fuzzing};
 use kassay::test::{ArgValue, Launch, NdRange};
 
-use super::folder::{file, folder};
 use super::{BETWEEN, files};
 
-/// A worker that answers each request with a line of the script, and writes the rest of the input over the shared memory.
-const BROKEN: &str = include_str!("broken-worker.pl");
+/// How long what a worker leaves undone is waited for.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Messages, as a worker and as its parent read them; what follows is the memory that a sweep left.
 pub fn messages(input: &[u8]) {
@@ -40,28 +39,16 @@ pub fn messages(input: &[u8]) {
 
 /// What a worker answers that does what it likes: lines are its messages; what follows them is written over the memory.
 pub fn broken(input: &[u8]) {
-    let folder = folder("broken-worker", |folder| {
-        let program = folder.join("worker");
-        std::fs::write(&program, BROKEN).expect("files can be written");
-        let mode = std::fs::Permissions::from_mode(0o700);
-        std::fs::set_permissions(&program, mode).expect("files can be made executable");
-    });
     let parts: Vec<&[u8]> = files(input);
-    let [script, memory @ ..] = &parts[..] else { return };
-    file(&folder, "worker.script", script);
-    file(&folder, "worker.memory", &memory.join(BETWEEN));
-    let options = WorkerOptions {
-        exe: Some(folder.join("worker")),
-        vendors: Some(folder),
-        start_timeout: Duration::from_secs(5),
-        load_timeout: Duration::from_secs(5),
-        standby: Standby::Never,
+    let [script, over @ ..] = &parts[..] else { return };
+    let (script, over) = (script.to_vec(), over.join(BETWEEN));
+    let worker = move |socket, memory| {
+        // kassay hangs up when it has had enough.
+        let _ = answer(socket, &memory, &script, &over);
     };
+    let options = WorkerOptions { start_timeout: PATIENCE, load_timeout: PATIENCE, ..WorkerOptions::default() };
     // Errors are what is to be expected; a worker's faults are kassay's.
-    let Ok(mut executor) = OpenClExecutor::start(DeviceSelector::Any, options).map_err(|error| error.to_string())
-    else {
-        return;
-    };
+    let Ok(mut executor) = fuzzing::executor(worker, options).map_err(|error| error.to_string()) else { return };
     let code = Code::Device(DeviceCode {
         target: Target::SpirV,
         bytes: Arc::new(vec![3, 2, 35, 7]),
@@ -81,10 +68,32 @@ pub fn broken(input: &[u8]) {
         variations: &variations,
         references: &[],
         repeats: 1,
-        timeout: Duration::from_millis(200),
+        timeout: PATIENCE,
         words: 0..4,
         decisive: None,
         batch: None,
     };
     let _ = executor.sweep(program, &sweep).map_err(|error| error.to_string());
+}
+
+/// Answers each request with the next line of the script, and once there is shared memory, writes `over` over it. A line that begins
+/// with a bang is sent as it is, others as the body of a message.
+fn answer(socket: UnixStream, memory: &File, script: &[u8], over: &[u8]) -> io::Result<()> {
+    let request = || {
+        let mut head = [0; 4];
+        (&socket).read_exact(&mut head)?;
+        io::copy(&mut (&socket).take(u32::from_le_bytes(head).into()), &mut io::sink())
+    };
+    let script = script.strip_suffix(b"\n").unwrap_or(script);
+    for line in script.split(|byte| *byte == b'\n') {
+        request()?;
+        let fits = usize::try_from(memory.metadata()?.len()).unwrap_or(usize::MAX).min(over.len());
+        memory.write_all_at(&over[..fits], 0)?;
+        match line.strip_prefix(b"!") {
+            Some(raw) => (&socket).write_all(raw)?,
+            None => (&socket).write_all(&[&(line.len() as u32).to_le_bytes()[..], line].concat())?,
+        }
+    }
+    // It dies of the next request.
+    request().map(drop)
 }

@@ -57,17 +57,20 @@ pub struct Maker<'a> {
     pub replay: bool,
 }
 
+/// Returns the names of the folders of kernels' suites.
+pub fn folder_names(kernels: &[LaunchedKernel]) -> Vec<String> {
+    let mut names = FolderNames::default();
+    kernels.iter().map(|kernel| names.name(&kernel.name, &kernel.program)).collect()
+}
+
 impl Maker<'_> {
-    /// Makes the suites of the launches that were kept.
+    /// Makes the suites of the launches that were kept, in folders of these names.
     ///
     /// # Errors
     /// `Environment` if files cannot be read or written. What goes wrong with a kernel is part of what becomes of it.
-    pub fn make(&self, kernels: &[LaunchedKernel]) -> Result<Suites> {
+    pub fn make(&self, kernels: &[LaunchedKernel], folders: &[String]) -> Result<Suites> {
         fs::create_dir_all(self.staging).map_err(|error| cannot_write(self.staging, &error))?;
-        let mut names = FolderNames::default();
-        let named = |kernel: &LaunchedKernel| names.name(&kernel.name, &kernel.program);
-        let folders: Vec<String> = kernels.iter().map(named).collect();
-        let all = kernels.iter().zip(folders);
+        let all = kernels.iter().zip(folders.iter().cloned());
         let (kept, others): (Vec<(usize, Named<'_>)>, Vec<_>) =
             all.enumerate().partition(|(_, (kernel, _))| !kernel.kept.is_empty());
         let jobs = self.open.jobs.max(1) as usize;

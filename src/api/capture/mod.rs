@@ -15,7 +15,7 @@ use super::host_kernel::{self, cannot_write, no_call};
 use super::live::CoverageWeaver;
 use super::options::{OpenOptions, options};
 use crate::error::{Error, Result};
-use crate::files::{OutputLock, private};
+use crate::files::{self, OutputLock, private};
 use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Session, SourceFiles, Spool};
 use crate::result::capture::{self as result, CaptureResult};
 use crate::result::{Header, store};
@@ -46,6 +46,8 @@ options! {
 
 /// The name of the result in its folder.
 const RESULT: &str = "capture.json";
+/// The folders that it is making: what a capture that is killed has left is known by it.
+const UNFINISHED: &str = "capture.unfinished.json";
 
 /// Runs a host program, keeps launches of its kernels as suites in `folder`, and runs these on the same device to find out
 /// which tolerances they need. Writes `folder/capture.json`. The program runs with this process's standard streams and
@@ -105,26 +107,31 @@ pub(super) fn capture_by(
             return Err(other.map_or_else(|error| error, |(ended, _)| no_call(&ended, &drivers)));
         }
     };
+    let most = (!options.all).then_some(options.max_launches);
+    let kernels = host::kernels_of(&mut spool.processes, most);
+    let folders = batches::folder_names(&kernels);
+    // On a full disk it may fail, but what there is room for is kept.
+    let _ = store::write(&folders, &folder.join(UNFINISHED));
     for old in replaced {
         let _ = fs::remove_dir_all(folder.join(old));
     }
     let _ = fs::remove_file(folder.join(RESULT));
-    let most = (!options.all).then_some(options.max_launches);
-    let kernels = host::kernels_of(&mut spool.processes, most);
     let staging = session.spool().join("suites");
     let maker = batches::Maker { folder, staging: &staging, spool: &spool, open, replay: options.replay };
-    let mut suites = maker.make(&kernels)?;
+    let mut suites = maker.make(&kernels, &folders)?;
     let lost = suites.lost.take();
     let result = assemble(command, (&ended, natively), &spool, kernels, suites, folder, begun);
     // Its room is wanted on a disk that is full.
     drop(session);
     store::write(&result, &folder.join(RESULT))?;
+    let _ = fs::remove_file(folder.join(UNFINISHED));
     lost.map_or(Ok(result), |error| Err(error.help(format!("free some space; {} says what is kept", RESULT))))
 }
 
 /// Returns the folders of the suites of an earlier capture, and what one that was killed has left; nothing if the folder is
 /// empty or not there.
 fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
+    files::remove_left(folder);
     let names: Vec<OsString> = match fs::read_dir(folder) {
         Ok(entries) => entries.flatten().map(|entry| entry.file_name()).collect(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -141,16 +148,18 @@ fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
     if others.is_empty() {
         return Ok(left);
     }
-    let known = fs::read_to_string(folder.join(RESULT)).ok();
-    let known = known.and_then(|text| serde_json::from_str::<CaptureResult>(&text).ok());
-    let Some(known) = known else {
+    let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let known = text(RESULT).and_then(|text| serde_json::from_str::<CaptureResult>(&text).ok());
+    let unfinished = text(UNFINISHED).and_then(|text| serde_json::from_str::<Vec<PathBuf>>(&text).ok());
+    if known.is_none() && unfinished.is_none() {
         return Err(Error::caller(format!("{} holds files that are not of a capture", folder.display()))
             .help("name an empty folder, or one that does not exist"));
-    };
-    let folders = known.kernels.iter().filter_map(|kernel| Path::new(kernel.suite.as_ref()?).parent());
+    }
+    let kernels = known.iter().flat_map(|known| &known.kernels);
+    let folders = kernels.filter_map(|kernel| Some(Path::new(kernel.suite.as_ref()?).parent()?.to_owned()));
     // A file that was edited must not lead out of the folder.
-    let is_plain = |path: &&Path| path.components().count() == 1 && path.file_name().is_some();
-    left.extend(folders.filter(is_plain).map(Path::to_owned));
+    let is_plain = |path: &PathBuf| path.components().count() == 1 && path.file_name().is_some();
+    left.extend(folders.chain(unfinished.into_iter().flatten()).filter(is_plain));
     Ok(left)
 }
 
@@ -262,5 +271,26 @@ fn origin(spool: &Spool, program: &host::Program, depth: u32) -> result::Origin 
                 None => result::Origin::Binary,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_capture_left_is_known_and_what_is_not_of_one_is_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("k")).unwrap();
+        fs::write(at("k/suite.toml"), "").unwrap();
+        assert!(earlier(folder.path()).is_err());
+        fs::write(at(UNFINISHED), r#"["k", "../elsewhere", "/", "not-yet-made"]"#).unwrap();
+        // One that it was writing.
+        fs::write(at(".kassay-4999999-abc.tmp"), "[").unwrap();
+        assert_eq!(earlier(folder.path()).unwrap(), [PathBuf::from("k"), "not-yet-made".into()]);
+        assert!(!at(".kassay-4999999-abc.tmp").exists() && at("k/suite.toml").exists());
+        fs::write(at(UNFINISHED), "[").unwrap();
+        assert!(earlier(folder.path()).is_err());
     }
 }

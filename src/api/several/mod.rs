@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::children::Task;
 pub use self::files::{Wanted, are_several, expand, matching};
-use self::parts::{Parts, part_of};
+use self::parts::{Parts, name_of, part_of};
 pub use self::project::{Asked, Given, ProjectOptions, Question, ask_all};
 use super::check::{CheckOptions, check};
 use super::cover::{CoverOptions, cover};
@@ -250,9 +250,10 @@ fn answer<R: Serialize>(open: &OpenOptions, work: impl FnOnce(&OpenOptions) -> R
         .map_err(|e| Error::internal(format!("the result cannot be written as JSON: {e}")))
 }
 
-/// Returns the folder of each kernel's suite: that with the name of its file, or if several have it, the one of [`part_of`].
+/// Returns the folder of what is generated for each file: that with the name of the file, or of the folder that a `suite.toml` is in;
+/// if several have it, the one of [`part_of`].
 fn suite_folders(kernels: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
-    let stem = |kernel: &PathBuf| kernel.file_stem().map(|stem| stem.to_owned()).unwrap_or_default();
+    let stem = |kernel: &PathBuf| name_of(kernel).unwrap_or_default();
     let of = |kernel: &PathBuf| {
         let is_only = kernels.iter().filter(|other| stem(other) == stem(kernel)).count() == 1;
         if is_only { folder.join(stem(kernel)) } else { folder.join(part_of(kernel)) }

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::hash;
 use crate::result::journal::{self, Journal};
 
@@ -66,6 +67,8 @@ impl Parts {
         let failed = |e: std::io::Error| {
             Error::environment(format!("cannot remove {}: {e}", self.folder.display())).help("remove it by hand")
         };
+        // Processes that were killed while they wrote a result.
+        files::remove_left(&self.folder);
         let entries = match fs::read_dir(&self.folder) {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
             entries => entries.map_err(failed)?,
@@ -84,14 +87,18 @@ impl Parts {
 /// no other.
 pub fn part_of(file: &Path) -> String {
     let path = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    let name = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let readable = match name(&path) {
-        // Its folder tells more.
-        Some(stem) if stem == "suite" => path.parent().and_then(name).unwrap_or(stem),
-        stem => stem.unwrap_or_default(),
-    };
+    let readable = name_of(&path).unwrap_or_default();
     let plain: String = readable.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
     format!("{plain}-{:016x}", hash::of(&path))
+}
+
+/// Returns the name of a file without its ending; of a `suite.toml`, that of its folder, which tells more.
+pub fn name_of(file: &Path) -> Option<String> {
+    let name = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    match name(file)? {
+        stem if stem == "suite" => Some(file.parent().and_then(name).unwrap_or(stem)),
+        stem => Some(stem),
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +112,8 @@ mod tests {
         let parts = Parts::begin("mutate-set", &output, &files, false).unwrap();
         fs::write(parts.of(&files[0]), "{}").unwrap();
         assert_ne!(parts.of(&files[0]), parts.of(&files[1]));
-        // An interrupted run: what it kept is there for one that goes on, with the same files.
+        // An interrupted run, killed while it wrote: what it kept is there for one that goes on, with the same files.
+        fs::write(parts.folder.join(".kassay-4999999-abc.tmp"), "{").unwrap();
         drop(parts);
         let other = Parts::begin("mutate-set", &output, &files[..1], true).err().unwrap().to_string();
         assert!(other.contains("journal of another run"), "{other}");

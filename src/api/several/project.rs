@@ -12,20 +12,22 @@ use serde_json::Value;
 use super::super::observer::{Observer, Silent};
 use super::super::options::{OpenOptions, options};
 use super::super::{
-    CheckOptions, CoverOptions, MutateOptions, RunOptions, ScheduleOptions, check, cover, mutate, run, schedule,
+    CheckOptions, CoverOptions, GenerateOptions, MutateOptions, RunOptions, ScheduleOptions, check, cover, generate,
+    mutate, run, schedule,
 };
 use super::parts::{Parts, part_of};
-use super::{Task, answer, answers, assemble, failure};
+use super::{Task, answer, answers, assemble, failure, suite_folders};
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::result::check::CheckResult;
 use crate::result::ci::{CiResult, Complaint};
 use crate::result::cover::CoverResult;
+use crate::result::generate::GenerateResult;
 use crate::result::mutate::MutateResult;
 use crate::result::run::RunResult;
 use crate::result::schedule::ScheduleResult;
 use crate::result::set::{Failed, InSet, KernelResult, SetResult};
-use crate::result::{Header, store};
+use crate::result::{Header, journal, store};
 
 /// What is asked of a suite.
 #[derive(Debug, Clone)]
@@ -40,6 +42,9 @@ pub enum Question {
     Check(CheckOptions),
     /// As [`schedule`].
     Schedule(ScheduleOptions),
+    /// As [`generate`], beginning with the suite's launches; `resume` is not looked at. The suites are written into this folder,
+    /// each into one of its own.
+    Generate(PathBuf, GenerateOptions),
 }
 
 impl Question {
@@ -51,6 +56,7 @@ impl Question {
             Question::Mutate(_) => "mutate",
             Question::Check(_) => "check",
             Question::Schedule(_) => "schedule",
+            Question::Generate(..) => "generate",
         }
     }
 }
@@ -103,6 +109,7 @@ pub fn ask_all(
     complain: impl Fn(usize, &Given<'_>) -> Vec<String>,
 ) -> Result<CiResult> {
     let begun = Instant::now();
+    let asked = &folders_apart(asked);
     let of_project = [options.project.clone()];
     let begin = |output: &PathBuf| Parts::begin("ci", output, &of_project, options.resume);
     let parts = options.output.as_ref().map(begin).transpose()?;
@@ -170,6 +177,11 @@ fn ask(question: &Question, suite: &Path, open: &OpenOptions, kept: Option<PathB
         Question::Schedule(options) => {
             json(serde_json::to_value(schedule(&open.clone().syntax_tree(false).open(suite)?, options)?))
         }
+        Question::Generate(folder, options) => {
+            // A search that has ended needs no journal; its result may be that of another question.
+            let resume = resume && journal::path_for(&folder.join("generate.json")).exists();
+            json(serde_json::to_value(generate(&open.open(suite)?, folder, &options.clone().resume(resume))?))
+        }
     }
 }
 
@@ -186,6 +198,22 @@ pub enum Given<'a> {
     Check(&'a CheckResult),
     /// Of `kassay schedule`.
     Schedule(&'a ScheduleResult),
+    /// Of `kassay generate`.
+    Generate(&'a GenerateResult),
+}
+
+/// Gives each suite that is generated a folder of its own.
+fn folders_apart(asked: &[Asked]) -> Vec<Asked> {
+    let mut apart = asked.to_vec();
+    let generated = |one: &Asked| matches!(one.question, Question::Generate(..));
+    let suites: Vec<PathBuf> = asked.iter().filter(|one| generated(one)).map(|one| one.suite.clone()).collect();
+    for one in &mut apart {
+        if let Question::Generate(folder, _) = &mut one.question {
+            let own = suites.iter().zip(suite_folders(&suites, folder)).find(|(suite, _)| **suite == one.suite);
+            *folder = own.map_or_else(|| folder.join(part_of(&one.suite)), |(_, own)| own);
+        }
+    }
+    apart
 }
 
 fn put_together(
@@ -202,6 +230,7 @@ fn put_together(
     let mutate = gathered.of("mutate", &source, |number, result| complain(number, &Given::Mutate(result)))?;
     let mut check = gathered.of("check", &source, |number, result| complain(number, &Given::Check(result)))?;
     let schedule = gathered.of("schedule", &source, |number, result| complain(number, &Given::Schedule(result)))?;
+    let generate = gathered.of("generate", &source, |number, result| complain(number, &Given::Generate(result)))?;
     if let Some(check) = check.as_mut().filter(|check| !check.failed.is_empty()) {
         check.total.add_unknown();
     }
@@ -213,6 +242,7 @@ fn put_together(
         mutate.as_ref().map(|set| set.header.kernel.clone()),
         check.as_ref().map(|set| set.header.kernel.clone()),
         schedule.as_ref().map(|set| set.header.kernel.clone()),
+        generate.as_ref().map(|set| set.header.kernel.clone()),
     ];
     for name in headers.iter().flatten().flat_map(|names| names.split(", ")).filter(|name| !name.is_empty()) {
         if !names.iter().any(|known| known == name) {
@@ -228,6 +258,7 @@ fn put_together(
         mutate,
         check,
         schedule,
+        generate,
         complaints,
     })
 }

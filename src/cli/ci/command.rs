@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 use super::super::check::CheckArgs;
 use super::super::cover::CoverArgs;
+use super::super::generate::GenerateArgs;
 use super::super::mutate::MutateArgs;
 use super::super::run::RunArgs;
 use super::super::schedule::ScheduleArgs;
@@ -28,6 +29,7 @@ pub enum Command {
     Mutate(Box<MutateArgs>),
     Check(Box<CheckArgs>),
     Schedule(ScheduleArgs),
+    Generate(Box<GenerateArgs>),
 }
 
 impl Command {
@@ -45,6 +47,7 @@ impl Command {
             }
             Command::Check(args) => (args.open(), Question::Check(args.options())),
             Command::Schedule(args) => (args.open(), Question::Schedule(args.options())),
+            Command::Generate(args) => (args.open(), Question::Generate(args.folder.clone(), args.options())),
         };
         Ok(Asked { suite: suite.to_owned(), open, question })
     }

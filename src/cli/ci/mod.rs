@@ -22,7 +22,7 @@ use crate::report::text;
 use crate::result::ci::Complaint;
 use crate::result::set::Failed;
 
-/// Do everything that kassay.toml asks for: run, cover, mutate, check and schedule suites
+/// Do everything that kassay.toml asks for: run, cover, mutate, check and schedule suites, and generate more tests
 #[derive(Debug, Args)]
 pub struct CiArgs {
     /// Limit it to these suites of the project, or those in these folders
@@ -104,6 +104,7 @@ pub fn run(args: &CiArgs) -> Result<u8> {
     failed.extend(result.mutate.iter().flat_map(|set| set.failed.clone()));
     failed.extend(result.check.iter().flat_map(|set| set.failed.clone()));
     failed.extend(result.schedule.iter().flat_map(|set| set.failed.clone()));
+    failed.extend(result.generate.iter().flat_map(|set| set.failed.clone()));
     Ok(several::exit_code(&args.output, &failed, !result.complaints.is_empty()))
 }
 
@@ -144,7 +145,17 @@ fn parse(project: &Project, request: &Request, more: &More<'_>) -> Result<Comman
         true => Path::new(".").join(&request.suite),
         false => request.suite.clone(),
     };
-    let mut line = vec!["kassay".into(), request.command.into(), suite.into_os_string()];
+    let mut line = vec!["kassay".into(), request.command.into()];
+    if request.command == "generate" {
+        // The kernel is that of the suite.
+        line.push("--from".into());
+        if !request.flags.iter().any(|flag| flag.text.starts_with("--output=")) {
+            return Err(project
+                .error(None, "kassay generate is asked for, but not where its suites go")
+                .help("name a folder, in which each suite gets one of its own: generate = { output = \"DIR\" }"));
+        }
+    }
+    line.push(suite.into_os_string());
     line.extend(request.flags.iter().map(|flag| flag.text.clone().into()));
     let names_baseline = || request.flags.iter().any(|flag| flag.text.starts_with("--baseline="));
     if let Some(baseline) = more.baseline.filter(|_| request.command == "mutate" && !names_baseline()) {

@@ -17,11 +17,12 @@ use crate::suite::document::{Entry, Node, Source, Value, suggestion};
 pub const NAME: &str = "kassay.toml";
 
 /// The commands that a project can ask for, in the order of their results.
-pub const COMMANDS: &[&str] = &["run", "cover", "mutate", "check", "schedule"];
+pub const COMMANDS: &[&str] = &["run", "cover", "mutate", "check", "schedule", "generate"];
 
 /// Flags that say where results go and how the command itself runs, which `kassay ci` decides.
 const OF_CI: &[&str] = &[
     "output",
+    "from",
     "in-diff",
     "format",
     "quiet",
@@ -430,23 +431,26 @@ fn with_value(name: &str, value: &str) -> String {
 /// Returns what a command does with a flag that a project may set.
 fn flag(cli: &Command, command: &str, name: &str) -> Option<ArgAction> {
     let mut arguments = cli.find_subcommand(command)?.get_arguments();
-    arguments.find(|arg| name_of(arg).as_deref() == Some(name)).map(|arg| arg.get_action().clone())
+    arguments.find(|arg| name_of(command, arg).as_deref() == Some(name)).map(|arg| arg.get_action().clone())
 }
 
 /// Returns whether the value of a flag is a path.
 fn takes_path(cli: &Command, command: &str, name: &str) -> bool {
     let is_path = |arg: &clap::Arg| arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
     let mut arguments = cli.find_subcommand(command).into_iter().flat_map(Command::get_arguments);
-    arguments.any(|arg| name_of(arg).as_deref() == Some(name) && is_path(arg))
+    arguments.any(|arg| name_of(command, arg).as_deref() == Some(name) && is_path(arg))
 }
 
 /// Returns the flags of a command that a project may set.
 fn names(cli: &Command, command: &str) -> Vec<String> {
-    cli.find_subcommand(command).into_iter().flat_map(Command::get_arguments).filter_map(name_of).collect()
+    let arguments = cli.find_subcommand(command).into_iter().flat_map(Command::get_arguments);
+    arguments.filter_map(|arg| name_of(command, arg)).collect()
 }
 
 /// Returns by what name a project sets a flag; `None` if it may not, or it is none.
-fn name_of(arg: &clap::Arg) -> Option<String> {
+fn name_of(command: &str, arg: &clap::Arg) -> Option<String> {
     let name = arg.get_long().map(str::to_owned).or_else(|| arg.get_short().map(String::from))?;
-    (!OF_CI.contains(&name.as_str())).then_some(name)
+    // What `generate` writes is more than a result: the project says where.
+    let is_its_own = command == "generate" && name == "output";
+    (is_its_own || !OF_CI.contains(&name.as_str())).then_some(name)
 }

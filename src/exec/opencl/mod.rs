@@ -13,6 +13,7 @@ mod sweep;
 mod worker;
 
 pub use executor::{CAPABILITIES, NVIDIA_CAPABILITIES, absence, devices, start};
+pub use process::StandIn;
 pub use standby::Standby;
 pub use supervisor::{OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 pub use sweep::cannot_batch;

@@ -1,11 +1,14 @@
 //! Starts, talks to and kills a worker process (parent's side).
 
+use std::fs::File;
 use std::io::{Error as IoError, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -71,11 +74,30 @@ const DRIVER_CACHE_BYTES: &str = "268435456";
 /// 60 to 100 ms to release a device.
 const PATIENCE: Duration = Duration::from_millis(5);
 
+/// What plays a worker in a thread of this process. It gets the worker's ends of the socket and of the shared memory, and returns
+/// at the latest when the socket ends.
+#[derive(Clone)]
+pub struct StandIn(pub Arc<dyn Fn(UnixStream, File) + Send + Sync>);
+
+impl std::fmt::Debug for StandIn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StandIn")
+    }
+}
+
+/// Who is at the other end of the connection.
+#[derive(Debug)]
+enum Peer {
+    /// `None` only while it is dropped.
+    Process(Option<Child>),
+    /// A [`StandIn`]; `None` once it has ended.
+    Thread(Option<JoinHandle<()>>),
+}
+
 /// A running worker. Dropping it kills it.
 #[derive(Debug)]
 pub struct Process {
-    /// `None` only while it is dropped.
-    child: Option<Child>,
+    peer: Peer,
     connection: Connection,
     pub shared: SharedMemory,
     stdout: Capture,
@@ -128,8 +150,30 @@ impl Process {
             command.spawn().map_err(refused)?
         };
         drop(theirs);
-        let mut process = Process { child: Some(child), connection: Connection::new(ours), shared, stdout, stderr };
+        let peer = Peer::Process(Some(child));
+        let mut process = Process { peer, connection: Connection::new(ours), shared, stdout, stderr };
         // If the worker is already dead, that shows when its answer is awaited.
+        let _ = process.connection.send(first);
+        Ok(process)
+    }
+
+    /// As [`Process::start`], with a stand-in instead of a process.
+    ///
+    /// # Errors
+    /// As for that.
+    pub fn stand_in(stand_in: &StandIn, first: &Request) -> Result<Process> {
+        let refused = |e: IoError| Error::environment(format!("cannot start a thread as a worker: {e}"));
+        let (ours, theirs) = UnixStream::pair().map_err(refused)?;
+        let shared = SharedMemory::new(memory_file(c"kassay-launch").map_err(refused)?);
+        let (memory, stand_in) = (shared.file().try_clone().map_err(refused)?, stand_in.clone());
+        let thread = std::thread::Builder::new().spawn(move || (stand_in.0)(theirs, memory)).map_err(refused)?;
+        let mut process = Process {
+            peer: Peer::Thread(Some(thread)),
+            connection: Connection::new(ours),
+            shared,
+            stdout: Capture::new(c"kassay-stdout").map_err(refused)?,
+            stderr: Capture::new(c"kassay-stderr").map_err(refused)?,
+        };
         let _ = process.connection.send(first);
         Ok(process)
     }
@@ -147,13 +191,17 @@ impl Process {
 
     /// Waits for an answer. After an `Err`, the worker is dead.
     pub fn wait_reply(&mut self, deadline: Instant) -> std::result::Result<Reply, NoReply> {
-        self.connection.receive(Some(deadline)).map_err(|e| {
-            if e.kind() == ErrorKind::TimedOut {
+        self.connection.receive(Some(deadline)).map_err(|e| match e.kind() {
+            ErrorKind::TimedOut => {
                 self.kill();
                 NoReply::Timeout
-            } else {
-                NoReply::Dead(self.reap())
             }
+            // What answers nonsense has not hung up, and may go on for ever.
+            ErrorKind::InvalidData => {
+                self.kill();
+                NoReply::Dead(self.exit(None))
+            }
+            _ => NoReply::Dead(self.reap()),
         })
     }
 
@@ -182,12 +230,18 @@ impl Process {
 
     /// Returns whether the process has not ended.
     pub fn is_alive(&mut self) -> bool {
-        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+        match &mut self.peer {
+            Peer::Process(child) => child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None))),
+            Peer::Thread(thread) => thread.as_ref().is_some_and(|thread| !thread.is_finished()),
+        }
     }
 
     /// Waits for a worker that hung up to exit, or kills it.
     fn reap(&mut self) -> WorkerExit {
-        let status = self.child.as_mut().and_then(|child| exit_within(child, Duration::from_secs(2)));
+        let status = match &mut self.peer {
+            Peer::Process(Some(child)) => exit_within(child, Duration::from_secs(2)),
+            Peer::Process(None) | Peer::Thread(_) => None,
+        };
         if status.is_none() {
             self.kill();
         }
@@ -200,9 +254,14 @@ impl Process {
 
     /// Kills the process, without waiting until it is gone.
     fn kill(&mut self) {
-        if let Some(child) = &mut self.child {
+        match &mut self.peer {
             // Fails only if the process is already gone.
-            let _ = child.kill();
+            Peer::Process(child) => drop(child.as_mut().map(Child::kill)),
+            Peer::Thread(thread) => {
+                self.connection.close();
+                // A stand-in that panicked has ended like any other.
+                let _ = thread.take().map(JoinHandle::join);
+            }
         }
     }
 }
@@ -210,7 +269,8 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
-        if let Some(mut child) = self.child.take()
+        if let Peer::Process(child) = &mut self.peer
+            && let Some(mut child) = child.take()
             && exit_within(&mut child, PATIENCE).is_none()
         {
             // Where there can be no thread, the process stays a zombie until kassay ends.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::errors;
-use super::process::{NoReply, Process};
+use super::process::{NoReply, Process, StandIn};
 use super::signature;
 use super::standby::{Spare, Standby};
 use crate::error::{Error, Result};
@@ -42,7 +42,11 @@ impl Default for WorkerOptions {
 }
 
 impl WorkerOptions {
-    fn start(&self, first: &Request) -> Result<Process> {
+    /// Starts a worker, or what stands in for one.
+    fn start(&self, stand_in: Option<&StandIn>, first: &Request) -> Result<Process> {
+        if let Some(stand_in) = stand_in {
+            return Process::stand_in(stand_in, first);
+        }
         // The link, not its target: it leads to the running program even if its file has been replaced meanwhile.
         let exe = self.exe.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         Process::start(&exe, self.vendors.as_deref(), first)
@@ -58,6 +62,7 @@ pub struct StartingWorker {
     selector: DeviceSelector,
     target: Target,
     options: WorkerOptions,
+    stand_in: Option<StandIn>,
     process: Process,
     since: Instant,
 }
@@ -68,6 +73,7 @@ pub struct OpenClExecutor {
     selector: DeviceSelector,
     target: Target,
     options: WorkerOptions,
+    stand_in: Option<StandIn>,
     device: DeviceInfo,
     worker: Worker,
     spare: Spare,
@@ -105,8 +111,25 @@ impl OpenClExecutor {
     /// # Errors
     /// `Environment` if the system cannot create a process.
     pub fn spawn(selector: DeviceSelector, target: Target, options: WorkerOptions) -> Result<StartingWorker> {
-        let process = options.start(&Request::Open(selector.clone(), target))?;
-        Ok(StartingWorker { selector, target, options, process, since: Instant::now() })
+        OpenClExecutor::spawn_or(None, selector, target, options)
+    }
+
+    /// Starts an executor whose workers are threads that `stand_in` runs in.
+    ///
+    /// # Errors
+    /// As for [`OpenClExecutor::start`].
+    pub fn with_stand_in(stand_in: StandIn, options: WorkerOptions) -> Result<OpenClExecutor> {
+        OpenClExecutor::spawn_or(Some(stand_in), DeviceSelector::Any, Target::SpirV, options)?.ready()
+    }
+
+    fn spawn_or(
+        stand_in: Option<StandIn>,
+        selector: DeviceSelector,
+        target: Target,
+        options: WorkerOptions,
+    ) -> Result<StartingWorker> {
+        let process = options.start(stand_in.as_ref(), &Request::Open(selector.clone(), target))?;
+        Ok(StartingWorker { selector, target, options, stand_in, process, since: Instant::now() })
     }
 
     /// [`OpenClExecutor::spawn`], for a device that takes SPIR-V, followed by [`StartingWorker::ready`].
@@ -179,7 +202,8 @@ impl OpenClExecutor {
 
     /// Starts a worker and waits until it has opened the device.
     fn start_worker(&self) -> Result<Process> {
-        let mut process = self.options.start(&Request::Open(self.selector.clone(), self.target))?;
+        let first = Request::Open(self.selector.clone(), self.target);
+        let mut process = self.options.start(self.stand_in.as_ref(), &first)?;
         self.wait_opened(&mut process)?;
         Ok(process)
     }
@@ -262,7 +286,7 @@ impl OpenClExecutor {
     pub fn restart(&mut self) {
         self.worker = match self.spare.take() {
             Some(process) => Worker::TakingOver(process),
-            None => match self.options.start(&Request::Open(self.selector.clone(), self.target)) {
+            None => match self.options.start(self.stand_in.as_ref(), &Request::Open(self.selector.clone(), self.target)) {
                 Ok(process) => Worker::Starting(process, Instant::now()),
                 // The next call tries again, and reports the error.
                 Err(_) => Worker::None,
@@ -272,9 +296,9 @@ impl OpenClExecutor {
 
     /// Has a second worker open the device in the background, where that is wanted; to be called before a launch.
     pub fn stand_by(&mut self) {
-        if self.options.standby.is_wanted(self.target) {
+        if self.options.standby.is_wanted(self.target) && self.stand_in.is_none() {
             let (options, open) = (self.options.clone(), Request::Open(self.selector.clone(), self.target));
-            self.spare.prepare(move || options.start(&open));
+            self.spare.prepare(move || options.start(None, &open));
         }
     }
 }
@@ -297,6 +321,7 @@ impl StartingWorker {
             selector,
             target: self.target,
             options: self.options,
+            stand_in: self.stand_in,
             device,
             worker: Worker::Ready(self.process, Vec::new()),
             spare: Spare::default(),
@@ -452,7 +477,7 @@ fn unknown_program(program: u32) -> Error {
 /// # Errors
 /// `Environment`: OpenCL's loader is missing, or a driver dies or hangs.
 pub fn probe_devices(options: &WorkerOptions) -> Result<Vec<DeviceInfo>> {
-    let mut process = options.start(&Request::List)?;
+    let mut process = options.start(None, &Request::List)?;
     match process.wait_reply(Instant::now() + options.start_timeout) {
         Ok(Reply::Devices(devices)) => Ok(devices),
         Ok(Reply::Broken { what, help }) => Err(Error::environment(what).help(help)),

@@ -6,7 +6,7 @@ use super::super::style::{self, Paint, Style, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::check::{CheckView, verdict_paint};
 use super::mutate::{MutateView, percent as score};
-use super::{check_set, cover_set, heading, mutate_set, percent, run_set, schedule_set};
+use super::{check_set, cover_set, generate_set, heading, mutate_set, percent, run_set, schedule_set};
 use crate::result::ci::CiResult;
 use crate::result::set::{InSet, SetResult};
 
@@ -25,6 +25,7 @@ pub fn ci(result: &CiResult, verbose: bool, sources: &dyn Fn(&str) -> Option<Str
             ),
             ("check", result.check.as_ref().map(|set| check_set(set, view, sources, style))),
             ("schedule", result.schedule.as_ref().map(|set| schedule_set(set, verbose, style))),
+            ("generate", result.generate.as_ref().map(|set| generate_set(set, verbose, sources, style))),
         ];
         for (command, text) in sections.into_iter().filter_map(|(command, text)| Some((command, text?))) {
             out.push_str(&heading(style, &format!("kassay {command}")));
@@ -51,8 +52,10 @@ pub fn ci(result: &CiResult, verbose: bool, sources: &dyn Fn(&str) -> Option<Str
 
 /// A row per suite, a column per command.
 fn table(result: &CiResult, style: &Style) -> String {
-    let mut table = Table::new(2, "llrrrll");
-    table.head(&["suite", "kernel", "tests passed", "branches", "mutants", "check", "schedule"]);
+    let mut table = Table::new(2, "llrrrlll");
+    let generates = result.generate.is_some();
+    let head = ["suite", "kernel", "tests passed", "branches", "mutants", "check", "schedule", "generate"];
+    table.head(if generates { &head } else { &head[..7] });
     for suite in suites(result) {
         let mut kernel = String::new();
         let run = cell(&mut kernel, result.run.as_ref(), &suite, |result| {
@@ -73,7 +76,14 @@ fn table(result: &CiResult, style: &Style) -> String {
                 bad => Cell::painted(Paint::Bad, format!("{bad} of {} not stable", s.total)),
             }
         });
-        table.row([Cell::new(&suite), Cell::new(&kernel), run, cover, mutate, check, schedule]);
+        let generate = cell(&mut kernel, result.generate.as_ref(), &suite, |result| {
+            let s = &result.summary;
+            let decided = s.covered + s.covered_with_fault + s.infeasible + s.equivalent;
+            format!("{decided} of {} goals", decided + s.unknown).into()
+        });
+        let mut row = vec![Cell::new(&suite), Cell::new(&kernel), run, cover, mutate, check, schedule];
+        row.extend(generates.then_some(generate));
+        table.row(row);
     }
     table.render(style)
 }
@@ -111,6 +121,7 @@ fn suites(result: &CiResult) -> Vec<String> {
     of(result.mutate.as_ref(), &mut known);
     of(result.check.as_ref(), &mut known);
     of(result.schedule.as_ref(), &mut known);
+    of(result.generate.as_ref(), &mut known);
     known.sort();
     known
 }

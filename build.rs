@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The files of `runtime-cl/` that run on devices, without extension.
-const RUNTIME: &[&str] = &["coverage", "device_races", "guard", "ids", "infection"];
+const RUNTIME: &[&str] = &["coverage", "device_races", "guard", "ids", "infection", "joint"];
 
 /// Optimised, so that inlining with constant arguments leaves constant addresses, which promotion requires.
 const RUNTIME_OPTIONS: &[&str] = &["-cl-std=CL1.2", "-O2"];
+
+/// Those of `image_buffers.cl` besides: devices divide as the simulator does, and no table becomes a variable, which not
+/// every device takes.
+const IMAGE_OPTIONS: &[&str] = &["-cl-fp32-correctly-rounded-divide-sqrt", "-fno-jump-tables"];
 
 /// The builtins of the simulator and of NVIDIA GPUs. They define what clang would otherwise declare itself, so only its types and constants are
 /// included. Not optimised for speed, so that loops stay as they are written.
@@ -23,6 +27,7 @@ fn main() {
     }
     compile("host", BUILTIN_OPTIONS);
     compile("ptx", BUILTIN_OPTIONS);
+    compile("image_buffers", &[BUILTIN_OPTIONS, IMAGE_OPTIONS].concat());
     clang_library();
     layer();
 }

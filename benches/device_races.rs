@@ -1,12 +1,9 @@
 //! Measures what the search for races costs on a device: kernel times with shadow memory against those without, on large launches
 //! of the kernels in `testdata`.
 //!
-//! `cargo bench --bench device_races -- [--device opencl|nvidia] [--kassay PROGRAM] [--folder FOLDER] [--rounds N] [KERNEL]...`
-//! runs the suites in FOLDER (`benches/overhead`) whose names contain one of the words, or all. The program needs neither cargo
-//! nor a checkout: paths are relative to the current folder, and PROGRAM is what runs as the device's worker.
-//!
-//! With `--fixtures`, FOLDER has folders with suites, such as `testdata/check`: what is found in them is compared with their names,
-//! which begin with `race_` or `clean_`; times are not measured.
+//! `cargo bench --bench device_races -- [--device opencl|nvidia] [--kassay PROGRAM] [--root FOLDER] [--rounds N] [KERNEL]...`
+//! runs the suites in `benches/overhead` whose names contain one of the words, or all. The program needs no cargo: FOLDER is the
+//! repository, and PROGRAM is what runs as the device's worker.
 
 mod common;
 
@@ -32,9 +29,8 @@ const WORST_LIMIT: f64 = 15.0;
 struct Options {
     device: String,
     kassay: PathBuf,
-    folder: PathBuf,
+    root: PathBuf,
     rounds: u32,
-    fixtures: bool,
     words: Vec<String>,
 }
 
@@ -75,9 +71,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut executors = StartingExecutors::start(&request, &worker, 1)?.ready()?.executors;
     let executor = executors.first_mut().ok_or("there is no device")?;
     println!("{}, {}", executor.device().name, executor.device().driver);
-    if options.fixtures {
-        return fixtures(executor.as_mut(), &options);
-    }
     println!("medians of {} launches of each version, alternating; times in ms\n", options.rounds);
     println!(
         "{:<18}{:>10}{:>12}{:>12}{:>8}{:>12}{:>7}",
@@ -102,77 +95,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     limits.end()
 }
 
-/// Looks for races in the tests of every suite and prints what is found. Fails if some name says otherwise.
-fn fixtures(executor: &mut dyn Executor, options: &Options) -> Result<(), Box<dyn Error>> {
-    let mut folders: Vec<PathBuf> = Vec::new();
-    for entry in options.folder.read_dir()? {
-        folders.push(entry?.path());
-    }
-    folders.sort();
-    let (mut right, mut handed_over, mut wrong) = (0, 0, Vec::new());
-    for folder in folders {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let is_racy = name.starts_with("race_");
-        let is_asked = options.words.is_empty() || options.words.iter().any(|word| name.contains(word.as_str()));
-        if !is_asked || !(is_racy || name.starts_with("clean_")) {
-            continue;
-        }
-        let (what, verdict) = match searched(executor, &folder.join("suite.toml")) {
-            Ok(Some(pairs)) => (format!("{pairs} pairs"), Some((pairs > 0) == is_racy)),
-            Ok(None) => ("handed over".to_owned(), None),
-            Err(e) => (e.to_string(), Some(false)),
-        };
-        println!("{name:<40} {what}{}", if verdict == Some(false) { "  WRONG" } else { "" });
-        match verdict {
-            Some(true) => right += 1,
-            None => handed_over += 1,
-            Some(false) => wrong.push(name),
-        }
-    }
-    println!("\n{right} right, {handed_over} handed over, {} wrong: {}", wrong.len(), wrong.join(", "));
-    if wrong.is_empty() { Ok(()) } else { Err("not all fixtures are judged right".into()) }
-}
-
-/// Returns the pairs of accesses that race in the tests of a suite; `None` if the kernel is one for the simulator.
-fn searched(executor: &mut dyn Executor, path: &Path) -> Result<Option<u32>, Box<dyn Error>> {
-    let context = Context::create();
-    let Parsed { under_test, mut tests, .. } = OpenOptions::new().parse_suite(&context, path)?;
-    let mut search = RaceSearch::new(&under_test);
-    let mut pairs = 0;
-    for test in &mut tests {
-        test.launch.range.decide_local(under_test.interface.required_local, executor.device().max_work_group_size);
-        match search.run(executor, &test.launch, TIMEOUT, false)? {
-            Outcome::Ran(Ran { seen, .. }) => pairs += seen.found,
-            Outcome::HandedOver(_) => return Ok(None),
-            Outcome::Ended(fault) => return Err(format!("the kernel {fault}").into()),
-        }
-    }
-    Ok(Some(pairs))
-}
-
 fn options() -> Result<Options, String> {
-    let built = PathBuf::from(env!("CARGO_BIN_EXE_kassay"));
-    let kassay = if built.is_file() { built } else { PathBuf::from("./kassay") };
-    let folder = PathBuf::from("benches/overhead");
+    let kassay = common::program(env!("CARGO_BIN_EXE_kassay"));
     let mut options =
-        Options { device: "opencl".to_owned(), kassay, folder, rounds: 5, fixtures: false, words: Vec::new() };
+        Options { device: "opencl".to_owned(), kassay, root: common::root(), rounds: 5, words: Vec::new() };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} takes a value"));
         match arg.as_str() {
             "--bench" => {} // from cargo
-            "--fixtures" => options.fixtures = true,
             "--device" => options.device = value()?,
             "--kassay" => options.kassay = PathBuf::from(value()?),
-            "--folder" => options.folder = PathBuf::from(value()?),
+            "--root" => options.root = PathBuf::from(value()?),
             "--rounds" => {
                 let rounds = value()?.parse().ok().filter(|n| *n > 0);
                 options.rounds = rounds.ok_or("--rounds takes a number above 0")?;
             }
             flag if flag.starts_with('-') => {
-                return Err(format!(
-                    "{flag} is no option; there are --device, --kassay, --folder, --fixtures and --rounds N"
-                ));
+                return Err(format!("{flag} is no option; there are --device, --kassay, --root and --rounds N"));
             }
             word => options.words.push(word.to_owned()),
         }
@@ -182,7 +122,7 @@ fn options() -> Result<Options, String> {
 
 /// Returns the suites whose names contain one of the words (all, if there are none), in order.
 fn suites(options: &Options) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let (folder, words): (&Path, _) = (&options.folder, &options.words);
+    let (folder, words) = (options.root.join("benches/overhead"), &options.words);
     let entries = folder.read_dir().map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut found: Vec<PathBuf> = entries.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     found.retain(|path| {

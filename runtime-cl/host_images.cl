@@ -1,10 +1,15 @@
-/* Images and samplers (OpenCL C 3.0, 6.15.15), as pointers to the simulator's handles. OpenCL C has no casts between the two types,
- * so these functions state their mangled names explicitly. */
+/* Images and samplers (OpenCL C 3.0, 6.15.15), as pointers to the simulator's handles, or as what another target says they are
+ * (`image_buffers.cl`). OpenCL C has no casts between the two types, so these functions state their mangled names explicitly. */
 
 #include "host.h"
 
-typedef __private void *image;
-typedef __private void *sampler;
+#ifndef IMAGE_HANDLE
+#define IMAGE_HANDLE __private void *
+#define SAMPLER_HANDLE __private void *
+#endif
+
+typedef IMAGE_HANDLE image;
+typedef SAMPLER_HANDLE sampler;
 
 void __kassay_at_image_read(image from, sampler through, __private void *coordinates, int kind, __private void *result);
 void __kassay_at_image_write(image to, __private void *coordinates, int kind, __private void *texel);

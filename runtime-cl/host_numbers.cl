@@ -81,7 +81,8 @@ SATURATE_BOTH(ulong, 0, ULONG_MAX)
 HALF_STORES_ROUNDED(float)
 HALF_STORES_ROUNDED(double)
 
-/* Powers: the C library's, because libclc's version for doubles is wrong for huge exponents. */
+/* Powers: the C library's, because libclc's version for doubles is wrong for huge exponents. Targets without a C library take libclc's. */
+#ifndef NO_C_LIBRARY
 
 BUILTIN float pow(float x, float y) { return __builtin_powf(x, y); }
 BUILTIN double pow(double x, double y) { return __builtin_pow(x, y); }
@@ -106,6 +107,8 @@ POWER_OF_POSITIVE(double)
     BUILTIN T##N powr(T##N x, T##N y) { return (T##N)EACH_##N(POWR); }
 VECTORS(POWERS, float)
 VECTORS(POWERS, double)
+
+#endif
 
 /* Division with remainder: floats are computed as doubles, in which every step is exact. */
 

@@ -5,6 +5,9 @@
 /* A warp. */
 #define SUB_GROUP 32
 
+/* `host_numbers.cl` */
+#define NO_C_LIBRARY
+
 #include "ptx_ids.cl"
 
 #include "ptx_sync.cl"

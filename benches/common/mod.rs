@@ -5,13 +5,26 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+/// Returns the repository: where the benchmark was built or, if that is not here, the current folder.
+pub fn root() -> PathBuf {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if built.join("testdata").is_dir() { built.to_owned() } else { PathBuf::from(".") }
+}
+
+/// Returns kassay's program: that which was built with the benchmark or, if that is not here, the one in its folder.
+pub fn program(built: &str) -> PathBuf {
+    let beside = || Some(std::env::current_exe().ok()?.with_file_name("kassay")).filter(|path| path.exists());
+    let built = PathBuf::from(built);
+    if built.exists() { built } else { beside().unwrap_or(built) }
+}
+
 /// A suite's name, and its file.
 type Named = (String, PathBuf);
 
 /// Returns every suite of `testdata` with its name: the folder's, and the file's where a folder has several. If `words`
 /// is not empty, returns only those whose names contain one of the words, in the words' order.
 pub fn suites(words: &[String]) -> Result<Vec<Named>, Box<dyn Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let root = root().join("testdata");
     let mut all = Vec::new();
     for folder in std::fs::read_dir(root)? {
         let folder = folder?.path();

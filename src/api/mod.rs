@@ -46,7 +46,7 @@ pub use inspect::{InspectOptions, Inspected, inspect};
 pub use live::{CoverProgramOptions, MutateProgramOptions, Oracle, cover_program, mutate_program, texts_beside};
 pub use lower::{CodeForm, LowerOptions, Lowered, LoweredForm, LoweringStage, lower};
 pub(crate) use mutate::too_low;
-pub use mutate::{MutateOptions, Strategy, mutate};
+pub use mutate::{Batching, MutateOptions, Strategy, mutate};
 pub use observer::{Observer, Silent};
 pub use opened::Opened;
 pub use options::{OpenOptions, StartWorkers};

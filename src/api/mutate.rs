@@ -24,7 +24,7 @@ use crate::result::mutate::MutateResult;
 use crate::result::shard::Shard;
 use crate::result::store::{self, AnyResult};
 
-pub use crate::mutation::engine::Strategy;
+pub use crate::mutation::engine::{Batching, Strategy};
 
 options! {
     /// Options of [`mutate`].
@@ -62,7 +62,7 @@ options! {
         /// ([`Status::EquivalentForLaunches`](crate::result::mutate::Status::EquivalentForLaunches)).
         launch_facts: bool = true,
         /// Whether a launch may combine runs of several mutants.
-        batch: bool = true,
+        batching: Batching = Batching::Auto,
         /// The file for the result. While mutants run, a journal lies beside it.
         output: Option<PathBuf> = None,
         /// Whether to resume an interrupted run from the journal of `output`.
@@ -280,7 +280,7 @@ impl Making<'_> {
                 jobs: opened.options().jobs,
                 timeout: ORIGINAL_TIMEOUT,
                 prune: options.prune,
-                batch: options.batch,
+                batching: options.batching,
                 launch_facts: options.launch_facts,
                 end: None,
                 doubt: std::env::var_os(DOUBT_VARIABLE).is_some(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::observer::{Observer, Silent};
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
-use crate::exec::{DeviceRequest, WorkerOptions};
+use crate::exec::{DeviceRequest, Standby, WorkerOptions};
 use crate::files::Sandbox;
 use crate::kernel::cache;
 use crate::kernel::options::{KernelOptions, SpecValue};
@@ -217,7 +217,7 @@ impl OpenOptions {
     pub(super) fn workers(&self) -> WorkerOptions {
         // Never the running program, which would start itself without end if it is not kassay.
         let exe = self.worker.clone().unwrap_or_else(kassay_in_path);
-        WorkerOptions { exe: Some(exe), ..WorkerOptions::default() }
+        WorkerOptions { exe: Some(exe), standby: Standby::from_environment(), ..WorkerOptions::default() }
     }
 }
 

@@ -232,7 +232,7 @@ fn faulted(test: &resolve::Test, fault: &Fault) -> Test {
             return Test { status: TestStatus::Failed, reason, ..judge(test, observation) };
         }
         Fault::Timeout { .. } => TestStatus::Timeout,
-        Fault::Crash { .. } => TestStatus::Crashed,
+        Fault::Crash { .. } | Fault::Stopped { .. } => TestStatus::Crashed,
         Fault::Rejected { .. } => TestStatus::Rejected,
     };
     Test { name: test.name.clone(), status, reason, outputs: Vec::new(), kernel_s: None, printf: String::new() }

@@ -13,8 +13,8 @@ use super::sandbox;
 use super::several;
 use super::terminal::complain;
 use crate::api::{
-    Baseline, MutateOptions, MutateProgramOptions, OpenOptions, Oracle, StartWorkers, Strategy, changes_since, mutate,
-    mutate_all, mutate_program, roots_of_diffs, texts_beside,
+    Baseline, Batching, MutateOptions, MutateProgramOptions, OpenOptions, Oracle, StartWorkers, Strategy,
+    changes_since, mutate, mutate_all, mutate_program, roots_of_diffs, texts_beside,
 };
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
@@ -187,11 +187,23 @@ pub enum LevelFlag {
 /// Values of `--batch`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum BatchFlag {
-    /// Several runs in a launch if launches are small
+    /// As many runs in a launch as suit the device
     #[default]
     Auto,
     /// A launch for each run
     Off,
+    /// Thousands of runs of several tests in a launch, as on GPUs, on any OpenCL device
+    Joint,
+}
+
+impl From<BatchFlag> for Batching {
+    fn from(flag: BatchFlag) -> Batching {
+        match flag {
+            BatchFlag::Auto => Batching::Auto,
+            BatchFlag::Off => Batching::Off,
+            BatchFlag::Joint => Batching::Joint,
+        }
+    }
 }
 
 /// A factor of at least 1.
@@ -370,7 +382,7 @@ impl MutateArgs {
             .strategy(self.strategy.into())
             .prune(!self.no_prune)
             .launch_facts(!self.no_launch_facts)
-            .batch(self.batch == BatchFlag::Auto)
+            .batching(self.batch.into())
             .output(self.output.output.clone())
             .resume(self.resume)
     }

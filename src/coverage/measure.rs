@@ -134,7 +134,7 @@ fn observation_of(result: RunResult) -> std::result::Result<(Observation, Option
 fn without_tally(mut outcome: TestOutcome, which: &str, fault: &Fault) -> Measured {
     outcome.status = match fault {
         Fault::Timeout { .. } => TestStatus::Timeout,
-        Fault::Crash { .. } => TestStatus::Crashed,
+        Fault::Crash { .. } | Fault::Stopped { .. } => TestStatus::Crashed,
         Fault::Rejected { .. } => TestStatus::Rejected,
         Fault::Checked { .. } => TestStatus::Faulted,
     };

@@ -13,6 +13,9 @@ pub struct Capabilities {
     pub checks: Checks,
     /// Whether it takes sweeps with a [`Batch`](super::Batch). Where a single launch costs little, they gain nothing.
     pub batches: bool,
+    /// Whether mutants are to be run in joint sweeps ([`super::JointSweep`]), because the device has room for thousands of
+    /// runs at once.
+    pub joins: bool,
 }
 
 /// The schedules in which an executor can run a launch.

@@ -1,7 +1,8 @@
 //! Finds the first difference between an output and its expected contents.
 
-use crate::kernel::interface::Type;
+use crate::kernel::interface::{Scalar, Type};
 use crate::suite::compare::{self, Tolerance};
+use crate::suite::scalar_layout;
 
 /// Number of elements that are compared one by one where bytes differ, before the bytes after them are looked at.
 const WINDOW: usize = 64;
@@ -26,15 +27,33 @@ pub fn first(label: &str, ty: Option<&Type>, tolerance: Tolerance, expected: &[u
         }
         if let Some(first) = compare::compare(e, a, ty, tolerance).first {
             let index = first.index + (part * WINDOW) as u64;
-            let at = match &first.field {
-                Some(field) if field.starts_with('[') => format!("{index}{field}"),
-                Some(field) => format!("{index}.{field}"),
-                None => index.to_string(),
-            };
-            return Some(format!("{label} differs at {at}: {} instead of {}", first.actual, first.expected));
+            return Some(words(label, index, first.field.as_deref(), &first.actual, &first.expected));
         }
     }
     None
+}
+
+/// Describes a difference as [`first`] does, of which it is known where it is (the index of the element, and the number of the scalar
+/// within it) and what is there.
+pub fn at(label: &str, ty: Option<&Type>, expected: &[u8], place: (u64, usize), actual: &[u8; 8]) -> String {
+    let (index, leaf) = place;
+    let byte = Type::Scalar(Scalar::U8);
+    let ty = ty.filter(|ty| ty.size() > 0).unwrap_or(&byte);
+    let leaves = scalar_layout::leaves_through_unions(ty);
+    let Some(leaf) = leaves.get(leaf) else { return format!("{label} differs at {index}") };
+    let start = index.checked_mul(ty.size()).and_then(|start| usize::try_from(start + leaf.offset).ok());
+    let expected = start.and_then(|start| expected.get(start..)).unwrap_or_default();
+    let [expected, actual] = [expected, &actual[..]].map(|bytes| scalar_layout::text(leaf.scalar, bytes));
+    words(label, index, (!leaf.path.is_empty()).then_some(&leaf.path), &actual, &expected)
+}
+
+fn words(label: &str, index: u64, field: Option<&str>, actual: &str, expected: &str) -> String {
+    let at = match field {
+        Some(field) if field.starts_with('[') => format!("{index}{field}"),
+        Some(field) => format!("{index}.{field}"),
+        None => index.to_string(),
+    };
+    format!("{label} differs at {at}: {actual} instead of {expected}")
 }
 
 #[cfg(test)]

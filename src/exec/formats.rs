@@ -1,5 +1,6 @@
 //! Image formats by name (OpenCL 1.2, section 5.3.1.1), as suites write them.
 
+use crate::lower::image_buffers::Descriptor;
 use crate::suite::launch::{ImageFormat, ImageShape};
 
 /// Channel orders: name, OpenCL's number, channels in memory.
@@ -81,6 +82,31 @@ pub fn region(shape: &ImageShape) -> [u64; 3] {
         ImageShape::D2Array { width, height, layers } => [width, height, layers],
         ImageShape::D3 { width, height, depth } => [width, height, depth],
     }
+}
+
+/// Number of dimensions of an image, or of a layer of an array of images, and whether it is an array.
+pub fn dimensions(shape: &ImageShape) -> (usize, bool) {
+    match shape {
+        ImageShape::D1 { .. } | ImageShape::D1Buffer { .. } => (1, false),
+        ImageShape::D1Array { .. } => (1, true),
+        ImageShape::D2 { .. } => (2, false),
+        ImageShape::D2Array { .. } => (2, true),
+        ImageShape::D3 { .. } => (3, false),
+    }
+}
+
+/// Describes an image to code for which it is a buffer; `None` if it has no texels or too many of them.
+pub fn descriptor(shape: &ImageShape, coded: FormatCode) -> Option<Descriptor> {
+    let extents = region(shape).map(|n| i32::try_from(n).ok().filter(|n| *n > 0).map_or(0, i32::cast_unsigned));
+    let (dimensions, is_layered) = dimensions(shape);
+    (!extents.contains(&0)).then_some(Descriptor {
+        extents,
+        dimensions: dimensions as u32,
+        is_layered,
+        order: coded.order,
+        ty: coded.ty,
+        texel: coded.texel as u32,
+    })
 }
 
 /// Size of an image's texels in bytes; `None` if it exceeds 64 bits.

@@ -59,7 +59,8 @@ pub static KINDS: &[DeviceKind] = &[
         is_automatic: false,
         absence: opencl::absence,
         devices: |options| opencl::devices(options, |target| target == Some(Target::Ptx)),
-        start: |selector, options, count| opencl::start(Target::Ptx, selector, options, count),
+        // Further processes would only open contexts of their own on the same GPU, and compile every module again.
+        start: |selector, options, _| opencl::start(Target::Ptx, selector, options, 1),
     },
     DeviceKind {
         name: "sim",
@@ -120,6 +121,12 @@ mod tests {
             let words: Vec<&str> = DEVICE_HELP.split([' ', ',', ':']).collect();
             assert!(words.contains(&kind.name), "the help does not mention {}", kind.name);
         }
+    }
+
+    #[test]
+    fn only_gpus_join_launches_by_themselves() {
+        let joins: Vec<&str> = KINDS.iter().filter(|kind| kind.capabilities.joins).map(|kind| kind.name).collect();
+        assert_eq!(joins, ["nvidia"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod difference;
 pub mod discover;
 pub(crate) mod formats;
 pub mod fuzzing;
+pub mod joint;
 pub mod kinds;
 mod memory;
 pub mod opencl;
@@ -27,7 +28,8 @@ use crate::suite::launch::Launch;
 
 pub use capabilities::{Capabilities, Checks, Schedules};
 pub use device::{DeviceInfo, DeviceSelector, Numbering};
-pub use opencl::{OpenClExecutor, WorkerOptions, cannot_batch, probe_devices};
+pub use joint::{JointLaunch, JointOutcome, JointResult, JointRun, JointSweep};
+pub use opencl::{OpenClExecutor, Standby, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;
 pub use simulator::Simulator;
 pub use start::{StartedExecutors, StartingExecutors};
@@ -84,6 +86,9 @@ pub enum Fault {
     /// The worker died: by `signal` if there is one (11: wild access), else with `exit_code`. `stderr` is the end of
     /// its standard error.
     Crash { signal: Option<i32>, exit_code: Option<i32>, stderr: String },
+    /// The device stopped the launch and ended the worker's use of it: OpenCL error name. Devices report a wild access, a
+    /// misaligned one and a trap so, and do not tell which it was.
+    Stopped { error: String },
     /// The driver refused the launch: OpenCL error name (such as `CL_INVALID_WORK_GROUP_SIZE`) and what it means here.
     Rejected { error: String, explanation: String },
     /// The simulator stopped something that no kernel may do and that the launch does not allow (an access out of
@@ -114,6 +119,11 @@ impl fmt::Display for Fault {
                 let stderr = stderr.trim();
                 if stderr.is_empty() { Ok(()) } else { write!(f, ": {stderr}") }
             }
+            Fault::Stopped { error } => write!(
+                f,
+                "was stopped by the device ({error}), which does not say why; as for a wild access, a misaligned one or a \
+                 trap"
+            ),
             Fault::Rejected { error, explanation } => write!(f, "was refused: {error}: {explanation}"),
             Fault::Checked { what, .. } => write!(f, "{VIOLATION}: {what}"),
         }
@@ -301,6 +311,16 @@ pub trait Executor: Send {
     /// # Errors
     /// `Environment` only, as for [`Executor::run`].
     fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome>;
+
+    /// Makes all runs of a joint sweep. A run that kills the worker, or hangs, takes all others with it: they have to be made
+    /// otherwise.
+    ///
+    /// # Errors
+    /// `Environment` as for [`Executor::run`]; `Internal` if its [`Capabilities`] do not say that it makes joint launches.
+    fn sweep_jointly(&mut self, program: ProgramId, sweep: &JointSweep<'_>) -> Result<JointOutcome> {
+        let (_, _) = (program, sweep);
+        Err(Error::internal("this executor makes no joint launches"))
+    }
 }
 
 /// An executor that is starting in the background.

@@ -36,6 +36,8 @@ pub enum Request {
         code: Span,
         entry: String,
         options: String,
+        /// Whether images and samplers are what [`crate::lower::image_buffers`] makes of them.
+        image_buffers: bool,
     },
     Unload {
         program: u32,
@@ -63,6 +65,60 @@ pub enum Request {
         memory: u64,
         sweep: Box<Sweep>,
     },
+    Joint {
+        program: u32,
+        memory: u64,
+        joint: Box<Joint>,
+    },
+}
+
+/// Many runs of several launches; see [`super::JointSweep`]. The device's memory, the arena, begins with what `fixed` holds; the
+/// memories of runs lie behind it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Joint {
+    pub args: Vec<JointArg>,
+    /// The work-group size of all launches.
+    pub local: [u64; 3],
+    /// Bytes of the arena.
+    pub arena: u64,
+    /// What it begins with: contents of buffers that are not written, what the memory of a run begins with, expected outputs.
+    pub fixed: Span,
+    /// 32-bit words: the launches' blocks of parameters, one behind the other.
+    pub blocks: Span,
+    pub block_words: u32,
+    pub launches: Vec<JointLaunch>,
+    /// What is compared, in the form of `runtime-cl/joint_runs.cl`.
+    pub fields: Span,
+    /// Three 32-bit words for each run: its launch, and what its slot begins with.
+    pub runs: Span,
+    pub count: u32,
+    pub repeats: u32,
+    pub most_runs: u32,
+    /// Progress words, then for each repeat the results of all runs.
+    pub records: Span,
+}
+
+/// A launch of which there are runs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct JointLaunch {
+    /// Number of its work-groups.
+    pub groups: u32,
+    /// What the memory of a run begins with: where it lies in the arena, and its length, which is a multiple of 128, in bytes.
+    pub pristine: u64,
+    pub memory: u64,
+    /// What is compared: position of the first field, and their number.
+    pub fields: (u32, u32),
+}
+
+/// An argument of the kernel in a joint launch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum JointArg {
+    /// A pointer to the arena.
+    Arena,
+    /// A pointer to local memory of this size in bytes.
+    Local(u64),
+    /// Passed by value, of this size in bytes; the value is in the block of parameters.
+    Value(u64),
 }
 
 /// Many runs of one launch on pristine inputs; see [`super::Sweep`].
@@ -156,6 +212,14 @@ pub enum Reply {
     Rejected {
         error: String,
         explanation: String,
+    },
+    /// The device began the launch and stopped it; nothing works in this worker from now on.
+    Stopped {
+        error: String,
+    },
+    /// Nothing works in this worker, and not because of the launch that it was asked for.
+    Lost {
+        error: String,
     },
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Run;
 
 /// Bytes of progress before the first record.
-const PROGRESS_BYTES: usize = 32;
+pub const PROGRESS_BYTES: usize = 32;
 
 /// Set in a record's first word when the variation needs no more runs.
 const FINISHED: u32 = 1 << 31;

@@ -182,6 +182,7 @@ mod tests {
             schedules: Schedules::All,
             checks: Checks::NONE,
             batches: false,
+            joins: false,
         },
         numbering: Numbering::ByPlatform,
         is_automatic: true,

@@ -25,7 +25,7 @@ pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &L
     let given = View::of(&module).function(entry).map_or(0, |kernel| kernel.param_count());
     let probe = given as usize > interface.args.len();
     let key = cached::key("host", &module).map(|key| {
-        let LoweringOptions { races, effort, deadline: _ } = options;
+        let LoweringOptions { races, effort, image_buffers: _, deadline: _ } = options;
         let wanted = format!("{entry} {interface:?} {races} {effort:?} {probe}");
         key.with(wanted.as_bytes()).with(&machine::host())
     });

@@ -8,7 +8,7 @@ use super::host;
 use crate::error::{Error, Result};
 use crate::kernel::interface::Interface;
 use crate::lower::code::{Code, Lowered, LoweringOptions, Target};
-use crate::lower::{ptx, spirv};
+use crate::lower::{image_buffers, ptx, spirv};
 
 /// Lowers the kernel `entry`. `module` is in canonical form; probes may be woven in: the probe buffer follows the
 /// arguments of `interface`.
@@ -38,13 +38,27 @@ pub fn attempt(
     options: &LoweringOptions,
 ) -> Lowered {
     match target {
-        Target::SpirV => spirv::lower(&mut module, entry, options.effort),
-        Target::Ptx => ptx::lower(module, entry, options),
+        Target::SpirV if !options.image_buffers => spirv::lower(&mut module, entry, options.effort),
+        Target::SpirV | Target::Ptx => with_image_buffers(module, entry, target, options),
         Target::Host => match host::begin(module, entry, interface, options).and_then(host::PendingCode::end) {
             Err(refusal @ Error::Internal(_)) => Ok(Err(refusal)),
             ended => ended.map(Ok),
         },
     }
+}
+
+/// Lowers a kernel for a device that is given buffers instead of images.
+fn with_image_buffers(module: Module<'_>, entry: &str, target: Target, options: &LoweringOptions) -> Lowered {
+    let read_only = image_buffers::read_only(&module, entry);
+    let mut module = match image_buffers::emulate(module) {
+        Err(refusal @ Error::Internal(_)) => return Ok(Err(refusal)),
+        emulated => emulated?,
+    };
+    let lowered = match target {
+        Target::Ptx => ptx::lower(module, entry, options),
+        _ => spirv::lower(&mut module, entry, options.effort),
+    };
+    Ok(lowered?.map(|code| code.with_image_buffers(read_only)))
 }
 
 /// Code that is being made.

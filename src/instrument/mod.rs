@@ -5,6 +5,7 @@
 //!
 //! Must never know: how code is run.
 
+pub mod access;
 pub mod accesses;
 pub mod comparisons;
 pub mod coverage;

@@ -15,6 +15,8 @@ const INFECTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/infection.bc"
 const GUARD: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guard.bc"));
 /// `runtime-cl/ids.cl` likewise.
 const IDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ids.bc"));
+/// `runtime-cl/joint.cl` likewise.
+const JOINT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/joint.bc"));
 
 /// `runtime-cl/device_races.cl` likewise.
 const DEVICE_RACES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/device_races.bc"));
@@ -37,6 +39,11 @@ pub fn link_guard(module: &Module<'_>) -> Result<()> {
 /// Links the virtual id functions into `module`.
 pub fn link_ids(module: &Module<'_>) -> Result<()> {
     link(module, IDS, "ids.cl")
+}
+
+/// Links the functions of joint launches into `module`.
+pub fn link_joint(module: &Module<'_>) -> Result<()> {
+    link(module, JOINT, "joint.cl")
 }
 
 /// Links the functions that look for races on devices into `module`.

@@ -36,6 +36,7 @@ pub mod module;
 pub mod options;
 pub mod parameters;
 pub mod precision;
+pub mod printf_format;
 pub mod signature;
 pub mod source;
 pub mod spirv;

@@ -336,6 +336,12 @@ impl<'m> Types<'m> {
         ffi::LLVMIntTypeInContext(self.0, bits)
     }
 
+    /// Returns a constant array of these bytes and a NUL.
+    pub fn text(self, bytes: &[u8]) -> Value<'m> {
+        // SAFETY: as many bytes as said, which LLVM copies.
+        unsafe { ffi::LLVMConstStringInContext2(self.0, bytes.as_ptr().cast(), bytes.len(), 0) }
+    }
+
     /// Returns `i1`.
     pub fn bool(self) -> Type<'m> {
         self.int(1)

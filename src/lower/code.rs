@@ -79,6 +79,9 @@ pub struct LoweringOptions {
     /// detect races and interrupt work-items there. If not, bounds are checked by the code itself, which is several
     /// times faster.
     pub races: bool,
+    /// For SPIR-V: whether images are buffers ([`super::image_buffers`]), as they are in PTX. So the emulation can be
+    /// compared with a device's own images.
+    pub image_buffers: bool,
     /// The caller's deadline, for targets whose code may take long.
     pub deadline: Option<Instant>,
 }
@@ -103,6 +106,10 @@ pub struct DeviceCode {
     pub entry: String,
     /// Options of `clBuildProgram`.
     pub build_options: String,
+    /// Whether images and samplers are what [`super::image_buffers`] makes of them.
+    pub image_buffers: bool,
+    /// By position, which arguments are memory that the kernel cannot write, as far as `bytes` does not say it.
+    pub read_only: Vec<bool>,
 }
 
 /// Code that the simulator runs: an object file for this host, and the table of the sites that hooks refer to.
@@ -119,13 +126,26 @@ impl Code {
     /// Wraps a SPIR-V module.
     pub fn spirv(spirv: Vec<u8>, entry: impl Into<String>, build_options: String) -> Code {
         let (target, bytes) = (Target::SpirV, Arc::new(spirv));
-        Code::Device(DeviceCode { target, bytes, entry: entry.into(), build_options })
+        Code::device(target, bytes, entry.into(), build_options)
     }
 
     /// Wraps PTX.
     pub fn ptx(ptx: Vec<u8>, entry: impl Into<String>, build_options: String) -> Code {
         let (target, bytes) = (Target::Ptx, Arc::new(ptx));
-        Code::Device(DeviceCode { target, bytes, entry: entry.into(), build_options })
+        Code::device(target, bytes, entry.into(), build_options)
+    }
+
+    fn device(target: Target, bytes: Arc<Vec<u8>>, entry: String, build_options: String) -> Code {
+        let (image_buffers, read_only) = (target == Target::Ptx, Vec::new());
+        Code::Device(DeviceCode { target, bytes, entry, build_options, image_buffers, read_only })
+    }
+
+    /// Says of code for a device that its images are buffers, and which arguments are memory that it cannot write.
+    pub fn with_image_buffers(self, read_only: Vec<bool>) -> Code {
+        match self {
+            Code::Device(code) => Code::Device(DeviceCode { image_buffers: true, read_only, ..code }),
+            host @ Code::Host(_) => host,
+        }
     }
 
     /// Returns the code for a device; `None` for the simulator's.

@@ -9,6 +9,8 @@ pub use crate::kernel::forked;
 pub mod cached;
 mod generic_atomics;
 pub mod host;
+pub mod image_buffers;
+pub mod joint;
 mod libclc;
 pub mod ptx;
 pub mod spirv;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::coverage::group_order;
 use crate::error::Result;
-use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Variation, VariationOutcome};
+use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Variation, VariationOutcome, joint};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, argument, header, slot};
 use crate::suite::compare;
 use crate::suite::launch::{ArgValue, Launch};
@@ -127,6 +127,15 @@ pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     words
 }
 
+/// Builds the start of the probe buffer for a launch of a module with one slot.
+pub fn head_for(woven: &Woven, layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
+    let mut head = probe_head(layout, launch, fuel);
+    if let Some(module) = &woven.joint {
+        joint::complete(&mut head, &module.values, launch);
+    }
+    head
+}
+
 /// Returns the loop iterations that each of a mutant's work-items may make, where one of the original's makes at most `used`.
 pub fn fuel(used: u32, factor: f64) -> u32 {
     let budget = (f64::from(used) * factor) as u64 + FUEL_CONSTANT;
@@ -168,7 +177,7 @@ pub fn establish<'t>(
         kernel_time: Duration::ZERO,
         dropped: None,
     };
-    let head = probe_head(layout, &test.launch, i32::MAX as u32);
+    let head = head_for(woven, layout, &test.launch, i32::MAX as u32);
     let first_slot = layout.slot(0) as usize;
     let options = RunOptions {
         timeout: baseline_options.timeout,
@@ -251,12 +260,12 @@ pub fn establish<'t>(
 /// `Environment` only.
 pub fn time(
     executor: &mut dyn Executor,
-    program: ProgramId,
+    (program, woven): (ProgramId, &Woven),
     baseline: &TestBaseline<'_>,
     settings: &RunSettings,
 ) -> Result<Option<Duration>> {
     let layout = settings.layout;
-    let head = probe_head(layout, &baseline.test.launch, baseline.fuel(settings.factor));
+    let head = head_for(woven, layout, &baseline.test.launch, baseline.fuel(settings.factor));
     let swept = executor.sweep(
         program,
         &Sweep {

@@ -111,7 +111,7 @@ pub fn run(
         factor: request.factor,
         timeout: request.timeout,
         prune: request.prune && !request.full_matrix,
-        batch: request.batch,
+        batching: request.batching,
         end: request.end,
     };
     let capabilities = executors.first().map(|executor| executor.capabilities()).unwrap_or_default();

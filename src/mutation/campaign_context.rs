@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::changed_lines::ChangedLines;
-use super::engine::Strategy;
+use super::engine::{Batching, Strategy};
 use super::level::MutationLevel;
 use super::selection::Selection;
 use super::source_level::SourceMutants;
@@ -39,7 +39,7 @@ pub struct Request {
     pub timeout: Duration,
     /// Whether to skip pairs of a mutant and a test that the infection run rules out. Has no effect with a full matrix.
     pub prune: bool,
-    pub batch: bool,
+    pub batching: Batching,
     /// When to stop: mutants that are undecided by then stay pending, and those without a proof count as distinct.
     pub end: Option<Instant>,
     /// Whether survivors that no data could kill in launches of the tests' sizes are told apart.

@@ -6,26 +6,47 @@ use std::fmt::{self, Write as _};
 use super::campaign_context::{CampaignContext, Request};
 use super::engine::Strategy;
 use super::mutant_set::mutants;
-use crate::hash::Fnv1a;
+use crate::hash::{self, Fnv1a};
 use crate::result::mutate::MutateOptions;
+use crate::suite::launch::{ArgValue, Launch};
+use crate::suite::resolve::{Expectation, Test};
 
 /// Returns a hash, in hexadecimal, of everything that determines mutants and verdicts: the code without debug
 /// information, the ids of the mutants (so that a comment that moves lines counts), the inputs and expectations of the
 /// tests, and the options.
 pub fn configuration(campaign: &CampaignContext<'_, '_>, request: &Request) -> String {
     let mut hash = Fnv1a::default();
-    // Buffers of tests may be large: their text is streamed into the hash and never stored.
     let parts = |hash: &mut Fnv1a| {
         write!(hash, "{}\0{}\0", env!("CARGO_PKG_VERSION"), campaign.under_test.code_text())?;
         for mutant in mutants(campaign, request) {
             writeln!(hash, "{}", mutant.id)?;
         }
         writeln!(hash, "\0{:?} {}", options_of(request), request.seed)?;
-        campaign.tests.iter().try_for_each(|t| writeln!(hash, "{} {:?} {:?}", t.name, t.launch, t.expectations))
+        campaign.tests.iter().try_for_each(|test| of_test(hash, test))
     };
     // Writing to a hash cannot fail.
     let _: fmt::Result = parts(&mut hash);
     format!("{:016x}", hash.value())
+}
+
+/// Adds a test: its name, its launch and what it expects. Contents, which may be large, are hashed as bytes.
+fn of_test(hash: &mut Fnv1a, test: &Test) -> fmt::Result {
+    let Launch { range, args, schedule, allows_faults, margins, views } = &test.launch;
+    writeln!(hash, "{} {range:?} {schedule:?} {allows_faults} {margins:?} {views:?}", test.name)?;
+    for arg in args {
+        match arg {
+            ArgValue::Buffer(bytes) => writeln!(hash, "buffer {} {:032x}", bytes.len(), hash::wide(&[bytes]))?,
+            ArgValue::Image { shape, format, texels } => {
+                writeln!(hash, "image {shape:?} {format:?} {:032x}", hash::wide(&[texels]))?;
+            }
+            ArgValue::Value(_) | ArgValue::Same(_) | ArgValue::Local(_) | ArgValue::Sampler { .. } => {
+                writeln!(hash, "{arg:?}")?;
+            }
+        }
+    }
+    test.expectations.iter().try_for_each(|Expectation { position, bytes, ty, tolerance }| {
+        writeln!(hash, "{position} {} {:032x} {ty:?} {tolerance:?}", bytes.len(), hash::wide(&[bytes]))
+    })
 }
 
 /// Returns the options as results name them.

@@ -15,6 +15,7 @@ pub mod equivalence_classes;
 pub mod higher_order;
 pub mod indices;
 pub mod item_interaction;
+mod joint_runs;
 pub mod ledger;
 pub mod level;
 pub mod module_builder;

@@ -10,15 +10,18 @@ use crate::coverage::build::{KernelUnderTest, Level};
 use crate::coverage::group_order;
 use crate::error::{Error, Result};
 use crate::exec::{Capabilities, Code, HostCode, Target, simulator};
+use crate::instrument::access;
 use crate::instrument::guard::{self, Guards};
 use crate::instrument::ids;
 use crate::instrument::layout::GuardLayout;
 use crate::instrument::mutants::infection::{self, InfectionLayout};
 use crate::instrument::mutants::{Edit, LocalVariable, privatise, schemata, single};
+use crate::kernel::interface::{Arg, ArgKind};
 use crate::kernel::{canonical, inlined};
 use crate::llvm::{Opcode, Type, View};
 pub use crate::lower::code::Effort;
 use crate::lower::code::LoweringOptions;
+use crate::lower::joint::Values;
 use crate::suite::resolve::Test;
 
 /// Most instructions of all variants in one module, each of which may bring the whole kernel. Measured on Intel's CPU
@@ -36,6 +39,27 @@ pub struct Woven {
     pub guards: Guards,
     /// Whether one launch of it can hold several slots.
     pub batched: bool,
+    /// What has to be known for joint launches, if it is made for these.
+    pub joint: Option<JointModule>,
+}
+
+/// What joint launches of a module depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JointModule {
+    /// Where arguments lie that are passed by value.
+    pub values: Values,
+    /// By position, whether the kernel may write to an argument, under some mutant.
+    pub written: Vec<bool>,
+}
+
+/// How many runs a launch of a module may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunsPerLaunch {
+    One,
+    /// Several of one test.
+    Batch,
+    /// Thousands of several tests.
+    Joint,
 }
 
 /// Builds the modules of one kernel.
@@ -93,9 +117,30 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         effort: Effort,
         batched: bool,
     ) -> Result<Refusable<Woven>> {
+        let runs = if batched { RunsPerLaunch::Batch } else { RunsPerLaunch::One };
+        self.schemata_for(mutants, pairs, effort, runs)
+    }
+
+    /// Builds a module of many mutants as [`ModuleBuilder::schemata`] does, for launches that hold so many runs.
+    ///
+    /// # Errors
+    /// As for [`ModuleBuilder::schemata`].
+    pub fn schemata_for(
+        &self,
+        mutants: &[(u32, &Edit)],
+        pairs: bool,
+        effort: Effort,
+        runs: RunsPerLaunch,
+    ) -> Result<Refusable<Woven>> {
         let module = self.kernel();
         schemata::weave(&module, &self.under_test.sites, mutants, pairs)?;
-        self.finish(module, effort, batched)
+        self.finish(module, effort, runs)
+    }
+
+    /// Returns whether the kernel can be woven for joint launches, as far as its arguments tell.
+    pub fn can_join(&self) -> bool {
+        let can = |arg: &Arg| matches!(arg.kind, ArgKind::Value(_) | ArgKind::Buffer { .. } | ArgKind::Local { .. });
+        !self.is_mapped && self.under_test.interface.args.iter().all(can)
     }
 
     /// Builds a module in which these edits are in force unconditionally; without edits: the guarded original.
@@ -105,7 +150,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     pub fn alone(&self, edits: &[&Edit], effort: Effort) -> Result<Refusable<Woven>> {
         let module = self.kernel();
         single::apply_all(&module, &self.under_test.sites, edits)?;
-        self.finish(module, effort, false)
+        self.finish(module, effort, RunsPerLaunch::One)
     }
 
     /// Builds a module in which a local variable of `bytes` bytes is private. The outer [`Refusable`] refuses what the
@@ -119,7 +164,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         if let Err(reason) = privatise::privatise(&module, &self.under_test.entry, variable, bytes)? {
             return Ok(Err(reason.to_string()));
         }
-        self.finish(module, effort, false).map(Ok)
+        self.finish(module, effort, RunsPerLaunch::One).map(Ok)
     }
 
     /// Builds the original with probes that record which mutants are reached, and which would compute a
@@ -187,22 +232,37 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         }
     }
 
-    fn finish(&self, mut module: Module<'c>, effort: Effort, batched: bool) -> Result<Refusable<Woven>> {
-        let entry = &self.under_test.entry;
+    fn finish(&self, mut module: Module<'c>, effort: Effort, runs: RunsPerLaunch) -> Result<Refusable<Woven>> {
+        let (entry, machine) = (&self.under_test.entry, &self.under_test.machine);
         promises::drop_assumptions(View::of(&module));
         initialise_private_variables(&module);
-        guard::inline_and_promote(&mut module, entry, &self.under_test.machine)?;
-        let guards = guard::weave(&mut module, entry, self.layout, effort == Effort::Quick, &self.under_test.machine)?;
+        guard::inline_and_promote(&mut module, entry, machine)?;
+        let guards = guard::weave(&mut module, entry, self.layout, effort == Effort::Quick, machine)?;
         let can_batch = ids::can_batch(&module);
         if self.is_mapped && !can_batch {
             return Ok(Err("its ids cannot be put in the order of a test's `map`".to_owned()));
         }
-        let batched = batched && can_batch;
-        match batched || self.is_mapped {
-            true => ids::batched(&mut module, entry, self.layout, &self.under_test.machine)?,
-            false => ids::plain(&module, self.layout)?,
+        let joint = match runs == RunsPerLaunch::Joint && can_batch && self.can_join() {
+            true => Some(self.join(&mut module)?),
+            false => None,
+        };
+        let batched = runs == RunsPerLaunch::Batch && can_batch;
+        match (&joint, batched || self.is_mapped) {
+            (Some(_), _) => {}
+            (None, true) => ids::batched(&mut module, entry, self.layout, machine)?,
+            (None, false) => ids::plain(&module, self.layout)?,
         }
-        Ok(self.lower(module, effort)?.map(|code| Woven { code, guards, batched }))
+        Ok(self.lower(module, effort)?.map(|code| Woven { code, guards, batched, joint }))
+    }
+
+    /// Prepares a guarded module for joint launches.
+    fn join(&self, module: &mut Module<'c>) -> Result<JointModule> {
+        let (under_test, entry) = (self.under_test, &self.under_test.entry);
+        let size = |arg: &Arg| if let ArgKind::Value(ty) = &arg.kind { Some(ty.size()) } else { None };
+        let values = Values::new(&under_test.interface.args.iter().map(size).collect::<Vec<_>>());
+        ids::joint(module, entry, &values, &under_test.machine)?;
+        let written = access::written(module, entry, &under_test.machine)?;
+        Ok(JointModule { values, written })
     }
 
     fn lower(&self, module: Module<'c>, effort: Effort) -> Result<Refusable<Code>> {

@@ -1,5 +1,6 @@
 //! Runs the cases of one module on the baselines of a suite.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -10,8 +11,9 @@ use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
 use crate::instrument::mutants::{Edit, LaunchChange};
 use crate::suite::launch::{ArgValue, Launch};
 
-use super::baseline::{RunSettings, TestBaseline, probe_head};
+use super::baseline::{RunSettings, TestBaseline, head_for};
 use super::indices::MutantIndex;
+use super::joint_runs::JointRuns;
 use super::module_builder::Woven;
 use super::operators::launch;
 use super::verdict::{self, MutantOutcome, TestVerdict};
@@ -139,12 +141,25 @@ fn run_share(
     on_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
 ) -> Result<RunCost> {
     let mut cost = RunCost::default();
-    let mut reported = vec![false; cases.len()];
+    let mut reports = Reports::new(cases, settings.full_matrix, on_decided);
     let size = if settings.end.is_some() { SHORT_SWEEP_SIZE } else { SWEEP_SIZE };
+    let mut joint = JointRuns::new(woven, baselines, settings);
     'tests: for (t, baseline) in baselines.iter().enumerate() {
-        let todo: Vec<usize> = (0..cases.len())
-            .filter(|c| cases[*c].scenario.tests[t] && (settings.full_matrix || !cases[*c].outcome.is_decided()))
-            .collect();
+        if settings.is_over() {
+            break;
+        }
+        let mut done = Vec::new();
+        if let Some(joint) = &mut joint {
+            for (c, verdict) in joint.verdicts(t, executor, program, cases, &mut cost)? {
+                joint.add(t, &mut cases[c], verdict);
+                cost.pairs += 1;
+                done.push(c);
+            }
+            reports.report(cases, &done, t)?;
+        }
+        let made: BTreeSet<usize> = done.into_iter().collect();
+        let todo: Vec<usize> =
+            (0..cases.len()).filter(|c| !made.contains(c) && is_wanted(&cases[*c], t, settings)).collect();
         let (plain, changed): (Vec<usize>, Vec<usize>) = todo.into_iter().partition(|c| cases[*c].launch.is_none());
         for some in plain.chunks(size) {
             if settings.is_over() {
@@ -153,7 +168,7 @@ fn run_share(
             let verdicts =
                 sweep(executor, program, woven, baseline, &baseline.test.launch, cases, some, settings, &mut cost)?;
             add_verdicts(baseline, cases, some, verdicts);
-            report_decided(cases, &mut reported, t, settings, on_decided)?;
+            reports.report(cases, some, t)?;
         }
         for c in changed {
             if settings.is_over() {
@@ -171,13 +186,18 @@ fn run_share(
                     }
                 };
             add_verdicts(baseline, cases, &[c], vec![verdict]);
+            reports.report(cases, &[c], t)?;
         }
-        report_decided(cases, &mut reported, t, settings, on_decided)?;
     }
     for case in cases.iter_mut().filter(|case| settings.is_over() && case.pairs < case.scenario.test_count()) {
         case.outcome.leave_pending();
     }
     Ok(cost)
+}
+
+/// Returns whether a case is to be run on baseline `t`.
+pub fn is_wanted(case: &Case, t: usize, settings: &RunSettings) -> bool {
+    case.scenario.tests[t] && (settings.full_matrix || !case.outcome.is_decided())
 }
 
 /// Adds the verdicts of a test to the cases `which`.
@@ -188,26 +208,31 @@ fn add_verdicts(baseline: &TestBaseline<'_>, cases: &mut [Case], which: &[usize]
     }
 }
 
-/// Reports the cases whose outcome is final after baseline `t`.
-fn report_decided(
-    cases: &[Case],
-    reported: &mut [bool],
-    t: usize,
-    settings: &RunSettings,
-    on_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
-) -> Result<()> {
-    for (case, reported) in cases.iter().zip(reported).filter(|(_, reported)| !**reported) {
-        let tests = &case.scenario.tests;
-        let more = tests.iter().skip(t + 1).any(|runs| *runs);
-        if !more || (case.outcome.is_decided() && !settings.full_matrix) {
-            // A case whose run on this very baseline is still to come is reported later.
-            if tests[..=t].iter().filter(|r| **r).count() as u64 <= case.pairs || case.outcome.is_decided() {
-                *reported = true;
-                on_decided(case)?;
+/// Reports cases once their outcome is final.
+struct Reports<'a> {
+    /// By case: the last baseline that it is to be run on.
+    last: Vec<Option<usize>>,
+    reported: Vec<bool>,
+    full_matrix: bool,
+    on_decided: &'a (dyn Fn(&Case) -> Result<()> + Sync),
+}
+
+impl<'a> Reports<'a> {
+    fn new(cases: &[Case], full_matrix: bool, on_decided: &'a (dyn Fn(&Case) -> Result<()> + Sync)) -> Reports<'a> {
+        let last = cases.iter().map(|case| case.scenario.tests.iter().rposition(|runs| *runs)).collect();
+        Reports { last, reported: vec![false; cases.len()], full_matrix, on_decided }
+    }
+
+    /// Reports those of the cases `which`, which have just been run on baseline `t`, that need no further test.
+    fn report(&mut self, cases: &[Case], which: &[usize], t: usize) -> Result<()> {
+        for c in which {
+            let is_final = self.last[*c] == Some(t) || (cases[*c].outcome.is_decided() && !self.full_matrix);
+            if is_final && !std::mem::replace(&mut self.reported[*c], true) {
+                (self.on_decided)(&cases[*c])?;
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -229,7 +254,7 @@ fn sweep(
         .batched
         .then(|| batch(layout, launch, which.len()))
         .filter(|_| which.len() > 1 && launch.range.items() <= BATCHED_ITEMS);
-    let mut head = probe_head(layout, launch, fuel);
+    let mut head = head_for(woven, layout, launch, fuel);
     let base = if batch.is_some() { 0 } else { first };
     if let Some(batch) = &batch {
         head.truncate(first as usize);

@@ -55,7 +55,7 @@ pub fn test_verdict(swept: &VariationOutcome, describe: &dyn Fn(u32) -> String, 
         VariationOutcome::Fault(Fault::Rejected { error, explanation }) => {
             return TestVerdict::Refused(format!("{error}: {explanation}"));
         }
-        VariationOutcome::Fault(fault @ (Fault::Crash { .. } | Fault::Checked { .. })) => {
+        VariationOutcome::Fault(fault @ (Fault::Crash { .. } | Fault::Stopped { .. } | Fault::Checked { .. })) => {
             return TestVerdict::RuntimeError(fault.to_string());
         }
     };
@@ -113,6 +113,11 @@ impl MutantOutcome {
             self.status = Some(status);
             self.reason = Some(format!("test \"{name}\": {text}"));
         }
+    }
+
+    /// Adds that the next test, at this position, detects it, where an earlier one has decided its status.
+    pub fn add_detecting(&mut self, test: TestIndex) {
+        self.killed_by.push(test);
     }
 
     /// Records that the backend or the device refuses the mutated kernel.

@@ -245,7 +245,7 @@ pub enum TestStatus {
     Completed,
     /// One of the two kernels exceeded the time limit and was stopped; the test covers nothing.
     Timeout,
-    /// One of the two kernels, or the driver, took its process down; the test covers nothing.
+    /// One of the two kernels, or the driver, took its process down, or the device stopped it; the test covers nothing.
     Crashed,
     /// The device refused a launch, such as a work-group that is too large for it; the test covers nothing.
     Rejected,

@@ -83,7 +83,7 @@ pub enum TestStatus {
     Unchecked,
     /// The launch exceeded the time limit and was stopped.
     Timeout,
-    /// The kernel or the driver took its process down.
+    /// The kernel or the driver took its process down, or the device stopped the launch.
     Crashed,
     /// The device refused the launch, such as a work-group that is too large for it.
     Rejected,

@@ -113,7 +113,7 @@ pub enum RunStatus {
     Completed,
     /// The launch exceeded the time limit and was stopped.
     Timeout,
-    /// The kernel or the driver took its process down.
+    /// The kernel or the driver took its process down, or the device stopped the launch.
     Crashed,
     /// The device or the simulator refused the launch.
     Rejected,

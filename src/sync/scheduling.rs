@@ -115,7 +115,7 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
 fn failed(fault: Fault) -> Ended {
     let status = match fault {
         Fault::Timeout { .. } => RunStatus::Timeout,
-        Fault::Crash { .. } => RunStatus::Crashed,
+        Fault::Crash { .. } | Fault::Stopped { .. } => RunStatus::Crashed,
         Fault::Rejected { .. } => RunStatus::Rejected,
         Fault::Checked { .. } => RunStatus::Faulted,
     };

@@ -10,6 +10,7 @@ mod common;
 mod compare;
 mod contract;
 mod declared_interfaces;
+mod gpu_faults;
 mod implicit_arguments;
 mod library;
 mod own_host;

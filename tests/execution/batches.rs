@@ -76,7 +76,7 @@ fn head(layout: GuardLayout, launch: &Launch, slots: u32, map: Option<&[u32]>) -
 }
 
 /// Runs one launch with `slots` slots; each variation's outputs are compared with `references`.
-fn batch(
+pub fn batch(
     executor: &mut OpenClExecutor,
     program: ProgramId,
     layout: GuardLayout,
@@ -112,7 +112,7 @@ fn batch(
 }
 
 /// Describes what is wrong with an outcome in which every variation should agree.
-fn wrong(outcome: &SweepOutcome) -> Option<String> {
+pub fn wrong(outcome: &SweepOutcome) -> Option<String> {
     outcome.runs.iter().enumerate().find_map(|(n, run)| match run {
         VariationOutcome::Ran(runs) => {
             let run = runs.first()?;

@@ -6,5 +6,7 @@ mod common;
 mod executor;
 mod forks;
 mod host_code;
+mod image_buffers;
+mod joint;
 mod lowering;
 mod ptx;

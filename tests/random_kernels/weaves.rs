@@ -157,7 +157,7 @@ impl WeaveCheck<'_, '_> {
         self.expect("definitions and uses", def_use::build(under_test));
         self.expect("comparisons", observed::begin(under_test, None).and_then(PendingCode::end));
         for races in [false, true] {
-            let options = LoweringOptions { races, effort: Effort::Quick, deadline: None };
+            let options = LoweringOptions { races, effort: Effort::Quick, ..LoweringOptions::default() };
             self.expect(&format!("the simulator's accesses, races {races}"), under_test.for_simulator(&options));
         }
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kassay::exec::{
-    Code, DeviceCode, DeviceSelector, Executor, OpenClExecutor, Sweep, Target, Variation, WorkerOptions, fuzzing,
+    Code, DeviceCode, DeviceSelector, Executor, OpenClExecutor, Standby, Sweep, Target, Variation, WorkerOptions,
+    fuzzing,
 };
 use kassay::test::{ArgValue, Launch, NdRange};
 
@@ -54,6 +55,7 @@ pub fn broken(input: &[u8]) {
         vendors: Some(folder),
         start_timeout: Duration::from_secs(5),
         load_timeout: Duration::from_secs(5),
+        standby: Standby::Never,
     };
     // Errors are what is to be expected; a worker's faults are kassay's.
     let Ok(mut executor) = OpenClExecutor::start(DeviceSelector::Any, options).map_err(|error| error.to_string())

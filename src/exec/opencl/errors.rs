@@ -3,7 +3,23 @@
 /// An error code's name in OpenCL's headers.
 pub fn name(code: i32) -> String {
     // Positive codes and 0 are not errors; cl3 has a text for every negative one it knows.
-    opencl3::error_codes::error_text(code).to_owned()
+    match opencl3::error_codes::error_text(code) {
+        "UNKNOWN_ERROR" => format!("the driver's own error {code}"),
+        name => name.to_owned(),
+    }
+}
+
+/// Returns whether a code says that memory is wanting, of the device (-4) or of the host (-6). A launch that ends so has
+/// done nothing wrong, and others can follow.
+pub fn is_want_of_memory(code: i32) -> bool {
+    matches!(code, -4 | -6)
+}
+
+/// The sentence in a build log with which NVIDIA's compiler says that a kernel needs more of some memory than the device
+/// has; `None` if it says no such thing.
+pub fn excess(log: &str) -> Option<&str> {
+    let line = log.lines().find(|line| line.contains("uses too much "))?;
+    Some(line.rsplit_once(" : ").map_or(line, |(_, sentence)| sentence).trim())
 }
 
 /// What an error code means for a launch.
@@ -49,5 +65,16 @@ mod tests {
     fn codes_have_names() {
         assert_eq!(super::name(-54), "CL_INVALID_WORK_GROUP_SIZE");
         assert!(super::explain(-54).contains("reqd_work_group_size"));
+        assert_eq!(super::name(-9999), "the driver's own error -9999");
+    }
+
+    #[test]
+    fn a_kernel_that_needs_too_much_is_told_from_one_that_is_wrong() {
+        let log = "ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes, 0xc000 max)\n";
+        assert_eq!(
+            super::excess(log),
+            Some("Entry function 'k' uses too much shared data (0x10000 bytes, 0xc000 max)")
+        );
+        assert_eq!(super::excess("ptxas fatal   : Unresolved extern function 'f'"), None);
     }
 }

@@ -5,22 +5,27 @@ use std::time::{Duration, Instant};
 use super::process::{NoReply, WorkerExit};
 use super::supervisor::{NO_DEVICE, OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 use super::worker::MAX_OUTPUT;
-use super::{launch_request, limits, sweep};
+use super::{joint, launch_request, limits, sweep};
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::protocol::{Reply, protocol_error};
 use crate::exec::{
-    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, Kept, Observation, ProgramId, RunOptions,
-    RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome, Target,
+    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, JointOutcome, JointSweep, Kept,
+    Observation, ProgramId, RunOptions, RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome, Target,
 };
 use crate::suite::launch::Launch;
 
 /// What executors of OpenCL devices can do, except that a device may take another form of code.
-pub const CAPABILITIES: Capabilities =
-    Capabilities { target: Target::SpirV, schedules: Schedules::Own, checks: Checks::NONE, batches: true };
+pub const CAPABILITIES: Capabilities = Capabilities {
+    target: Target::SpirV,
+    schedules: Schedules::Own,
+    checks: Checks::NONE,
+    batches: true,
+    joins: false,
+};
 
 /// What executors of NVIDIA's devices can do.
-pub const NVIDIA_CAPABILITIES: Capabilities = Capabilities { target: Target::Ptx, ..CAPABILITIES };
+pub const NVIDIA_CAPABILITIES: Capabilities = Capabilities { target: Target::Ptx, joins: true, ..CAPABILITIES };
 
 /// Lists the OpenCL devices whose form of code (`None`: none that kassay can make) is wanted.
 ///
@@ -46,6 +51,7 @@ pub fn start(
     options: &WorkerOptions,
     count: usize,
 ) -> Result<Vec<Box<dyn StartingExecutor>>> {
+    let options = WorkerOptions { standby: options.standby.among(count), ..options.clone() };
     let worker = |_| {
         let worker = OpenClExecutor::spawn(selector.clone(), target, options.clone())?;
         Ok(Box::new(worker) as Box<dyn StartingExecutor>)
@@ -65,7 +71,10 @@ impl Executor for OpenClExecutor {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { target: self.info().target().unwrap_or(CAPABILITIES.target), ..CAPABILITIES }
+        match self.info().target() {
+            Some(Target::Ptx) => NVIDIA_CAPABILITIES,
+            _ => CAPABILITIES,
+        }
     }
 
     fn begin_load(&mut self, code: &Code) -> Result<ProgramId> {
@@ -85,6 +94,10 @@ impl Executor for OpenClExecutor {
 
     fn sweep(&mut self, program: ProgramId, sweep: &Sweep<'_>) -> Result<SweepOutcome> {
         sweep::run(self, program, sweep)
+    }
+
+    fn sweep_jointly(&mut self, program: ProgramId, sweep: &JointSweep<'_>) -> Result<JointOutcome> {
+        joint::run(self, program, sweep)
     }
 
     fn run_with_probe(
@@ -121,9 +134,40 @@ impl OpenClExecutor {
         if let Some(fault) = limits::refuse(self.info(), launch, options) {
             return Ok(Err(fault));
         }
+        match self.attempt(program, launch, options, probe)? {
+            Attempt::Ended(result) => Ok(result),
+            // An earlier launch broke the worker, without showing then; this one is not to blame.
+            Attempt::Lost(_) => match self.attempt(program, launch, options, probe)? {
+                Attempt::Ended(result) => Ok(result),
+                Attempt::Lost(error) => {
+                    Err(Error::environment(format!("the device {} does not work any more: {error}", self.info().name))
+                        .help("`kassay devices` shows whether other devices do; the driver's log may say more"))
+                }
+            },
+        }
+    }
+}
+
+/// How an attempt to run a launch ended.
+enum Attempt {
+    Ended(RunResult),
+    /// The worker was of no use before, with the device's error. It has been replaced.
+    Lost(String),
+}
+
+impl OpenClExecutor {
+    /// Runs a launch in the worker that there is. Replaces the worker if the launch ends it.
+    fn attempt(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        options: &RunOptions,
+        probe: (&[u32], Option<Kept>),
+    ) -> Result<Attempt> {
         // A CPU device's buffers lie in host memory.
         let on_host = self.info().kind == "cpu";
         let read_only = self.read_only(program)?.to_vec();
+        self.stand_by();
         let process = self.ready(Some(program.0))?;
         let deadline = Instant::now() + options.timeout;
         let (request, places) =
@@ -151,19 +195,27 @@ impl OpenClExecutor {
                 Ok(observation)
             }
             Ok(Reply::Rejected { error, explanation }) => Err(Fault::Rejected { error, explanation }),
+            Ok(Reply::Stopped { error }) => {
+                self.restart();
+                return Ok(Attempt::Ended(Err(Fault::Stopped { error })));
+            }
+            Ok(Reply::Lost { error }) => {
+                self.restart();
+                return Ok(Attempt::Lost(error));
+            }
             Ok(Reply::Broken { what, .. }) => return Err(Error::internal(what)),
             Ok(_) => return Err(protocol_error()),
             Err(NoReply::Timeout) => {
                 self.restart();
-                return Ok(Err(Fault::Timeout { limit: options.timeout }));
+                return Ok(Attempt::Ended(Err(Fault::Timeout { limit: options.timeout })));
             }
             Err(NoReply::Dead(WorkerExit { signal, exit_code, stderr })) => {
                 self.restart();
-                return Ok(Err(Fault::Crash { signal, exit_code, stderr }));
+                return Ok(Attempt::Ended(Err(Fault::Crash { signal, exit_code, stderr })));
             }
         };
         process.shared.trim();
-        Ok(result)
+        Ok(Attempt::Ended(result))
     }
 }
 

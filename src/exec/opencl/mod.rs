@@ -2,15 +2,18 @@
 
 mod errors;
 mod executor;
+mod joint;
 mod launch_request;
 mod limits;
 mod process;
 mod signature;
+mod standby;
 mod supervisor;
 mod sweep;
 mod worker;
 
 pub use executor::{CAPABILITIES, NVIDIA_CAPABILITIES, absence, devices, start};
+pub use standby::Standby;
 pub use supervisor::{OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 pub use sweep::cannot_batch;
 pub use worker::{answer_without_device, serve};

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -67,10 +67,15 @@ const DRIVER_CACHE_SIZE: &str = "CUDA_CACHE_MAXSIZE";
 /// 256 MiB.
 const DRIVER_CACHE_BYTES: &str = "268435456";
 
+/// How long kassay waits for a killed worker to be gone before a thread does so in its place: NVIDIA's driver takes
+/// 60 to 100 ms to release a device.
+const PATIENCE: Duration = Duration::from_millis(5);
+
 /// A running worker. Dropping it kills it.
 #[derive(Debug)]
 pub struct Process {
-    child: Child,
+    /// `None` only while it is dropped.
+    child: Option<Child>,
     connection: Connection,
     pub shared: SharedMemory,
     stdout: Capture,
@@ -123,7 +128,7 @@ impl Process {
             command.spawn().map_err(refused)?
         };
         drop(theirs);
-        let mut process = Process { child, connection: Connection::new(ours), shared, stdout, stderr };
+        let mut process = Process { child: Some(child), connection: Connection::new(ours), shared, stdout, stderr };
         // If the worker is already dead, that shows when its answer is awaited.
         let _ = process.connection.send(first);
         Ok(process)
@@ -175,20 +180,17 @@ impl Process {
         self.stdout.take()
     }
 
+    /// Returns whether the process has not ended.
+    pub fn is_alive(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+    }
+
     /// Waits for a worker that hung up to exit, or kills it.
     fn reap(&mut self) -> WorkerExit {
-        let deadline = Instant::now() + Duration::from_secs(2);
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break Some(status),
-                Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
-                Ok(None) => {
-                    self.kill();
-                    break None;
-                }
-                Err(_) => break None,
-            }
-        };
+        let status = self.child.as_mut().and_then(|child| exit_within(child, Duration::from_secs(2)));
+        if status.is_none() {
+            self.kill();
+        }
         WorkerExit {
             signal: status.and_then(|s| s.signal()),
             exit_code: status.and_then(|s| s.code()),
@@ -196,16 +198,36 @@ impl Process {
         }
     }
 
+    /// Kills the process, without waiting until it is gone.
     fn kill(&mut self) {
-        // Both fail only if the process is already gone.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            // Fails only if the process is already gone.
+            let _ = child.kill();
+        }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
+        if let Some(mut child) = self.child.take()
+            && exit_within(&mut child, PATIENCE).is_none()
+        {
+            // Where there can be no thread, the process stays a zombie until kassay ends.
+            let _ = std::thread::Builder::new().spawn(move || child.wait());
+        }
+    }
+}
+
+/// Waits at most `patience` for a process to exit; `None` if it does not, or if that cannot be told.
+fn exit_within(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
+            Ok(status) => return status,
+            Err(_) => return None,
+        }
     }
 }
 

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::errors;
 use super::process::{NoReply, Process};
 use super::signature;
+use super::standby::{Spare, Standby};
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::memory::SpanAllocator;
@@ -23,6 +25,8 @@ pub struct WorkerOptions {
     pub start_timeout: Duration,
     /// How long a device may take to build a program.
     pub load_timeout: Duration,
+    /// When a second worker stands by.
+    pub standby: Standby,
 }
 
 impl Default for WorkerOptions {
@@ -32,6 +36,7 @@ impl Default for WorkerOptions {
             vendors: None,
             start_timeout: Duration::from_secs(60),
             load_timeout: Duration::from_secs(300),
+            standby: Standby::default(),
         }
     }
 }
@@ -65,6 +70,7 @@ pub struct OpenClExecutor {
     options: WorkerOptions,
     device: DeviceInfo,
     worker: Worker,
+    spare: Spare,
     /// By number; a new worker has to load them again.
     programs: HashMap<u32, Program>,
     next: u32,
@@ -74,7 +80,7 @@ pub struct OpenClExecutor {
 #[derive(Debug)]
 struct Program {
     code: DeviceCode,
-    /// By position, which arguments the kernel cannot write; see [`signature::read_only`].
+    /// By position, which arguments the kernel cannot write: those that its code or [`signature::read_only`] says.
     read_only: Vec<bool>,
 }
 
@@ -85,6 +91,8 @@ enum Worker {
     None,
     /// Started, the device not yet open.
     Starting(Process, Instant),
+    /// It stood by, and has or has not opened the device.
+    TakingOver(Process),
     /// With the numbers of the programs that it has loaded.
     Ready(Process, Vec<u32>),
     /// As `Ready`, while it builds one more program until this deadline.
@@ -135,11 +143,12 @@ impl OpenClExecutor {
                 wait_opened(&mut process, (&self.selector, self.target), since + self.options.start_timeout)?;
                 (process, Vec::new())
             }
-            Worker::None => {
-                let mut process = self.options.start(&Request::Open(self.selector.clone(), self.target))?;
-                wait_opened(&mut process, (&self.selector, self.target), Instant::now() + self.options.start_timeout)?;
-                (process, Vec::new())
-            }
+            // A driver may have refused it the device that the worker before it had open.
+            Worker::TakingOver(mut process) => match self.wait_opened(&mut process) {
+                Ok(()) => (process, Vec::new()),
+                Err(_) => (self.start_worker()?, Vec::new()),
+            },
+            Worker::None => (self.start_worker()?, Vec::new()),
         };
         if let Some(program) = program
             && !loaded.contains(&program)
@@ -162,8 +171,22 @@ impl OpenClExecutor {
         self.worker = Worker::Ready(process, loaded);
         match &mut self.worker {
             Worker::Ready(process, _) => Ok(process),
-            Worker::None | Worker::Starting(..) | Worker::Loading(..) => Err(Error::internal("the worker was lost")),
+            Worker::None | Worker::Starting(..) | Worker::TakingOver(_) | Worker::Loading(..) => {
+                Err(Error::internal("the worker was lost"))
+            }
         }
+    }
+
+    /// Starts a worker and waits until it has opened the device.
+    fn start_worker(&self) -> Result<Process> {
+        let mut process = self.options.start(&Request::Open(self.selector.clone(), self.target))?;
+        self.wait_opened(&mut process)?;
+        Ok(process)
+    }
+
+    fn wait_opened(&self, process: &mut Process) -> Result<()> {
+        let deadline = Instant::now() + self.options.start_timeout;
+        wait_opened(process, (&self.selector, self.target), deadline).map(|_| ())
     }
 
     /// The device that it has open.
@@ -190,7 +213,9 @@ impl OpenClExecutor {
                 }
             }
         }
-        let read_only = signature::read_only(&code.bytes, &code.entry);
+        let mut read_only = signature::read_only(&code.bytes, &code.entry);
+        read_only.resize(read_only.len().max(code.read_only.len()), false);
+        read_only.iter_mut().zip(&code.read_only).for_each(|(one, said)| *one |= said);
         self.programs.insert(id, Program { code: code.clone(), read_only });
         Ok(ProgramId(id))
     }
@@ -232,13 +257,25 @@ impl OpenClExecutor {
         self.options.load_timeout
     }
 
-    /// Starts a new worker in place of a dead one, so that it becomes ready while the caller does other things.
+    /// Puts a new worker in place of a dead one: that which stands by, or else one that becomes ready while the caller
+    /// does other things.
     pub fn restart(&mut self) {
-        self.worker = match self.options.start(&Request::Open(self.selector.clone(), self.target)) {
-            Ok(process) => Worker::Starting(process, Instant::now()),
-            // The next call tries again, and reports the error.
-            Err(_) => Worker::None,
+        self.worker = match self.spare.take() {
+            Some(process) => Worker::TakingOver(process),
+            None => match self.options.start(&Request::Open(self.selector.clone(), self.target)) {
+                Ok(process) => Worker::Starting(process, Instant::now()),
+                // The next call tries again, and reports the error.
+                Err(_) => Worker::None,
+            },
         };
+    }
+
+    /// Has a second worker open the device in the background, where that is wanted; to be called before a launch.
+    pub fn stand_by(&mut self) {
+        if self.options.standby.is_wanted(self.target) {
+            let (options, open) = (self.options.clone(), Request::Open(self.selector.clone(), self.target));
+            self.spare.prepare(move || options.start(&open));
+        }
     }
 }
 
@@ -262,6 +299,7 @@ impl StartingWorker {
             options: self.options,
             device,
             worker: Worker::Ready(self.process, Vec::new()),
+            spare: Spare::default(),
             programs: HashMap::new(),
             next: 0,
         })
@@ -289,6 +327,7 @@ fn send(process: &mut Process, program: u32, code: &DeviceCode) -> std::result::
         code: span,
         entry: code.entry.clone(),
         options: code.build_options.clone(),
+        image_buffers: code.image_buffers,
     };
     process.send(&request).map_err(|silence| load_lost(&code.entry, silence))
 }
@@ -297,9 +336,16 @@ fn send(process: &mut Process, program: u32, code: &DeviceCode) -> std::result::
 fn wait_built(process: &mut Process, entry: &str, deadline: Instant) -> std::result::Result<(), LoadFailure> {
     match process.wait_reply(deadline) {
         Ok(Reply::Loaded) => Ok(()),
-        Ok(Reply::BuildFailed { error, log }) => Err(LoadFailure::Refused(
-            Error::internal(format!("the device refuses kernel `{entry}`: {error}")).details(log),
-        )),
+        Ok(Reply::BuildFailed { error, log }) => Err(LoadFailure::Refused(match errors::excess(&log) {
+            Some(excess) => Error::environment(format!("the kernel `{entry}` is too large for the device: {excess}"))
+                .help("choose another device with --device; `kassay devices` lists them"),
+            None => Error::internal(format!("the device refuses kernel `{entry}`: {error}")).details(log),
+        })),
+        Ok(Reply::Lost { error }) => {
+            let what =
+                format!("the device did not build kernel `{entry}`, because an earlier launch broke it ({error})");
+            Err(LoadFailure::Died(Error::environment(what)))
+        }
         Ok(_) => Err(LoadFailure::Refused(protocol_error())),
         Err(silence) => Err(load_lost(entry, silence)),
     }

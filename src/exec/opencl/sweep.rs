@@ -312,6 +312,7 @@ impl SweepRun<'_, '_> {
         let (operation_timeout, limit) = (self.executor.operation_timeout(), self.sweep.timeout);
         let (read_only, records) = (self.read_only.clone(), self.records);
         let slots = self.slots.min(range.len().max(1));
+        self.executor.stand_by();
         let process = self.executor.ready(Some(self.program.0))?;
         let (request, place) = {
             let (layout, sweep) = lay_out(self.sweep, range.clone(), slots, read_only, records)?;
@@ -351,6 +352,9 @@ impl SweepRun<'_, '_> {
                 RequestEnd::Done
             }
             Ok(Reply::Rejected { error, explanation }) => RequestEnd::Rejected(Fault::Rejected { error, explanation }),
+            Ok(Reply::Stopped { error } | Reply::Lost { error }) => {
+                RequestEnd::Lost(Fault::Stopped { error }, running(progress, &range))
+            }
             Ok(Reply::Broken { what, .. }) => return Err(Error::internal(what)),
             Ok(_) => return Err(protocol_error()),
             Err(NoReply::Timeout) => RequestEnd::Lost(Fault::Timeout { limit }, running(progress, &range)),

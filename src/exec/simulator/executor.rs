@@ -25,7 +25,7 @@ use crate::suite::launch::Launch;
 
 /// What simulators can do. They gain nothing from batches.
 pub const CAPABILITIES: Capabilities =
-    Capabilities { target: Target::Host, schedules: Schedules::All, checks: Checks::ALL, batches: false };
+    Capabilities { target: Target::Host, schedules: Schedules::All, checks: Checks::ALL, batches: false, joins: false };
 
 /// The number of work-items below which a launch is not worth a second thread.
 const MIN_ITEMS_FOR_THREADS: u64 = 1 << 15;

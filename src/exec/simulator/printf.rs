@@ -1,9 +1,10 @@
 //! `printf` as OpenCL C defines it (OpenCL C 3.0, 6.15.14): C's conversions, also of vectors.
 //!
-//! The C library formats each number; this module finds conversions, widens arguments, and joins vectors.
+//! The C library formats each number; this module widens arguments, and joins vectors.
 
 use std::ffi::CStr;
 
+use crate::kernel::printf_format::{Conversion, Piece, pieces};
 use crate::lower::host::table::PrintArg;
 
 /// The maximum number of bytes that a launch may print; the rest is dropped.
@@ -27,60 +28,20 @@ fn arg_end(arg: PrintArg) -> usize {
 /// Appends the output of one call. `string`: the bytes behind a pointer, up to the terminating zero.
 pub fn write<'a>(out: &mut Vec<u8>, format: &[u8], args: &[PrintArg], packed: &[u8], string: impl Fn(u64) -> &'a [u8]) {
     let mut args = args.iter();
-    let mut rest = format;
-    while let Some(at) = rest.iter().position(|b| *b == b'%') {
-        out.extend_from_slice(&rest[..at]);
-        let Some((conversion, after)) = Conversion::parse(&rest[at..]) else {
-            // Not a conversion: printed as it is.
-            out.push(b'%');
-            rest = &rest[at + 1..];
-            continue;
-        };
-        rest = after;
-        if conversion.letter == b'%' {
-            out.push(b'%');
-        } else if let Some(arg) = args.next() {
-            conversion.write(out, *arg, packed, &string);
+    for piece in pieces(format) {
+        match piece {
+            Piece::Text(text) => out.extend_from_slice(text),
+            Piece::Conversion(conversion) if conversion.letter == b'%' => out.push(b'%'),
+            Piece::Conversion(conversion) => {
+                if let Some(arg) = args.next() {
+                    conversion.write(out, *arg, packed, &string);
+                }
+            }
         }
     }
-    out.extend_from_slice(rest);
 }
 
-/// A conversion of a format string, split into its parts.
-#[derive(Debug, Clone, Copy)]
-struct Conversion<'a> {
-    /// Flags, width and precision, unparsed.
-    style: &'a [u8],
-    vector: u32,
-    length: &'a [u8],
-    letter: u8,
-}
-
-impl<'a> Conversion<'a> {
-    /// Parses the conversion at the start of `text`; also returns the rest.
-    fn parse(text: &'a [u8]) -> Option<(Conversion<'a>, &'a [u8])> {
-        let after = |from: usize, set: &[u8]| {
-            from + text[from.min(text.len())..].iter().take_while(|b| set.contains(b)).count()
-        };
-        let flags = after(1, b"-+ #0");
-        let width = after(flags, b"0123456789");
-        let precision = if text.get(width) == Some(&b'.') { after(width + 1, b"0123456789") } else { width };
-        let mut at = precision;
-        let mut vector = 1;
-        if text.get(at) == Some(&b'v') {
-            let end = after(at + 1, b"0123456789");
-            vector = std::str::from_utf8(&text[at + 1..end]).ok()?.parse().ok()?;
-            at = end;
-        }
-        let end = after(at, b"hl");
-        let length = &text[at..end];
-        let letter = *text.get(end)?;
-        if !b"diouxXcspfFeEgGaA%".contains(&letter) {
-            return None;
-        }
-        Some((Conversion { style: &text[1..precision], vector, length, letter }, &text[end + 1..]))
-    }
-
+impl Conversion<'_> {
     fn write<'s>(self, out: &mut Vec<u8>, arg: PrintArg, packed: &[u8], string: &impl Fn(u64) -> &'s [u8]) {
         let (start, bytes, components) = match arg {
             PrintArg::Integer { bytes, components, offset } | PrintArg::Float { bytes, components, offset } => {
@@ -130,17 +91,7 @@ impl<'a> Conversion<'a> {
 
     /// Converts an integer of `bytes` bytes to the width that the conversion states, then extends it to 64 bits.
     fn integer(self, word: u64, bytes: usize, signed: bool) -> i64 {
-        let said = match self.length {
-            b"hh" => 1,
-            b"h" => 2,
-            b"l" => 8,
-            // `hl` is for vectors of 32-bit elements; a vector without a length modifier uses its elements' width.
-            b"hl" => 4,
-            _ if self.vector > 1 => bytes,
-            _ => 4,
-        };
-        // Arguments narrower than the conversion states were not promoted: they keep their own width.
-        let unused = 64 - 8 * said.min(bytes.max(1)).min(8) as u32;
+        let unused = 64 - 8 * self.integer_bytes(bytes as u32);
         if signed { (word << unused) as i64 >> unused } else { (word << unused >> unused) as i64 }
     }
 

@@ -26,7 +26,7 @@ use crate::generate::search::{
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, CampaignContext, Request};
-use crate::mutation::engine::Strategy;
+use crate::mutation::engine::{Batching, Strategy};
 use crate::mutation::level::MutationLevel;
 use crate::mutation::mutant_pool::{MutantPool, PoolOptions};
 use crate::mutation::{ByMutant, Mutant, Selection};
@@ -324,7 +324,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             jobs: self.job.jobs,
             timeout: ORIGINAL_TIMEOUT,
             prune: true,
-            batch: true,
+            batching: Batching::Auto,
             end: Some(end),
             // Further launches are what is sought.
             launch_facts: false,

@@ -205,7 +205,7 @@ impl<'m> Bounds<'_, 'm> {
             Object::Argument(pointer, position) => self.emitter.entry_value((pointer, 0, 0, 0), || {
                 let extent = self.emitter.runtime("__kassay_extent")?;
                 let word = self.emitter.const_i32(self.layout.argument(position) + argument::EXTENT);
-                Ok(self.emitter.call(extent, &[self.emitter.probe, word]))
+                Ok(self.emitter.call(extent, &[self.emitter.parameters, word]))
             }),
         }
     }

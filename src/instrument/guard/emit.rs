@@ -16,8 +16,8 @@ pub struct Emitter<'m> {
     pub builder: Builder<'m>,
     pub int: Type<'m>,
     pub long: Type<'m>,
-    /// The kernel's last argument.
-    pub probe: Value<'m>,
+    /// The parameters of the run, and its slot, in the probe buffer, which is the kernel's last argument.
+    pub parameters: Value<'m>,
     pub slot: Value<'m>,
     /// Variables: remaining iterations, and the latest fault.
     pub fuel: Inst<'m>,
@@ -32,9 +32,13 @@ pub struct Emitter<'m> {
 }
 
 impl<'m> Emitter<'m> {
-    /// Links the runtime and initialises the work-item's words at the kernel's entry. `slot_of` returns the slot in the
-    /// probe buffer. The kernel has at least the probe as an argument.
-    pub fn new(module: &'m Module<'_>, kernel: Function<'m>, slot_of: Function<'m>) -> Result<Emitter<'m>> {
+    /// Links the runtime and initialises the work-item's words at the kernel's entry. `parameters_of` and `slot_of` return the
+    /// run's parameters and its slot in the probe buffer. The kernel has at least the probe as an argument.
+    pub fn new(
+        module: &'m Module<'_>,
+        kernel: Function<'m>,
+        [parameters_of, slot_of]: [Function<'m>; 2],
+    ) -> Result<Emitter<'m>> {
         runtime::link_guard(module)?;
         let view = View::of(module);
         let begin = runtime::find(view, "__kassay_fuel")?;
@@ -47,8 +51,9 @@ impl<'m> Emitter<'m> {
         builder.behind_variables(kernel);
         let entry_anchor = builder.store(int.int(0), fault);
         builder.before(entry_anchor);
+        let parameters = builder.call(parameters_of, &[probe], "").value();
         let slot = builder.call(slot_of, &[probe], "").value();
-        let initial = builder.call(begin, &[probe], "");
+        let initial = builder.call(begin, &[parameters], "");
         builder.store(initial, fuel);
         Ok(Emitter {
             view,
@@ -56,7 +61,7 @@ impl<'m> Emitter<'m> {
             builder,
             int,
             long,
-            probe,
+            parameters,
             slot,
             fuel,
             fault,

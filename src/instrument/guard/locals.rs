@@ -25,7 +25,7 @@ pub fn fill(emitter: &Emitter<'_>, layout: GuardLayout) -> Result<bool> {
     let arguments = arguments(emitter, layout);
     for (position, pointer) in &arguments {
         let word = emitter.const_i32(layout.argument(*position) + argument::EXTENT);
-        let bytes = emitter.call(extent, &[emitter.probe, word]);
+        let bytes = emitter.call(extent, &[emitter.parameters, word]);
         emitter.call(fill, &[*pointer, bytes]);
     }
     Ok(!variables.is_empty() || !arguments.is_empty())

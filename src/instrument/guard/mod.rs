@@ -22,7 +22,7 @@ use inkwell::targets::{TargetMachine, TargetTriple};
 
 use self::emit::Emitter;
 use self::pointers::Objects;
-use super::layout::{FaultKind, GuardLayout, SLOT_FUNCTION};
+use super::layout::{FaultKind, GuardLayout, PARAMETERS_FUNCTION, SLOT_FUNCTION};
 use crate::error::{Error, Result};
 use crate::kernel::{canonical, inlined, parameters};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, DebugLocation, Function, Opcode, Value, View, passes};
@@ -95,7 +95,8 @@ pub fn weave(
     // What is woven has no place in the source.
     view.strip_debug_info();
 
-    let emitter = Emitter::new(module, kernel, slot_function(view))?;
+    let places_of = [PARAMETERS_FUNCTION, SLOT_FUNCTION].map(|name| in_probe(view, name));
+    let emitter = Emitter::new(module, kernel, places_of)?;
     let mut code = 0;
     let mut next = |kind: FaultKind| {
         code += 1 << 8;
@@ -150,10 +151,10 @@ fn with_probe<'m>(module: &'m Module<'_>, entry: &str, layout: GuardLayout) -> R
     Ok(new)
 }
 
-/// Returns the declaration of [`SLOT_FUNCTION`].
-fn slot_function(view: View<'_>) -> Function<'_> {
+/// Returns the declaration of a function that finds a place in the probe buffer.
+fn in_probe<'m>(view: View<'m>, name: &str) -> Function<'m> {
     let pointer = view.pointer_type(AddressSpace::Global);
-    view.function_or_declared(SLOT_FUNCTION, pointer.function(&[pointer], false))
+    view.function_or_declared(name, pointer.function(&[pointer], false))
 }
 
 /// Makes the kernel return from a single block, which reports the work-item's results to the slot. `spent`: the
@@ -174,7 +175,7 @@ fn single_return<'m>(emitter: &Emitter<'m>, spent: Value<'m>) -> Result<Block<'m
     let fault = emitter.load(emitter.int, emitter.fault);
     let fuel = emitter.load(emitter.int, emitter.fuel);
     let spent = emitter.load(emitter.int, spent);
-    emitter.call(report, &[emitter.probe, emitter.slot, fault, fuel, spent]);
+    emitter.call(report, &[emitter.parameters, emitter.slot, fault, fuel, spent]);
     emitter.builder.ret(None);
     Ok(end)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::instrument::layout::SLOT_FUNCTION;
+use crate::instrument::layout::{PARAMETERS_FUNCTION, SLOT_FUNCTION};
 use crate::llvm::{AddressSpace, DataLayout, Function, Inst, Opcode, Type, Value, View};
 
 /// An object of known or launch-dependent size that a pointer may point into.
@@ -83,7 +83,8 @@ impl<'m> Objects<'m> {
             if let Some(object) = self.find(at) {
                 return Some(Address { pointer, objects: vec![object], distance });
             }
-            if Some(at) == self.probe || at.as_instruction().and_then(Inst::callee).as_deref() == Some(SLOT_FUNCTION) {
+            let callee = at.as_instruction().and_then(Inst::callee);
+            if Some(at) == self.probe || matches!(callee.as_deref(), Some(SLOT_FUNCTION | PARAMETERS_FUNCTION)) {
                 return None;
             }
             match at.opcode() {

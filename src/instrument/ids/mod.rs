@@ -2,18 +2,23 @@
 //! order, and each work-item sees the ids of its own run (`runtime-cl/ids.cl` defines how they are derived from
 //! the launched ones).
 //!
-//! Both passes define `__kassay_slot`, which weaving leaves undefined: the address of the words of a work-item's slot
-//! in the probe buffer ([`GuardLayout`]).
+//! All passes define what weaving leaves undefined: `__kassay_slot`, the address of the words of a work-item's slot in the probe
+//! buffer ([`GuardLayout`]), and `__kassay_parameters`, that of the parameters of its run, which have the layout of the header. `joint`
+//! is the pass for launches that hold runs of several launches.
+
+mod joint;
 
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-use super::layout::{GuardLayout, SLOT_FUNCTION, SLOT_WORDS, argument};
+use super::layout::{GuardLayout, PARAMETERS_FUNCTION, SLOT_FUNCTION, SLOT_WORDS, argument};
 use super::runtime;
 use crate::error::{Error, Result};
 use crate::kernel::builtins::SPIRV_BUILT_IN;
 use crate::kernel::canonical;
 use crate::llvm::{AddressSpace, AttributeIndex, Builder, Function, Global, Inst, Linkage, Type, Value, View, passes};
+
+pub use joint::joint;
 
 /// Work-item functions as mangled by clang, with their replacements. All others keep referring to the launch.
 const FUNCTIONS: [(&str, &str); 5] = [
@@ -33,14 +38,17 @@ const IDS_WORDS: u64 = 7;
 /// `Internal` if the module does not verify afterwards.
 pub fn plain(module: &Module<'_>, layout: GuardLayout) -> Result<()> {
     let view = View::of(module);
-    let Some(slot) = view.function(SLOT_FUNCTION) else { return Ok(()) };
-    let builder = view.builder();
-    builder.at_end(slot.append_block(""));
-    let probe = slot.param(0).ok_or_else(|| Error::internal(format!("{SLOT_FUNCTION} takes no probe buffer")))?;
-    let index = view.int_type(64).int(u64::from(layout.slot(0)));
-    builder.ret(Some(builder.gep(view.int_type(32), probe, &[index], "")));
-    slot.set_linkage(Linkage::LLVMInternalLinkage);
-    slot.attributes(AttributeIndex::Function).add_flag("alwaysinline");
+    let places = [(SLOT_FUNCTION, layout.slot(0)), (PARAMETERS_FUNCTION, 0)];
+    for (function, word) in places.into_iter().filter_map(|(name, word)| Some((view.function(name)?, word))) {
+        let builder = view.builder();
+        builder.at_end(function.append_block(""));
+        let probe =
+            function.param(0).ok_or_else(|| Error::internal(format!("{} takes no probe buffer", function.name())))?;
+        let index = view.int_type(64).int(u64::from(word));
+        builder.ret(Some(builder.gep(view.int_type(32), probe, &[index], "")));
+        function.set_linkage(Linkage::LLVMInternalLinkage);
+        function.attributes(AttributeIndex::Function).add_flag("alwaysinline");
+    }
     canonical::verify(module, "the place of the slot")
 }
 
@@ -80,23 +88,40 @@ fn weave(
     slots: Option<GuardLayout>,
     machine: &TargetMachine,
 ) -> Result<()> {
+    inline_helpers(module, entry, machine)?;
+    let view = View::of(module);
+    let kernel = kernel(view, entry)?;
+    let calls = Calls::of(kernel, &FUNCTIONS);
+    runtime::link_ids(module)?;
+    Weaver::new(view, kernel, args, slots)?.weave(calls)?;
+    drop_effects(kernel);
+    canonical::verify(module, "the ids of a batch")
+}
+
+/// Inlines everything that the kernel calls, because ids are those of the run everywhere.
+fn inline_helpers(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     for f in helpers(module, entry) {
         f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
     }
     passes::run(module, Some(machine), "always-inline,globaldce")?;
-    if let Some(f) = helpers(module, entry).first() {
-        return Err(Error::internal(format!("`{}` cannot be inlined, so its ids cannot be those of a slot", f.name())));
+    match helpers(module, entry).first() {
+        Some(f) => {
+            Err(Error::internal(format!("`{}` cannot be inlined, so its ids cannot be those of a slot", f.name())))
+        }
+        None => Ok(()),
     }
-    let view = View::of(module);
+}
+
+fn kernel<'m>(view: View<'m>, entry: &str) -> Result<Function<'m>> {
     let kernel = view.function(entry).filter(|k| k.has_body());
-    let kernel = kernel.ok_or_else(|| Error::internal(format!("kernel {entry} is gone")))?;
-    let calls = Calls::of(kernel);
-    runtime::link_ids(module)?;
-    Weaver::new(view, kernel, args, slots)?.weave(calls)?;
+    kernel.ok_or_else(|| Error::internal(format!("kernel {entry} is gone")))
+}
+
+/// Takes away what was inferred of the kernel's effects: it reads the probe buffer now.
+fn drop_effects(kernel: Function<'_>) {
     for name in ["memory", "readnone", "readonly", "writeonly"] {
         kernel.attributes(AttributeIndex::Function).remove(name);
     }
-    canonical::verify(module, "the ids of a batch")
 }
 
 /// Returns the functions with a body except the kernel.
@@ -110,16 +135,20 @@ struct Calls<'m> {
     /// Calls of id functions, with their replacements.
     ids: Vec<(Inst<'m>, &'static str)>,
     slots: Vec<Inst<'m>>,
+    parameters: Vec<Inst<'m>>,
 }
 
 impl<'m> Calls<'m> {
-    fn of(kernel: Function<'m>) -> Calls<'m> {
+    /// Finds them. `functions`: id functions with their replacements.
+    fn of(kernel: Function<'m>, functions: &[(&str, &'static str)]) -> Calls<'m> {
         let mut all = Calls::default();
         for call in kernel.instructions() {
             let Some(callee) = call.callee() else { continue };
             if callee == SLOT_FUNCTION {
                 all.slots.push(call);
-            } else if let Some((_, name)) = FUNCTIONS.iter().find(|(mangled, _)| *mangled == callee) {
+            } else if callee == PARAMETERS_FUNCTION {
+                all.parameters.push(call);
+            } else if let Some((_, name)) = functions.iter().find(|(mangled, _)| *mangled == callee) {
                 all.ids.push((call, name));
             }
         }
@@ -179,6 +208,10 @@ impl<'m> Weaver<'m> {
             };
             let (first, words) = (self.constant(layout.slot(0)), self.constant(SLOT_WORDS));
             self.replace(call, "__kassay_ids_slot", &[self.probe, self.ids, first, words])?;
+        }
+        for call in calls.parameters {
+            // SAFETY: the list of calls, which has each once, is used up, and the builder stands elsewhere.
+            unsafe { call.replace_and_erase(self.probe) };
         }
         Ok(())
     }

@@ -134,6 +134,12 @@ unsafe extern "C" {
     pub safe fn LLVMGetUndef(ty: FirstClassType<'_>) -> Value<'_>;
     pub safe fn LLVMGetPoison(ty: FirstClassType<'_>) -> Value<'_>;
     pub unsafe fn LLVMConstVector<'m>(lanes: *mut Value<'m>, count: c_uint) -> Value<'m>;
+    pub unsafe fn LLVMConstStringInContext2<'m>(
+        context: ContextHandle<'m>,
+        text: *const c_char,
+        len: usize,
+        has_no_nul: Bool,
+    ) -> Value<'m>;
     pub unsafe fn LLVMConstBitCast<'m>(constant: Value<'m>, ty: Type<'m>) -> Value<'m>;
     pub safe fn LLVMConstIntGetZExtValue(constant: SmallInt<'_>) -> u64;
     pub safe fn LLVMConstIntGetSExtValue(constant: SmallInt<'_>) -> i64;

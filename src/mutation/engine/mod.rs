@@ -11,7 +11,7 @@ use crate::suite::resolve::Test;
 
 use super::baseline::{self, BaselineOptions, DropReason, RunSettings, TestBaseline};
 use super::indices::{ByMutant, ByTest, MutantIndex};
-use super::module_builder::{Effort, ModuleBuilder, Refusable, Woven};
+use super::module_builder::{Effort, ModuleBuilder, Refusable, RunsPerLaunch, Woven};
 use super::module_sizing;
 use super::mutant::Mutant;
 use super::runner::{self, Case, RunCost, Scenario};
@@ -28,6 +28,18 @@ pub enum Strategy {
     Rebuild,
 }
 
+/// Whether a launch may hold several runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Batching {
+    /// As it suits the device.
+    #[default]
+    Auto,
+    /// A launch holds one run.
+    Off,
+    /// Joint launches, also on devices on which they are not faster.
+    Joint,
+}
+
 /// Options of the engine.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -42,7 +54,7 @@ pub struct Options {
     /// Whether to skip pairs of a mutant and a test in which the mutated value never differs.
     pub prune: bool,
     /// Whether a launch may hold several runs.
-    pub batch: bool,
+    pub batching: Batching,
     /// Deadline, after which nothing more is started.
     pub end: Option<Instant>,
 }
@@ -88,8 +100,8 @@ pub struct Engine<'a, 'c> {
     full_module: Option<LoadedModule>,
     /// The time that building it took.
     full_build_time: Duration,
-    /// Whether a launch of an unoptimised module may hold several runs.
-    batched: bool,
+    /// How many runs a launch of an unoptimised module may hold.
+    per_launch: RunsPerLaunch,
     settings: RunSettings,
     /// Whether the full module is woven so that two mutants can be in force.
     for_pairs: bool,
@@ -138,7 +150,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             full_module: None,
             settings,
             full_build_time: Duration::ZERO,
-            batched: false,
+            per_launch: RunsPerLaunch::One,
             for_pairs: false,
         }
     }
@@ -181,29 +193,22 @@ impl<'a, 'c> Engine<'a, 'c> {
             }
             Strategy::Rebuild => Vec::new(),
         };
-        let batched = self.options.batch
-            && self.executors.iter().all(|executor| executor.capabilities().batches)
-            && self.options.strategy == Strategy::Schemata
-            && self.tests.iter().all(|t| {
-                t.launch.range.items() <= runner::BATCHED_ITEMS
-                    && t.launch.range.has_uniform_groups()
-                    && !writes_images(t)
-                    // Slots of one launch lie behind one another in the buffers.
-                    && t.launch.has_whole_buffers()
-            });
+        let per_launch = self.runs_per_launch();
         let effort = match self.options.strategy {
             Strategy::Schemata => Effort::Quick,
             Strategy::Rebuild => Effort::Full,
         };
         let begun = Instant::now();
-        let module = match self.build_and_load(&woven, pairs, effort, batched)? {
+        let module = match self.build_and_load(&woven, pairs, effort, per_launch)? {
             Ok(module) => module,
             // The backend or the device cannot handle some mutant; it is identified when modules are built for running.
-            Err(_) if !woven.is_empty() => self.build_and_load(&[], pairs, effort, false)?.map_err(Error::internal)?,
+            Err(_) if !woven.is_empty() => {
+                self.build_and_load(&[], pairs, effort, RunsPerLaunch::One)?.map_err(Error::internal)?
+            }
             Err(why) => return Err(Error::internal(why)),
         };
         self.full_build_time = begun.elapsed();
-        self.batched = batched;
+        self.per_launch = per_launch;
         let begun = Instant::now();
         let mut baselines = Vec::new();
         for (position, test) in self.dropped.positions().zip(self.tests) {
@@ -234,19 +239,39 @@ impl<'a, 'c> Engine<'a, 'c> {
         Ok(())
     }
 
+    /// Decides how many runs launches of modules of many mutants may hold.
+    fn runs_per_launch(&self) -> RunsPerLaunch {
+        if self.options.batching == Batching::Off || self.options.strategy != Strategy::Schemata {
+            return RunsPerLaunch::One;
+        }
+        let all_join = self.executors.iter().all(|executor| executor.capabilities().joins);
+        if (all_join || self.options.batching == Batching::Joint) && self.module_builder.can_join() {
+            return RunsPerLaunch::Joint;
+        }
+        let can_batch = self.executors.iter().all(|executor| executor.capabilities().batches)
+            && self.tests.iter().all(|t| {
+                t.launch.range.items() <= runner::BATCHED_ITEMS
+                    && t.launch.range.has_uniform_groups()
+                    && !writes_images(t)
+                    // Slots of one launch lie behind one another in the buffers.
+                    && t.launch.has_whole_buffers()
+            });
+        if can_batch { RunsPerLaunch::Batch } else { RunsPerLaunch::One }
+    }
+
     /// Builds a module and loads it on every executor.
     fn build_and_load(
         &mut self,
         mutants: &[MutantIndex],
         pairs: bool,
         effort: Effort,
-        batched: bool,
+        per_launch: RunsPerLaunch,
     ) -> Result<Refusable<LoadedModule>> {
         let numbers: BTreeMap<MutantIndex, u32> = mutants.iter().copied().zip(1..).collect();
         let edits: Vec<(u32, &Edit)> = numbers.iter().map(|(m, n)| (*n, &self.mutants[*m].edit)).collect();
         let begun = Instant::now();
         let woven = match self.options.strategy {
-            Strategy::Schemata => self.module_builder.schemata(&edits, pairs, effort, batched),
+            Strategy::Schemata => self.module_builder.schemata_for(&edits, pairs, effort, per_launch),
             Strategy::Rebuild => self.module_builder.alone(&edits.iter().map(|(_, e)| *e).collect::<Vec<_>>(), effort),
         }?;
         let module = self.load(woven, numbers);

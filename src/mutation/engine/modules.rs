@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 
 use super::super::baseline;
 use super::super::indices::{MutantIndex, TestIndex};
-use super::super::module_builder::Effort;
+use super::super::module_builder::{Effort, RunsPerLaunch};
 use super::super::module_sizing::{self, Sizes};
 use super::super::runner::Case;
 use super::{Engine, LoadedModule};
@@ -38,7 +38,10 @@ impl Engine<'_, '_> {
             };
         }
         let modules = cases.len().div_ceil(self.most_per_module).max(1) as f64;
-        if self.full_module.is_some() && full_time < self.full_build_time.mul_f64(module_sizing::WORTHWHILE * modules) {
+        // Joint launches take far less time than the runs of the original that the estimate rests on.
+        let is_joint = self.full_module.as_ref().is_some_and(|full| full.woven.joint.is_some());
+        let is_brief = full_time < self.full_build_time.mul_f64(module_sizing::WORTHWHILE * modules);
+        if self.full_module.is_some() && (is_joint || is_brief) {
             cases.sort_by_key(|case| !is_in_full(self, case));
             let (inside, outside) = cases.split_at_mut(cases.partition_point(|case| is_in_full(self, case)));
             self.run_in_full(inside, case_decided)?;
@@ -73,7 +76,7 @@ impl Engine<'_, '_> {
             return Ok(());
         }
         let mutants: Vec<MutantIndex> = cases.iter().flat_map(|c| c.scenario.mutants.iter().copied()).collect();
-        let module = match self.build_and_load(&mutants, false, Effort::Quick, self.batched)? {
+        let module = match self.build_and_load(&mutants, false, Effort::Quick, self.per_launch)? {
             Ok(module) => module,
             Err(_) if cases.len() > 1 => {
                 let (a, b) = cases.split_at_mut(cases.len() / 2);
@@ -100,7 +103,7 @@ impl Engine<'_, '_> {
     ) -> Result<Duration> {
         let mutants: Vec<MutantIndex> = cases.iter().flat_map(|c| c.scenario.mutants.iter().copied()).collect();
         let begun = Instant::now();
-        let module = match self.build_and_load(&mutants, false, Effort::Full, false)? {
+        let module = match self.build_and_load(&mutants, false, Effort::Full, RunsPerLaunch::One)? {
             Ok(module) => module,
             Err(_) if cases.len() > 1 => {
                 let (a, b) = cases.split_at_mut(cases.len() / 2);
@@ -154,7 +157,12 @@ impl Engine<'_, '_> {
         let mut times = BTreeMap::new();
         for baseline in &self.baselines {
             self.cost.executions += 1;
-            match baseline::time(self.executors[0].as_mut(), module.programs[0], baseline, &self.settings)? {
+            match baseline::time(
+                self.executors[0].as_mut(),
+                (module.programs[0], &module.woven),
+                baseline,
+                &self.settings,
+            )? {
                 Some(time) => times.insert(baseline.position, time),
                 None => return Ok(None),
             };
@@ -171,7 +179,7 @@ impl Engine<'_, '_> {
     ) -> Result<()> {
         let mutants: Vec<MutantIndex> =
             case.scenario.mutants.iter().copied().filter(|m| self.mutants[*m].edit.is_woven()).collect();
-        match self.build_and_load(&mutants, false, Effort::Full, false)? {
+        match self.build_and_load(&mutants, false, Effort::Full, RunsPerLaunch::One)? {
             Ok(mut module) => {
                 // The mutant is in force unconditionally and needs no number.
                 module.numbers.clear();

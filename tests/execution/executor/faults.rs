@@ -153,7 +153,8 @@ fn parent_of(pid: u32) -> Option<u32> {
     if fields.next() == Some("Z") { None } else { fields.next()?.parse().ok() }
 }
 
-fn children_of(parent: u32) -> std::io::Result<Vec<u32>> {
+/// Returns the living children of a process.
+pub fn children_of(parent: u32) -> std::io::Result<Vec<u32>> {
     let pids = std::fs::read_dir("/proc")?.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
     Ok(pids.filter(|pid| parent_of(*pid) == Some(parent)).collect())
 }

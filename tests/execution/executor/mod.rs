@@ -4,5 +4,7 @@ mod arguments;
 mod choice;
 mod faults;
 mod images;
+mod lost_devices;
+mod standby;
 mod support;
 mod sweeps;

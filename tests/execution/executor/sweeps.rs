@@ -155,7 +155,7 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> TestResult {
             VariationOutcome::Ran(runs) => runs[0].difference.is_some() == (what == 1) && (what < 2),
             VariationOutcome::Fault(Fault::Timeout { limit }) => what == 2 && *limit == LIMIT,
             VariationOutcome::Fault(Fault::Crash { signal, .. }) => what == 3 && *signal == Some(libc::SIGSEGV),
-            VariationOutcome::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
+            VariationOutcome::Fault(Fault::Stopped { .. } | Fault::Rejected { .. } | Fault::Checked { .. }) => false,
         };
         assert!(right, "{what}: {run:?}");
     }
@@ -300,7 +300,7 @@ fn a_batch_is_compared_slot_by_slot_and_its_faulting_runs_are_found() -> TestRes
             VariationOutcome::Ran(runs) => runs.len() == 2 && what < 2 && runs[0].difference.is_some() == (what == 1),
             VariationOutcome::Fault(Fault::Crash { .. }) => what == 3,
             VariationOutcome::Fault(Fault::Timeout { .. }) => what == 2,
-            VariationOutcome::Fault(Fault::Rejected { .. } | Fault::Checked { .. }) => false,
+            VariationOutcome::Fault(Fault::Stopped { .. } | Fault::Rejected { .. } | Fault::Checked { .. }) => false,
         };
         assert!(right, "{what}: {seen:?}");
     }

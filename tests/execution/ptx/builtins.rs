@@ -86,10 +86,66 @@ fn atomics_of_all_versions_of_the_language_are_instructions() {
 fn printf_passes_promoted_arguments_in_memory() {
     let ptx = ptx("kernel void k(float f, uchar c, global int *a) { printf(\"%f %d %p %s\\n\", f, c, a, \"text\"); }");
     assert!(ptx.contains("vprintf") && ptx.contains("cvt.f64.f32"), "{ptx}");
-    let refused =
-        with_source("kernel void k(float4 f) { printf(\"%v4f\\n\", f); }", |kernel| kernel.plain(Target::Ptx));
+}
+
+#[test]
+fn printf_prints_the_components_of_vectors_one_by_one() {
+    let ptx = ptx("kernel void k(float4 f, short2 s, long3 l, char c, ulong u) {
+        printf(\"(%5.2v4f) 100%% %v2hx\", f, s);
+        printf(\"%v3ld|%v2hld\", l, (int2)(1, 2));
+        printf(\"%hhx %d %F\", c, (int)u, f.x);
+    }");
+    for format in ["(%5.2f,%5.2f,%5.2f,%5.2f) 100%% %x,%x", "%ld,%ld,%ld|%d,%d", "%x %d %f"] {
+        let bytes: Vec<String> = format.bytes().map(|byte| byte.to_string()).collect();
+        assert!(ptx.contains(&bytes.join(", ")), "{format}\n{ptx}");
+    }
+}
+
+#[test]
+fn printf_of_many_components_is_several_calls() {
+    let ptx = ptx("kernel void k(float16 f) { printf(\"%v16f %v16f %v16f\", f, f, f); }");
+    assert_eq!(ptx.matches("vprintf,").count(), 2, "{ptx}");
+}
+
+#[test]
+fn printf_of_vectors_needs_a_format_that_is_known() {
+    let refused = with_source(
+        "kernel void k(float4 f, int n) {
+            constant char *format = n ? \"%v4f\" : \"%v3f\";
+            printf(format, f);
+        }",
+        |kernel| kernel.plain(Target::Ptx),
+    );
     let message = refused.unwrap_err().to_string();
-    assert!(message.contains("`printf` of a vector is not supported"), "{message}");
+    assert!(message.contains("a format that is no string literal"), "{message}");
+    let refused = with_source("kernel void k(int n) { printf(\"%s\", n); }", |kernel| kernel.plain(Target::Ptx));
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("does not go with its conversion `%s`"), "{message}");
+}
+
+/// Functions of one, two and three numbers (OpenCL C 3.0, 6.15.2) that all types have.
+const OF_ONE: &str = "acos acosh acospi asin asinh asinpi atan atanh atanpi cbrt ceil cos cosh cospi erf erfc exp exp2 \
+                      exp10 expm1 fabs floor lgamma log log2 log10 log1p logb rint round rsqrt sin sinh sinpi sqrt tan \
+                      tanh tanpi tgamma trunc degrees radians sign";
+const OF_TWO: &str = "atan2 atan2pi copysign fdim fmax fmin fmod hypot nextafter pow powr remainder max min step";
+const OF_THREE: &str = "fma mad clamp mix smoothstep";
+
+#[test]
+fn functions_of_numbers_assemble() {
+    for ty in ["float", "double", "float4"] {
+        let calls = |names: &str, arguments: &str| -> String {
+            names.split_whitespace().map(|name| format!("*a++ = {name}({arguments});\n")).collect()
+        };
+        let (one, two, three) = (calls(OF_ONE, "x"), calls(OF_TWO, "x, y"), calls(OF_THREE, "x, y, x"));
+        let int = if ty == "float4" { "int4" } else { "int" };
+        let others = format!(
+            "{ty} v; {int} i; *a++ = fract(x, &v); *a++ = modf(x, &v) + v; *a++ = frexp(x, &i); *a++ = sincos(x, &v);
+             *a++ = ldexp(x, i); *a++ = pown(x, i); *a++ = rootn(x, i); *a++ = remquo(x, y, &i); *n = ilogb(x) + i;"
+        );
+        ptx(&format!(
+            "kernel void k(global {ty} *a, {ty} x, {ty} y, global {int} *n) {{ {one} {two} {three} {others} }}"
+        ));
+    }
 }
 
 #[test]
@@ -100,10 +156,15 @@ fn the_required_size_of_groups_is_told_to_the_driver() {
 }
 
 #[test]
-fn images_are_refused_by_name() {
-    let source = "kernel void k(read_only image2d_t i, global float4 *a) {
-        a[0] = read_imagef(i, (int2)(0, 0));
-    }";
-    let message = with_source(source, |kernel| kernel.plain(Target::Ptx)).unwrap_err().to_string();
-    assert!(message.contains("code for NVIDIA GPUs has no `read_imagef`"), "{message}");
+fn images_are_pointers_and_samplers_are_numbers() {
+    let ptx = ptx("#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+        kernel void k(read_only image2d_t i, sampler_t s, read_write image3d_t v, global float4 *a) {
+            half4 h = read_imageh(v, (int4)(0, 0, 0, 0));
+            a[0] = h.x + read_imagef(i, s, (float2)(0.5f, 0.5f)) + read_imagef(i, s, (int2)(0, get_image_height(i)));
+            write_imagef(v, (int4)(1, 2, 3, 0), a[0]);
+        }");
+    for parameter in [".ptr .global .align 1 k_param_0", ".param .u32 k_param_1", ".ptr .global .align 1 k_param_2"] {
+        assert!(ptx.contains(parameter), "{parameter}\n{ptx}");
+    }
+    assert!(!ptx.contains(".texref") && !ptx.contains(".samplerref") && !ptx.contains(".surfref"), "{ptx}");
 }

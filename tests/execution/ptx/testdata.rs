@@ -12,7 +12,7 @@ use kassay::instrument::device_races::LocalShadow;
 use kassay::instrument::layout::Slots;
 use kassay::instrument::mutants::Edit;
 use kassay::mutation::enumerate::enumerate;
-use kassay::mutation::module_builder::{Effort, ModuleBuilder};
+use kassay::mutation::module_builder::{Effort, ModuleBuilder, RunsPerLaunch};
 use kassay::mutation::operators::Preset;
 use kassay::mutation::selection::Selection;
 use kassay::suite::resolve::Suite;
@@ -21,15 +21,12 @@ use super::assembler;
 use crate::common::kernels::{Opened, open, open_bare, options_of};
 use crate::common::testdata::suites;
 
-/// Kernels that use images, which code for NVIDIA GPUs lacks.
-const WITH_IMAGES: [&str; 5] = ["blur_image", "images", "palette_1d", "sobel_image", "volume_slice"];
-
 /// Checks every kernel that one of these suites names, with its syntax tree if that is wanted: what `check` makes of it
-/// assembles, except for kernels that use images.
+/// assembles.
 #[track_caller]
 fn each_kernel(suites: Vec<PathBuf>, with_tree: bool, check: impl Fn(&Opened<'_>) -> Result<Vec<Code>>) {
     let mut seen: BTreeSet<(PathBuf, Option<String>, Vec<String>)> = BTreeSet::new();
-    let (mut failures, mut refused) = (Vec::new(), BTreeSet::new());
+    let mut failures = Vec::new();
     for path in suites {
         let suite = Suite::load(&path).unwrap();
         if !seen.insert((suite.kernel.clone(), suite.entry.clone(), suite.options.clone())) {
@@ -41,7 +38,6 @@ fn each_kernel(suites: Vec<PathBuf>, with_tree: bool, check: impl Fn(&Opened<'_>
         let entry = opened.under_test.entry.clone();
         let shown = format!("{}: {entry}", suite.kernel.display());
         match check(&opened) {
-            Err(_) if WITH_IMAGES.contains(&entry.as_str()) => drop(refused.insert(entry)),
             Err(e) => failures.push(format!("{shown}: {e}")),
             Ok(codes) => {
                 let complaints = codes.iter().filter_map(|code| assembler::assemble(code.bytes()).err());
@@ -50,7 +46,6 @@ fn each_kernel(suites: Vec<PathBuf>, with_tree: bool, check: impl Fn(&Opened<'_>
         }
     }
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
-    assert_eq!(refused.into_iter().collect::<Vec<_>>(), WITH_IMAGES, "those that use images");
 }
 
 #[test]
@@ -78,7 +73,8 @@ fn every_kernel_gives_ptx_with_all_its_mutants() {
         let woven = found.mutants.iter().map(|mutant| &mutant.edit).filter(|edit| edit.is_woven());
         let edits: Vec<(u32, &Edit)> = (1..).zip(woven).collect();
         let builder = ModuleBuilder::new(&opened.under_test, Target::Ptx);
-        let all = builder.schemata(&edits, false, Effort::Quick, true)?.map_err(kassay::Error::internal)?;
+        let runs = if builder.can_join() { RunsPerLaunch::Joint } else { RunsPerLaunch::Batch };
+        let all = builder.schemata_for(&edits, false, Effort::Quick, runs)?.map_err(kassay::Error::internal)?;
         Ok(vec![all.code])
     });
 }
@@ -91,9 +87,6 @@ fn every_kernel_that_can_be_searched_for_races_gives_ptx_that_does() {
         for local_shadow in [LocalShadow::Local, LocalShadow::Global] {
             match device_races::build(under_test, local_shadow, Target::Ptx)? {
                 Ok((code, _)) => codes.push(code),
-                Err(why) if WITH_IMAGES.contains(&under_test.entry.as_str()) => {
-                    return Err(kassay::Error::internal(why.to_string()));
-                }
                 // The simulator's.
                 Err(_) => {}
             }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use inkwell::context::Context;
 use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, Target};
-use kassay::mutation::engine::{Engine, Options, Strategy};
+use kassay::mutation::engine::{Batching, Engine, Options, Strategy};
 use kassay::mutation::equivalence::{self, Verdict};
 use kassay::mutation::module_builder::ModuleBuilder;
 use kassay::mutation::runner::Scenario;
@@ -85,7 +85,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usiz
         factor: 10.0,
         timeout: Duration::from_secs(60),
         prune: false,
-        batch: true,
+        batching: Batching::Auto,
         end: None,
     };
     let mut engine =

@@ -6,6 +6,7 @@ mod equivalents;
 mod exits;
 mod faults;
 mod forms;
+mod joint;
 mod orders;
 mod reports;
 mod resume;

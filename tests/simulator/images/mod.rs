@@ -1,6 +1,7 @@
 //! Compares the simulator's images with an OpenCL device's: every shape, sampler and format that the device has, read
 //! and written.
 
+mod buffers;
 mod support;
 
 use kassay::exec::simulator::image::Image;

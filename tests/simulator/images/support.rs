@@ -131,8 +131,9 @@ impl Random {
 fn channels(order: &str, ty: &str) -> usize {
     match order {
         "RGB" if ty.starts_with("UNORM_SHORT") || ty.starts_with("UNORM_INT_") => 1,
-        "R" | "A" | "INTENSITY" | "LUMINANCE" => 1,
-        "RG" | "RA" => 2,
+        "R" | "A" | "INTENSITY" | "LUMINANCE" | "DEPTH" => 1,
+        "RG" | "RA" | "Rx" => 2,
+        "RGx" => 3,
         _ => 4,
     }
 }
@@ -296,26 +297,39 @@ pub fn sampler_of(value: &ArgValue) -> Option<Sampler> {
 
 pub struct Device {
     executor: OpenClExecutor,
+    /// Whether code gets buffers instead of images.
+    image_buffers: bool,
 }
 
-fn words(values: &[[u32; 4]]) -> ArgValue {
+pub fn words(values: &[[u32; 4]]) -> ArgValue {
     ArgValue::Buffer(Arc::new(values.iter().flatten().flat_map(|w| w.to_le_bytes()).collect()))
 }
 
 impl Device {
     pub fn start() -> TestResult<Device> {
-        Ok(Device { executor: opencl()? })
+        Ok(Device { executor: opencl()?, image_buffers: false })
+    }
+
+    /// Starts a device whose images are buffers, as they are on NVIDIA GPUs.
+    pub fn with_image_buffers() -> TestResult<Device> {
+        Ok(Device { image_buffers: true, ..Device::start()? })
     }
 
     pub fn load(&mut self, source: &str) -> TestResult<ProgramId> {
+        self.load_as(source, "CL1.2")
+    }
+
+    /// Loads a kernel in that version of OpenCL C.
+    pub fn load_as(&mut self, source: &str, version: &str) -> TestResult<ProgramId> {
         let (_folder, path) = source_file(source);
         let context = Context::create();
-        let under_test = open_bare(&context, &path, Some("k"), &cl_std("CL1.2"))?.under_test;
+        let mut under_test = open_bare(&context, &path, Some("k"), &cl_std(version))?.under_test;
+        under_test.lowering.image_buffers = self.image_buffers;
         Ok(self.executor.load(&under_test.plain(Target::SpirV)?)?)
     }
 
     /// `None`: the device does not support such images.
-    fn run(&mut self, program: ProgramId, count: usize, args: Vec<ArgValue>) -> TestResult<Option<Observation>> {
+    pub fn run(&mut self, program: ProgramId, count: usize, args: Vec<ArgValue>) -> TestResult<Option<Observation>> {
         let range = NdRange { dims: 1, global: [count as u64, 1, 1], local: Some([1; 3]), offset: [0; 3] };
         match self.executor.run(program, &Launch::new(range, args), &once())? {
             Ok(seen) => Ok(Some(seen)),

@@ -99,7 +99,7 @@ pub fn describe(found: FoundDevice) -> DeviceInfo {
         t if t & CL_DEVICE_TYPE_CPU != 0 => "cpu",
         _ => "accelerator",
     };
-    DeviceInfo {
+    let mut info = DeviceInfo {
         name: text(CL_DEVICE_NAME),
         driver: text(CL_DRIVER_VERSION),
         kind: kind.to_owned(),
@@ -114,7 +114,10 @@ pub fn describe(found: FoundDevice) -> DeviceInfo {
         fp16: has("cl_khr_fp16"),
         fp64: has("cl_khr_fp64"),
         images: data(CL_DEVICE_IMAGE_SUPPORT).first().is_some_and(|b| *b != 0),
-    }
+    };
+    // In PTX, images are buffers.
+    info.images |= info.target() == Some(Target::Ptx);
+    info
 }
 
 fn trimmed(bytes: &[u8]) -> String {

@@ -14,13 +14,14 @@ use opencl3::memory::{
 use opencl3::types::{cl_bool, cl_command_queue};
 
 use super::handles::{Event, Memory};
-use super::memory::{Object, empty_buffer};
+use super::memory::{Object, empty_buffer, sub_buffer_alignment};
 use super::program::LoadedProgram;
 use super::refusal::{Refusal, outside};
-use super::svm::{self, SvmBuffer};
+use super::svm::{self, PointedBuffer, SvmBuffer};
 use crate::exec::Kept;
 use crate::exec::memory::Span;
 use crate::exec::protocol::{Arg, Reply};
+use crate::lower::image_buffers::sampler;
 use crate::suite::launch::{Addressing, Filter, NdRange, View};
 
 /// The parameters of a launch.
@@ -49,6 +50,8 @@ pub enum ArgResource {
     Object(Object, Span),
     /// Memory shared with the host, into which pointers may lead anywhere.
     Svm(SvmBuffer, Span),
+    /// Memory of the device, into which pointers may lead anywhere.
+    Pointed(PointedBuffer, Span),
     /// Kept for its `Drop` only.
     Sampler(#[expect(dead_code, reason = "released when dropped")] Sampler),
 }
@@ -71,7 +74,7 @@ pub fn run(
     for (position, arg) in (0..).zip(params.args) {
         resources.push(match arg {
             Arg::Buffer(span) if span.len > 0 => {
-                let resource = memory_of(context, params, position, *span, memory)?;
+                let resource = memory_of((context, queue, loaded), params, position, *span, memory)?;
                 parts.extend(resource.set(context, loaded, position, &params.view(position))?);
                 resource
             }
@@ -81,7 +84,7 @@ pub fn run(
     for (position, arg) in (0..).zip(params.args) {
         if let Arg::Same(other) = arg {
             match resources.get(*other as usize) {
-                Some(owner @ (ArgResource::Object(..) | ArgResource::Svm(..))) => {
+                Some(owner @ (ArgResource::Object(..) | ArgResource::Svm(..) | ArgResource::Pointed(..))) => {
                     parts.extend(owner.set(context, loaded, position, &params.view(position))?);
                 }
                 _ => set_null(loaded, position)?,
@@ -99,11 +102,10 @@ pub fn run(
         }
         None => None,
     };
-    let done = execute(queue, loaded, params, memory, &mut resources, probe.as_ref());
-    if done.is_err() {
-        // What was enqueued still uses the memory, which is about to be released.
-        let _ = queue::finish(queue);
-    }
+    let mut events = Vec::with_capacity(params.repeats as usize);
+    let done = execute(queue, loaded, params, memory, &mut resources, probe.as_ref(), &mut events);
+    // What was enqueued still uses the memory, which is about to be released.
+    let done = done.map_err(|refusal| refusal.after(queue::finish(queue), !events.is_empty()));
     drop(parts);
     if let (Ok(_), Some(_), Some((buffer, _))) = (&done, params.kept, probe) {
         *loaded.kept.borrow_mut() = Some(buffer);
@@ -136,7 +138,8 @@ fn size_of_buffer(buffer: &Memory) -> usize {
     get_mem_object_info(buffer.0, CL_MEM_SIZE).map_or(0, |size| size.to_size())
 }
 
-/// Runs the kernel, whose arguments are set, and reads what it left behind.
+/// Runs the kernel, whose arguments are set, and reads what it left behind. `events` gets those of the launches that the
+/// device took.
 fn execute(
     queue: cl_command_queue,
     loaded: &LoadedProgram,
@@ -144,8 +147,8 @@ fn execute(
     memory: &mut [u8],
     resources: &mut [ArgResource],
     probe: Option<&(Memory, Span)>,
+    events: &mut Vec<Event>,
 ) -> Result<Reply, Refusal> {
-    let mut events = Vec::with_capacity(params.repeats as usize);
     for repeat in 0..params.repeats {
         if repeat > 0 {
             reset(queue, resources, memory)?;
@@ -165,9 +168,9 @@ fn execute(
         }
         events.push(enqueue(queue, loaded, params.range)?);
     }
-    queue::finish(queue).map_err(|code| Refusal::driver("running the kernel", code))?;
+    queue::finish(queue).map_err(Refusal::ended)?;
     let mut kernel_times = Vec::with_capacity(events.len());
-    for event in &events {
+    for event in events.iter() {
         kernel_times.push(time(event)?);
     }
 
@@ -175,6 +178,7 @@ fn execute(
         match resources.get(*position as usize) {
             Some(ArgResource::Object(object, span)) => object.read(queue, bytes_mut(memory, *span)?)?,
             Some(ArgResource::Svm(shared, span)) => bytes_mut(memory, *span)?.copy_from_slice(shared.bytes()),
+            Some(ArgResource::Pointed(buffer, span)) => buffer.read(queue, bytes_mut(memory, *span)?)?,
             Some(ArgResource::None | ArgResource::Sampler(_)) | None => {}
         }
     }
@@ -217,6 +221,7 @@ impl ArgResource {
         match self {
             ArgResource::Object(object, span) => set_part(context, loaded, position, object, view, span.len),
             ArgResource::Svm(shared, _) => shared.set(loaded, position, view.offset).map(|()| None),
+            ArgResource::Pointed(buffer, _) => buffer.set(loaded, position, view.offset).map(|()| None),
             ArgResource::None | ArgResource::Sampler(_) => Err(outside()),
         }
     }
@@ -224,7 +229,7 @@ impl ArgResource {
 
 /// Creates the memory of a buffer argument, with the contents in `span`.
 fn memory_of(
-    context: &Context,
+    (context, queue, loaded): (&Context, cl_command_queue, &LoadedProgram),
     params: &LaunchParams<'_>,
     position: u32,
     span: Span,
@@ -237,12 +242,26 @@ fn memory_of(
         shared.bytes_mut().copy_from_slice(contents);
         return Ok(ArgResource::Svm(shared, span));
     }
+    if needs_pointers(context, loaded, (params.args, params.views), position) {
+        return Ok(ArgResource::Pointed(PointedBuffer::new(context, queue, contents, margin)?, span));
+    }
     let repeats = params.repeats > 1;
     let object = match margin {
         0 => Object::buffer(context, contents, repeats)?,
         _ => Object::with_margin(context, contents, margin, repeats)?,
     };
     Ok(ArgResource::Object(object, span))
+}
+
+/// Returns whether an argument that shares the memory of the argument `owner` points to a place where the device lets no
+/// sub-buffer begin, and the code takes pointers in place of sub-buffers.
+pub fn needs_pointers(context: &Context, loaded: &LoadedProgram, (args, views): (&[Arg], &[View]), owner: u32) -> bool {
+    let align = sub_buffer_alignment(context) as u64;
+    let shares = |position: u32, arg: &Arg| position == owner || matches!(arg, Arg::Same(other) if *other == owner);
+    let view = |position: u32| views.get(position as usize).copied().unwrap_or_default();
+    loaded.image_buffers
+        && (0..).zip(args).any(|(position, arg)| shares(position, arg) && !view(position).offset.is_multiple_of(align))
+        && svm::coarse_grained(context.default_device())
 }
 
 /// Sets an argument to a buffer or image, or to the part that `view` names of a buffer with `len` bytes of contents.
@@ -267,12 +286,13 @@ pub fn set_part(
 fn reset(queue: cl_command_queue, resources: &mut [ArgResource], memory: &[u8]) -> Result<(), Refusal> {
     // The host must not write what a launch still uses.
     if resources.iter().any(|one| matches!(one, ArgResource::Svm(..))) {
-        queue::finish(queue).map_err(|code| Refusal::driver("running the kernel", code))?;
+        queue::finish(queue).map_err(Refusal::ended)?;
     }
     for one in resources {
         match one {
             ArgResource::Object(object, span) => object.reset(queue, length(*span)?)?,
             ArgResource::Svm(shared, span) => shared.bytes_mut().copy_from_slice(bytes(memory, *span)?),
+            ArgResource::Pointed(buffer, span) => buffer.write(queue, bytes(memory, *span)?)?,
             ArgResource::None | ArgResource::Sampler(_) => {}
         }
     }
@@ -311,10 +331,16 @@ pub fn set(
             Ok(ArgResource::Object(object, *span))
         }
         Arg::Image { shape, format, texels } => {
-            let object = Object::image(context, shape, format, bytes(memory, *texels)?, repeats)
+            let create = if loaded.image_buffers { Object::described } else { Object::image };
+            let object = create(context, shape, format, bytes(memory, *texels)?, repeats)
                 .map_err(|refusal| refusal.of_argument(position))?;
             set_memory(loaded, position, &object.work)?;
             Ok(ArgResource::Object(object, *texels))
+        }
+        Arg::Sampler { addressing, filter, normalized } if loaded.image_buffers => {
+            let bits = sampler_bits(*addressing, *filter, *normalized);
+            set_raw(loaded, position, size_of_val(&bits), (&raw const bits).cast())?;
+            Ok(ArgResource::None)
         }
         Arg::Sampler { addressing, filter, normalized } => {
             let addressing = match addressing {
@@ -336,6 +362,22 @@ pub fn set(
             Ok(ArgResource::Sampler(sampler))
         }
     }
+}
+
+/// Returns the number that stands for a sampler in code in which images are buffers.
+fn sampler_bits(addressing: Addressing, filter: Filter, normalized: bool) -> u32 {
+    let mode = match addressing {
+        Addressing::None => 0,
+        Addressing::ClampToEdge => 1,
+        Addressing::Clamp => 2,
+        Addressing::Repeat => 3,
+        Addressing::MirroredRepeat => 4,
+    };
+    let filter = match filter {
+        Filter::Nearest => sampler::NEAREST,
+        Filter::Linear => sampler::LINEAR,
+    };
+    mode * sampler::ADDRESSING + filter + u32::from(normalized) * sampler::NORMALIZED
 }
 
 /// Sets an argument to a buffer or image.
@@ -397,7 +439,7 @@ pub fn enqueue(queue: cl_command_queue, loaded: &LoadedProgram, range: &NdRange)
 pub fn time(event: &Event) -> Result<u64, Refusal> {
     let status = event::get_event_info(event.0, CL_EVENT_COMMAND_EXECUTION_STATUS).map_or_else(|e| e, |s| s.to_int());
     if status < 0 {
-        return Err(Refusal::driver("running the kernel", status));
+        return Err(Refusal::ended(status));
     }
     let at = |what| event::get_event_profiling_info(event.0, what).map_or(0, |t| t.to_ulong());
     Ok(at(CL_PROFILING_COMMAND_END).saturating_sub(at(CL_PROFILING_COMMAND_START)))

@@ -20,6 +20,7 @@ use super::super::errors;
 use super::handles::{Event, Memory};
 use super::refusal::{Refusal, outside};
 use crate::exec::formats;
+use crate::lower::image_buffers::Descriptor;
 use crate::suite::launch::{ImageFormat, ImageShape, View};
 
 /// A buffer or image that a launch may change.
@@ -39,6 +40,8 @@ enum Content {
     Image([usize; 3]),
     /// An image over a buffer; its contents are those of the buffer.
     ImageBuffer(Memory),
+    /// A buffer that stands for an image: its texels follow their descriptor.
+    Described,
     /// The middle of a longer buffer of `total` bytes, from `margin` on; the rest is initially zero.
     WithMargin {
         whole: Memory,
@@ -81,7 +84,7 @@ impl Object {
         let (whole, margin) = match &self.content {
             Content::Buffer => (&self.work, 0),
             Content::WithMargin { whole, margin, .. } => (whole, *margin),
-            Content::Image(_) | Content::ImageBuffer(_) => return Err(outside()),
+            Content::Image(_) | Content::ImageBuffer(_) | Content::Described => return Err(outside()),
         };
         let size = usize::try_from(view.reach(len)).ok().filter(|size| *size > 0);
         let (Ok(offset), Some(size)) = (usize::try_from(view.offset), size) else { return Err(outside()) };
@@ -108,10 +111,7 @@ impl Object {
         texels: &[u8],
         repeats: bool,
     ) -> Result<Object, Refusal> {
-        let coded = formats::encode(format).map_err(|e| Refusal::new("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", e))?;
-        if formats::size(shape, coded.texel) != Some(texels.len() as u64) {
-            return Err(Refusal::new("CL_INVALID_IMAGE_SIZE", "the texels do not fill the image".into()));
-        }
+        let coded = coded(shape, format, texels)?;
         if let ImageShape::D1Buffer { .. } = shape {
             let base = buffer(context, texels, CL_MEM_READ_WRITE)?;
             let pristine = if repeats { Some(buffer(context, texels, CL_MEM_READ_WRITE)?) } else { None };
@@ -122,6 +122,23 @@ impl Object {
         let pristine = if repeats { Some(image(context, shape, coded, texels, ptr::null_mut())?) } else { None };
         let region = formats::region(shape).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         Ok(Object { work, pristine, content: Content::Image(region) })
+    }
+
+    /// A buffer that stands for an image with these texels, for code in which images are buffers.
+    pub fn described(
+        context: &Context,
+        shape: &ImageShape,
+        format: &ImageFormat,
+        texels: &[u8],
+        repeats: bool,
+    ) -> Result<Object, Refusal> {
+        let coded = coded(shape, format, texels)?;
+        let descriptor = formats::descriptor(shape, coded)
+            .ok_or_else(|| Refusal::new("CL_INVALID_IMAGE_SIZE", "the image is empty or too large".into()))?;
+        let all = [&descriptor.bytes()[..], texels].concat();
+        let work = buffer(context, &all, CL_MEM_READ_WRITE)?;
+        let pristine = if repeats { Some(buffer(context, &all, CL_MEM_READ_WRITE)?) } else { None };
+        Ok(Object { work, pristine, content: Content::Described })
     }
 
     /// Enqueues a copy of the pristine contents back; does not wait for it.
@@ -138,6 +155,7 @@ impl Object {
                 }
                 Content::Buffer => copy(queue, from, self.work.0, len),
                 Content::ImageBuffer(base) => copy(queue, from, base.0, len),
+                Content::Described => copy(queue, from, self.work.0, Descriptor::TEXELS + len),
                 Content::WithMargin { whole, total, .. } => copy(queue, from, whole.0, *total),
             }
         };
@@ -165,20 +183,33 @@ impl Object {
                 Content::ImageBuffer(base) => {
                     queue::enqueue_read_buffer(queue, base.0, CL_TRUE, 0, into.len(), to, 0, ptr::null())
                 }
+                Content::Described => {
+                    let from = Descriptor::TEXELS;
+                    queue::enqueue_read_buffer(queue, self.work.0, CL_TRUE, from, into.len(), to, 0, ptr::null())
+                }
             }
         };
         event.map(|raw| drop(Event(raw))).map_err(|code| Refusal::driver("reading an argument back", code))
     }
 }
 
+/// Looks up the format of an image that these texels fill.
+fn coded(shape: &ImageShape, format: &ImageFormat, texels: &[u8]) -> Result<formats::FormatCode, Refusal> {
+    let coded = formats::encode(format).map_err(|e| Refusal::new("CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", e))?;
+    match formats::size(shape, coded.texel) == Some(texels.len() as u64) {
+        true => Ok(coded),
+        false => Err(Refusal::new("CL_INVALID_IMAGE_SIZE", "the texels do not fill the image".into())),
+    }
+}
+
 /// Bytes of which the start of a sub-buffer must be a multiple (OpenCL 1.2, section 5.2.1).
-fn sub_buffer_alignment(context: &Context) -> usize {
+pub fn sub_buffer_alignment(context: &Context) -> usize {
     let bits = Device::new(context.default_device()).mem_base_addr_align().unwrap_or(0);
     usize::try_from(bits / 8).unwrap_or(1).max(1)
 }
 
 /// Makes the sub-buffer of `size` bytes from `origin` on.
-fn sub_buffer(whole: &Memory, origin: usize, size: usize) -> Result<Memory, cl_int> {
+pub fn sub_buffer(whole: &Memory, origin: usize, size: usize) -> Result<Memory, cl_int> {
     let region = cl_buffer_region { origin, size };
     // SAFETY: the driver reads the region during the call, and keeps the buffer for as long as the sub-buffer lives
     // (clCreateSubBuffer, clReleaseMemObject).

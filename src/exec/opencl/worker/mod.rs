@@ -5,6 +5,8 @@
 
 mod devices;
 mod handles;
+mod joint;
+mod joint_kernels;
 mod launch;
 mod memory;
 mod open_device;
@@ -19,6 +21,8 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
+
+use opencl3::command_queue as queue;
 
 use self::open_device::OpenDevice;
 use self::refusal::Refusal;
@@ -114,14 +118,18 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
                 },
             }
         }
-        Request::Load { program, memory, target, code, entry, options } => {
+        Request::Load { program, memory, target, code, entry, options, image_buffers } => {
             let (Some(open), Some(code)) = (open, mapped(shared, memory, code)) else { return unprepared() };
             match open.build(target, code, &entry, &options) {
-                Ok(loaded) => {
+                Ok(mut loaded) => {
+                    loaded.image_buffers = image_buffers;
                     open.programs.insert(program, loaded);
                     Reply::Loaded
                 }
-                Err(refused) => Reply::BuildFailed { error: refused.error, log: refused.log },
+                Err(refused) => match queue::finish(open.queue) {
+                    Ok(()) => Reply::BuildFailed { error: refused.error, log: refused.log },
+                    Err(code) => Reply::Lost { error: errors::name(code) },
+                },
             }
         }
         Request::Unload { program } => {
@@ -139,7 +147,8 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             let (args, margins, views, outputs) = (&args[..], &margins[..], &views[..], &outputs[..]);
             let range = &range;
             let params = launch::LaunchParams { range, args, margins, views, repeats, probe, head, kept, outputs };
-            launch::run(&open.context, open.queue, loaded, &params, shared.bytes()).unwrap_or_else(Refusal::reply)
+            launch::run(&open.context, open.queue, loaded, &params, shared.bytes())
+                .unwrap_or_else(|refusal| not_run(refusal, open))
         }
         Request::Sweep { program, memory, sweep } => {
             let Some(open) = open else { return unprepared() };
@@ -147,9 +156,22 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             if shared.map_reserved(memory).is_err() {
                 return unprepared();
             }
-            sweep::run(open, loaded, &sweep, shared.bytes()).unwrap_or_else(Refusal::reply)
+            sweep::run(open, loaded, &sweep, shared.bytes()).unwrap_or_else(|refusal| not_run(refusal, open))
+        }
+        Request::Joint { program, memory, joint } => {
+            let Some(open) = open else { return unprepared() };
+            let Some(loaded) = open.programs.get(&program) else { return unprepared() };
+            if shared.map_reserved(memory).is_err() {
+                return unprepared();
+            }
+            joint::run(open, loaded, &joint, shared.bytes()).unwrap_or_else(|refusal| not_run(refusal, open))
         }
     }
+}
+
+/// The reply if a launch was not run, or not to its end.
+fn not_run(refusal: Refusal, open: &OpenDevice) -> Reply {
+    refusal.after(queue::finish(open.queue), false).reply()
 }
 
 /// The reply if the parent refers to something that it has not prepared.

@@ -1,5 +1,6 @@
 //! A device with its context, its queue and the programs that were loaded on it.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use opencl3::command_queue::{self as queue, CL_QUEUE_PROFILING_ENABLE};
@@ -7,6 +8,7 @@ use opencl3::context::{Context, context};
 use opencl3::types::{cl_command_queue, cl_device_id, cl_platform_id};
 
 use super::devices::FoundDevice;
+use super::joint_kernels::JointKernels;
 use super::program::{self, BuildFailure, LoadedProgram};
 use crate::exec::Target;
 
@@ -18,6 +20,8 @@ pub struct OpenDevice {
     pub queue: cl_command_queue,
     /// By number.
     pub programs: HashMap<u32, LoadedProgram>,
+    /// What runs around joint launches, once there has been one.
+    pub joint: OnceCell<JointKernels>,
 }
 
 impl OpenDevice {
@@ -29,7 +33,7 @@ impl OpenDevice {
         // SAFETY: `context` was created for `device` just above and is alive.
         #[expect(deprecated, reason = "its successor is missing in OpenCL 1.2")]
         let queue = unsafe { queue::create_command_queue(context.get(), device, CL_QUEUE_PROFILING_ENABLE)? };
-        Ok(OpenDevice { platform, device, context, queue, programs: HashMap::new() })
+        Ok(OpenDevice { platform, device, context, queue, programs: HashMap::new(), joint: OnceCell::new() })
     }
     /// Builds a module of the form `target` and creates its kernel `entry`.
     pub fn build(

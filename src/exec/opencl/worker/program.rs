@@ -26,6 +26,9 @@ pub struct LoadedProgram {
     pub args: u32,
     /// The probe buffer of the last launch, if memory behind it is kept for the next one.
     pub kept: RefCell<Option<Memory>>,
+    /// Whether images and samplers are what [`crate::lower::image_buffers`] makes of them. Such code is for devices that
+    /// are given plain memory only: sub-buffers, too, may be pointers.
+    pub image_buffers: bool,
     _program: Program,
 }
 
@@ -81,7 +84,13 @@ pub fn load(
     );
     let args =
         kernel::get_kernel_info(kernel.0, CL_KERNEL_NUM_ARGS).map_err(|code| refused("clGetKernelInfo", code))?;
-    Ok(LoadedProgram { kernel, args: args.to_uint(), kept: RefCell::default(), _program: program })
+    Ok(LoadedProgram {
+        kernel,
+        args: args.to_uint(),
+        kept: RefCell::default(),
+        image_buffers: false,
+        _program: program,
+    })
 }
 
 fn create_with_extension(context: &Context, platform: cl_platform_id, spirv: &[u8]) -> Result<cl_program, cl_int> {

@@ -13,7 +13,7 @@ use super::launch;
 use super::memory::Object;
 use super::program::LoadedProgram;
 use super::refusal::Refusal;
-use super::svm::SvmBuffer;
+use super::svm::{PointedBuffer, SvmBuffer};
 use crate::suite::launch::View;
 
 /// A buffer or image of a sweep.
@@ -22,9 +22,16 @@ pub enum Store {
     Svm(SvmBuffer),
     /// With a host buffer to read its contents into.
     Object(Object, Vec<u8>),
+    /// Likewise.
+    Pointed(PointedBuffer, Vec<u8>),
 }
 
 impl Store {
+    /// A buffer that holds `pristine` once, to whose every byte an argument may point.
+    pub fn pointed(context: &Context, queue: cl_command_queue, pristine: &[u8]) -> Result<Store, Refusal> {
+        Ok(Store::Pointed(PointedBuffer::new(context, queue, pristine, 0)?, vec![0; pristine.len()]))
+    }
+
     /// A buffer that holds `pristine` at each multiple of `stride` (in bytes, at least its length), `copies` times.
     pub fn buffer(
         context: &Context,
@@ -55,6 +62,7 @@ impl Store {
     ) -> Result<Option<Memory>, Refusal> {
         match self {
             Store::Svm(shared) => shared.set(loaded, position, view.offset).map(|()| None),
+            Store::Pointed(buffer, _) => buffer.set(loaded, position, view.offset).map(|()| None),
             Store::Object(object, contents) => {
                 launch::set_part(context, loaded, position, object, view, contents.len() as u64)
             }
@@ -78,6 +86,7 @@ impl Store {
                 Ok(())
             }
             Store::Object(object, staging) => object.reset(queue, staging.len()),
+            Store::Pointed(buffer, _) => buffer.write(queue, pristine),
         }
     }
 
@@ -87,6 +96,10 @@ impl Store {
             Store::Svm(shared) => Ok(shared.bytes()),
             Store::Object(object, staging) => {
                 object.read(queue, staging)?;
+                Ok(staging)
+            }
+            Store::Pointed(buffer, staging) => {
+                buffer.read(queue, staging)?;
                 Ok(staging)
             }
         }

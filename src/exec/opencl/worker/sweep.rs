@@ -79,8 +79,9 @@ pub fn run(open: &OpenDevice, loaded: &LoadedProgram, sweep: &Sweep, memory: &mu
     let mut state = SweepState::prepare(open, loaded, sweep, inputs, results)?;
     let ran = state.run();
     // The objects must not be released while the device uses them.
-    let finished = queue::finish(open.queue).map_err(|code| Refusal::driver("running the kernel", code));
-    ran.and(finished)?;
+    let finished = queue::finish(open.queue);
+    ran.map_err(|refusal| refusal.after(finished, true))?;
+    finished.map_err(Refusal::ended)?;
     Ok(Reply::Swept { kernel_times: state.times })
 }
 
@@ -131,7 +132,12 @@ impl<'a> SweepState<'a> {
             let (store, pristine) = match arg {
                 Arg::Buffer(span) if span.len > 0 => {
                     let pristine = launch::bytes(inputs, *span)?;
-                    let store = Store::buffer(&open.context, fine, pristine, copies, stride)?;
+                    let is_pointed =
+                        launch::needs_pointers(&open.context, loaded, (&sweep.args, &sweep.views), position);
+                    let store = match is_pointed {
+                        true => Store::pointed(&open.context, open.queue, pristine)?,
+                        false => Store::buffer(&open.context, fine, pristine, copies, stride)?,
+                    };
                     parts.extend(store.set(&open.context, loaded, position, &view(position))?);
                     (store, pristine)
                 }
@@ -220,7 +226,7 @@ impl<'a> SweepState<'a> {
             self.prepare_launch(first, together)?;
             self.progress.begin(first, together);
             let event = launch::enqueue(self.queue, self.loaded, &self.range)?;
-            queue::finish(self.queue).map_err(|code| Refusal::driver("running the kernel", code))?;
+            queue::finish(self.queue).map_err(Refusal::ended)?;
             self.progress.end();
             if self.times.len() < MAX_TIMED_LAUNCHES {
                 self.times.push(launch::time(&event)?);

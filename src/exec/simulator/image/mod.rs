@@ -16,7 +16,7 @@ pub use self::sampler::Sampler;
 use self::texel::{Format, MAX_TEXEL_BYTES};
 use crate::exec::formats;
 use crate::lower::host::abi::{query, texel as kind};
-use crate::suite::launch::{ArgValue, Filter, ImageShape};
+use crate::suite::launch::{ArgValue, Filter};
 
 /// An image or a sampler argument: the target of its handle.
 #[derive(Debug)]
@@ -67,13 +67,7 @@ impl Image {
                     ));
                 }
                 let (order, ty) = (&format.channel_order, &format.channel_type);
-                let (dimensions, layered) = match shape {
-                    ImageShape::D1 { .. } | ImageShape::D1Buffer { .. } => (1, false),
-                    ImageShape::D1Array { .. } => (1, true),
-                    ImageShape::D2 { .. } => (2, false),
-                    ImageShape::D2Array { .. } => (2, true),
-                    ImageShape::D3 { .. } => (3, false),
-                };
+                let (dimensions, layered) = formats::dimensions(shape);
                 Ok(Image(ImageKind::Texels(Texels {
                     format: Format::new(coded.order, coded.ty, coded.texel)
                         .ok_or_else(|| format!("the simulator has no images of {order} with {ty}"))?,
@@ -385,7 +379,7 @@ fn words(colour: Colour, kind: u32) -> [u32; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::launch::{Addressing, ImageFormat};
+    use crate::suite::launch::{Addressing, ImageFormat, ImageShape};
 
     fn image(shape: ImageShape, order: &str, ty: &str, texels: Vec<u8>) -> Image {
         let format = ImageFormat { channel_order: order.into(), channel_type: ty.into() };

@@ -1,0 +1,321 @@
+//! The parent's side of joint sweeps: lays out the arena, says what is compared, and reads the results.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::process::{NoReply, WorkerExit};
+use super::supervisor::OpenClExecutor;
+use crate::error::{Error, Result};
+use crate::exec::joint::{self, JointLaunch, JointOutcome, JointResult, JointRun, JointSweep, LEAF_BITS, RESULT_WORDS};
+use crate::exec::memory::SpanAllocator;
+use crate::exec::protocol::{self, JointArg, Reply, Request, protocol_error};
+use crate::exec::records::{PROGRESS_BYTES, ProgressWords};
+use crate::exec::{DeviceInfo, Fault, ProgramId, Reference};
+use crate::kernel::interface::Scalar;
+use crate::lower::joint::{argument, parameters};
+use crate::suite::launch::ArgValue;
+use crate::suite::scalar_layout;
+
+/// The memories of all runs of a launch of the device take at most 1 / `MEMORY_DIVISOR` of its memory.
+const MEMORY_DIVISOR: u64 = 4;
+
+/// Nor do they take more bytes than this: so many runs keep every device busy.
+const MOST_MEMORY: u64 = 4 << 30;
+
+/// Distance between what lies in the arena: enough for every type, and so that no run shares a line of a cache with another.
+const ALIGNMENT: u64 = 128;
+
+/// Runs a joint sweep; see [`Executor::sweep_jointly`](crate::exec::Executor::sweep_jointly).
+pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep<'_>) -> Result<JointOutcome> {
+    let plan = Plan::new(sweep)?;
+    let arena = match plan.arena(sweep, executor.info()) {
+        Ok(arena) => arena,
+        Err(fault) => return Ok(JointOutcome::Lost(fault)),
+    };
+    let (operation_timeout, limit) = (executor.operation_timeout(), sweep.timeout);
+    let on_host = if executor.info().kind == "cpu" { arena } else { 0 };
+    executor.stand_by();
+    let process = executor.ready(Some(program.0))?;
+    let repeats = sweep.repeats.max(1);
+    let mut allocator = SpanAllocator::default();
+    let mut place = |bytes: &[u8]| allocator.allocate(bytes.len() as u64);
+    let blocks: Vec<u8> = plan.blocks.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let runs: Vec<u8> =
+        sweep.runs.iter().flat_map(|r| [r.launch, r.words[0], r.words[1]]).flat_map(u32::to_le_bytes).collect();
+    let parts = [&plan.fixed[..], &blocks, &plan.fields, &runs].map(|bytes| (place(bytes), bytes));
+    let result_bytes = 4 * RESULT_WORDS * sweep.runs.len() * repeats as usize;
+    let records = allocator.allocate((PROGRESS_BYTES + result_bytes) as u64);
+    process.shared.reserve(allocator.len(), on_host)?;
+    let memory = process.shared.bytes();
+    for (span, bytes) in parts {
+        span.of_mut(memory).ok_or_else(protocol_error)?.copy_from_slice(bytes);
+    }
+    records.of_mut(memory).ok_or_else(protocol_error)?[..PROGRESS_BYTES].fill(0);
+    let [fixed, blocks, fields, runs] = parts.map(|(span, _)| span);
+    let joint = protocol::Joint {
+        args: plan.args,
+        local: plan.local,
+        arena,
+        fixed,
+        blocks,
+        block_words: sweep.values.words,
+        launches: plan.launches,
+        fields,
+        runs,
+        count: u32::try_from(sweep.runs.len()).map_err(|_| protocol_error())?,
+        repeats,
+        most_runs: sweep.most_runs.min(sweep.runs.len() as u32).max(1),
+        records,
+    };
+    let request = Request::Joint { program: program.0, memory: process.shared.len(), joint: Box::new(joint) };
+    drop(process.take_stdout());
+    let mut seen = (0, Instant::now());
+    let interval = (limit / 8).clamp(Duration::from_millis(1), Duration::from_millis(50));
+    let reply = process.call_watched(&request, interval, |shared| {
+        let steps = records.of_mut(shared.bytes()).and_then(ProgressWords::of).map_or(0, |clock| clock.read().steps);
+        if steps != seen.0 {
+            seen = (steps, Instant::now());
+        }
+        seen.1.elapsed() > if steps % 2 == 1 { limit } else { operation_timeout }
+    });
+    drop(process.take_stdout());
+    let outcome = match reply {
+        Ok(Reply::Swept { mut kernel_times }) => {
+            let memory = records.of_mut(process.shared.bytes()).ok_or_else(protocol_error)?;
+            let launches = ProgressWords::of(memory).ok_or_else(protocol_error)?.read().steps / 2;
+            let words = memory[PROGRESS_BYTES..].as_chunks::<4>().0.as_chunks::<RESULT_WORDS>().0;
+            let results = words.iter().map(|one| JointResult(one.map(u32::from_le_bytes)));
+            let results: Vec<JointResult> = results.collect();
+            let count = sweep.runs.len().max(1);
+            kernel_times.sort_unstable();
+            let kernel_time = kernel_times.iter().sum::<u64>();
+            JointOutcome::Ran {
+                results: results.chunks(count).map(<[_]>::to_vec).collect(),
+                launches,
+                kernel_time: Duration::from_nanos(kernel_time),
+            }
+        }
+        Ok(Reply::Rejected { error, explanation }) => JointOutcome::Lost(Fault::Rejected { error, explanation }),
+        Ok(Reply::Stopped { error } | Reply::Lost { error }) => {
+            executor.restart();
+            return Ok(JointOutcome::Lost(Fault::Stopped { error }));
+        }
+        Ok(Reply::Broken { what, .. }) => return Err(Error::internal(what)),
+        Ok(_) => return Err(protocol_error()),
+        Err(silence) => {
+            executor.restart();
+            return Ok(JointOutcome::Lost(match silence {
+                NoReply::Timeout => Fault::Timeout { limit },
+                NoReply::Dead(WorkerExit { signal, exit_code, stderr }) => Fault::Crash { signal, exit_code, stderr },
+            }));
+        }
+    };
+    process.shared.trim();
+    Ok(outcome)
+}
+
+/// Where everything lies, and what is compared.
+struct Plan {
+    args: Vec<JointArg>,
+    local: [u64; 3],
+    /// What the arena begins with.
+    fixed: Vec<u8>,
+    /// The blocks of parameters of all launches, with the addresses of buffers.
+    blocks: Vec<u32>,
+    launches: Vec<protocol::JointLaunch>,
+    /// [`Field`]s.
+    fields: Vec<u8>,
+}
+
+/// Where a buffer of a launch lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In the memory of each run, at this distance.
+    InRun(u64),
+    /// In the arena, for all runs.
+    Shared(u64),
+    Null,
+}
+
+impl Plan {
+    fn new(sweep: &JointSweep<'_>) -> Result<Plan> {
+        let wrong = |what: &str| Error::internal(format!("a joint sweep cannot be run: {what}"));
+        let first = sweep.launches.first().ok_or_else(|| wrong("it has no launches"))?;
+        let local = first.launch.range.decided().local;
+        if sweep.runs.iter().any(|run| run.launch as usize >= sweep.launches.len()) {
+            return Err(wrong("a run is of a launch that it does not have"));
+        }
+        let mut plan = Plan {
+            args: args(sweep),
+            local,
+            fixed: Vec::new(),
+            blocks: Vec::new(),
+            launches: Vec::new(),
+            fields: Vec::new(),
+        };
+        // Many launches share buffers that they only read.
+        let mut shared: HashMap<*const Vec<u8>, u64> = HashMap::new();
+        for one in sweep.launches {
+            if let Some(why) = joint::cannot_join(one.launch, one.references) {
+                return Err(wrong(&why));
+            }
+            if one.launch.range.decided().local != local || one.block.len() != sweep.values.words as usize {
+                return Err(wrong("its launches do not fit together"));
+            }
+            plan.add(sweep, one, &mut shared);
+        }
+        Ok(plan)
+    }
+
+    /// Adds a launch.
+    fn add(&mut self, sweep: &JointSweep<'_>, one: &JointLaunch<'_>, shared: &mut HashMap<*const Vec<u8>, u64>) {
+        let launch = one.launch;
+        let is_written = |position: u32| {
+            let written = |p: u32| sweep.written.get(p as usize).copied().unwrap_or(true);
+            (0..launch.args.len() as u32).any(|p| launch.owner(p) == position && written(p))
+        };
+        let mut places = vec![None; launch.args.len()];
+        let mut memory = Vec::new();
+        for (position, value) in (0..).zip(&launch.args) {
+            let ArgValue::Buffer(bytes) = value else { continue };
+            let is_output = one.references.iter().any(|r| r.position == position);
+            places[position as usize] = Some(if bytes.is_empty() {
+                Place::Null
+            } else if is_written(position) || is_output {
+                Place::InRun(append(&mut memory, bytes))
+            } else {
+                Place::Shared(*shared.entry(Arc::as_ptr(bytes)).or_insert_with(|| append(&mut self.fixed, bytes)))
+            });
+        }
+        memory.resize(memory.len().next_multiple_of(ALIGNMENT as usize), 0);
+        let pristine = append(&mut self.fixed, &memory);
+        let mut block = one.block.clone();
+        for position in 0..launch.args.len() as u32 {
+            let Some(place) = places[launch.owner(position) as usize] else { continue };
+            let address = match place {
+                Place::InRun(at) => at | parameters::REPLICATED,
+                Place::Shared(at) => at,
+                Place::Null => parameters::NULL,
+            };
+            let at = (argument(position) + parameters::ADDRESS) as usize;
+            block[at] = address as u32;
+            block[at + 1] = (address >> 32) as u32;
+        }
+        self.blocks.extend(block);
+        let begin = self.fields.len() / size_of::<Field>();
+        for (number, reference) in (0..).zip(one.references) {
+            if let Some(Place::InRun(at)) = places[reference.position as usize] {
+                let expected = append(&mut self.fixed, &reference.bytes);
+                fields(number, reference, at, expected).iter().for_each(|field| field.write(&mut self.fields));
+            }
+        }
+        let end = self.fields.len() / size_of::<Field>();
+        self.launches.push(protocol::JointLaunch {
+            groups: launch.range.groups() as u32,
+            pristine,
+            memory: memory.len() as u64,
+            fields: (begin as u32, (end - begin) as u32),
+        });
+    }
+
+    /// Returns how many bytes the arena gets; the fault if the device has not enough memory for a single run.
+    fn arena(&self, sweep: &JointSweep<'_>, device: &DeviceInfo) -> std::result::Result<u64, Fault> {
+        let fixed = (self.fixed.len() as u64).next_multiple_of(ALIGNMENT);
+        let memory_of = |run: &JointRun| self.launches[run.launch as usize].memory;
+        let largest = sweep.runs.iter().map(memory_of).max().unwrap_or(0);
+        let all = sweep.runs.iter().map(memory_of).fold(0_u64, u64::saturating_add);
+        // No launch of the device has more runs than this, whichever they are.
+        let wanted = all.min(largest.saturating_mul(u64::from(sweep.most_runs)));
+        let limit = |most: u64| if most == 0 { u64::MAX } else { most };
+        let most = limit(device.global_memory / MEMORY_DIVISOR).min(MOST_MEMORY).min(limit(device.max_allocation));
+        let total = fixed.saturating_add(wanted.min(most.saturating_sub(fixed)).max(largest));
+        if total > limit(device.max_allocation) {
+            let explanation = format!("{total} bytes are needed, the device gives at most {}", device.max_allocation);
+            return Err(Fault::Rejected { error: "CL_INVALID_BUFFER_SIZE".to_owned(), explanation });
+        }
+        Ok(total.max(ALIGNMENT))
+    }
+}
+
+/// The arguments of the kernel. Local memory is as large as the launch needs that needs most.
+fn args(sweep: &JointSweep<'_>) -> Vec<JointArg> {
+    let count = sweep.launches.first().map_or(0, |one| one.launch.args.len());
+    let argument = |position: usize| {
+        let values = || sweep.launches.iter().filter_map(|one| one.launch.args.get(position));
+        let most = |size: fn(&ArgValue) -> Option<u64>| values().filter_map(size).max();
+        let local = most(|value| if let ArgValue::Local(bytes) = value { Some(*bytes) } else { None });
+        let value = most(|value| if let ArgValue::Value(bytes) = value { Some(bytes.len() as u64) } else { None });
+        local.map(JointArg::Local).or(value.map(JointArg::Value)).unwrap_or(JointArg::Arena)
+    };
+    (0..count).map(argument).collect()
+}
+
+/// Appends bytes at a multiple of the alignment; returns where.
+fn append(to: &mut Vec<u8>, bytes: &[u8]) -> u64 {
+    to.resize(to.len().next_multiple_of(ALIGNMENT as usize), 0);
+    let at = to.len();
+    to.extend_from_slice(bytes);
+    at as u64
+}
+
+/// `field_t` of `runtime-cl/joint_runs.cl`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
+struct Field {
+    at: u64,
+    expected: u64,
+    stride: u64,
+    count: u64,
+    abs: f64,
+    rel: f64,
+    kind: u32,
+    leaf: u32,
+}
+
+impl Field {
+    fn write(&self, to: &mut Vec<u8>) {
+        for word in [self.at, self.expected, self.stride, self.count, self.abs.to_bits(), self.rel.to_bits()] {
+            to.extend(word.to_le_bytes());
+        }
+        to.extend(self.kind.to_le_bytes());
+        to.extend(self.leaf.to_le_bytes());
+    }
+}
+
+/// What is compared of an output: `at` and `expected` are where it and its expected contents begin.
+fn fields(number: u32, reference: &Reference, at: u64, expected: u64) -> Vec<Field> {
+    let bytes = reference.bytes.len() as u64;
+    let field = |offset: u64, scalar: Scalar, stride: u64, leaf: u32| Field {
+        at: at + offset,
+        expected: expected + offset,
+        stride,
+        count: bytes / stride.max(1),
+        abs: reference.tolerance.abs,
+        rel: reference.tolerance.rel,
+        kind: kind(scalar),
+        leaf: number << LEAF_BITS | leaf,
+    };
+    let dense = match &reference.ty {
+        None => Some(Scalar::U8),
+        Some(ty) => scalar_layout::dense_scalar(ty),
+    };
+    match (dense, &reference.ty) {
+        (Some(scalar), _) => vec![field(0, scalar, scalar.size(), 0)],
+        (None, Some(ty)) => {
+            let leaves = scalar_layout::leaves_through_unions(ty);
+            (0..).zip(&leaves).map(|(i, leaf)| field(leaf.offset, leaf.scalar, ty.size(), i)).collect()
+        }
+        (None, None) => Vec::new(),
+    }
+}
+
+/// The number of a kind of scalars in `runtime-cl/joint_runs.cl`.
+fn kind(scalar: Scalar) -> u32 {
+    match scalar {
+        Scalar::F16 => 4,
+        Scalar::F32 => 5,
+        Scalar::F64 => 6,
+        other => other.size().trailing_zeros(),
+    }
+}

@@ -1,0 +1,86 @@
+//! Keeps a second worker ready, which takes over when the first one is lost: its device is open by then.
+//!
+//! After a fault on an NVIDIA GPU, the process is of no further use, and a new one takes 0.2 s and more until it has
+//! opened the device.
+
+use std::thread::{Builder, JoinHandle};
+
+use super::process::Process;
+use crate::error::Result;
+use crate::exec::Target;
+
+/// The variable with which a user overrides [`Standby::WhereItPays`].
+const VARIABLE: &str = "KASSAY_STANDBY";
+
+/// When an executor has a second worker stand by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Standby {
+    /// On devices that a fault costs the process and that take long to open: those that take PTX.
+    #[default]
+    WhereItPays,
+    /// On all devices.
+    Always,
+    /// On none.
+    Never,
+}
+
+impl Standby {
+    /// What the user asks for by `KASSAY_STANDBY`: `always` or `never`; [`Standby::WhereItPays`] if nothing else.
+    pub fn from_environment() -> Standby {
+        match std::env::var(VARIABLE).as_deref() {
+            Ok("always") => Standby::Always,
+            Ok("never") => Standby::Never,
+            _ => Standby::WhereItPays,
+        }
+    }
+
+    /// Returns whether a second worker stands by for an executor whose device takes code of the form `target`.
+    pub fn is_wanted(self, target: Target) -> bool {
+        match self {
+            Standby::WhereItPays => target == Target::Ptx,
+            Standby::Always => true,
+            Standby::Never => false,
+        }
+    }
+
+    /// The same for one of `count` executors. Where there are several, a lost worker is not waited for, because the
+    /// others go on; and each process takes memory of the device.
+    pub fn among(self, count: usize) -> Standby {
+        if self == Standby::WhereItPays && count > 1 { Standby::Never } else { self }
+    }
+}
+
+/// The worker that stands by, if there is one. A thread starts it, because creating a process may have to wait (see
+/// `kernel::fork_lock`). Dropping this ends the worker.
+#[derive(Debug, Default)]
+pub struct Spare(Option<JoinHandle<Result<Process>>>);
+
+impl Spare {
+    /// Has `start` called in the background, unless a worker stands by already or is being started.
+    pub fn prepare(&mut self, start: impl FnOnce() -> Result<Process> + Send + 'static) {
+        if self.0.is_none() {
+            self.0 = Builder::new().name("standby".into()).spawn(start).ok();
+        }
+    }
+
+    /// The worker; `None` if there is none, because it was not prepared, could not be started or has died.
+    pub fn take(&mut self) -> Option<Process> {
+        let mut process = self.0.take()?.join().ok()?.ok()?;
+        process.is_alive().then_some(process)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_stands_by_for_the_only_executor_of_a_device_that_takes_ptx() {
+        let kept = |standby: Standby, count| standby.among(count).is_wanted(Target::Ptx);
+        assert!(kept(Standby::WhereItPays, 1));
+        assert!(!kept(Standby::WhereItPays, 2));
+        assert!(kept(Standby::Always, 2));
+        assert!(!kept(Standby::Never, 1));
+        assert!(!Standby::WhereItPays.is_wanted(Target::SpirV) && Standby::Always.is_wanted(Target::SpirV));
+    }
+}

@@ -1,0 +1,325 @@
+//! Runs cases on many tests at once, in joint launches, ahead of the loop over the tests that asks for their verdicts: as many tests at
+//! a time as the device has room for. What joint launches cannot hold, or lose, that loop runs as on other devices.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::exec::joint::{self, JointLaunch, JointOutcome, JointResult, JointRun, JointSweep};
+use crate::exec::{Executor, ProgramId};
+use crate::instrument::layout::FaultKind;
+use crate::instrument::mutants::LaunchChange;
+use crate::suite::launch::{Launch, NdRange};
+
+use super::baseline::{self, RunSettings, TestBaseline};
+use super::module_builder::{JointModule, Woven};
+use super::operators::launch;
+use super::runner::{Case, RunCost, is_wanted};
+use super::verdict::TestVerdict;
+
+/// Most runs in one launch of a GPU: more are no faster (see `docs/benchmarks.md`).
+const MOST_RUNS: u32 = 1 << 16;
+
+/// Most runs in one launch of a device that is no GPU.
+const MOST_RUNS_ELSEWHERE: u32 = 1 << 11;
+
+/// Most results that are kept before they are asked for.
+const MOST_RESULTS: usize = 1 << 19;
+
+/// Most tests at a time if there is a deadline.
+const TESTS_BEFORE_DEADLINE: usize = 4;
+
+/// Fuel of a first run, as a multiple of the original's. Most mutants that need more never end, and a launch takes as long as its
+/// slowest run: those that run out of it are run again, together, with all the fuel that they may have.
+const FIRST_FACTOR: f64 = 2.0;
+
+/// Longest time that a launch may take.
+const MOST_TIME: Duration = Duration::from_secs(120);
+
+/// The joint runs of cases on tests.
+pub struct JointRuns<'a, 't> {
+    woven: &'a Woven,
+    module: &'a JointModule,
+    baselines: &'a [TestBaseline<'t>],
+    settings: &'a RunSettings,
+    /// By baseline: whether joint launches can hold it.
+    joins: Vec<bool>,
+    /// The first baseline that nothing was run on ahead of time.
+    next: usize,
+    /// By baseline: the cases that were run on it, with the results of all repeats.
+    results: BTreeMap<usize, Vec<(usize, Vec<JointResult>)>>,
+}
+
+/// What the runs of one case on one test show; texts are made for those that decide.
+#[derive(Debug, Clone)]
+pub struct JointVerdict(Vec<JointResult>);
+
+impl<'a, 't> JointRuns<'a, 't> {
+    /// Begins without results. `None` if the module is not made for joint launches.
+    pub fn new(
+        woven: &'a Woven,
+        baselines: &'a [TestBaseline<'t>],
+        settings: &'a RunSettings,
+    ) -> Option<JointRuns<'a, 't>> {
+        let module = woven.joint.as_ref()?;
+        let joins = baselines.iter().map(|b| joint::cannot_join(&b.test.launch, &b.references).is_none()).collect();
+        Some(JointRuns { woven, module, baselines, settings, joins, next: 0, results: BTreeMap::new() })
+    }
+
+    /// Returns the verdicts of baseline `t` on the cases that want it and whose runs joint launches can hold; runs them now,
+    /// together with those on further tests, if they have not been run.
+    ///
+    /// # Errors
+    /// `Environment`.
+    pub fn verdicts(
+        &mut self,
+        t: usize,
+        executor: &mut dyn Executor,
+        program: ProgramId,
+        cases: &[Case],
+        cost: &mut RunCost,
+    ) -> Result<Vec<(usize, JointVerdict)>> {
+        if t >= self.next {
+            self.run_ahead(t, executor, program, cases, cost)?;
+        }
+        let made = self.results.remove(&t).unwrap_or_default();
+        let wanted = made.into_iter().filter(|(c, _)| is_wanted(&cases[*c], t, self.settings));
+        Ok(wanted.map(|(c, results)| (c, JointVerdict(results))).collect())
+    }
+
+    /// Adds a verdict of baseline `t` to a case.
+    pub fn add(&self, t: usize, case: &mut Case, verdict: JointVerdict) {
+        let baseline = &self.baselines[t];
+        case.pairs += 1;
+        let allows_faults = baseline.test.launch.allows_faults;
+        if case.outcome.is_decided() && verdict.detects(allows_faults) {
+            return case.outcome.add_detecting(baseline.position);
+        }
+        let describe = |word| self.woven.guards.describe(word).unwrap_or_default();
+        let verdict = verdict.in_words(baseline, &describe);
+        case.outcome.add(baseline.position, &baseline.test.name, &verdict);
+    }
+
+    /// Runs the cases on baseline `t` and on as many of the following ones as make one launch.
+    fn run_ahead(
+        &mut self,
+        t: usize,
+        executor: &mut dyn Executor,
+        program: ProgramId,
+        cases: &[Case],
+        cost: &mut RunCost,
+    ) -> Result<()> {
+        let most_runs = if executor.device().kind == "gpu" { MOST_RUNS } else { MOST_RUNS_ELSEWHERE };
+        let most = (most_runs as usize).min(MOST_RESULTS / self.settings.repeats.max(1) as usize);
+        let most_tests = if self.settings.end.is_some() { TESTS_BEFORE_DEADLINE } else { usize::MAX };
+        let limits = launch::Limits::of(executor.device(), self.settings.required_local);
+        // By size of work-groups, because all of a launch have the same.
+        let mut classes: BTreeMap<[u64; 3], Vec<Group>> = BTreeMap::new();
+        let (mut count, mut tests) = (0, 0);
+        self.next = t;
+        while self.next < self.baselines.len() && tests < most_tests {
+            let groups = self.groups(self.next, cases, &limits);
+            let runs: usize = groups.iter().map(|group| group.which.len()).sum();
+            if count > 0 && count + runs > most {
+                break;
+            }
+            count += runs;
+            tests += usize::from(runs > 0);
+            for group in groups {
+                classes.entry(group.range(self.baselines).decided().local).or_default().push(group);
+            }
+            self.next += 1;
+        }
+        for class in classes.into_values() {
+            let is_cautious = self.settings.factor > FIRST_FACTOR;
+            let first = if is_cautious { FIRST_FACTOR } else { self.settings.factor };
+            let Some(results) = self.sweep(&class, first, most_runs, executor, program, cases, cost)? else { continue };
+            self.keep(&class, results);
+            if is_cautious {
+                let hungry = self.out_of_fuel(&class);
+                if !hungry.is_empty() {
+                    let factor = self.settings.factor;
+                    match self.sweep(&hungry, factor, most_runs, executor, program, cases, cost)? {
+                        Some(results) => self.keep(&hungry, results),
+                        None => self.forget(&hungry),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the cases that are to be run on baseline `t`, by what their mutants make of its NDRange. Those that need no run are left out.
+    fn groups(&self, t: usize, cases: &[Case], limits: &launch::Limits) -> Vec<Group> {
+        let baseline = &self.baselines[t];
+        let mut groups: Vec<(Option<LaunchChange>, Group)> = Vec::new();
+        if !self.joins[t] {
+            return Vec::new();
+        }
+        for (c, case) in cases.iter().enumerate().filter(|(_, case)| is_wanted(case, t, self.settings)) {
+            match groups.iter_mut().find(|(change, _)| *change == case.launch) {
+                Some((_, group)) => group.which.push(c),
+                None => groups.push((case.launch, Group { t, changed: None, which: vec![c] })),
+            }
+        }
+        let runs = |(change, group): (Option<LaunchChange>, Group)| {
+            let launch = &baseline.test.launch;
+            let Some(change) = change else { return Some(group) };
+            let range = launch::apply(&launch.range, change, limits).ok().filter(|range| *range != launch.range)?;
+            let changed = Launch::new(range, launch.args.clone());
+            let joins = joint::cannot_join(&changed, &baseline.references).is_none();
+            joins.then_some(Group { changed: Some(changed), ..group })
+        };
+        groups.into_iter().filter_map(runs).collect()
+    }
+
+    /// Runs cases once per repeat; `None` if nothing is known of the runs. Results are in the order of the groups.
+    #[allow(clippy::too_many_arguments)]
+    fn sweep(
+        &self,
+        class: &[Group],
+        factor: f64,
+        most_runs: u32,
+        executor: &mut dyn Executor,
+        program: ProgramId,
+        cases: &[Case],
+        cost: &mut RunCost,
+    ) -> Result<Option<Vec<Vec<JointResult>>>> {
+        let launches: Vec<JointLaunch<'_>> = class.iter().map(|group| self.launch(group, factor)).collect();
+        let of_group = |(launch, group): (u32, &Group)| {
+            let run = |c: &usize| JointRun { launch, words: cases[*c].numbers };
+            group.which.iter().map(run).collect::<Vec<_>>()
+        };
+        let runs: Vec<JointRun> = (0..).zip(class).flat_map(of_group).collect();
+        let baselines = || class.iter().map(|group| &self.baselines[group.t]);
+        let limit = baselines().map(|b| b.limit(self.settings.factor)).max().unwrap_or_default();
+        // At worst one run after the other.
+        let run_time = baselines().map(|b| b.run_time).max().unwrap_or_default();
+        let all = run_time.mul_f64(self.settings.factor * f64::from(most_runs.min(runs.len() as u32)));
+        let outcome = executor.sweep_jointly(
+            program,
+            &JointSweep {
+                values: &self.module.values,
+                written: &self.module.written,
+                launches: &launches,
+                runs: &runs,
+                repeats: self.settings.repeats,
+                most_runs,
+                timeout: limit + all.min(MOST_TIME),
+            },
+        )?;
+        let JointOutcome::Ran { results, .. } = outcome else { return Ok(None) };
+        let pairs = runs.len() as u64;
+        cost.executions += pairs * u64::from(self.settings.repeats.max(1));
+        cost.batched_pairs += pairs;
+        Ok(Some(results))
+    }
+
+    /// Returns the launch of a group, with fuel as a multiple of the original's.
+    fn launch<'g>(&'g self, group: &'g Group, factor: f64) -> JointLaunch<'g> {
+        let (baseline, launch) = (&self.baselines[group.t], group.launch(self.baselines));
+        let mut block = joint::block(&self.module.values, launch);
+        // The header of an ordinary launch has fuel and extents where a block of parameters has them.
+        let head = baseline::probe_head(self.settings.layout, launch, baseline.fuel(factor));
+        let before_slot = self.settings.layout.slot(0) as usize;
+        for (word, known) in block.iter_mut().zip(&head[..before_slot]) {
+            *word = if *word == 0 { *known } else { *word };
+        }
+        JointLaunch { launch, block, references: &baseline.references }
+    }
+
+    /// Keeps results, in place of earlier ones of the same cases.
+    fn keep(&mut self, class: &[Group], results: Vec<Vec<JointResult>>) {
+        let mut number = 0;
+        for group in class {
+            let known = self.results.entry(group.t).or_default();
+            for c in &group.which {
+                let of_case: Vec<JointResult> = results.iter().map(|repeat| repeat[number]).collect();
+                number += 1;
+                match known.binary_search_by_key(c, |(known, _)| *known) {
+                    Ok(at) => known[at].1 = of_case,
+                    Err(at) => known.insert(at, (*c, of_case)),
+                }
+            }
+        }
+    }
+
+    /// Forgets results, so that the cases are run otherwise.
+    fn forget(&mut self, class: &[Group]) {
+        for group in class {
+            if let Some(known) = self.results.get_mut(&group.t) {
+                known.retain(|(c, _)| group.which.binary_search(c).is_err());
+            }
+        }
+    }
+
+    /// Returns the cases of these groups that ran out of fuel.
+    fn out_of_fuel(&self, class: &[Group]) -> Vec<Group> {
+        let of_group = |group: &Group| {
+            let known = self.results.get(&group.t).map(Vec::as_slice).unwrap_or_default();
+            let is_hungry = |c: &usize| {
+                let at = known.binary_search_by_key(c, |(known, _)| *known);
+                at.is_ok_and(|at| known[at].1.iter().any(|result| fault(result) == Some(FaultKind::Fuel)))
+            };
+            let which: Vec<usize> = group.which.iter().copied().filter(is_hungry).collect();
+            (!which.is_empty()).then(|| Group { which, ..group.clone() })
+        };
+        class.iter().filter_map(of_group).collect()
+    }
+}
+
+/// Cases that are run on the same launch.
+#[derive(Debug, Clone)]
+struct Group {
+    /// The baseline.
+    t: usize,
+    /// Its launch as mutants change it; `None`: as it is.
+    changed: Option<Launch>,
+    /// The cases, in order.
+    which: Vec<usize>,
+}
+
+impl Group {
+    fn launch<'a>(&'a self, baselines: &'a [TestBaseline<'_>]) -> &'a Launch {
+        self.changed.as_ref().unwrap_or(&baselines[self.t].test.launch)
+    }
+
+    fn range<'a>(&'a self, baselines: &'a [TestBaseline<'_>]) -> &'a NdRange {
+        &self.launch(baselines).range
+    }
+}
+
+/// The fault that a guard recorded.
+fn fault(result: &JointResult) -> Option<FaultKind> {
+    FaultKind::read(result.words()[0]).map(|(kind, _)| kind)
+}
+
+impl JointVerdict {
+    /// Returns whether the test detects the case.
+    fn detects(&self, allows_faults: bool) -> bool {
+        self.recorded_fault(allows_faults).is_some() || self.0.iter().all(|result| !result.agrees())
+    }
+
+    /// The first fault that decides, as the word that guards record.
+    fn recorded_fault(&self, allows_faults: bool) -> Option<(FaultKind, u32)> {
+        self.0.iter().find_map(|result| {
+            let kind = fault(result).filter(|kind| *kind == FaultKind::Fuel || !allows_faults)?;
+            Some((kind, result.words()[0]))
+        })
+    }
+
+    /// The same verdict with its reason; see [`super::verdict::test_verdict`].
+    fn in_words(&self, baseline: &TestBaseline<'_>, describe: &dyn Fn(u32) -> String) -> TestVerdict {
+        match self.recorded_fault(baseline.test.launch.allows_faults) {
+            Some((FaultKind::Fuel, word)) => return TestVerdict::Timeout(describe(word)),
+            Some((_, word)) => return TestVerdict::RuntimeError(describe(word)),
+            None => {}
+        }
+        let first = self.0.iter().find_map(JointResult::difference).map(|d| d.text(&baseline.references));
+        match (first, self.0.iter().all(|result| !result.agrees())) {
+            (None, _) => TestVerdict::Passed,
+            (Some(difference), true) => TestVerdict::Killed(difference),
+            (Some(difference), false) => TestVerdict::Flaky(difference),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Checks the worker that stands by: it takes over from one that a launch has ended, and no process is left.
+
+use std::time::{Duration, Instant};
+
+use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Standby, WorkerOptions};
+use kassay::suite::launch::{ArgValue, Launch};
+
+use super::faults::children_of;
+use super::support::*;
+
+/// Stores 7 where `far` leads, unless that is 0; never ends if it is negative.
+const SOURCE: &str = "kernel void k(global volatile int *a, long far) { while (far < 0) a[0]++; a[far] = 7; }";
+
+fn start(standby: Standby) -> Result<(OpenClExecutor, ProgramId), Box<dyn std::error::Error>> {
+    let mut executor = OpenClExecutor::start(DeviceSelector::Any, WorkerOptions { standby, ..options() })?;
+    let program = executor.load(&compile(SOURCE)?)?;
+    Ok((executor, program))
+}
+
+fn launch(far: i64) -> Launch {
+    Launch::new(range([1]), vec![ints(&[0, 0]), ArgValue::Value(far.to_le_bytes().to_vec())])
+}
+
+/// The workers of this process.
+fn workers() -> Result<Vec<u32>, Box<dyn std::error::Error>> {
+    let mut all = children_of(std::process::id())?;
+    all.retain(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|b| *b == 0).any(|word| word == b"worker")
+    });
+    all.sort_unstable();
+    Ok(all)
+}
+
+/// Waits until as many workers live.
+fn wait_for(count: usize) -> Result<Vec<u32>, Box<dyn std::error::Error>> {
+    let start = Instant::now();
+    loop {
+        let found = workers()?;
+        if found.len() == count || start.elapsed() > Duration::from_secs(30) {
+            return Ok(found);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Runs alone in its process, because it counts processes.
+#[test]
+#[ignore = "counts the processes of its own process; the test below runs it alone"]
+fn alone_a_worker_stands_by() -> TestResult {
+    let (mut executor, program) = start(Standby::Always)?;
+    assert_eq!(workers()?.len(), 1, "a worker stands by before there was a launch");
+    let good = |executor: &mut OpenClExecutor| -> TestResult {
+        assert_eq!(ints_of(&completed(executor.run(program, &launch(1), &once())?)?, 0)?, [0, 7]);
+        Ok(())
+    };
+    good(&mut executor)?;
+    let mut before = wait_for(2)?;
+    assert_eq!(before.len(), 2, "no worker stands by after a launch");
+    for far in [1 << 44, -1, 1 << 44] {
+        let limit = Duration::from_millis(300);
+        let fault = executor.run(program, &launch(far), &RunOptions { timeout: limit, ..once() })?;
+        assert!(fault.is_err(), "{far}: {fault:?}");
+        good(&mut executor)?;
+        let now = wait_for(2)?;
+        let stayed = now.iter().filter(|pid| before.contains(pid)).count();
+        assert_eq!((now.len(), stayed), (2, 1), "{far}: {before:?}, then {now:?}");
+        before = now;
+    }
+    drop(executor);
+    assert!(wait_for(0)?.is_empty(), "workers are left");
+
+    let (mut executor, program) = start(Standby::Never)?;
+    completed(executor.run(program, &launch(1), &once())?)?;
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(workers()?.len(), 1, "a worker stands by that nobody wanted");
+    Ok(())
+}
+
+#[test]
+fn a_worker_that_stands_by_takes_over_and_no_process_is_left() -> TestResult {
+    let done = std::process::Command::new(std::env::current_exe()?)
+        .args(["--ignored", "--exact", "--nocapture", "executor::standby::alone_a_worker_stands_by"])
+        .output()?;
+    assert!(
+        done.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&done.stdout),
+        String::from_utf8_lossy(&done.stderr)
+    );
+    Ok(())
+}
+
+/// Prints how long it takes from a fault to the end of the next launch, for both; asserts nothing of times.
+#[test]
+#[ignore = "measures"]
+fn time_until_the_next_launch_has_run() -> TestResult {
+    for standby in [Standby::Never, Standby::Always] {
+        let (mut executor, program) = start(standby)?;
+        completed(executor.run(program, &launch(1), &once())?)?;
+        let mut times = Vec::new();
+        for _ in 0..9 {
+            std::thread::sleep(Duration::from_millis(500));
+            let begun = Instant::now();
+            assert!(executor.run(program, &launch(1 << 44), &once())?.is_err());
+            completed(executor.run(program, &launch(1), &once())?)?;
+            times.push(begun.elapsed());
+        }
+        times.sort_unstable();
+        println!("{standby:?}: median {:?}, from {:?} to {:?}", times[4], times[0], times[8]);
+    }
+    Ok(())
+}

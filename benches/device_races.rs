@@ -1,9 +1,12 @@
 //! Measures what the search for races costs on a device: kernel times with shadow memory against those without, on large launches
 //! of the kernels in `testdata`.
 //!
-//! `cargo bench --bench device_races -- [--device opencl|nvidia] [--kassay PROGRAM] [--root FOLDER] [--rounds N] [KERNEL]...`
+//! `cargo bench --bench device_races -- [--device opencl|nvidia] [--kassay PROGRAM] [--root FOLDER] [--rounds N] [--fixtures] [KERNEL]...`
 //! runs the suites in `benches/overhead` whose names contain one of the words, or all. The program needs no cargo: FOLDER is the
 //! repository, and PROGRAM is what runs as the device's worker.
+//!
+//! With `--fixtures`, what is found in the suites of `testdata/check` is compared with their names, which begin with `race_` or
+//! `clean_`; times are not measured.
 
 mod common;
 
@@ -31,6 +34,7 @@ struct Options {
     kassay: PathBuf,
     root: PathBuf,
     rounds: u32,
+    fixtures: bool,
     words: Vec<String>,
 }
 
@@ -71,6 +75,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut executors = StartingExecutors::start(&request, &worker, 1)?.ready()?.executors;
     let executor = executors.first_mut().ok_or("there is no device")?;
     println!("{}, {}", executor.device().name, executor.device().driver);
+    if options.fixtures {
+        return fixtures(executor.as_mut(), &options);
+    }
     println!("medians of {} launches of each version, alternating; times in ms\n", options.rounds);
     println!(
         "{:<18}{:>10}{:>12}{:>12}{:>8}{:>12}{:>7}",
@@ -95,15 +102,64 @@ fn main() -> Result<(), Box<dyn Error>> {
     limits.end()
 }
 
+/// Looks for races in the tests of every suite and prints what is found. Fails if some name says otherwise.
+fn fixtures(executor: &mut dyn Executor, options: &Options) -> Result<(), Box<dyn Error>> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for entry in options.root.join("testdata/check").read_dir()? {
+        folders.push(entry?.path());
+    }
+    folders.sort();
+    let (mut right, mut handed_over, mut wrong) = (0, 0, Vec::new());
+    for folder in folders {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_racy = name.starts_with("race_");
+        let is_asked = options.words.is_empty() || options.words.iter().any(|word| name.contains(word.as_str()));
+        if !is_asked || !(is_racy || name.starts_with("clean_")) {
+            continue;
+        }
+        let (what, verdict) = match searched(executor, &folder.join("suite.toml")) {
+            Ok(Some(pairs)) => (format!("{pairs} pairs"), Some((pairs > 0) == is_racy)),
+            Ok(None) => ("handed over".to_owned(), None),
+            Err(e) => (e.to_string(), Some(false)),
+        };
+        println!("{name:<40} {what}{}", if verdict == Some(false) { "  WRONG" } else { "" });
+        match verdict {
+            Some(true) => right += 1,
+            None => handed_over += 1,
+            Some(false) => wrong.push(name),
+        }
+    }
+    println!("\n{right} right, {handed_over} handed over, {} wrong: {}", wrong.len(), wrong.join(", "));
+    if wrong.is_empty() { Ok(()) } else { Err("not all fixtures are judged right".into()) }
+}
+
+/// Returns the pairs of accesses that race in the tests of a suite; `None` if the kernel is one for the simulator.
+fn searched(executor: &mut dyn Executor, path: &Path) -> Result<Option<u32>, Box<dyn Error>> {
+    let context = Context::create();
+    let Parsed { under_test, mut tests, .. } = OpenOptions::new().parse_suite(&context, path)?;
+    let mut search = RaceSearch::new(&under_test);
+    let mut pairs = 0;
+    for test in &mut tests {
+        test.launch.range.decide_local(under_test.interface.required_local, executor.device().max_work_group_size);
+        match search.run(executor, &test.launch, TIMEOUT, false)? {
+            Outcome::Ran(Ran { seen, .. }) => pairs += seen.found,
+            Outcome::HandedOver(_) => return Ok(None),
+            Outcome::Ended(fault) => return Err(format!("the kernel {fault}").into()),
+        }
+    }
+    Ok(Some(pairs))
+}
+
 fn options() -> Result<Options, String> {
     let kassay = common::program(env!("CARGO_BIN_EXE_kassay"));
-    let mut options =
-        Options { device: "opencl".to_owned(), kassay, root: common::root(), rounds: 5, words: Vec::new() };
+    let (device, root) = ("opencl".to_owned(), common::root());
+    let mut options = Options { device, kassay, root, rounds: 5, fixtures: false, words: Vec::new() };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} takes a value"));
         match arg.as_str() {
             "--bench" => {} // from cargo
+            "--fixtures" => options.fixtures = true,
             "--device" => options.device = value()?,
             "--kassay" => options.kassay = PathBuf::from(value()?),
             "--root" => options.root = PathBuf::from(value()?),
@@ -112,7 +168,9 @@ fn options() -> Result<Options, String> {
                 options.rounds = rounds.ok_or("--rounds takes a number above 0")?;
             }
             flag if flag.starts_with('-') => {
-                return Err(format!("{flag} is no option; there are --device, --kassay, --root and --rounds N"));
+                return Err(format!(
+                    "{flag} is no option; there are --device, --kassay, --root, --fixtures and --rounds N"
+                ));
             }
             word => options.words.push(word.to_owned()),
         }

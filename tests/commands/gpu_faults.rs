@@ -1,6 +1,6 @@
 //! Runs the suites of `testdata/gpu_faults`, in which a test does to the device what no kernel may: no other test is lost.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ fn suites(device: &str) -> TestResult<Vec<(PathBuf, Option<String>)>> {
 }
 
 /// Runs a suite; returns its exit code and the statuses of its tests, none if there is no result.
-fn run(suite: &PathBuf, device: &str, standby: &str) -> TestResult<(Option<i32>, Vec<String>)> {
+fn run(suite: &Path, device: &str, standby: &str) -> TestResult<(Option<i32>, Vec<String>)> {
     let done = kassay()
         .args(["run", at(suite), "--device", device, "--timeout", "2", "--format", "json", "--quiet"])
         .env("KASSAY_STANDBY", standby)
@@ -33,7 +33,7 @@ fn run(suite: &PathBuf, device: &str, standby: &str) -> TestResult<(Option<i32>,
 
 /// Checks that the healthy tests passed, and what became of the faulty one.
 #[track_caller]
-fn check(suite: &PathBuf, (code, statuses): (Option<i32>, Vec<String>), wanted: Option<&str>) {
+fn check(suite: &Path, (code, statuses): (Option<i32>, Vec<String>), wanted: Option<&str>) {
     let [first, faulty, last] = &statuses[..] else { panic!("{}: {code:?}, {statuses:?}", suite.display()) };
     assert_eq!((first.as_str(), last.as_str()), ("passed", "passed"), "{}", suite.display());
     if let Some(wanted) = wanted {

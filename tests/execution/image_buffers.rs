@@ -2,7 +2,7 @@
 //! simulator, and the coverage and the mutants' fates that they have with the device's own images. Such code takes
 //! sub-buffers that begin anywhere, too.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ fn suites_with_images() -> Vec<PathBuf> {
 }
 
 /// Reads a suite of which a test has an image; `None` if none has.
-fn open<'c>(context: &'c Context, path: &PathBuf, executor: &OpenClExecutor) -> Option<OpenedSuite<'c>> {
+fn open<'c>(context: &'c Context, path: &Path, executor: &OpenClExecutor) -> Option<OpenedSuite<'c>> {
     let mut opened = open_suite(context, path).unwrap();
     opened.choose_local(executor.device());
     let is_image = |value: &ArgValue| matches!(value, ArgValue::Image { .. });

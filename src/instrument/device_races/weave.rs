@@ -6,7 +6,7 @@ use inkwell::module::Module;
 
 use super::accesses::{Access, Barrier, Found, Kind, Length, Place};
 use super::hand_over::HandOver;
-use super::layout::{LocalShadow, MOST_LOCAL_SITES, MOST_SITES, RaceLayout, RaceObject, RaceSite, object};
+use super::layout::{LOCAL_ALIGN, LocalShadow, MOST_LOCAL_SITES, MOST_SITES, RaceLayout, RaceObject, RaceSite, object};
 use crate::error::Result;
 use crate::instrument::guard::loops::Loops;
 use crate::instrument::runtime;
@@ -14,9 +14,6 @@ use crate::kernel::inline_frames::frames;
 use crate::llvm::IntPredicate::LLVMIntEQ;
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Builder, Function, Inst, Opcode, Type, Value, View};
 use crate::lower::host::table::SourcePlace;
-
-/// Alignment of variables in local memory in bytes: that of the largest cell.
-const LOCAL_ALIGN: u32 = 16;
 
 /// Numbers what is watched.
 ///
@@ -51,8 +48,7 @@ pub fn layout(
         objects.push(object);
     }
     let variables = view.globals().into_iter().filter(|g| g.value().ty().space() == Some(AddressSpace::Local));
-    let variable_bytes =
-        variables.map(|g| view.layout().abi_size(g.value_type()).next_multiple_of(LOCAL_ALIGN.into())).sum();
+    let variable_bytes = variables.map(|g| view.layout().abi_size(g.value_type()).next_multiple_of(LOCAL_ALIGN)).sum();
     let counts = |barrier: &Barrier<'_>| barrier.global || (barrier.local && local_shadow == LocalShadow::Global);
     let has_barriers = found.barriers.iter().any(counts);
     Ok(RaceLayout { sites, objects, local_shadow, takes_local, variable_bytes, has_barriers })
@@ -186,7 +182,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
                 }
             };
             if let (Place::LocalVariable(_), Some(global)) = (memory.place, memory.pointer.as_global()) {
-                let align = memory.pointer.alignment().unwrap_or_default().max(LOCAL_ALIGN);
+                let align = memory.pointer.alignment().unwrap_or_default().max(LOCAL_ALIGN as u32);
                 global.set_alignment(align);
             }
             shadows.insert(at, Shadow { number: number as u32, cells, bytes, start });

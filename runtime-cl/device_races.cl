@@ -238,7 +238,7 @@ KASSAY_INLINE static void kassay_read(__global uint *probe, __global ulong *cell
     }
 }
 
-/* A write that a work-item makes once: it need not look whether it wrote the cell before. */
+/* A write that a work-item is expected to make once: it need not look whether it wrote the cell before. */
 KASSAY_INLINE static void kassay_write_once(__global uint *probe, __global ulong *cell, ulong me, uint first, uint site,
                                             uint object, ulong offset) {
     ulong writer = atom_xchg((volatile __global ulong *)cell, me | site);

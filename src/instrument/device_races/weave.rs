@@ -1,6 +1,7 @@
 //! Inserts the calls that tell accesses to shadow memory.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use inkwell::module::Module;
 
@@ -87,13 +88,38 @@ pub fn weave<'m>(module: &'m Module<'_>, kernel: Function<'m>, found: Found<'m>,
     Ok(())
 }
 
-/// Returns the blocks of a kernel that lie on cycles.
-fn repeated<'m>(kernel: Function<'m>) -> HashSet<Block<'m>> {
+/// By block of a kernel that lies on a cycle: the blocks of its innermost loop; none if cycles are no loops.
+type Repeated<'m> = HashMap<Block<'m>, Rc<HashSet<Block<'m>>>>;
+
+fn repeated<'m>(kernel: Function<'m>) -> Repeated<'m> {
     let loops = Loops::of(kernel);
-    match loops.irregular.is_empty() {
-        true => loops.all.iter().flat_map(|one| one.blocks.iter().map(|block| loops.blocks[*block])).collect(),
-        false => loops.blocks.into_iter().collect(),
+    let mut all = Repeated::new();
+    if !loops.irregular.is_empty() {
+        let none = Rc::new(HashSet::new());
+        return loops.blocks.into_iter().map(|block| (block, none.clone())).collect();
     }
+    // Inner loops follow those that contain them.
+    for one in &loops.all {
+        let blocks: Rc<HashSet<_>> = Rc::new(one.blocks.iter().map(|block| loops.blocks[*block]).collect());
+        all.extend(blocks.iter().map(|block| (*block, blocks.clone())));
+    }
+    all
+}
+
+/// Returns whether a value depends on one that blocks of a loop hand on from one iteration to the next.
+fn varies<'m>(value: Value<'m>, blocks: &HashSet<Block<'m>>) -> bool {
+    let mut known = HashSet::new();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        let Some(inst) = value.as_instruction().filter(|inst| blocks.contains(&inst.block())) else { continue };
+        if inst.is(Opcode::LLVMPHI) {
+            return true;
+        }
+        if known.insert(value) {
+            left.extend(inst.operands());
+        }
+    }
+    false
 }
 
 /// The shadow memory of an object, as values of the kernel's entry.
@@ -120,8 +146,7 @@ struct Weaver<'a, 'm> {
     me: Value<'m>,
     local_me: Option<Value<'m>>,
     first: Value<'m>,
-    /// The blocks that a work-item may execute several times.
-    repeated: HashSet<Block<'m>>,
+    repeated: Repeated<'m>,
     /// By memory.
     shadows: HashMap<usize, Shadow<'m>>,
 }
@@ -238,7 +263,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
                 if in_local { "local_" } else { "" },
                 match access.kind {
                     Kind::Read => "read",
-                    Kind::Write if !in_local && !self.repeated.contains(&access.inst.block()) => "write_once",
+                    Kind::Write if !in_local && self.writes_once(access) => "write_once",
                     Kind::Write => "write",
                     Kind::Atomic => "atomic",
                     Kind::AtomicRead => "atomic_read",
@@ -276,6 +301,14 @@ impl<'a, 'm> Weaver<'a, 'm> {
             self.call(&name, &args)?;
         }
         Ok(())
+    }
+
+    /// Whether a work-item is expected not to write the same place again and again.
+    fn writes_once(&self, access: &Access<'m>) -> bool {
+        let values = [Some(access.pointer), access.index.map(|(index, _)| index)];
+        self.repeated
+            .get(&access.inst.block())
+            .is_none_or(|blocks| values.into_iter().flatten().any(|value| varies(value, blocks)))
     }
 
     /// Whether a compare-exchange has succeeded, as a number: it says so, or returns what it expected.
